@@ -1,7 +1,7 @@
-"""Renders docs/reference/cli.md from the commands' own help.
+"""Renders docs/reference/cli.md from the commands' help texts.
 
 python scripts/render_cli_docs.py            writes the file
-python scripts/render_cli_docs.py --check    exit 1 when it is not up to date
+python scripts/render_cli_docs.py --check    exit with 1 if it is not up to date
 """
 
 from __future__ import annotations
@@ -22,19 +22,21 @@ WIDTH = 100
 
 HEAD = f"""# The command line
 
-Made from the commands' own help by `scripts/render_cli_docs.py`; edit the help, not this file.
+This page is made from the commands' own help by `scripts/render_cli_docs.py`; edit the help, not this file.
 
-**Where things go.** The result is on stdout, talk to you is on stderr. On a terminal there is colour, unless
-`NO_COLOR` is set; a table has heads, its columns are cut to fit, and long texts are wrapped. In a pipe a row's cells
-are parted by tabs, whole and without heads. With `--json` an error is one JSON object on stderr: `error`, `hint`,
-`exit_code`. Else an error is one line, `error: …`, and mostly a second one, `hint: …`, with what to type next.
+**Output.** The result goes to stdout, messages for you go to stderr. On a terminal, Holdfast uses colour unless
+`NO_COLOR` is set; tables have headings, columns are cut to fit, and long texts are wrapped. In a pipe, each row is one
+line, its cells are separated by tabs and not cut, and there are no headings. With `--json`, an error is one JSON object
+on stderr with the keys `error`, `hint` and `exit_code`. Otherwise an error is a line `error: …`, usually followed by a
+line `hint: …` that says what to type next.
 
-**Exit codes.** 0: done. {EXIT_FAILED}: it could not be done, or some of it could not (`import`, `doctor`).
-{EXIT_USAGE}: the command was not understood. {EXIT_INTERRUPTED}: interrupted. {EXIT_BUG}: a bug of ours.
+**Exit codes.** 0: success. {EXIT_FAILED}: the command failed, or failed in part (`import`, `doctor`). {EXIT_USAGE}: the
+command line was wrong. {EXIT_INTERRUPTED}: interrupted. {EXIT_BUG}: a bug in Holdfast.
 
-**Ids** are printed as their last eight characters; any end of at least four characters that is unique will do.
+**Ids** are printed as their last eight characters. A command accepts any ending of at least four characters that
+identifies one lesson.
 
-**`--json`** prints one JSON document. It is a contract: keys are added, never changed or taken away.
+**`--json`** prints one JSON document. Its keys are a contract: keys are added, but never changed or removed.
 
 | command | keys |
 |---|---|
@@ -63,14 +65,14 @@ are parted by tabs, whole and without heads. With `--json` an error is one JSON 
 | `doctor` | `version`, `sound`, `findings` (`status`, `name`, `what`, `mend`) |
 
 {fill("A lesson's keys are " + ", ".join(f"`{name}`" for name in (*Lesson.fields_, *DERIVED)) + ".", WIDTH + 10)}
-Where it was checked against the code it has `freshness` and `caveat` too. In log records and nested objects, keys at
-their default are left out. `why` of a recalled lesson holds `words`, `shares` (`lane`, `rank`, `raw`, `share`) and
+A lesson that was checked against the code also has `freshness` and `caveat`. Log records and nested objects leave out
+keys with default values. `why` of a recalled lesson holds `words`, `shares` (`lane`, `rank`, `raw`, `share`) and
 `multipliers` (`name`, `factor`): the score is the sum of the shares times the product of the factors.
 """
 
 
 def main() -> int:
-    """0, or 1 when asked to check and the file is not up to date."""
+    """Write the file, or with --check return 1 if it is not up to date, else 0."""
     wanted = render()
     if "--check" in sys.argv[1:]:
         current = TARGET.read_text(encoding="utf-8") if TARGET.exists() else ""
@@ -81,7 +83,7 @@ def main() -> int:
 
 
 def render() -> str:
-    """The whole file's text."""
+    """Return the whole file's text."""
     parts = [HEAD]
     for path, command, ctx in iter_commands():
         parts.append(f"## {path}\n\n```text\n{command.get_help(ctx).rstrip()}\n```\n")
@@ -89,7 +91,7 @@ def render() -> str:
 
 
 def iter_commands() -> Iterator[tuple[str, click.Command, click.Context]]:
-    """Every command with its whole name and a context to render it in, groups before their commands."""
+    """Yield every command with its full name and a context to render it in, groups before their commands."""
     yield from _iter_below(cli, _render_ctx(cli, None, "holdfast"))
 
 

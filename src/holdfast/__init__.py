@@ -1,6 +1,6 @@
-"""Holdfast: the persistent memory of coding agents.
+"""Holdfast: persistent memory for coding agents.
 
-Names are loaded when first used, so that a hook, which needs few of them, starts at once.
+The public names are loaded on first use. A hook needs few of them and must start quickly.
 """
 
 from __future__ import annotations

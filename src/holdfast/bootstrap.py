@@ -1,6 +1,6 @@
-"""Composition root: Settings to Memory, everything wired. What a hook is given of it is in `wiring`.
+"""Composition root: builds a `Memory` from the settings, with every service. `wiring` has the part that hooks need.
 
-Imports are inside the functions: a surface pays only for what it opens.
+Imports are inside the functions, so that a surface pays only for what it opens.
 """
 
 from __future__ import annotations
@@ -43,21 +43,21 @@ if TYPE_CHECKING:
 
 
 EXPORT_KEY_FILE = "export.key"
-"""In Holdfast's home: what seals exported lines, so that an import knows them again."""
+"""File in Holdfast's home with the key that seals exported lines, so that an import recognises them."""
 
 
 class Memory(_service.Memory):
-    """The memory of a folder's project, wired to this machine: `with Memory() as memory: memory.recall("…")`."""
+    """The memory of a folder's project on this machine: `with Memory() as memory: memory.recall("…")`."""
 
     def __init__(
         self, folder: str = "", *, settings: Settings | None = None, cold: bool = False, brief: bool = False
     ) -> None:
-        """Open the configured store (made on first use).
+        """Open the configured store, which is created on first use. Raises StoreError or InvalidValueError.
 
-        `cold` is for short-lived hooks: no embedder is loaded, nothing is waited for long, no schema is upgraded. A
-        store that cannot be opened is then no error here: `trouble` says why, and every use of it raises that.
-        Otherwise raises StoreError or InvalidValueError. `brief` is for a command that soon ends: a store that cannot
-        be written, for want of room or of rights, is read.
+        `cold` is for short-lived hooks: no embedder is loaded, waits are short, and no schema is upgraded. A store that
+        cannot be opened is then no error here; `trouble` holds the reason, and every use of the store raises it.
+        `brief` is for a command that ends soon: a store that cannot be written, because the disk is full or
+        permissions are missing, is opened for reading.
         """
         self.settings = settings or load_settings()
         self._cold = cold
@@ -84,7 +84,7 @@ class Memory(_service.Memory):
         super().__init__(parts, os.path.abspath(folder or os.getcwd()))
 
     def close(self) -> None:
-        """Let go of the store, and of the code index if one was opened."""
+        """Close the store, and the code index if one was opened."""
         self._codeindex.close()
         self._hasty_codeindex.close()
         if not self._cold:
@@ -92,13 +92,13 @@ class Memory(_service.Memory):
         super().close()
 
     def find_loss(self) -> Loss | None:
-        """What the store lost since it was last closed; None for nothing. Raises StoreError."""
+        """Return what the store has lost since it was last closed, or None. Raises StoreError."""
         from holdfast.home.witness import find_loss
 
         return find_loss(self.settings.home, self.settings.store, self.parts.store.extent())
 
     def accept_loss(self) -> None:
-        """Take what the store holds now for all there is: `find_loss` finds nothing until more is lost."""
+        """Accept what the store holds now as complete; `find_loss` then returns None until more is lost."""
         from holdfast.home.witness import accept
 
         accept(self.settings.home, self.settings.store, self.parts.store.extent())
@@ -109,25 +109,25 @@ class Memory(_service.Memory):
         try:
             keep(self.settings.home, self.settings.store, self.parts.store.extent())
         except StoreError:
-            return  # closed before, damaged or locked: who closes it next tells
+            return  # already closed, damaged or locked: the next process that closes it keeps the witness
 
     def for_hooks(self) -> _service.Memory:
-        """The same memory where a host waits for the answer: few lessons are looked at closely, and not for long."""
+        """Return the same memory for answers that a host waits for; it checks few lessons closely, and briefly."""
         return _service.Memory(replace(self.parts, hasty=True, codeindex=self._hasty_codeindex), self.folder)
 
 
 def open_memory(folder: str = "", *, home: str = "") -> Memory:
-    """The memory of a folder's project, by default the current folder's; use it with `with`, or call `close`.
+    """Open the memory of a folder's project, by default the current folder's; use `with`, or call `close`.
 
-    `home` is the folder that holds the store and the settings, by default `HOLDFAST_HOME` or `~/.holdfast`. Raises
-    StoreError when the store cannot be opened, and InvalidValueError for settings that cannot be read.
+    `home` is the folder with the store and the settings, by default `HOLDFAST_HOME` or `~/.holdfast`. Raises StoreError
+    if the store cannot be opened, and InvalidValueError for settings that cannot be read.
     """
     environment = child_environment(HOLDFAST_HOME=os.path.abspath(os.path.expanduser(home))) if home else None
     return Memory(folder, settings=load_settings(environment))
 
 
 def find_place(store: Store, settings: Settings, folder: str = "") -> Place:
-    """The place of the folder as a session in it would see it; nothing is written. Raises as `Workspace.locate`."""
+    """Return the location of the folder as a session there sees it, without writing. Raises as `Workspace.locate`."""
     from holdfast.workspace.claims import Claims
     from holdfast.workspace.local import LocalWorkspace
 
@@ -138,24 +138,24 @@ def find_place(store: Store, settings: Settings, folder: str = "") -> Place:
 
 
 class _Unwritten:
-    """A store's states, and in front of them what is set, which the store does not hear of."""
+    """The states of a store with values set on top of them, which are not written to the store."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
         self._set: dict[tuple[str, str], str] = {}
 
     def get_state(self, family: StateFamily, owner: str = "") -> str:
-        """The value set here, else the store's."""
+        """Return the value set here, else the store's."""
         key = family.name, owner
         return self._set[key] if key in self._set else self._store.get_state(family, owner)
 
     def set_state(self, family: StateFamily, owner: str, value: str) -> None:
-        """Keep a value for as long as this is used."""
+        """Set a value in this object only."""
         self._set[family.name, owner] = value
 
 
 def repository_texts(paths: Sequence[str]) -> dict[str, tuple[str, str]]:
-    """By path, for files that a repository may have brought along: why, and the root of its work tree (or empty)."""
+    """Return, by path, why a repository may have brought the file along, and the root of its work tree or ""."""
     from holdfast.workspace.authorship import repository_texts
     from holdfast.workspace.gitrun import Git
 
@@ -170,7 +170,10 @@ def _open_lesson_files(place: Place) -> LessonFiles:
 
 
 def open_checkout(folder: str) -> tuple[Branches, str] | None:
-    """The branches of the clone that a folder is in, and the commit that is checked out; no store is opened."""
+    """Return the branches of the folder's clone and the commit that is checked out, without opening a store.
+
+    Returns None if the folder is not in a clone.
+    """
     from holdfast.workspace.branches import LocalBranches
     from holdfast.workspace.gitfiles import find_checkout
     from holdfast.workspace.gitrun import Git
@@ -183,7 +186,7 @@ def open_checkout(folder: str) -> tuple[Branches, str] | None:
 
 
 def load_embedder(name: str, options: Mapping[str, str]) -> Embedder:
-    """The embedder of that name. The variable that `api_key_env` names is read now, and only now.
+    """Make the embedder of that name. The variable that `api_key_env` names is read here and nowhere else.
 
     Raises PluginNotFoundError, InvalidValueError or EmbedderError.
     """
@@ -195,10 +198,10 @@ def load_embedder(name: str, options: Mapping[str, str]) -> Embedder:
 
 
 def load_model(name: str, options: Mapping[str, str]) -> LanguageModel:
-    """The model that the plug-in of that name reaches, or the host of that name as a headless agent.
+    """Make the model of the plug-in of that name, or of the host of that name, which runs as a headless agent.
 
-    The variable that `api_key_env` names is read now, and only now. Raises PluginNotFoundError, InvalidValueError or
-    ModelError.
+    The variable that `api_key_env` names is read here and nowhere else. Raises PluginNotFoundError, InvalidValueError
+    or ModelError.
     """
     resolved = dict(options)
     if resolved.get("api_key_env"):
@@ -211,13 +214,13 @@ def load_model(name: str, options: Mapping[str, str]) -> LanguageModel:
 
 
 def agent_options(host: str) -> dict[str, str]:
-    """The options of the model plug-in `agent` for that host. Raises PluginNotFoundError or ModelError."""
+    """Return the options of the model plug-in `agent` for the host. Raises PluginNotFoundError or ModelError."""
     from json import dumps
     from shutil import which
 
     headless = load_host(host).profile.headless
     if headless is None:
-        raise ModelError(f"{host} cannot be asked without a terminal", hint="holdfast distil models")
+        raise ModelError(f"{host} cannot run without a terminal", hint="holdfast distil models")
     program = which(headless.program)
     if program is None:
         raise ModelError(f"{headless.program} is not on the PATH", hint="holdfast distil models")
@@ -234,13 +237,13 @@ def agent_options(host: str) -> dict[str, str]:
 
 
 def worth_of_replies(events: Sequence[Event]) -> list[float]:
-    """For each event the probability, 0 to 1, that its words state something worth keeping; 0 for a tool's."""
+    """Return for each event the probability, 0 to 1, that its text is worth keeping; 0 for a tool's event."""
     judged: list[float] = plugins.load("detectors", "statements").worth(events)
     return judged
 
 
 MODEL_HERE = "{model}"
-"""Stands in a host's arguments where the choice of a model goes."""
+"""Placeholder in a host's arguments for the options that choose the model."""
 
 
 def _load_detectors() -> Sequence[Detector]:
@@ -248,16 +251,16 @@ def _load_detectors() -> Sequence[Detector]:
 
 
 def _load_export_key(settings: Settings, make: bool) -> bytes:
-    """This home's key for sealing exports, for its owner alone; empty when there is none and none can be made.
+    """Return this home's key for sealing exports; b"" if there is none and none can be created.
 
-    Raises InvalidValueError for a key that others can read: they could seal what they like.
+    Raises InvalidValueError for a key that others can read, because they could seal any line.
     """
     from holdfast.home.runfiles import Turn
 
     path = os.path.join(settings.home, EXPORT_KEY_FILE)
     try:
         if make and not os.path.exists(path):
-            with Turn(settings.run_path, "export-key", 2.0):  # of two that start at once one makes it
+            with Turn(settings.run_path, "export-key", 2.0):  # two processes may start at once; only one creates it
                 if not os.path.exists(path):
                     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
                     with open(os.open(path, flags, 0o600), "w", encoding="ascii") as stream:
@@ -273,7 +276,7 @@ def _load_export_key(settings: Settings, make: bool) -> bytes:
 
 
 class _Embedders:
-    """Makes the configured embedders when asked, each once, and follows what `holdfast embedder use` changes."""
+    """Makes each configured embedder once, at its first use, and follows changes by `holdfast embedder use`."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -281,12 +284,12 @@ class _Embedders:
         self._made: dict[tuple[str, tuple[tuple[str, str], ...]], Embedder] = {}
 
     def current(self) -> Embedder | None:
-        """The embedder in use; None without one."""
+        """Return the embedder in use, or None."""
         self._follow()
         return self._make(self._settings.embedder, self._settings.embedder_options)
 
     def former(self, embedder_id: str) -> Embedder | None:
-        """The one that was in use before, when it has that id and can still be made."""
+        """Return the previous embedder if it has that id and can still be made, else None."""
         try:
             made = self._make(self._settings.former_embedder, self._settings.former_options)
         except HoldfastError:
@@ -299,7 +302,7 @@ class _Embedders:
         return self._made.get((name, options))
 
     def _follow(self) -> None:
-        """Read the settings again when the file changed: a server outlives many a choice of embedder."""
+        """Read the settings again if the file changed: a user may choose another embedder while a server runs."""
         file = _stamp(self._settings.config_path)
         if file == self._file:
             return
@@ -307,7 +310,7 @@ class _Embedders:
         try:
             self._settings = load_settings(child_environment(HOLDFAST_HOME=self._settings.home))
         except HoldfastError:
-            return  # half-edited: what was in use stays in use
+            return  # the file is half-edited: keep the embedder in use
 
 
 def _stamp(path: str) -> tuple[int, ...]:
@@ -320,7 +323,7 @@ def _stamp(path: str) -> tuple[int, ...]:
 
 
 def all_hosts(settings: Settings) -> list[Host]:
-    """Every host that something can be set up in, by name; not those of which only transcripts are read."""
+    """Return every host that setup supports, by name, without hosts of which only transcripts are read."""
     from holdfast import plugins
 
     hosts = [load_host(name.replace("_", "-"), settings) for name in plugins.names("hosts")]

@@ -1,6 +1,6 @@
-"""Settings: the only reader of the environment and of the user's config file.
+"""Reads the settings from the environment and from the user's config file; no other module reads these two.
 
-A repository's own files are never read here: they cannot switch capture, network or execution on.
+A repository's own files are never read here, so they cannot switch on capture, network access or execution.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ if TYPE_CHECKING:
     from holdfast.domain.vocabulary import Moment
 
 DEFAULT_EMBEDDER = "static"
-"""The embedder where none is configured; empty: none. docs/explanation/static-embedder.md holds the figures for it."""
+"""The embedder if none is configured; "" means none. docs/explanation/static-embedder.md has the figures for it."""
 DISTIL_KEYS = frozenset({"model_from", "after_sessions", "calls_a_day", "dollars_a_day"})
-"""Keys of the table `[distil]` that are ours; the others are the model's options."""
+"""Keys of the table `[distil]` that Holdfast reads; the others are options of the model."""
 DEFAULT_HOLDOUT, MOST_HOLDOUT = 0.05, 0.5
 """The share of lessons withheld to measure what they bring: where nothing says otherwise, and at most."""
 NO_EMBEDDER = "none"
-"""What the config file says for none at all."""
+"""The name in the config file that means no embedder."""
 
 SOCKET_FOLDER_LIMIT = 85
 """Bytes: a Unix socket's address holds 103 (macOS), of which the socket's own name needs up to 18."""
 
 
 class Settings(Frozen):
-    """Where things are and what is switched on. Defaults need no file."""
+    """Folders, the store and what is switched on. The defaults need no file."""
 
     home: str
     """Folder of the database, the log and the run files; mode 0700."""
@@ -46,16 +46,16 @@ class Settings(Frozen):
     capture: bool = True
     deliver: tuple[Moment, ...] = CHANNELS
     embedder: str = ""
-    """Name of the embedder plug-in; empty: recall by words, paths and identifiers alone."""
+    """Name of the embedder plug-in; if empty, recall uses words, paths and identifiers only."""
     embedder_options: tuple[tuple[str, str], ...] = ()
     former_embedder: str = ""
-    """The one configured before, which answers until every lesson has a vector of the new one."""
+    """The previous embedder, which answers until every lesson has a vector of the new one."""
     former_options: tuple[tuple[str, str], ...] = ()
     distil_model: str = ""
-    """Plug-in, or host, that distils sessions; empty: nothing is ever sent."""
+    """The plug-in or host that distils sessions; if empty, nothing is ever sent."""
     distil_options: tuple[tuple[str, str], ...] = ()
     distil_after_sessions: bool = False
-    """The learner distils each session once it has ended; else only `holdfast distil` does."""
+    """Whether the learner distils each session after its end; otherwise only `holdfast distil` does."""
     distil_calls_a_day: int = 20
     distil_dollars_a_day: float = 1.0
     ignore: tuple[str, ...] = ()
@@ -63,40 +63,40 @@ class Settings(Frozen):
     retention_days: int = 90
     """Raw event text older than this is dropped; lessons never are."""
     wrap_up: bool = False
-    """The agent is asked once a session, after real work, to note what it learnt."""
+    """Whether the agent is asked once a session, after real work, to note what it learnt."""
     hook_deadline_ms: int = 500
     holdout: float = DEFAULT_HOLDOUT
-    """Share of deliveries, 0 to 0.5, that are withheld at random, to learn what happens without them."""
+    """Share of deliveries, 0 to 0.5, that are withheld at random to measure what happens without them."""
     host_folders: tuple[tuple[str, str], ...] = ()
-    """Hosts that were told to keep their files elsewhere than usual, and where: see `lean/hostmarks`."""
+    """Hosts that keep their files in an unusual folder, and that folder; see `lean/hostmarks`."""
 
     @property
     def config_path(self) -> str:
-        """The user's config file, there or not."""
+        """The path of the user's config file, which may not exist."""
         return os.path.join(self.home, "config.toml")
 
     @property
     def database_path(self) -> str:
-        """The file behind a `sqlite:///` store URL; empty for another backend's."""
+        """The path of the file behind a `sqlite:///` store URL; empty for another backend's."""
         return file_of(self.store)
 
     @property
     def log_path(self) -> str:
-        """Where hooks write what went wrong."""
+        """The path of the log in which hooks record errors."""
         return os.path.join(self.home, "hooks.log")
 
     @property
     def run_path(self) -> str:
-        """Folder of private sockets and locks."""
+        """The folder of private sockets and locks."""
         return os.path.join(self.home, "run")
 
     @property
     def distil_path(self) -> str:
-        """The record of what was sent to a model, what it cost and what waits."""
+        """The path of the record of what was sent to a model, what it cost and what waits."""
         return os.path.join(self.home, "distil.jsonl")
 
     def index_path(self, project: str) -> str:
-        """The file of a project's code index; an id that is no file name is replaced, with a mark of its own."""
+        """Return the file of a project's code index. Unsafe characters of the id are replaced, and a checksum added."""
         from binascii import crc32
 
         plain = "".join(c if c.isascii() and (c.isalnum() or c in "-_") else "_" for c in project)
@@ -105,10 +105,10 @@ class Settings(Frozen):
 
 
 def load_settings(environ: Mapping[str, str] | None = None) -> Settings:
-    """Settings from `HOLDFAST_*` variables over `config.toml` over defaults.
+    """Return the settings from `HOLDFAST_*` variables, then `config.toml`, then defaults.
 
-    `HOLDFAST_HOME` moves everything of ours (default `~/.holdfast`); `HOLDFAST_OFF=1` stops capture and delivery.
-    Raises InvalidValueError naming the file and key for a value that cannot be.
+    `HOLDFAST_HOME` moves all of Holdfast's files (default `~/.holdfast`). `HOLDFAST_OFF=1` stops capture and delivery.
+    Raises InvalidValueError, which names the file and key, for a value that is not valid.
     """
     env = os.environ if environ is None else environ
     user_home = _user_home(env)
@@ -121,24 +121,24 @@ def load_settings(environ: Mapping[str, str] | None = None) -> Settings:
 
 
 def _user_home(env: Mapping[str, str], windows: bool = os.name == "nt") -> str:
-    """The user's home folder. On Windows hosts go by USERPROFILE, and HOME is what some shells and tools make of it."""
+    """Return the user's home folder. On Windows hosts use USERPROFILE; some shells and tools set HOME differently."""
     first, second = ("USERPROFILE", "HOME") if windows else ("HOME", "USERPROFILE")
     return env.get(first) or env.get(second) or ""
 
 
 def _load_file(file: str) -> dict[str, Any]:
-    """The config file's table. A copy as JSON saves every hook the 10 ms that importing a TOML parser takes."""
+    """Return the config file's table. A copy in JSON saves every hook the 10 ms for importing a TOML parser."""
     try:
         status = os.stat(file)
         version = f"{status.st_mtime_ns}:{status.st_size}:{status.st_ino}"
         copy = os.path.join(os.path.dirname(file), "run", "config.json")
         return _load_copy(copy, version) or _parse_file(file, copy, version)
     except OSError as exc:
-        raise InvalidValueError(f"{file}: {exc}", hint=f"mend or remove {file}") from exc
+        raise InvalidValueError(f"{file}: {exc}", hint=f"correct or remove {file}") from exc
 
 
 def _load_copy(copy: str, version: str) -> dict[str, Any]:
-    """The table as parsed before; empty when there is no copy, or it is of another version of the file."""
+    """Return the table from the copy; empty if there is no copy or it was made from another version of the file."""
     from holdfast.lean.texts import loads
 
     try:
@@ -159,12 +159,12 @@ def _parse_file(file: str, copy: str, version: str) -> dict[str, Any]:
         try:
             table = tomllib.load(stream)
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as exc:
-            raise InvalidValueError(f"{file}: {exc}", hint=f"mend or remove {file}") from exc
+            raise InvalidValueError(f"{file}: {exc}", hint=f"correct or remove {file}") from exc
     try:
         os.makedirs(os.path.dirname(copy), mode=0o700, exist_ok=True)
         write_whole(copy, dumps({"version": version, "table": table}).encode("utf-8"))
     except (OSError, TypeError, ValueError):
-        pass  # a read-only home, or a date in the file: it is parsed again next time
+        pass  # a read-only home, or a date, which JSON cannot hold: the file is parsed again next time
     return table
 
 
@@ -183,7 +183,8 @@ def _settings(home: str, user_home: str, env: Mapping[str, str], file: dict[str,
     former = take(file, "former_embedder", dict, {})
     distil = take(file, "distil", dict, {})
     if "api_key" in embedder or "api_key" in former or "api_key" in distil:
-        raise InvalidValueError(f"{name}: a key does not belong in a file", hint="name its variable: api_key_env = …")
+        hint = "put the key into an environment variable and give the variable's name: api_key_env = …"
+        raise InvalidValueError(f"{name}: an API key must not be in a file", hint=hint)
     store = env.get("HOLDFAST_STORE") or take(file, "store", str, file_url(os.path.join(home, "memory.db")))
     return Settings(
         home=home,
@@ -210,7 +211,7 @@ def _settings(home: str, user_home: str, env: Mapping[str, str], file: dict[str,
 
 
 def _holdout(env: Mapping[str, str], configured: float, name: str) -> float:
-    """The share that is withheld. Raises InvalidValueError for one that would withhold more than half."""
+    """Return the share that is withheld. Raises InvalidValueError unless it is between 0 and 0.5."""
     named = env.get("HOLDFAST_HOLDOUT", "")
     where = "HOLDFAST_HOLDOUT" if named else f"{name}: holdout"
     try:
@@ -228,21 +229,21 @@ def _options(table: dict[str, Any]) -> tuple[tuple[str, str], ...]:
 
 
 def calling_host(environ: Mapping[str, str] | None = None) -> str:
-    """The host that started this process, as its environment tells; empty when it does not."""
+    """Return the host that started this process, by its environment; "" if that names none."""
     env = os.environ if environ is None else environ
     return next((host for name, host in STARTED_VARIABLES if env.get(name)), "")
 
 
 def host_session(environ: Mapping[str, str] | None = None) -> tuple[str, str]:
-    """Host and session an MCP server was started for, as the host's environment tells; ("mcp", "") when it does not."""
+    """Return host and session of an MCP server, by its environment; ("mcp", "") if that names none."""
     env = os.environ if environ is None else environ
     return next(((host, env[name]) for name, host in SESSION_VARIABLES if env.get(name)), ("mcp", ""))
 
 
 def read_secret(variable: str) -> str:
-    """The value of an environment variable that holds a key. It never becomes part of the Settings, which are shown.
+    """Return the API key in an environment variable. It never becomes part of the Settings, which are shown.
 
-    Raises EmbedderError, naming the variable, when it is not set.
+    Raises EmbedderError, which names the variable, if it is not set.
     """
     value = os.environ.get(variable, "")
     if not value:
@@ -251,49 +252,49 @@ def read_secret(variable: str) -> str:
 
 
 def package_folder() -> str:
-    """The absolute folder this package is installed in."""
+    """Return the absolute folder in which this package is installed."""
     return os.path.dirname(os.path.abspath(__file__))
 
 
 def launcher_path(home: str) -> str:
-    """The absolute path of the launcher, which hosts start; setup writes it into Holdfast's home."""
+    """Return the absolute path of the launcher, which setup writes into Holdfast's home and hosts start."""
     return os.path.join(home, "bin", "holdfast-launch" + (".cmd" if os.name == "nt" else ""))
 
 
 def program_paths(home: str) -> tuple[str, str, str]:
-    """What hosts' entries are made of: the interpreter, the package's folder and the launcher, all absolute."""
+    """Return the absolute paths that hosts' entries use: the interpreter, the package's folder and the launcher."""
     return interpreter(), package_folder(), launcher_path(home)
 
 
 def isolated(module: str, *arguments: str) -> list[str]:
-    """The words that run `main` of a module of ours in a process of its own.
+    """Return the command that runs `main` of a Holdfast module in a process of its own.
 
-    -I and `surfaces/start.py`: the current folder may be a stranger's repository, and must not be where modules are
-    looked for.
+    It uses -I and `surfaces/start.py`, because the current folder may be a stranger's repository and Python must not
+    look for modules there.
     """
     return [interpreter(), "-I", os.path.join(package_folder(), "surfaces", "start.py"), module, *arguments]
 
 
 def hook_program(host: str, *options: str) -> list[str]:
-    """The words that answer a hook.
+    """Return the command that answers a hook.
 
-    -I and -S: neither the user's site folders nor PYTHON* variables nor `site` itself, which would double the start.
+    -I and -S leave out the user's site folder, PYTHON* variables and the module `site`, which doubles the start-up
+    time.
     """
     entry = os.path.join(package_folder(), "surfaces", "hooks", "entry.py")
     return [interpreter(), "-I", "-S", entry, host, *options]
 
 
 def interpreter() -> str:
-    """The absolute path of the running interpreter: what a host is told to start."""
+    """Return the absolute path of the running interpreter, which hosts start."""
     return os.path.abspath(sys.executable)
 
 
 def socket_folder(run_path: str) -> str:
-    """Folder of the private sockets: the run folder, or one in /tmp where its path is too long for a socket's address.
+    """Return the folder of the private sockets: the run folder, or one in /tmp if its path is too long for an address.
 
-    Windows has no such sockets: hooks answer alone there.
-
-    The folder in /tmp is only to be used when it is ours and closed to others; both ends check that.
+    Windows has no such sockets; hooks answer alone there. The folder in /tmp may be used only if it belongs to this
+    user and is closed to others; both ends check that.
     """
     if len(os.fsencode(run_path)) <= SOCKET_FOLDER_LIMIT or not hasattr(os, "getuid"):
         return run_path
@@ -303,10 +304,10 @@ def socket_folder(run_path: str) -> str:
 
 
 def colour_wanted() -> bool:
-    """False when NO_COLOR is set to anything (https://no-color.org)."""
+    """Return False if NO_COLOR is set to any value (https://no-color.org)."""
     return not os.environ.get("NO_COLOR")
 
 
 def child_environment(**over: str) -> dict[str, str]:
-    """This process's environment with those variables set: what a child of ours starts with."""
+    """Return this process's environment with the given variables set, for a child process."""
     return {**os.environ, **over}

@@ -1,7 +1,7 @@
-"""What every process wires, a hook included: the clock, the store, the work tree, one host's adapter.
+"""Builds the services that every process needs, also a hook: the clock, the store, the work tree, a host's adapter.
 
-A hook needs no more (`HookMemory`); `bootstrap` adds the rest. Imports are inside the functions: a process pays only
-for what it opens.
+A hook needs no more (`HookMemory`); `bootstrap` adds the rest. Imports are inside the functions, so that a process pays
+only for what it opens.
 """
 
 from __future__ import annotations
@@ -49,30 +49,30 @@ CLAIM_TURN_S = 0.1
 
 
 class SystemClock:
-    """The machine's clock, made strictly increasing within the process."""
+    """The machine's clock, strictly increasing within the process."""
 
     def __init__(self) -> None:
         self._last = datetime.min.replace(tzinfo=UTC)
 
     def now(self) -> datetime:
-        """Aware UTC, later than any answer before."""
+        """Return the time as aware UTC, later than any earlier result."""
         self._last = max(datetime.now(UTC), self._last + timedelta(microseconds=1))
         return self._last
 
     def elapsed_s(self) -> float:
-        """Monotonic seconds."""
+        """Return monotonic seconds."""
         return time.monotonic()
 
     def new_id(self) -> str:
-        """A fresh UUID version 7."""
+        """Return a new UUID of version 7."""
         return uuid7(time.time_ns() // 1_000_000, os.urandom(10))
 
 
 class HookMemory(PlaceMemory):
-    """The memory of a short-lived hook: no embedder is loaded, nothing is waited for long, no schema is upgraded."""
+    """The memory of a short-lived hook: no embedder is loaded, waits are short, and no schema is upgraded."""
 
     def __init__(self, folder: str, settings: Settings) -> None:
-        """Open the configured store. One that cannot be opened is no error here: see `trouble`."""
+        """Open the configured store. A store that cannot be opened is no error here; `trouble` holds the reason."""
         self.settings = settings
         store, self.trouble = open_hook_store(settings)
         clock = SystemClock()
@@ -81,9 +81,10 @@ class HookMemory(PlaceMemory):
         super().__init__(make_parts(settings, store, workspace, clock, codeindex), os.path.abspath(folder))
 
     def bound_log(self, before: Callable[[], None]) -> None:
-        """What a hook does last, since it leaves without closing: empty a write-ahead log that has become long.
+        """Close the store if its write-ahead log has become long, which empties the log.
 
-        `before` is called when there is something to do, which takes a while.
+        A hook calls this last, because it exits without closing the store. `before` is called first if there is work,
+        which takes a while.
         """
         path = self.settings.database_path
         try:
@@ -96,7 +97,7 @@ class HookMemory(PlaceMemory):
 
 
 def open_hook_store(settings: Settings) -> tuple[Store, StoreError | None]:
-    """The store for a hook, and why it cannot be opened: every use of it then raises that."""
+    """Return the store for a hook, and the error if it cannot be opened, which every use of the store raises."""
     try:
         return open_store(settings, wait_of(settings), upgrade=False, frozen=True), None
     except StoreError as exc:
@@ -104,7 +105,7 @@ def open_hook_store(settings: Settings) -> tuple[Store, StoreError | None]:
 
 
 def make_workspace(settings: Settings, store: Store, clock: Clock, *, hasty: bool) -> LocalWorkspace:
-    """The user's work trees. `hasty`: git gets little time, since a host waits."""
+    """Return the user's work trees; `hasty` gives git little time, because a host waits."""
     from holdfast.workspace.local import LocalWorkspace
 
     wait_s = CLAIM_TURN_S if hasty else CLAIM_TURN_S * PATIENCE
@@ -115,7 +116,7 @@ def make_workspace(settings: Settings, store: Store, clock: Clock, *, hasty: boo
 
 
 def make_parts(settings: Settings, store: Store, workspace: Workspace, clock: Clock, codeindex: CodeIndexOnce) -> Parts:
-    """What use cases work with, as far as a hook needs it."""
+    """Return the services that use cases work with, as far as a hook needs them."""
     from holdfast.ports.parts import Parts
 
     return Parts(
@@ -141,15 +142,15 @@ def _no_embedder() -> Embedder | None:
 
 
 def wait_of(settings: Settings) -> float:
-    """Seconds that one call of a hook may wait for another process to let go of a file."""
+    """Return the seconds that one call of a hook may wait for another process's lock on a file."""
     return Deadline(0.0, settings.hook_deadline_ms / 1000).store_s
 
 
 def open_store(settings: Settings, wait_s: float | None = None, *, upgrade: bool = True, frozen: bool = False) -> Store:
-    """The store behind the settings' URL, opened; its scheme names the plug-in.
+    """Open the store of the settings' URL, whose scheme names the plug-in.
 
-    `wait_s` is how long a call may wait for another process; the store's own patience when it is not given. Without
-    `upgrade` an older schema is refused. With `frozen` a store that cannot be written is read.
+    `wait_s` is how long a call may wait for another process; by default the store decides. Without `upgrade` an older
+    schema is refused. With `frozen` a store that cannot be written is opened for reading.
     """
     scheme = settings.store.partition(":")[0]
     options = {"url": settings.store} | ({} if wait_s is None else {"timeout_s": str(wait_s)})
@@ -162,14 +163,14 @@ def open_store(settings: Settings, wait_s: float | None = None, *, upgrade: bool
 
 
 def open_index(settings: Settings, place: Place, wait_s: float | None = None) -> IndexStore:
-    """The index of the place's project, not opened yet, in a file of its own beside the memory."""
+    """Return the code index of the location's project, not opened yet, in a file of its own beside the memory."""
     options = {"path": settings.index_path(place.project.id)} | ({} if wait_s is None else {"timeout_s": str(wait_s)})
     index: IndexStore = plugins.load_index(options)
     return index
 
 
 def load_host(name: str, settings: Settings | None = None) -> Host:
-    """The adapter of that host; with settings it knows where the host keeps its files. Raises PluginNotFoundError."""
+    """Return the host's adapter; the settings tell it where the host keeps its files. Raises PluginNotFoundError."""
     moved = dict(settings.host_folders).get(name, "") if settings else ""
     options = {"config_dir": moved} if moved else {}
     host: Host = plugins.load("hosts", name, options)
@@ -177,7 +178,7 @@ def load_host(name: str, settings: Settings | None = None) -> Host:
 
 
 class CodeIndexOnce:
-    """Makes the code index at the first call and gives the same one ever after; files are opened when asked."""
+    """Makes the code index at the first call and returns the same one from then on; files are opened on demand."""
 
     def __init__(self, settings: Settings, workspace: Workspace, clock: Clock, cold: bool) -> None:
         self._settings = settings
@@ -187,7 +188,7 @@ class CodeIndexOnce:
         self._made: LocalCodeIndex | None = None
 
     def __call__(self) -> CodeIndex:
-        """The code index of the machine."""
+        """Return the code index of the machine."""
         if self._made is None:
             from holdfast.codeindex.local import SEARCH_S, LocalCodeIndex
 
@@ -196,7 +197,7 @@ class CodeIndexOnce:
         return self._made
 
     def close(self) -> None:
-        """Let go of what was opened."""
+        """Close the files that were opened."""
         if self._made is not None:
             self._made.close()
 
@@ -208,13 +209,13 @@ class CodeIndexOnce:
 
 
 class _NoStore:
-    """In the place of a store that could not be opened: whatever it is asked for raises the reason."""
+    """Stands in for a store that could not be opened: every call raises the reason."""
 
     def __init__(self, reason: StoreError) -> None:
         self._reason = reason
 
     def __exit__(self, *_exc: object) -> None:
-        """There is nothing to close."""
+        """Do nothing: there is nothing to close."""
 
     def __getattr__(self, name: str) -> object:
         def refuse(*_arguments: object) -> None:
@@ -224,7 +225,7 @@ class _NoStore:
 
 
 def make_claims(store: Store, settings: Settings, wait_s: float) -> Claims:
-    """What tells whether a project id that a repository's file declares counts; a claim that waits is logged once."""
+    """Return what decides whether a project id declared in a repository counts; a waiting claim is logged once."""
     from holdfast.home.runfiles import Turn, note
     from holdfast.workspace.claims import Claims
 
@@ -241,7 +242,7 @@ def make_claims(store: Store, settings: Settings, wait_s: float) -> Claims:
 
 
 def first_folder(store: Store, project: str) -> str | None:
-    """The folder in which the project was first heard of; None for never, empty where only lessons tell of it."""
+    """Return the folder of the project's first event; "" if only lessons name the project, None if nothing does."""
     from holdfast.domain.vocabulary import STATES
     from holdfast.ports.store import EventFilter, LessonFilter
 

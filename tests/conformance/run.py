@@ -195,7 +195,7 @@ def inspect(setting: Setting, url: str) -> Iterator[str]:
             stdio,
             "legacy",
             ("tools/call", "--tool-name", "remember", "--tool-arg", "insight=Cents, no floats"),
-            "kept [",
+            "saved [",
         ),
         (stdio, "modern", ("resources/read", "--uri", "holdfast://brief"), "Cents, no floats"),
         (web, "legacy", ("prompts/get", "--prompt-name", "recall", "--prompt-args", "query=cents"), "Cents"),

@@ -318,8 +318,8 @@ def test_a_bare_name_that_no_lock_file_has_is_refused(harbour: Codebase) -> None
 
 def test_the_command_line_sets_it_and_verify_wakes(harbour: Codebase) -> None:
     lesson = told_json("remember", "Vectorising the tide table is slower", "--revive-when", "numpy")["id"]
-    assert "wakes when numpy!=1.26.4" in told("edit", lesson, "--retire")
-    assert "wakes when" in told("show", lesson)
+    assert "revived when numpy!=1.26.4" in told("edit", lesson, "--retire")
+    assert "revive when" in told("show", lesson)
     harbour.write("uv.lock", UV.replace("1.26.4", "2.1.0"))
     plain = told_json("verify")
     assert [woken["reason"] for woken in plain["woken"]] == ["numpy 2.1.0 in uv.lock (numpy!=1.26.4)"]

@@ -134,7 +134,7 @@ def test_an_emptied_list_that_was_the_users_stays() -> None:
 def test_a_server_of_the_same_name_that_is_not_ours_is_never_replaced() -> None:
     text = '{"mcpServers": {"holdfast": {"command": "something else"}}}'
     assert remove(text, EDITS, text) == text
-    with pytest.raises(HostConfigError, match="there already and is not ours"):
+    with pytest.raises(HostConfigError, match="already exists and is not Holdfast's"):
         insert(text, EDITS)
 
 

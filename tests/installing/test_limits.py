@@ -135,7 +135,7 @@ def test_another_process_is_waited_for_ten_seconds(
         with monkeypatch.context() as patched:
             patched.setattr("time.monotonic", lambda: slept[0])
             patched.setattr("time.sleep", sleep)
-            with pytest.raises(HoldfastError, match="another holdfast is"):
+            with pytest.raises(HoldfastError, match="another holdfast process is"):
                 use(memory)
         other.close()
         use(memory)

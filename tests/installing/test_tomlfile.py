@@ -53,7 +53,7 @@ def test_what_others_added_after_ours_stays() -> None:
         ("model = ", "not valid TOML"),
         ("mcp_servers = 3\n", "not a table"),
         ("mcp_servers = { other = { command = 'x' } }\n", "no table can be added"),
-        ('[mcp_servers.holdfast]\ncommand = "mine"\n', "is there already"),
+        ('[mcp_servers.holdfast]\ncommand = "mine"\n', "already exists"),
     ],
 )
 def test_a_file_that_cannot_take_it_is_refused_with_the_reason(text: str, why: str) -> None:

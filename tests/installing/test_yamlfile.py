@@ -44,7 +44,7 @@ def test_what_others_added_after_ours_stays() -> None:
         ("- a\n", "not a YAML mapping"),
         ("extensions: {other: {enabled: true}}\n", "no lines can be added"),
         ("extensions: text\n", "something unexpected"),
-        ("extensions:\n  holdfast:\n    enabled: false\n", "is there already"),
+        ("extensions:\n  holdfast:\n    enabled: false\n", "already exists"),
     ],
 )
 def test_a_file_that_cannot_take_it_is_refused_with_the_reason(text: str, why: str) -> None:

@@ -172,7 +172,7 @@ def test_a_file_not_written_since_is_not_opened(machine: Machine) -> None:
 def test_a_dry_run_keeps_nothing(machine: Machine) -> None:
     machine.transcript("one", "first")
     result = machine.run("--dry-run")
-    assert "would keep 2 events" in result.stdout
+    assert "would store 2 events" in result.stdout
     assert not (machine.home / ".holdfast" / "memory.db").exists()
 
 

@@ -58,7 +58,7 @@ def rows(home: Path) -> list[dict[str, Any]]:
 
 def test_without_a_chosen_model_nothing_is_sent(folder: Path, home: Path) -> None:
     result = run(folder, "--yes")
-    assert (result.exit_code, "no model is chosen: nothing was sent" in result.stderr) == (1, True)
+    assert (result.exit_code, "no model is chosen, so nothing was sent" in result.stderr) == (1, True)
     assert rows(home) == []
 
 
@@ -66,8 +66,8 @@ def test_the_cost_is_told_and_nothing_is_sent_where_nobody_can_be_asked(folder: 
     use(folder, GOOD)
     result = run(folder)
     assert "3 sessions would go to stand-in: at most 25,500 tokens in and 4,500 out" in result.stderr
-    assert "this model has not told what a call costs" in result.stderr
-    assert "nothing was sent: nobody can be asked here" in result.stderr
+    assert "this model did not report what a call costs" in result.stderr
+    assert "nothing was sent: there is no terminal to ask on" in result.stderr
     assert (result.exit_code, rows(home)) == (1, [])
 
 
@@ -96,7 +96,7 @@ def test_sessions_are_read_newest_first_once_and_up_to_the_limit(folder: Path, h
     assert [row["session"] for row in rows(home)] == ["s3", "s2"]
     run(folder, "--yes")
     assert [row["session"] for row in rows(home)] == ["s3", "s2", "s1"]
-    assert "every session of this project was read already" in run(folder, "--yes").stderr
+    assert "every session of this project has been read already" in run(folder, "--yes").stderr
     with Memory(str(folder)) as memory:
         assert [lesson.insight for lesson in memory.lessons()] == ["Amounts of money are whole cents, never floats."]
 
@@ -156,7 +156,7 @@ def test_an_answer_that_cannot_be_used_changes_nothing_and_is_tried_twice_more(
         assert "3 failures in a row" in result.stderr
         assert result.exit_code == 1
         assert len(rows(home)) == tries
-    assert "every session of this project was read already" in run(folder, "--yes").stderr
+    assert "every session of this project has been read already" in run(folder, "--yes").stderr
     assert len(rows(home)) == 9
     with Memory(str(folder)) as memory:
         assert memory.lessons(states=()) == []

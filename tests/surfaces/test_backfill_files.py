@@ -84,7 +84,7 @@ def clone(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_histories_that_git_tracks_are_left_out_and_it_is_said(clone: Path, name: str) -> None:
     result = backfill()
     assert result.exit_code == 0
-    assert "left out: 2 transcripts, git tracks it, so anybody may have written it" in result.stderr
+    assert "skipped: 2 transcripts, git tracks it, so anyone may have written it" in result.stderr
     assert "--accept" in result.stderr
     assert told()["events"] == 0
     assert lessons(clone) == []
@@ -94,7 +94,7 @@ def test_histories_that_git_tracks_are_left_out_and_it_is_said(clone: Path, name
 def test_a_tracked_history_that_is_named_waits_in_the_inbox(clone: Path, name: str) -> None:
     result = backfill(name)
     assert result.exit_code == 0
-    assert "1 transcript may be anybody's" in result.stderr
+    assert "1 transcript may be someone else's" in result.stderr
     (lesson,) = lessons(clone)
     assert (lesson.state, lesson.trust, lesson.scope.level) == ("candidate", "repository", "project")
     with Memory(str(clone)) as memory:
@@ -167,7 +167,7 @@ def test_a_tracked_transcript_cannot_speak_of_another_project(clone: Path, home:
     path = claude(clone / "logs", home.parent / "private")
     git(clone, "add", "-A")
     result = backfill(path)
-    assert "folder is not in the repository that brought the transcript" in result.stderr
+    assert "folder is outside the repository that brought the transcript" in result.stderr
     assert lessons(home.parent / "private") == []
 
 
@@ -183,7 +183,7 @@ def test_a_pipe_among_the_transcripts_is_passed_over(clone: Path, home: Path) ->
     file = Path(claude(home.parent / ".claude" / "projects" / "-x", clone))
     os.mkfifo(file.with_name("pipe.jsonl"))
     result = backfill()
-    assert "left out: 1 transcripts, not a regular file" in result.stderr
+    assert "skipped: 1 transcripts, not a regular file" in result.stderr
     assert len(lessons(clone)) == 1
     result = backfill(str(file.with_name("pipe.jsonl")))
     assert (result.exit_code, "not a regular file" in result.stderr) == (1, True)
@@ -194,7 +194,7 @@ def test_a_file_larger_than_any_transcript_is_not_read(clone: Path, home: Path) 
     file.parent.mkdir(parents=True)
     with file.open("wb") as stream:
         stream.truncate(3 * SIZE_LIMIT)
-    assert "left out: 1 transcripts, larger than 1,000 MB" in backfill().stderr
+    assert "skipped: 1 transcripts, larger than 1,000 MB" in backfill().stderr
     result = backfill(str(file))
     assert (result.exit_code, "larger than 1,000 MB" in result.stderr) == (1, True)
 
@@ -216,7 +216,7 @@ def test_a_transcript_that_neither_name_nor_beginning_tells_finds_its_reader(clo
     file = write(home.parent, "bag/moved.jsonl", unsigned)
     plain = told(str(file), "--project", str(clone))
     assert [(row["host"], row["events"] > 0) for row in plain["hosts"]] == [("copilot-cli", True)]
-    note = f"read as copilot-cli's, for no other reader finds anything in it: {file}"
+    note = f"read as a transcript of copilot-cli, whose reader alone finds events in it: {file}"
     assert note in backfill(str(file), "--project", str(clone)).stderr
 
 
@@ -235,7 +235,7 @@ def test_a_folder_without_a_transcript_is_said(clone: Path, home: Path) -> None:
     result = backfill(str(home.parent / "bag"))
     assert result.exit_code == 1
     assert "nothing in it is a transcript" in result.stderr
-    assert "passed over: 1 file" in result.stderr
+    assert "skipped: 1 file" in result.stderr
 
 
 def test_a_turn_whose_transcript_is_a_pipe_ends(clone: Path, home: Path) -> None:

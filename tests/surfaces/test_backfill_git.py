@@ -37,9 +37,9 @@ def folder(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_it_says_what_it_kept_and_how_to_take_it_back(folder: Path) -> None:
     result = run("-C", str(folder), "backfill", "--git")
     assert result.exit_code == 0, result.output
-    assert "1 commit read: kept 1 lesson" in result.stdout
+    assert "1 commit read: stored 1 lesson" in result.stdout
     assert "Flush the tide cache when the port changes" in result.stdout
-    assert "holdfast undo takes this run back" in result.stderr
+    assert "to undo this run: holdfast undo" in result.stderr
     facts = told_json("-C", str(folder), "status")
     assert (facts["inbox"], facts["from_commits"]) == (0, 1)
     assert "retired 1 lesson" in told("-C", str(folder), "backfill", "--git", "--undo")
@@ -74,7 +74,7 @@ def test_a_folder_without_git_is_a_clear_error(home: Path, tmp_path: Path) -> No
 
 def test_setup_with_yes_reads_the_commits_and_sends_nothing(folder: Path) -> None:
     result = run("-C", str(folder), "setup", "claude-code", "--yes")
-    assert "kept 1 lesson" in result.stdout
+    assert "stored 1 lesson" in result.stdout
     assert load_settings().distil_model == ""
 
 
@@ -104,11 +104,11 @@ def test_on_a_terminal_setup_asks_for_commits_and_for_consent(
     (programs / "claude").chmod(0o755)
     output = _on_a_terminal(folder, answers, PATH=f"{programs}{os.pathsep}{os.environ['PATH']}")
     assert "Learn from this repository's commits?" in output
-    assert "Send digests of your sessions there? [y/N]" in output
+    assert "Send digests of your sessions to this model? [y/N]" in output
     assert "at most 6,000 tokens" in output
     assert "haiku@claude-code" in output
     assert "20 calls and $1 a day" in output
-    assert ("kept 1 lesson" in output) == answers.startswith("y")
+    assert ("stored 1 lesson" in output) == answers.startswith("y")
     assert load_settings().distil_model == model
 
 

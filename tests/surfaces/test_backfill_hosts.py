@@ -239,7 +239,8 @@ def test_a_file_that_several_readers_take_for_theirs_is_asked_about(machine: Mac
     shutil.move(machine.gemini("from gemini"), file)
     result = machine.run(str(file), "--project", str(machine.shop))
     assert result.exit_code == 1
-    assert f"not read: {file}: it could be of gemini-cli, kiro: --host NAME" in result.stderr
+    reason = "the readers of gemini-cli, kiro all find events in it: choose one with --host NAME"
+    assert f"not read: {file}: {reason}" in result.stderr
     result = machine.run(str(file), "--host", "continue-dev", "--project", str(machine.shop))
     assert result.exit_code == 1
     assert f"not read: {file}: continue-dev's reader finds no event in it" in result.stderr
@@ -296,7 +297,7 @@ def test_files_of_no_known_form_beside_a_transcript_are_counted(machine: Machine
     shutil.copy(machine.codex("from codex"), machine.write("bag/notes.jsonl", {"note": "nobody's"}).parent)
     result = machine.run(str(machine.home / "bag"))
     assert result.exit_code == 0
-    assert "passed over: 1 file not known as transcripts" in result.stderr
+    assert "skipped: 1 file not recognised as transcripts" in result.stderr
     assert machine.prompts() == ["from codex"]
 
 
@@ -312,7 +313,7 @@ def test_a_file_in_which_its_host_finds_nothing_is_told_of(machine: Machine) -> 
 def test_a_transcript_of_this_machine_without_an_event_is_counted(machine: Machine) -> None:
     machine.codex()
     assert machine.json()["skipped"] == {"transcripts: no event was found in them": 1}
-    assert "left out: 1 transcripts, no event was found" in machine.run().stderr
+    assert "skipped: 1 transcripts, no event was found" in machine.run().stderr
 
 
 def test_a_pipe_tells_nothing_and_is_not_waited_for(tmp_path: Path) -> None:

@@ -91,7 +91,7 @@ def test_settings_that_name_another_store_are_refused(full: Path, tmp_path: Path
     before = state_of(full)
     result = run("restore", str(tmp_path / "all.zip"), "--settings", "--yes")
     assert result.exit_code == 1
-    assert "names a store of its own" in result.stderr
+    assert "names another store" in result.stderr
     assert state_of(full) == before
 
 

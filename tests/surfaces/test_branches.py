@@ -54,7 +54,7 @@ def test_staged_lessons_are_listed_and_rescued(folder: str, code: Codebase) -> N
 
 def test_who_states_a_staged_lesson_is_told_so(folder: str) -> None:
     result = run("remember", "Rows are kept as lists", "--file", "src/store.py::Store.put", "-C", folder)
-    assert "seen on feature/lists until that is merged" in result.stderr
+    assert "shown only on feature/lists until it is merged" in result.stderr
 
 
 def test_a_whole_branch_is_rescued_and_that_can_be_undone(folder: str, code: Codebase) -> None:

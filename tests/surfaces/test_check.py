@@ -72,9 +72,9 @@ def test_checks_that_hold_pass_and_write_nothing(harbour: Path, home: Path) -> N
     [
         (f"{{edit: README.md, deliver: [{QUAY}]}}", "is not delivered"),
         (f"{{edit: auth.py, never: [{TOKEN}]}}", "is delivered, at rank 1"),
-        ("{edit: auth.py, nothing: true}", "1 delivered, where nothing is expected"),
+        ("{edit: auth.py, nothing: true}", "1 delivered, but nothing is expected"),
         ("{edit: auth.py, tokens: 1}", "more than 1"),
-        ("{edit: auth.py, deliver: No such lesson}", "no lesson is called 'No such lesson'"),
+        ("{edit: auth.py, deliver: No such lesson}", "no lesson has the title or id 'No such lesson'"),
         (f"{{ask: harbour tests tokens login, top: 1, deliver: [{TOKEN}, {QUAY}]}}", "is "),
     ],
 )
@@ -115,19 +115,19 @@ def test_json_and_junit_say_the_same(harbour: Path, tmp_path: Path) -> None:
     ("text", "line", "column", "reason"),
     [
         ("checks:\n- edit: auth.py\n  delivers: x\n", 3, 3, "unknown key 'delivers'"),
-        ("checks:\n- deliver: x\n", 2, 3, "names one of"),
-        ("checks:\n- edit: a\n  read: b\n  deliver: x\n", 2, 3, "names one of"),
-        ("checks:\n- edit: a\n", 2, 3, "expects something"),
+        ("checks:\n- deliver: x\n", 2, 3, "needs exactly one of"),
+        ("checks:\n- edit: a\n  read: b\n  deliver: x\n", 2, 3, "needs exactly one of"),
+        ("checks:\n- edit: a\n", 2, 3, "needs deliver, never, nothing or tokens"),
         ("checks:\n- edit: a\n  deliver: x\n  top: many\n", 4, 8, "whole number"),
-        ("checks:\n- edit: a\n  deliver: x\n  deliver: y\n", 4, 3, "stands twice"),
+        ("checks:\n- edit: a\n  deliver: x\n  deliver: y\n", 4, 3, "occurs twice"),
         ("checks:\n- edit: ''\n  nothing: true\n", 2, 9, "edit is empty"),
         ("checks:\n- edit: a\n  nothing: perhaps\n", 3, 12, "true or false"),
-        ("checks:\n- edit: a\n  deliver: []\n", 3, 12, "names lessons"),
-        ("checks: all\n", 1, 9, "is a list"),
-        ("- edit: a\n", 1, 1, "is a map"),
-        ("checks:\n- just words\n", 2, 3, "is a map"),
+        ("checks:\n- edit: a\n  deliver: []\n", 3, 12, "must name lessons"),
+        ("checks: all\n", 1, 9, "must be a list"),
+        ("- edit: a\n", 1, 1, "must be a map"),
+        ("checks:\n- just words\n", 2, 3, "must be a map"),
         ("checks:\n- {edit: a\n", 3, 1, "not YAML"),
-        ("checks:\n- prompt: a\n  replaces: b\n  nothing: true\n", 3, 13, "belongs to edit"),
+        ("checks:\n- prompt: a\n  replaces: b\n  nothing: true\n", 3, 13, "is allowed with edit only"),
     ],
 )
 def test_a_mistake_is_told_with_line_and_column(harbour: Path, text: str, line: int, column: int, reason: str) -> None:
@@ -176,7 +176,7 @@ def test_a_clone_checks_its_own_lesson_files_in_an_empty_home(
     (next((clone / ".holdfast" / "lessons").rglob("tokens*.md"))).unlink()
     done = start("check", "--files", cwd=clone, HOLDFAST_HOME=str(home), HOME=str(home))
     assert done.returncode == 1
-    assert f"no lesson is called '{TOKEN}'" in done.stdout
+    assert f"no lesson has the title or id '{TOKEN}'" in done.stdout
 
 
 def test_checks_are_played_as_a_session_of_a_host_that_is_named(harbour: Path) -> None:

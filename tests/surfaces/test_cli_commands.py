@@ -103,7 +103,7 @@ def test_a_lesson_can_be_told_through_stdin() -> None:
 
 
 def test_a_missing_file_is_mentioned_and_one_outside_refused() -> None:
-    assert "there is no gone.py now" in run("remember", "A rule about it", "--file", "gone.py").stderr
+    assert "gone.py does not exist now" in run("remember", "A rule about it", "--file", "gone.py").stderr
     result = run("remember", "Another rule", "--file", "/etc/passwd")
     assert (result.exit_code, result.stdout) == (1, "")
     assert result.stderr.startswith("error: /etc/passwd is outside of the project")
@@ -213,8 +213,8 @@ def test_lines_that_nobody_vouches_for_wait_and_it_is_said(tmp_path: Path, monke
     monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path / "other"))
     result = run("import", "-", typed=exported)
     assert result.exit_code == 0
-    assert "1 line exported by another home" in result.stderr
-    assert "1 lesson waits in the inbox, for anybody can write a file" in result.stderr
+    assert "1 line exported by another Holdfast home" in result.stderr
+    assert "1 lesson waits in the inbox, since anyone can write such a file" in result.stderr
     assert told_json("list")["lessons"] == []
     assert told_json("import", "-", "--accept", typed=exported)["revised"] == 1
     assert len(told_json("list")["lessons"]) == 1
@@ -251,7 +251,7 @@ def test_status_tells_where_things_are(home: Path) -> None:
         str(home / "memory.db"),
         "1 active",
         "embedder",
-        "nothing from any hook",
+        "none from any hook",
     ):
         assert word in lines
     plain = told_json("status")
@@ -320,7 +320,7 @@ def test_without_a_command_a_new_user_is_told_what_to_type_and_a_folder_with_mem
     glance = run()
     assert (glance.exit_code, "2 active lessons, 0 to decide" in glance.stdout) == (0, True)
     assert f"{short}  Seed the clock before login tests" in glance.stdout
-    assert "none was heard yet" in glance.stdout
+    assert "none received yet" in glance.stdout
 
 
 @pytest.mark.parametrize("group", ["checkpoint", "rules", "skills", "project"])

@@ -32,7 +32,7 @@ def short_of(insight: str) -> str:
 def test_saving_says_whose_place_a_lesson_takes_and_what_it_contradicts() -> None:
     old = short_of(NPM)
     closing = run("remember", PNPM)
-    assert f"it takes the place of {old}; holdfast undo brings that one back" in closing.stderr
+    assert f"it replaces {old}; to bring that lesson back: holdfast undo" in closing.stderr
     always = short_of(ALWAYS)
     noted = run("remember", NEVER)
     assert f"note: it contradicts {always}, which is active too" in noted.stderr

@@ -60,8 +60,8 @@ def test_the_index_is_built_once_and_then_only_followed(project: Path) -> None:
 
 def test_what_was_left_out_is_told_with_its_reason() -> None:
     result = run("index")
-    assert "left out: 1 file: --skipped" in result.stderr
-    assert "left out  vendor/x.py  vendored" in told("index", "--skipped")
+    assert "skipped: 1 file; --skipped" in result.stderr
+    assert "skipped  vendor/x.py  vendored" in told("index", "--skipped")
 
 
 def test_a_home_folder_is_never_indexed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

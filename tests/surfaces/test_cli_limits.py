@@ -159,8 +159,8 @@ def test_the_first_screen_names_four_hosts(project: Path, home: Path, monkeypatc
     for folder in (".claude", ".codex", ".cursor", ".junie", ".kiro"):
         (home.parent / folder).mkdir()
     [hosts_line] = [line for line in told().splitlines() if line.startswith("found")]
-    assert hosts_line.count(",") == 4
-    assert "and 1 more, not set up yet" in hosts_line
+    assert hosts_line.count(",") == 3
+    assert "and 1 more; not set up yet" in hosts_line
 
 
 @pytest.mark.parametrize("limit", [2, 3])
@@ -422,10 +422,10 @@ def test_the_proof_waits_for_its_learner(
     if learns:
         late = threading.Timer(0.3, learn)
         late.start()
-        assert story.wait_for_learner() == "what was said became a lesson"
+        assert story.wait_for_learner() == "the rule became a lesson"
         late.join()
     else:
-        with pytest.raises(ValueError, match="taught nothing"):
+        with pytest.raises(ValueError, match="no lesson was learnt"):
             story.wait_for_learner()
 
 

@@ -210,7 +210,7 @@ def test_the_turns_around_the_evidence_are_shown_and_sessions_stay_together(
     person = come("review")
     first = person.read_until(PROMPT).decode()
     assert "from a codex session of" in first
-    excerpt = first.partition("what was said around it")[2]
+    excerpt = first.partition("the conversation around it")[2]
     assert (
         excerpt.index("The crane stands")
         < excerpt.index("No, use the pump first.")

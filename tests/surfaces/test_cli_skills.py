@@ -101,5 +101,5 @@ def test_a_purge_takes_a_lesson_out_of_its_skill_and_writes_no_new_one(file: Pat
     assert not file.exists()
     told("skills", "write")
     result = run("forget", short, "--purge")
-    assert "written anew without it: " in result.stderr
+    assert "written again without it: " in result.stderr
     assert not file.exists()

@@ -141,7 +141,7 @@ def test_diff_says_when_nothing_differs_and_when_git_does_not_know(code: Codebas
     assert result.stdout == ""
     assert "src/new.py:loose as it was then cannot be shown: git does not know that version" in result.stderr
     everywhere = told_json("remember", "Answer in British English", "--scope", "user")["short_id"]
-    assert "is about no code of this project" in run("diff", everywhere).stderr
+    assert "is not about code of this project" in run("diff", everywhere).stderr
 
 
 def test_confirm_makes_a_lesson_fresh_and_undo_takes_that_back(code: Codebase, about_put: str) -> None:
@@ -174,4 +174,4 @@ def test_an_unknown_id_is_an_error_with_a_hint(command: str) -> None:
 
 def test_remember_says_when_no_definition_has_the_name(code: Codebase) -> None:
     result = run("remember", "Rows are flushed", "--file", "src/store.py", "--symbol", "Store.flush")
-    assert result.stderr.endswith("note: no one definition Store.flush was found in src/store.py\n")
+    assert result.stderr.endswith("note: no definition Store.flush, or more than one, was found in src/store.py\n")

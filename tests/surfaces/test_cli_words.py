@@ -35,8 +35,8 @@ def test_show_and_why_name_the_detector_in_words(project: Path) -> None:
         )
         memory.parts.store.put([lesson], {})
     shown = told("show", lesson.id)
-    assert "a failure and what mended it" in shown
-    assert "learnt from a failure and what mended it" in told("why", lesson.id)
+    assert "a failure and its fix" in shown
+    assert "learnt from a failure and its fix" in told("why", lesson.id)
     for text in (shown, told("why", lesson.id)):
         assert "fail_fix/1" not in text
         assert "import:" not in text

@@ -66,13 +66,13 @@ def use(folder: Path, code: str, *more: str) -> None:
 
 def test_nothing_is_sent_before_a_model_was_chosen(folder: Path) -> None:
     done = run(folder, code=1)
-    assert "no model is chosen: nothing was sent" in done.output
+    assert "no model is chosen, so nothing was sent" in done.output
 
 
 def test_choosing_a_model_asks_first_and_says_what_is_sent(folder: Path, home: Path) -> None:
     words = json.dumps([sys.executable])
     done = CliRunner().invoke(cli, ["distil", "use", "agent", f"command={words}"], input="n\n")
-    assert "What is sent" in done.output
+    assert "One digest is sent" in done.output
     assert done.exit_code == 130
     assert not (home / "config.toml").exists()
 
@@ -122,7 +122,8 @@ def test_none_forgets_the_model_and_keeps_the_other_settings(folder: Path, home:
 
 def test_a_key_is_never_kept_in_the_file(folder: Path) -> None:
     assert (
-        "does not belong in a file" in run(folder, "use", "anthropic", "model=m", "api_key=k", "--yes", code=1).output
+        "must not be on a command line or in a file"
+        in run(folder, "use", "anthropic", "model=m", "api_key=k", "--yes", code=1).output
     )
 
 

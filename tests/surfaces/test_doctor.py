@@ -70,7 +70,7 @@ def test_what_hooks_could_not_do_in_time_is_told_by_host(home: Path) -> None:
     lines = run("doctor", "--no-proof").stdout
     assert "note  answers      codex: 2 late, 1 spooled, 0 dropped in 7 days" in lines
     assert "bad   answers      kiro: 0 late, 0 spooled, 1 dropped in 7 days: events were lost" in lines
-    assert "1 call of hooks waiting to be kept" in lines
+    assert "1 call of hooks waiting to be stored" in lines
     assert "cannot be read and was set aside" in lines
 
 
@@ -133,7 +133,7 @@ def test_a_launcher_of_another_interpreter_is_named_and_setup_mends_it(home: Pat
 def test_a_launcher_that_is_gone_is_named_and_setup_mends_it(home: Path) -> None:
     (home / "bin" / "holdfast-launch").unlink()
     (finding,) = findings()["launcher"]
-    assert "is gone" in finding["what"]
+    assert "is missing" in finding["what"]
     told(*finding["mend"].split()[1:])
     assert findings() == {}
 
@@ -143,7 +143,7 @@ def test_what_an_older_version_registered_is_named_and_setup_mends_it(machine: P
     set_up_by_an_older_version(home, machine, "claude-code")
     told("setup", "cursor")
     hooks, server = sorted(finding["what"] for finding in findings()["hooks"])
-    assert "would run modules of the repository" in hooks + server
+    assert "could run modules of the repository" in hooks + server
     assert "would stop the agent" in hooks + server
     assert {finding["mend"] for finding in findings()["hooks"]} == {"holdfast setup claude-code"}
     told("setup", "claude-code")

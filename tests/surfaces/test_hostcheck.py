@@ -23,14 +23,14 @@ HOOKED = HostProfile(title="Some host", hooks="~/.some/hooks.json")
 @pytest.mark.parametrize(
     ("profile", "heard", "level", "words"),
     [
-        (HOOKED, HostActivity(), "note", "nothing heard yet: start a session"),
+        (HOOKED, HostActivity(), "note", "no event yet: start a session"),
         (HostProfile(title="Mute"), HostActivity(), "ok", "holdfast backfill"),
         (HOOKED, HostActivity(heard_at=NOW - timedelta(days=9), kinds=("prompt",)), "note", "9 days ago (prompt)"),
         (HOOKED, HostActivity(heard_at=NOW, kinds=("tool_result",), commands=14), "note",
-         "14 commands were heard and none failed"),
+         "14 commands were reported and none failed"),
         (HOOKED, HostActivity(heard_at=NOW, kinds=("session_start", "tool_failure"), commands=14, failures=1,
                               delivered_at=NOW - timedelta(hours=3)), "ok", "(start, failure); last delivery 3 h ago"),
-        (HOOKED, HostActivity(heard_at=NOW, kinds=("prompt",), commands=9), "ok", "nothing handed over yet"),
+        (HOOKED, HostActivity(heard_at=NOW, kinds=("prompt",), commands=9), "ok", "nothing delivered yet"),
     ],
 )  # fmt: skip
 def test_a_host_is_judged_by_what_was_heard(profile: HostProfile, heard: HostActivity, level: str, words: str) -> None:
@@ -67,7 +67,7 @@ def test_without_a_command_a_host_that_fell_silent_raises_an_alarm(code: Codebas
             make_event(host="claude-code", kind="prompt", at=datetime.now(UTC) - timedelta(days=9)),
         ])  # fmt: skip
     glance = run("-C", str(code.folder)).stdout
-    assert "claude-code: Nothing was heard for 9 days" in glance
+    assert "claude-code: No event for 9 days" in glance
     assert "1 active lesson" in glance
 
 

@@ -274,7 +274,7 @@ def test_remember_takes_a_quote_files_and_symbols(code: Codebase) -> None:
     assert [span.quote for span in lesson.provenance.evidence] == ["values back with Store.put, never by hand"]
     assert (lesson.paths, lesson.symbols) == (("src/store.py",), ("Store.put",))
     assert "kept without it" not in text_of(quoted)
-    assert "the lesson is kept without it" in text_of(missed)
+    assert "the lesson is saved without it" in text_of(missed)
 
 
 def test_remember_refuses_an_argument_that_it_does_not_know(code: Codebase) -> None:

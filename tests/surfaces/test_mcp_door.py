@@ -149,4 +149,4 @@ def test_the_official_client_meets_the_door_and_the_server_behind_it(tmp_path: P
 
     names, text = anyio.run(talk)
     assert names == ["recall", "expand", "remember", "revise", "checkpoint", "feedback"]
-    assert "whole cents" in text or "kept" in text.lower()
+    assert "whole cents" in text or "saved" in text.lower()

@@ -252,7 +252,7 @@ def test_it_says_where_it_is_and_how_to_get_in_but_not_the_token(running: Runnin
 def test_nobody_comes_in_without_the_token(token: str, running: Running) -> None:
     status, body = running.post(opening(), token)
     assert status == 401
-    assert "holdfast mcp --http says how" in body
+    assert "holdfast mcp --http prints how" in body
 
 
 @pytest.mark.parametrize(
@@ -328,7 +328,7 @@ def test_a_port_in_use_is_said_with_a_way_out(
     memory.close()
     stderr = capsys.readouterr().err
     assert f"error: port {running.port} on 127.0.0.1: " in stderr
-    assert "hint: choose another: --port 0 takes any" in stderr
+    assert "hint: choose another port, or --port 0 for a free one" in stderr
 
 
 def test_the_token_is_made_once_and_refused_when_others_could_know_it(tmp_path: Path) -> None:

@@ -34,7 +34,7 @@ def test_without_a_host_that_needs_them_nothing_is_written(code: Codebase) -> No
     told("setup", "codex")
     result = run("rules", "sync")
     assert (result.exit_code, "holdfast rules sync --host NAME" in result.stderr) == (0, True)
-    assert "reads no rules files" in run("rules", "sync", "--host", "claude-desktop").stderr
+    assert "does not read rules files" in run("rules", "sync", "--host", "claude-desktop").stderr
     assert run("rules", "sync", "--host", "emacs").exit_code != 0
     assert code.git("status", "--short") == ""
 
@@ -48,11 +48,11 @@ def test_hosts_that_are_set_up_without_hooks_get_theirs() -> None:
 def test_a_file_that_a_host_with_hooks_reads_too_is_written_for_those_asked_for_by_name_only() -> None:
     told("setup", "zed", "vscode", "codex")
     result = run("rules", "sync")
-    assert "Zed is left out: AGENTS.md is read by OpenAI Codex too" in result.stderr
+    assert "Zed is left out: AGENTS.md is also read by OpenAI Codex" in result.stderr
     assert not Path("AGENTS.md").exists()
     assert Path(".github/instructions/holdfast-src.instructions.md").exists()
     result = run("rules", "sync", "--host", "zed")
-    assert "told twice there" in result.stderr
+    assert "they arrive twice there" in result.stderr
     assert Path("AGENTS.md").exists()
     assert not Path(".github").exists()  # VS Code reads AGENTS.md as well
     assert set(changes("sync").values()) == {"unchanged"}
@@ -67,7 +67,7 @@ def test_a_hooked_host_that_is_set_up_later_has_the_files_withdrawn() -> None:
 
 def test_a_host_with_hooks_is_warned_about() -> None:
     told("setup", "cursor")
-    assert "told the same twice" in run("rules", "sync", "--host", "cursor").stderr
+    assert "gets the same lessons twice" in run("rules", "sync", "--host", "cursor").stderr
 
 
 def test_rules_are_no_set_up(code: Codebase) -> None:
@@ -115,7 +115,7 @@ def test_half_a_block_is_refused_and_the_other_files_go_on(half: str) -> None:
     Path("AGENTS.md").write_text(half)
     result = run("rules", "sync", "--host", "zed", "--host", "aider")
     assert result.exit_code == 1
-    assert "AGENTS.md: holds half of a block of ours" in result.stderr
+    assert "AGENTS.md: has half of a block of Holdfast" in result.stderr
     assert Path("AGENTS.md").read_text() == half
     assert BLOCK in Path("CONVENTIONS.md").read_text()
 
@@ -133,7 +133,7 @@ def test_what_cannot_be_a_rules_file_is_refused_by_name(code: Codebase, tmp_path
     assert result.exit_code == 1
     for message in (
         "CONVENTIONS.md is not UTF-8", "GEMINI.md is a link that leads out of the project",
-        "holdfast-always.md: is there already and is not ours",
+        "holdfast-always.md: already exists and is not Holdfast's",
     ):  # fmt: skip
         assert message in result.stderr
     assert (tmp_path / "dotfiles.md").read_text() == "mine everywhere\n"
@@ -162,7 +162,7 @@ def test_one_file_with_two_names_has_one_block(code: Codebase) -> None:
     Path("CLAUDE.md").write_text("# Ours\n")
     Path("AGENTS.md").symlink_to("CLAUDE.md")
     told("setup", "claude-code", "zed")
-    assert "CLAUDE.md is read by Claude Code too" in run("rules", "sync").stderr
+    assert "CLAUDE.md is also read by Claude Code" in run("rules", "sync").stderr
     assert changes("sync", "--host", "zed", "--host", "goose") == {"CLAUDE.md": "changed"}
     assert Path("CLAUDE.md").read_text().count(BLOCK) == 1
     told("rules", "remove")
@@ -279,7 +279,7 @@ def test_a_purge_writes_rules_files_anew_and_adds_none() -> None:
     assert "whole cents" in Path("AGENTS.md").read_text()
     short = told_json("list", "--kind", "constraint")["lessons"][0]["short_id"]
     result = run("forget", short, "--purge")
-    assert "written anew without it: " in result.stderr
+    assert "written again without it: " in result.stderr
     assert "still in" not in result.stderr
     assert "whole cents" not in Path("AGENTS.md").read_text()
     assert "Rows are shared" in Path("AGENTS.md").read_text()

@@ -212,7 +212,7 @@ def test_a_file_the_user_deleted_is_not_brought_back(machine: Machine) -> None:
     machine.settings.unlink()
     machine.ok("uninstall")
     assert machine.files() == {}
-    assert "nothing to take back" in machine.run("uninstall").stderr
+    assert "nothing to undo" in machine.run("uninstall").stderr
 
 
 def test_json_tells_what_happened(machine: Machine) -> None:
@@ -314,7 +314,7 @@ def test_a_home_with_blanks_and_quotes_is_quoted(machine: Machine) -> None:
 
 
 def test_setup_says_what_to_do_before_holdfast_is_removed(machine: Machine) -> None:
-    assert "before removing Holdfast: `holdfast uninstall`" in machine.run("setup", "claude-code").stderr
+    assert "before you remove Holdfast, run holdfast uninstall" in machine.run("setup", "claude-code").stderr
     assert "before removing" not in machine.run("setup", "claude-code", "--dry-run").stderr
 
 
@@ -344,7 +344,7 @@ def test_a_strangers_file_in_the_launchers_place_is_not_written_over(machine: Ma
     machine.write(machine.home / ".holdfast" / "bin" / "holdfast-launch", b"mine")
     result = machine.run("setup", "claude-code")
     assert result.exit_code == 1
-    assert "is there already and is not ours" in result.stderr
+    assert "already exists and is not Holdfast's" in result.stderr
     assert not machine.settings.exists()
 
 
@@ -387,7 +387,7 @@ def test_project_scope_keeps_its_file_out_of_git_and_takes_that_back(machine: Ma
     machine.ok("setup", "claude-code", "--project", "-C", str(shop))
     assert (shop / ".claude" / "settings.local.json").exists()
     assert subprocess.run(status, capture_output=True, check=True).stdout == b""
-    assert "nothing to take back" not in machine.ok("uninstall")
+    assert "nothing to undo" not in machine.ok("uninstall")
     assert (exclude.read_bytes() if exclude.exists() else None) == before
 
 

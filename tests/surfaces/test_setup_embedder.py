@@ -49,7 +49,7 @@ def test_enter_downloads_nothing(home: Path, tmp_path: Path) -> None:
 
 def test_a_download_that_fails_leaves_the_embedder_as_it_is(home: Path, tmp_path: Path) -> None:
     before = load_settings().embedder
-    assert "the embedder stays as it is" in offer(tmp_path, "y\n")
+    assert "the embedder was not changed" in offer(tmp_path, "y\n")
     assert load_settings().embedder == before
 
 

@@ -79,7 +79,7 @@ def test_the_list_tells_what_each_host_can_do(machine: Machine) -> None:
 def test_a_machine_without_hosts_is_told_so(home: Path) -> None:
     result = Machine(home.parent).run("setup")
     assert result.exit_code == 1
-    assert "no agent that Holdfast knows was found" in result.stderr
+    assert "no supported agent was found" in result.stderr
 
 
 def test_an_unknown_host_is_refused_with_those_there_are(machine: Machine) -> None:

@@ -151,7 +151,7 @@ def test_a_second_watch_of_the_same_work_tree_is_refused(machine: Machine) -> No
         capture_output=True, timeout=120, check=False,
     )  # fmt: skip
     assert again.returncode == 1
-    assert again.stderr.startswith(f"error: {machine.project} is watched already\nhint: ")
+    assert again.stderr.startswith(f"error: {machine.project} is already being watched\nhint: ")
     assert end(running)[0] == 0
     assert end(machine.watch())[0] == 0
 

@@ -1,8 +1,8 @@
-"""Distilling sessions: which ones wait, what was sent, what it cost, and how much may be sent today.
+"""Distils sessions with a model, and records which sessions wait, what was sent and what it cost.
 
-One file of JSON lines in the home, `distil.jsonl`, is queue and record at once: a session is queued by one line and
-settled by a later one. It only grows by whole lines, so a killed process loses nothing; it holds ids and numbers, no
-words of anybody. A session that failed is tried again, at most twice.
+The file `distil.jsonl` in the home is both queue and record: one line queues a session, a later line settles it. It
+only grows by whole lines, so a killed process loses nothing. It holds ids and numbers, but no text of a session. A
+session that failed is tried again, at most twice.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ DAY = timedelta(days=1)
 
 
 class Waiting(Frozen):
-    """A session that is to be distilled."""
+    """A session that waits to be distilled."""
 
     session: SessionId
     folder: str
@@ -57,17 +57,17 @@ class Spent(Frozen):
     output_tokens: int = 0
     cost_usd: float = 0.0
     unknown_costs: int = 0
-    """Calls whose model does not say what they cost."""
+    """Calls whose model did not report the cost."""
 
 
 def enqueue(settings: Settings, session: SessionId, folder: str, at: datetime) -> None:
-    """Let a session wait for its distillation; one that waits or was settled already is not queued twice."""
+    """Queue a session for distillation, unless it is already queued or settled."""
     if session and not any(row.get("session") == session for row in _rows(settings)):
         _append(settings, {"at": render_instant(at), "queued": True, "session": session, "folder": folder})
 
 
 def waiting(settings: Settings) -> list[Waiting]:
-    """Sessions that wait, oldest first; without those that were tried often enough."""
+    """Return the sessions that wait, oldest first, without those that failed too often."""
     by_session: dict[str, Waiting] = {}
     for row in _rows(settings):
         session = row.get("session", "")
@@ -84,16 +84,16 @@ def waiting(settings: Settings) -> list[Waiting]:
 
 
 def is_settled(settings: Settings) -> Callable[[SessionId], bool]:
-    """Tells whether a session was distilled, was not worth a call, or failed too often."""
+    """Return a function that says whether a session was distilled, was not worth a call, or failed too often."""
     done = {row.get("session") for row in _rows(settings) if "skipped" in row or "lessons" in row}
     failures = Counter(row.get("session") for row in _rows(settings) if row.get("failed"))
     return lambda session: session in done or failures[session] >= TRIES
 
 
 def usual(settings: Settings, model: str) -> tuple[int, int, float | None]:
-    """Tokens in and out and dollars of one session with that model, as its last calls tell; zeros when there is none.
+    """Return the mean tokens in, tokens out and dollars of a session, from the last calls of that model.
 
-    The dollars are None when the model does not say what it costs.
+    The tokens are 0 without calls. The dollars are None if the model did not report them.
     """
     calls = [row for row in _rows(settings) if row.get("model") == model and "lessons" in row][-USUAL_CALLS:]
     if not calls:
@@ -105,7 +105,7 @@ def usual(settings: Settings, model: str) -> tuple[int, int, float | None]:
 
 
 def spent(settings: Settings, now: datetime) -> Spent:
-    """What was sent within the last 24 hours."""
+    """Return what was sent within the last 24 hours."""
     calls = [row for row in _rows(settings) if "model" in row and (at := _instant(row)) and now - at < DAY]
     costs = [row.get("cost_usd") for row in calls]
     return Spent(
@@ -118,7 +118,7 @@ def spent(settings: Settings, now: datetime) -> Spent:
 
 
 def may_send(settings: Settings, now: datetime) -> str:
-    """Why nothing more may be sent today; empty when something may."""
+    """Return why nothing more may be sent today, or ""."""
     today = spent(settings, now)
     if today.calls >= settings.distil_calls_a_day:
         return f"{today.calls} calls within 24 hours: the limit is calls_a_day = {settings.distil_calls_a_day}"
@@ -128,10 +128,11 @@ def may_send(settings: Settings, now: datetime) -> str:
 
 
 def open_model(settings: Settings) -> LanguageModel:
-    """The configured model. Raises ModelError when none is."""
+    """Load the configured model. Raises ModelError if none is configured."""
     if not settings.distil_model:
         raise ModelError(
-            "no model is chosen: nothing was sent", hint="holdfast distil models lists them; holdfast distil use NAME"
+            "no model is chosen, so nothing was sent",
+            hint="list them: holdfast distil models; holdfast distil use NAME",
         )
     return load_model(settings.distil_model, dict(settings.distil_options))
 
@@ -143,7 +144,7 @@ def distil_session(
     model: LanguageModel,
     worth_of: Callable[[Sequence[Event]], Sequence[float]],
 ) -> DistilReport:
-    """Distil one session of the memory's folder and write down what it cost. Raises ModelError, also written down."""
+    """Distil one session of the memory's folder and record the cost. Raises ModelError, which is recorded too."""
     clock = memory.parts.clock
     try:
         report = distil(memory.parts, memory.place, session, model, worth_of)
@@ -174,7 +175,7 @@ def distil_waiting(
     worth_of: Callable[[Sequence[Event]], Sequence[float]],
     complain: Callable[[str, Exception], None],
 ) -> Iterator[tuple[Waiting, DistilReport]]:
-    """Distil the sessions that wait, as far as today's limits allow; a failure is told and the next one is tried."""
+    """Distil waiting sessions within today's limits; yield each report. Failures go to `complain`."""
     due = [entry for entry in waiting(settings) if _is_due(entry, memory.parts.clock.now())]
     if not due:
         return
@@ -193,7 +194,7 @@ def _is_due(entry: Waiting, now: datetime) -> bool:
 
 
 def _rows(settings: Settings) -> Iterable[Mapping[str, Any]]:
-    """The record's lines; a line that a full disk or an editor broke is passed over."""
+    """Yield the record's lines, without lines that a full disk or an editor has broken."""
     try:
         with open(settings.distil_path, encoding="utf-8", errors="replace") as stream:
             lines = stream.readlines()

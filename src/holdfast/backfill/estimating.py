@@ -1,4 +1,4 @@
-"""Which earlier sessions no model has read yet, and what distilling them is likely to need."""
+"""Finds earlier sessions that no model has read yet, and estimates the cost of distilling them."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ DIGEST_TOKENS, FRAME_TOKENS, ANSWER_TOKENS = 6_000, 2_500, 1_500
 
 
 class Estimate(Frozen):
-    """What distilling some sessions is likely to need."""
+    """The likely cost of distilling some sessions."""
 
     sessions: int
     input_tokens: int
     output_tokens: int
     cost_usd: float | None
-    """None: the model has not told yet what it costs."""
+    """None if the model has not reported a cost yet."""
     measured: bool
-    """It rests on earlier calls to this model; else it is what the calls need at most."""
+    """Whether the estimate comes from earlier calls to this model; otherwise it is an upper limit."""
     calls_left: int
     """Calls that today's limit still allows."""
     dollars_left: float
 
 
 def sessions_to_distil(memory: Memory, since: datetime | None = None) -> list[SessionId]:
-    """The project's sessions with an agent's reply that no model has read, the one that was heard last first."""
+    """Return the project's sessions with a reply that no model has read, the most recent first."""
     last: dict[SessionId, int] = {}
     where = EventFilter(project=memory.place.project.id)
     while page := memory.parts.store.find_events(where):
@@ -47,7 +47,7 @@ def sessions_to_distil(memory: Memory, since: datetime | None = None) -> list[Se
 
 
 def estimate_cost(memory: Memory, model: str, sessions: int) -> Estimate:
-    """What that many sessions are likely to need, by earlier calls to the model, else at most."""
+    """Estimate the cost of that many sessions from earlier calls to the model, else as an upper limit."""
     settings = memory.settings
     tokens_in, tokens_out, cost = usual(settings, model)
     today = spent(settings, memory.parts.clock.now())

@@ -1,4 +1,4 @@
-"""What other tools keep, and whole lessons in JSON lines, into memory."""
+"""Imports other tools' files and JSON lines of whole lessons into memory."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ FOREIGN_KEYS = (b'"entityType"', b'"relationType"', b'"memory"')
 
 
 class ImportRequest(NamedTuple):
-    """What is to be imported, and how."""
+    """What to import, and how."""
 
     path: str
     form: str = ""
-    """The name of its form; empty where it is to be recognised."""
+    """The name of the format; if empty, the format is recognised."""
     project: str = ""
-    """Its name in a store of several projects; `*` is all."""
+    """The project's name in a store of several projects; `*` means all."""
     accept: bool = False
-    """The user vouches for it."""
+    """Whether the user vouches for the lessons."""
     dry: bool = False
 
 
@@ -41,27 +41,28 @@ class ImportOutcome(NamedTuple):
     search: Search
     steps: tuple[Step, ...]
     failed: tuple[tuple[str, str], ...]
-    """(source, reason) of what could not be read."""
+    """(source, reason) for each source that could not be read."""
 
 
 class Import:
-    """An import of other tools' files: made, it has found them; run, it has adopted them."""
+    """An import of other tools' files. The constructor finds the files, `run` imports them."""
 
     def __init__(self, memory: Memory, request: ImportRequest) -> None:
-        """Raises InvalidValueError when there is nothing that can be imported."""
+        """Find the sources. Raises InvalidValueError if there is nothing that can be imported."""
         self._memory, self._request = memory, request
         self.search = find_sources(request.path, memory.place.root, memory.settings.user_home, request.form)
         if not self.search.found:
             raise InvalidValueError(
-                f"nothing under {request.path} can be imported", hint="holdfast import --help lists what can"
+                f"nothing under {request.path} can be imported", hint="holdfast import --help lists the formats"
             )
 
     def run(
         self, on_read: Callable[[], None] | None = None, on_adopted: Callable[[int], None] | None = None
     ) -> ImportOutcome:
-        """Read and adopt; `on_read` is told of every source, `on_adopted` how many passages are done.
+        """Read the sources and import their passages.
 
-        Raises InvalidValueError when none of the sources can be read.
+        `on_read` is called for every source, `on_adopted` with the number of passages done. Raises InvalidValueError if
+        none of the sources can be read.
         """
         request = self._request
         readings, failed = _read_all(self.search.found, on_read)
@@ -74,7 +75,7 @@ class Import:
 
 
 class TextLines:
-    """A file's lines as text; remembers which ones were not UTF-8."""
+    """A file's lines as text; `mended` has the numbers of lines that were not UTF-8."""
 
     def __init__(self, stream: IO[bytes]) -> None:
         self._stream = stream
@@ -85,7 +86,7 @@ class TextLines:
         while raw := self._stream.readline(LINE_BYTES):
             number += 1
             while len(raw) >= LINE_BYTES and not raw.endswith(b"\n") and (rest := self._stream.readline(LINE_BYTES)):
-                raw = raw[: LINE_BYTES - 1] + rest[-1:]  # the rest of a line that is refused is skipped, not kept
+                raw = raw[: LINE_BYTES - 1] + rest[-1:]  # the line will be refused, so its rest is not kept in memory
             try:
                 yield raw.decode("utf-8")
             except UnicodeDecodeError:
@@ -94,7 +95,7 @@ class TextLines:
 
 
 def holds_lessons(path: str) -> bool:
-    """Whether a file looks like JSON lines of lessons, as `holdfast export` writes them."""
+    """Return whether a file looks like JSON lines of lessons, as `holdfast export` writes them."""
     if not os.path.isfile(path):
         return False
     with open(path, "rb") as stream:

@@ -1,8 +1,8 @@
-"""Transcripts into memory: one file after another, in small transactions, from where the last run stopped.
+"""Loads transcripts into memory, file by file, in small transactions, from where the last run stopped.
 
-A state of the store says how far a file was read and whether its sessions were learnt from. Events have keys, so
-reading a stretch twice keeps nothing twice; a little is read again on purpose, for the calls whose results come later.
-A file that does not grow by lines is read whole when its size or time has changed.
+A state of the store says how far each file was read and whether its sessions were learnt from. Events have keys, so
+reading a part twice stores nothing twice. A little is read again on purpose, for calls whose results come later. A file
+that does not grow by lines is read whole if its size or time has changed.
 """
 
 from __future__ import annotations
@@ -33,28 +33,28 @@ OVERLAP = 1024 * 1024
 """Bytes before the cursor that are read again when a file has grown."""
 
 COMPANIONS = ("", "-wal")
-"""Endings of the files beside a path that hold a part of it."""
+"""Suffixes of the files that together make up a transcript."""
 
-GONE = "folder is gone (--project tells where they belong)"
-UNTOLD = "folder is not told (--project tells where they belong)"
-UNKNOWN = "project unknown"
-OF_OTHERS = "folder is not in the repository that brought the transcript (--project tells where they belong)"
+GONE = "their folder is gone (--project says where they belong)"
+UNTOLD = "their folder is unknown (--project says where they belong)"
+UNKNOWN = "their project is unknown"
+OF_OTHERS = "their folder is outside the repository that brought the transcript (--project says where they belong)"
 NO_EVENT = "no event was found in them"
 
 
 class Tally:
-    """What a run did so far."""
+    """The counts of a run so far."""
 
     def __init__(self) -> None:
         self.files = self.unchanged = self.sessions = self.events = self.known = self.bytes = 0
         self.from_repository = 0
-        """Transcripts that are a repository's text: what they say waits for a person."""
+        """Transcripts that came with a repository: their lessons wait for a person."""
         self.skipped: Counter[str] = Counter()
         self.lessons: Counter[str] = Counter()
         self.failed: list[str] = []
 
     def plain(self) -> dict[str, Any]:
-        """The numbers as `--json` prints them."""
+        """Return the counts as `--json` prints them."""
         numbers = {name: value for name, value in vars(self).items() if isinstance(value, int)}
         return numbers | {"skipped": dict(self.skipped), "lessons": dict(self.lessons), "failed": self.failed}
 
@@ -69,17 +69,17 @@ class Tally:
 
 
 class Places:
-    """Where sessions belong. `memory` None: nothing is kept, only counted."""
+    """Finds the memory that a session belongs to. With `memory` None, nothing is stored, only counted."""
 
     def __init__(self, memory: Memory | None, project: str = "") -> None:
         self.memory = memory
         self.project = project
         self.folders: set[str] = set()
-        """Folders that sessions were in and that are there."""
+        """Existing folders in which sessions took place."""
         self._found: dict[str, Memory | str] = {}
 
     def find(self, folder: str) -> Memory | str:
-        """The memory asked from that folder, or why there is none; an empty reason when nothing is kept anyway."""
+        """Return the memory of that folder, or the reason why there is none; the reason is "" if nothing is stored."""
         folder = self.project or folder
         if folder not in self._found:
             self._found[folder] = self._find(folder)
@@ -113,10 +113,10 @@ class Backfilling:
         self._repository: str | None = None
 
     def read(self, path: str, advance: Callable[[int], None], repository: str | None = None) -> None:
-        """Take in one file; `advance` is told the bytes as they are done. A file that cannot be read is counted.
+        """Load one file and call `advance` with the bytes done. A file that cannot be read is counted as skipped.
 
-        `repository`: the file is a repository's text, not the user's own; the root of its work tree, or an empty text
-        where there is none.
+        If `repository` is not None, the file came with a repository and is not the user's own; it is the root of the
+        work tree, or "" if there is none.
         """
         self._repository = repository
         self.tally.from_repository += repository is not None
@@ -166,8 +166,8 @@ class Backfilling:
             self._keep_cursor(path, f"{inode}:{done}:{size}")
 
     def _read_whole(self, path: str, advance: Callable[[int], None]) -> None:
-        """Keeps `whole:0` while it is read for the first time or anew, `whole:<stamp>` when it is done."""
-        # Sessions whose folder was gone are read when the user says where they belong.
+        """Load a file that does not grow by lines; its state is `whole:0` while it is read, then `whole:<stamp>`."""
+        # The project is part of the stamp: with --project the file is read again, for sessions whose folder was gone.
         size, stamp = _size(path), _stamp(path) + self.places.project
         kept_stamp = self._load_cursor(path)
         if kept_stamp == f"whole:{stamp}":
@@ -183,14 +183,14 @@ class Backfilling:
         advance(size)
         self.tally.bytes += size
         self._mention_silence(size)
-        # Where a run was cut short some sessions are known but were not learnt from.
+        # After an interrupted run some sessions are stored but were not learnt from.
         finished_before = kept_stamp.startswith("whole:") and kept_stamp != "whole:0"
         self._learn(Counter({k: n for k, n in taken.items() if k[1] in fresh}) if finished_before else taken)
         if taken and self.since is None:
             self._keep_cursor(path, f"whole:{stamp}")
 
     def _mention_silence(self, size: int) -> None:
-        """Count a file of which nothing was read, though something is in it: it may be another host's."""
+        """Count a non-empty file without events, which may belong to another host."""
         if size and not self._events_read:
             self.tally.skipped[f"transcripts: {NO_EVENT}"] += 1
 
@@ -199,14 +199,14 @@ class Backfilling:
         advance(size)
 
     def _take_in(self, events: Iterator[Event], taken: Taken) -> Iterator[set[SessionId]]:
-        """Keep the events, counting in `taken` how many each (folder, session) had.
+        """Store the events, and count in `taken` how many each (folder, session) had.
 
-        Gives after each transaction the sessions of which something was new.
+        Yields, after each transaction, the sessions with new events.
         """
         left_out: dict[SessionId, str] = {}
         good: dict[SessionId, str] = {}
         for folder, session, batch in self._batches(events):
-            # A folder deleted since (a package, a build folder) counts as where the session was before.
+            # If the folder was deleted since (a package, a build folder), the session's previous folder counts.
             folder = good[session] if session in good and not os.path.isdir(folder) else folder
             why, new = self._keep(folder, batch)
             if why:
@@ -220,7 +220,7 @@ class Backfilling:
         self.tally.skipped.update(f"sessions: {why}" for session, why in left_out.items() if session not in sessions)
 
     def _batches(self, events: Iterator[Event]) -> Iterator[tuple[str, SessionId, list[Event]]]:
-        """Runs of events of one folder and session, at most BATCH long."""
+        """Yield runs of events of one folder and session, at most BATCH long."""
         batch: list[Event] = []
         for event in events:
             self._events_read += 1
@@ -235,7 +235,7 @@ class Backfilling:
             yield batch[0].cwd, batch[0].session, batch
 
     def _keep(self, folder: str, batch: list[Event]) -> tuple[str, int]:
-        """Keep the events of a folder; returns why not, or an empty text, and how many were new."""
+        """Store the events of a folder; return why they were not stored, or "", and how many were new."""
         if self._repository is not None:
             if self._repository and not self.places.project and not _is_inside(self._repository, folder):
                 return OF_OTHERS, 0
@@ -251,7 +251,7 @@ class Backfilling:
         return "", new
 
     def _learn(self, taken: Taken) -> None:
-        """Learn once from what each session did in each project, from the folder where most of it happened."""
+        """Learn once from each session in each project, from the folder with most of its events."""
         places = {key: self.places.find(key[0]) for key, _ in taken.most_common()}
         done: set[tuple[str, SessionId]] = set()
         for (_, session), place in places.items():
@@ -278,7 +278,7 @@ class Backfilling:
 
 
 class _Cursor:
-    """How far a file was read, and the size it had when its sessions were learnt from (0: not yet)."""
+    """How far a file was read, and its size when its sessions were learnt from (0 means not yet)."""
 
     def __init__(self, position: int = 0, learnt_size: int = 0) -> None:
         self.position = position
@@ -286,7 +286,7 @@ class _Cursor:
 
     @classmethod
     def load(cls, text: str, inode: str, size: int) -> _Cursor:
-        """The cursor of that file; at its beginning when the file is another, or shorter, than it was kept for."""
+        """Parse the cursor; it is at the beginning if the file is another one or has become shorter."""
         parts = text.split(":")
         if len(parts) != 3 or parts[0] != inode or not (parts[1] + parts[2]).isdecimal() or int(parts[1]) > size:
             return cls()
@@ -303,12 +303,12 @@ def _size(path: str) -> int:
 
 
 def _stamp(path: str) -> str:
-    """Sizes and times of the file and what belongs to it."""
+    """Return the sizes and times of the file and its companions."""
     stats = (os.stat(path + end) for end in COMPANIONS if not end or os.path.exists(path + end))
     return ",".join(f"{stat.st_size}-{stat.st_mtime_ns}" for stat in stats)
 
 
 def _reason(path: str, exc: HoldfastError) -> str:
-    """The error's words and hint without the path: transcripts are counted by them."""
+    """Return the error's message and hint without the path, because transcripts are counted by this text."""
     why = str(exc).replace(path, "").replace("  ", " ").strip(" :")
     return f"{why} ({exc.hint})" if exc.hint else why

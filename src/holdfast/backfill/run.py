@@ -1,4 +1,4 @@
-"""One back-fill of transcripts: whose they are, which may be anybody's, one host after another, and what came of it."""
+"""Runs one back-fill of transcripts: finds the files and their hosts, leaves out those that may be someone else's."""
 
 from __future__ import annotations
 
@@ -24,34 +24,34 @@ if TYPE_CHECKING:
     from holdfast.settings import Settings
 
     Progress = Callable[[Sequence[str]], AbstractContextManager[Callable[[int], None]]]
-    """Opened with the paths to read, it gives what is told of every stretch of bytes that was read."""
+    """Called with the paths to read, it opens a function that is called with the number of bytes just read."""
 
 ROOTS_LIMIT = 1_000
 """Projects of earlier runs that are kept, those of this run first."""
-ANYBODYS = "so anybody may have written it (name it to let it wait in the inbox; --accept: it is yours)"
+ANYBODYS = "so anyone may have written it (name it, and its lessons wait in the inbox; --accept: it is yours)"
 
 
 def load_hosts(settings: Settings, name: str = "") -> list[Host]:
-    """The host of that name, or every one that keeps transcripts that can be read.
+    """Return the host of that name, or every host with readable transcripts.
 
-    Raises PluginNotFoundError, or InvalidValueError for a host that keeps none.
+    Raises PluginNotFoundError, or InvalidValueError for a host without readable transcripts.
     """
     if name:
         host = load_host(name, settings)
         if not host.profile.transcripts:
-            raise InvalidValueError(f"{host.name} keeps no transcripts that can be read", hint="holdfast setup --list")
+            raise InvalidValueError(f"{host.name} has no transcripts that can be read", hint="holdfast setup --list")
         return [host]
     every = [load_host(each.replace("_", "-"), settings) for each in plugins.names("hosts")]
     return [host for host in every if host.profile.transcripts]
 
 
 def silent(paths: Sequence[str]) -> AbstractContextManager[Callable[[int], None]]:
-    """Progress that is told to nobody."""
+    """Return a progress function that does nothing."""
     return nullcontext(lambda done: None)
 
 
 class TranscriptRun:
-    """One host's transcripts after another's; `accept`: the user vouches for what a repository brought along."""
+    """A run over the transcripts of several hosts; `accept` says that the user vouches for a repository's files."""
 
     def __init__(
         self,
@@ -67,16 +67,19 @@ class TranscriptRun:
         self.accept = accept
         self.progress = progress
         self.tallies: dict[str, Tally] = {}
-        """By host, for those of which there was something."""
+        """Counts by host, for hosts with transcripts."""
         self.unread: list[tuple[str, str]] = []
-        """(path, reason) of what the user named and no host's reader can read."""
+        """(path, reason) for each path that the user named and no host's reader can read."""
         self.passed_over = 0
-        """Files below the named folders that are no transcripts as far as can be told."""
+        """Number of files below the named folders that were not recognised as transcripts."""
 
     def at(
         self, paths: Sequence[str], home: str, on_guess: Callable[[str, str], None] = lambda path, host: None
     ) -> bool:
-        """Read what is at the paths; False when the user interrupted. `on_guess` hears path and host of a guess."""
+        """Read the transcripts at the paths; return False if the user interrupted.
+
+        `on_guess` is called with path and host of each file whose host was found by trying.
+        """
         named = at_paths(paths, self.hosts)
         self.unread, self.passed_over = named.unread, named.passed_over
         for path, host in named.guessed:
@@ -86,9 +89,9 @@ class TranscriptRun:
         return self._read(named.files, {path: root for path, (_, root) in self._repository_texts(others).items()})
 
     def everywhere(self, home: str, folder: str) -> bool:
-        """Read what the hosts keep under the user's home, then inside the projects that are known by then.
+        """Read the hosts' transcripts in the user's home, then those inside the projects that are known by then.
 
-        What a repository may have brought along is left out, and counted. False when the user interrupted.
+        Files that may have come with a repository are left out and counted. Returns False if the user interrupted.
         """
         if not self._read(on_this_machine(self.hosts, home)):
             return False
@@ -100,21 +103,21 @@ class TranscriptRun:
         return self._read([(host, [path for path in paths if path not in texts]) for host, paths in files])
 
     def total(self) -> Tally:
-        """All hosts together."""
+        """Return the counts of all hosts together."""
         sum_of_all = Tally()
         for tally in self.tallies.values():
             sum_of_all.add(tally)
         return sum_of_all
 
     def _repository_texts(self, paths: Sequence[str]) -> dict[str, tuple[str, str]]:
-        """By path, for what a repository may have brought along: why, and the root of its work tree."""
+        """Return, by path, why a repository may have brought the file along, and the root of its work tree."""
         return {} if self.accept or not paths else repository_texts(paths)
 
     def _tally(self, host: Host) -> Tally:
         return self.tallies.setdefault(host.name, Tally())
 
     def _read(self, files: Files, repositories: Mapping[str, str] | None = None) -> bool:
-        """Read the files; `repositories` gives the work tree's root of those that are a repository's text."""
+        """Read the files; `repositories` has the work tree's root for each file that came with a repository."""
         with self.progress(list(_paths(files))) as advance:
             try:
                 for host, paths in files:
@@ -128,7 +131,7 @@ class TranscriptRun:
         return True
 
     def _roots(self) -> list[str]:
-        """The projects of this run and of earlier ones, which are kept for the next one."""
+        """Return the projects of this run and of earlier ones, and store them for the next run."""
         roots = sorted({work_tree(folder) for folder in self.places.folders})
         memory = self.places.memory
         if memory is None:

@@ -1,7 +1,7 @@
-"""Sources: the files under a path that an importer knows, and what they hold. Nothing here is written.
+"""Finds and reads the files under a path that an importer knows. It writes nothing.
 
-A folder is walked without following links and within bounds; what is not this project's own text (dependencies, build
-output, plug-ins of agents) is left out.
+A folder is walked without following links and up to a limit. Files that are not the project's own text (dependencies,
+build output, plug-ins of agents) are left out.
 """
 
 from __future__ import annotations
@@ -29,40 +29,40 @@ LEFT_OUT = frozenset({
     "dist", "build", "target", "out", "vendor", "third_party", ".holdfast",
 })  # fmt: skip
 OTHERS = frozenset({"plugins", "marketplaces", "cache", "extensions", "skills"})
-"""Folders in a hidden one in which agents keep what others wrote."""
+"""Folders inside a hidden folder in which agents keep other people's files."""
 TELLING = 0.4
 """Worth from which a passage's words tell its kind better than its place does."""
 ENDINGS = (".md", ".mdc", ".txt", ".json", ".jsonl", ".db", ".sqlite", ".sqlite3")
-"""Endings of files that may be something; so may be files without one."""
+"""Suffixes of files that may be a source; a file without a suffix may be one too."""
 
 
 class Found(NamedTuple):
-    """A source and the importer that knows it best."""
+    """A source and the importer that is surest about it."""
 
     source: Source
     importer: Importer
 
 
 class Search(NamedTuple):
-    """What is under a path."""
+    """The sources under a path."""
 
     found: tuple[Found, ...]
     skipped: tuple[tuple[str, str], ...] = ()
-    """(label, reason) of what was recognised and left out."""
+    """(label, reason) for each source that was recognised but left out."""
     cut: bool = False
-    """There was more than is looked at."""
+    """Whether the limit was reached, so that some files were not read."""
 
 
 def importer_names() -> list[str]:
-    """The formats that can be imported, built-in and installed, sorted; with dashes, as people type them."""
+    """Return the formats that can be imported, built-in and installed, sorted, with dashes as people type them."""
     return [name.replace("_", "-") for name in plugins.names("importers")]
 
 
 def find_sources(path: str, root: str, user_home: str, name: str = "") -> Search:
-    """The sources under a file or folder, in order of their paths, each with one importer.
+    """Return the sources under a file or folder, sorted by path, each with one importer.
 
-    `root` is the project's, `user_home` the person's; `name` takes that importer alone. A file that somebody points at
-    may be of any name. Raises InvalidValueError for a path that is not there or that nothing knows.
+    `root` is the project's root, `user_home` the user's home folder; `name` selects one importer. One file may have
+    any name. Raises InvalidValueError for a path that does not exist or that no importer knows.
     """
     importers = [plugins.load("importers", name)] if name else _importers()
     grounds = _Grounds(root, user_home)
@@ -74,13 +74,13 @@ def find_sources(path: str, root: str, user_home: str, name: str = "") -> Search
     best = _best(source, importers) or (Found(source, importers[0]) if name else None)
     if best is None:
         raise InvalidValueError(
-            f"{path} is of no form that is known", hint=f"--from NAME, one of {', '.join(importer_names())}"
+            f"the format of {path} is not known", hint=f"give --from with one of {', '.join(importer_names())}"
         )
     return Search((best,))
 
 
 def read_source(chosen: Found) -> tuple[Passage | Skipped, ...]:
-    """What a source holds, each passage with its kind. Raises InvalidValueError for one that cannot be read whole."""
+    """Return a source's passages, each with its kind. Raises InvalidValueError if it cannot be read completely."""
     try:
         parts = tuple(chosen.importer.read(chosen.source))
     except OSError as exc:
@@ -91,10 +91,10 @@ def read_source(chosen: Found) -> tuple[Passage | Skipped, ...]:
 
 
 def _as_trusted(passage: Passage, source: Source) -> Passage:
-    """The passage with no more trust than its place gives it, whatever form the file has.
+    """Return the passage with no more trust than its location allows, whatever the file's format.
 
-    Only what agents keep in hidden folders of the home is theirs, or the person's. Everything else may have come with a
-    clone or an archive: it is repository text, and holds for the project alone.
+    Only files in hidden folders of the home belong to agents or the user. Every other file may have come with a clone
+    or an archive: it is repository text and applies to the project only.
     """
     if source.ground == "home" and source.label.startswith("~/."):
         return passage
@@ -103,14 +103,14 @@ def _as_trusted(passage: Passage, source: Source) -> Passage:
 
 
 class _Grounds:
-    """Tells where a file lies, and how it is called there."""
+    """Finds out whether a file is in the project, in the home or elsewhere, and its label there."""
 
     def __init__(self, root: str, user_home: str) -> None:
         self._root = os.path.realpath(root)
         self._home = os.path.realpath(user_home) if user_home else ""
 
     def source(self, path: str) -> Source | None:
-        """The file with its head; None for what is no file or cannot be read."""
+        """Return the file as a source with its head; None if it is not a file or cannot be read."""
         try:
             if not stat.S_ISREG(os.stat(path).st_mode):
                 return None
@@ -136,7 +136,7 @@ def _importers() -> list[Importer]:
 
 
 def _best(source: Source, importers: Sequence[Importer], least: int = NO + 1) -> Found | None:
-    """The importer that is surest of the source; the first by name of those that are equally sure."""
+    """Return the source with the importer that is surest about it; by name among equals; None below `least`."""
     sure, _, importer = max(
         ((candidate.sureness(source), -at, candidate) for at, candidate in enumerate(importers)), key=lambda x: x[:2]
     )
@@ -155,14 +155,14 @@ def _walk(path: str, importers: Sequence[Importer], grounds: _Grounds) -> Search
         if best is None:
             continue
         if os.path.islink(entry):
-            skipped.append((best.source.label, "a link; what it leads to is imported where it lies"))
+            skipped.append((best.source.label, "a link; the file that it leads to is imported from its own location"))
         else:
             chosen.append(best)
     return Search(tuple(chosen), tuple(skipped), seen > ENTRIES)
 
 
 def _files_under(path: str) -> Iterator[str]:
-    """Files in order of their paths; folders that cannot be listed are passed over."""
+    """Yield files sorted by path; folders that cannot be listed are skipped."""
     for folder, folders, files in os.walk(path):
         left_out = LEFT_OUT | OTHERS if os.path.basename(folder).startswith(".") else LEFT_OUT
         folders[:] = sorted(name for name in folders if name.lower() not in left_out)
@@ -180,9 +180,9 @@ def _is_under(path: str, folder: str) -> bool:
 
 
 def _with_kind(passage: Passage) -> Passage:
-    """The passage with the kind that its words state, where they state one, else the usual one of its place.
+    """Return the passage with the kind that its words show clearly, else with the usual kind of its location.
 
-    What a project's file says is nobody's preference, however it is worded: a preference belongs to a person.
+    A text in a project's file never becomes a preference, because a preference belongs to a person.
     """
     if passage.kind:
         return passage

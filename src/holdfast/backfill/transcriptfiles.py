@@ -1,4 +1,4 @@
-"""Which transcripts there are, and whose: on the whole machine, inside projects, and at paths that the user names."""
+"""Finds transcripts and their hosts: on the whole machine, inside projects, and at paths that the user names."""
 
 from __future__ import annotations
 
@@ -29,37 +29,37 @@ TRIED_EVENTS = 50
 """Events after which a reader is known to fit."""
 NO_READER = "no host's reader finds an event in it"
 ENDINGS = (".json", ".jsonl", ".md", ".traj", ".db", ".vscdb", ".zst")
-"""Endings of files in a named folder that are reported when no host calls its transcripts so."""
+"""Suffixes of files in a named folder that are reported if they match no host's file names."""
 
 
 class Named(NamedTuple):
-    """What is at the paths that the user named."""
+    """The files at the paths that the user named."""
 
     files: Files
     unread: list[tuple[str, str]]
-    """(path, reason) of what was named and cannot be read by any host's reader."""
+    """(path, reason) for each named path that no host's reader can read."""
     guessed: list[tuple[str, str]]
-    """(path, host) of files whose reader was found by trying."""
+    """(path, host) for each file whose reader was found by trying."""
     passed_over: int = 0
-    """Files below the named folders that are not called like a transcript, or in which no reader finds one."""
+    """Number of files below the named folders without a transcript's name, or in which no reader finds events."""
 
 
 def on_this_machine(hosts: Sequence[Host], home: str) -> Files:
-    """What each of the hosts keeps for the user, least recently written first."""
+    """Return each host's transcripts in the user's home, least recently written first."""
     return [(host, list(host.find_transcripts(home))) for host in hosts]
 
 
 def in_projects(hosts: Sequence[Host], folders: Iterable[str]) -> Files:
-    """What the hosts keep inside the projects that the folders are in."""
+    """Return each host's transcripts inside the projects of these folders."""
     roots = sorted({work_tree(folder) for folder in folders})
     return [(host, [path for root in roots for path in host.find_in_project(root)]) for host in hosts]
 
 
 def at_paths(paths: Sequence[str], hosts: Sequence[Host]) -> Named:
-    """The files at the paths, each with the host whose reader finds something in it.
+    """Return the files at the paths, each with the host whose reader finds events in it.
 
-    The host whose pattern fits the path best is asked first, then every other one; of these one alone must find
-    something. Below a folder only files that fit a pattern are tried.
+    The host whose pattern fits the path best is tried first. If it finds nothing, all others are tried, and exactly one
+    of them must find events. Below a folder only files that fit a pattern are tried.
     """
     transcripts: dict[str, list[str]] = {host.name: [] for host in hosts}
     unread: list[tuple[str, str]] = []
@@ -87,8 +87,8 @@ def at_paths(paths: Sequence[str], hosts: Sequence[Host]) -> Named:
 
 
 def unfit(path: str) -> str:
-    """Why a file must not be opened and read as a transcript; empty for one that may be. Raises OSError."""
-    status = os.stat(path)  # `stat` follows links, and never waits as opening a pipe would
+    """Return why a file must not be read as a transcript, or "". Raises OSError."""
+    status = os.stat(path)  # `stat` follows links; opening the file could block if it is a pipe
     if not stat.S_ISREG(status.st_mode):
         return "not a regular file"
     if status.st_size > SIZE_LIMIT and not _is_database(path):
@@ -111,7 +111,7 @@ def _files_at(path: str) -> Iterator[str]:
 
 
 def _reader_of(path: str, first: Host | None, hosts: Sequence[Host]) -> tuple[Host | None, str]:
-    """The host that reads the file, or None and the reason."""
+    """Return the host that can read the file, or None and the reason."""
     try:
         why = unfit(path)
         size = os.path.getsize(path)
@@ -122,19 +122,19 @@ def _reader_of(path: str, first: Host | None, hosts: Sequence[Host]) -> tuple[Ho
     if first is not None:
         count, why = _try(first, path)
         if count or why:
-            return first, ""  # an error is told by the reader itself, when it reads
+            return first, ""  # after an error too: the reader reports it again when it reads the file
     others = [host for host in hosts if host is not first and size <= TRIED_SIZE]
     fits = [host for host in others if _try(host, path)[0]]
     if len(fits) == 1:
         return fits[0], ""
     if fits:
         names = ", ".join(host.name for host in fits)
-        return None, f"it could be of {names}: --host NAME says whose it is"
+        return None, f"the readers of {names} all find events in it: choose one with --host NAME"
     return None, f"{hosts[0].name}'s reader finds no event in it" if len(hosts) == 1 else NO_READER
 
 
 def _try(host: Host, path: str) -> tuple[int, str]:
-    """How many events the host's reader finds, up to a few; else the reason why it cannot read the file."""
+    """Return how many events the host's reader finds, up to a limit, or 0 and why it cannot read the file."""
     try:
         if not host.profile.grows_by_lines:
             return sum(1 for _ in islice(host.read_transcript(path, str), TRIED_EVENTS)), ""
@@ -144,13 +144,13 @@ def _try(host: Host, path: str) -> tuple[int, str]:
     except HoldfastError as exc:
         return 0, str(exc)
     except Exception:
-        return 0, ""  # made for another form of file, and not for this one
+        return 0, ""  # any error is possible, because the reader is made for another format
 
 
 def _likeliest(path: str, hosts: Sequence[Host], named: bool) -> Host | None:
-    """The host whose pattern fits the path, the longest, then the first name; None for none.
+    """Return the host whose pattern fits the path, by the longest pattern, then by name; None without one.
 
-    Where the path says no more than an ending, or nothing of a file that the user named, the content decides.
+    If only a suffix fits, or if nothing fits a file that the user named, the content decides.
     """
     plain = path.replace(os.sep, "/")
     fits = [
@@ -167,7 +167,7 @@ def _likeliest(path: str, hosts: Sequence[Host], named: bool) -> Host | None:
 
 
 def work_tree(folder: str) -> str:
-    """The nearest folder above with a `.git`, or the folder itself."""
+    """Return the nearest folder with a `.git`, from the folder upwards, or the folder itself."""
     folder = os.path.realpath(folder)
     above = folder
     while not os.path.exists(os.path.join(above, ".git")):

@@ -1,9 +1,10 @@
-"""A host's transcript files: their lines with positions, and what a running session's tells beyond its hooks.
+"""Reads hosts' transcript files by position, and adds to a running session what its hooks did not report.
 
-Hooks hear only the last reply of a turn; causes and decisions are often said in the replies before it. Prompts, replies
-and calls with an id have the same key in both. A call without an id is keyed by its minute, and a transcript may know
-another minute, or none; so it is known again by what was run or written, as often as that was told. Where a hook did
-not hear how a command ended, the transcript's word of it is kept as an outcome (`capture/sessionevents`).
+Hooks get only the last reply of a turn, but causes and decisions are often in the replies before it. Prompts, replies
+and calls with an id have the same key in both sources. A call without an id is keyed by its minute, which may differ or
+be missing in the transcript. Such a call is recognised by what was run or written, and counted as often as hooks
+reported it. If no hook reported how a command ended, the transcript's result is stored as an outcome
+(`capture/sessionevents`).
 """
 
 from __future__ import annotations
@@ -50,13 +51,13 @@ HEAD_LINES = 20
 
 KINDS = frozenset({"tool_result", "tool_failure", "file_edit"})
 BY_MINUTE = "result:2"
-"""Start of a key that rests on a time; keys of ids do not begin with a year."""
+"""Start of a key that is based on a time; keys based on ids do not begin with a year."""
 
 
 def keep_turn(memory: Memory, call: HookCall) -> int:
-    """Keep what the transcript of the call's session tells and its hooks did not; returns how many events were new.
+    """Store what the transcript of the call's session has beyond its hooks; return the number of new events.
 
-    Nothing when the host named no transcript or it cannot be read: it may be gone, or not yet written.
+    Stores nothing if the host named no transcript or it cannot be read: it may be gone, or not written yet.
     """
     try:
         here = memory.at(call.cwd)
@@ -70,10 +71,10 @@ def keep_turn(memory: Memory, call: HookCall) -> int:
 def read_errands(
     memory: Memory, run_path: str, complain: Callable[[Exception], None], only: HookCall | None = None
 ) -> list[HookCall]:
-    """Keep what the transcripts tell that sessions asked to be read, all or that of one; returns whose were read.
+    """Read the transcripts of waiting requests, all or that of one session; return the calls whose were read.
 
-    An errand is only gone when its transcript was read: what fails is told, and tried again by the next learner. Only
-    whoever has the learning turn calls this.
+    A request is removed only after its transcript was read. Errors go to `complain`, and the next learner tries again.
+    Only the holder of the learning lock calls this.
     """
     done = []
     for errand in take_errands(run_path, only):
@@ -81,15 +82,15 @@ def read_errands(
             with errand as call:
                 keep_turn(memory, call)
             done.append(call)
-        except Exception as exc:  # the other sessions can be read all the same
+        except Exception as exc:  # the other sessions can still be read
             complain(exc)
     return done
 
 
 def host_by_content(path: str, hosts: Sequence[Host]) -> str:
-    """The name of the host whose transcript the file is, by how it begins; empty when that does not tell.
+    """Return the host of a transcript by the beginning of the file; "" if that shows none.
 
-    The first line that tells decides: a transcript may quote another host's later.
+    The first line that shows a host decides, because a transcript may quote another host's further on.
     """
     for text in _head_texts(path):
         for host in hosts:
@@ -99,7 +100,7 @@ def host_by_content(path: str, hosts: Sequence[Host]) -> str:
 
 
 def _head_texts(path: str) -> Iterator[str]:
-    """A file's first lines and its beginning, without white space; nothing for what is no plain file."""
+    """Yield a file's first lines and its beginning, without white space; nothing if it is not a regular file."""
     try:
         if not os.path.isfile(path):  # opening a pipe would wait for its writer
             return
@@ -114,7 +115,7 @@ def _head_texts(path: str) -> Iterator[str]:
 
 
 def _turn(memory: Memory, call: HookCall) -> Iterator[Event]:
-    """What the session's transcript tells: its last lines, or all of it where it is read whole and small."""
+    """Yield the events of the session's transcript: of its last lines, or of all if it is small and read whole."""
     host, new_id = memory.parts.host(call.host), memory.parts.clock.new_id
     status = os.stat(call.transcript)
     if not stat.S_ISREG(status.st_mode):
@@ -138,18 +139,18 @@ def _batches(events: Iterator[Event]) -> Iterator[list[Event]]:
 
 
 class Heard:
-    """The calls of the session that is being read, by what they did."""
+    """The known calls of the session that is being read, by what they did."""
 
     def __init__(self, memory: Memory | None) -> None:
         self._memory = memory
         self._session: SessionId | None = None
         self._told: Counter[tuple[str, ...]] = Counter()
         self._open: dict[str, Event] = {}
-        """Commands whose end is not known, by key."""
+        """Commands without a known result, by key."""
         self._open_deeds: defaultdict[tuple[str, ...], list[Event]] = defaultdict(list)
 
     def sift(self, batch: Sequence[Event]) -> list[Event]:
-        """The events of one session that may be new."""
+        """Return the events of one session that may be new."""
         if self._memory is None or not any(event.kind in KINDS for event in batch):
             return list(batch)
         if batch[0].session != self._session:
@@ -163,7 +164,7 @@ class Heard:
         return [new for event in batch if (new := self._news(event)) is not None]
 
     def _news(self, event: Event) -> Event | None:
-        """The event, or what it adds to one that is kept already; None when it may tell nothing new."""
+        """Return the event, or the outcome that it adds to a stored event; None if it is known."""
         if event.key in self._open:
             return outcome_of(self._open[event.key], event) or event
         if _is_by_minute(event) and self._told[_deed(event)] > 0:
@@ -179,9 +180,9 @@ class Heard:
 
 
 class TranscriptLines:
-    """The lines of a file from a position on; `position` is the end of the last whole line that was given out.
+    """The lines of a file from a position on; `position` is the end of the last complete line that was returned.
 
-    With `head` the first line of the file comes before them: in some hosts it alone tells folder and session.
+    With `head` the first line of the file comes first, because some hosts name folder and session only there.
     """
 
     def __init__(self, path: str, start: int = 0, head: bool = False) -> None:
@@ -205,13 +206,13 @@ class TranscriptLines:
         if self._head:
             yield self._head.decode("utf-8", "replace")
         while line := self._read_line():
-            # A line without an end may still be being written: it is tried, and read again next time.
+            # An incomplete last line may still be growing: it is returned now and read again next time.
             if line.endswith(b"\n"):
                 self.position = self._stream.tell()
             yield line.decode("utf-8", "replace")
 
     def identity(self) -> str:
-        """What tells this file from another that takes its name."""
+        """Return a mark that differs if another file takes this file's name."""
         return str(os.fstat(self._stream.fileno()).st_ino)
 
     def _read_line(self) -> bytes:
@@ -228,7 +229,7 @@ def _is_by_minute(event: Event) -> bool:
 
 
 def _deed(event: Event) -> tuple[str, ...]:
-    """A key for what a call did: an edit's two texts, a command's words, a look's file and pattern."""
+    """Return a key for what a call did: an edit's two texts, a command, or the file and pattern of a read."""
     if event.kind == "file_edit":
         return ("edit", redact(event.old).strip(), redact(event.new).strip())
     if event.command:

@@ -1,11 +1,10 @@
-"""What the processes of one user share besides the store: the hooks' log and counts, turns, errands, and how one
-starts another.
+"""Files that the processes of one user share: the hooks' log and counts, locks, learner requests. Starts processes.
 
-Lean, and imported only when something failed or is to be learnt.
+Lean. A hook imports this module only if something failed or a learner is needed.
 
-An errand is a session whose transcript is still to be read: host, session, folder and path of the transcript, and no
-words of anybody. Each is a small file of its own, which appears whole and is taken by renaming it. One shared file
-would have no moment at which its lines can be removed: another process may be about to append.
+A learner request (errand) is a session whose transcript is still to be read: host, session, folder and path of the
+transcript, without any of its text. Each request is a small file, written atomically and taken by renaming it. One
+shared file would not do: its lines could never be removed safely, because another process may be about to append.
 """
 
 from __future__ import annotations
@@ -24,8 +23,8 @@ if TYPE_CHECKING:
 
 COUNTS = "hook-counts"
 LATE, SPOOLED, DROPPED = "late", "spooled", "dropped"
-"""What is counted for each host: answers that came after the deadline; times that events or deliveries of a call were
-spooled; times that they were lost, because not even the spool took them."""
+"""What is counted for each host: answers after the deadline; calls whose events or deliveries went to the spool; calls
+whose events or deliveries were lost, because the spool could not take them either."""
 
 ERRANDS = "errands"
 ERRANDS_LIMIT = 1_000
@@ -42,9 +41,9 @@ NAP_S = 0.05
 
 
 class Turn:
-    """`with Turn(run_path, name, wait_s) as ours:` whether it is our turn; only one process's at a time for a name.
+    """A lock by name: `with Turn(run_path, name, wait_s) as ours:`; `ours` is true in one process at a time.
 
-    It ends with the process at the latest, however that ends.
+    The lock is released at the end of the process at the latest, however it ends.
     """
 
     def __init__(self, run_path: str, name: str, wait_s: float = 0.0) -> None:
@@ -61,27 +60,27 @@ class Turn:
 
 
 class LearningTurn(Turn):
-    """`with LearningTurn(run_path, wait_s) as ours:` whether it is our turn to learn."""
+    """The lock of the process that learns: `with LearningTurn(run_path, wait_s) as ours:`."""
 
     def __init__(self, run_path: str, wait_s: float = 0.0) -> None:
         super().__init__(run_path, "learner", wait_s)
 
 
 class EmbeddingTurn(Turn):
-    """`with EmbeddingTurn(run_path, wait_s) as ours:` whether it is our turn to embed lessons."""
+    """The lock of the process that embeds lessons: `with EmbeddingTurn(run_path, wait_s) as ours:`."""
 
     def __init__(self, run_path: str, wait_s: float = 0.0) -> None:
         super().__init__(run_path, "embedder", wait_s)
 
 
 def embed_in_turn(memory: Memory, run_path: str, limit: int) -> int:
-    """Embed as `Memory.embed_pending` does; 0 while another process embeds, since the work would be done twice."""
+    """Embed as `Memory.embed_pending` does, or return 0 while another process embeds, which would do the work twice."""
     with EmbeddingTurn(run_path) as ours:
         return memory.embed_pending(limit) if ours else 0
 
 
 def write_private(folder: str, name: str, content: bytes) -> None:
-    """Write a file of the run folder that other processes see whole or not at all. Raises OSError."""
+    """Write a file of the run folder atomically. Raises OSError."""
     path = os.path.join(folder, name)
     try:
         write_whole(path, content)
@@ -93,7 +92,7 @@ def write_private(folder: str, name: str, content: bytes) -> None:
 
 
 def count(run_path: str, host: str, what: str) -> None:
-    """Count one of LATE, SPOOLED, DROPPED for the host; does nothing where there is no place to write."""
+    """Count one of LATE, SPOOLED, DROPPED for the host; do nothing if the file cannot be written."""
     line = f"{_now()}\t{' '.join(host.split())[:40]}\t{what}\n"
     try:
         _append(os.path.join(run_path, COUNTS), line.encode("utf-8", "replace"))
@@ -102,7 +101,7 @@ def count(run_path: str, host: str, what: str) -> None:
 
 
 def read_counts(run_path: str, since: str = "") -> dict[str, dict[str, int]]:
-    """How often each thing happened to each host since a day (`2026-11-22`), as far back as the file reaches."""
+    """Return the counts by host since a day (`2026-11-22`), as far back as the file goes."""
     counts: dict[str, dict[str, int]] = {}
     try:
         with open(os.path.join(run_path, COUNTS), encoding="utf-8", errors="replace") as stream:
@@ -119,10 +118,10 @@ def read_counts(run_path: str, since: str = "") -> dict[str, dict[str, int]]:
 
 
 def leave_errand(run_path: str, call: HookCall) -> None:
-    """Write down that the transcript of the call's session is to be read. Raises OSError.
+    """Write a request to read the transcript of the call's session. Raises OSError.
 
-    Called before anything else that a session's or a turn's end does, so that the session is read later even where
-    everything else fails. A session has at most one errand that nobody has taken yet.
+    This is the first step at a session's or a turn's end, so that the session is read later even if everything else
+    fails. A session has at most one request that has not been taken.
     """
     folder = os.path.join(run_path, ERRANDS)
     name = _errand_name(call)
@@ -133,7 +132,7 @@ def leave_errand(run_path: str, call: HookCall) -> None:
 
 
 class Errand:
-    """A transcript to be read; nobody else has it. `with errand as call: ...`; an error leaves it for the next time."""
+    """A taken request to read a transcript: `with errand as call: ...`. After an error it is kept for the next try."""
 
     def __init__(self, path: str, call: HookCall) -> None:
         self._path = path
@@ -148,9 +147,9 @@ class Errand:
 
 
 def take_errands(run_path: str, only: HookCall | None = None) -> Iterator[Errand]:
-    """Take the errands, all or the one of that call's session, one after another. Only whoever may learn calls this.
+    """Take and yield the requests, all or that of one call's session. Only the holder of the learning lock calls this.
 
-    One that was taken `ATTEMPTS` times and never carried out is given up. Raises OSError.
+    A request that was taken `ATTEMPTS` times without success is removed. Raises OSError.
     """
     from holdfast.domain.hookcall import parse_errand
 
@@ -161,7 +160,7 @@ def take_errands(run_path: str, only: HookCall | None = None) -> Iterator[Errand
         if wanted and plain != wanted:
             continue
         attempt = int(attempts) + 1 if attempts.isdigit() else 1
-        # Under a name of its own: an errand that the session leaves meanwhile is another one, and stays.
+        # Taken under another name, so that a request which the session leaves meanwhile is not lost.
         taken = os.path.join(folder, f"{plain}~{attempt}")
         try:
             os.replace(os.path.join(folder, name), taken)
@@ -176,7 +175,7 @@ def take_errands(run_path: str, only: HookCall | None = None) -> Iterator[Errand
 
 
 def _errand_name(call: HookCall) -> str:
-    """A file name for the session: readable, and told apart from others by a sum where it had to be changed."""
+    """Return a readable file name for the session; a checksum keeps the names of different sessions apart."""
     from binascii import crc32
 
     plain = "".join(c if c.isascii() and (c.isalnum() or c == "-") else "_" for c in f"{call.host}-{call.session}")
@@ -184,7 +183,7 @@ def _errand_name(call: HookCall) -> str:
 
 
 def _names(folder: str) -> list[str]:
-    """Names of the whole files in the folder, in order; none where there is no folder."""
+    """Return the names of the complete files in the folder, sorted; none without a folder."""
     try:
         return sorted(name for name in os.listdir(folder) if not name.startswith("."))
     except OSError:
@@ -203,14 +202,14 @@ def _remove(path: str) -> None:
 
 
 def note(path: str, subject: str, exc: BaseException) -> None:
-    """Append a line saying what failed and why; does nothing where there is no place to write."""
+    """Append a line that says what failed and why; do nothing if the file cannot be written."""
     if not path:
         return
     line = _line(subject, exc)
     try:
         _append(path, line.encode("utf-8", "replace"))
     except OSError:
-        return  # a read-only or full disk: the host must not hear of it
+        return  # a read-only or full disk, which must not disturb the host
 
 
 def _line(subject: str, exc: BaseException) -> str:
@@ -223,7 +222,7 @@ def _line(subject: str, exc: BaseException) -> str:
 
 
 def _where(exc: BaseException) -> str:
-    """The place in our code, for what was not raised on purpose."""
+    """Return the file and line of an error that was not raised on purpose, else ""."""
     trace = exc.__traceback__
     if trace is None or isinstance(exc, HoldfastError):
         return ""
@@ -242,7 +241,7 @@ def _append(path: str, line: bytes) -> None:
     flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
     try:
         log = os.open(path, flags, 0o600)
-    except FileNotFoundError:  # the first hook of all failed before there was a home
+    except FileNotFoundError:  # the very first hook failed before there was a home
         os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
         log = os.open(path, flags, 0o600)
     try:
@@ -262,7 +261,7 @@ def _forget_older_half(log: int, size: int) -> None:
 
 
 def start_detached(command: list[str]) -> None:
-    """Start a process that outlives us: own session, no standard streams, nothing inherited, no window."""
+    """Start a process that outlives this one, in a new session, without standard streams or inherited files."""
     if not hasattr(os, "posix_spawn"):
         _start_elsewhere(command)
         return
@@ -270,12 +269,12 @@ def start_detached(command: list[str]) -> None:
     closed = [(os.POSIX_SPAWN_CLOSE, fd) for fd in _inherited()]
     try:
         os.posix_spawn(command[0], command, os.environ, file_actions=[*quiet, *closed], setsid=True)
-    except NotImplementedError:  # it leaves our session by itself then
+    except NotImplementedError:  # no setsid here; the new process leaves the session by itself
         os.posix_spawn(command[0], command, os.environ, file_actions=[*quiet, *closed])
 
 
 def _inherited() -> list[int]:
-    """Descriptors that were leaked to us: held open, they could keep a host waiting for the end of a pipe."""
+    """Return inherited descriptors: if the child kept them open, a host might wait for the end of a pipe."""
     try:
         return [fd for fd in map(int, os.listdir("/dev/fd")) if fd > 2 and _passes_on(fd)]
     except (OSError, ValueError):
@@ -292,6 +291,6 @@ def _passes_on(fd: int) -> bool:
 def _start_elsewhere(command: list[str]) -> None:
     import subprocess  # Windows
 
-    # A console that is not shown, for what it starts in its turn: git would open a window of its own without any.
+    # A hidden console for the programs that the process starts: without a console git would open a window.
     flags = getattr(subprocess, "CREATE_NO_WINDOW", 0) | getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)
     subprocess.Popen(command, stdin=-3, stdout=-3, stderr=-3, close_fds=True, creationflags=flags)

@@ -1,11 +1,11 @@
-"""The spool: events and deliveries that the store could not take at once, kept in files until it can.
+"""The spool: files with events and deliveries that the store could not take at once.
 
-A hook writes here when the store is locked, of an older schema, damaged, or out of reach. Whoever opens the store next
-with time to spare puts them in. That can be done twice without harm: an event is known by its session and key, a
-delivery by its id. So nobody needs a lock.
+A hook writes here if the store is locked, has an older schema, is damaged or is out of reach. The next process that has
+time moves the files' contents into the store. Doing this twice does no harm, because an event is known by its session
+and key and a delivery by its id. So no lock is needed.
 
-Each call is a file of its own with one line of JSON, mode 0600, which appears whole. It holds only what may be stored:
-the events are redacted and cut before they are written, and nothing of an ignored path is among them.
+Each call is a file with one line of JSON, mode 0600, written atomically. It holds only what may be stored: events are
+redacted and cut before they are written, and nothing of an ignored path is among them.
 """
 
 from __future__ import annotations
@@ -48,16 +48,16 @@ class Spool:
         self._host = host
 
     def keep_events(self, parts: Parts, place: Place | None, call: HookCall) -> None:
-        """Keep the call's events; without a place, its project is found when they are put into the store.
+        """Write the call's events. Without a location, their project is found when they are moved into the store.
 
-        Raises StoreError or OSError when they are lost.
+        Raises StoreError or OSError if they are lost.
         """
         where = place or _outline(call.cwd)
         events = [prepare(parts, where, event) for event in call.events]
         self._write(call.cwd, [to_plain(event) for event in events], [])
 
     def keep_deliveries(self, deliveries: Sequence[Delivery]) -> None:
-        """Keep what the host was shown. Raises StoreError or OSError when it is lost."""
+        """Write the deliveries to a host. Raises StoreError or OSError if they are lost."""
         if deliveries:
             self._write("", [], [to_plain(delivery) for delivery in deliveries])
 
@@ -67,7 +67,7 @@ class Spool:
         try:
             names = waiting(self._run_path)
             if len(names) >= FILES_LIMIT or sum(map(_size_of, names)) + len(content) > BYTES_LIMIT:
-                raise StoreFullError(f"{len(names):,} calls wait in the spool already", hint="holdfast doctor")
+                raise StoreFullError(f"the spool is full: {len(names):,} calls wait", hint="holdfast doctor")
             name = f"{time.time_ns():020d}-{os.getpid()}-{len(content)}{ENDING}"
             write_private(os.path.join(self._run_path, FOLDER), name, content)
         except (OSError, StoreFullError):
@@ -77,7 +77,7 @@ class Spool:
 
 
 def waiting(run_path: str) -> list[str]:
-    """Names of the spool's files, oldest first."""
+    """Return the names of the spool's files, oldest first."""
     try:
         return sorted(name for name in os.listdir(os.path.join(run_path, FOLDER)) if name.endswith(ENDING))
     except OSError:
@@ -85,7 +85,7 @@ def waiting(run_path: str) -> list[str]:
 
 
 def unreadable(run_path: str) -> int:
-    """How many files were set aside because they could not be read."""
+    """Return how many files were set aside because they could not be read."""
     try:
         return sum(name.endswith(ASIDE) for name in os.listdir(os.path.join(run_path, FOLDER)))
     except OSError:
@@ -93,10 +93,10 @@ def unreadable(run_path: str) -> int:
 
 
 def drain(memory: PlaceMemory, run_path: str, until_s: float | None = None) -> int:
-    """Put into the store what waits in the spool; returns how many events were new.
+    """Move the spool's contents into the store; return how many events were new.
 
-    Stops at `until_s` of the monotonic clock. What the store cannot take now stays; a file that cannot be read is set
-    aside. Raises StoreError when the store takes nothing.
+    Stops at `until_s` of the monotonic clock. A file that the store cannot take now stays; an unreadable file is set
+    aside. Raises StoreError if the store takes nothing.
     """
     new = 0
     for name in waiting(run_path):
@@ -109,7 +109,7 @@ def drain(memory: PlaceMemory, run_path: str, until_s: float | None = None) -> i
             new += _put(memory, entry)
             os.unlink(path)
         except (FileNotFoundError, ProjectUnknownError):
-            continue  # another process was quicker, or git did not answer in time: the next one to drain tries again
+            continue  # another process was faster, or git did not answer in time; the next drain tries again
         except StoreError:
             raise
         except (HoldfastError, OSError, KeyError, TypeError, ValueError, AttributeError):
@@ -131,7 +131,7 @@ def _put(memory: PlaceMemory, entry: dict[str, Any]) -> int:
 
 
 def _located(memory: PlaceMemory, folder: str, events: list[Event]) -> list[Event]:
-    """The events with their project, which was not known when they were spooled."""
+    """Return the events with their project, which was not known when they were spooled."""
     try:
         place = memory.at(folder).place
     except InvalidValueError:  # the folder is gone
@@ -145,24 +145,24 @@ def _located(memory: PlaceMemory, folder: str, events: list[Event]) -> list[Even
 
 
 def _project_of(memory: PlaceMemory, session: SessionId) -> ProjectId:
-    """The project of what else is known of the session; empty when nothing is."""
+    """Return the project of the session's other events; "" if there are none."""
     known = memory.parts.store.find_events(EventFilter(session=session, limit=1))
     return known[0][1].project if known else ""  # type: ignore[return-value]
 
 
 def _keep_checkpoint(memory: PlaceMemory, folder: str, session: SessionId) -> None:
-    """Write down the task's state, as the hook before the compaction would have done."""
+    """Save the task's checkpoint, as the hook before the compaction would have done."""
     from holdfast.curation.checkpoint import capture
 
     here = memory.at(folder)
     try:
         capture(here.parts, here.place, session)
     except (InvalidValueError, ProjectUnknownError):
-        return  # the folder is gone, and the task with it
+        return  # the folder is gone, and so is the task
 
 
 def _outline(folder: str) -> Place:
-    """The place of a folder as far as it can be told without the store and without asking git: no project id."""
+    """Return a folder's location without its project id, which would need the store and git."""
     from holdfast.workspace import gitfiles
     from holdfast.workspace.paths import inside, native
 
@@ -175,7 +175,7 @@ def _outline(folder: str) -> Place:
 
 
 def _size_of(name: str) -> int:
-    """The bytes of a file of the spool, which its name tells."""
+    """Return the size in bytes of a spool file, which is part of its name."""
     size = name.removesuffix(ENDING).rpartition("-")[2]
     return int(size) if size.isdigit() else 0
 
@@ -184,4 +184,4 @@ def _set_aside(path: str) -> None:
     try:
         os.replace(path, path + ASIDE)
     except OSError:
-        return  # it is tried again
+        return  # the next drain tries again

@@ -1,8 +1,8 @@
-"""The witness: a small file in the home that says how much the memory held when it was last closed.
+"""The witness: a small file in the home that records how much the memory held when it was last closed.
 
-A database that vanished, was emptied or was replaced by an older copy looks like a new start. The witness is what
-tells the two apart. It is written by whoever closes the memory with time to spare (command line, learner, server),
-never by a hook, and never lowered by itself: after a loss it stays until `holdfast doctor --mend` accepts the loss.
+A database that vanished, was emptied or was replaced by an older copy looks like a new one. The witness shows the
+difference. The command line, learners and servers write it when they close the memory; hooks do not. Its counts never
+go down by themselves: after a loss they stay until `holdfast doctor --mend` accepts the loss.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ TALLIES = Extent.fields_
 
 
 class Loss(Frozen):
-    """What a store held and does not hold any more."""
+    """A loss: what a store held before and what it holds now."""
 
     before: Extent
     now: Extent
     at: str
-    """When the store was last seen whole, ISO 8601 in UTC."""
+    """When the store was last seen complete, as ISO 8601 in UTC."""
 
     @property
     def words(self) -> str:
-        """The loss in a sentence."""
+        """The loss as a sentence."""
         seen = f"{self.at[:16].replace('T', ' ')} UTC"
         return (
             f"the memory held {self.before.lessons} lessons and {self.before.events} events on {seen};"
@@ -40,7 +40,7 @@ class Loss(Frozen):
 
 
 def find_loss(home: str, url: str, now: Extent) -> Loss | None:
-    """What the store of that URL lost since it was last seen; None when nothing, or when nobody saw it before."""
+    """Return what the store of that URL has lost since it was last seen; None for no loss or no record."""
     entry = _load(home).get(url)
     if not isinstance(entry, dict):
         return None
@@ -48,21 +48,21 @@ def find_loss(home: str, url: str, now: Extent) -> Loss | None:
     if not all(isinstance(count, int) for count in tallies.values()):
         return None
     before = Extent(**tallies)
-    # versions and events are counted for ever: forgetting, purging and setting aside do not lower them
+    # these two counts never go down: forgetting, purging and setting rows aside do not lower them
     if now.versions >= before.versions and now.events >= before.events:
         return None
     return Loss(before=before, now=now, at=str(entry.get("at", "")))
 
 
 def keep(home: str, url: str, now: Extent) -> None:
-    """Write down what the store holds, unless it lost something; a home that cannot be written does without."""
+    """Record what the store holds, unless it has lost something. A home that cannot be written gets no record."""
     entries = _load(home)
     if find_loss(home, url, now) is None and not _says(entries.get(url), now):
         _write(home, entries, url, now)
 
 
 def accept(home: str, url: str, now: Extent) -> None:
-    """Write down what the store holds now, whatever it held before."""
+    """Record what the store holds now, whatever it held before."""
     _write(home, _load(home), url, now)
 
 

@@ -1,4 +1,4 @@
-"""Edits of our own config.toml that leave every other line as it was."""
+"""Edits one table of Holdfast's config.toml and leaves every other line as it is."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from holdfast.settings import Settings
 
 
 def with_table(text: str, name: str, values: Mapping[str, str | int | float]) -> str:
-    """The TOML text with that table holding just those values; without the table when there are none.
+    """Return the TOML text with the table holding just these values; without values the table is removed.
 
-    Raises InvalidValueError when the text is not TOML, or when its other tables would not stay the same.
+    Raises InvalidValueError if the text is not TOML, or if its other tables would change.
     """
     before = _parse(text)
     lines = text.splitlines(keepends=True)
@@ -33,7 +33,7 @@ def with_table(text: str, name: str, values: Mapping[str, str | int | float]) ->
 
 
 def keep_model(settings: Settings, values: Mapping[str, str | int]) -> None:
-    """Keep the choice of a model beside the user's limits; without values no model is asked any more."""
+    """Save the choice of a model and keep the user's limits. Without values, no model is used any more."""
     limits: dict[str, str | int | float] = {}
     if settings.distil_calls_a_day != Settings.distil_calls_a_day:
         limits["calls_a_day"] = settings.distil_calls_a_day
@@ -44,7 +44,7 @@ def keep_model(settings: Settings, values: Mapping[str, str | int]) -> None:
 
 
 def load_text(path: str) -> str:
-    """The file's text; empty when there is no file."""
+    """Return the file's text, or "" if there is no file."""
     try:
         with open(path, encoding="utf-8") as stream:
             return stream.read()
@@ -53,7 +53,7 @@ def load_text(path: str) -> str:
 
 
 def save_text(path: str, text: str) -> None:
-    """Write the file whole or not at all, for its owner alone."""
+    """Write the file atomically, readable by its owner only."""
     os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
     write_whole(path, text.encode("utf-8"))
 
@@ -73,7 +73,7 @@ def _parse(text: str) -> dict[str, object]:
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as exc:
-        raise InvalidValueError(f"config.toml: {exc}", hint="mend config.toml") from exc
+        raise InvalidValueError(f"config.toml: {exc}", hint="correct config.toml") from exc
 
 
 def _others(parsed: dict[str, object], name: str) -> dict[str, object]:

@@ -1,4 +1,4 @@
-"""Copies of a purged lesson's words outside of the database: which files of ours, or that we wrote into, hold them."""
+"""Finds copies of a purged lesson's words outside the database: in Holdfast's files and in files that it wrote into."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ SHORTEST = 12
 LONGEST = 60
 """Characters of a sentence's beginning that are looked for: files for hosts cut long rules."""
 EXPORT_ENDS = (".jsonl", ".json", ".bak", ".zip")
-"""Files in the home that a person put there or asked for, or that a restore kept: nothing of ours reads them again."""
+"""Files in the home that a person put there or asked for, or that a restore saved. Holdfast never reads them again."""
 ZIP_PIECE = 1 << 20
 """Bytes of a packed file that are searched at once."""
-NOT_SEARCHED = "not searched: transcripts that hosts keep, exports, backups of yours"
+NOT_SEARCHED = "not searched: transcripts that hosts keep, and your exports and backups"
 
 
 class Copy(NamedTuple):
-    """A file that holds words of a purged lesson, and what takes them out."""
+    """A file that holds words of a purged lesson, and the command or advice that removes them."""
 
     path: str
     mend: str
 
 
 def find_copies(settings: Settings, words: Sequence[str]) -> list[Copy]:
-    """Files with one of the sentences: those that we changed for hosts, and those in the home but the database."""
+    """Return files with one of the sentences, among those written for hosts and those in the home but the database."""
     needles = {needle for text in words if len(text) >= SHORTEST for needle in _spellings(text[:LONGEST])}
     if not needles:
         return []
@@ -45,7 +45,7 @@ def find_copies(settings: Settings, words: Sequence[str]) -> list[Copy]:
 
 
 def _spellings(text: str) -> Iterator[bytes]:
-    """The text as it stands in a plain file and in a JSON string."""
+    """Yield the text as bytes of a plain file and of a JSON string."""
     yield text.encode("utf-8", "replace")
     yield json.dumps(text)[1:-1].encode()
     yield json.dumps(text, ensure_ascii=False)[1:-1].encode("utf-8", "replace")
@@ -68,9 +68,9 @@ def _candidates(settings: Settings) -> Iterator[Copy]:
 
 
 def rewrite_derived(memory: Memory) -> list[str]:
-    """Write this project's rules files and skills anew without what was purged; the files that changed.
+    """Write this project's rules files and skills again without the purged lessons; return the files that changed.
 
-    Only files that were written before and that nobody edited: a purge creates none.
+    Only files that were written before and that nobody edited are written; a purge creates no file.
     """
     return [*rulesync.rewrite_written(memory), *skillfiles.rewrite_written(memory)]
 
@@ -89,7 +89,7 @@ def _holds(path: str, needles: set[bytes]) -> bool:
 
 
 def _zip_holds(path: str, needles: set[bytes]) -> bool:
-    """Whether a file in the zip file has one of the words; False for one that cannot be read."""
+    """Return whether a file in the zip file contains one of the texts; False for a zip file that cannot be read."""
     import zipfile
     import zlib
 

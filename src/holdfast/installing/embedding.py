@@ -1,7 +1,8 @@
-"""Which embedder recall uses: trying one, keeping the choice, downloading its model, and embedding what waits.
+"""Manages the embedder that recall uses: tests it, saves the choice, downloads its model, and embeds lessons.
 
-Embedding goes on in this process, or in one of its own that outlives the command: it is started through
-`surfaces/start.py` and ends by itself. Killed, it leaves what it kept, and the next run or learner goes on from there.
+Embedding runs in this process, or in a process of its own that outlives the command. That process is started through
+`surfaces/start.py` and ends by itself. If it is killed, the vectors so far are stored, and the next run or learner goes
+on from there.
 """
 
 from __future__ import annotations
@@ -30,17 +31,18 @@ PATIENCE_S = 5.0
 
 
 def complete_options(settings: Settings, name: str, options: dict[str, str]) -> dict[str, str]:
-    """The options, with the folder of the model that was pulled where none is given."""
+    """Return the options; for `onnx` without a path, the folder of the downloaded model is added."""
     if name != "onnx" or "path" in options:
         return options
     folders = pulling.pulled(settings.home)
     if len(folders) > 1:
-        raise InvalidValueError("more than one model was pulled", hint=f"path=… one of {', '.join(folders)}")
+        hint = f"give path=… with one of {', '.join(folders)}"
+        raise InvalidValueError("more than one model was downloaded", hint=hint)
     return {**options, "path": folders[0]} if folders else options
 
 
 def why_unusable(settings: Settings, name: str, options: dict[str, str]) -> str:
-    """What keeps the embedder from being used with these options, in words; empty when nothing does."""
+    """Return in words why the embedder cannot be used with these options, or ""."""
     try:
         load_embedder(name, {"dimension": "1", **complete_options(settings, name, options)})
     except HoldfastError as exc:
@@ -49,7 +51,7 @@ def why_unusable(settings: Settings, name: str, options: dict[str, str]) -> str:
 
 
 def try_embedder(name: str, options: dict[str, str]) -> int:
-    """The dimension the embedder answers with. Raises HoldfastError when it cannot be used."""
+    """Embed a text and return the vector's dimension. Raises HoldfastError if the embedder cannot be used."""
     measured = "dimension" in options or name == "onnx"
     embedder = load_embedder(name, options if measured else {**options, "dimension": "1"})
     measure: Callable[[], int] | None = getattr(embedder, "measure", None)
@@ -58,15 +60,15 @@ def try_embedder(name: str, options: dict[str, str]) -> int:
     dimension = len(embedder.embed_documents([PROBE])[0])
     if dimension != embedder.dimension:
         raise EmbedderError(
-            f"{name} answered {dimension} numbers, not {embedder.dimension}", hint="leave out `dimension`"
+            f"{name} returned {dimension} numbers, not {embedder.dimension}", hint="leave out `dimension`"
         )
     return dimension
 
 
 def keep_choice(memory: Memory, name: str, options: dict[str, str], dimension: int) -> None:
-    """Write the choice into config.toml, and what it replaces beside it while that is what answers.
+    """Write the choice into config.toml, and the previous embedder too as long as it still answers.
 
-    `dimension` 0 is for no embedder.
+    A `dimension` of 0 means no embedder.
     """
     chosen: dict[str, str | int] = {"name": name, **options, "dimension": dimension} if dimension else {"name": NONE}
     path = memory.settings.config_path
@@ -84,7 +86,7 @@ def keep_choice(memory: Memory, name: str, options: dict[str, str], dimension: i
 
 
 def _answers(memory: Memory) -> bool:
-    """Whether every lesson had a vector of the embedder in use, so that it can answer for the next one."""
+    """Return whether every lesson has a vector of the embedder in use, so that it can answer in the meantime."""
     try:
         used = memory.parts.embedder()
     except HoldfastError:
@@ -93,26 +95,26 @@ def _answers(memory: Memory) -> bool:
 
 
 def download(settings: Settings, model: str, hub: str, advance: Callable[[int, int], None]) -> str:
-    """The folder of the model, which is downloaded unless it is there. Raises HoldfastError when it cannot be."""
+    """Download the model unless it is there; return its folder. Raises HoldfastError."""
     with Turn(settings.run_path, "pull") as is_ours:
         if not is_ours:
-            raise AlreadyRunningError("another process is pulling a model", hint="wait for it")
+            raise AlreadyRunningError("another process is downloading a model", hint="wait until it has ended")
         return pulling.pull(settings.home, model, hub, advance)
 
 
 def start() -> None:
-    """Start a process that embeds and outlives us, with our environment and its keys."""
+    """Start a process that embeds and outlives this one, with the same environment and its API keys."""
     start_detached(isolated("holdfast.installing.embedding"))
 
 
 def is_running(settings: Settings) -> bool:
-    """Whether some process is embedding lessons now."""
+    """Return whether a process is embedding lessons now."""
     with EmbeddingTurn(settings.run_path) as is_ours:
         return not is_ours
 
 
 def embed_all(memory: Memory, on_kept: Callable[[int], None] | None = None) -> int:
-    """Embed until nothing waits; how many got their vector, 0 when another process does it. Raises EmbedderError."""
+    """Embed until no lesson waits; return their number, or 0 if another process does it. Raises EmbedderError."""
     done = 0
     with EmbeddingTurn(memory.settings.run_path, PATIENCE_S) as is_ours:
         while is_ours and (count := embed_pending(memory.parts, on_batch=on_kept)):
@@ -121,14 +123,14 @@ def embed_all(memory: Memory, on_kept: Callable[[int], None] | None = None) -> i
 
 
 def main() -> None:
-    """Embed everything; what fails goes to the hooks' log, and `holdfast embedder status` tells it."""
+    """Embed everything. Errors go to the hooks' log, and `holdfast embedder status` shows them."""
     settings = load_settings()
     with suppress(OSError, AttributeError):
         os.nice(10)
     try:
         with Memory(os.sep, settings=settings) as memory:
             embed_all(memory)
-    except Exception as exc:  # nobody waits for us: the log is the only one to tell
+    except Exception as exc:  # nobody waits for this process, so the log is the only place to report it
         note(settings.log_path, "embedding", exc)
 
 

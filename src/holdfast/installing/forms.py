@@ -1,4 +1,4 @@
-"""The forms of hosts' files: which editor makes and takes back an edit, and how the manifest keeps one."""
+"""Chooses the editor that makes and removes an edit in a host's file, and converts edits for the manifest."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ if TYPE_CHECKING:
 
 
 def insert(file: str, text: str, edits: Sequence[Edit]) -> str:
-    """The file's text with the edits made. Raises HostConfigError, naming the file, where that cannot be."""
+    """Return the file's text with the edits made. Raises HostConfigError, which names the file."""
     return _named(file, lambda: _editors(file, edits)[0](text, edits)) if edits else text
 
 
 def remove(file: str, text: str, edits: Sequence[Edit], before: str) -> str:
-    """The file's text without what is ours; `before` is what it was when we first came."""
+    """Return the file's text without Holdfast's edits; `before` is the text before the first edit."""
     return _named(file, lambda: _editors(file, edits)[1](text, edits, before)) if edits else text
 
 
 def keeps_place(edits: Sequence[Edit]) -> bool:
-    """Whether the edits are made at their place in the file, so that the original around them is not needed."""
+    """Return whether the edits are made in place, so that the file's original text is not needed."""
     return any(isinstance(edit, (BlockEdit, OwnFile)) for edit in edits)
 
 
 def holds(file: str, text: str, edit: Edit) -> bool:
-    """Whether the file's text has the edit just as it would be made."""
+    """Return whether the file's text has the edit exactly as it would be made."""
     if isinstance(edit, OwnFile):
         return text == edit.text
     if isinstance(edit, BlockEdit):
@@ -49,7 +49,7 @@ def holds(file: str, text: str, edit: Edit) -> bool:
 
 
 def read(file: str, text: str) -> Any:
-    """What a configuration file says, as plain values. Raises ValueError where it cannot be read."""
+    """Parse a configuration file into plain values. Raises ValueError if it cannot be read."""
     suffix = os.path.splitext(file)[1]
     if suffix == ".toml":
         return tomllib.loads(text)
@@ -61,13 +61,13 @@ def read(file: str, text: str) -> Any:
 
 
 def keep(edit: Edit, owner: str) -> dict[str, Any]:
-    """The edit as the manifest keeps it."""
+    """Return the edit as the manifest stores it."""
     record = {name: value for name, value in vars(edit).items() if name != "file"}
     return {"owner": owner, "form": _FORMS[type(edit)]} | record
 
 
 def parse_edit(file: str, record: dict[str, Any]) -> Edit:
-    """The edit that the manifest tells of; one without a form is of the first version, a configuration edit."""
+    """Return the edit of a manifest record. The first version wrote configuration edits only, without a form."""
     fields = {name: value for name, value in record.items() if name not in ("owner", "form")}
     fields |= {name: tuple(fields[name]) for name in ("path", "formerly") if name in fields}
     made: Edit = _TYPES[record.get("form", "config")](file=file, **fields)
@@ -87,7 +87,7 @@ def _editors(file: str, edits: Sequence[Edit]) -> tuple[Insert, Remove]:
     if suffix == ".toml":
         return tomlfile.insert, tomlfile.remove
     if suffix in (".yaml", ".yml"):
-        from holdfast.installing import yamlfile  # its parser takes its time, and most hosts have no such file
+        from holdfast.installing import yamlfile  # importing the parser is slow, and most hosts have no YAML file
 
         return yamlfile.insert, yamlfile.remove
     return jsonfile.insert, jsonfile.remove

@@ -1,8 +1,9 @@
-"""Git hooks that keep rules and lesson files up to date: what is added where, and what to add by hand where that is
-not safe.
+"""Adds lines to git hooks that keep rules and lesson files up to date, or says what to add by hand.
 
-A plain shell script gets a block at its end, a hook that is not there becomes one; hooks that a program keeps, or
-that a team shares, are left alone. Sources: githooks(5); the files that husky 9, lefthook 1 and pre-commit 4 write.
+A plain shell script gets a block at its end. A missing hook is created. Hooks that another program manages, or that a
+team shares, are left alone.
+
+Sources: githooks(5); the files that husky 9, lefthook 1 and pre-commit 4 write.
 """
 
 from __future__ import annotations
@@ -29,19 +30,19 @@ GIT_TIMEOUT_S = 10
 """Seconds that git may take for one question."""
 SHELLS = ("sh", "bash", "dash", "ksh", "zsh", "ash")
 KEEPERS = {"lefthook": "lefthook", "pre-commit": "pre-commit.com", "husky": "husky", "overcommit": "overcommit"}
-"""Programs that rewrite hooks at will, each with a word that only its hooks contain."""
+"""Programs that rewrite hooks, each with a word that only its hooks contain."""
 BUSY = ("rebase-merge", "rebase-apply", "MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "BISECT_LOG")
-"""Names in git's folder that are there while files must not change behind git's back."""
+"""Files and folders in git's folder that exist while git is at work and other programs must not change files."""
 
 
 RULES = ("rules", "sync", "--git-hook")
 
 
 def edits(root: str, arguments: Sequence[str], label: str = "", *, waits: bool = True) -> list[Edit]:
-    """The edits that make git run `holdfast` with those arguments after a merge, checkout or commit.
+    """Return the edits that make git run `holdfast` with the arguments after a merge, checkout or commit.
 
-    `label` tells its lines from those of another command. Without `waits` git goes on at once. Raises HostConfigError,
-    with what to add by hand, where the hooks are not ours to change.
+    `label` distinguishes these lines from those of another command. Without `waits` git goes on at once. Raises
+    HostConfigError, with what to add by hand, if the hooks must not be changed.
     """
     lines = {name: snippet(name, arguments, waits=waits) for name in HOOKS}
     folder = _folder(root, lines)
@@ -49,13 +50,13 @@ def edits(root: str, arguments: Sequence[str], label: str = "", *, waits: bool =
 
 
 def is_busy(root: str) -> bool:
-    """Whether git is in the middle of a rebase, merge, pick or bisection, or is not there at all."""
+    """Return whether git is in the middle of a rebase, merge, cherry-pick, revert or bisection, or is missing."""
     folder = run_git(root, "rev-parse", "--absolute-git-dir")
     return not folder or any(os.path.exists(os.path.join(folder, name)) for name in BUSY)
 
 
 def snippet(name: str, arguments: Sequence[str], *, waits: bool = True) -> str:
-    """The line for one hook: it keeps the exit status, says nothing and never fails."""
+    """Return the line for one hook. It keeps the exit status, prints nothing and never fails."""
     program = [word.replace(os.sep, "/") for word in isolated("holdfast.__main__")]
     words = shlex.join([*program, *arguments])
     guard = '[ "$3" = 0 ] || ' if name == "post-checkout" else ""  # 0: only files were checked out
@@ -64,14 +65,16 @@ def snippet(name: str, arguments: Sequence[str], *, waits: bool = True) -> str:
 
 
 def _folder(root: str, lines: Mapping[str, str]) -> str:
-    """The folder of the repository's own hooks."""
+    """Return the folder of the repository's own hooks. Raises HostConfigError for shared hooks."""
     common = run_git(root, "rev-parse", "--path-format=absolute", "--git-common-dir")
     if not common:
-        raise HostConfigError(f"{root} is not a git repository", hint="run it in one, or without --install-git-hooks")
+        raise HostConfigError(
+            f"{root} is not a git repository", hint="run it in a repository, or without --install-git-hooks"
+        )
     shared = run_git(root, "config", "--get", "core.hooksPath")
     folder = run_git(root, "rev-parse", "--path-format=absolute", "--git-path", "hooks")
     if shared and os.path.realpath(folder) != os.path.realpath(os.path.join(common, "hooks")):
-        raise _by_hand(f"core.hooksPath is {shared}: those hooks are not this clone's alone", lines)
+        raise _by_hand(f"core.hooksPath is {shared}, and other clones may share those hooks", lines)
     return os.path.join(os.path.realpath(common), "hooks")
 
 
@@ -79,7 +82,7 @@ def _edit(file: str, name: str, lines: Mapping[str, str], label: str) -> Edit:
     script = _held(file, lines)
     reason = _reason_against(script) if script else ""
     if script and not reason and not os.access(file, os.X_OK):
-        reason = "is not executable: git does not run it"
+        reason = "is not executable, so git does not run it"
     if reason:
         raise _by_hand(f"{file} {reason}", lines)
     return BlockEdit(file=file, text=lines[name], script=True, label=label)
@@ -87,7 +90,7 @@ def _edit(file: str, name: str, lines: Mapping[str, str], label: str) -> Edit:
 
 def _held(file: str, lines: Mapping[str, str]) -> str:
     if os.path.islink(file):
-        raise _by_hand(f"{file} is a link: the hook it leads to may be others' too", lines)
+        raise _by_hand(f"{file} is a link, and others may share the hook that it leads to", lines)
     try:
         with open(file, encoding="utf-8") as stream:
             return stream.read()
@@ -98,16 +101,16 @@ def _held(file: str, lines: Mapping[str, str]) -> str:
 
 
 def _reason_against(script: str) -> str:
-    """Why nothing may be added to a hook; empty when it may."""
+    """Return why nothing may be added to a hook, or ""."""
     keeper = next((name for name, sign in KEEPERS.items() if sign in script.lower()), "")
     if keeper:
-        return f"is kept by {keeper}, which would write over our line"
+        return f"is managed by {keeper}, which would overwrite the line"
     lines = script.splitlines()
     program = lines[0].removeprefix("#!").split()[:2] if lines[0].startswith("#!") else []
     if not any(os.path.basename(word) in SHELLS for word in program):
         return "is not a shell script"
     if any(line.startswith(("exit", "exec ")) for line in lines):
-        return "ends by itself before a line at its end would run"
+        return "exits before a line at its end would run"
     return ""
 
 
@@ -117,7 +120,7 @@ def _by_hand(why: str, lines: Mapping[str, str]) -> HostConfigError:
 
 
 def run_git(root: str, *arguments: str) -> str:
-    """Git's answer, empty when it fails; asked with the repository's own settings, which tell where hooks are."""
+    """Return git's output, or "" if it fails. Git uses the repository's own settings, which say where hooks are."""
     program = git_program(os.environ.get("PATH", ""), os.path.isfile, os.name == "nt")
     try:
         done = subprocess.run(

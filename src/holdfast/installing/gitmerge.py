@@ -1,7 +1,8 @@
-"""What makes a repository's git merge lesson files by `holdfast merge-driver`: an attribute, a driver, hooks.
+"""Makes git merge lesson files with `holdfast merge-driver`: adds an attribute, a driver and, on request, hooks.
 
-Both the attribute and the driver are in this clone's git folder: git runs nothing that a clone brings along, and a file
-of the work tree would stand in the way of a pull that brings the same one.
+The attribute and the driver are in this clone's git folder. Git runs nothing that comes with a clone, and a file in the
+work tree would block a pull that brings the same file.
+
 Source: gitattributes(5), "Defining a custom merge driver".
 """
 
@@ -26,10 +27,10 @@ ATTRIBUTE = "/.holdfast/lessons/**/*.md merge=holdfast"
 
 
 def edits(root: str, hooked: bool) -> list[Edit]:
-    """The edits of the repository's files. Raises HostConfigError where there is no git, or hooks cannot be changed."""
+    """Return the edits of git's files. Raises HostConfigError outside a repository, or if hooks must not be changed."""
     common = githooks.run_git(root, "rev-parse", "--path-format=absolute", "--git-common-dir")
     if not common:
-        raise HostConfigError(f"{root} is not a git repository", hint="run it in one")
+        raise HostConfigError(f"{root} is not a git repository", hint="run the command in a repository")
     texts = {os.path.join("info", "attributes"): ATTRIBUTE, "config": _driver()}
     made: list[Edit] = [
         BlockEdit(file=os.path.join(common, name), text=text, script=True, config=True, label=LABEL)

@@ -1,8 +1,8 @@
-"""Changes of hosts' files that can be taken back: backup, manifest, atomic write, restoration.
+"""Changes hosts' files so that every change can be undone: backup, manifest, atomic write, restoration.
 
-The manifest (`manifest.json` in Holdfast's home) tells for every file we changed what was there before, where its
-backup is, what we put in, and the digest of our result: an unchanged file is restored to the byte, a file that was
-edited since loses only what is ours.
+The manifest (`manifest.json` in Holdfast's home) records for every changed file whether it existed, where its backup
+is, which edits were made, and the digest of the result. An unchanged file is restored byte for byte. A file that was
+edited since loses only Holdfast's edits.
 """
 
 from __future__ import annotations
@@ -27,55 +27,55 @@ if TYPE_CHECKING:
 BOM = b"\xef\xbb\xbf"
 MANIFEST = "manifest.json"
 BACKUPS = "backups"
-"""Folder of Holdfast's home with what hosts' files held before us, until they are restored."""
+"""Folder in Holdfast's home with the original contents of hosts' files, until they are restored."""
 SETUP_SCOPES = ("user", "project")
-"""The second word of owners (`host:scope:folder`) on whose behalf setup changed a file."""
+"""The scope in the owners (`host:scope:folder`) of changes that setup made."""
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 SHARED_MODE = 0o644
 """The mode of new files that people share: rules, skills and git's settings of a work tree."""
 
 
 class Change(NamedTuple):
-    """One file to change: what it holds, what it shall hold, and what uninstall will bring back. None: no file."""
+    """One file to change: its content now, its wanted content, and what uninstall restores. None means no file."""
 
     file: str
     held: bytes | None
     wanted: bytes | None
     before: bytes | None
     edits: tuple[dict[str, Any], ...]
-    """The edits within `wanted`, as the manifest keeps them, each with its owner."""
+    """The edits within `wanted`, as the manifest stores them, each with its owner."""
     folders: tuple[str, ...] = ()
-    """Folders that were made for the file, innermost first."""
+    """Folders that were created for the file, innermost first."""
 
     @property
     def needed(self) -> bool:
-        """Whether the file is to be touched at all."""
+        """Whether the file's content is to change."""
         return self.held != self.wanted
 
 
 class HostFiles:
-    """The hosts' files of a user, changed on behalf of one Holdfast home."""
+    """The hosts' files of a user, and the manifest of changes in one Holdfast home."""
 
     def __init__(self, home: str, new_mode: int = 0o600) -> None:
         self.home = home
         self.new_mode = new_mode
-        """The mode of files that are made."""
+        """The mode of new files."""
         self.manifest: dict[str, dict[str, Any]] = _load_manifest(os.path.join(home, MANIFEST))
 
     def plan(self, owner: str, edits: Sequence[Edit]) -> list[Change]:
-        """The changes that leave exactly these edits of the owner in place, and every other owner's."""
+        """Plan the changes that leave exactly these edits of the owner in place, and every other owner's."""
         return [self.plan_file(file, {owner: edits}) for file in dict.fromkeys(edit.file for edit in edits)]
 
     def files_of(self, wanted: Mapping[str, Sequence[Edit]]) -> list[str]:
-        """The files that the owners' edits are for, and those in which they have had some."""
+        """Return the files of the owners' edits, and the files in which the manifest has edits of these owners."""
         known = [edit.file for edits in wanted.values() for edit in edits]
         edited = [file for file, entry in self.manifest.items() if any(e["owner"] in wanted for e in entry["edits"])]
         return list(dict.fromkeys([*known, *edited]))
 
     def plan_file(self, file: str, wanted: Mapping[str, Sequence[Edit]], known: Sequence[Edit] = ()) -> Change:
-        """The change that leaves of each owner exactly those of its edits that are for the file.
+        """Plan the change that leaves exactly these edits of each given owner in the file.
 
-        `known`: what else of ours may be in the file, of which the manifest does not tell.
+        `known` are edits of Holdfast that may be in the file but are not in the manifest.
         """
         held_edits = self.manifest.get(file, {}).get("edits", ())
         by_owner: dict[str, list[dict[str, Any]]] = {}
@@ -87,9 +87,9 @@ class HostFiles:
         return self._plan_kept(file, tuple(edit for mine in by_owner.values() for edit in mine), ours)
 
     def plan_removal(self, known: Sequence[Edit] = (), hosts: Sequence[str] = ()) -> list[Change]:
-        """The changes that take back everything in the manifest, and `known` edits that it does not tell of.
+        """Plan the changes that undo everything in the manifest, and `known` edits that are not in it.
 
-        With `hosts` only what was done for them.
+        With `hosts`, only edits for these hosts are undone.
         """
         lost = [edit for edit in known if edit.file not in self.manifest]
         changes = []
@@ -103,23 +103,23 @@ class HostFiles:
             except HostConfigError:
                 if file in self.manifest:
                     raise
-                continue  # a file we never changed, as far as anybody knows
+                continue  # nothing shows that Holdfast ever changed this file
             if file in self.manifest or change.needed:
                 changes.append(change)
         return changes
 
     def apply(self, changes: Sequence[Change]) -> None:
-        """Write the changes that are needed, each after its backup and its line in the manifest."""
+        """Write the needed changes, each after its backup and its entry in the manifest."""
         for change in changes:
             if change.needed:
                 self._write(change)
             elif not change.edits:
                 self._forget(change.file)
             elif list(change.edits) != self.manifest.get(change.file, {}).get("edits"):
-                self._remember(change)  # another owner of what is there already
+                self._remember(change)  # the content is there already; only the owners changed
 
     def _plan_kept(self, file: str, remaining: tuple[dict[str, Any], ...], known: Sequence[Edit]) -> Change:
-        """The change that leaves just these edits of ours in the file."""
+        """Plan the change that leaves just these edits of Holdfast in the file."""
         content = _read(file)
         before = self._pristine(file, content, known)
         if not remaining:
@@ -132,7 +132,7 @@ class HostFiles:
         return change
 
     def _pristine(self, file: str, content: bytes | None, edits: Sequence[Edit] = ()) -> bytes | None:
-        """The file's content without our edits."""
+        """Return the file's content without Holdfast's edits; None for no file."""
         entry = self.manifest.get(file)
         before = self._backup(entry) if entry else None
         if entry and content is not None and _digest(content) == entry["after"]:
@@ -145,7 +145,7 @@ class HostFiles:
         if entry and before is None and bare.split() in ([], ["{", "}"], ["{}"]):
             return None
         if not entry and text.strip() and not bare.strip() and all(isinstance(edit, OwnFile) for edit in ours):
-            return None  # a file of ours that came with the project
+            return None  # a whole file of Holdfast that came with the project
         return prefix + bare.encode()
 
     def _backup(self, entry: dict[str, Any]) -> bytes | None:
@@ -154,7 +154,7 @@ class HostFiles:
         path = os.path.join(self.home, BACKUPS, entry["backup"])
         content = _read(path)
         if content is None:
-            raise HostConfigError(f"the backup {path} is gone", hint="mend the file it was made of by hand")
+            raise HostConfigError(f"the backup {path} is missing", hint="correct the original file by hand")
         return content
 
     def _write(self, change: Change) -> None:
@@ -174,7 +174,7 @@ class HostFiles:
             self._forget(change.file)
 
     def _own_folders(self, folder: str) -> list[str]:
-        """The folders, innermost first, that are not there yet, or that we made for another file."""
+        """Return the folders, innermost first, that are missing or that were created for another file."""
         made = {name for entry in self.manifest.values() for name in entry["folders"]}
         own = []
         while folder and (folder in made or not os.path.isdir(folder)):
@@ -207,14 +207,14 @@ class HostFiles:
         self._drop_backups(file)
 
     def _drop_backups(self, file: str, but: str = "") -> None:
-        """Remove the file's backups except the one in the manifest: a host's file may hold tokens in clear."""
+        """Remove the file's backups except the one in the manifest: a host's file may hold plain-text tokens."""
         for name in backups(self.home):
             if name.startswith(_backup_stem(file)) and name != but:
                 os.remove(os.path.join(self.home, BACKUPS, name))
         _remove_empty([os.path.join(self.home, BACKUPS)])
 
     def _save(self, file: str) -> None:
-        """Save what we know of this file, and keep what another process may have written about the others."""
+        """Save this file's entry, and keep what another process may have written about other files."""
         os.makedirs(self.home, mode=0o700, exist_ok=True)
         path = os.path.join(self.home, MANIFEST)
         others = {name: entry for name, entry in _load_manifest(path).items() if name != file}
@@ -228,7 +228,7 @@ class HostFiles:
 
 
 def backups(home: str) -> list[str]:
-    """Names of the backups of hosts' files that are kept, each to restore a file that is still set up."""
+    """Return the names of the backups of hosts' files, each for a file that is still set up."""
     folder = os.path.join(home, BACKUPS)
     return sorted(os.listdir(folder)) if os.path.isdir(folder) else []
 
@@ -238,7 +238,7 @@ def _backup_stem(file: str) -> str:
 
 
 def set_up(manifest: Mapping[str, dict[str, Any]], folder: str = "") -> set[str]:
-    """Names of the hosts that setup wired; with a folder only for all projects or for that one."""
+    """Return the names of the hosts that are set up; with a folder, for it or for all projects."""
     owners = {edit["owner"] for entry in manifest.values() for edit in entry["edits"]}
     parts = [owner.split(":", 2) for owner in owners]
     return {host for host, scope, root in parts if scope in SETUP_SCOPES and (root == folder or not (folder and root))}
@@ -251,7 +251,7 @@ def _load_manifest(path: str) -> dict[str, dict[str, Any]]:
     try:
         files: dict[str, dict[str, Any]] = json.loads(content)["files"]
     except (ValueError, KeyError, TypeError) as exc:
-        raise HostConfigError(f"{path} is damaged: {exc}", hint=f"mend {path}; backups are beside it") from exc
+        raise HostConfigError(f"{path} is damaged: {exc}", hint=f"correct {path}; the backups are beside it") from exc
     return files
 
 
@@ -270,7 +270,7 @@ def _read(path: str) -> bytes | None:
 
 
 def _decode(file: str, content: bytes) -> tuple[bytes, str]:
-    """The byte order mark, if there is one, and the text."""
+    """Return the byte order mark, if there is one, and the text."""
     prefix = BOM if content.startswith(BOM) else b""
     try:
         return prefix, content[len(prefix) :].decode("utf-8")
@@ -279,10 +279,10 @@ def _decode(file: str, content: bytes) -> tuple[bytes, str]:
 
 
 def followed_inside(root: str, name: str) -> str:
-    """The file's own name in a project, links followed, forward slashes.
+    """Return the file's real name in a project, with links followed and forward slashes.
 
-    Raises HostConfigError for a link that leads out of the project: a clone may bring one that leads to any file of the
-    user's. A part with `*` or `{` is a pattern and is left as it is.
+    A last part with `*` or `{` is a pattern and is not followed. Raises HostConfigError for a link out of the project:
+    a clone may bring a link to any file of the user.
     """
     folder, last = os.path.split(os.path.join(root, name))
     whole = os.path.join(os.path.realpath(folder), last)
@@ -296,13 +296,13 @@ def followed_inside(root: str, name: str) -> str:
 
 
 def replace_file(path: str, content: bytes, new_mode: int = 0o600) -> None:
-    """Write in one step: a reader sees the old file or the new one. A link stays one; the mode is kept."""
+    """Write the file atomically, keeping links and the mode. Raises HostConfigError."""
     target = os.path.realpath(path)
     try:
         mode = os.stat(target).st_mode & 0o7777 if os.path.exists(target) else new_mode
         write_whole(target, content, mode, durable=True)
     except OSError as exc:
-        hint = "free some room on the disk" if exc.errno in NO_ROOM else "check its folder's rights"
+        hint = "free some space on the disk" if exc.errno in NO_ROOM else "check its folder's permissions"
         raise HostConfigError(f"{path} cannot be written: {exc.strerror}", hint=hint) from exc
 
 

@@ -1,8 +1,8 @@
-"""Edits of other programs' JSON text that leave every other byte as it was.
+"""Edits other programs' JSON text and leaves every other byte as it is.
 
-Values are never parsed and written back: a place is found by position, text is put in or cut out there. What
-`insert` puts in, `remove` cuts out again to the byte, also when the rest of the text was changed in between. Comments
-and trailing commas are read as blanks of the same length, so that positions hold in the text as it is.
+Values are never parsed and written back. Text is inserted or cut out at a position. `remove` cuts out exactly what
+`insert` put in, even if the rest of the text has changed since. Comments and trailing commas are read as blanks of the
+same length, so that positions are valid in the original text.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _DECODER = json.JSONDecoder()
 
 
 class Part(NamedTuple):
-    """A member of an object or an element of a list: where it begins and ends, its key, its value."""
+    """A member of an object or an element of a list: its start and end in the text, its key, its value."""
 
     start: int
     value_start: int
@@ -35,24 +35,24 @@ class Part(NamedTuple):
 
 
 class Holder(NamedTuple):
-    """An object or list in the text: its kind, its brackets' positions and its parts."""
+    """An object or list in the text: the positions of its brackets, and its parts."""
 
     start: int
     end: int
     parts: list[Part]
 
     def only(self, key: str) -> Part | None:
-        """The member of that key. Raises HostConfigError when there are several: readers differ in which one counts."""
+        """Return the member of that key. Raises HostConfigError for several: programs differ in which one counts."""
         members = [part for part in self.parts if part.key == key]
         if len(members) > 1:
-            raise HostConfigError(f"{key!r} is there {len(members)} times", hint="keep one of them")
+            raise HostConfigError(f"{key!r} occurs {len(members)} times", hint="keep one of them")
         return members[0] if members else None
 
 
 def insert(text: str, edits: Sequence[ConfigEdit]) -> str:
-    """The text with all edits made, each at the end of its object or list; missing holders are made.
+    """Return the text with all edits made, each at the end of its object or list; missing holders are created.
 
-    Raises HostConfigError, saying where, when the text is not JSON or has something else in the way.
+    Raises HostConfigError, which says where, if the text is not JSON or a value of another type is in the way.
     """
     text = text if text.strip() else "{}\n"
     check(text, comments=any(edit.comments for edit in edits))
@@ -62,7 +62,7 @@ def insert(text: str, edits: Sequence[ConfigEdit]) -> str:
 
 
 def remove(text: str, edits: Sequence[ConfigEdit], before: str = "") -> str:
-    """The text without our entries, and without the holders that are empty then and were not there `before`."""
+    """Return the text without Holdfast's entries, and without holders that are now empty and new since `before`."""
     if not text.strip():
         return text
     check(text, comments=any(edit.comments for edit in edits))
@@ -81,20 +81,20 @@ def remove(text: str, edits: Sequence[ConfigEdit], before: str = "") -> str:
 
 
 def check(text: str, *, comments: bool = False) -> None:
-    """Raise HostConfigError unless the text is one JSON object; `comments`: the host takes them."""
+    """Raise HostConfigError unless the text is one JSON object; `comments` says that the host accepts comments."""
     try:
         value = json.loads(plain(text) if comments else text)
     except (ValueError, RecursionError) as exc:
         comment = plain(text) != text and not comments
-        why = f"{exc}" + (" (it has comments or trailing commas, which JSON does not)" if comment else "")
-        raise HostConfigError(f"not valid JSON: {why}", hint="mend the file, then run the command again") from exc
+        why = f"{exc}" + (" (it has comments or trailing commas, which JSON does not allow)" if comment else "")
+        raise HostConfigError(f"not valid JSON: {why}", hint="correct the file, then run the command again") from exc
     if not isinstance(value, dict):
-        raise HostConfigError("not a JSON object at its top", hint="mend the file, then run the command again")
+        raise HostConfigError("not a JSON object at its top", hint="correct the file, then run the command again")
 
 
-@lru_cache(maxsize=8)  # asked again and again of one large text
+@lru_cache(maxsize=8)  # called many times for the same large text
 def plain(text: str) -> str:
-    """The text with blanks in the place of comments and trailing commas: JSON of the same length."""
+    """Return JSON of the same length, with blanks in place of comments and trailing commas."""
     for pattern in (COMMENTS, TRAILING):
         text = pattern.sub(lambda match: match[0] if match[0][0] == '"' else _blank(match[0]), text)
     return text
@@ -105,9 +105,9 @@ def _blank(text: str) -> str:
 
 
 def holder_at(text: str, path: Sequence[str]) -> Holder | None:
-    """The object or list at that path, or None when there is none.
+    """Return the object or list at that path, or None if there is none.
 
-    Raises HostConfigError when something on the way is neither absent nor an object.
+    Raises HostConfigError if a value on the way is not an object.
     """
     text = plain(text)
     start = _skip(text, 0)
@@ -124,7 +124,7 @@ def holder_at(text: str, path: Sequence[str]) -> Holder | None:
 
 
 def is_ours(value: Any, ours: ConfigEdit) -> bool:
-    """Whether a value is an entry of ours, or holds nothing but entries of ours."""
+    """Return whether a value is an entry of Holdfast, or contains only such entries."""
     if isinstance(value, dict):
         lists = [item for item in value.values() if isinstance(item, list) and item]
         is_marked = any(isinstance(item, str) and ours.marks(item) for item in value.values())
@@ -174,12 +174,12 @@ def _insert_one(text: str, edit: ConfigEdit) -> str:
         if edit.shared:
             return text
         place = ".".join((*edit.path, edit.key))
-        raise HostConfigError(f"{place} is there already and is not ours", hint=f"rename or remove {place}")
+        raise HostConfigError(f"{place} already exists and is not Holdfast's", hint=f"rename or remove {place}")
     return _append(text, holder, edit.key, edit.value)
 
 
 def _insert_missing(text: str, edit: ConfigEdit) -> str:
-    """Make the holders that are not there, with the value in the innermost."""
+    """Create the missing holders, with the value in the innermost one."""
     depth = max(n for n in range(len(edit.path)) if holder_at(text, edit.path[:n]) is not None)
     value = {edit.key: edit.value} if edit.key else [edit.value]
     for key in reversed(edit.path[depth + 1 :]):
@@ -225,7 +225,7 @@ def _indent_of_line(text: str, at: int) -> str:
 
 
 def _cut(text: str, holder: Holder, part: Part) -> str:
-    """The text without that part and the comma that set it off."""
+    """Return the text without that part and its comma."""
     index = holder.parts.index(part)
     if index:
         return text[: holder.parts[index - 1].end] + text[part.end :]
@@ -243,7 +243,7 @@ def _remove_member(text: str, edit: ConfigEdit) -> str:
 
 
 def _remove_last(text: str, edit: ConfigEdit, before: str) -> str:
-    """The text without a shared member that was not there before us, when nothing else is left."""
+    """Return the text without a shared member that was not there `before`, if it is the last member."""
     holder, old = holder_at(text, edit.path), _quietly(before, edit.path)
     if holder is None or [part.key for part in holder.parts] != [edit.key] or (old and old.only(edit.key)):
         return text
@@ -251,7 +251,7 @@ def _remove_last(text: str, edit: ConfigEdit, before: str) -> str:
 
 
 def _sweep_lists(text: str, path: tuple[str, ...], ours: ConfigEdit, before: str) -> str:
-    """The text without our entries in any list of the object at the path, also those inside of others' entries."""
+    """Return the text without Holdfast's entries in any list of the object, also inside other programs' entries."""
     if holder_at(text, path) is None:
         return text
     for key in [part.key for part in _parts(text, path) if isinstance(part.value, list)]:
@@ -272,7 +272,7 @@ def _sweep(text: str, path: tuple[str, ...], ours: ConfigEdit) -> str:
 
 
 def _sweep_inside(text: str, start: int, ours: ConfigEdit) -> str:
-    """The text without our entries in the lists of one list element: a group of which a part is ours."""
+    """Return the text without Holdfast's entries in the lists of one list element, a group shared with others."""
     for part in reversed(_holder(plain(text), start).parts):
         if isinstance(part.value, list):
             for item in reversed(_holder(plain(text), part.value_start).parts):
@@ -292,7 +292,7 @@ def _parts(text: str, path: tuple[str, ...]) -> list[Part]:
 
 
 def _prune(text: str, path: tuple[str, ...], before: str) -> str:
-    """The text without holders along the path that are empty now and new; an old one gets its blanks back."""
+    """Return the text without new holders along the path that are now empty; an old one gets its blanks back."""
     for depth in range(len(path), 0, -1):
         holder = holder_at(text, path[:depth])
         if holder is None or holder.parts:

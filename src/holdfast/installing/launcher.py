@@ -1,8 +1,8 @@
-"""The launcher: the one file of ours that hosts start, in Holdfast's home, where it outlives the package.
+"""Writes the launcher, the only file of Holdfast that hosts start. It is in Holdfast's home and outlives the package.
 
-A host takes a hook that cannot be started for "no": without the launcher, removing the package would stop every agent
-that was set up. It is also the only file that knows the interpreter and the package, so that after an upgrade hosts'
-files stay as they are.
+A host treats a hook that cannot be started as a refusal. Without the launcher, removing the package would stop every
+agent that was set up. The launcher is also the only file that names the interpreter and the package, so that hosts'
+files need no change after an upgrade.
 """
 
 from __future__ import annotations
@@ -52,25 +52,25 @@ exit /b 0
 
 
 def plan(files: HostFiles, settings: Settings) -> Change:
-    """The change that puts the launcher of this installation in place."""
+    """Plan the change that writes this installation's launcher."""
     edit = launcher_file(settings.home)
     return files.plan_file(edit.file, {OWNER: [edit]}, [edit])
 
 
 def plan_removal(files: HostFiles, settings: Settings) -> Change:
-    """The change that takes the launcher away."""
+    """Plan the change that removes the launcher."""
     edit = launcher_file(settings.home)
     return files.plan_file(edit.file, {OWNER: []}, [edit])
 
 
 def launcher_file(home: str) -> OwnFile:
-    """The launcher that starts this installation."""
+    """Return the launcher that starts this installation."""
     python, package, file = program_paths(home)
     return OwnFile(file=file, text=launcher_text(python, package), ours=MARK, script=True)
 
 
 def launcher_text(python: str, package: str, windows: bool = os.name == "nt") -> str:
-    """What the launcher says, given the interpreter and the package's folder."""
+    """Return the launcher's text for the interpreter and the package's folder."""
     if windows:
         python, package = (path.replace("%", "%%") for path in (python, package))
         return WINDOWS.format(mark=MARK, python=python, package=package)

@@ -1,4 +1,4 @@
-"""Syncing shared lessons with their files: one sync at a time, and then what is staged on branches."""
+"""Synchronises shared lessons with their files, one process at a time, and then settles lessons staged on branches."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ FOLDER = ".holdfast/lessons/"
 
 
 def sync_lessons(memory: Memory, how: Syncing, wait_s: float = LOCK_WAIT_S) -> SyncReport:
-    """Sync the memory's work tree, alone with its files, and settle what is staged. Raises HoldfastError."""
+    """Synchronise the memory's work tree under a lock, and settle staged lessons. Raises HoldfastError."""
     with Turn(memory.settings.run_path, "sharing", wait_s) as is_ours:
         if not is_ours:
-            raise HoldfastError("another holdfast is syncing lessons", hint="try again in a moment")
+            raise HoldfastError("another holdfast process is syncing lessons", hint="try again in a moment")
         report = memory.sync(how)
         if not how.dry:
             memory.settle_branches()
@@ -29,7 +29,7 @@ def sync_lessons(memory: Memory, how: Syncing, wait_s: float = LOCK_WAIT_S) -> S
 
 
 def take_in_for_git(memory: Memory) -> None:
-    """Take files in for a git hook: write none, and write down what is wrong with a file."""
+    """Import lesson files for a git hook: write no file, and log the mistakes in files."""
     for problem in sync_lessons(memory, Syncing(take_only=True)).problems:
         place = f"{FOLDER}{problem.path}:{problem.line}"
         note(memory.settings.log_path, "sync", HoldfastError(f"{place}: {problem.reason}"))

@@ -1,9 +1,10 @@
-"""Downloading a model: the only place that does, and only for `holdfast embedder pull`.
+"""Downloads a model, for `holdfast embedder pull` and for a yes in setup. No other module downloads anything.
 
-What is downloaded is checked against checksums: those below for the model we know, else those the hub lists (sha256 of
-large files, git's blob id of small ones). A file is kept under `….part` until its checksum is right, so that a
-download that broke off is taken up where it stopped; the folder gets its name when every file is in it. What was
-checked is recorded in `holdfast-model.json` beside the files.
+Every file is checked against a checksum: for the default model those below, else those that the hub lists (sha256 of
+large files, git's blob id of small ones). A file is stored as `….part` until its checksum is right, so that an
+interrupted download continues where it stopped. The folder gets its name when every file is in it. The checksums are
+recorded in `holdfast-model.json` beside the files.
+
 Source: Hugging Face Hub API, `GET /api/models/{model}/tree/{revision}` and `GET /{model}/resolve/{revision}/{path}`.
 """
 
@@ -40,13 +41,13 @@ NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*(@[\w.-]+)?", re.ASCII)
 
 
 class File(NamedTuple):
-    """One file of a model and what it must be."""
+    """One file of a model, with its size and checksum."""
 
     path: str
     size: int
     checksum: str
     kind: str = "sha256"
-    """How the checksum is made: `sha256`, or `git` for git's blob id."""
+    """The kind of checksum: `sha256`, or `git` for git's blob id."""
 
 
 KNOWN = {
@@ -58,28 +59,28 @@ KNOWN = {
         File("special_tokens_map.json", 112, "303df45a03609e4ead04bc3dc1536d0ab19b5358db685b6f3da123d05ec200e3"),
     )
 }
-"""Models whose files are known here, so that the hub's word is not needed."""
+"""Models whose checksums are known here, so that the hub need not be trusted."""
 
 
 def folder_of(home: str, model: str) -> str:
-    """Where a model is kept, there or not. Raises InvalidValueError for what is no model's name."""
+    """Return the folder of a model, which may not exist. Raises InvalidValueError for an invalid model name."""
     if not NAME.fullmatch(model):
         hint = f"OWNER/NAME or OWNER/NAME@REVISION, e.g. {DEFAULT}"
-        raise InvalidValueError(f"no model's name: {model!r}", hint=hint)
+        raise InvalidValueError(f"{model!r} is not a model's name", hint=hint)
     return os.path.join(home, "models", model.partition("@")[0].replace("/", "--"))
 
 
 def pulled(home: str) -> list[str]:
-    """Folders of the models that were pulled whole."""
+    """Return the folders of the models that were downloaded completely."""
     room = os.path.join(home, "models")
     names = sorted(os.listdir(room)) if os.path.isdir(room) else []
     return [os.path.join(room, name) for name in names if os.path.isfile(os.path.join(room, name, RECORD))]
 
 
 def pull(home: str, model: str, hub: str, advance: Callable[[int, int], None]) -> str:
-    """The folder with the model's files, downloaded unless they are there and sound.
+    """Download the model's files unless they are there and correct; return their folder.
 
-    `advance` is told the bytes done and the bytes of all files. Raises EmbedderError; what was downloaded stays.
+    `advance` is called with the bytes done and the bytes of all files. Raises EmbedderError; partial files are kept.
     """
     folder = folder_of(home, model)
     if model == DEFAULT:
@@ -91,27 +92,29 @@ def pull(home: str, model: str, hub: str, advance: Callable[[int, int], None]) -
         with httpx.Client(timeout=TIMEOUT_S, follow_redirects=True, trust_env=host not in LOOPBACK) as client:
             return _Pull(client, (hub.rstrip("/"), host), model, folder).run(advance)
     except (httpx.HTTPError, httpx.InvalidURL, ImportError) as exc:  # the last: a SOCKS proxy without its package
-        hint = "run it again to go on; offline: copy the model's folder here and `holdfast embedder use onnx path=DIR`"
+        hint = "run it again to go on; or copy the model's folder here and run holdfast embedder use onnx path=DIR"
         raise EmbedderError(f"{host}: {failure_words(exc)}", hint=hint) from None
     except OSError as exc:
-        raise EmbedderError(f"{folder}: {exc.strerror}", hint="make room there, or pull on another machine") from exc
+        raise EmbedderError(
+            f"{folder}: {exc.strerror}", hint="free some space there, or download on another machine"
+        ) from exc
 
 
 def _host(hub: str) -> str:
-    """The hub's host, without a login. Raises InvalidValueError for what is no address."""
+    """Return the hub's host, without a login. Raises InvalidValueError for an invalid address."""
     import httpx
 
     try:
         url = httpx.URL(hub)
     except httpx.InvalidURL as exc:
-        raise InvalidValueError("the hub's address is none", hint=f"e.g. --hub {HUB}") from exc
+        raise InvalidValueError("the hub's address is not valid", hint=f"e.g. --hub {HUB}") from exc
     if url.scheme not in ("http", "https") or not url.host:
         raise InvalidValueError("the hub's address must be http://... or https://...", hint=f"e.g. --hub {HUB}")
     return url.host
 
 
 class _Pull:
-    """One pull. `hub` is its address and its host; only the host is shown or kept."""
+    """One download. `hub` is the hub's address and host; only the host is shown or stored."""
 
     def __init__(self, client: httpx.Client, hub: tuple[str, str], model: str, folder: str) -> None:
         self._client, self._folder = client, folder
@@ -141,7 +144,7 @@ class _Pull:
         return {"model": self._model, "revision": self._revision, "from": self._host, "files": entries}
 
     def _is_there(self, record: dict[str, Any]) -> bool:
-        """Whether the folder holds these very files."""
+        """Return whether the folder holds exactly these files."""
         paths = [(os.path.join(self._folder, name), wanted) for name, wanted in record["files"].items()]
         return all(
             os.path.isfile(path) and os.path.getsize(path) == wanted["bytes"] and _sum(path, wanted) in wanted.values()
@@ -149,7 +152,7 @@ class _Pull:
         )
 
     def _list(self) -> tuple[File, ...]:
-        """What the hub says the files are; the revision becomes the commit it names."""
+        """Return the files that the hub lists; the revision becomes the commit that the hub names."""
         answer = self._json(f"/api/models/{self._model}/revision/{self._revision}")
         commit = answer.get("sha") if isinstance(answer, dict) else None
         if not isinstance(commit, str) or not re.fullmatch("[0-9a-f]{40}", commit):
@@ -170,15 +173,15 @@ class _Pull:
         try:
             return json.loads(text)
         except (ValueError, RecursionError) as exc:
-            raise EmbedderError(f"{self._host} answered something that is not JSON", hint="check --hub") from exc
+            raise EmbedderError(f"{self._host} did not answer with JSON", hint="check --hub") from exc
 
     def _require(self, answer: httpx.Response, statuses: tuple[int, ...]) -> None:
         if answer.status_code not in statuses:
-            hint = "check the model's name; private models cannot be pulled"
-            raise EmbedderError(f"{self._host} answered status {answer.status_code} for {self._key}", hint=hint)
+            hint = "check the model's name; private models cannot be downloaded"
+            raise EmbedderError(f"{self._host} answered with status {answer.status_code} for {self._key}", hint=hint)
 
     def _get(self, file: File, path: str, tell: Callable[[], None]) -> None:
-        """Have the file at that path, from where an earlier try stopped; checked before it gets its name."""
+        """Download the file to the path, continuing an earlier try; the checksum is checked before it gets its name."""
         if not (os.path.isfile(path) and os.path.getsize(path) == file.size):
             self._download(file, path + ".part", tell)
             os.replace(path + ".part", path)
@@ -220,7 +223,7 @@ def _files_of(listed: Any) -> Iterator[File]:
 
 
 def _sum(path: str, kinds: dict[str, Any]) -> str:
-    """The file's sha256, or git's id of its content where `kinds` holds `git`."""
+    """Return the file's sha256, or git's id of its content if `kinds` has `git`."""
     digest: _Hash = sha256()
     if "git" in kinds:
         digest = new("sha1", f"blob {os.path.getsize(path)}\0".encode(), usedforsecurity=False)
@@ -231,16 +234,16 @@ def _sum(path: str, kinds: dict[str, Any]) -> str:
 
 
 def _up_to(blocks: Iterator[bytes], limit: int) -> Iterator[bytes]:
-    """The blocks; EmbedderError when they are longer than announced."""
+    """Yield the blocks. Raises EmbedderError if they are longer than announced."""
     for block in blocks:
         limit -= len(block)
         if limit < 0:
-            raise EmbedderError("the hub sends more than it announced", hint="check --hub")
+            raise EmbedderError("the hub sent more than it announced", hint="check --hub")
         yield block
 
 
 def _swap(draft: str, folder: str) -> None:
-    """Give the draft its name; what stood there before goes."""
+    """Rename the draft to the folder, and remove the folder that was there before."""
     from shutil import rmtree
 
     old = folder + ".old"

@@ -1,7 +1,7 @@
-"""Keeping hosts' rules files in a project: for which hosts, what would change, doing it, and taking it back.
+"""Writes and removes hosts' rules files in a project: chooses the hosts, plans the changes, and makes them.
 
-Owners in the manifest are `host:rules:root`. Hosts that somebody named are kept as a mark of the store, so that they
-are known also while there is no lesson to write for them.
+Owners in the manifest are `host:rules:root`. Hosts that the user named are stored as a state of the store, so that they
+are known even while there is no lesson to write for them.
 """
 
 from __future__ import annotations
@@ -36,16 +36,16 @@ NAME_ONE = "holdfast rules sync --host NAME"
 
 
 class RulesRequest(NamedTuple):
-    """For whom rules files are written, and how much goes into them."""
+    """For which hosts rules files are written, and how much goes into them."""
 
     hosts: tuple[str, ...] = ()
-    """Hosts that are named, beside those that need it."""
+    """Hosts that the user named, in addition to those that need rules files."""
     budget: Budget = DEFAULT
     own: bool = False
-    """Also what holds for the user in all projects."""
+    """Whether the user's own lessons for all projects are written too."""
 
     def words(self) -> list[str]:
-        """The options that are not as usual, for the git hooks to repeat; hosts are known from the manifest."""
+        """Return the options that differ from the defaults, for the git hooks; hosts are known from the manifest."""
         always, scoped = self.budget.always, self.budget.scoped
         options = [f"--budget={always}"] if always != DEFAULT.always else []
         options += [f"--folder-budget={scoped}"] if scoped != DEFAULT.scoped else []
@@ -53,24 +53,24 @@ class RulesRequest(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """What a project's rules files shall hold, what changes for that, and what stands in the way."""
+    """The wanted content of a project's rules files, the changes for it, and the problems."""
 
     rules: Rules
     hosts: tuple[str, ...] = ()
     asked: tuple[str, ...] = ()
-    """The hosts that somebody named, now or before."""
+    """The hosts that the user named, now or before."""
     changes: tuple[Change, ...] = ()
     problems: tuple[HoldfastError, ...] = ()
     notes: tuple[str, ...] = ()
 
     @property
     def needed(self) -> list[Change]:
-        """The files that are not as they shall be."""
+        """The changes of files that are not up to date."""
         return [change for change in self.changes if change.needed]
 
 
 class RulesDesk:
-    """Plans the rules files of one project."""
+    """Plans and writes the rules files of one project."""
 
     def __init__(self, settings: Settings, files: HostFiles, memory: Memory) -> None:
         from holdfast.bootstrap import all_hosts
@@ -84,16 +84,16 @@ class RulesDesk:
             raise InvalidValueError(f"{root} is your home folder, not a project", hint="cd to a project, or -C FOLDER")
 
     def plan(self, request: RulesRequest) -> Plan:
-        """What the files of the chosen hosts shall hold; nothing is written.
+        """Plan the files of the chosen hosts; nothing is written.
 
-        Without a host to write for that is nothing, and a note says so. Raises PluginNotFoundError for an unknown name.
+        Without a host to write for, the plan is empty and has a note. Raises PluginNotFoundError for an unknown name.
         """
         hosts_asked = self._asked(request.hosts)
         problems: list[HoldfastError] = []
         notes: list[str] = []
         outlets = list(self._outlets(hosts_asked, problems, notes))
         if not (outlets or problems or self.owners()):
-            notes.append(f"no host that is set up needs rules files; for one all the same: {NAME_ONE}")
+            notes.append(f"no host that is set up needs rules files; to write them anyway: {NAME_ONE}")
         rules = compile_rules(self._memory.parts, self._memory.place, outlets, request.budget, request.own)
         wanted: dict[str, list[Edit]] = {owner: [] for owner in self.owners()}
         for host, edit in self._edits(rules):
@@ -104,7 +104,7 @@ class RulesDesk:
         return Plan(rules, hosts, hosts_asked, tuple(changes), tuple(problems), tuple(notes))
 
     def with_git_hooks(self, plan: Plan, request: RulesRequest) -> Plan:
-        """The plan, and a line in git's hooks that syncs so; or why that cannot be."""
+        """Return the plan with lines in git's hooks that sync with the same options, or with the problem."""
         try:
             edits = githooks.edits(self.root, [*githooks.RULES, *request.words()])
         except HostConfigError as exc:
@@ -114,13 +114,13 @@ class RulesDesk:
         return plan._replace(changes=(*plan.changes, *changes), problems=tuple(problems))
 
     def git_hooks(self) -> list[str]:
-        """Names of git's hooks that have our line for this work tree."""
+        """Return the names of git's hooks that have Holdfast's line for this work tree."""
         owner = githooks.OWNER + self.root
         entries = self._files.manifest.items()
         return [os.path.basename(file) for file, entry in entries if owner in (e["owner"] for e in entry["edits"])]
 
     def plan_removal(self, named: Sequence[str]) -> Plan:
-        """What taking our rules back changes; of all hosts also what came with the project, from another machine."""
+        """Plan the removal of Holdfast's rules; without names also of rules that came with the project."""
         for name in named:
             self._known(name)
         owners = [owner for owner in self.owners() if not named or owner.partition(":")[0] in named]
@@ -128,23 +128,23 @@ class RulesDesk:
         problems: list[HoldfastError] = []
         changes = self._changes({owner: [] for owner in owners}, problems)
         strays = {} if named else {edit.file: edit for edit in self._strays()}
-        for edit in strays.values():  # a file that cannot be read has nothing of ours
+        for edit in strays.values():  # problems are dropped: a file that cannot be read has nothing of Holdfast
             changes += [change for change in self._changes({}, [], [edit]) if change.needed]
         remaining = tuple(name for name in self._asked() if named and name not in named)
         return Plan(Rules(), asked=remaining, changes=tuple(changes), problems=tuple(problems))
 
     def path(self, file: str) -> str:
-        """The absolute path of a file of the project."""
+        """Return the absolute path of a file of the project."""
         return os.path.join(self.root, *file.split("/"))
 
     def owners(self) -> list[str]:
-        """Those on whose behalf rules files of this project were written."""
+        """Return the manifest's owners of rules files in this project."""
         owner_names = dict.fromkeys(edit["owner"] for entry in self._files.manifest.values() for edit in entry["edits"])
         parts = {owner: owner.split(":", 2) for owner in owner_names}
         return [owner for owner, (_, scope, root) in parts.items() if scope == SCOPE and root == self.root]
 
     def apply(self, plan: Plan) -> Plan:
-        """Make the changes; the plan again, with what could not be written."""
+        """Make the changes; return the plan with the problems of files that could not be written."""
         problems = list(plan.problems)
         for change in plan.changes:
             try:
@@ -156,33 +156,33 @@ class RulesDesk:
         return plan._replace(problems=tuple(problems))
 
     def _written_for(self) -> set[str]:
-        """The hosts with text of ours in this project."""
+        """Return the hosts with Holdfast's text in this project."""
         return {owner.partition(":")[0] for owner in self.owners()}
 
     def _known(self, name: str) -> str:
-        """The name of a host that reads rules files. Raises InvalidValueError, PluginNotFoundError."""
+        """Return the name if it is a host that reads rules files. Raises InvalidValueError or PluginNotFoundError."""
         from holdfast.wiring import load_host
 
         host = self._hosts.get(name) or load_host(name)
         if not host.profile.rules:
-            raise InvalidValueError(f"{host.profile.title} reads no rules files in a project")
+            raise InvalidValueError(f"{host.profile.title} does not read rules files in a project")
         return name
 
     def _asked(self, named: Sequence[str] = ()) -> tuple[str, ...]:
-        """The hosts that somebody named, before and now; one whose files are gone from the manifest was uninstalled."""
+        """Return the hosts that the user named, now or before, without those that were uninstalled since."""
         written = self._written_for()
         lines = [line.partition(" ") for line in self._memory.parts.store.get_state(RULES_HOSTS, self.root).split("\n")]
         known = [name for name, _, waits in lines if name in self._hosts and (waits or name in written)]
         return tuple(dict.fromkeys([*known, *map(self._known, named)]))
 
     def _chosen(self, named: Sequence[str]) -> list[str]:
-        """The hosts to write for: those asked for, and those that setup wired and no hook delivers to."""
+        """Return the hosts to write for: the named ones, and those that are set up without hooks that deliver."""
         profiles = {name: self._hosts[name].profile for name in self._wired}
         silent = [name for name, profile in profiles.items() if profile.rules and not profile.moments]
         return sorted({*named, *silent})
 
     def _outlets(self, named: Sequence[str], problems: list[HoldfastError], notes: list[str]) -> Iterator[Outlet]:
-        """Where to write, for each host; why there is no place for one, and who would be told twice, in the lists."""
+        """Yield where to write for each host; add hosts without a file to `problems`, double deliveries to `notes`."""
         for name in self._chosen(named):
             try:
                 outlet = self._outlet(self._hosts[name])
@@ -196,7 +196,7 @@ class RulesDesk:
                 yield outlet
 
     def _outlet(self, host: Host) -> Outlet:
-        """Where the host's rules go. Raises HostConfigError for a link that leads out of the project."""
+        """Return where the host's rules go. Raises HostConfigError for a link that leads out of the project."""
         targets = host.profile.rules
         target = next((target for target in targets if "{slug}" in target.file), targets[0])
         there = (name for name in target.first_of if os.path.isfile(os.path.join(self.root, name)))
@@ -204,7 +204,7 @@ class RulesDesk:
         return Outlet(host=host.name, target=replace(target, file=file), reads=tuple(self._reads(host)))
 
     def _reads(self, host: Host) -> Iterator[str]:
-        """All files with rules that a host reads, links followed; of several of which it reads one, that one."""
+        """Yield all rules files that a host reads, with links followed; of alternatives, the one that it reads."""
         for target in host.profile.rules:
             there = (name for name in target.first_of if os.path.isfile(os.path.join(self.root, name)))
             yield self._followed_if_inside(next(there, target.file).replace("holdfast-{slug}", "*"))
@@ -217,11 +217,11 @@ class RulesDesk:
             return name
 
     def _followed(self, name: str) -> str:
-        """The file's own name in the project, links followed. Raises HostConfigError for one that leads out of it."""
+        """Return the file's real name in the project. Raises HostConfigError for a link that leads out of it."""
         return followed_inside(self.root, name)
 
     def _told_by_hooks(self, name: str, outlet: Outlet) -> list[str]:
-        """Titles of hosts that are set up, have hooks that deliver, and read the file too."""
+        """Return titles of hosts that are set up, have hooks that deliver, and read the file too."""
         hooked = [self._hosts[other] for other in sorted(self._wired) if self._hosts[other].profile.moments]
         return [
             host.profile.title for host in hooked if host.name == name or is_read(outlet.target.file, self._reads(host))
@@ -239,7 +239,7 @@ class RulesDesk:
     def _changes(
         self, wanted: dict[str, list[Edit]], problems: list[HoldfastError], known: Sequence[Edit] = ()
     ) -> list[Change]:
-        """A change for every file that can be changed; why the others cannot."""
+        """Return a change for every file that can be changed; add the reason for every other to `problems`."""
         changes = []
         for file in dict.fromkeys([*self._files.files_of(wanted), *(edit.file for edit in known)]):
             try:
@@ -249,7 +249,7 @@ class RulesDesk:
         return changes
 
     def _strays(self) -> Iterator[Edit]:
-        """Blocks and files of ours of which our manifest does not tell: they came with the project."""
+        """Yield Holdfast's blocks and files that are not in the manifest, because they came with the project."""
         targets = [target for host in self._hosts.values() for target in host.profile.rules]
         for name in dict.fromkeys(name for target in targets for name in (target.file, *target.first_of)):
             paths = sorted(glob(os.path.join(escape(self.root), name.replace("{slug}", "*"))))
@@ -261,18 +261,18 @@ class RulesDesk:
 
 @contextmanager
 def rules_desk(memory: Memory, wait_s: float = LOCK_WAIT_S) -> Iterator[RulesDesk]:
-    """The desk for the memory's project, alone with the manifest. Raises HoldfastError where another keeps it."""
+    """Open the rules files of the memory's project under a lock. Raises HoldfastError if another process holds it."""
     settings = memory.settings
     with Turn(settings.run_path, "hostfiles", wait_s) as is_ours:
         if not is_ours:
-            raise HoldfastError("another holdfast is changing hosts' files", hint="try again in a moment")
+            raise HoldfastError("another holdfast process is changing hosts' files", hint="try again in a moment")
         yield RulesDesk(settings, HostFiles(settings.home, SHARED_MODE), memory)
 
 
 def rewrite_written(memory: Memory) -> list[str]:
-    """Bring the rules files that were written for this project up to date; those that changed.
+    """Update the rules files that were written for this project; return those that changed.
 
-    What cannot be written is left for `rules sync`: whoever calls this looks at the files afterwards.
+    Files that cannot be written are left for `rules sync`; the caller checks the files afterwards.
     """
     try:
         with rules_desk(memory) as desk:
@@ -287,7 +287,7 @@ def rewrite_written(memory: Memory) -> list[str]:
 
 
 def sync_for_git(memory: Memory, request: RulesRequest) -> None:
-    """Sync in a git hook: leave the files alone in the middle of a rebase, and write down what went wrong."""
+    """Sync in a git hook: do nothing during a rebase, and log problems."""
     with rules_desk(memory, wait_s=0.0) as desk:
         if not githooks.is_busy(desk.root):
             for problem in desk.apply(desk.plan(request)).problems:
@@ -295,15 +295,15 @@ def sync_for_git(memory: Memory, request: RulesRequest) -> None:
 
 
 def _twice(host: Host, file: str, readers: Sequence[str], is_named: bool) -> str:
-    """That others hear the same from hooks, and what is done about it."""
+    """Return a note that hooks deliver the same to the file's readers, and what is done about it."""
     if list(readers) == [host.profile.title]:
-        return f"{host.profile.title} has hooks that deliver already: it is told the same twice"
+        return f"{host.profile.title} already has hooks that deliver, so it gets the same lessons twice"
     others = ", ".join(title for title in readers if title != host.profile.title)
     if is_named:
-        return f"{file} is read by {others} too, where hooks deliver the same: told twice there"
+        return f"{file} is also read by {others}, where hooks deliver the same lessons: they arrive twice there"
     return (
-        f"{host.profile.title} is left out: {file} is read by {others} too, where hooks deliver the same; "
-        f"holdfast rules sync --host {host.name} writes it all the same"
+        f"{host.profile.title} is left out: {file} is also read by {others}, where hooks deliver the same lessons; "
+        f"to write it anyway: holdfast rules sync --host {host.name}"
     )
 
 

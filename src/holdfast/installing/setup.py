@@ -1,6 +1,6 @@
-"""Setting up and taking back: which hosts, what changes for each, the launcher, approvals of hooks, git's merge driver.
+"""Sets up hosts and git's merge driver, and undoes it: chooses hosts, plans changes, writes the launcher and approvals.
 
-Made, each of these has planned its changes and written nothing.
+Constructing a `Setup` or a `Removal` only plans the changes; `apply` writes them.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from holdfast.settings import Settings
 
 GIT = "git"
-"""What is set up in a host's place for git itself."""
+"""The name in place of a host's that stands for git itself."""
 
 
 class Setup:
     """Registers hooks and the MCP server with the hosts of those names, or with every host on this machine.
 
-    `folder` is the work tree for the scope `project`. Raises PluginNotFoundError for an unknown name, and where no
-    host is found.
+    `folder` is the work tree for the scope `project`. Raises PluginNotFoundError for an unknown name, or if no host is
+    found.
     """
 
     def __init__(self, settings: Settings, names: Sequence[str] = (), scope: str = "user", folder: str = "") -> None:
@@ -42,20 +42,20 @@ class Setup:
 
     @property
     def is_needed(self) -> bool:
-        """Whether a file is not as it shall be."""
+        """Whether a file needs a change."""
         return any(change.needed for wiring in self.wirings for change in (self.launcher, *wiring.changes))
 
     def apply(self) -> None:
-        """Make the changes; the launcher first, for what is registered starts it. `wirings` tell what failed."""
+        """Make the changes, the launcher first because hooks start it. `wirings` then has the errors."""
         if set_up(self._files.manifest) or not all(wiring.error for wiring in self.wirings):
             self._files.apply([self.launcher])
         self.wirings = [wiring if wiring.error else self._wirer.apply(wiring) for wiring in self.wirings]
         warm_up()
 
     def approve_hooks(self) -> Iterator[tuple[str, int]]:
-        """Write the approvals that a host's user would give; they are taken back with the hooks.
+        """Write the approvals that a host's user would give; they are removed together with the hooks.
 
-        A host's title and how many hooks, for each host that was set up and needs approvals.
+        Yields the title and the number of hooks for each host that was set up and needs approvals.
         """
         for wiring in self.wirings:
             approvals = None if wiring.error else load_host(wiring.host, self._settings).approvals(self._home)
@@ -70,7 +70,7 @@ class Setup:
 
 
 class Removal:
-    """Takes back what setup changed for the hosts of those names, or for all of them."""
+    """Undoes what setup changed for the hosts of those names, or for all hosts."""
 
     def __init__(self, settings: Settings, names: Sequence[str] = ()) -> None:
         self._files = HostFiles(settings.home)
@@ -79,7 +79,7 @@ class Removal:
         self.changes = [change for change in planned if change.file != start.file]
         wired = set_up(self._files.manifest)
         if start.held is not None and not wired - set(names or wired):
-            self.changes.append(start)  # last: until then hosts may start it
+            self.changes.append(start)  # last, because hosts may start the launcher until then
 
     def apply(self) -> None:
         """Make the changes."""
@@ -87,7 +87,7 @@ class Removal:
 
 
 def set_up_git(settings: Settings, root: str, hooked: bool = False, dry: bool = False) -> list[Change]:
-    """Let the work tree's git merge lesson files, and with `hooked` take them in; what that changes."""
+    """Set up the work tree's git to merge lesson files, and with `hooked` to import them; return the changes."""
     files = HostFiles(settings.home, SHARED_MODE)
     wanted = {gitmerge.OWNER + root: gitmerge.edits(root, hooked)}
     changes = [files.plan_file(file, wanted) for file in files.files_of(wanted)]
@@ -97,7 +97,7 @@ def set_up_git(settings: Settings, root: str, hooked: bool = False, dry: bool = 
 
 
 def warm_up() -> None:
-    """Compile the package, so that not even the first hook pays for it; a folder we may not write stays as it is."""
+    """Compile the package, so that the first hook need not; a folder without write permission is left as it is."""
     import compileall
 
     compileall.compile_dir(package_folder(), quiet=2)
@@ -108,17 +108,17 @@ def _chosen(names: Sequence[str], settings: Settings) -> list[Host]:
         return [load_host(name, settings) for name in dict.fromkeys(names)]
     hosts_here = [host for host in all_hosts(settings) if host.find(settings.user_home)]
     if not hosts_here:
-        hint = "`holdfast setup --list` shows the names; then for example: holdfast setup claude-code"
-        raise PluginNotFoundError("no agent that Holdfast knows was found on this machine", hint=hint)
+        hint = "holdfast setup --list shows the names; then for example: holdfast setup claude-code"
+        raise PluginNotFoundError("no supported agent was found on this machine", hint=hint)
     return hosts_here
 
 
 def _registered(settings: Settings, names: Sequence[str]) -> Iterator[Edit]:
-    """What setup registers for a user: taken back also when the manifest is gone."""
+    """Yield the edits that setup makes for a user, so that they are removed even if the manifest is gone."""
     command = program_paths(settings.home)
     chosen = [load_host(name, settings) for name in names if name != GIT]
     for host in chosen if names else all_hosts(settings):
         try:
             yield from host.plan_install("user", "", settings.user_home, command).edits
         except InvalidValueError:
-            continue  # a host that is only set up for a project
+            continue  # this host can only be set up for a project

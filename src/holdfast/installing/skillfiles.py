@@ -1,4 +1,4 @@
-"""Skills as files in a project: what would change, doing it, and leaving alone what a person wrote or edited."""
+"""Writes skills as files in a project; files that a person wrote or edited are left alone."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ if TYPE_CHECKING:
     from holdfast.publishing.skills import Skills
 
 FOLDER = SKILL_FOLDERS[0]
-"""Where skills are written, in the project's root."""
+"""The folder for skills, relative to the project's root."""
 FILE = "SKILL.md"
 
 
 class SkillFile(NamedTuple):
-    """One file: what it holds and what it shall hold. None: no file."""
+    """One file: its content now and its wanted content. None means no file."""
 
     file: str
     current: str | None
     wanted: str | None
     what: str
-    """`new`, `changed`, `same`, `removed`, or `kept`: a person wrote or edited it."""
+    """`new`, `changed`, `same`, `removed`, or `kept` for a file that a person wrote or edited."""
 
 
 def plan_skills(skills: Skills, place: Place, folder: str = "") -> Iterator[SkillFile]:
-    """Each skill's file, then every file of ours that no skill stands behind any more."""
+    """Yield each skill's file, then every file of Holdfast without a skill."""
     folder = folder or os.path.join(place.root, FOLDER)
     for skill in skills.skills:
         file = os.path.join(folder, skill.name, FILE)
@@ -55,7 +55,7 @@ def plan_skills(skills: Skills, place: Place, folder: str = "") -> Iterator[Skil
 
 
 def write_skill(planned: SkillFile) -> None:
-    """Make one planned change. Raises HostConfigError for a file that was changed since it was planned."""
+    """Make one planned change. Raises HostConfigError if the file has changed since."""
     if planned.current == planned.wanted:
         return
     if _read(planned.file) != planned.current:
@@ -71,7 +71,7 @@ def write_skill(planned: SkillFile) -> None:
 
 
 def rewrite_written(memory: Memory) -> list[str]:
-    """Bring the skills that were written into this project up to date and add none; the files that changed."""
+    """Update the skills that were written into this project, without new ones; return the files that changed."""
     skills = compile_skills(memory.parts, memory.place)
     planned = [each for each in plan_skills(skills, memory.place) if each.what in ("changed", "removed")]
     for each in planned:
@@ -80,7 +80,7 @@ def rewrite_written(memory: Memory) -> list[str]:
 
 
 def _read(file: str) -> str | None:
-    """The file's text, None without a file; of a file that is not UTF-8 what can be read: it is not one of ours."""
+    """Return the file's text, or None without a file. Bad bytes are replaced; such a file is not Holdfast's."""
     try:
         with open(file, "rb") as opened:
             return opened.read().decode("utf-8", "replace")

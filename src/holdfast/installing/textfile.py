@@ -1,4 +1,4 @@
-"""A block of ours in a text of the user's, between markers; and whole files of ours."""
+"""Inserts and removes a block of Holdfast in a user's text, between markers; and whole files of Holdfast."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ SHEBANG = "#!/bin/sh\n"
 
 
 def insert_block(text: str, edits: Sequence[BlockEdit]) -> str:
-    """The text with the block where it stands, else at the end after a blank line.
+    """Return the text with the block in its old place, or at the end after a blank line.
 
-    Raises HostConfigError when half of a block is there: nobody can say where it ended.
+    Raises HostConfigError if the text has half of a block, because its other end is unknown.
     """
     newline = _newline(text)
     for edit in edits:
@@ -24,7 +24,7 @@ def insert_block(text: str, edits: Sequence[BlockEdit]) -> str:
         block = newline.join((begin, *edit.text.strip("\n").split("\n"), end))
         spans = _spans(text, edit)
         if spans:
-            text = _without(text, spans[1:])  # a merge that kept both sides leaves two
+            text = _without(text, spans[1:])  # a merge that kept both sides leaves two blocks
             text = text[: spans[0][0]] + block + text[spans[0][1] :]
         else:
             text += _gap(text, newline) + block + newline
@@ -32,9 +32,9 @@ def insert_block(text: str, edits: Sequence[BlockEdit]) -> str:
 
 
 def remove_block(text: str, edits: Sequence[BlockEdit], before: str = "") -> str:
-    """The text without the block and the blank line set before it; `before` tells how it ended without us, if known.
+    """Return the text without the block and the blank line before it; half of a block is left alone.
 
-    Half of a block stays where it is.
+    `before` is the text before the block was added, if known; it shows how the text ended.
     """
     for edit in edits:
         try:
@@ -53,16 +53,16 @@ def remove_block(text: str, edits: Sequence[BlockEdit], before: str = "") -> str
 
 
 def insert_own(text: str, edits: Sequence[OwnFile]) -> str:
-    """Our file, with the line ends of the one that is there. Raises HostConfigError when that is somebody else's."""
+    """Return Holdfast's file, with the line ends of the current one. Raises HostConfigError for another's file."""
     for edit in edits:
         if text.strip() and not edit.marks(text):
-            raise HostConfigError("is there already and is not ours", hint=f"rename or remove {edit.file}")
+            raise HostConfigError("already exists and is not Holdfast's", hint=f"rename or remove {edit.file}")
         text = edit.text.replace("\n", _newline(text))
     return text
 
 
 def remove_own(text: str, edits: Sequence[OwnFile], before: str = "") -> str:
-    """Nothing, when it is our file."""
+    """Return "" for a file of Holdfast, and any other text unchanged."""
     return "" if any(edit.marks(text) for edit in edits) else text
 
 
@@ -71,14 +71,14 @@ def _newline(text: str) -> str:
 
 
 def _gap(text: str, newline: str) -> str:
-    """What goes between a text and our block: the end of its last line, and a blank line."""
+    """Return what goes between a text and the block: the end of its last line, and a blank line."""
     if not text:
         return ""
     return newline if text.endswith("\n") else newline * 2
 
 
 def _blank_line(text: str) -> str:
-    """The end of the blank line that a text ends with, where it does: we set one before our block."""
+    """Return the line end of a blank line at the text's end, which was added with the block; "" without one."""
     newline = _newline(text)
     return newline if text.endswith(newline * 2) else ""
 
@@ -90,7 +90,7 @@ def _markers(edit: BlockEdit) -> tuple[str, str]:
 
 
 def _spans(text: str, edit: BlockEdit) -> list[tuple[int, int]]:
-    """Where blocks begin and end, by the markers' stable parts. Raises HostConfigError where they do not pair."""
+    """Return where blocks begin and end, by the markers' stable parts. Raises HostConfigError for a lone marker."""
     begin, end = _markers(edit)
     begin = begin[: begin.index("(")]
     spans: list[tuple[int, int]] = []
@@ -101,13 +101,13 @@ def _spans(text: str, edit: BlockEdit) -> list[tuple[int, int]]:
             return spans
         if start < 0 or stop < start or 0 <= text.find(begin, start + 1) < stop:
             line = text.count("\n", 0, min(position for position in (start, stop) if position >= 0)) + 1
-            raise HostConfigError("holds half of a block of ours", hint=f"line {line}: remove the half by hand")
+            raise HostConfigError("has half of a block of Holdfast", hint=f"line {line}: remove the half by hand")
         at = stop + len(end)
         spans.append((start, at))
 
 
 def _without(text: str, spans: Sequence[tuple[int, int]]) -> str:
-    """The text without those spans and the line ends after them."""
+    """Return the text without those spans and the line ends after them."""
     for start, end in reversed(spans):
         text = text[:start] + text[end:].removeprefix("\r\n").removeprefix("\n")
     return text

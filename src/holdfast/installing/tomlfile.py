@@ -1,6 +1,6 @@
-"""A table of ours in somebody's TOML file: put at its end, cut out again, the rest of the text untouched.
+"""Adds a table of Holdfast at the end of another program's TOML file, and removes it; the rest is not changed.
 
-The text is edited by lines and judged by `tomllib`: what the file says besides our table must be the same after.
+The text is edited by lines and checked with `tomllib`: apart from the table, the file must parse to the same values.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def insert(text: str, edits: Sequence[ConfigEdit]) -> str:
-    """The text with a table for each edit at its end.
+    """Return the text with a table for each edit at its end.
 
-    Raises HostConfigError when it is not TOML or something of that name is there.
+    Raises HostConfigError if the text is not TOML or the name already exists.
     """
     for edit in edits:
         document = _load(text)
         place = ".".join((*edit.path, edit.key))
         if _at(document, (*edit.path, edit.key)) is not None:
-            raise HostConfigError(f"{place} is there already and is not ours", hint=f"rename or remove {place}")
+            raise HostConfigError(f"{place} already exists and is not Holdfast's", hint=f"rename or remove {place}")
         newline = "\r\n" if "\r\n" in text else "\n"
         made = text + _gap(text, newline) + newline.join(_table(edit)) + newline
         _check(made, document, edit)
@@ -36,7 +36,7 @@ def insert(text: str, edits: Sequence[ConfigEdit]) -> str:
 
 
 def remove(text: str, edits: Sequence[ConfigEdit], before: str = "") -> str:
-    """The text without our tables and the blank line set before them."""
+    """Return the text without Holdfast's tables and the blank lines before them."""
     for edit in edits:
         value = _at(_load(text), (*edit.path, edit.key))
         if value is not None and edit.marks(json.dumps(value)):
@@ -48,7 +48,7 @@ def _cut(text: str, edit: ConfigEdit) -> str:
     header = re.compile(rf"^\[{re.escape(_dotted(edit))}\][^\n]*\n?", re.MULTILINE)
     header_match = header.search(text)
     if header_match is None:
-        raise HostConfigError(f"{_dotted(edit)} is written in another form than ours", hint="remove it by hand")
+        raise HostConfigError(f"{_dotted(edit)} is not in the form that Holdfast wrote", hint="remove it by hand")
     later = (match for match in _headers(text, header_match.end()) if not _is_inside(text, match, edit))
     after = next((match.start() for match in later), None)
     head, tail = text[: header_match.start()], text[after:] if after is not None else ""
@@ -65,12 +65,12 @@ def _headers(text: str, start: int) -> list[re.Match[str]]:
 
 
 def _is_inside(text: str, match: re.Match[str], edit: ConfigEdit) -> bool:
-    """Whether a header is of a table within ours."""
+    """Return whether the header belongs to a table inside the edit's table."""
     return text[match.end() :].startswith(_dotted(edit) + ".")
 
 
 def _same(remaining: dict[str, Any], expected: dict[str, Any], path: Sequence[str]) -> bool:
-    """Whether the two say the same; an empty table that only held ours may be gone."""
+    """Return whether the two documents are equal; an empty table that only held the edit may be missing."""
     if remaining == expected:
         return True
     for depth in range(len(path), 0, -1):
@@ -81,7 +81,7 @@ def _same(remaining: dict[str, Any], expected: dict[str, Any], path: Sequence[st
 
 
 def _check(made: str, before: dict[str, Any], edit: ConfigEdit) -> None:
-    """Raise HostConfigError unless the new text says what the old one did, and our table."""
+    """Raise HostConfigError unless the new text parses to the old values and the new table."""
     holder = before
     for key in edit.path:
         holder = holder.setdefault(key, {})
@@ -101,7 +101,7 @@ def _load(text: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as exc:
-        raise HostConfigError(f"not valid TOML: {exc}", hint="mend the file, then run the command again") from exc
+        raise HostConfigError(f"not valid TOML: {exc}", hint="correct the file, then run the command again") from exc
 
 
 def _at(value: Any, path: Sequence[str]) -> Any:
@@ -113,7 +113,7 @@ def _at(value: Any, path: Sequence[str]) -> Any:
 
 
 def _table(edit: ConfigEdit) -> list[str]:
-    """A table's lines. JSON's strings, numbers, booleans and lists are TOML's too."""
+    """Return a table's lines. TOML writes strings, numbers, booleans and lists as JSON does."""
     return [f"[{_dotted(edit)}]", *(f"{_key(key)} = {_value(value)}" for key, value in edit.value.items())]
 
 

@@ -1,4 +1,4 @@
-"""Wiring one host to the memory: what would change, doing it, and what to do by hand where it cannot be done."""
+"""Sets up one host: plans the changes of its files, makes them, and says what to add by hand if that is impossible."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Wiring(NamedTuple):
-    """What setting up one host changes, or why it cannot be set up."""
+    """The changes that set up one host, or why it cannot be set up."""
 
     host: str
     title: str
@@ -30,12 +30,12 @@ class Wiring(NamedTuple):
     notes: tuple[str, ...] = ()
     error: HoldfastError | None = None
     by_hand: str = ""
-    """What to put into which file instead, in its own form."""
+    """What the user can add to which file instead, in the file's format."""
     parts: str = ""
-    """What the host has of ours then, in words."""
+    """What Holdfast adds to the host, in words."""
 
     def plain(self) -> dict[str, Any]:
-        """The wiring as `--json` prints it."""
+        """Return the wiring as `--json` prints it."""
         files = [{"file": change.file, "change": what_happens(change)} for change in self.changes]
         fields: dict[str, Any] = {"host": self.host, "scope": self.scope, "files": files, "notes": list(self.notes)}
         if self.error:
@@ -44,7 +44,7 @@ class Wiring(NamedTuple):
 
 
 class Wirer:
-    """Wires hosts, one after the other, for one Holdfast home."""
+    """Sets up hosts, one after the other, for one Holdfast home."""
 
     def __init__(self, settings: Settings, files: HostFiles, scope: str = "user", folder: str = "") -> None:
         from holdfast.settings import program_paths
@@ -72,13 +72,13 @@ class Wirer:
             return Wiring(host.name, host.profile.title, self._scope, error=exc, by_hand=by_hand(edits))
 
     def _refuse_links(self, edits: Sequence[Edit]) -> None:
-        """Raise HostConfigError where a file of the project is a link that leads out of it."""
+        """Raise HostConfigError if a file of the project is a link that leads out of it."""
         for file in {edit.file for edit in edits} if self._folder else ():
             if os.path.normpath(file).startswith(os.path.join(self._folder, "")):
                 followed_inside(self._folder, os.path.relpath(file, self._folder))
 
     def _exclusion(self, host: str, edits: Sequence[Edit]) -> Sequence[Edit]:
-        """The edit that keeps the project's new files out of git in this clone: they name programs of this machine."""
+        """Return the edit that makes git ignore the project's new files, which name programs of this machine."""
         inside = os.path.join(self._folder, "") if self._folder else "\0"
         names = sorted({os.path.relpath(edit.file, self._folder) for edit in edits if edit.file.startswith(inside)})
         question = ("rev-parse", "--path-format=absolute", "--git-common-dir")
@@ -90,7 +90,7 @@ class Wirer:
         return (BlockEdit(file=file, text=text, script=True, config=True, label=f"setup {host}"),)
 
     def apply(self, wiring: Wiring) -> Wiring:
-        """Make the changes; the wiring again, with the error where a file could not be written."""
+        """Make the changes; return the wiring, with an error if a file could not be written."""
         try:
             self._files.apply(wiring.changes)
         except HostConfigError as exc:
@@ -99,17 +99,17 @@ class Wirer:
 
 
 def parts_of(host: Host) -> str:
-    """What setup puts into the host, in words: hooks with what they do, the server, and what stands in for hooks."""
+    """Return in words what setup adds to the host: hooks with what they do, and the server."""
     profile = host.profile
     server = "the MCP server" if profile.mcp else ""
     if not profile.hooks:
-        return f"{server}; without hooks nothing is captured as it happens" if server else ""
+        return f"{server}; without hooks, sessions are not captured while they run" if server else ""
     deliver = f" and deliver at {len(profile.moments)} moments" if profile.moments else ""
     return " and ".join(filter(None, (f"hooks that capture{deliver}", server)))
 
 
 def by_hand(edits: Sequence[Edit]) -> str:
-    """What each file would hold if it held nothing else, in the file's own form."""
+    """Return what to add to each file, in the file's format, as if the file were empty."""
     shown = []
     for file in dict.fromkeys(edit.file for edit in edits):
         text = forms.insert(file, "", [edit for edit in edits if edit.file == file])
@@ -118,7 +118,7 @@ def by_hand(edits: Sequence[Edit]) -> str:
 
 
 def what_happens(change: Change) -> str:
-    """One word: created, changed, removed, unchanged."""
+    """Return one word: created, changed, removed or unchanged."""
     if not change.needed:
         return "unchanged"
     if change.wanted is None:
@@ -127,7 +127,7 @@ def what_happens(change: Change) -> str:
 
 
 def difference(change: Change) -> str:
-    """The change of a file as a unified diff."""
+    """Return the change of a file as a unified diff."""
     import difflib
 
     before, wanted = ((side or b"").decode("utf-8", "replace").splitlines() for side in (change.held, change.wanted))

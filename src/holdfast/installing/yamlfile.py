@@ -1,6 +1,7 @@
-"""An entry of ours under a top-level key of somebody's YAML file: put in and cut out by lines, judged by a parser.
+"""Adds an entry of Holdfast under a top-level key of another program's YAML file, and removes it.
 
-What cannot be done by adding lines (flow style, anchors in the way) is refused; the person is shown what to add.
+The text is edited by lines and checked with a parser. If the entry cannot be added by lines (flow style, anchors in the
+way), the edit is refused, and the user is shown what to add.
 """
 
 from __future__ import annotations
@@ -14,11 +15,11 @@ import yaml  # type: ignore[import-untyped]  # its stubs are another package
 from holdfast.errors import HostConfigError
 from holdfast.ports.host import ConfigEdit
 
-MEND = "mend the file, then run the command again"
+MEND = "correct the file, then run the command again"
 
 
 class Block(NamedTuple):
-    """The lines under a top-level key: where they begin and end, and how far they are indented."""
+    """The lines under a top-level key: where they begin and end, and their indentation."""
 
     start: int
     end: int
@@ -26,22 +27,22 @@ class Block(NamedTuple):
 
 
 def insert(text: str, edits: Sequence[ConfigEdit]) -> str:
-    """The text with each entry at the end of its key's block; a key that is not there is made at the end.
+    """Return the text with each entry at the end of its key's block; a missing key is added at the end.
 
-    Raises HostConfigError when the text is not a YAML mapping, or the entry cannot be added by lines.
+    Raises HostConfigError if the text is not a YAML mapping, or the entry cannot be added by lines.
     """
     for edit in edits:
         document = _load(text)
         wanted = _with_entry(document, edit)
         made = _insert(text, edit)
         if _quietly(made) != wanted:
-            raise HostConfigError(f"{edit.path[0]} is written in a form that no lines can be added to", hint=MEND)
+            raise HostConfigError(f"{edit.path[0]} is in a form to which no lines can be added", hint=MEND)
         text = made
     return text
 
 
 def remove(text: str, edits: Sequence[ConfigEdit], before: str = "") -> str:
-    """The text without our entries, and without a key that only held ours and was not there `before`."""
+    """Return the text without Holdfast's entries, and without a key that only held these and was not there `before`."""
     for edit in edits:
         document = _load(text)
         if _entry(document, edit) is None:
@@ -49,7 +50,8 @@ def remove(text: str, edits: Sequence[ConfigEdit], before: str = "") -> str:
         keeps = _block(before.splitlines(keepends=True), edit.path[0]) is not None
         made = _remove(text, edit, keeps)
         if _quietly(made) != _without_entry(document, edit, keeps):
-            raise HostConfigError(f"our entry in {edit.path[0]} cannot be cut out safely", hint="remove it by hand")
+            hint = "remove it by hand"
+            raise HostConfigError(f"Holdfast's entry in {edit.path[0]} cannot be removed safely", hint=hint)
         text = made
     return text
 
@@ -82,7 +84,7 @@ def _remove(text: str, edit: ConfigEdit, keeps: bool) -> str:
 
 
 def _block(lines: Sequence[str], key: str) -> Block | None:
-    """The lines under a key in block style, without blank lines and comments that follow them; None without the key."""
+    """Return the lines under a key in block style, without trailing blank lines and comments; None without it."""
     head = re.compile(rf"""(?:{re.escape(key)}|"{re.escape(key)}"|'{re.escape(key)}')\s*:\s*(?:#.*)?$""")
     start = next((n + 1 for n, line in enumerate(lines) if head.match(line.rstrip("\r\n"))), None)
     if start is None:
@@ -128,14 +130,14 @@ def _with_entry(document: dict[str, Any], edit: ConfigEdit) -> dict[str, Any]:
         raise HostConfigError(f"{name} holds something unexpected", hint=f"look at {name}")
     if edit.key and holder and edit.key in holder:
         place = f"{name}.{edit.key}"
-        raise HostConfigError(f"{place} is there already and is not ours", hint=f"rename or remove {place}")
+        raise HostConfigError(f"{place} already exists and is not Holdfast's", hint=f"rename or remove {place}")
     if edit.key:
         return {**document, name: {**dict(holder or ()), edit.key: edit.value}}
     return {**document, name: [*(holder or ()), edit.value]}
 
 
 def _without_entry(document: dict[str, Any], edit: ConfigEdit, keeps: bool) -> dict[str, Any]:
-    """What the file says without our entry; a key that held nothing else is empty when the file `keeps` it, or gone."""
+    """Return the document without the entry; a key that held nothing else stays empty if `keeps`, or is removed."""
     (name,) = edit.path
     holder, ours = document[name], _entry(document, edit)
     rest = {k: v for k, v in holder.items() if k != edit.key} if edit.key else [v for v in holder if v is not ours]

@@ -1,8 +1,8 @@
-"""What every process of ours but a hook is started by: `<python> -I <this file> MODULE [arguments]`.
+"""Starts every process of Holdfast except hooks: `<python> -I <this file> MODULE [arguments]`.
 
 -I keeps the current folder, PYTHONPATH and the user's site folder off the module path. A host starts its servers in the
-repository it works on, and a file of that repository called `anyio.py` must not run. What -I leaves out and we may
-need, this package's own folder and the user's site folder where we are installed there, is put back here.
+repository it works on, and a file of that repository called `anyio.py` must not run. Holdfast may be installed in the
+user's site folder or in a folder of its own, so this module puts those two back on the path.
 """
 
 import os
@@ -10,15 +10,15 @@ import sys
 
 
 def main() -> None:
-    """Run `main` of the module that the first argument names, with the other arguments."""
-    _find_ourselves(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+    """Run the `main` function of the module that the first argument names; the other arguments are passed on."""
+    _restore_path(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
     from importlib import import_module
 
     module = sys.argv.pop(1)
     import_module(module).main()
 
 
-def _find_ourselves(folder: str) -> None:
+def _restore_path(folder: str) -> None:
     if folder in sys.path:
         return
     if sys.prefix == sys.base_prefix and not os.environ.get("PYTHONNOUSERSITE"):  # no virtual environment
@@ -28,7 +28,7 @@ def _find_ourselves(folder: str) -> None:
 
 
 def _add_user_site() -> None:
-    """Put the user's site folder where Python puts it: after the standard library, before the system's packages."""
+    """Insert the user's site folder where Python puts it: after the standard library, before the system's packages."""
     import site
 
     usual, shared = list(sys.path), site.getsitepackages()

@@ -1,8 +1,8 @@
-"""Backups: everything canonical of a home in one file, and a home from such a file.
+"""Writes backups of a home and restores a home from them.
 
-A backup is a zip file: `manifest.json` first, then a whole copy of the database and the few other files of the home
-that cannot be made again. The manifest has the checksum and length of each. What belongs to one machine (which host
-files were changed, the code index, locks, logs) is not in it.
+A backup is a zip file with `manifest.json`, a complete copy of the database, and the few other files of the home that
+cannot be made again. The manifest has the checksum and length of each file. Files that belong to one machine (the
+record of changed host files, the code index, locks, logs) are not in it.
 
 A restore checks everything before it changes anything, and first writes a backup of what it replaces.
 """
@@ -34,14 +34,14 @@ if TYPE_CHECKING:
     from holdfast.settings import Settings
 
 FORMAT = 1
-"""The version of the backup's form; a reader takes this one and older ones."""
+"""The version of the backup's format. Holdfast reads this version and older ones."""
 MANIFEST, DATABASE, CONFIG = "manifest.json", "memory.db", "config.toml"
 FILES = (CONFIG, "export.key", "distil.jsonl")
-"""Files of the home beside the database: settings, the key that seals exports, what was sent to models."""
+"""Files of the home beside the database: settings, the key that seals exports, the record of calls to models."""
 MANIFEST_LIMIT = 1_000_000
 """Bytes of a backup's manifest that are read."""
 SAVED_FOLDER = "replaced"
-"""Folder of the home for backups of what a restore replaces."""
+"""Folder of the home for backups of memories that a restore replaced."""
 
 
 class Member(Frozen):
@@ -53,35 +53,35 @@ class Member(Frozen):
 
 
 class Manifest(Frozen, nested={"members": Member, "extent": Extent}):
-    """What a backup holds."""
+    """What a backup contains."""
 
     format: int
     holdfast: str
-    """The version that wrote it."""
+    """The version of Holdfast that wrote the backup."""
     made: str
-    """ISO 8601, UTC."""
+    """When the backup was written, as ISO 8601 in UTC."""
     extent: Extent
     members: tuple[Member, ...]
 
 
 class Restored(Frozen):
-    """What a restore did, or would do."""
+    """What a restore did or would do."""
 
     manifest: Manifest
     before: Extent | None
-    """What the home's memory held; None where its database could not be read."""
+    """What the home's memory held; None if its database could not be read."""
     saved: str = ""
-    """Where what was replaced is kept; empty where there was nothing."""
+    """Where the replaced memory is saved; empty if there was none."""
     placed: tuple[str, ...] = ()
-    """Files of the home that were put there."""
+    """Files that were restored into the home."""
     left: tuple[str, ...] = ()
     """Files of the home that differ from the backup's and were left as they are."""
 
 
 def write_backup(settings: Settings, path: str) -> Manifest:
-    """Write a backup and read it back; `path` appears whole or not at all. Raises StoreError, OSError.
+    """Write a backup atomically and check it; return its manifest. Raises StoreError or OSError.
 
-    The file is for its owner alone: it holds everything, private lessons too.
+    Only the owner can read the file, because it holds everything, private lessons too.
     """
     path = os.path.abspath(path)
     with tempfile.TemporaryDirectory(dir=os.path.dirname(path), prefix=".holdfast-") as folder:
@@ -104,9 +104,10 @@ def write_backup(settings: Settings, path: str) -> Manifest:
 
 
 def read_manifest(path: str) -> Manifest:
-    """The manifest of a backup whose every file is as it was written.
+    """Check every file of a backup and return its manifest.
 
-    Raises InvalidValueError for what is no backup, is damaged, or was written by a newer Holdfast.
+    Raises InvalidValueError for a file that is not a backup or is damaged, and SchemaTooNewError for one that a newer
+    Holdfast wrote.
     """
     with _opened(path) as archive:
         manifest = _manifest_of(archive, path)
@@ -117,7 +118,7 @@ def read_manifest(path: str) -> Manifest:
 
 
 def read_extent(settings: Settings) -> Extent | None:
-    """What the home's memory holds; None for a database that is damaged. Raises StoreError for another trouble."""
+    """Return what the home's memory holds; None for a damaged database. Raises StoreError for any other problem."""
     if settings.database_path and not os.path.exists(settings.database_path):
         return Extent()
     try:
@@ -128,11 +129,11 @@ def read_extent(settings: Settings) -> Extent | None:
 
 
 def restore_backup(settings: Settings, path: str, *, with_config: bool = False, dry: bool = False) -> Restored:
-    """Replace the home's memory by the backup's, after a check of everything and a backup of what is replaced.
+    """Replace the home's memory by the backup's, after checking it and saving the replaced memory.
 
-    Files beside the database are put where there are none; the settings only `with_config`, and then in the place of
-    those that are there. Raises HoldfastError or OSError; nothing has changed then, but for a damaged database, which
-    is renamed.
+    Other files are restored only if they are missing. The settings are restored only `with_config`, and then replace
+    the existing ones. Raises HoldfastError or OSError; nothing has changed then, except that a damaged database is
+    renamed.
     """
     manifest = read_manifest(path)
     before = read_extent(settings)
@@ -156,7 +157,7 @@ def restore_backup(settings: Settings, path: str, *, with_config: bool = False, 
 
 
 def _save_present(settings: Settings, before: Extent | None) -> str:
-    """Keep what is about to be replaced; its path, or empty where there is nothing."""
+    """Save what is about to be replaced; return its path, or "" if there is nothing."""
     stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
     if before is None:
         damaged = f"{settings.database_path}.damaged-{stamp}"
@@ -174,7 +175,7 @@ def _save_present(settings: Settings, before: Extent | None) -> str:
 
 
 def _check_database(settings: Settings, path: str, copy: str, manifest: Manifest) -> None:
-    """Bring the extracted database up to date, and check that it is sound and holds what the manifest says."""
+    """Update the extracted database's schema, and check that it is sound and holds what the manifest says."""
     try:
         with open_store(replace(settings, store=file_url(copy))) as store:
             problems = [problem.what for problem in store.check()]
@@ -190,7 +191,7 @@ def _check_database(settings: Settings, path: str, copy: str, manifest: Manifest
 
 
 def _choose_files(settings: Settings, folder: str, with_config: bool) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Names of the extracted files to put into the home, and of those that differ and are to be left."""
+    """Return the names of the extracted files to restore, and of those that differ but are not restored."""
     placed, left = [], []
     for name in FILES:
         source, target = os.path.join(folder, name), os.path.join(settings.home, name)
@@ -215,7 +216,7 @@ def _check_config(path: str) -> None:
         raise InvalidValueError(f"the backup's {CONFIG} cannot be read: {exc}") from exc
     if "store" in table:
         raise InvalidValueError(
-            f"the backup's {CONFIG} names a store of its own: {table['store']}",
+            f"the backup's {CONFIG} names another store: {table['store']}",
             hint="restore without --settings, and edit config.toml by hand",
         )
 
@@ -233,7 +234,7 @@ def _write_zip(path: str, manifest: Manifest, sources: dict[str, str]) -> None:
 
 @contextmanager
 def _opened(path: str) -> Iterator[zipfile.ZipFile]:
-    """The backup's zip file. Raises InvalidValueError for a damaged one, also while it is read."""
+    """Open the backup's zip file. Raises InvalidValueError for a damaged one, also while it is read."""
     try:
         with zipfile.ZipFile(path) as archive:
             yield archive
@@ -262,7 +263,7 @@ def _manifest_of(archive: zipfile.ZipFile, path: str) -> Manifest:
 
 
 def _extract(archive: zipfile.ZipFile, member: Member, folder: str) -> None:
-    """Write the member into the folder, and check what was written: the file may change under our eyes."""
+    """Write the member into the folder and check the result, because the backup may change while it is read."""
     target = os.path.join(folder, member.name)
     descriptor = os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
     with archive.open(member.name) as source, open(descriptor, "wb") as stream:

@@ -1,4 +1,4 @@
-"""Expectations: what `.holdfast/checks.yaml` states about deliveries, read with the line and column of each mistake."""
+"""Parses `.holdfast/checks.yaml`, which states expected deliveries, with the line and column of each mistake."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 MOMENTS: dict[str, Moment] = {
     name: moment for moment, profile in MOMENT_PROFILES.items() for name in profile.check_names
 }
-"""What an agent is about to do, or has just met; each check names exactly one."""
+"""The moments by their names in a checks file; each check names exactly one."""
 KEYS = (*MOMENTS, "name", "deliver", "never", "top", "tokens", "nothing", "replaces")
 DEFAULT_TOP = 3
 """How many of the first lessons an expected one must be among, where a check does not say."""
@@ -23,7 +23,7 @@ FILE_LIMIT = 1_000_000
 
 
 class Mistake(Frozen):
-    """Something in the file that is not understood."""
+    """A mistake in the file, with its line and column from 1."""
 
     reason: str
     line: int
@@ -31,28 +31,28 @@ class Mistake(Frozen):
 
 
 class Expectation(Frozen):
-    """One check: at that moment these lessons are delivered, and those are not."""
+    """One check: which lessons must be delivered at a moment, and which must not."""
 
     name: str
     line: int
     moment: str
     subject: str
-    """The file, prompt, command, error or question; empty at a session's start."""
+    """The file, prompt, command, error or question; empty for a session's start."""
     replaces: str = ""
-    """For an edit: the text that it replaces."""
+    """For an edit, the text that it replaces."""
     deliver: tuple[str, ...] = ()
     """Lessons, by title or by the end of an id."""
     never: tuple[str, ...] = ()
     top: int = DEFAULT_TOP
     """The last rank that counts as delivered."""
     tokens: int = 0
-    """The most that the whole delivery may cost; 0: the moment's own budget."""
+    """The most tokens that the whole delivery may cost; 0 means the moment's own budget."""
     nothing: bool = False
-    """Whether nothing at all is to be delivered."""
+    """Whether nothing must be delivered."""
 
 
 class MistakeError(Exception):
-    """Raised inside of `parse_expectations`, where it becomes a Mistake."""
+    """Raised within `parse_expectations`, which turns it into a Mistake."""
 
     def __init__(self, reason: str, node: Any) -> None:
         super().__init__(reason)
@@ -60,7 +60,7 @@ class MistakeError(Exception):
 
 
 def parse_expectations(content: bytes) -> tuple[tuple[Expectation, ...], tuple[Mistake, ...]]:
-    """The file's expectations in order, and its mistakes; a check with a mistake is left out."""
+    """Return the file's expectations in order, and its mistakes; a check with a mistake is left out."""
     import yaml  # type: ignore[import-untyped]
 
     if len(content) > FILE_LIMIT:
@@ -102,7 +102,7 @@ def _nodes_of_checks(root: Any) -> Sequence[Any]:
         raise MistakeError("the file needs the key checks", root)
     checks = table["checks"]
     if checks.id != "sequence":
-        raise MistakeError("checks is a list", checks)
+        raise MistakeError("checks must be a list", checks)
     nodes: Sequence[Any] = checks.value
     return nodes
 
@@ -111,22 +111,22 @@ def _parse_check(node: Any, number: int) -> Expectation:
     table = _table(node, KEYS, "a check")
     moments = [name for name in MOMENTS if name in table]
     if len(moments) != 1:
-        raise MistakeError(f"a check names one of {', '.join(MOMENTS)}", node)
+        raise MistakeError(f"a check needs exactly one of {', '.join(MOMENTS)}", node)
     moment = moments[0]
     subject = "" if moment == "start" else _text(table[moment], moment)
     if moment == "start" and not _flag(table["start"], "start"):
-        raise MistakeError("start is true", table["start"])
+        raise MistakeError("start must be true", table["start"])
     if moment != "start" and not subject.strip():
         raise MistakeError(f"{moment} is empty", table[moment])
     deliver = _texts(table["deliver"], "deliver") if "deliver" in table else ()
     never = _texts(table["never"], "never") if "never" in table else ()
     nothing = "nothing" in table and _flag(table["nothing"], "nothing")
     if not (deliver or never or nothing or "tokens" in table):
-        raise MistakeError("a check expects something: deliver, never, nothing or tokens", node)
+        raise MistakeError("a check needs deliver, never, nothing or tokens", node)
     if nothing and deliver:
-        raise MistakeError("a check expects lessons or nothing, not both", table["nothing"])
+        raise MistakeError("a check cannot have both deliver and nothing", table["nothing"])
     if "replaces" in table and moment != "edit":
-        raise MistakeError("replaces belongs to edit", table["replaces"])
+        raise MistakeError("replaces is allowed with edit only", table["replaces"])
     return Expectation(
         name=_text(table["name"], "name") if "name" in table else f"{moment} {subject}".strip() or f"check {number}",
         line=node.start_mark.line + 1,
@@ -142,43 +142,43 @@ def _parse_check(node: Any, number: int) -> Expectation:
 
 
 def _table(node: Any, known: Sequence[str], what: str) -> dict[str, Any]:
-    """The mapping's values by key; every key is known and stands once."""
+    """Return the mapping's values by key. Raises MistakeError for an unknown or repeated key."""
     if node.id != "mapping":
-        raise MistakeError(f"{what} is a map with the keys {', '.join(known)}", node)
+        raise MistakeError(f"{what} must be a map with the keys {', '.join(known)}", node)
     table: dict[str, Any] = {}
     for key, value in node.value:
         if key.id != "scalar" or key.value not in known:
             shown = key.value if key.id == "scalar" else "this"
-            raise MistakeError(f"unknown key {shown!r}; {what} has {', '.join(known)}", key)
+            raise MistakeError(f"unknown key {shown!r}; {what} can have {', '.join(known)}", key)
         if key.value in table:
-            raise MistakeError(f"{key.value} stands twice", key)
+            raise MistakeError(f"{key.value} occurs twice", key)
         table[key.value] = value
     return table
 
 
 def _text(node: Any, name: str) -> str:
     if node.id != "scalar":
-        raise MistakeError(f"{name} is a text", node)
+        raise MistakeError(f"{name} must be a text", node)
     return str(node.value)
 
 
 def _texts(node: Any, name: str) -> tuple[str, ...]:
-    """The list's texts; one text is a list of one."""
+    """Return the list's texts; a single text counts as a list."""
     texts = tuple(_text(item, name) for item in (node.value if node.id == "sequence" else [node]))
     if not texts or not all(text.strip() for text in texts):
-        raise MistakeError(f"{name} names lessons by title or by the end of an id", node)
+        raise MistakeError(f"{name} must name lessons by title or by the end of an id", node)
     return texts
 
 
 def _number(node: Any, name: str) -> int:
     text = _text(node, name)
     if not (text.isascii() and text.isdigit() and 0 < int(text) < 1_000_000):
-        raise MistakeError(f"{name} is a whole number from 1", node)
+        raise MistakeError(f"{name} must be a whole number of at least 1", node)
     return int(text)
 
 
 def _flag(node: Any, name: str) -> bool:
     text = _text(node, name)
     if text not in ("true", "false"):
-        raise MistakeError(f"{name} is true or false", node)
+        raise MistakeError(f"{name} must be true or false", node)
     return text == "true"

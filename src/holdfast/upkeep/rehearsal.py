@@ -1,6 +1,6 @@
-"""Rehearsal: play an expectation's moment as a new session would meet it, and compare what is delivered.
+"""Plays an expectation's moment as a new session would meet it, and compares what is delivered.
 
-The caller gives a memory that may be written: a copy, since a session's events and deliveries are kept in it.
+The caller passes a copy of the memory, because the session's events and deliveries are stored in it.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
     from holdfast.upkeep.expectations import Expectation
 
 ANY_HOST = "check"
-"""Stands in for a host's name where none is chosen."""
+"""The host's name if none is chosen."""
 TOLD_STATES: tuple[State, ...] = ("active", "probation")
 MOST_LESSONS = 100_000
 """Newest lessons that a check can name."""
 
 
 class AnyHost:
-    """A host that can be told something at every moment, and that reads no rules files."""
+    """A host that takes deliveries at every moment and reads no rules files."""
 
     name = ANY_HOST
     profile = HostProfile(title="any host", moments=CHANNELS)
@@ -49,7 +49,7 @@ class Told(Frozen):
 
 
 class Rehearsed(Frozen):
-    """What a check came to."""
+    """The result of a check."""
 
     expectation: Expectation
     failures: tuple[str, ...] = ()
@@ -58,13 +58,13 @@ class Rehearsed(Frozen):
 
 
 class Names:
-    """Finds lessons by what a checks file calls them."""
+    """Finds lessons by their names in a checks file."""
 
     def __init__(self, lessons: Sequence[Lesson]) -> None:
         self._lessons = lessons
 
     def find(self, ref: str) -> list[Lesson]:
-        """Lessons of that title, else those whose id, here or in the repository's files, ends so."""
+        """Return lessons with that title, else those whose id, here or in the repository's files, ends with it."""
         title = " ".join(ref.casefold().split())
         titled = [lesson for lesson in self._lessons if " ".join(lesson.title.casefold().split()) == title]
         if titled or len(title) < 4 or title.strip("0123456789abcdef-"):
@@ -73,9 +73,9 @@ class Names:
 
 
 def rehearse(memory: Memory, expectations: Sequence[Expectation], host: str = "") -> Iterator[Rehearsed]:
-    """What each expectation came to, in order; every one is a session of its own.
+    """Play each expectation as a session of its own; yield the results in order.
 
-    `host`: whose sessions; what an agent wrote into a rules file that this host reads is then not delivered.
+    `host` is the host of the sessions. Lessons in a rules file that this host reads are then not delivered.
     """
     memory = Memory(replace(memory.parts, host=_with_any_host(memory.parts.host)), memory.folder)
     names = Names(memory.lessons(states=TOLD_STATES, limit=MOST_LESSONS))
@@ -135,7 +135,7 @@ def _with_any_host(load: Callable[[str], Host]) -> Callable[[str], Host]:
 
 
 def _compare(expectation: Expectation, briefing: Briefing, names: Names) -> Iterator[str]:
-    """What is not as expected, in words."""
+    """Yield in words what is not as expected."""
     if briefing.degraded:
         yield f"the delivery failed: {briefing.degraded}"
     for refs, judge in ((expectation.deliver, _judge_wanted), (expectation.never, _judge_unwanted)):
@@ -146,7 +146,7 @@ def _compare(expectation: Expectation, briefing: Briefing, names: Names) -> Iter
             elif failure := judge(lessons[0], _rank_of(lessons[0].id, briefing.items), expectation.top):
                 yield failure
     if expectation.nothing and briefing.items:
-        yield f"{len(briefing.items)} delivered, where nothing is expected"
+        yield f"{len(briefing.items)} delivered, but nothing is expected"
     if expectation.tokens and briefing.tokens > expectation.tokens:
         yield f"the delivery costs {briefing.tokens} tokens, more than {expectation.tokens}"
 
@@ -167,7 +167,7 @@ def _rank_of(lesson: LessonId, items: Sequence[Ranked]) -> int | None:
 
 def _ambiguous(ref: str, lessons: Sequence[Lesson]) -> str:
     if not lessons:
-        return f"no lesson is called {ref!r}"
+        return f"no lesson has the title or id {ref!r}"
     return f"{ref!r} names {len(lessons)} lessons: {', '.join(map(_named, lessons[:3]))}"
 
 
@@ -176,5 +176,5 @@ def _named(lesson: Lesson) -> str:
 
 
 def _shared(lesson: Lesson) -> str:
-    """The id in the file of a lesson that was shared in these words."""
+    """Return the id that the lesson has, or would have, in a shared file."""
     return shared_id(lesson.kind, lesson.insight)

@@ -1,4 +1,4 @@
-"""A scratch memory: a copy that may be written and is thrown away, of the home's or of a repository's files alone."""
+"""Makes a scratch memory, which can be written and is deleted afterwards: a copy of the home's memory, or empty."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ INDEX = "index"
 
 @contextmanager
 def scratch_memory(settings: Settings, folder: str, *, empty: bool) -> Iterator[Memory]:
-    """A memory of the folder in a temporary home, with every delivery on and none withheld.
+    """Open a memory of the folder in a temporary home, with every delivery on and none withheld.
 
-    It holds what the home's memory holds, or nothing when `empty`. The home itself is only read. Raises StoreError for
-    a store that has no copies.
+    It is a copy of the home's memory, or empty if `empty`. The home itself is only read. Raises StoreError for a store
+    that cannot be copied.
     """
     with tempfile.TemporaryDirectory(prefix="holdfast-") as home:
         database = os.path.join(home, "memory.db")

@@ -1,4 +1,4 @@
-"""Going on as another program of ours, so that nothing of this one stays in memory."""
+"""Replaces this process by another program of Holdfast, so that the command line does not stay in memory."""
 
 from __future__ import annotations
 
@@ -11,7 +11,11 @@ if TYPE_CHECKING:
 
 
 def become(command: list[str]) -> NoReturn:
-    """Never returns. Windows cannot replace a process, and a host waits for ours: there we end when that one does."""
+    """Run the command in place of this process; never returns.
+
+    Windows cannot replace a process, and the host waits for this one. There the command is a child, and this process
+    exits with its exit code.
+    """
     if os.name == "nt":
         import subprocess
 

@@ -1,4 +1,4 @@
-"""What a shell completes beside commands and options: ids of lessons, names of hosts."""
+"""Shell completion of values: ids of lessons and names of hosts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NEWEST = 2_000
 
 
 def lesson_ids(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Short ids of this folder's newest lessons that begin so, each with its title; none where that fails."""
+    """Return short ids of this folder's newest lessons that start with the typed text, with titles; [] on an error."""
     from holdfast.bootstrap import Memory
     from holdfast.errors import HoldfastError
     from holdfast.lean.texts import short_id
@@ -32,7 +32,7 @@ def lesson_ids(ctx: click.Context, param: click.Parameter, incomplete: str) -> l
 
 
 def host_names(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Names of hosts that begin so."""
+    """Return the names of hosts that start with the typed text."""
     from holdfast import plugins
 
     names = (name.replace("_", "-") for name in plugins.names("hosts"))

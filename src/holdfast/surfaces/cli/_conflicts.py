@@ -1,4 +1,4 @@
-"""Conflicts in the terminal: pairs of lessons, and the keys by which a person settles one."""
+"""Conflicts on the terminal: prints pairs of lessons, and asks the user to settle them."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ if TYPE_CHECKING:
     from holdfast.domain.lesson import Lesson
 
 ANSWERS = "1 keep the first   2 keep the second   b both hold   l later   q quit   ? help"
-HELP = """1  keep the first one and close the second; a waiting one becomes active
-2  keep the second one and close the first
-b  both hold, for example for different cases: the pair is not shown again
+HELP = """1  keep the first lesson and close the second; a waiting lesson becomes active
+2  keep the second lesson and close the first
+b  both hold, for example in different cases; the pair is not shown again
 l  decide later
-q  stop here; what was answered stays answered
+q  stop; the answers so far are saved
 holdfast undo takes back the last answer"""
 LABEL = 10
 
 
 def conflict_json(conflict: Conflict) -> dict[str, Any]:
-    """Both lessons, what they differ in, and why the first comes first."""
+    """Return both lessons, what they differ in, and why the first comes first."""
     return {
         "first": lesson_json(conflict.better),
         "second": lesson_json(conflict.worse),
@@ -41,7 +41,7 @@ def conflict_json(conflict: Conflict) -> dict[str, Any]:
 
 
 def conflict_lines(conflict: Conflict) -> list[str]:
-    """Both lessons in a line or two each, and what they differ in."""
+    """Return both lessons in a line or two each, what they differ in, and why the first comes first."""
     return [
         *_lesson_lines("1", conflict.better),
         *_lesson_lines("2", conflict.worse),
@@ -51,7 +51,7 @@ def conflict_lines(conflict: Conflict) -> list[str]:
 
 
 def print_conflicts(call: Call, conflicts: Sequence[Conflict], limit: int) -> None:
-    """The pairs, or all of them as JSON."""
+    """Print at most `limit` pairs, as lines or as JSON."""
     shown = conflicts[:limit]
     if call.as_json:
         answer_json({"conflicts": [conflict_json(pair) for pair in shown], "more": len(conflicts) > limit})
@@ -60,17 +60,17 @@ def print_conflicts(call: Call, conflicts: Sequence[Conflict], limit: int) -> No
         for line in conflict_lines(pair):
             say(line)
         say("")
-    note(counted(len(conflicts), "conflict") + (": holdfast review decides" if conflicts else ""))
+    note(counted(len(conflicts), "conflict") + ("; to settle: holdfast review" if conflicts else ""))
 
 
 def note_conflicts(count: int) -> None:
-    """Say how many pairs the lessons that just came in are in; nothing for none."""
+    """Print in how many conflicts the imported lessons take part; print nothing for none."""
     if count:
-        note(f"{counted(count, 'conflict')} with what came in: holdfast list --conflicts")
+        note(f"{counted(count, 'conflict')} with imported lessons: holdfast list --conflicts")
 
 
 def walk_conflicts(memory: Memory, conflicts: Sequence[Conflict], counts: dict[str, int]) -> bool:
-    """Ask about each pair; whether the person went on to the end. `counts` gets what was answered."""
+    """Ask about each pair and count the answers in `counts`; return False if the person quit before the end."""
     answered: set[str] = set()
     for number, pair in enumerate(conflicts, 1):
         if answered & {pair.better.id, pair.worse.id}:
@@ -88,7 +88,7 @@ def walk_conflicts(memory: Memory, conflicts: Sequence[Conflict], counts: dict[s
 
 
 def _ask(memory: Memory, pair: Conflict) -> str:
-    """What was done: settled, both, later or quit. A wrong key asks again."""
+    """Ask until a key is valid; return settled, both, later or quit."""
     while True:
         say(ANSWERS)
         key = click.getchar().lower()
@@ -101,7 +101,7 @@ def _ask(memory: Memory, pair: Conflict) -> str:
             if key == "b":
                 memory.keep_both(pair.better.id, pair.worse.id)
                 return "both"
-        except HoldfastError as exc:  # of this pair; the next ones can be answered
+        except HoldfastError as exc:  # it concerns this pair only; the others can still be answered
             note(f"error: {exc}")
             continue
         if key == "?":
@@ -119,5 +119,5 @@ def _lesson_lines(number: str, lesson: Lesson) -> list[str]:
 
 def _difference(conflict: Conflict) -> str:
     if not conflict.slot:
-        return "what one of them says of the other"
+        return "one of them says that it contradicts the other"
     return f"{conflict.slot}: {conflict.values[0]} / {conflict.values[1]}"

@@ -1,4 +1,4 @@
-"""`holdfast` alone: what this folder's memory holds, and what needs a person, on one screen."""
+"""`holdfast` without a command: one screen with what this folder's memory holds and what needs the user's attention."""
 
 from __future__ import annotations
 
@@ -27,7 +27,10 @@ NAMED_HOSTS = 4
 
 
 def print_dashboard(call: Call) -> bool:
-    """Print it; before there is a memory, print what to do first. False, and nothing printed, without a project."""
+    """Print the screen, or the first steps if there is no memory yet.
+
+    Returns False, and prints nothing, if the folder belongs to no project.
+    """
     from holdfast.settings import load_settings
 
     settings = load_settings()
@@ -47,7 +50,7 @@ def print_dashboard(call: Call) -> bool:
 
 
 def _first_rows(settings: Settings) -> Iterator[tuple[str, str]]:
-    """What is on this machine and the three commands that start, where nothing is remembered yet."""
+    """Yield what is on this machine and the first three commands, for a home without a memory."""
     from holdfast.bootstrap import all_hosts
     from holdfast.installing.hostfiles import HostFiles, set_up
 
@@ -56,17 +59,17 @@ def _first_rows(settings: Settings) -> Iterator[tuple[str, str]]:
     titles = [host.profile.title for host in hosts if host.name not in wired and host.find(settings.user_home)]
     ready = [host.profile.title for host in hosts if host.name in wired]
     transcripts = sum(len(host.find_transcripts(settings.user_home)) for host in hosts if host.profile.transcripts)
-    yield "holdfast", "keeps what coding agents learn about your code for later sessions"
-    yield "memory", f"nothing yet; it will be kept in {short_path(settings.home)}"
+    yield "holdfast", "remembers what coding agents learn about your code, for later sessions"
+    yield "memory", f"empty; it will be stored in {short_path(settings.home)}"
     if ready:
         yield "set up", _some(ready)
     if titles:
-        yield "found", f"{_some(titles)}, not set up yet"
+        yield "found", f"{_some(titles)}; not set up yet"
     if not (ready or titles):
-        yield "found", "no coding agent; `holdfast setup --list` shows those that can be set up"
+        yield "found", "no coding agent; holdfast setup --list shows the supported ones"
     yield "sessions", f"{counted(transcripts, 'transcript')} of earlier sessions on this machine"
     if not ready:
-        yield "first", "holdfast setup     registers hooks and the MCP server; asks first"
+        yield "first", "holdfast setup     registers hooks and the MCP server; it asks first"
     yield "then" if not ready else "next", "holdfast backfill  learns from the earlier sessions"
     yield "", "holdfast doctor    proves that memory works"
 
@@ -90,10 +93,10 @@ def _rows(memory: Memory) -> Iterator[tuple[str, str]]:
     elif waiting:
         yield "", "holdfast review"
     yield from _stale(memory, active[:CHECKED])
-    yield from _told(memory)
+    yield from _last_delivery(memory)
     yield from _alarms(memory)
     if not active and not waiting:
-        yield "next", "`holdfast backfill` learns from the sessions that are on this machine already"
+        yield "next", "holdfast backfill learns from the sessions that are already on this machine"
 
 
 def _listed(label: str, lessons: list[Lesson]) -> Iterator[tuple[str, str]]:
@@ -102,7 +105,7 @@ def _listed(label: str, lessons: list[Lesson]) -> Iterator[tuple[str, str]]:
 
 
 def _stale(memory: Memory, lessons: list[Lesson]) -> Iterator[tuple[str, str]]:
-    """Lessons whose code changed since."""
+    """Yield the lessons whose code has changed since they were recorded."""
     judged = zip(lessons, memory.verdicts(lessons), strict=True)
     stale = [(lesson, state) for lesson, (state, _) in judged if state in ("changed", "drifted", "orphaned")]
     for number, (lesson, state) in enumerate(stale[:SHOWN]):
@@ -111,23 +114,23 @@ def _stale(memory: Memory, lessons: list[Lesson]) -> Iterator[tuple[str, str]]:
         yield "", f"and {len(stale) - SHOWN} more: holdfast verify"
 
 
-def _told(memory: Memory) -> Iterator[tuple[str, str]]:
-    """The last delivery, or what to do where nothing was heard yet."""
+def _last_delivery(memory: Memory) -> Iterator[tuple[str, str]]:
+    """Yield the last delivery, or what to do if no hook has been received yet."""
     last = memory.log(limit=1)
     if last:
-        yield "last told", f"{last[0].at:%Y-%m-%d %H:%M} UTC, {last[0].moment.replace('_', ' ')}: holdfast log"
+        yield "last shown", f"{last[0].at:%Y-%m-%d %H:%M} UTC, {last[0].moment.replace('_', ' ')}: holdfast log"
     elif not memory.heartbeat():
-        yield "hooks", "none was heard yet: holdfast setup registers them, holdfast doctor tries them"
+        yield "hooks", "none received yet: holdfast setup registers them, holdfast doctor tests them"
 
 
 def _alarms(memory: Memory) -> Iterator[tuple[str, str]]:
-    """Hosts that are set up and of which nothing was heard for days, or of which no command ever failed."""
+    """Yield the hosts that are set up but sent no event for days, or whose commands never fail."""
     from holdfast.capture.heartbeat import activity
     from holdfast.surfaces.cli.hostcheck import alarms
 
     try:
         host_alarms = list(alarms(memory.settings, activity(memory.parts.store), datetime.now(UTC)))
     except HoldfastError:
-        return  # setup's own record cannot be read, which doctor says
+        return  # setup's own record cannot be read; doctor reports that
     for host, alarm in host_alarms:
         yield "alarm", f"{host}: {alarm} (holdfast doctor)"

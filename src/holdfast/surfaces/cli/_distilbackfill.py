@@ -1,4 +1,4 @@
-"""`holdfast backfill --distil`: earlier sessions to the model that the user chose; first what it is likely to cost."""
+"""`holdfast backfill --distil`: sends earlier sessions to the model that the user chose, after showing the cost."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ INTERRUPTED = 130
 
 
 def distil_earlier(call: Call, *, since: datetime | None, limit: int | None, yes: bool, dry_run: bool) -> int:
-    """Distil sessions of the project that no model has read yet, newest first; the exit code.
+    """Distil sessions of the project that no model has read yet, newest first; return the exit code.
 
-    Raises ModelError when no model is chosen, InvalidValueError when nobody can be asked.
+    Raises ModelError if no model is chosen, InvalidValueError if the user cannot be asked or today's limit is reached.
     """
     from holdfast.backfill.distilling import may_send, open_model
     from holdfast.backfill.estimating import estimate_cost, sessions_to_distil
@@ -66,30 +66,32 @@ def distil_earlier(call: Call, *, since: datetime | None, limit: int | None, yes
 
 
 def estimate_lines(estimate: Estimate, model: str) -> list[str]:
-    """The estimate in words."""
+    """Return the estimate in words."""
     if not estimate.sessions:
-        return ["every session of this project was read already, or has too little in it"]
+        return ["every session of this project has been read already or is too short"]
     about = "about" if estimate.measured else "at most"
     tokens = f"{about} {estimate.input_tokens:,} tokens in and {estimate.output_tokens:,} out"
     cost = "" if estimate.cost_usd is None else f", about ${estimate.cost_usd:.2f}"
     lines = [f"{counted(estimate.sessions, 'session')} would go to {model}: {tokens}{cost}"]
     if estimate.cost_usd is None:
-        lines.append("this model has not told what a call costs: your account with it does")
+        lines.append("this model did not report what a call costs; see your account")
     if estimate.calls_left < estimate.sessions:
-        lines.append(f"today's limit leaves {counted(estimate.calls_left, 'call')} (calls_a_day); the rest stays")
+        lines.append(
+            f"today's limit leaves {counted(estimate.calls_left, 'call')} (calls_a_day); the other sessions wait"
+        )
     if estimate.cost_usd is not None and estimate.cost_usd > estimate.dollars_left:
-        lines.append(f"today's limit leaves ${estimate.dollars_left:.2f} (dollars_a_day); the rest stays")
+        lines.append(f"today's limit leaves ${estimate.dollars_left:.2f} (dollars_a_day); the other sessions wait")
     return lines
 
 
 def _ask(call: Call, model: str) -> None:
     if call.as_json or not sys.stdin.isatty():
-        raise InvalidValueError("nothing was sent: nobody can be asked here", hint="--yes sends without asking")
+        raise InvalidValueError("nothing was sent: there is no terminal to ask on", hint="--yes sends without asking")
     click.confirm(f"Send them to {model}?", abort=True, err=True)
 
 
 def _send(memory: Memory, model: Any, sessions: Sequence[SessionId]) -> tuple[list[dict[str, Any]], bool]:
-    """What became of each session that was tried, and whether the user stopped it."""
+    """Send the sessions; return the outcome of each session that was tried, and whether the user interrupted."""
     from holdfast.backfill.distilling import distil_session, may_send
     from holdfast.bootstrap import worth_of_replies
 

@@ -1,7 +1,7 @@
-"""What a new user is offered once the hosts are set up: commits, a model, a wrap-up, an embedder.
+"""The questions that setup asks a new user once the hosts are set up: commits, a model, a wrap-up, an embedder.
 
-Each offer stands alone: refusing one, or an error in one, changes nothing about the hosts that were set up. Nothing is
-ever sent to a model or downloaded without a person's yes on a terminal.
+The questions do not depend on each other. A no or an error leaves the hosts set up. Nothing is sent to a model or
+downloaded without a yes on a terminal.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ SECONDS = 20.0
 
 
 def begin(call: Call, settings: Settings, hosts: Sequence[str], *, from_git: bool | None, yes: bool) -> None:
-    """Make the offers that fit; never raises for one that fails."""
+    """Ask the questions that apply. An error in one of them becomes a note; the others still follow."""
     can_ask = not (yes or call.as_json) and sys.stdin.isatty()
     folder = call.folder or os.getcwd()
     if settings.capture and from_git is not False and _has_commits(folder):
@@ -51,7 +51,7 @@ def _offer_commits(call: Call, *, ask: bool, sure: bool) -> None:
 
     if not (ask or sure):
         if not call.as_json:
-            note("`holdfast backfill --git` learns from this repository's commits")
+            note("to learn from this repository's commits, run: holdfast backfill --git")
         return
     if ask and not click.confirm("Learn from this repository's commits?", default=True, err=True):
         return
@@ -66,7 +66,7 @@ def _offer_commits(call: Call, *, ask: bool, sure: bool) -> None:
 
 
 def _offer_model(settings: Settings, hosts: Sequence[str]) -> None:
-    """Ask whether the user's own agent may word the lessons; the first host that can be asked is named."""
+    """Ask whether the user's own agent may word the lessons, for the first host whose agent can be asked."""
     from holdfast.bootstrap import agent_options
     from holdfast.surfaces.cli.distil import WHAT_IS_SENT, choose_model
 
@@ -78,35 +78,35 @@ def _offer_model(settings: Settings, hosts: Sequence[str]) -> None:
         break
     else:
         return
-    note("Holdfast learns without a model. With one, lessons are found that words alone do not show.")
+    note("Holdfast learns without a model. A model finds lessons that word patterns miss.")
     note(WHAT_IS_SENT)
     note(
-        f"It would go to {model}, your own account, once after each session: at most {settings.distil_calls_a_day} "
-        f"calls and ${settings.distil_dollars_a_day:g} a day. `holdfast distil use none` ends it."
+        f"It would go to {model}, with your own account, after each session: at most {settings.distil_calls_a_day} "
+        f"calls and ${settings.distil_dollars_a_day:g} a day. To stop it: holdfast distil use none"
     )
-    if click.confirm("Send digests of your sessions there?", default=False, err=True):
+    if click.confirm("Send digests of your sessions to this model?", default=False, err=True):
         choose_model(settings, {"model_from": host, "after_sessions": True})
     else:
-        note("nothing is sent; `holdfast distil models` lists what there is")
+        note("nothing is sent; holdfast distil models lists the models that you can choose")
 
 
 def _offer_wrap_up(settings: Settings, hosts: Sequence[str]) -> None:
-    """Ask whether the agent may be asked once a session; where no host can be, nothing is asked."""
+    """Ask whether Holdfast may ask the agent once a session what it learnt, if a host here supports that."""
     from holdfast.installing.configfile import load_text, save_text
     from holdfast.wiring import load_host
 
     if not any(load_host(host).profile.stop_reply for host in hosts):
         return
-    note("Once a session, after real work, the agent can be asked to note what it learnt; that costs one of its turns.")
-    if not click.confirm("Ask the agent at a session's end?", default=False, err=True):
+    note("Once a session, after real work, Holdfast can ask the agent to note what it learnt. This costs one turn.")
+    if not click.confirm("Ask the agent at the end of a session?", default=False, err=True):
         return
     path = settings.config_path
-    save_text(path, "wrap_up = true\n" + load_text(path))  # before every table, where it belongs to none
-    note(f"kept in {path}: wrap_up = false there ends it")
+    save_text(path, "wrap_up = true\n" + load_text(path))  # at the top: below a table's header it would belong to it
+    note(f"saved in {path}; to stop it, write wrap_up = false there")
 
 
 def _offer_embedder(call: Call, settings: Settings) -> None:
-    """Ask whether a better embedder may be downloaded; who chose an embedder, or none, is not asked."""
+    """Ask whether a better embedder may be downloaded, unless the user has already chosen an embedder or none."""
     from importlib.util import find_spec
 
     from holdfast.installing import pulling
@@ -116,13 +116,14 @@ def _offer_embedder(call: Call, settings: Settings) -> None:
     if "[embedder]" in load_text(settings.config_path):
         return
     if find_spec("fastembed") is None:
-        note("a larger embedder finds more paraphrases: pip install 'holdfast-memory[onnx]'; then run `holdfast setup`")
+        note("for a larger embedder, which finds more paraphrases: pip install 'holdfast-memory[onnx]', then run setup")
         return
-    note(f"A larger embedder finds more paraphrases: {pulling.DEFAULT}, 91 MB from {pulling.HUB}. It runs here.")
+    note(f"A larger embedder finds more paraphrases: {pulling.DEFAULT}, 91 MB from {pulling.HUB}.")
+    note("It runs on this machine.")
     if not click.confirm("Download it and use it?", default=False, err=True):
-        note("nothing is downloaded; `holdfast embedder pull` does it later")
+        note("nothing is downloaded; holdfast embedder pull downloads it later")
         return
     try:
         choose(call, settings, "onnx", {"path": download(settings, pulling.DEFAULT, pulling.HUB)})
     except HoldfastError as exc:
-        note(f"the embedder stays as it is: {exc}")
+        note(f"the embedder was not changed: {exc}")

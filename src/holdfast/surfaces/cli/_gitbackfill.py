@@ -1,4 +1,4 @@
-"""The commits of a repository into memory, with a bar on a terminal and what became of them in words."""
+"""`holdfast backfill --git`: learns from a repository's commits, with a bar on a terminal, and prints the result."""
 
 from __future__ import annotations
 
@@ -19,14 +19,17 @@ SHOWN = 5
 
 
 def learn_from_git(memory: Memory, how: GitBackfill) -> tuple[GitReport, float]:
-    """What became of the repository's commits, and how many seconds it took. Raises InvalidValueError without any."""
+    """Learn from the repository's commits; return the report and the seconds it took.
+
+    Raises InvalidValueError if there are no commits.
+    """
     began = time.monotonic()
     report = _with_bar(memory, how) if sys.stderr.isatty() else memory.backfill_git(how)
     return report, round(time.monotonic() - began, 3)
 
 
 def git_facts(report: GitReport, seconds: float, dry_run: bool) -> dict[str, Any]:
-    """The report as `--json` prints it."""
+    """Return the report as `--json` prints it."""
     return {
         "seconds": seconds,
         "dry_run": dry_run,
@@ -49,9 +52,9 @@ def git_facts(report: GitReport, seconds: float, dry_run: bool) -> dict[str, Any
 
 
 def tell_git(report: GitReport, dry_run: bool) -> None:
-    """Print what became of the commits: the number and the best titles on stdout, the rest on stderr."""
+    """Print the report: the number of lessons and the best titles on stdout, the rest on stderr."""
     lessons = counted(len(report.added), "lesson")
-    say(f"{counted(report.commits, 'commit')} read: {'would keep' if dry_run else 'kept'} {lessons}")
+    say(f"{counted(report.commits, 'commit')} read: {'would store' if dry_run else 'stored'} {lessons}")
     titles = list({step.title: f"{step.title}  ({step.label[:14]})" for step in report.added}.values())
     for title in titles[:SHOWN]:
         say(f"  {title}")
@@ -60,20 +63,20 @@ def tell_git(report: GitReport, dry_run: bool) -> None:
     if report.added and not dry_run:
         waits = sum(step.state == "candidate" for step in report.added)
         if report.own:
-            note("they are on probation: told only at the closest match, as unconfirmed; holdfast review shows them")
+            note("they are on probation: shown only for the closest match, as unconfirmed; holdfast review lists them")
             if waits:
-                note(f"{waits} of them wait for holdfast review: they name a host, a credential or a command to run")
+                note(f"{waits} of them wait for holdfast review: they name a server, a credential or a command to run")
         else:
-            note("you have no commit here: they wait for holdfast review (--accept: on probation at once)")
-        note("holdfast undo takes this run back; holdfast backfill --git --undo takes all of them back")
+            note("none of the commits is yours: the lessons wait for holdfast review (--accept: on probation at once)")
+        note("to undo this run: holdfast undo; to undo all such runs: holdfast backfill --git --undo")
     left_out = (
-        (report.gone, "about files that are gone"),
+        (report.gone, "about files that no longer exist"),
         (report.suspicious, "that address an agent or hide something"),
         (report.over, "over the limit for one project"),
     )
     for count, why in left_out:
         if count:
-            note(f"left out: {counted(count, 'find')} {why}")
+            note(f"skipped: {counted(count, 'lesson')} {why}")
     if report.stopped:
         note("stopped; run it again to go on from here")
     elif not report.complete:

@@ -1,4 +1,4 @@
-"""`holdfast setup --list`: a row for each host, what is there and what it can do."""
+"""`holdfast setup --list`: a row for each host, with its state on this machine and what it can do."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ HEADS = ("host", "state", "mcp", "hooks", "transcripts", "rules", "moments")
 
 
 def rows(hosts: Sequence[Host], settings: Settings, files: HostFiles) -> list[dict[str, Any]]:
-    """What `--json` prints of each host."""
+    """Return what `--json` prints about each host."""
     wired = set_up(files.manifest)
     home = settings.user_home
     return [_row(host, host.find(home), host.name in wired, has_package(host.profile, home)) for host in hosts]
 
 
-def tell_rows(rows: Sequence[dict[str, Any]]) -> None:
-    """The rows as a table, a line each: what a host can do, and at how many moments it is told lessons."""
+def print_rows(rows: Sequence[dict[str, Any]]) -> None:
+    """Print the rows as a table: what each host can do, and at how many moments it is given lessons."""
     for line in table([_cells(row) for row in rows], HEADS):
         say(line)
 

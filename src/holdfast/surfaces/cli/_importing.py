@@ -1,4 +1,4 @@
-"""What became of an import of other tools' files: progress, a line a source, JSON."""
+"""Imports other tools' files for `holdfast import`, with a progress bar, and prints the outcome as lines or JSON."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ TOLD = 20
 
 
 def import_foreign(memory: Memory, request: ImportRequest) -> ImportOutcome:
-    """Import what is under the path, with a bar on a terminal. Raises InvalidValueError when nothing can be read."""
+    """Import everything under the path, with a bar on a terminal. Raises InvalidValueError if nothing can be read."""
     work = Import(memory, request)
     with _Progress(len(work.search.found)) as bar:
         return work.run(bar.read, bar.adopted)
 
 
 def tell(outcome: ImportOutcome, request: ImportRequest) -> None:
-    """Print the outcome: a line a source, what needs a person, and in a dry run every step."""
+    """Print a line for each source and what needs a person; a dry run also prints every step."""
     by_source = _by_source(outcome)
     say("\n".join(table([[label, format_of, _counts(steps)] for label, format_of, steps in by_source])))
     if request.dry:
@@ -43,7 +43,7 @@ def tell(outcome: ImportOutcome, request: ImportRequest) -> None:
     for label, reason in (*outcome.search.skipped, *outcome.failed):
         note(f"{label}: {reason}")
     if outcome.search.cut:
-        note("note: there is more under that folder than is looked at; import its parts")
+        note("note: the folder has too many files, and some were not read; import its subfolders one by one")
     _note_waiting(outcome.steps, request)
 
 
@@ -66,7 +66,7 @@ def tell_json(outcome: ImportOutcome, request: ImportRequest) -> None:
 
 
 class _Progress:
-    """A bar on a terminal: sources read, then passages adopted. Silent elsewhere."""
+    """A bar on a terminal, first for sources read, then for passages imported. It shows nothing elsewhere."""
 
     def __init__(self, sources: int) -> None:
         self._sources = sources
@@ -88,12 +88,12 @@ class _Progress:
             self._bar.stop()
 
     def read(self) -> None:
-        """One more source was read."""
+        """Count one more source as read."""
         if self._bar:
             self._bar.advance(self._task)
 
     def adopted(self, done: int) -> None:
-        """That many passages are done."""
+        """Show how many passages are done."""
         if self._bar:
             self._bar.update(self._task, description="passages", completed=done, total=None)
 
@@ -142,5 +142,5 @@ def _note_waiting(steps: Sequence[Step], request: ImportRequest) -> None:
     if waiting and not request.accept:
         verb = "would wait" if request.dry else "waits" if waiting == 1 else "wait"
         note(f"{counted(waiting, 'lesson')} {verb} in the inbox: "
-             f"{click.style('holdfast review', bold=True)}, or the same with --accept")  # fmt: skip
-    _note_some("in quarantine, because of what the words do; a person has to look", quarantined)
+             f"{click.style('holdfast review', bold=True)}, or import again with --accept")  # fmt: skip
+    _note_some("in quarantine because the text looks suspicious; holdfast review shows them", quarantined)

@@ -1,4 +1,4 @@
-"""How far the reading of code is: a bar on a terminal, silence elsewhere."""
+"""A progress bar for indexing code, shown on a terminal only."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def reading_bar() -> Iterator[Callable[[int, int], None] | None]:
-    """A progress function for the code index, to be called with (done, total); None where nobody watches."""
+    """Yield a progress function for the code index, which takes (done, total); None if stderr is not a terminal."""
     if not sys.stderr.isatty():
         yield None
         return

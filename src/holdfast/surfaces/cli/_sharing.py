@@ -1,4 +1,4 @@
-"""What `share`, `sync` and the git hooks have in common: a sync, and what it did in words."""
+"""Shared code of `share`, `sync` and the git hooks: running a sync and printing what it did."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 def run_sync(
     call: Call, *, share: Sequence[str] = (), everything: bool = False, accept: bool = False, dry: bool = False
 ) -> SyncReport:
-    """Sync the call's work tree. Raises HoldfastError."""
+    """Synchronise the lesson files of the call's work tree with memory. Raises HoldfastError."""
     with call.open() as memory:
         lessons = memory.shareable() if everything else [memory.get(ref) for ref in share]
         return sync_lessons(memory, Syncing(share=tuple(lessons), accept=accept, dry=dry))
 
 
 def run_quietly(call: Call) -> int:
-    """Take files in for a git hook, which has gone on: it says nothing, never fails, and leaves a rebase alone."""
+    """Import lesson files for a git hook: print nothing, never fail, log errors, and do nothing during a rebase."""
     from holdfast.backfill.transcriptfiles import work_tree
     from holdfast.home.runfiles import note as log
     from holdfast.installing.githooks import is_busy
@@ -42,7 +42,7 @@ def run_quietly(call: Call) -> int:
 
 
 def answer(call: Call, report: SyncReport, dry_run: bool) -> int:
-    """Print what a sync did, or would; the exit code."""
+    """Print what a sync did or would do; return the exit code."""
     refused = [step for step in report.steps if step.verb == "refused"]
     if call.as_json:
         answer_json({
@@ -70,10 +70,10 @@ def _tell(report: SyncReport, dry_run: bool) -> None:
         where = FOLDER + step.path if step.verb in ("written", "forgotten") else short_id(step.lesson)
         say(f"{step.verb:9} {where}  {step.title}" + (f" ({step.reason})" if step.reason else ""))
     for problem in report.problems:
-        note(f"error: {FOLDER}{problem.path}:{problem.line}:{problem.column}: {problem.reason}; left alone")
+        note(f"error: {FOLDER}{problem.path}:{problem.line}:{problem.column}: {problem.reason}; skipped")
     words = f"{counted(report.shared, 'shared lesson')}"
     if report.absent:
-        words += f", {report.absent} of them without a file here; `holdfast share ID` writes it"
+        words += f", {report.absent} of them without a file here; holdfast share ID writes it"
     note(words)
     if report.waiting:
         note(f"{counted(report.waiting, 'change')} in files wait for you: holdfast sync --accept")

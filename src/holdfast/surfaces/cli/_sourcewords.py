@@ -1,4 +1,4 @@
-"""Who found a lesson, in words: detectors and importers have ids such as `statements/1`."""
+"""Words for what a lesson was found in. Detectors and importers have ids such as `statements/1`."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ WORDS = {
     "correction": "a correction by the user",
     "decision_record": "a decision record",
     "explicit": "the user asked to remember it",
-    "exploration": "what was searched and read",
-    "fail_fix": "a failure and what mended it",
+    "exploration": "searches and reads of a session",
+    "fail_fix": "a failure and its fix",
     "git_history": "a commit's message",
     "host_memory": "the host's own memory",
     "lint_rules": "a lint rule and its waiver",
     "red_green": "tests that failed and then passed",
-    "reverted_work": "work that was taken back",
+    "reverted_work": "work that was reverted",
     "rules_edit": "an edit of a rules file",
     "statements": "a sentence of the session",
 }
 
 
 def found_by(detector: str) -> str:
-    """What a lesson was found in; of a detector or importer from outside its name, without the version."""
+    """Return what a lesson was found in; a detector or importer without words here is named by its id."""
     name = detector.partition("/")[0]
     return WORDS.get(name, name.replace("_", " "))

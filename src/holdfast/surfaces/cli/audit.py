@@ -1,4 +1,4 @@
-"""`holdfast audit`: lessons that may have gone stale, in the terminal, a few a day."""
+"""`holdfast audit`: go through lessons that may have gone stale on the terminal, a few each day."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ if TYPE_CHECKING:
 
 ANSWERS = "k keep   r revise   f forget   l later   q quit   ? help"
 PROMOTING = "k keep   r revise   f forget   p for all projects   l later   q quit   ? help"
-HELP = """k  it holds as it stands; not shown again for 90 days
-r  rewrite it in $EDITOR
-f  put it out of use for good
-p  make it a lesson for all projects, in the place of those that say the same
-l  decide later: not shown again for 7 days
-q  stop here; what was answered stays answered
+HELP = """k  keep the lesson as it is; it is not listed again for 90 days
+r  revise it in $EDITOR
+f  forget it: take it out of use for good
+p  make it one lesson for all projects, which replaces those that say the same
+l  decide later; it is not listed again for 7 days
+q  stop; the answers so far are saved
 holdfast undo takes back the last answer"""
 HEADS = ("id", "kind", "title", "why it is here")
 VERDICTS = ("kept", "revised", "forgotten", "promoted", "later")
@@ -54,22 +54,26 @@ VERDICTS = ("kept", "revised", "forgotten", "promoted", "later")
         "holdfast audit --keep 1f0c9a2b --forget 77ab03e1",
     )
 )
-@click.option("--list", "only_list", is_flag=True, help="Print the lessons and leave them as they are.")
-@click.option("--all", "everything", is_flag=True, help="Also those that were kept or put off not long ago.")
-@click.option("--limit", type=click.IntRange(min=1), default=None, help="How many now; else what is left of 5 a day.")
-@click.option("--keep", "kept", metavar="ID", multiple=True, shell_complete=lesson_ids, help="It holds; repeatable.")
-@click.option("--forget", "forgotten", metavar="ID", multiple=True, shell_complete=lesson_ids, help="Out of use.")
-@click.option("--later", "later", metavar="ID", multiple=True, shell_complete=lesson_ids, help="Not for a week.")
-@click.option("--promote", "promoted", metavar="ID", multiple=True, shell_complete=lesson_ids, help="For all projects.")
+@click.option("--list", "only_list", is_flag=True, help="Print the lessons; change nothing.")
+@click.option("--all", "everything", is_flag=True, help="Also list lessons that you recently kept or put off.")
+@click.option(
+    "--limit", type=click.IntRange(min=1), default=None, help="How many to go through.  [default: the rest of 5 a day]"
+)
+@click.option("--keep", "kept", metavar="ID", multiple=True, shell_complete=lesson_ids, help="Keep it; repeatable.")
+@click.option("--forget", "forgotten", metavar="ID", multiple=True, shell_complete=lesson_ids, help="Forget it.")
+@click.option("--later", "later", metavar="ID", multiple=True, shell_complete=lesson_ids, help="Put it off 7 days.")
+@click.option(
+    "--promote", "promoted", metavar="ID", multiple=True, shell_complete=lesson_ids, help="Promote it to all projects."
+)
 @json_option
 @folder_option
 @pass_call
 def command(call: Call, /, only_list: bool, everything: bool, limit: int | None, **answers: tuple[str, ...]) -> None:
-    """Go through lessons that may have gone stale, best candidates first, one key each.
+    """Go through lessons that may have gone stale, most doubtful first; each takes one key.
 
-    Shown are those whose code changed or is gone, that outcomes speak against, that say the same as another, that are
-    unsure, that no session was told for a month, or that are of no use for 90 days; and those that other projects
-    learnt, too. Nothing changes by itself. In a pipe they are printed.
+    A lesson is listed if its code changed or is gone, if its outcomes were bad, if another lesson says the same, if its
+    confidence is low, if no session was shown it for a month, or if it was of no use for 90 days. A lesson is also
+    listed if other projects learnt it too. Nothing changes without your answer. In a pipe the lessons are printed.
     """
     with call.open() as memory:
         if any(answers.values()):
@@ -90,7 +94,7 @@ def _answer(call: Call, memory: Memory, answers: dict[str, tuple[str, ...]]) -> 
     }  # fmt: skip
     for refs in answers.values():
         for ref in refs:
-            memory.get(ref)  # all must be there before the first is decided on
+            memory.get(ref)  # raise for an unknown id before the first decision is stored
     done = [(verb, verbs[verb](ref)) for verb, refs in answers.items() for ref in refs]
     if call.as_json:
         answer_json({"decided": [{"verdict": verb, **lesson_json(lesson)} for verb, lesson in done]})
@@ -144,7 +148,7 @@ def _say_rest(rest: int, is_daily: bool) -> None:
 
 
 def _ask(memory: Memory, finding: Finding) -> str:
-    """What was decided, or `quit`. A wrong key asks again."""
+    """Ask until a key is valid; return the decision (one of VERDICTS) or `quit`."""
     lesson = finding.lesson
     while True:
         say(PROMOTING if finding.twins else ANSWERS)
@@ -164,7 +168,7 @@ def _ask(memory: Memory, finding: Finding) -> str:
             if key == "l":
                 memory.put_off(lesson.id)
                 return "later"
-        except HoldfastError as exc:  # of this one lesson; the next ones can be answered
+        except HoldfastError as exc:  # it concerns this lesson only; the others can still be answered
             note(f"error: {exc}")
             continue
         if key == "q":

@@ -1,4 +1,4 @@
-"""`holdfast backfill`: learn from transcripts that are on this machine already."""
+"""`holdfast backfill`: learn from transcripts, commits or earlier sessions that are already on this machine."""
 
 from __future__ import annotations
 
@@ -51,19 +51,19 @@ INTERRUPTED = 130
 @click.argument("paths", nargs=-1, type=click.Path(exists=True))
 @click.option(
     "--project", type=click.Path(exists=True, file_okay=False, resolve_path=True),
-    help="Take all of them as sessions in this folder.",
+    help="Treat every transcript as a session in this folder.",
 )  # fmt: skip
-@click.option("--since", type=click.DateTime(["%Y-%m-%d"]), help="Leave out what happened before this day (UTC).")
-@click.option(
-    "--host", metavar="NAME", shell_complete=host_names, help="Whose transcripts they are; all hosts' without it."
-)
-@click.option("--accept", is_flag=True, help="Vouch for transcripts that a repository brings: their words are yours.")
-@click.option("--dry-run", is_flag=True, help="Count what is there; keep nothing.")
+@click.option("--since", type=click.DateTime(["%Y-%m-%d"]), help="Skip everything before this day (UTC).")
+@click.option("--host", metavar="NAME", shell_complete=host_names, help="Read transcripts of this host only.")
+@click.option("--accept", is_flag=True, help="Treat transcripts that came with a repository as your own words.")
+@click.option("--dry-run", is_flag=True, help="Count what would be read; store nothing.")
 @click.option("--git", "from_git", is_flag=True, help="Learn from this repository's commits instead.")
-@click.option("--commits", type=click.IntRange(1, 100_000), help="With --git: read at most so many (default 2,000).")
-@click.option("--undo", "take_back", is_flag=True, help="With --git: retire its lessons that nobody has accepted.")
+@click.option("--commits", type=click.IntRange(1, 100_000), help="With --git: read at most this many (default 2,000).")
+@click.option(
+    "--undo", "take_back", is_flag=True, help="With --git: retire the lessons from commits that nobody accepted."
+)
 @click.option("--distil", "distils", is_flag=True, help="Let the chosen model distil earlier sessions instead.")
-@click.option("--limit", type=click.IntRange(1, 10_000), help="With --distil: at most so many sessions.")
+@click.option("--limit", type=click.IntRange(1, 10_000), help="With --distil: send at most this many sessions.")
 @click.option("--yes", "-y", is_flag=True, help="With --distil: do not ask.")
 @folder_option
 @json_option
@@ -72,23 +72,23 @@ def command(
     call: Call, paths: tuple[str, ...], project: str | None, since: datetime | None, host: str | None, accept: bool,
     dry_run: bool, from_git: bool, commits: int | None, take_back: bool, distils: bool, limit: int | None, yes: bool,
 ) -> int:  # fmt: skip
-    """Learn from the transcripts at PATHS (files or folders), or from all that the hosts kept on this machine.
+    """Learn from the transcripts at PATHS (files or folders), or from all that the hosts keep on this machine.
 
-    Twice is once: what is known already is not kept again. Stop it with Ctrl-C at any time and run it again to go
-    on. Sessions in folders that are gone are left out, unless --project says where they belong.
+    A second run does not store anything twice. You can stop it with Ctrl-C at any time and run it again to go on.
+    Sessions in folders that no longer exist are skipped, unless --project says where they belong.
 
-    A transcript that git tracks, or that lies in a folder without git, may be anybody's: SpecStory and Aider keep
-    theirs inside projects, and a clone brings its own. Such transcripts are left out. One that you name at PATHS is
-    read, and what it says waits in the inbox. With --accept they count as your own words.
+    A transcript inside a project may be someone else's if git tracks it or if the folder is not in git: SpecStory and
+    Aider keep transcripts there, and a clone brings them along. Such transcripts are skipped. If you name
+    one in PATHS, it is read, and its lessons wait in the inbox. With --accept they count as your own words.
 
-    Whose a file is, its name tells, or --host; where that host finds nothing in it, every other host's reader tries.
-    The exit code is 1 when something you named cannot be read.
+    The file's name or --host decides which host's reader is used. If that reader finds nothing, the readers of all
+    other hosts are tried. The exit code is 1 if something you named cannot be read.
 
-    With --git it reads this repository's commits: causes of defects, reasons for decisions, reverts. The best go on
-    probation, at most 100 a project; where you have no commit of your own they wait in the inbox.
+    With --git, it reads this repository's commits: causes of defects, reasons for decisions, reverts. The best
+    lessons go on probation, at most 100 for each project. If none of the commits is yours, they wait in the inbox.
 
-    With --distil the model that `holdfast distil use` chose reads the sessions of this project that it has not read
-    yet, newest first. What that is likely to cost is shown and asked for before anything is sent.
+    With --distil, the model that you chose with `holdfast distil use` reads the sessions of this project that it has
+    not read yet, newest first. It shows the likely cost and asks before anything is sent.
     """
     from holdfast.backfill.loading import Places
     from holdfast.backfill.run import TranscriptRun, load_hosts
@@ -131,14 +131,14 @@ def command(
 
 
 def _check_options(from_git: bool, distils: bool, unfit: Mapping[str, object]) -> None:
-    """Raise InvalidValueError for options that the chosen way of back-filling does not have."""
+    """Raise InvalidValueError for options that the chosen mode does not have."""
     if from_git and distils:
-        raise InvalidValueError("--git and --distil are two runs", hint="run one after the other")
+        raise InvalidValueError("--git and --distil cannot be combined", hint="run one after the other")
     mode = "--git" if from_git else "--distil" if distils else ""
     transcripts = ("PATHS", "--project", "--host", "--since", "--accept")
     names = [name for name, value in unfit.items() if value and (mode or name not in transcripts)]
     if names:
-        only = f"{names[0]} does not go with {mode}" if mode else f"{names[0]} needs --git or --distil"
+        only = f"{names[0]} cannot be used with {mode}" if mode else f"{names[0]} needs --git or --distil"
         raise InvalidValueError(only, hint="holdfast backfill --help")
 
 
@@ -172,12 +172,12 @@ def _take_back(call: Call) -> int:
 
 
 def _note_guess(path: str, host: str) -> None:
-    note(f"read as {host}'s, for no other reader finds anything in it: {path}")
+    note(f"read as a transcript of {host}, whose reader alone finds events in it: {path}")
 
 
 @contextmanager
 def _progress(files: Sequence[str]) -> Iterator[Callable[[int], None]]:
-    """A bar on a terminal; elsewhere a line for every tenth of the bytes."""
+    """Show a bar on a terminal, elsewhere a line for every tenth of the bytes."""
     total = sum(os.path.getsize(path) for path in files if os.path.exists(path))
     if not sys.stderr.isatty():
         yield _Lines(total)
@@ -192,7 +192,7 @@ def _progress(files: Sequence[str]) -> Iterator[Callable[[int], None]]:
 
 
 class _Lines:
-    """Progress for a log file: few lines, each whole."""
+    """Progress for a log file: at most ten lines."""
 
     def __init__(self, total: int) -> None:
         self._total, self._done, self._told = total, 0, 0
@@ -209,7 +209,7 @@ def _tell(run: TranscriptRun, dry_run: bool) -> None:
     if len(run.tallies) > 1:
         _tell_hosts(run.tallies)
     tally = run.total()
-    verb = "would keep" if dry_run else "kept"
+    verb = "would store" if dry_run else "stored"
     read = f"{counted(tally.files, 'transcript')}, {counted(tally.sessions, 'session')}, {size(tally.bytes)}"
     say(f"{read}: {verb} {tally.events} events")
     if tally.unchanged:
@@ -218,20 +218,20 @@ def _tell(run: TranscriptRun, dry_run: bool) -> None:
         say(f"learnt: {tally.lessons['active']} active, {tally.lessons['waiting']} waiting for `holdfast review`")
     for why, count in sorted(tally.skipped.items()):
         what, _, reason = why.partition(": ")
-        note(f"left out: {count} {what}, {reason}")
+        note(f"skipped: {count} {what}, {reason}")
     if tally.from_repository:
         what = counted(tally.from_repository, "transcript")
-        note(f"{what} may be anybody's: what they say waits for `holdfast review` (--accept: it is yours)")
+        note(f"{what} may be someone else's: the lessons wait for holdfast review (--accept: they are yours)")
     for path, reason in run.unread:
         note(f"not read: {path}: {reason}")
     if run.passed_over:
-        note(f"passed over: {counted(run.passed_over, 'file')} not known as transcripts; name one to have it tried")
+        note(f"skipped: {counted(run.passed_over, 'file')} not recognised as transcripts; name a file to try it")
     for why in tally.failed:
         note(f"a detector failed: {why}")
 
 
 def _tell_hosts(tallies: dict[str, Tally]) -> None:
-    """A line for each host: what was found of it."""
+    """Print a line for each host: how much of it was read."""
     heads = ("host", "transcripts", "unchanged", "sessions", "events", "lessons")
     lines = [heads, *(_cells(name, tally) for name, tally in tallies.items())]
     widths = [max(len(line[n]) for line in lines) for n in range(len(heads))]

@@ -1,4 +1,4 @@
-"""`holdfast backup`: everything of this home in one file."""
+"""`holdfast backup`: write everything in this Holdfast home into one file."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ if TYPE_CHECKING:
 
 @click.command(epilog=examples("holdfast backup ~/holdfast.zip", "holdfast backup --replace /mnt/stick/holdfast.zip"))
 @click.argument("file", type=click.Path(dir_okay=False, resolve_path=True))
-@click.option("--replace", is_flag=True, help="Write over a FILE that is there.")
+@click.option("--replace", is_flag=True, help="Overwrite FILE if it exists.")
 @json_option
 @pass_call
 def command(call: Call, file: str, replace: bool) -> None:
-    """Write everything of this home into FILE: lessons of every project and their history, events, the log, settings.
+    """Write everything in this Holdfast home into FILE: all projects' lessons, history and events, the log, settings.
 
-    The file is checked after it was written. It holds private lessons too: keep it to yourself.
+    The file is checked after it is written. It contains private lessons too, so keep it to yourself.
     """
     from holdfast.upkeep.archive import write_backup
 
     if os.path.exists(file) and not replace:
-        raise InvalidValueError(f"{file} is there already", hint="name another file, or say --replace")
-    with call.open() as memory:  # puts in what waits in the spool
+        raise InvalidValueError(f"{file} already exists", hint="name another file, or give --replace")
+    with call.open() as memory:  # takes in what waits in the spool
         settings = memory.settings
     manifest = write_backup(settings, file)
     if call.as_json:
@@ -39,14 +39,14 @@ def command(call: Call, file: str, replace: bool) -> None:
 
 
 def contents(manifest: Manifest) -> str:
-    """What a backup holds, in words."""
+    """Return in words what a backup contains."""
     extent = manifest.extent
     counts = f"{counted(extent.lessons, 'lesson')}, {counted(extent.events, 'event')}"
     return f"{counts}, written {manifest.made[:16].replace('T', ' ')} UTC by Holdfast {manifest.holdfast}"
 
 
 def manifest_json(manifest: Manifest) -> dict[str, object]:
-    """What a backup holds, for programs."""
+    """Return what a backup contains, for `--json`."""
     return {
         "format": manifest.format,
         "holdfast": manifest.holdfast,

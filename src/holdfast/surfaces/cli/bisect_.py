@@ -1,4 +1,4 @@
-"""`holdfast bisect`: since which commit memory says something."""
+"""`holdfast bisect`: find the commit at which memory's answer changed."""
 
 from __future__ import annotations
 
@@ -42,10 +42,11 @@ if TYPE_CHECKING:
 @folder_option
 @pass_call
 def command(call: Call, subject: tuple[str, ...], good: str, bad: str) -> None:
-    """Find the commit since which memory says what it says of a lesson or a question, and what it said before.
+    """Find the commit at which memory's answer changed, and print the answer before and after it.
 
-    A commit stands for the time it was committed: memory at a commit is what was known then. Commits are looked
-    through along first parents. Where the answer changes several times, one of the places is found.
+    The subject is a lesson's ID or the TEXT of a question. A commit stands for the time it was made: memory at a
+    commit is what was known at that time. The search follows first parents. If the answer changed several times, the
+    search finds one of the changes.
     """
     with call.open() as memory:
         bisection = memory.bisect(" ".join(subject), good=good, bad=bad)
@@ -57,7 +58,7 @@ def command(call: Call, subject: tuple[str, ...], good: str, bad: str) -> None:
     else:
         say("memory says the same at both ends")
         _print(("from", _point(bisection.good)), ("to", _point(bisection.bad)), ("it says", _rule(bisection.after)))
-    note(f"asked at {counted(bisection.steps, 'instant')}")
+    note(f"memory was asked at {counted(bisection.steps, 'point')} in time")
 
 
 def _print_change(bisection: Bisection) -> None:

@@ -1,4 +1,4 @@
-"""`holdfast blame`: the lessons about a file's lines."""
+"""`holdfast blame`: list the lessons about a file's lines."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ _LINES = re.compile(r"^(?P<path>.+?):(?P<first>\d+)(?:-(?P<last>\d+))?$")
 def command(call: Call, where: str) -> None:
     """List the active lessons about a file, from top to bottom, or about some of its lines: FILE:40 or FILE:40-60.
 
-    Each line is the lines it is about, the definition there, id, title and freshness. Definitions are looked for in
-    the code as it is now, so that a lesson moves with its code. Lessons about the whole file come last.
+    Each row has the lines, the definition there, and the lesson's id, title and freshness. Definitions are looked up in
+    the current code, so a lesson moves with its code. Lessons about the whole file come last.
     """
     match = _LINES.match(where)
     path = match["path"] if match else where

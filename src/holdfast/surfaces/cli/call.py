@@ -1,4 +1,4 @@
-"""One call of a command: the folder it is about, how it answers, and the memory it opens."""
+"""What every command shares: the `Call` with its options and memory, output for people and programs, input of texts."""
 
 from __future__ import annotations
 
@@ -25,40 +25,40 @@ F = TypeVar("F", bound="Callable[..., Any]")
 
 
 class Call:
-    """What the options every command shares were set to."""
+    """One call of a command: the values of the options that all commands share, and the memory it opens."""
 
     def __init__(self) -> None:
         self.folder = ""
         self.as_json = False
 
     def open(self) -> Memory:
-        """The memory of the call's folder, with what hooks left in the spool; use it with `with`.
+        """Open the memory of the call's folder, for a `with` statement, and take in what hooks left in the spool.
 
-        A memory that was lost is told of on stderr.
+        If an earlier memory was lost, a note on stderr says so.
         """
         from holdfast.bootstrap import Memory
         from holdfast.errors import StoreError
         from holdfast.home.spool import drain, waiting
 
         memory = Memory(self.folder, brief=True)
-        _tell_of_loss(memory)
+        _note_loss(memory)
         if waiting(memory.settings.run_path):
             try:
                 drain(memory, memory.settings.run_path)
             except StoreError:
-                return memory  # a store that can only be read still answers
+                return memory  # a read-only store can still answer
         return memory
 
 
-def _tell_of_loss(memory: Memory) -> None:
+def _note_loss(memory: Memory) -> None:
     from holdfast.errors import StoreError
 
     try:
         loss = memory.find_loss()
     except StoreError:
-        return  # the command itself will say what is wrong with the store
+        return  # the command itself will report what is wrong with the store
     if loss is not None:
-        note(f"note: {loss.words}; holdfast doctor says more")
+        note(f"note: {loss.words}; for more, run: holdfast doctor")
 
 
 def _keep(ctx: click.Context, param: click.Parameter, value: Any) -> None:
@@ -67,7 +67,7 @@ def _keep(ctx: click.Context, param: click.Parameter, value: Any) -> None:
 
 
 def folder_option(command: F) -> F:
-    """The option -C, --folder of a command; kept in the `Call`."""
+    """Add the option -C, --folder to a command; its value goes into the `Call`."""
     kind = click.Path(exists=True, file_okay=False, resolve_path=True)
     text = "Work in this folder instead of the current one."
     option = click.option("-C", "--folder", type=kind, expose_value=False, callback=_keep, help=text)
@@ -75,7 +75,7 @@ def folder_option(command: F) -> F:
 
 
 def json_option(command: F) -> F:
-    """The option --json of a command; kept in the `Call`."""
+    """Add the option --json to a command; its value goes into the `Call`."""
     text = "Print JSON, for programs."
     option = click.option("--json", "as_json", is_flag=True, expose_value=False, callback=_keep, help=text)
     return option(command)
@@ -85,10 +85,10 @@ pass_call = click.make_pass_decorator(Call, ensure=True)
 
 
 class Group(click.Group):
-    """A group whose help gives each command's first sentence whole."""
+    """A group whose help shows the whole first sentence of each command."""
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the commands' list, wrapped instead of cut."""
+        """Write the list of commands, wrapped instead of cut."""
         commands = ((name, self.get_command(ctx, name)) for name in self.list_commands(ctx))
         rows = [(name, command.get_short_help_str(WHOLE)) for name, command in commands if command]
         with formatter.section("Commands"):
@@ -96,12 +96,12 @@ class Group(click.Group):
 
 
 def say(text: str = "") -> None:
-    """Print a result, on stdout, without hidden characters."""
+    """Print a result on stdout, without hidden characters."""
     click.echo(shown(text))
 
 
 def note(text: str) -> None:
-    """Talk to the person, on stderr, without hidden characters; on a terminal a line is broken between words."""
+    """Print a message for the person on stderr, without hidden characters; a terminal gets it wrapped between words."""
     text = shown(text)
     if sys.stderr.isatty() and "\n" not in text and "\x1b" not in text:
         from shutil import get_terminal_size
@@ -121,7 +121,7 @@ def answer_json(value: Any) -> None:
 
 
 def shown(text: str) -> str:
-    """The text as a terminal may have it: no character that it does not show or that steers it, but our own colours."""
+    """Return the text without invisible and control characters; only the colours of `click.style` stay."""
     pieces = text.split("\x1b")
     colours = [_COLOUR.match(piece) for piece in pieces[1:]]
     rest = [
@@ -132,14 +132,14 @@ def shown(text: str) -> str:
 
 
 def escaped(text: str) -> str:
-    """JSON that is the same value with its hidden characters written as escapes."""
+    """Return JSON of the same value, with its hidden characters written as escapes."""
     if text.isascii():
         return text
     return "".join(_escape(char) if not char.isascii() and is_hidden(char) else char for char in text)
 
 
 _COLOUR = re.compile(r"\[(?:0|1|2|22|3\d|39|9\d)m")
-"""What `click.style` writes. Not the code that conceals text."""
+"""The colour codes that `click.style` writes, without the code that conceals text."""
 
 
 def _escape(char: str) -> str:
@@ -148,34 +148,34 @@ def _escape(char: str) -> str:
 
 
 def counted(number: int, singular: str, plural: str = "") -> str:
-    """`1 lesson`, `2 lessons`: the number and its word."""
+    """Return the number and its noun: `1 lesson`, `2 lessons`."""
     return f"{number:,} {singular if number == 1 else plural or singular + 's'}"
 
 
 def short_path(text: str) -> str:
-    """The text with the user's home folder as `~` on a terminal; in a pipe as it is."""
+    """Return the text with `~` for the user's home folder on a terminal, and unchanged in a pipe."""
     home = os.path.expanduser("~")
     return text.replace(home + os.sep, "~" + os.sep) if sys.stdout.isatty() and len(home) > 1 else text
 
 
 def size(count: int) -> str:
-    """Bytes as people read them: `812 bytes`, `4.2 kB`, `17.0 MB`."""
+    """Return a number of bytes in words: `812 bytes`, `4.2 kB`, `17.0 MB`."""
     if count < 1_000:
         return counted(count, "byte")
     return f"{count / 1e3:.1f} kB" if count < 1_000_000 else f"{count / 1e6:.1f} MB"
 
 
 def read_text(text: str) -> str:
-    """The text, or all of stdin for `-`."""
+    """Return the text, or all of stdin for `-`."""
     if text != "-":
         return text
     return sys.stdin.buffer.read().decode("utf-8", "replace")
 
 
 def read_time(text: str) -> datetime | None:
-    """The instant a person typed: ISO 8601, or words as `yesterday`, `last week`, `3 days ago`; None for no text.
+    """Return the instant that a person typed: ISO 8601, or words such as `yesterday`, `last week`, `3 days ago`.
 
-    Of a span of time it is the beginning. Raises InvalidValueError.
+    A span of time stands for its beginning, an empty text for None. Raises InvalidValueError.
     """
     from holdfast.lessons.lookup import named_instant
 
@@ -183,5 +183,5 @@ def read_time(text: str) -> datetime | None:
 
 
 def examples(*lines: str) -> str:
-    """An epilog with those commands, one a line."""
+    """Return a help epilog that lists these commands, one on each line."""
     return "Examples:\n\n\b\n" + "\n".join(f"  {line}" for line in lines)

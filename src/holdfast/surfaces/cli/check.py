@@ -1,4 +1,4 @@
-"""`holdfast check`: whether memory delivers what a repository's checks expect."""
+"""`holdfast check`: check that memory delivers what a repository's checks expect."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ JUNIT_SUITE = "holdfast check"
     )
 )
 @click.argument("file", required=False, type=click.Path(dir_okay=False, resolve_path=True))
-@click.option("--files", "from_files", is_flag=True, help="Know only the repository's .holdfast/lessons, as CI does.")
-@click.option("--only", default="", metavar="WORDS", help="Only checks whose name has these words.")
+@click.option("--files", "from_files", is_flag=True, help="Use only the lessons in .holdfast/lessons, as CI does.")
+@click.option("--only", default="", metavar="WORDS", help="Run only the checks whose name contains WORDS.")
 @click.option("--host", default="", metavar="NAME", help="Play the checks as sessions of this host.")
 @click.option("--junit", type=click.Path(dir_okay=False), metavar="FILE", help="Write a report that CI systems read.")
 @folder_option
@@ -52,8 +52,8 @@ JUNIT_SUITE = "holdfast check"
 def command(call: Call, file: str | None, from_files: bool, only: str, host: str, junit: str | None) -> int:
     """Check that memory delivers what FILE expects; by default .holdfast/checks.yaml of the work tree.
 
-    Each check is played as a new session in a copy of memory: nothing is written to yours. The exit code is 1 when a
-    check fails, or the file cannot be read to the end.
+    Each check is played as a new session in a copy of memory; your memory is not changed. The exit code is 1 if a
+    check fails or the file has a mistake.
     """
     root = work_tree(call.folder or os.getcwd())
     path = file or os.path.join(root, *CHECKS.split("/"))
@@ -72,12 +72,13 @@ def _read(path: str) -> tuple[tuple[Expectation, ...], tuple[Mistake, ...]]:
     from holdfast.upkeep.expectations import FILE_LIMIT, parse_expectations
 
     if os.path.islink(path):
-        raise InvalidValueError(f"{path} is a link", hint="make it a file")  # a clone could show any file of ours
+        # a link in a cloned repository could name any file of the user, whose lines an error would print
+        raise InvalidValueError(f"{path} is a link", hint="replace it by a file")
     try:
         with open(path, "rb") as stream:
             return parse_expectations(stream.read(FILE_LIMIT + 1))
     except FileNotFoundError:
-        hint = "docs/howto/checks.md says what to write"
+        hint = "docs/howto/checks.md describes the file"
         raise InvalidValueError(f"there is no {path}", hint=hint) from None
 
 
@@ -87,9 +88,9 @@ def _run(call: Call, root: str, expectations: Sequence[Expectation], from_files:
     from holdfast.wiring import load_host
 
     if host:
-        load_host(host)  # a name that is none is an error of its own
+        load_host(host)  # raises an error for an unknown name
     if not from_files:
-        call.open().close()  # puts in what waits in the spool, and brings an older schema up to date
+        call.open().close()  # takes in what waits in the spool, and updates an older schema
     with scratch_memory(load_settings(), root, empty=from_files) as memory:
         if from_files:
             _take_files(memory)
@@ -97,12 +98,12 @@ def _run(call: Call, root: str, expectations: Sequence[Expectation], from_files:
 
 
 def _take_files(memory: Memory) -> None:
-    """Know what the repository's lesson files state: in a memory of their own a person need not vouch for them."""
+    """Import the repository's lesson files. The memory is a scratch one, so nobody has to vouch for them."""
     from holdfast.publishing.sharing.sync import Syncing
 
     report = memory.sync(Syncing(accept=True, take_only=True))
     for problem in report.problems:
-        note(f"error: .holdfast/lessons/{problem.path}:{problem.line}:{problem.column}: {problem.reason}; left alone")
+        note(f"error: .holdfast/lessons/{problem.path}:{problem.line}:{problem.column}: {problem.reason}; skipped")
     note(f"{counted(report.shared, 'lesson')} from .holdfast/lessons")
 
 
@@ -182,7 +183,7 @@ def _write_junit(target: str, path: str, outcomes: Sequence[Rehearsed], mistakes
 
 
 def _in_xml(text: str) -> str:
-    """The text with characters that XML cannot hold replaced."""
+    """Return the text with U+FFFD for every character that XML cannot hold."""
     return "".join(
         char if char in "\t\n\r" or " " <= char <= "\ud7ff" or "\ue000" <= char <= "\ufffd" or char >= "\U00010000"
         else "\ufffd"

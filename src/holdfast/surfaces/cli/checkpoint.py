@@ -1,4 +1,4 @@
-"""`holdfast checkpoint`: the working state of a task."""
+"""`holdfast checkpoint`: save, show or close the working state of a task."""
 
 from __future__ import annotations
 
@@ -43,28 +43,29 @@ EVERY = 10_000
 def command() -> None:
     """Save, show or close the working state of a task.
 
-    It is written before a compaction by itself, and restored after it and at the next session's start.
+    Holdfast also saves a checkpoint by itself before a compaction. It restores the checkpoint after the compaction and
+    at the next session's start.
     """
 
 
 @command.command("save", epilog=examples("holdfast checkpoint save --goal 'make login work' --next 'fix logout'"))
-@click.option("--goal", required=True, help="What the task is to reach.")
-@click.option("--task", default="", help="The task's name; else the branch.")
-@click.option("--done", multiple=True, help="Something done; may be repeated.")
+@click.option("--goal", required=True, help="The goal of the task.")
+@click.option("--task", default="", help="The task's name.  [default: the branch]")
+@click.option("--done", multiple=True, help="A step that is done; may be repeated.")
 @click.option("--next", "next_", multiple=True, help="A next step; may be repeated.")
 @click.option("--open", "open_questions", multiple=True, help="An open question; may be repeated.")
-@click.option("--file", "files", multiple=True, help="A file in play; may be repeated.")
+@click.option("--file", "files", multiple=True, help="A file of the task; may be repeated.")
 @json_option
 @folder_option
 @pass_call
 def save(call: Call, /, goal: str, next_: tuple[str, ...], **state: Any) -> None:
-    """Save the working state of a task; the newest one of a task is restored."""
+    """Save the working state of a task. Only the newest checkpoint of a task is restored."""
     with call.open() as memory:
         _print(call, memory.save_checkpoint(goal, next=next_, **state))
 
 
 @command.command("show", epilog=examples("holdfast checkpoint show", "holdfast checkpoint show --task login --json"))
-@click.option("--task", default="", help="The task's name; else the latest of this branch.")
+@click.option("--task", default="", help="The task's name.  [default: the latest of this branch]")
 @json_option
 @folder_option
 @pass_call
@@ -75,13 +76,13 @@ def show(call: Call, task: str) -> None:
 
 
 @command.command("list", epilog=examples("holdfast checkpoint list", "holdfast checkpoint list --task login --json"))
-@click.option("--task", default="", help="Only of this task.")
-@click.option("--limit", default=20, show_default=True, type=click.IntRange(1), help="Most checkpoints to print.")
+@click.option("--task", default="", help="Only checkpoints of this task.")
+@click.option("--limit", default=20, show_default=True, type=click.IntRange(1), help="Print at most this many.")
 @json_option
 @folder_option
 @pass_call
 def list_saved(call: Call, task: str, limit: int) -> None:
-    """List the saved states of this project's tasks, newest first: time, task, branch, goal, and whether it is open."""
+    """List the checkpoints of this project, newest first: time, task, branch, goal and state."""
     with call.open() as memory:
         checkpoints = [checkpoint for checkpoint in memory.checkpoints(EVERY) if not task or checkpoint.task == task]
     newest: dict[str, str] = {}
@@ -98,18 +99,18 @@ def list_saved(call: Call, task: str, limit: int) -> None:
 
 
 def _cells(checkpoint: Checkpoint, newest: str) -> list[str]:
-    """The row; its last cell says whether this is the task's current state, an earlier one, or its end."""
+    """Return the row. Its last cell says whether the checkpoint is the task's current one, an earlier one or closed."""
     state = "closed" if checkpoint.closed else "open" if checkpoint.id == newest else "earlier"
     return [f"{checkpoint.at:%Y-%m-%d %H:%M}", checkpoint.task, checkpoint.branch or "-", checkpoint.goal, state]
 
 
 @command.command("done", epilog=examples("holdfast checkpoint done", "holdfast checkpoint done --task login"))
-@click.option("--task", default="", help="The task's name; else the latest of this branch.")
+@click.option("--task", default="", help="The task's name.  [default: the latest of this branch]")
 @json_option
 @folder_option
 @pass_call
 def done(call: Call, task: str) -> None:
-    """Close a task: its checkpoint is not restored any more."""
+    """Close a task; its checkpoint is no longer restored."""
     with call.open() as memory:
         closed = _found(memory.close_checkpoint(task))
     _print(call, closed)

@@ -1,4 +1,4 @@
-"""Check-ups: one function for each part of an installation, which tells what it found."""
+"""The check-ups of `holdfast doctor`: one function for each part of an installation, which yields its findings."""
 
 from __future__ import annotations
 
@@ -51,13 +51,13 @@ COUNTED_DAYS = 7
 
 
 def check_store(settings: Settings, folder: str = "") -> Iterator[Finding]:
-    """The database: opens, is sound, is the user's alone, hears from hooks, and knows whose project the folder is."""
+    """Check that the database opens, is sound and private, gets events from hooks, and knows the folder's project."""
     path = settings.database_path
     if path and not os.path.exists(path):
         yield from _check_new_store(settings)
         yield from _check_witness(settings, Extent())
         return
-    modes = list(_check_modes(settings))  # before opening, which mends the database's own
+    modes = list(_check_modes(settings))  # first, because opening the database corrects its own mode
     try:
         with open_store(settings, WAIT_S) as store:
             scheme = settings.store.partition(":")[0]
@@ -75,12 +75,12 @@ def check_store(settings: Settings, folder: str = "") -> Iterator[Finding]:
         yield failure("database", exc, _mend_store(exc, settings))
         return
     if not heard:
-        yield Finding(NOTE, "heartbeat", "no hook was heard yet: restart running sessions of the host")
+        yield Finding(NOTE, "heartbeat", "no hook event was received yet; restart running sessions of the host")
     else:
         ago = datetime.now(UTC) - heard[0].at
         line = f"{WORDS.get(heard[0].kind, heard[0].kind)} from {heard[0].host}, {ago_words(ago)} ago"
         if ago > QUIET:
-            yield Finding(NOTE, "heartbeat", f"{line}: nothing was written since", SETUP)
+            yield Finding(NOTE, "heartbeat", f"{line}: no event was stored since", SETUP)
         else:
             yield Finding(OK, "heartbeat", line)
     yield from check_heard(settings, hosts)
@@ -89,12 +89,12 @@ def check_store(settings: Settings, folder: str = "") -> Iterator[Finding]:
 def _check_witness(settings: Settings, now: Extent) -> Iterator[Finding]:
     loss = find_loss(settings.home, settings.store, now)
     if loss is not None:
-        mend = f"put the database back, or {MEND} to go on with what is there"
+        mend = f"put the database back, or go on with what is there: {MEND}"
         yield Finding(BAD, "database", loss.words, mend)
 
 
 def mend_store(settings: Settings) -> Iterator[Finding]:
-    """Set damaged rows aside, and take what the store holds for all there is."""
+    """Set damaged rows aside, and accept what the store holds now as complete."""
     try:
         with open_store(settings, WAIT_S) as store:
             moved = store.set_aside()
@@ -111,7 +111,7 @@ def mend_store(settings: Settings) -> Iterator[Finding]:
 
 
 def check_capture(settings: Settings) -> Iterator[Finding]:
-    """What hooks of the last days could not do in time or not at all, by host, and what still waits."""
+    """Report by host what hooks of the last days did late or not at all, and what still waits in the spool."""
     since = (datetime.now(UTC) - timedelta(days=COUNTED_DAYS)).strftime("%Y-%m-%d")
     for host, counts in sorted(read_counts(settings.run_path, since).items()):
         late, spooled, dropped = (counts.get(what, 0) for what in (LATE, SPOOLED, DROPPED))
@@ -122,14 +122,14 @@ def check_capture(settings: Settings) -> Iterator[Finding]:
             yield Finding(NOTE if late else OK, "answers", what)
     files = waiting(settings.run_path)
     if files:
-        yield Finding(NOTE, "spool", f"{counted(len(files), 'call')} of hooks waiting to be kept", "holdfast status")
+        yield Finding(NOTE, "spool", f"{counted(len(files), 'call')} of hooks waiting to be stored", "holdfast status")
     if aside := unreadable(settings.run_path):
         folder = os.path.join(settings.run_path, FOLDER)
         yield Finding(NOTE, "spool", f"{counted(aside, 'file')} in {folder} cannot be read and was set aside")
 
 
 def _mend_store(exc: Exception, settings: Settings) -> str:
-    """The command that ends a file's trouble; empty where the error's own hint says it. Nothing is ever deleted."""
+    """Return the command that solves a problem of the store's file, or "" if there is none. None of them deletes."""
     if not settings.database_path:
         return ""
     path = shlex.quote(settings.database_path)
@@ -143,7 +143,7 @@ def _mend_store(exc: Exception, settings: Settings) -> str:
 
 
 def _check_project(store: Store, settings: Settings, folder: str) -> Iterator[Finding]:
-    """Whether the folder's files declare a project id that does not count there."""
+    """Report a project id that the folder's files declare but that does not count there."""
     try:
         line = claim_line(find_place(store, settings, folder))
     except HoldfastError as exc:
@@ -158,14 +158,14 @@ def _check_new_store(settings: Settings) -> Iterator[Finding]:
     while not os.path.exists(above):
         above = os.path.dirname(above)
     if os.access(above, os.W_OK):
-        yield Finding(NOTE, "database", f"{settings.database_path} is not there yet: it is made at first use")
+        yield Finding(NOTE, "database", f"{settings.database_path} does not exist yet; it is created at first use")
     else:
         yield Finding(BAD, "database", f"{above} cannot be written", f"chmod u+w {shlex.quote(above)}")
 
 
 def _check_modes(settings: Settings) -> Iterator[Finding]:
     if os.name != "posix":
-        return  # Windows keeps what is in a user's folder from others, and its modes say nothing
+        return  # Windows protects a user's folder by other means, and file modes mean nothing there
     path = settings.database_path
     exposed = [name for name in (path, path + "-wal", path + "-shm") if path and _mode(name) & 0o077]
     for name in exposed:
@@ -175,7 +175,7 @@ def _check_modes(settings: Settings) -> Iterator[Finding]:
             BAD, "permissions", f"others can write {settings.home}", f"chmod 700 {shlex.quote(settings.home)}"
         )
     elif path and not exposed:
-        yield Finding(OK, "permissions", "the database is yours alone")
+        yield Finding(OK, "permissions", "only you can read the database")
 
 
 def _mode(path: str) -> int:
@@ -186,7 +186,7 @@ def _mode(path: str) -> int:
 
 
 def check_hosts(settings: Settings) -> Iterator[Finding]:
-    """What setup wrote is still in the hosts' files, and names programs that are there; hosts that are not set up."""
+    """Check that setup's entries are still in the hosts' files and name existing programs; report hosts not set up."""
     try:
         manifest = HostFiles(settings.home).manifest
     except HoldfastError as exc:
@@ -210,11 +210,13 @@ def check_hosts(settings: Settings) -> Iterator[Finding]:
     yield from _check_approvals([host for host in hosts if host.name in wired], settings)
     for host in hosts if wired else ():
         if host not in packaged and host.name not in wired and host.find(settings.user_home):
-            yield Finding(NOTE, "hooks", f"{host.profile.title} is here and not set up", f"{SETUP} {host.name}")
+            yield Finding(
+                NOTE, "hooks", f"{host.profile.title} is on this machine but not set up", f"{SETUP} {host.name}"
+            )
 
 
 def check_backups(settings: Settings) -> Iterator[Finding]:
-    """Where the copies of hosts' files are that uninstall restores, and that nobody else can read them."""
+    """Report where the backups of hosts' files are, and check that nobody else can read them."""
     names = backups(settings.home)
     if not names:
         return
@@ -223,12 +225,14 @@ def check_backups(settings: Settings) -> Iterator[Finding]:
     if exposed and os.name == "posix":
         yield Finding(BAD, "backups", f"others can read {exposed[0]}", f"chmod 600 {shlex.quote(folder)}/*")
     else:
-        what = f"{len(names)} of hosts' files as they were before setup, in {folder}, until uninstall restores them"
+        what = (
+            f"{counted(len(names), 'backup')} of hosts' files from before setup, in {folder}; uninstall restores them"
+        )
         yield Finding(OK, "backups", what)
 
 
 def check_launcher(settings: Settings) -> Iterator[Finding]:
-    """The launcher is there and starts this installation, where a host is set up to start it."""
+    """Check that the launcher exists and starts this installation, if a host is set up to use it."""
     try:
         files = HostFiles(settings.home)
         change = launcher.plan(files, settings)
@@ -238,15 +242,17 @@ def check_launcher(settings: Settings) -> Iterator[Finding]:
     if not set_up(files.manifest):
         return
     if change.held is None:
-        yield Finding(BAD, "launcher", f"{change.file} is gone: hooks say nothing", SETUP)
+        yield Finding(BAD, "launcher", f"{change.file} is missing: hooks do nothing", SETUP)
     elif change.needed:
-        yield Finding(BAD, "launcher", f"{change.file} starts another installation, or one that is gone", SETUP)
+        yield Finding(
+            BAD, "launcher", f"{change.file} starts another installation, or one that no longer exists", SETUP
+        )
     else:
         yield Finding(OK, "launcher", f"{change.file} starts this installation")
 
 
 def _check_file(file: str, edits: list[dict[str, Any]]) -> Iterator[Finding]:
-    """Whether the file still holds our edits: then putting them in anew would change nothing."""
+    """Check that the file still has Holdfast's edits, which means that applying them again would change nothing."""
     setup = _setup_of(edits[0])
     try:
         with open(file, "rb") as stream:
@@ -258,28 +264,28 @@ def _check_file(file: str, edits: list[dict[str, Any]]) -> Iterator[Finding]:
     gone = sorted({path for edit in edits for path in _programs(edit) if not os.path.exists(path)})
     for edit in missing:
         where = ".".join([*edit.get("path", ()), *filter(None, [edit.get("key")])]) or "the file's own text"
-        yield Finding(BAD, "hooks", f"our entry is missing in {file}: {where}", _setup_of(edit))
+        yield Finding(BAD, "hooks", f"Holdfast's entry is missing in {file}: {where}", _setup_of(edit))
     for path in gone:
-        yield Finding(BAD, "hooks", f"{file} names {path}, which is gone", setup)
+        yield Finding(BAD, "hooks", f"{file} names {path}, which does not exist", setup)
     old = next((why for edit in edits if (why := _why_old(edit))), "")
     if old:
-        yield Finding(BAD, "hooks", f"an older version wrote our entry in {file}: {old}", setup)
+        yield Finding(BAD, "hooks", f"an older version wrote Holdfast's entry in {file}: {old}", setup)
     if not missing and not gone and not old:
         yield Finding(OK, "hooks", f"{len(edits)} {'entries' if len(edits) > 1 else 'entry'} in {file}")
 
 
 def _why_old(edit: dict[str, Any]) -> str:
-    """What is wrong with an entry that an older version wrote; empty for one of this version."""
+    """Return what is wrong with an entry that an older version wrote, or "" for an entry of this version."""
     text = edit.get("text") or json.dumps(edit.get("value"))
     if SERVER in text and '"-I"' not in text:
-        return "the server would run modules of the repository it is started in"
+        return "the server could run modules of the repository in which it is started"
     if os.name == "posix" and HOOK_PROGRAM in text and LAUNCHER not in text:
-        return "without Holdfast's package it would stop the agent"
+        return "if Holdfast's package were missing, the hook would stop the agent"
     return ""
 
 
 def _check_approvals(hosts: Sequence[Host], settings: Settings) -> Iterator[Finding]:
-    """Whether each host runs our hooks that skips them until its user has approved each."""
+    """Check that the user has approved Holdfast's hooks in every host that skips hooks without approval."""
     for host in hosts:
         approvals = host.approvals(settings.user_home)
         if approvals is None:
@@ -287,19 +293,19 @@ def _check_approvals(hosts: Sequence[Host], settings: Settings) -> Iterator[Find
         try:
             hooks = approvals.find()
         except HoldfastError as exc:
-            what = f"whether our hooks are approved is not known: {exc}"
+            what = f"cannot find out whether Holdfast's hooks are approved: {exc}"
             yield Finding(NOTE, host.name, what, approvals.by_hand)
             continue
         skipped = [hook for hook in hooks if hook.state != "trusted"]
         if skipped:
-            what = f"{approvals.title} skips {len(skipped)} of our hooks: they are {skipped[0].state}"
+            what = f"{approvals.title} skips {len(skipped)} of Holdfast's hooks: they are {skipped[0].state}"
             yield Finding(BAD, host.name, what, f"{SETUP} {host.name} --trust")
         else:
             yield Finding(OK, host.name, f"{len(hooks)} hooks approved")
 
 
 def _programs(value: Any) -> Iterator[str]:
-    """Absolute paths of programs that an entry's commands name."""
+    """Yield the absolute paths of programs that an entry's commands name."""
     if isinstance(value, list):
         for item in value:
             yield from _programs(item)
@@ -317,7 +323,7 @@ def _setup_of(edit: dict[str, Any]) -> str:
 
 
 def check_program() -> Iterator[Finding]:
-    """The interpreter, and the compiled form of what hooks import."""
+    """Report the interpreter, and check that the modules which hooks import are compiled."""
     package = package_folder()
     yield Finding(OK, "program", f"Python {sys.version.split()[0]} at {interpreter()}")
     stale = [name for name in LEAN_MODULES if not _is_compiled(os.path.join(package, *name.split("/")))]
@@ -325,7 +331,7 @@ def check_program() -> Iterator[Finding]:
         mend = f"{shlex.quote(interpreter())} -I -m compileall -q {shlex.quote(package)}"
         yield Finding(NOTE, "start-up", f"{stale[0]} is not compiled: every hook starts slowly", mend)
     else:
-        yield Finding(OK, "start-up", "what hooks import is compiled")
+        yield Finding(OK, "start-up", "the modules that hooks import are compiled")
 
 
 def _is_compiled(source: str) -> bool:
@@ -334,7 +340,7 @@ def _is_compiled(source: str) -> bool:
 
 
 def check_switches(settings: Settings) -> Iterator[Finding]:
-    """What the user has switched off, and what hooks wrote into their log."""
+    """Report what the user has switched off, and the last lines of the hooks' log."""
     if not settings.capture:
         yield Finding(NOTE, "capture", "is off: HOLDFAST_OFF or capture = false in " + settings.config_path)
     if not settings.deliver:

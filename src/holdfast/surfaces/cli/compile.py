@@ -1,4 +1,4 @@
-"""`holdfast compile`: a long rules file by section instead of whole."""
+"""`holdfast compile`: print the needed sections of a long rules file instead of the whole file."""
 
 from __future__ import annotations
 
@@ -35,20 +35,20 @@ SIZE_LIMIT = 2_000_000
 @click.option(
     "--budget",
     type=click.IntRange(1),
-    help="Most tokens the sections may cost.  [default: two fifths of the file, at least 800]",
+    help="Print at most this many tokens.  [default: two fifths of the file, at least 800]",
 )
 @json_option
 @pass_call
 def command(call: Call, file: str, query: str, about: str, address: str, budget: int | None) -> None:
-    """Print the sections of a rules file that are needed, instead of the whole file.
+    """Print the sections of a rules file that a task needs, instead of the whole file.
 
-    FILE is Markdown: CLAUDE.md, AGENTS.md, SKILL.md, .cursorrules, …. Without an option, its outline: each unit's
-    address, tokens and first sentence. Code, tables and comments are never cut.
+    FILE is Markdown: CLAUDE.md, AGENTS.md, SKILL.md, .cursorrules, …. Without an option, the outline is printed: the
+    address, tokens and first sentence of each section. Code, tables and comments are never cut.
     """
     from holdfast.publishing.units import choose_units, default_budget, find_units, parse_units, question_about
 
     if address and (query or about):
-        raise click.UsageError("--unit names one section; --query and --for look for some")
+        raise click.UsageError("--unit cannot be used with --query or --for")
     units = parse_units(_read(file))
     if address:
         _print_units(call, file, units, find_units(units, address.rpartition("#")[2]))
@@ -62,27 +62,30 @@ def command(call: Call, file: str, query: str, about: str, address: str, budget:
 
 
 def _embedder() -> Embedder | None:
-    """The one that ships with us, whichever is configured: rules are sent nowhere. None when it cannot be loaded."""
+    """Load the embedder that ships with Holdfast; None if it cannot be loaded.
+
+    The configured embedder is not used: it may be remote, and rules are sent nowhere.
+    """
     from holdfast.bootstrap import load_embedder
 
     try:
         return load_embedder("static", {})
     except HoldfastError as exc:
-        note(f"note: by words alone: {exc}")
+        note(f"note: sections are chosen by words alone: {exc}")
         return None
 
 
 def _read(file: str) -> str:
-    """The file's text; InvalidValueError for what is not a text of reasonable size. Bad bytes are replaced."""
+    """Return the file's text with bad bytes replaced. Raises InvalidValueError for binary and for too large files."""
     with open(file, "rb") as opened:
         content = opened.read(SIZE_LIMIT + 1)
     if len(content) > SIZE_LIMIT:
-        raise InvalidValueError(f"{file} has more than {SIZE_LIMIT:,} bytes", hint="split it, or name a part of it")
+        raise InvalidValueError(f"{file} has more than {SIZE_LIMIT:,} bytes", hint="split the file")
     if b"\0" in content[:8192]:
         raise InvalidValueError(f"{file} is not UTF-8 text", hint="save it as UTF-8")
     text = content.decode("utf-8", "replace")
     if "\ufffd" in text:
-        note(f"note: {file} is not all UTF-8; what could not be read is shown as \ufffd")
+        note(f"note: {file} is not valid UTF-8; bytes that could not be read are shown as \ufffd")
     return text
 
 
@@ -118,12 +121,12 @@ def _print_units(
 
 
 def _tell(file: str, units: Sequence[Unit], chosen: Choice) -> None:
-    """How much of the file that was, and how to get the rest."""
+    """Print how much of the file was shown, and how to get the rest."""
     if chosen.too_long:
         longest = chosen.too_long
         note(f"the best section, {longest.address}, costs {counted(longest.tokens, 'token')}: more than the budget")
     if not chosen.units and not chosen.too_long:
-        note("nothing fits")
+        note("no section matches")
     shown = f"{len(chosen.units)} of {counted(len(units), 'unit')}, {chosen.tokens:,} of {_cost(units):,} tokens"
     if units:
         note(f"{shown}; the others: holdfast compile {file}, then --unit ADDRESS")

@@ -1,4 +1,4 @@
-"""`holdfast completion`: the completion script of a shell."""
+"""`holdfast completion`: print the completion script of a shell."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`holdfast confirm`: a lesson still holds."""
+"""`holdfast confirm`: state that a lesson still holds."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from holdfast.surfaces.cli.written import print_written
 @folder_option
 @pass_call
 def command(call: Call, ref: str) -> None:
-    """Say that a lesson still holds for the code as it is now. ID is the end of its id.
+    """State that a lesson still holds for the current code. ID is the end of its id.
 
-    It is anchored anew to what it is about; what has moved is followed. holdfast diff shows the code then and now.
+    The lesson is anchored again to the current code, also where that has moved. `holdfast diff` shows what changed.
     """
     with call.open() as memory:
         before = memory.get(ref)

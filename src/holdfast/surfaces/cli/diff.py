@@ -1,4 +1,4 @@
-"""`holdfast diff`: the code a lesson is about, then and now."""
+"""`holdfast diff`: print the code that a lesson is about, as it was and as it is."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 @folder_option
 @pass_call
 def command(call: Call, ref: str) -> None:
-    """Print what became of the code a lesson is about since it was recorded. ID is the end of its id.
+    """Print how the code of a lesson has changed since the lesson was recorded. ID is the end of its id.
 
-    The code of then is asked of git; of a definition only its own lines are compared.
+    The old code comes from git. If the lesson is about a definition, only the lines of that definition are compared.
     """
     with call.open() as memory:
         lesson, compared = memory.compare(ref)
@@ -39,7 +39,7 @@ def command(call: Call, ref: str) -> None:
             say(_coloured(line))
         _tell(comparison, difference)
     if not compared:
-        note(f"lesson {short_id(lesson.id)} is about no code of this project")
+        note(f"lesson {short_id(lesson.id)} is not about code of this project")
 
 
 def _tell(comparison: Comparison, difference: list[str]) -> None:

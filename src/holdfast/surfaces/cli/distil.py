@@ -1,4 +1,4 @@
-"""`holdfast distil`: let a model word the lessons of sessions. Nothing is sent before the user chose a model."""
+"""`holdfast distil`: let a model word the lessons of sessions. Nothing is sent until the user has chosen a model."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
 NONE = "none"
 WHAT_IS_SENT = (
-    "What is sent: one digest a session, at most 6,000 tokens, with secrets removed: what you typed, the agent's\n"
-    "explanations, failures and what cured them, commit messages. `holdfast distil digest` prints it in full."
+    "One digest is sent for each session: at most 6,000 tokens, without secrets. It holds what you typed, the agent's\n"
+    "explanations, failures and their fixes, and commit messages. To read it in full: holdfast distil digest"
 )
 
 
@@ -48,9 +48,9 @@ WHAT_IS_SENT = (
 @json_option
 @click.pass_context
 def command(ctx: click.Context) -> None:
-    """Let a model word the lessons of sessions; each must quote the session, and the quote is checked.
+    """Let a model word the lessons of sessions. Each lesson must quote its session, and the quote is checked.
 
-    Without a subcommand, distil the sessions that wait, or else this project's latest one.
+    Without a subcommand, it distils the sessions that wait, or this project's latest session if none waits.
     """
     if ctx.invoked_subcommand is None:
         ctx.invoke(run)
@@ -62,7 +62,7 @@ def command(ctx: click.Context) -> None:
 @json_option
 @pass_call
 def run(call: Call, sessions: Sequence[SessionId] = ()) -> None:
-    """Distil those SESSIONS now; without any, what waits, or else this project's latest session."""
+    """Distil SESSIONS now; by default the sessions that wait, or this project's latest session if none waits."""
     from holdfast.backfill.distilling import distil_session, distil_waiting, may_send, open_model, waiting
     from holdfast.bootstrap import worth_of_replies
 
@@ -89,7 +89,7 @@ def run(call: Call, sessions: Sequence[SessionId] = ()) -> None:
     for session, report in reports:
         say(f"{session}: {_words(report)}")
         for why in report.dropped:
-            note(f"not taken: {why}")
+            note(f"rejected: {why}")
 
 
 @command.command(epilog=examples("holdfast distil digest", "holdfast distil digest SESSION | less"))
@@ -97,7 +97,7 @@ def run(call: Call, sessions: Sequence[SessionId] = ()) -> None:
 @folder_option
 @pass_call
 def digest(call: Call, session: SessionId) -> None:
-    """Print everything that would be sent about a SESSION (default: this project's latest). Nothing is sent."""
+    """Print everything that would be sent about SESSION, by default this project's latest. Nothing is sent."""
     from holdfast.bootstrap import worth_of_replies
     from holdfast.capture.sessionevents import session_events
     from holdfast.learning.distillation.distil import prepare
@@ -114,7 +114,7 @@ def digest(call: Call, session: SessionId) -> None:
 @json_option
 @pass_call
 def models(call: Call) -> None:
-    """List what can be asked: agents on this machine, and kinds of endpoints."""
+    """List the models that you can choose: agents on this machine, and kinds of endpoints."""
     from holdfast import plugins
     from holdfast.bootstrap import agent_options
     from holdfast.wiring import load_host
@@ -126,7 +126,7 @@ def models(call: Call) -> None:
             continue
         try:
             agent_options(host.name)
-            remark = "your own account; its model " + (host.profile.headless.model or "is the one set there")
+            remark = "uses your account and " + (host.profile.headless.model or "the model that is set there")
         except HoldfastError as exc:
             remark = str(exc)
         rows.append({"name": host.name, "remark": remark})
@@ -158,11 +158,11 @@ def models(call: Call) -> None:
 )
 @click.argument("name")
 @click.argument("options", nargs=-1, metavar="[KEY=VALUE]...")
-@click.option("--after-sessions", is_flag=True, help="Distil each session by itself once it has ended.")
+@click.option("--after-sessions", is_flag=True, help="Distil each session automatically after its end.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @pass_call
 def use(call: Call, name: str, options: Sequence[str], after_sessions: bool, yes: bool) -> None:
-    """Choose the model that distils: an agent on this machine or an endpoint; `none` sends nothing any more."""
+    """Choose the model that distils: an agent on this machine or an endpoint. With `none`, nothing is sent any more."""
     from holdfast.bootstrap import load_model
     from holdfast.settings import load_settings
 
@@ -172,9 +172,9 @@ def use(call: Call, name: str, options: Sequence[str], after_sessions: bool, yes
         chosen = dict(_option(text) for text in options)
         model = load_model(name, chosen)
         note(WHAT_IS_SENT)
-        note(f"It goes to {model.id}; at most {settings.distil_calls_a_day} calls a day (calls_a_day).")
+        note(f"The model is {model.id}; it gets at most {settings.distil_calls_a_day} calls a day (calls_a_day).")
         if not yes:
-            click.confirm("Send digests of your sessions there?", abort=True, err=True)
+            click.confirm("Send digests of your sessions to this model?", abort=True, err=True)
         values = {"model_from": name, **chosen}
         if after_sessions:
             values["after_sessions"] = True
@@ -187,7 +187,7 @@ def use(call: Call, name: str, options: Sequence[str], after_sessions: bool, yes
 @json_option
 @pass_call
 def status(call: Call) -> None:
-    """Say which model distils, how many sessions wait, and what the last 24 hours cost."""
+    """Print which model distils, how many sessions wait, and what the last 24 hours cost."""
     from datetime import UTC, datetime
 
     from holdfast.backfill.distilling import may_send, spent, waiting
@@ -211,15 +211,15 @@ def status(call: Call) -> None:
 
 
 def choose_model(settings: Settings, values: Mapping[str, str | int]) -> None:
-    """Keep the choice in the configuration; without values no model is asked any more."""
+    """Save the choice in the configuration. Without values, no model is used any more."""
     from holdfast.installing.configfile import keep_model
 
     keep_model(settings, values)
-    say(f"distil: {values.get('model_from', NONE)}; kept in {settings.config_path}")
+    say(f"distil: {values.get('model_from', NONE)}; saved in {settings.config_path}")
 
 
 def status_rows(settings: Settings, facts: dict[str, Any]) -> list[list[str]]:
-    """The facts as rows of name and words."""
+    """Return the facts as rows of label and words."""
     today = facts["last_24_hours"]
     cost = f"${today['cost_usd']:.2f}" + (
         f" and {counted(today['unknown_costs'], 'call')} of unknown cost" if today["unknown_costs"] else ""
@@ -238,7 +238,10 @@ def status_rows(settings: Settings, facts: dict[str, Any]) -> list[list[str]]:
 
 
 def _latest(memory: Memory) -> SessionId:
-    """The session of this project in which somebody said something last; one that only began has nothing to distil."""
+    """Return the session of this project with the newest prompt or reply.
+
+    A session without either has nothing to distil. Raises InvalidValueError if there is none.
+    """
     spoken = [event for event in memory.heartbeat() if event.kind in ("prompt", "reply")]
     newest = [event for event in spoken if event.project == memory.place.project.id]
     if not newest:
@@ -249,9 +252,10 @@ def _latest(memory: Memory) -> SessionId:
 def _option(text: str) -> tuple[str, str]:
     key, equals, value = text.partition("=")
     if not equals or not key:
-        raise InvalidValueError(f"{text!r} is no KEY=VALUE", hint="holdfast distil use --help")
+        raise InvalidValueError(f"{text!r} is not KEY=VALUE", hint="holdfast distil use --help")
     if key == "api_key":
-        raise InvalidValueError("a key does not belong in a file", hint="name its variable: api_key_env=VARIABLE")
+        hint = "put the key into an environment variable and give the variable's name: api_key_env=VARIABLE"
+        raise InvalidValueError("an API key must not be on a command line or in a file", hint=hint)
     return key, os.path.expanduser(value)
 
 

@@ -1,4 +1,4 @@
-"""`holdfast doctor`: prove that memory works, and name what does not."""
+"""`holdfast doctor`: prove that memory works, and report every problem."""
 
 from __future__ import annotations
 
@@ -50,18 +50,20 @@ INDENT = 19
 
 
 @click.command(epilog=examples("holdfast doctor", "holdfast doctor --json", "holdfast doctor --report > report.txt"))
-@click.option("--report", is_flag=True, help="For a bug report: no names, no paths of yours, no lessons.")
-@click.option("--no-proof", is_flag=True, help="Look at the installation only.")
-@click.option("--mend", is_flag=True, help="Set damaged rows aside and accept a loss first; nothing is deleted.")
+@click.option(
+    "--report", is_flag=True, help="Print a report for a bug tracker, without your name, home folder or lessons."
+)
+@click.option("--no-proof", is_flag=True, help="Check the installation only; play no sessions and start no server.")
+@click.option("--mend", is_flag=True, help="First set damaged rows aside and accept a lost memory. Nothing is deleted.")
 @json_option
 @pass_call
 def command(call: Call, report: bool, no_proof: bool, mend: bool) -> None:
-    """Prove that memory works, and name what does not.
+    """Prove that memory works, and report every problem.
 
-    In a scratch home a session is opened through the real hook program, told something and closed; another one is
-    opened and asked. Then the real installation is looked at, and the MCP server is started in this folder as a host
-    would: without --mend nothing is changed. Every problem is named with the command that mends it; the exit code is 1
-    when there is one.
+    First, doctor plays two sessions in a scratch home through the real hook program: the first one states a rule, the
+    second one must be given it. Then doctor checks the real installation and starts the MCP server in this folder, as
+    a host does. It changes nothing without --mend. Each problem comes with the command that fixes it; the exit code is
+    1 if there is a problem.
     """
     shown = []
     for finding in _findings(no_proof, mend, call.folder):
@@ -121,7 +123,7 @@ def _report(findings: list[Finding]) -> str:
 
 
 def _anonymous(text: str) -> str:
-    """The text without the user's name, home folder and secrets."""
+    """Return the text without the user's name, home folder, declared project ids and secrets."""
     from holdfast.text.redaction import redact
 
     for folder in _homes():

@@ -1,4 +1,4 @@
-"""`holdfast edit`: change when a lesson is told."""
+"""`holdfast edit`: change when a lesson is shown."""
 
 from __future__ import annotations
 
@@ -22,24 +22,32 @@ NAMES = {"paths": "file", "symbols": "symbol", "literals": "code", "commands": "
     )
 )
 @click.argument("ref", metavar="ID")
-@click.option("--when-file", "paths", multiple=True, help="A file or glob about to be read or edited.")
-@click.option("--when-symbol", "symbols", multiple=True, help="A definition about to be read or edited.")
-@click.option("--when-code", "literals", multiple=True, help="A piece of text in an edit or a command.")
-@click.option("--when-command", "commands", multiple=True, help="The beginning of a command.")
-@click.option("--when-work", "work", multiple=True, help="A kind of work: fix, feature, test, commit, review, ...")
-@click.option("--standing/--not-standing", default=None, help="It holds for all work: told at a session's start.")
-@click.option("--revive-when", default=None, metavar="DEP", help="Once retired, wake it: numpy, 'numpy>=2'; '' never.")
-@click.option("--retire", is_flag=True, help="Put it out of use, until what --revive-when names happens.")
-@click.option("--never", is_flag=True, help="Take away all that it has, before what else is given.")
+@click.option("--when-file", "paths", multiple=True, help="Show it before this file or glob is read or edited.")
+@click.option("--when-symbol", "symbols", multiple=True, help="Show it before this definition is read or edited.")
+@click.option("--when-code", "literals", multiple=True, help="Show it for an edit or a command with this text.")
+@click.option("--when-command", "commands", multiple=True, help="Show it before a command that begins so.")
+@click.option(
+    "--when-work", "work", multiple=True, help="Show it for this kind of work: fix, feature, test, commit, review, ..."
+)
+@click.option("--standing/--not-standing", default=None, help="Show it at a session's start, for all work.")
+@click.option(
+    "--revive-when",
+    default=None,
+    metavar="DEP",
+    help="When retired, revive it for DEP: numpy (another version), 'numpy>=2'; '' never.",
+)
+@click.option("--retire", is_flag=True, help="Take it out of use until its revival condition is met.")
+@click.option("--never", is_flag=True, help="First remove all its conditions.")
 @json_option
 @folder_option
 @pass_call
 def command(call: Call, /, ref: str, *, never: bool, revive_when: str | None, retire: bool, **options: Any) -> None:
-    """Change when a lesson is told, or when a retired one wakes. ID is the end of its id.
+    """Change when a lesson is shown, or when a retired lesson is revived. ID is the end of its id.
 
-    Each option may be repeated and replaces what the lesson had of its kind. Without an option: print them. What the
-    lesson says is changed by holdfast revise. A retired lesson wakes on probation when the version of a dependency in
-    a lock file becomes another one: `holdfast verify`, and every session's end, look.
+    An option replaces all conditions of its kind; the --when-... options may be repeated. Without an option, the
+    conditions are printed. To change what the lesson says, use `holdfast revise`. A retired lesson is revived, on
+    probation, when the version of the dependency in a lock file changes. `holdfast verify` and the end of each session
+    check this.
     """
     changes = {name: value for name, value in options.items() if value is not None and value != ()}
     if never:
@@ -55,11 +63,11 @@ def command(call: Call, /, ref: str, *, never: bool, revive_when: str | None, re
         answer_json(lesson_json(lesson)) if call.as_json else print_written(call, lesson)
     if not call.as_json:
         has_trigger = lesson.when.standing or any(getattr(lesson.when, name) for name in NAMES)
-        say("told at" if has_trigger else "told by its words alone; --help lists what can be given")
+        say("shown at" if has_trigger else "shown by its words alone; --help lists the conditions")
         for name, word in NAMES.items():
             for trigger in getattr(lesson.when, name):
                 say(f"  {word} {trigger}")
         if lesson.when.standing:
             say("  any work (standing)")
         if lesson.revival:
-            say(f"wakes when {lesson.revival}")
+            say(f"revived when {lesson.revival}")

@@ -1,4 +1,4 @@
-"""`holdfast embedder`: which embedder recall uses, choose one, and whether every lesson has its vector."""
+"""`holdfast embedder`: choose the embedder that recall uses, download a model, and count the embedded lessons."""
 
 from __future__ import annotations
 
@@ -31,19 +31,22 @@ if TYPE_CHECKING:
     from holdfast.bootstrap import Memory
     from holdfast.settings import Settings
 
-WORDS_ALONE = "no embedder: recall goes by words, paths and identifiers"
+WORDS_ALONE = "no embedder: recall uses words, paths and identifiers"
 
 
 @click.group(cls=Group, epilog=examples("holdfast embedder status", "holdfast embedder list"))
 def command() -> None:
-    """Choose what places lessons by meaning; without an embedder recall goes by words, paths and identifiers."""
+    """Choose the embedder, which finds lessons by their meaning.
+
+    Without an embedder, recall uses words, paths and identifiers only.
+    """
 
 
 @command.command("list", epilog=examples("holdfast embedder list", "holdfast embedder list --json"))
 @json_option
 @pass_call
 def list_embedders(call: Call) -> None:
-    """List the embedders there are, which can be used here, and what the others lack. Nothing is asked or loaded."""
+    """List the embedders, and what is missing for those that cannot be used here. Nothing is loaded or contacted."""
     from holdfast import plugins
     from holdfast.settings import load_settings
 
@@ -68,15 +71,15 @@ def list_embedders(call: Call) -> None:
 )
 @click.argument("name")
 @click.argument("options", nargs=-1, metavar="[KEY=VALUE]...")
-@click.option("--wait", is_flag=True, help="Embed every lesson before this ends, not in the background.")
+@click.option("--wait", is_flag=True, help="Embed every lesson before the command ends, not in the background.")
 @json_option
 @folder_option
 @pass_call
 def use(call: Call, name: str, options: Sequence[str], wait: bool) -> None:
-    """Use that embedder from now on: try it, keep it in config.toml, and embed every lesson in the background.
+    """Use the embedder NAME from now on: test it, save it in config.toml, and embed every lesson in the background.
 
-    One that does not work changes nothing. The embedder used before goes on answering until every lesson has its
-    new vector. The same choice again goes on with an embedding that was stopped.
+    If the embedder does not work, nothing is changed. The previous embedder answers until every lesson has its new
+    vector. To continue an embedding run that was stopped, give the same command again.
     """
     from holdfast.settings import load_settings
 
@@ -85,13 +88,13 @@ def use(call: Call, name: str, options: Sequence[str], wait: bool) -> None:
 
 
 def choose(call: Call, settings: Settings, name: str, options: dict[str, str], *, wait: bool = False) -> None:
-    """Try the embedder, keep it in config.toml and embed every lesson. Raises HoldfastError when it does not work."""
+    """Test the embedder, save it in config.toml and embed every lesson. Raises HoldfastError if it does not work."""
     dimension = 0 if name == NONE else embedding.try_embedder(name, options)
     with call.open() as memory:
         embedding.keep_choice(memory, name, options, dimension)
-    with call.open() as memory:  # with what was just kept
+    with call.open() as memory:  # opened anew, with the configuration that was just saved
         if dimension:
-            note(f"{name} answers with {dimension} numbers a text; kept in {settings.config_path}")
+            note(f"{name} works and gives {dimension} numbers for each text; saved in {settings.config_path}")
             _embed(memory, wait)
         else:
             note(WORDS_ALONE)
@@ -104,7 +107,7 @@ def choose(call: Call, settings: Settings, name: str, options: dict[str, str], *
 @folder_option
 @pass_call
 def status(call: Call) -> None:
-    """Ask the embedder for a vector and say how many lessons have theirs, and what went wrong last."""
+    """Test the embedder, and print how many lessons have a vector and what went wrong last."""
     with call.open() as memory:
         fields = _gather(memory)
     if call.as_json:
@@ -120,14 +123,14 @@ def status(call: Call) -> None:
     )
 )
 @click.argument("model", default=pulling.DEFAULT, metavar="[MODEL]")
-@click.option("--hub", default=pulling.HUB, show_default=True, help="Address of the hub, or of a mirror of it.")
+@click.option("--hub", default=pulling.HUB, show_default=True, help="Address of the hub or of a mirror.")
 @json_option
 @pass_call
 def pull(call: Call, model: str, hub: str) -> None:
-    """Download a model for the embedder `onnx`: the only command that does.
+    """Download a model for the embedder `onnx`. Besides this command, only setup downloads one, after it asked.
 
     MODEL is OWNER/NAME or OWNER/NAME@REVISION on the Hugging Face Hub; the default is 91 MB. Every file is checked
-    against its checksum. One that broke off goes on where it stopped.
+    against its checksum. An interrupted download continues where it stopped.
     """
     from holdfast.settings import load_settings
 
@@ -136,11 +139,11 @@ def pull(call: Call, model: str, hub: str) -> None:
         answer_json({"model": model, "folder": folder})
     else:
         say(folder)
-        note(f"holdfast embedder use onnx path={folder}")
+        note(f"to use it: holdfast embedder use onnx path={folder}")
 
 
 def download(settings: Settings, model: str, hub: str) -> str:
-    """The folder of the model, which is downloaded unless it is there, with a bar on a terminal."""
+    """Return the folder of the model. The model is downloaded if it is missing, with a bar on a terminal."""
     with _download_bar() as advance:
         return embedding.download(settings, model, hub, advance)
 
@@ -164,11 +167,11 @@ def _parse_options(options: Sequence[str]) -> dict[str, str]:
     for option in options:
         key, equals, value = option.partition("=")
         if not equals or not key.isidentifier() or key == "name":
-            raise click.UsageError(f"{option!r} is no option: write key=value, e.g. model=nomic-embed-text")
+            raise click.UsageError(f"{option!r} is not an option: write key=value, e.g. model=nomic-embed-text")
         parsed[key] = os.path.abspath(os.path.expanduser(value)) if key == "path" else value
     if "api_key" in parsed:
-        hint = "put it into an environment variable and give that variable's name: api_key_env=…"
-        raise InvalidValueError("a key does not belong on a command line or in a file", hint=hint)
+        hint = "put the key into an environment variable and give the variable's name: api_key_env=…"
+        raise InvalidValueError("an API key must not be on a command line or in a file", hint=hint)
     return parsed
 
 
@@ -178,14 +181,14 @@ def _embed(memory: Memory, wait: bool) -> None:
     seen = coverage(memory.parts)
     waiting = seen.lessons - seen.embedded
     if not waiting:
-        embed_pending(memory.parts)  # nothing to embed: the vectors of the one before go
-        note("every lesson has its vector")
+        embed_pending(memory.parts)  # embeds nothing, but removes the previous embedder's vectors
+        note("every lesson has a vector")
     elif wait:
         with _embedding_bar(waiting) as on_batch:
             note(f"{counted(embedding.embed_all(memory, on_batch), 'lesson')} embedded")
     else:
         embedding.start()
-        note(f"{counted(waiting, 'lesson')} to embed, in the background: holdfast embedder status")
+        note(f"{counted(waiting, 'lesson')} to embed in the background; to see how far it is: holdfast embedder status")
 
 
 def _gather(memory: Memory) -> dict[str, Any]:
@@ -226,16 +229,16 @@ def _lines(fields: dict[str, Any]) -> Iterator[str]:
     if fields["running"]:
         yield "the others are being embedded now"
     elif fields["waiting"]:
-        yield "the others follow after the next session, or now with the same `holdfast embedder use …` again"
+        yield "the others follow after the next session; for now, run the same `holdfast embedder use …` again"
     if fields["answering"] != fields["id"] and fields["answering"]:
-        yield f"until then {fields['answering']} answers"
+        yield f"until then {fields['answering']} is used"
     if fields["failed"]:
-        yield f"failed last: {fields['failed']}"
+        yield f"last error: {fields['failed']}"
 
 
 @contextmanager
 def _embedding_bar(total: int) -> Iterator[Callable[[int], None] | None]:
-    """A progress function, called with how many more are done; None where nobody watches."""
+    """Yield a progress function, which takes the number of lessons just done; None if stderr is not a terminal."""
     if not sys.stderr.isatty():
         yield None
         return

@@ -1,4 +1,4 @@
-"""`holdfast export`: whole lessons as JSON lines, or as Markdown for people."""
+"""`holdfast export`: write whole lessons as JSON lines, or as Markdown for people."""
 
 from __future__ import annotations
 
@@ -28,23 +28,31 @@ MOST_READABLE = 100_000
         "holdfast export --all-projects | ssh other-machine holdfast import - --accept",
     )
 )
-@click.option("--format", "form", default="jsonl", show_default=True, type=click.Choice(["jsonl", "markdown"]))
+@click.option(
+    "--format",
+    "form",
+    default="jsonl",
+    show_default=True,
+    type=click.Choice(["jsonl", "markdown"]),
+    help="The format.",
+)
 @click.option(
     "--state",
     "states",
     multiple=True,
     type=click.Choice([*STATES, "all"]),
-    help="Only lessons in this state; all but forgotten ones with all.  [default: active]",
+    help="Only lessons in this state; `all` is every state except forgotten.  [default: active]",
 )
-@click.option("--all-projects", is_flag=True, help="Lessons of every project; each line then names its project.")
-@click.option("-o", "--output", type=click.File("wb", lazy=False, atomic=True), default="-", help="A file for it.")
+@click.option("--all-projects", is_flag=True, help="Export lessons of every project; each line names its project.")
+@click.option("-o", "--output", type=click.File("wb", lazy=False, atomic=True), default="-", help="Write to this file.")
 @folder_option
 @pass_call
 def command(call: Call, form: str, states: tuple[str, ...], all_projects: bool, output: IO[bytes]) -> None:
-    """Write lessons of the project and your own as JSON lines, newest first, or as Markdown to read.
+    """Write this project's lessons and your own as JSON lines, newest first, or as Markdown for people.
 
-    Secrets are redacted again, private lessons are left out. `holdfast import` reads JSON lines back: here as they
-    were, by the seal in each line; elsewhere with --accept. Everything, history and log too: `holdfast backup`.
+    Secrets are redacted again, and private lessons are left out. `holdfast import` reads the JSON lines. In this
+    Holdfast home it restores them unchanged, because each line has a seal. In another home, use --accept. To save
+    everything, including history and log, use `holdfast backup`.
     """
     count = 0
     with call.open() as memory:

@@ -16,8 +16,8 @@ from holdfast.surfaces.cli.call import Call, answer_json, examples, folder_optio
 )
 @click.argument("ref", metavar="ID", shell_complete=lesson_ids)
 @click.argument("verdict", type=click.Choice(["heeded", "helped", "hurt"]))
-@click.option("--note", default="", help="What happened, in words.")
-@click.option("--session", default="", help="The session it is about; else the one that was shown the lesson last.")
+@click.option("--note", default="", help="What happened, in your words.")
+@click.option("--session", default="", help="The session.  [default: the last one that was shown the lesson]")
 @json_option
 @folder_option
 @pass_call

@@ -1,4 +1,4 @@
-"""Findings: what `holdfast doctor` has to say, one line each."""
+"""Findings: the lines that `holdfast doctor` reports."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ OK, NOTE, BAD = "ok", "note", "bad"
 
 
 class Finding(NamedTuple):
-    """One thing looked at: `bad` is a problem, and `mend` the command that ends it."""
+    """The result of one check. Status `bad` is a problem; `mend` is the command that solves it."""
 
     status: str
     name: str
@@ -19,6 +19,6 @@ class Finding(NamedTuple):
 
 
 def failure(name: str, exc: Exception, mend: str = "") -> Finding:
-    """What an error says, and its hint as the way to mend it."""
+    """Return a bad finding with the error's message; `mend` defaults to the error's hint."""
     hint = exc.hint if isinstance(exc, HoldfastError) else ""
     return Finding(BAD, name, str(exc) or type(exc).__name__, mend or hint)

@@ -1,4 +1,4 @@
-"""`holdfast forget`: put a lesson out of use, or erase it."""
+"""`holdfast forget`: take a lesson out of use, or erase it."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ if TYPE_CHECKING:
     epilog=examples("holdfast forget 1f0c9a2b", "holdfast forget 1f0c9a2b 77ab03e1", "holdfast forget 1f0c9a2b --purge")
 )
 @click.argument("refs", metavar="ID...", nargs=-1, required=True, shell_complete=lesson_ids)
-@click.option("--purge", is_flag=True, help="Erase every version, and all that derives from it.")
+@click.option("--purge", is_flag=True, help="Erase every version, and everything derived from it. This is final.")
 @json_option
 @folder_option
 @pass_call
 def command(call: Call, refs: tuple[str, ...], purge: bool) -> None:
-    """Put lessons out of use for good. ID is the end of a lesson's id.
+    """Take lessons out of use for good. ID is the end of a lesson's id.
 
-    A tombstone stays, so that the lesson does not come back by an import; its history stays readable. --purge
-    erases the history too, with what the sessions it was learnt in said of it, writes this project's rules files and
-    skills anew without it, and names the files that still hold its words.
+    A marker stays, so that an import does not bring the lesson back, and its history can still be read. With --purge
+    the history is erased too, together with the text about it in the sessions in which it was learnt. This project's
+    rules files and skills are then written again without it, and files that still contain its words are listed.
     """
     with call.open() as memory:
-        lessons = [memory.get(ref) for ref in refs]  # all must be there before the first one goes
+        lessons = [memory.get(ref) for ref in refs]  # raise for an unknown id before the first lesson is removed
         words = [text for lesson in lessons for text in memory.words_of(lesson.id)] if purge else []
         done = [(short_id(lesson.id), lesson.id, _remove(memory, lesson, purge)) for lesson in lessons]
         rewritten = rewrite_derived(memory) if purge else []
@@ -50,7 +50,7 @@ def command(call: Call, refs: tuple[str, ...], purge: bool) -> None:
         counts = ", ".join(f"{count} {name}" for name, count in rows.items() if count)
         say(f"{short}  {word}" + (f"  {counts}" if counts else ""))
     for file in rewritten:
-        note(f"written anew without it: {file}")
+        note(f"written again without it: {file}")
     for copy in copies:
         note(f"its words are still in {copy.path}" + (f": {copy.mend}" if copy.mend else ""))
     if purge:
@@ -58,7 +58,7 @@ def command(call: Call, refs: tuple[str, ...], purge: bool) -> None:
 
 
 def _remove(memory: Memory, lesson: Lesson, purge: bool) -> dict[str, int]:
-    """Rows erased, by table; a tombstone erases none."""
+    """Forget or purge the lesson; return the number of erased rows by table, {} for a tombstone."""
     if purge:
         return memory.purge(lesson.id)
     memory.forget(lesson.id)

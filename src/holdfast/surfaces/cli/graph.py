@@ -1,4 +1,4 @@
-"""`holdfast graph`: what is linked to a file."""
+"""`holdfast graph`: list the files linked to a file."""
 
 from __future__ import annotations
 
@@ -35,15 +35,15 @@ WORDS = {
 
 @click.command(epilog=examples("holdfast graph src/app.py", "holdfast graph src/app.py --json"))
 @click.argument("file")
-@click.option("--limit", default=20, show_default=True, type=click.IntRange(1), help="Most links to print.")
+@click.option("--limit", default=20, show_default=True, type=click.IntRange(1), help="Print at most this many.")
 @json_option
 @folder_option
 @pass_call
 def command(call: Call, file: str, limit: int) -> None:
     """List the files linked to FILE, closest first.
 
-    Links are imports, both ways and over two hops; edits in the same commits of git's history; and reads before an
-    edit. Each line is weight (up to 1), relation, and file.
+    A link is an import in either direction, over at most two hops; an edit in the same git commit; or a read before an
+    edit. Each row has the weight (at most 1), the relation and the file.
     """
     from holdfast.freshness.codegraph import linked
 

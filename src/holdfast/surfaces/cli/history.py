@@ -1,4 +1,4 @@
-"""`holdfast history`: what became of a lesson."""
+"""`holdfast history`: print the versions of a lesson."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ TEXT_SHOWN = 120
 def command(call: Call, ref: str) -> None:
     """Print every version of a lesson, of the lessons it superseded and of its successors, oldest first.
 
-    Each says when it was recorded, by which change and by whom, and what differs from the version before. ID is the
-    end of its id.
+    Each version shows when it was recorded, by which change and by whom, and what differs from the version before. ID
+    is the end of the lesson's id.
     """
     with call.open() as memory:
         versions = memory.lineage(ref)
@@ -54,7 +54,7 @@ def command(call: Call, ref: str) -> None:
 
 
 def version_json(version: Version) -> dict[str, Any]:
-    """The version, the change that made it, and what differs from the one before."""
+    """Return the version, the change that made it, and what differs from the version before."""
     return {
         "lesson": lesson_json(version.lesson),
         "verb": version.verb,
@@ -65,7 +65,7 @@ def version_json(version: Version) -> dict[str, Any]:
 
 
 def version_lines(version: Version) -> list[str]:
-    """When, which lesson, what was done and by whom; then a line for each field that differs."""
+    """Return a line with time, lesson, change and author, then a line for each field that differs."""
     lesson = version.lesson
     by = version.actor or lesson.provenance.author or lesson.trust
     head = f"{lesson.recorded_at:%Y-%m-%d %H:%M:%S}  {short_id(lesson.id)}  {version.verb or 'recorded'}  by {by}"

@@ -1,4 +1,4 @@
-"""`holdfast hook`: become the hook."""
+"""`holdfast hook`: run the hook program in place of this process."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from holdfast.surfaces.cli.call import examples
 @click.argument("host")
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="")
 def command(host: str, arguments: tuple[str, ...]) -> None:
-    """Answer one hook of HOST: its payload on stdin, the answer on stdout, always exit code 0.
+    """Answer one hook call of HOST: reads its payload from stdin, prints the answer, and always exits with 0.
 
-    `holdfast setup` registers the hook's program directly, which starts four times quicker than this command.
+    `holdfast setup` registers the hook program directly, which starts four times faster than this command.
     """
     become(hook_program(host, *arguments))

@@ -1,4 +1,4 @@
-"""Doctor's line for each host that is set up: its version, what was heard of it, what it was handed last."""
+"""Doctor's line for each host that is set up: its version, its last events and its last delivery."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ WORDS = {
     "session_start": "start", "tool_result": "result", "tool_failure": "failure", "file_edit": "edit",
     "session_end": "end",
 }  # fmt: skip
-"""Kinds of events in a word, where the kind is two."""
+"""Short words for kinds of events whose name has two words."""
 
 
 def check_heard(settings: Settings, heard: Mapping[str, HostActivity]) -> Iterator[Finding]:
-    """A line for each host that is set up."""
+    """Yield a finding for each host that is set up."""
     try:
         wired = sorted(set_up(HostFiles(settings.home).manifest))
     except HoldfastError:
-        return  # told by `check_hosts`
+        return  # `check_hosts` reports it
     for name in wired:
         try:
             profile = load_host(name, settings).profile
@@ -48,7 +48,7 @@ def check_heard(settings: Settings, heard: Mapping[str, HostActivity]) -> Iterat
 
 
 def judge(name: str, profile: HostProfile, activity: HostActivity, now: datetime) -> Finding:
-    """What is to be said of one host."""
+    """Return the finding for one host."""
     version, fault = version_of(profile)
     if fault:
         return Finding(BAD, name, fault)
@@ -56,27 +56,27 @@ def judge(name: str, profile: HostProfile, activity: HostActivity, now: datetime
     if not profile.hooks:
         return Finding(OK, name, f"{head}no hooks: `holdfast backfill` learns from its sessions")
     if activity.heard_at is None:
-        return Finding(NOTE, name, f"{head}nothing heard yet: start a session, or restart one that runs")
+        return Finding(NOTE, name, f"{head}no event yet: start a session, or restart a running one")
     kinds = ", ".join(WORDS.get(kind, kind) for kind in activity.kinds)
-    line = f"{head}heard {ago_words(now - activity.heard_at)} ago ({kinds}); {_last_delivery(activity, now)}"
+    line = f"{head}last event {ago_words(now - activity.heard_at)} ago ({kinds}); {_last_delivery(activity, now)}"
     alarm = alarm_of(activity, now)
     return Finding(NOTE, name, f"{line}. {alarm}") if alarm else Finding(OK, name, line)
 
 
 def alarm_of(activity: HostActivity, now: datetime) -> str:
-    """Why a host's hooks may not work although it was heard; empty where nothing speaks for that."""
+    """Return why a host's hooks may have stopped working, or "" if there is no sign of that."""
     if activity.heard_at is None:
         return ""
     if now - activity.heard_at > QUIET:
         span = ago_words(now - activity.heard_at)
-        return f"Nothing was heard for {span}: are its hooks still trusted and switched on?"
+        return f"No event for {span}: are its hooks still trusted and switched on?"
     if activity.commands >= COMMANDS and not activity.failures:
-        return f"{activity.commands} commands were heard and none failed: the host may not report failures"
+        return f"{activity.commands} commands were reported and none failed: the host may not report failures"
     return ""
 
 
 def alarms(settings: Settings, heard: Mapping[str, HostActivity], now: datetime) -> Iterator[tuple[str, str]]:
-    """Each host that is set up and gives reason for an alarm, and the reason. No program is started."""
+    """Yield each host that is set up and gives reason for an alarm, with the reason. No program is started."""
     for name in sorted(set_up(HostFiles(settings.home).manifest)):
         alarm = alarm_of(heard.get(name, HostActivity()), now)
         if alarm:
@@ -84,7 +84,7 @@ def alarms(settings: Settings, heard: Mapping[str, HostActivity], now: datetime)
 
 
 def version_of(profile: HostProfile) -> tuple[str, str]:
-    """The number its program tells, or what is wrong with it; both empty where it has none on the PATH."""
+    """Return the version of the host's program, and what is wrong with it; both are "" if it is not on the PATH."""
     name = profile.headless.program if profile.headless else ""
     program = shutil.which(name) if name else None
     if program is None:
@@ -101,12 +101,12 @@ def version_of(profile: HostProfile) -> tuple[str, str]:
 
 def _last_delivery(activity: HostActivity, now: datetime) -> str:
     if activity.delivered_at is None:
-        return "nothing handed over yet"
+        return "nothing delivered yet"
     return f"last delivery {ago_words(now - activity.delivered_at)} ago"
 
 
 def ago_words(span: timedelta) -> str:
-    """The span in minutes, hours or days."""
+    """Return the span in minutes, hours or days."""
     minutes = int(span.total_seconds() // 60)
     if minutes < 120:
         return f"{max(minutes, 0)} min"

@@ -1,4 +1,4 @@
-"""`holdfast import`: what other tools keep, and whole lessons from JSON lines."""
+"""`holdfast import`: import lessons from other tools' files, and whole lessons from JSON lines."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ TOLD = 20
 
 
 class _Format(click.ParamType[str]):
-    """The name of a form; installed importers are looked up only when one is named."""
+    """The name of a format. Installed importers are looked up only if the user gives a name."""
 
     name = "name"
 
@@ -45,7 +45,7 @@ class _Format(click.ParamType[str]):
 
         known = [OWN, *importer_names()]
         if value not in known:
-            self.fail(f"unknown form {value!r}; one of {', '.join(known)}", param, ctx)
+            self.fail(f"unknown format {value!r}; choose from {', '.join(known)}", param, ctx)
         return str(value)
 
 
@@ -60,42 +60,43 @@ class _Format(click.ParamType[str]):
     ),
 )
 @click.argument("path", metavar="FILE|DIR", type=click.Path(exists=True, allow_dash=True))
-@click.option("--from", "name", type=_Format(), metavar="NAME", help="Its form, where it is not recognised.")
-@click.option("--accept", is_flag=True, help="Vouch for it: what is not suspicious becomes active, not a candidate.")
-@click.option("--project", default="", metavar="NAME", help="Its name in a store of several projects; * is all.")
-@click.option("--dry-run", "dry", is_flag=True, help="Print what would be done, and do nothing.")
+@click.option("--from", "name", type=_Format(), metavar="NAME", help="The format, if it is not recognised.")
+@click.option("--accept", is_flag=True, help="Vouch for the lessons: they become active unless they look suspicious.")
+@click.option("--project", default="", metavar="NAME", help="The project's name in another tool's store; * means all.")
+@click.option("--dry-run", "dry", is_flag=True, help="Print what would be done; change nothing.")
 @json_option
 @folder_option
 @pass_call
 def command(call: Call, path: str, name: str | None, accept: bool, project: str, dry: bool) -> None:
-    """Read lessons from what other tools keep, or from JSON lines; - reads JSON lines from stdin.
+    """Import lessons from other tools' files, or from JSON lines; - reads JSON lines from stdin.
 
-    Rules files (AGENTS.md, CLAUDE.md, GEMINI.md, CONVENTIONS.md, those of Cursor, Copilot, Windsurf, Cline, Roo,
-    Continue, Junie, Kiro), memories of agents (Claude Code's auto memory, a Cline memory bank), architecture decision
-    records, and the stores of other memory tools (the MCP reference server's JSON lines, mem0, claude-mem, Basic
-    Memory, engram, mcp-memory-service). A folder is searched for all of them. Each section, list item or row becomes a
-    lesson of its own. Nothing is written there.
+    Import reads rules files (AGENTS.md, CLAUDE.md, GEMINI.md, CONVENTIONS.md, those of Cursor, Copilot, Windsurf,
+    Cline, Roo, Continue, Junie, Kiro), memories of agents (Claude Code's auto memory, a Cline memory bank),
+    architecture decision records, and the stores of other memory tools (the MCP reference server's JSON lines, mem0,
+    claude-mem, Basic Memory, engram, mcp-memory-service). It searches a folder for all of them. Each section, list
+    item or row becomes a lesson of its own. The files are not changed.
 
-    What a repository or a tool says waits in the inbox (`holdfast review`) unless --accept is given; your own rules
-    files in your home are active at once; words that address the agent, hide something or run what they download are
-    quarantined. Importing the same again changes nothing; an edited section revises its lesson; what is gone from the
-    file is told and stays. `holdfast undo` takes an import back.
+    Lessons from a repository or a tool wait in the inbox (`holdfast review`) unless you give --accept. Your own rules
+    files in your home folder are active at once. A text is quarantined if it addresses the agent, hides something or
+    runs what it downloads. Importing the same file again changes nothing. An edited section revises its lesson. If a
+    section is gone from the file, import reports it and keeps the lesson. `holdfast undo` takes an import back.
 
-    JSON lines, one object a line, have the keys: id, kind, title, insight, why, how, snippets, files, symbols, anchors,
-    tags, topic_key, created_at, valid_from, valid_to, state, trust, confidence, salience, scope, project, path_prefix,
-    branch, pinned, error_signature, command, sessions_seen, revival, provenance, links, seal. Only kind and insight
-    are required; other keys are ignored and counted. A lesson you revised, rejected or forgot stays so.
+    JSON lines have one object on each line, with these keys: id, kind, title, insight, why, how, snippets, files,
+    symbols, anchors, tags, topic_key, created_at, valid_from, valid_to, state, trust, confidence, salience, scope,
+    project, path_prefix, branch, pinned, error_signature, command, sessions_seen, revival, provenance, links, seal.
+    Only kind and insight are required; other keys are ignored and counted. A lesson that you revised, rejected or
+    forgot stays so.
 
-    Lines that this Holdfast home exported carry its seal and come back as they were; one that was changed since is
-    refused and named. Any other line may be anybody's: it waits in the inbox as a repository's text, and what it says
-    of its own trust, state, scope, pin, id, links and provenance does not count, unless --accept is given. So export
-    and import between two machines takes --accept.
+    Lines that this Holdfast home exported carry its seal and are restored unchanged. A sealed line that was edited is
+    refused and reported. Any other line may be from anyone: its lesson waits in the inbox, and its own trust, state,
+    scope, pin, id, links and provenance are ignored, unless you give --accept. To move lessons between two machines,
+    use --accept.
 
-    A bad line or an unreadable file costs the others nothing; the exit code is 1 when there were any.
+    A bad line or an unreadable file does not stop the import; the exit code is 1 if there was one.
     """
     if path == "-" or name == OWN or (not name and holds_lessons(path)):
         if project:
-            raise click.UsageError("--project is for what other tools keep")
+            raise click.UsageError("--project is for other tools' stores, not for JSON lines")
         _import_lines(call, path, accept, dry)
         return
     request = ImportRequest(path, name or "", project, accept, dry)
@@ -167,17 +168,17 @@ def _print(report: ImportReport, mended: list[int], dry: bool) -> None:
 
 
 def _note_standing(report: ImportReport, dry: bool) -> None:
-    """Say what waits for a person, and why."""
+    """Print how many lessons wait for a person, and why."""
     if report.exported:
         what = counted(report.exported, "line")
-        note(f"{what} exported by another home: what is said there of trust, state and scope does not count here")
+        note(f"{what} exported by another Holdfast home: their trust, state and scope are ignored")
     if report.waiting:
         what = counted(report.waiting, "lesson")
         wait = "would wait" if dry else "waits" if report.waiting == 1 else "wait"
-        note(f"{what} {wait} in the inbox, for anybody can write a file: "
-             f"{click.style('holdfast review', bold=True)}, or the same with --accept")  # fmt: skip
+        note(f"{what} {wait} in the inbox, since anyone can write such a file: "
+             f"{click.style('holdfast review', bold=True)}, or import again with --accept")  # fmt: skip
     if report.quarantined:
         note(
-            f"{counted(report.quarantined, 'lesson')} in quarantine, because of what the words do: a person has to look"
+            f"{counted(report.quarantined, 'lesson')} in quarantine because the text looks suspicious: holdfast review"
         )
     note_conflicts(report.conflicts)

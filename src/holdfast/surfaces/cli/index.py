@@ -1,4 +1,4 @@
-"""`holdfast index`: bring the code index up to the work tree."""
+"""`holdfast index`: update the code index to the work tree."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ from holdfast.surfaces.cli.call import (
 
 
 @click.command(epilog=examples("holdfast index", "holdfast index --skipped"))
-@click.option("--skipped", is_flag=True, help="List files that were left out, and why (at most 100).")
+@click.option("--skipped", is_flag=True, help="List the files that were skipped, and why (at most 100).")
 @json_option
 @folder_option
 @pass_call
 def command(call: Call, skipped: bool) -> None:
-    """Bring the code index up to the files as they are now.
+    """Update the code index to the current files.
 
-    Only files that changed are read. Nothing depends on doing this: the index follows by itself when it is needed.
-    Stop it with Ctrl-C at any time and run it again to go on.
+    Only changed files are read. You need not run this command: Holdfast updates the index when it needs it. You can
+    stop it with Ctrl-C at any time and run it again to go on.
     """
     from holdfast.freshness.codegraph import reindex
 
@@ -46,9 +46,9 @@ def command(call: Call, skipped: bool) -> None:
     say(f"{counted(report.files, 'file')} indexed: {parsed}, {report.removed} removed")
     if skipped:
         for path, reason in report.skipped:
-            say(f"left out  {path}  {reason}")
+            say(f"skipped  {path}  {reason}")
     elif report.skipped:
         count = len(report.skipped)
-        note(f"left out: {counted(count, 'file')}{' or more' if count >= 100 else ''}: --skipped lists them")
+        note(f"skipped: {counted(count, 'file')}{' or more' if count >= 100 else ''}; --skipped lists them")
     if not report.complete:
         note("not complete; run it again to go on")

@@ -45,18 +45,20 @@ if TYPE_CHECKING:
     "states",
     multiple=True,
     type=click.Choice([*STATES, "all"]),
-    help="Only lessons in this state; all but forgotten ones with all.  [default: active]",
+    help="Only lessons in this state; `all` is every state except forgotten.  [default: active]",
 )
 @click.option("--kind", "kinds", multiple=True, type=click.Choice(LESSON_KINDS), help="Only lessons of this kind.")
 @click.option("--path", "--file", "path", default="", help="Only lessons about this file.")
 @click.option("--tag", default="", help="Only lessons with this tag.")
 @click.option("--host", default="", shell_complete=host_names, help="Only lessons learnt in this host's sessions.")
-@click.option("--trust", type=click.Choice(TRUSTS), help="Only lessons of this source.")
-@click.option("--since", default="", help="Only lessons since then, e.g. 2026-03-01, yesterday, '2 weeks ago'.")
-@click.option("--all-projects", is_flag=True, help="Lessons of every project on this machine.")
-@click.option("--as-of", default="", help="As known at that time, e.g. 2026-03-01T12:00:00Z, yesterday, or a commit.")
-@click.option("--conflicts", is_flag=True, help="Pairs of lessons that cannot hold together, the better one first.")
-@click.option("--limit", default=100, show_default=True, type=click.IntRange(1), help="Most lessons to print.")
+@click.option("--trust", type=click.Choice(TRUSTS), help="Only lessons with this trust, which says who is behind them.")
+@click.option("--since", default="", help="Only lessons since this time, e.g. 2026-03-01, yesterday, '2 weeks ago'.")
+@click.option("--all-projects", is_flag=True, help="List lessons of every project on this machine.")
+@click.option("--as-of", default="", help="List what memory held then: 2026-03-01T12:00:00Z, yesterday, or a commit.")
+@click.option(
+    "--conflicts", is_flag=True, help="List pairs of lessons that contradict each other, the better one first."
+)
+@click.option("--limit", default=100, show_default=True, type=click.IntRange(1), help="Print at most this many.")
 @json_option
 @folder_option
 @pass_call
@@ -75,10 +77,12 @@ def command(
 ) -> None:
     """List lessons, newest first.
 
-    Each lesson is shown with id, title, kind, where it belongs, and its freshness against the code as it is now, or
-    its state where that is not active. In a pipe it is one line, parted by tabs: id, kind, title, where, freshness.
-    With --conflicts each pair is two lessons and the reason why the first comes first; other options but --limit have
-    no effect on it.
+    Each lesson is shown with its id, title, kind, location, and its freshness: whether the current code still matches
+    it. A lesson that is not active shows its state instead. In a pipe each lesson is one line, separated by tabs: id,
+    kind, title, location, freshness.
+
+    With --conflicts, each pair is shown with the reason why the first lesson comes first. Only --limit and --json have
+    an effect then.
     """
     if conflicts:
         with call.open() as memory:

@@ -1,4 +1,4 @@
-"""`holdfast log`: what was shown when and why, and what changed."""
+"""`holdfast log`: which lessons were shown, when and why; or which changes were made."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ CHECKPOINTS = 1_000
 """Checkpoints looked through for those that were restored."""
 HEADS = ("time (UTC)", "moment", "id", "title", "shown for", "because", "host", "session")
 LATEST = "latest"
-"""What `--session` stands for without an id."""
+"""The value of `--session` without an id."""
 NAMED = 3
 """Lessons of a change that are named; an import has thousands."""
 
@@ -50,24 +50,20 @@ NAMED = 3
 )
 @click.option(
     "--session", is_flag=False, flag_value=LATEST, default="",
-    help="Only this session's deliveries, and what they came to; without an id the latest session's.",
+    help="Only this session's deliveries, and their outcome; without an id, the latest session's.",
 )  # fmt: skip
-@click.option(
-    "--lesson", "ref", default="", shell_complete=lesson_ids, help="Only deliveries of the lesson whose id ends so."
-)
-@click.option(
-    "--why", is_flag=True, help="Also what each was shown for, the reason, host and session; always there in a pipe."
-)
-@click.option("--changes", "only_changes", is_flag=True, help="Changes of memory instead of deliveries.")
-@click.option("--limit", default=50, show_default=True, type=click.IntRange(1), help="Most lines to print.")
+@click.option("--lesson", "ref", default="", shell_complete=lesson_ids, help="Only deliveries of this lesson.")
+@click.option("--why", is_flag=True, help="Also print trigger, reason, host and session; a pipe always gets them.")
+@click.option("--changes", "only_changes", is_flag=True, help="Print changes of memory instead of deliveries.")
+@click.option("--limit", default=50, show_default=True, type=click.IntRange(1), help="Print at most this many lines.")
 @json_option
 @folder_option
 @pass_call
 def command(call: Call, session: str, ref: str, why: bool, only_changes: bool, limit: int) -> None:
-    """Print what was shown when and why, newest first; or what changed memory.
+    """Print which lessons were shown, when and why, newest first; or which changes were made.
 
-    Each line is time, moment, lesson and title; with --why also what it was shown for, the reason, host
-    and session.
+    Each line has the time, the moment, the lesson's id and its title. With --why it also has the trigger (what the
+    lesson was shown for), the reason, the host and the session.
     """
     with call.open() as memory:
         if only_changes:
@@ -100,7 +96,7 @@ def _print_deliveries(call: Call, memory: Memory, deliveries: list[Delivery], bi
         ]
         for d in deliveries
     ]
-    if sys.stdout.isatty() and not why:  # the title has the room; a program gets every column
+    if sys.stdout.isatty() and not why:  # a terminal has room for the title only; a program gets every column
         rows = [[f"{d.at:%m-%d %H:%M}", d.moment, short_id(d.lesson), titles[d.lesson]] for d in deliveries]
     for line in table(rows, HEADS[: len(rows[0])] if rows else ()):
         say(line)
@@ -131,7 +127,7 @@ def _named(change: Change, titles: dict[LessonId, str]) -> str:
 
 
 def _titles(memory: Memory, ids: list[LessonId]) -> dict[LessonId, str]:
-    """The lessons' titles as they are now. A restored checkpoint is called one; what was purged has no words left."""
+    """Return the lessons' current titles. A restored checkpoint is marked; a purged lesson is `(erased)`."""
     goals = {LessonId(saved.id): saved.goal for saved in memory.checkpoints(CHECKPOINTS)} if ids else {}
     return {lesson: _title(memory, lesson, goals) for lesson in dict.fromkeys(ids)}
 

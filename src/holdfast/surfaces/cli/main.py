@@ -1,4 +1,4 @@
-"""The command line's entry point: finds a command's module when it is asked for, and turns errors into exit codes."""
+"""The entry point of the command line: loads the typed command's module and maps errors to exit codes."""
 
 from __future__ import annotations
 
@@ -19,71 +19,71 @@ if TYPE_CHECKING:
 
 GROUPS = {
     "Every day": {
-        "remember": "Keep a lesson.",
-        "recall": "Ask memory; the best lessons first.",
+        "remember": "Save a lesson.",
+        "recall": "Search memory; the best lessons come first.",
         "list": "List lessons, newest first.",
         "show": "Print everything about one lesson.",
-        "review": "Go through the lessons that wait for a person.",
-        "status": "Print where things are and how much there is.",
+        "review": "Go through the lessons that wait for your decision.",
+        "status": "Print this folder's project, where its memory is and what it holds.",
         "checkpoint": "Save, show or close the working state of a task.",
     },
-    "Whether a lesson holds": {
-        "why": "Print why a lesson is believed, and whether the code still bears it out.",
+    "Check lessons": {
+        "why": "Print who said a lesson, on what evidence, and whether the code still agrees.",
         "audit": "Go through lessons that may have gone stale, a few a day.",
-        "verify": "Check lessons against the code as it is now, and follow what has moved.",
-        "diff": "Print the code a lesson is about, then and now.",
-        "confirm": "Say that a lesson still holds for the code as it is now.",
+        "verify": "Check lessons against the current code, and follow code that has moved.",
+        "diff": "Print the code that a lesson is about, as it was and as it is.",
+        "confirm": "State that a lesson still holds for the current code.",
         "blame": "List the lessons about a file's lines.",
-        "history": "Print what became of a lesson: its versions, predecessors and successors.",
-        "bisect": "Find the commit since which memory says something.",
+        "history": "Print the versions of a lesson, its predecessors and its successors.",
+        "bisect": "Find the commit at which memory's answer to a question changed.",
         "feedback": "Say whether a lesson helped.",
-        "log": "Print what was shown when and why, or what changed.",
+        "log": "Print which lessons were shown, when and why; or which changes were made.",
         "check": "Check that memory delivers what a repository's checks expect.",
-        "stats": "Print what deliveries came to: heeded, overridden, missed, with and without.",
-        "watch": "Say which lessons' code changes, as it happens.",
+        "stats": "Print the outcomes of deliveries: how often lessons were heeded and helped.",
+        "watch": "Print a line whenever the code of a lesson changes.",
     },
-    "Change and take back": {
+    "Change and undo": {
         "revise": "Replace a lesson by a better one.",
-        "edit": "Change when a lesson is told.",
-        "forget": "Put a lesson out of use for good, or erase it.",
-        "prune": "Forget lessons that are of no use any more.",
-        "undo": "Take back the last change of this project's memory.",
-        "rejudge": "Judge again what an older version learnt by words alone.",
+        "edit": "Change when a lesson is shown.",
+        "forget": "Take a lesson out of use for good, or erase it.",
+        "prune": "Forget lessons that are no longer of use.",
+        "undo": "Undo the last change of this project's memory.",
+        "rejudge": "Judge again the lessons that an older version found by words alone.",
     },
-    "With a team": {
+    "Work with a team": {
         "share": "Write lessons as files of the repository.",
-        "sync": "Keep the repository's lesson files and memory in step.",
-        "staged": "List lessons that are seen on their branch alone.",
+        "sync": "Synchronise the repository's lesson files with memory.",
+        "staged": "List lessons that are shown on their branch only.",
         "pr": "Summarise what a branch's sessions learnt, for a pull request.",
-        "merge-driver": "Merge two revisions of one lesson's file, as git calls it.",
+        "merge-driver": "Merge two revisions of one lesson's file; git calls this.",
     },
     "Set up and fill": {
         "setup": "Register hooks and the MCP server with a host.",
-        "uninstall": "Take back what setup changed.",
-        "doctor": "Prove that memory works, and name what does not.",
-        "backfill": "Learn from transcripts that are on this machine already.",
+        "uninstall": "Undo what setup changed.",
+        "doctor": "Prove that memory works, and report every problem.",
+        "backfill": "Learn from the transcripts that are already on this machine.",
         "distil": "Let a model of your choice word the lessons of sessions.",
-        "import": "Read lessons from what other tools keep, or from JSON lines.",
-        "export": "Write lessons as JSON lines, or to read.",
-        "backup": "Write everything of this home into one file.",
-        "restore": "Take this home's memory from a backup.",
-        "embedder": "Choose what places lessons by meaning.",
+        "import": "Import lessons from other tools' files, or from JSON lines.",
+        "export": "Write lessons as JSON lines, or as Markdown for people.",
+        "backup": "Write everything in this Holdfast home into one file.",
+        "restore": "Replace this Holdfast home's memory by a backup.",
+        "embedder": "Choose the embedder, which finds lessons by their meaning.",
         "project": "Show which project a folder is, and accept the id that its files declare.",
         "completion": "Print the completion script of a shell.",
     },
-    "The code and other files": {
-        "index": "Bring the code index up to the files as they are now.",
+    "Code and rules files": {
+        "index": "Update the code index to the current files.",
         "graph": "List the files linked to a file.",
-        "rules": "Keep lessons in the rules files of hosts without hooks.",
-        "skills": "Write lessons that recur as Agent Skills.",
-        "compile": "Print the sections of a rules file that are needed.",
+        "rules": "Write lessons into the rules files of hosts without hooks.",
+        "skills": "Write recurring lessons as Agent Skills.",
+        "compile": "Print the sections of a rules file that a task needs.",
     },
     "Started by hosts": {
         "mcp": "Run the MCP server on stdin and stdout.",
         "hook": "Answer one hook of a host.",
     },
 }
-"""Every command and its one line of help, in the order of the help: listing them imports none of them."""
+"""Every command with its line of help, in the order of the help. The list imports no command's module."""
 COMMANDS = {name: line for commands in GROUPS.values() for name, line in commands.items()}
 
 EXIT_FAILED = 1
@@ -104,18 +104,18 @@ EXIT_CODES: dict[type[BaseException], int] = {
     OSError: EXIT_FAILED,
     Exception: EXIT_BUG,
 }
-"""Exit code by error class: the first line that fits."""
+"""Exit code for each error class; the first class that matches counts."""
 
 
 class Holdfast(click.Group):
-    """A group whose commands are loaded when asked for, with one place where errors end."""
+    """A group that loads a command's module on demand and turns every error into a message and an exit code."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """The commands' names, in the order of the help."""
+        """Return the commands' names, in the order of the help."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The command, from its module: dashes become underscores, names of Python's own get one at the end."""
+        """Load the command from its module; in the module's name "_" stands for "-", and RESERVED names end in "_"."""
         if cmd_name not in COMMANDS:
             return None
         name = cmd_name.replace("-", "_") + ("_" if cmd_name in RESERVED else "")
@@ -125,7 +125,7 @@ class Holdfast(click.Group):
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The commands' list in the help, by what they are for, without loading them."""
+        """Write the list of commands in their groups, without loading them."""
         widest = max(map(len, COMMANDS))
         for title, commands in GROUPS.items():
             with formatter.section(title):
@@ -134,7 +134,7 @@ class Holdfast(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """The command asked for; an unknown one is answered with the nearest name."""
+        """Find the command that was typed. Raises UsageError for an unknown name, with the nearest known one."""
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
             from difflib import get_close_matches
 
@@ -144,7 +144,7 @@ class Holdfast(click.Group):
         return super().resolve_command(ctx, args)
 
     def main(self, args: Sequence[str] | None = None, **extra: Any) -> Any:  # type: ignore[override]
-        """Run, then exit with the code that fits what happened."""
+        """Run the command, then exit with the code for its result or error."""
         extra["standalone_mode"] = False
         extra.setdefault("prog_name", "holdfast")
         try:
@@ -160,7 +160,7 @@ class Holdfast(click.Group):
 
 
 RESERVED = frozenset({"bisect", "import", "list"})
-"""Commands whose module cannot, or should not, have their name."""
+"""Commands whose name a module cannot have (a keyword) or should not have (a built-in, a standard module)."""
 
 
 @click.command(
@@ -175,7 +175,7 @@ RESERVED = frozenset({"bisect", "import", "list"})
 def cli(ctx: click.Context) -> None:
     """Persistent memory for coding agents: what one session learns, the next one knows.
 
-    Without a command: what this folder's memory holds and what needs you.
+    Without a command, it prints what this folder's memory holds and what needs your attention.
     """
     call = ctx.ensure_object(Call)
     if not colour_wanted():
@@ -188,13 +188,13 @@ def cli(ctx: click.Context) -> None:
 
 
 def main() -> None:
-    """The `holdfast` program."""
+    """Run the `holdfast` program."""
     cli.main()
 
 
 def _report(exc: BaseException, as_json: bool = False) -> int:
-    """Say on stderr what went wrong and what to do, to a program as one JSON object; returns the exit code."""
-    if isinstance(exc, click.exceptions.NoArgsIsHelpError):  # `holdfast checkpoint` alone asks for help
+    """Print on stderr what went wrong and what to do, as one JSON object for a program; return the exit code."""
+    if isinstance(exc, click.exceptions.NoArgsIsHelpError):  # a group without a command, such as `holdfast checkpoint`
         click.echo(exc.format_message())
         return 0
     code = next((code for kind, code in EXIT_CODES.items() if isinstance(exc, kind)), EXIT_BUG)
@@ -210,7 +210,7 @@ def _report(exc: BaseException, as_json: bool = False) -> int:
         _say_bug(exc)
     else:
         _say("error", _message(exc), "red")
-        hint = exc.hint if isinstance(exc, HoldfastError) else "holdfast doctor says what is wrong with this machine"
+        hint = exc.hint if isinstance(exc, HoldfastError) else "holdfast doctor shows what is wrong with this machine"
         if hint:
             _say("hint", hint, "cyan")
     return code
@@ -237,7 +237,7 @@ def _say_bug(exc: BaseException) -> None:
 
     traceback.print_exception(exc)
     _say("error", f"a bug in holdfast {__version__}: {type(exc).__name__}: {exc}", "red")
-    _say("hint", "report the lines above together with the output of: holdfast doctor --report", "cyan")
+    _say("hint", "report the lines above, with the output of: holdfast doctor --report", "cyan")
 
 
 def _say(label: str, text: str, colour: str) -> None:
@@ -247,7 +247,10 @@ def _say(label: str, text: str, colour: str) -> None:
 
 
 def _leave_pipe() -> None:
-    """The reader went away (`| head`): no message, and nothing left in the buffer to fail at exit."""
+    """Exit with 0 and without a message because the reader closed the pipe (`| head`).
+
+    Stdout becomes the null device; otherwise Python would fail when it flushes the rest at exit.
+    """
     import os
 
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

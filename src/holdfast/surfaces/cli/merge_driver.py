@@ -1,4 +1,4 @@
-"""`holdfast merge-driver`: what git runs to merge two revisions of one lesson's file."""
+"""`holdfast merge-driver`: merge two revisions of one lesson's file, for git."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from holdfast.surfaces.cli.call import examples, note
 @click.argument("ours", type=click.Path(exists=True, dir_okay=False, writable=True))
 @click.argument("theirs", type=click.Path(exists=True, dir_okay=False))
 def command(base: str, ours: str, theirs: str) -> int:
-    """Merge THEIRS into OURS, field by field; BASE is what both began with.
+    """Merge THEIRS into OURS, field by field; BASE is their common ancestor.
 
-    Where both changed the rule, both are kept: the next sync makes two lessons of them, which contradict each other.
-    Files that are not lessons are merged as text, with conflict markers; exit 1 then.
+    If both sides changed the rule, both rules are kept: the next sync makes two lessons of them, which contradict each
+    other. Files that are not lessons are merged as text; if that leaves conflict markers, the exit code is 1.
     """
     from holdfast.publishing.sharing.merge import merge_files
 

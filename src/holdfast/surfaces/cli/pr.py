@@ -1,4 +1,4 @@
-"""`holdfast pr`: what a branch's sessions learnt, for a pull request."""
+"""`holdfast pr`: summarise what a branch's sessions learnt, for a pull request."""
 
 from __future__ import annotations
 
@@ -38,11 +38,12 @@ if TYPE_CHECKING:
 @json_option
 @pass_call
 def command(call: Call, base: str, files_only: bool) -> int:
-    """Summarise as Markdown what the checked-out branch taught since it left BASE, by default the main line.
+    """Summarise as Markdown what was learnt on the current branch since it left BASE, by default the main line.
 
-    New, revised and retired lessons, and those that a later session refuted; each with who said it and the code it is
-    about. Shared lessons are read from their committed files, the others from this machine's memory. Private lessons,
-    your own for all projects, and those that wait are left out. It prints, and sends nothing.
+    The summary lists new, revised and retired lessons, and lessons that a later session refuted. For each it prints who
+    said it and the code it is about. Shared lessons are read from their committed files, the others from this machine's
+    memory. Private lessons, your own lessons for all projects, and lessons that wait are left out. The summary is only
+    printed; nothing is sent.
     """
     from holdfast.publishing.branchsummary import render_markdown
 
@@ -61,7 +62,7 @@ def command(call: Call, base: str, files_only: bool) -> int:
 
 
 def _summary(call: Call, base: str, files_only: bool) -> Summary:
-    """From the files alone, or from them and the memory."""
+    """Return the summary, from the lesson files alone or from the files and memory. Raises InvalidValueError."""
     if not files_only:
         with call.open() as memory:
             return memory.branch_summary(base)
@@ -70,5 +71,5 @@ def _summary(call: Call, base: str, files_only: bool) -> Summary:
 
     checkout = open_checkout(call.folder or os.getcwd())
     if checkout is None:
-        raise InvalidValueError("this folder is in no git repository", hint="run it in one")
+        raise InvalidValueError("this folder is not in a git repository", hint="run the command in a repository")
     return summarise(*checkout, base)

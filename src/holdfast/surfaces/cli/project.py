@@ -1,4 +1,4 @@
-"""`holdfast project`: which project a folder is, and whether the id that its files declare counts."""
+"""`holdfast project`: show which project a folder is, and accept the id that its files declare."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ ACCEPT = "holdfast project accept"
 
 @click.group(cls=Group, epilog=examples("holdfast project show", "holdfast project accept", "holdfast project close"))
 def command() -> None:
-    """Show which project a folder is, accept the id that its files declare, close it to other projects.
+    """Show which project a folder is, accept the id that its files declare, or close the project to other projects.
 
-    A repository can name its project in .holdfast/project.toml. The first repository with an id owns it. In another one
-    the id counts only where the remote or the root commit is the same, or after you have accepted it for that folder:
-    anybody can write your project's id into a repository of theirs.
+    A repository can declare its project's id in .holdfast/project.toml. The first repository with an id owns it. In
+    another repository the id counts only if the remote or the root commit is the same, or if you accepted it for that
+    folder. The reason is that anyone can write your project's id into a repository.
     """
 
 
@@ -42,7 +42,7 @@ def command() -> None:
 @folder_option
 @pass_call
 def show(call: Call) -> None:
-    """Print the folder's project, what its identity rests on, and a declared id that does not count."""
+    """Print the folder's project, how it is identified, and a declared id that does not count here."""
     with call.open() as memory:
         _print(call, memory.place, is_closed=memory.is_closed)
 
@@ -53,17 +53,17 @@ def show(call: Call) -> None:
 @folder_option
 @pass_call
 def accept(call: Call, yes: bool) -> None:
-    """Let the id that .holdfast/project.toml declares count in this folder, and in no other.
+    """Accept the id that .holdfast/project.toml declares, for this folder only.
 
-    From then on sessions here read and write the memory of that project, and so do those of its owner, which `show`
-    names. Accept it only where both are yours; release takes it back.
+    From then on, sessions in this folder share the memory of that project with the repository that owns the id, which
+    `show` names. Accept the id only if both repositories are yours. `holdfast project release` takes it back.
     """
     with call.open() as memory:
         place = memory.place
         if place.claim and not yes:
             _ask(place)
         after = memory.accept_project()
-    note(f"what was learnt here before stays under {place.project.id}")
+    note(f"lessons learnt here before stay under {place.project.id}")
     _print(call, after)
 
 
@@ -72,10 +72,10 @@ def accept(call: Call, yes: bool) -> None:
 @folder_option
 @pass_call
 def release(call: Call) -> None:
-    """Let the id that .holdfast/project.toml declares not count any more in this repository.
+    """Stop using the id that .holdfast/project.toml declares in this repository.
 
-    It takes back an accept. Where this repository owned the id, the next one that declares it has to be accepted. What
-    was learnt under the id stays there.
+    This takes back `holdfast project accept`. If this repository owned the id, the next repository that declares it
+    needs to be accepted. Lessons learnt under the id stay there.
     """
     with call.open() as memory:
         _print(call, memory.release_project())
@@ -86,10 +86,10 @@ def release(call: Call) -> None:
 @folder_option
 @pass_call
 def close(call: Call) -> None:
-    """Let no other project see this one's lessons, not even where you ask for those of siblings.
+    """Hide this project's lessons from all other projects.
 
-    They are left out of `recall --across`, `--all-projects` elsewhere, and proposals to make a lesson one for all.
-    `holdfast backup` and `export --all-projects` still hold them.
+    Elsewhere, `recall --across` and `--all-projects` leave them out, and so do proposals to make a lesson one for all
+    projects. `holdfast backup` and `export --all-projects` still contain them.
     """
     with call.open() as memory:
         memory.close_project()
@@ -101,14 +101,14 @@ def close(call: Call) -> None:
 @folder_option
 @pass_call
 def open_(call: Call) -> None:
-    """Take `close` back: other projects may see this one's lessons where you ask for them."""
+    """Undo `close`: other projects may again show this project's lessons if you ask for them."""
     with call.open() as memory:
         memory.open_project()
         _print(call, memory.place)
 
 
 def claim_line(place: Place) -> str:
-    """What to say of a declared id that does not count, in a sentence; empty when there is none."""
+    """Return a sentence about a declared id that does not count here, or "" if there is none."""
     if not place.claim:
         return ""
     owner = f", which belongs to {place.claim_owner}" if place.claim_owner else ""
@@ -127,20 +127,20 @@ def _print(call: Call, place: Place, *, is_closed: bool = False) -> None:
         answer_json(plain(place) | {"closed": is_closed})
         return
     project = place.project
-    rows = [["project", project.id], ["name", project.name], ["folder", place.root], ["known by", identity(place)]]
+    rows = [["project", project.id], ["name", project.name], ["folder", place.root], ["identity", identity(place)]]
     rows += [["closed", "other projects do not see its lessons"]] if is_closed else []
     for line in pairs([*rows, *([["declares", claim_line(place)]] if place.claim else [])]):
         say(line)
 
 
 def plain(place: Place) -> dict[str, Any]:
-    """The project and its place as `--json` prints them."""
+    """Return the project and its location as `--json` prints them."""
     fields = dict(place.project.__dict__) | {"root": place.root, "prefix": place.prefix, "branch": place.branch}
     return fields | {"claim": place.claim, "claim_owner": place.claim_owner}
 
 
 def identity(place: Place) -> str:
-    """What the project's identity rests on, in words."""
+    """Return in words how the project is identified."""
     project = place.project
     by_source = {"file": "named by .holdfast/project.toml", "path": "known by its path"}
     return project.remote or by_source.get(project.source, "known by its first commit")

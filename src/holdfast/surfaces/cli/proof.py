@@ -1,6 +1,6 @@
-"""The proof that memory persists: a story of two sessions, through the real hook program, in a scratch home.
+"""Doctor's proof that memory persists: two sessions in a scratch home, played through the real hook program.
 
-Every step is a process of its own, as with a host: nothing is carried from one to the next but what was kept.
+Every step is a process of its own, as with a host, so that only what was stored passes from one step to the next.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ LEARN_TIMEOUT_S = 20.0
 
 
 def prove() -> Iterator[Finding]:
-    """One finding for each step that was done; the first that fails is the last."""
+    """Yield a finding for each step; the first step that fails is the last one."""
     with tempfile.TemporaryDirectory(prefix="holdfast-doctor-", ignore_cleanup_errors=True) as scratch:
         story = _Story(os.path.realpath(scratch))
         for name, step in story.steps():
             try:
                 what = step()
             except (OSError, subprocess.SubprocessError, ValueError) as exc:
-                yield failure(name, exc, "holdfast doctor --report, and report it")
+                yield failure(name, exc, "report it with the output of: holdfast doctor --report")
                 return
             yield Finding(OK, name, what)
 
@@ -55,7 +55,7 @@ class _Story:
         )
 
     def steps(self) -> list[tuple[str, Any]]:
-        """The steps' names and functions; each returns what was seen or raises ValueError."""
+        """Return the steps' names and functions. Each function returns what happened or raises ValueError."""
         return [
             ("session 1", self.first_session),
             ("learning", self.wait_for_learner),
@@ -64,27 +64,27 @@ class _Story:
         ]
 
     def first_session(self) -> str:
-        """A session starts, the user asks to remember something, the session ends."""
+        """Play a session in which the user asks to remember a rule."""
         self.hook("doctor-1", "SessionStart", source="startup")
         self.hook("doctor-1", "UserPromptSubmit", prompt=f"Remember that {RULE}.")
         self.hook("doctor-1", "SessionEnd", reason="other")
-        return "hooks answered a start, a prompt and an end"
+        return "hooks answered the start, a prompt and the end"
 
     def wait_for_learner(self) -> str:
-        """The process the session's end started has kept the lesson, and is gone."""
+        """Wait until the learner that the session's end started has stored the lesson and exited."""
         settings = load_settings(self.environment)
         deadline = time.monotonic() + LEARN_TIMEOUT_S
         with Memory(self.folder, settings=settings) as memory:
             while not (lessons := memory.lessons(states=())) and not _log_of(settings) and time.monotonic() < deadline:
                 time.sleep(0.1)
         with LearningTurn(settings.run_path, LEARN_TIMEOUT_S):
-            pass  # nobody is learning any more: the scratch folder can go
+            pass  # no learner is running any more, so the scratch folder can be removed
         if not any(MARK in lesson.insight for lesson in lessons):
-            raise ValueError("the session's end taught nothing" + _log_of(settings))
-        return "what was said became a lesson"
+            raise ValueError("no lesson was learnt after the session's end" + _log_of(settings))
+        return "the rule became a lesson"
 
     def second_session(self) -> str:
-        """A new session that asks a question is given the lesson, unasked."""
+        """Play a second session with a related prompt, which must be given the lesson."""
         start = self.hook("doctor-2", "SessionStart", source="startup")
         prompt = self.hook("doctor-2", "UserPromptSubmit", prompt=QUESTION)
         if MARK not in start + prompt:
@@ -92,14 +92,14 @@ class _Story:
         return "a new session was given the lesson " + ("at its start" if MARK in start else "with its prompt")
 
     def recall(self) -> str:
-        """A new process that asks finds the lesson."""
-        items = self.asked("recall", QUESTION, key="items")
+        """Ask for the lesson in a new process."""
+        items = self.run_json("recall", QUESTION, key="items")
         if not any(MARK in item["lesson"]["insight"] for item in items):
             raise ValueError("recall does not find the lesson")
-        return "a new process that asks finds it"
+        return "a new process finds the lesson"
 
     def hook(self, session: str, name: str, **fields: str) -> str:
-        """The hook program's answer to a payload of the host's shape."""
+        """Return the hook program's answer to a payload in the host's format."""
         payload = {
             "session_id": session,
             "transcript_path": os.path.join(self.folder, f"{session}.jsonl"),
@@ -111,8 +111,8 @@ class _Story:
         json.loads(answer)
         return answer
 
-    def asked(self, *arguments: str, key: str = "lessons") -> list[dict[str, Any]]:
-        """What a command of ours answers in JSON under a key."""
+    def run_json(self, *arguments: str, key: str = "lessons") -> list[dict[str, Any]]:
+        """Run a `holdfast` command with --json and return the list under a key of its answer."""
         answer = self._run(isolated("holdfast.__main__", *arguments, "--json"), "")
         rows: list[dict[str, Any]] = json.loads(answer)[key]
         return rows
@@ -133,7 +133,7 @@ class _Story:
 
 
 def _log_of(settings: Settings) -> str:
-    """The last line of the scratch home's log that tells of a failure, if it has one; a late answer is none."""
+    """Return the last failure in the scratch home's log as ": line", or "". A late answer is no failure."""
     try:
         with open(settings.log_path, encoding="utf-8", errors="replace") as stream:
             lines = [line for line in stream.read().splitlines() if " deadline: " not in line]

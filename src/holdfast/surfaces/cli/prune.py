@@ -1,4 +1,4 @@
-"""`holdfast prune`: forget lessons that are of no use any more."""
+"""`holdfast prune`: forget lessons that are no longer of use."""
 
 from __future__ import annotations
 
@@ -37,9 +37,10 @@ HEADS = ("id", "kind", "title", "why")
 @folder_option
 @pass_call
 def command(call: Call, dry_run: bool, yes: bool) -> None:
-    """Forget lessons that nobody would miss: of no use for long, and their code gone, their rule doubled, or unsure.
+    """Forget lessons that were of no use for a long time and that are also in doubt.
 
-    Pinned lessons and what a person stated or accepted stay; `holdfast audit` shows those. One `holdfast undo`
+    A lesson is in doubt if its code is gone, if another lesson says the same, or if its confidence is low. Pinned
+    lessons and lessons that a person stated or accepted are kept; `holdfast audit` lists them. One `holdfast undo`
     brings all of them back.
     """
     with call.open() as memory:
@@ -80,5 +81,5 @@ def _cells(finding: Finding) -> list[str]:
 
 def _agree(count: int) -> None:
     if not sys.stdin.isatty():
-        raise InvalidValueError("prune asks before it forgets, and nobody can be asked", hint="--dry-run, or --yes")
+        raise InvalidValueError("prune asks first, and there is no terminal to ask on", hint="--dry-run, or --yes")
     click.confirm(f"Forget {counted(count, 'lesson')}?", abort=True, err=True)

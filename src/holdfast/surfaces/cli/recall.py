@@ -1,4 +1,4 @@
-"""`holdfast recall`: ask memory."""
+"""`holdfast recall`: search memory."""
 
 from __future__ import annotations
 
@@ -43,27 +43,30 @@ if TYPE_CHECKING:
 @click.argument("text", nargs=-1)
 @click.option("--path", "--file", "paths", multiple=True, help="A file the work is about; may be repeated.")
 @click.option("--symbol", "symbols", multiple=True, help="A function or class the work is about.")
-@click.option("--command", default="", help="A command about to be run.")
-@click.option("--error", default="", help="Error output to be answered; - reads it from stdin.")
+@click.option("--command", default="", help="A command that is about to run.")
+@click.option("--error", default="", help="Error output to find lessons for; - reads it from stdin.")
 @click.option("--kind", "kinds", multiple=True, type=click.Choice(LESSON_KINDS), help="Only lessons of this kind.")
 @click.option("--state", "states", multiple=True, type=click.Choice(STATES), help="Only lessons in this state.")
-@click.option("--all-projects", is_flag=True, help="Lessons of every project on this machine.")
-@click.option("--across", is_flag=True, help="Also lessons of sibling projects, below this one's own.")
-@click.option("--as-of", default="", help="Answer as of that time, e.g. 2026-03-01T12:00:00Z, yesterday, or a commit.")
-@click.option("--limit", default=10, show_default=True, type=click.IntRange(1, 1000), help="Most lessons to print.")
-@click.option("--budget", default=2000, show_default=True, type=click.IntRange(1), help="Most tokens they may cost.")
-@click.option("--why", is_flag=True, help="Print what each score is made of.")
+@click.option("--all-projects", is_flag=True, help="Search lessons of every project on this machine.")
+@click.option("--across", is_flag=True, help="Also search lessons of sibling projects; they come last.")
+@click.option("--as-of", default="", help="Search memory as it was then: 2026-03-01T12:00:00Z, yesterday, or a commit.")
+@click.option("--limit", default=10, show_default=True, type=click.IntRange(1, 1000), help="Print at most this many.")
+@click.option(
+    "--budget", default=2000, show_default=True, type=click.IntRange(1), help="Print at most this many tokens."
+)
+@click.option("--why", is_flag=True, help="Print how each score is computed.")
 @json_option
 @folder_option
 @pass_call
 def command(
     call: Call, /, text: tuple[str, ...], why: bool, budget: int, as_of: str, error: str, **conditions: Any
 ) -> None:
-    """Ask memory; the best lessons first.
+    """Search memory; the best lessons come first.
 
-    Each lesson is shown with rank, id, title, kind, where it belongs, who says it, and its freshness against the code
-    as it is now. In a pipe it is one line, parted by tabs: rank, id, kind, title, where, who says it, freshness.
-    Lessons that nobody confirmed yet come last and say so; two that contradict each other stand together.
+    Each lesson is shown with its rank, id, title, kind, location, source, and its freshness: whether the current code
+    still matches it. In a pipe each lesson is one line, separated by tabs: rank, id, kind, title, location, source,
+    freshness. Lessons that nobody has confirmed come last and are marked. Two lessons that contradict each other are
+    shown together.
     """
     with call.open() as memory:
         briefing = memory.recall(
@@ -84,7 +87,7 @@ def _print(briefing: Briefing, why: bool) -> None:
     first_of_two = {first for first, _ in briefing.disputes}
     for item in briefing.items:
         if item.lesson.id in first_of_two:
-            say("These two disagree; the first is better proven or newer:")
+            say("The next two lessons disagree; the first has better evidence or is newer:")
         facts = source_word(item.lesson), item.freshness
         where = item.caveat if is_sibling(item) else ""
         for line in summary_lines(item.lesson, *facts, rank=str(item.rank), where=where):
@@ -95,12 +98,12 @@ def _print(briefing: Briefing, why: bool) -> None:
 
 
 def is_sibling(item: Ranked) -> bool:
-    """Whether it is a lesson of another project, which its caveat names."""
+    """Return whether the lesson belongs to another project, which its caveat names."""
     return any(name == "sibling" for name, _ in item.why.multipliers)
 
 
 def _explained(item: Ranked) -> list[str]:
-    """The score's parts, and the score computed from them anew."""
+    """Return the parts of the score, and the score computed from them."""
     shares, factors = item.why.shares, item.why.multipliers
     score = fsum(share.share for share in shares) * prod(factor for _, factor in factors)
     lines = [f"   {item.why.words}"] if item.why.words else []

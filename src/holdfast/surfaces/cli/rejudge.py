@@ -1,4 +1,4 @@
-"""`holdfast rejudge`: judge again what an older version learnt by words alone."""
+"""`holdfast rejudge`: judge again the lessons that an older version found by words alone."""
 
 from __future__ import annotations
 
@@ -22,15 +22,16 @@ SHOWN = 20
 
 
 @click.command("rejudge", epilog=examples("holdfast rejudge --dry-run", "holdfast rejudge", "holdfast rejudge --undo"))
-@click.option("--dry-run", is_flag=True, help="Say what would be retired; change nothing.")
-@click.option("--undo", "take_back", is_flag=True, help="Bring back every lesson as it was before.")
+@click.option("--dry-run", is_flag=True, help="Print what would be retired; change nothing.")
+@click.option("--undo", "take_back", is_flag=True, help="Restore every lesson as it was before.")
 @json_option
 @folder_option
 @pass_call
 def command(call: Call, dry_run: bool, take_back: bool) -> None:
-    """Judge again the lessons that an older version found by words alone; those not worth keeping are retired.
+    """Judge again the lessons that an older version found by words alone; retire those not worth keeping.
 
-    It happens once by itself, after a session. What you stated, accepted, confirmed, revised or pinned stays as it is.
+    Holdfast does this once by itself, after a session. Lessons that you stated, accepted, confirmed, revised or pinned
+    are not changed.
     """
     with call.open() as memory:
         if take_back:
@@ -56,4 +57,4 @@ def command(call: Call, dry_run: bool, take_back: bool) -> None:
     if len(report.retired) > SHOWN:
         note(f"and {len(report.retired) - SHOWN} more")
     if (report.retired or report.demoted) and not dry_run:
-        note("holdfast rejudge --undo brings them back")
+        note("to bring them back: holdfast rejudge --undo")

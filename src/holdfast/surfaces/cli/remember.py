@@ -1,4 +1,4 @@
-"""`holdfast remember`: keep a lesson."""
+"""`holdfast remember`: save a lesson."""
 
 from __future__ import annotations
 
@@ -21,26 +21,37 @@ from holdfast.surfaces.cli.written import print_written
     )
 )
 @click.argument("text")
-@click.option("--kind", default="convention", show_default=True, type=click.Choice(LESSON_KINDS), help="What it is.")
-@click.option("--title", default="", help="A headline of at most 100 characters; else the first line.")
+@click.option("--kind", default="convention", show_default=True, type=click.Choice(LESSON_KINDS), help="Its kind.")
+@click.option("--title", default="", help="A title of at most 100 characters.  [default: the first line]")
 @click.option("--why", default="", help="The reason.")
 @click.option("--how", default="", help="What to do instead.")
 @click.option("--snippet", "snippets", multiple=True, help="Code or a command that proves it; may be repeated.")
 @click.option("--file", "files", multiple=True, help="A file, FILE:LINE, FILE::NAME or a glob; may be repeated.")
 @click.option("--symbol", "symbols", multiple=True, help="A function or class, e.g. Store.put; may be repeated.")
 @click.option("--tag", "tags", multiple=True, help="A word to find it by; may be repeated.")
-@click.option("--topic", "topic_key", default="", help="A stable key: saving it again revises the lesson.")
-@click.option("--scope", default="project", show_default=True, type=click.Choice(["project", "user", "team"]))
-@click.option("--pin", "pinned", is_flag=True, help="Always among the first at a session's start.")
-@click.option("--private", is_flag=True, help="Never exported.")
-@click.option("--revive-when", default="", metavar="DEP", help="Once retired, wake it: e.g. numpy, or 'numpy>=2'.")
+@click.option("--topic", "topic_key", default="", help="A stable key; saving with the same key revises the lesson.")
+@click.option(
+    "--scope",
+    default="project",
+    show_default=True,
+    type=click.Choice(["project", "user", "team"]),
+    help="Who may see it.",
+)
+@click.option("--pin", "pinned", is_flag=True, help="Always show it among the first at a session's start.")
+@click.option("--private", is_flag=True, help="Never export it.")
+@click.option(
+    "--revive-when",
+    default="",
+    metavar="DEP",
+    help="When retired, revive it for DEP: numpy (another version), or 'numpy>=2'.",
+)
 @json_option
 @folder_option
 @pass_call
 def command(call: Call, /, text: str, **stated: Any) -> None:
-    """Keep a lesson. TEXT is the rule in a sentence or two; - reads it from stdin.
+    """Save a lesson. TEXT is the rule in a sentence or two; - reads it from stdin.
 
-    Saying the same again does not add a second lesson.
+    Saving the same rule again does not add a second lesson.
     """
     with call.open() as memory:
         lesson = memory.remember(read_text(text), **stated)
@@ -51,9 +62,10 @@ def command(call: Call, /, text: str, **stated: Any) -> None:
     if words:
         note(f"anchored to {words}")
     if lesson.scope.branch:
-        note(f"seen on {lesson.scope.branch} until that is merged, since only it has this code: holdfast staged")
+        note(f"shown only on {lesson.scope.branch} until it is merged, since only it has this code: holdfast staged")
     for path in missing:
-        note(f"note: there is no {path} now")
+        note(f"note: {path} does not exist now")
     for anchor in lesson.anchors:
         if anchor.symbol and not anchor.body_hash and anchor.path not in missing:
-            note(f"note: no one definition {anchor.symbol} was found" + (f" in {anchor.path}" if anchor.path else ""))
+            where = f" in {anchor.path}" if anchor.path else ""
+            note(f"note: no definition {anchor.symbol}, or more than one, was found{where}")

@@ -1,4 +1,4 @@
-"""`holdfast restore`: this home's memory from a backup."""
+"""`holdfast restore`: replace this Holdfast home's memory by a backup."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ if TYPE_CHECKING:
     )
 )
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, resolve_path=True))
-@click.option("--settings", "with_config", is_flag=True, help="Take config.toml from the backup, too.")
+@click.option("--settings", "with_config", is_flag=True, help="Also restore config.toml.")
 @click.option("--dry-run", is_flag=True, help="Check the file and print what would be done; change nothing.")
-@click.option("-y", "--yes", is_flag=True, help="Do not ask before replacing what is there.")
+@click.option("-y", "--yes", is_flag=True, help="Replace the current memory without asking.")
 @json_option
 @pass_call
 def command(call: Call, file: str, with_config: bool, dry_run: bool, yes: bool) -> None:
-    """Replace this home's memory by what FILE holds, which `holdfast backup` wrote.
+    """Replace this Holdfast home's memory by FILE, which `holdfast backup` wrote.
 
-    The whole file is checked before anything is changed. What is replaced is first kept in a backup of its own.
-    A database of an older version is brought up to date; a newer one is refused.
+    The whole file is checked before anything is changed. The replaced memory is first saved in a backup of its own. A
+    database of an older version is updated; a database of a newer version is refused.
     """
     from holdfast.upkeep.archive import restore_backup
 
@@ -64,18 +64,19 @@ def _is_empty(plan: Restored) -> bool:
 
 
 def _agree(plan: Restored) -> None:
-    """Ask before what is there is replaced. Raises InvalidValueError where nobody can answer, Abort for a no."""
+    """Ask before replacing the current memory. Raises InvalidValueError without a terminal, Abort for a no."""
     content = "a database that cannot be read" if plan.before is None else counted(plan.before.lessons, "lesson")
     if not sys.stdin.isatty():
-        raise InvalidValueError(f"this home holds {content}, and nobody can be asked", hint="say --yes to replace them")
+        hint = "give --yes to replace them"
+        raise InvalidValueError(f"this home holds {content}, and there is no terminal to ask on", hint=hint)
     click.confirm(f"This home holds {content}. Replace them by {contents(plan.manifest)}?", abort=True, err=True)
 
 
 def _note_files(plan: Restored) -> None:
     if plan.saved:
-        note(f"what was there is kept in {plan.saved}")
+        note(f"the replaced memory is saved in {plan.saved}")
     for name in plan.placed:
         note(f"{name}: from the backup")
     for name in plan.left:
-        why = "--settings takes it" if name == "config.toml" else "this home has one of its own"
-        note(f"{name}: left alone; {why}")
+        why = "--settings restores it" if name == "config.toml" else "this home has its own"
+        note(f"{name}: not restored; {why}")

@@ -1,4 +1,4 @@
-"""`holdfast review`: the inbox, in the terminal."""
+"""`holdfast review`: go through the inbox on the terminal."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ if TYPE_CHECKING:
     from holdfast.domain.lesson import Lesson
 
 ANSWERS = "a accept   e edit   r reject   R reject all   l later   q quit   ? help"
-HELP = """a  make it active as it stands
-e  rewrite it in $EDITOR, then it is active
-r  retire it
+HELP = """a  make the lesson active as it is
+e  edit it in $EDITOR; it becomes active when you save
+r  reject it: the lesson is retired
 l  decide later
-R  retire this one and every one that follows; asks first
-q  stop here; what was answered stays answered
+R  reject this lesson and all that follow; asks first
+q  stop; the answers so far are saved
 holdfast undo takes back the last answer"""
 TURN_SHOWN = 280
 """Characters of a turn that are shown beside a lesson."""
@@ -58,8 +58,10 @@ COUNTED = {"both": "kept both"}
         "holdfast review --both 1f0c9a2b 77ab03e1",
     )
 )
-@click.option("--list", "only_list", is_flag=True, help="Print the inbox and leave it as it is.")
-@click.option("--limit", type=click.IntRange(min=1), default=20, show_default=True, help="How many at a time.")
+@click.option("--list", "only_list", is_flag=True, help="Print the inbox; change nothing.")
+@click.option(
+    "--limit", type=click.IntRange(min=1), default=20, show_default=True, help="How many lessons to go through."
+)
 @click.option(
     "--accept",
     "accepted",
@@ -82,7 +84,7 @@ COUNTED = {"both": "kept both"}
     metavar="ID",
     multiple=True,
     shell_complete=lesson_ids,
-    help="Keep this lesson of a conflict and close those that contradict it; may be repeated.",
+    help="Keep this lesson and close the ones that contradict it; may be repeated.",
 )
 @click.option(
     "--both",
@@ -90,7 +92,7 @@ COUNTED = {"both": "kept both"}
     nargs=2,
     multiple=True,
     shell_complete=lesson_ids,
-    help="Both lessons of a conflict hold; may be repeated.",
+    help="Keep both lessons of a conflict; may be repeated.",
 )
 @json_option
 @folder_option
@@ -104,13 +106,13 @@ def command(
     winners: tuple[str, ...],
     both: tuple[tuple[str, str], ...],
 ) -> None:
-    """Go through the conflicts between lessons, then the lessons that wait for a person, most promising first.
+    """Go through the conflicts between lessons, then the lessons that wait for your decision, most promising first.
 
-    A conflict is two lessons that cannot hold together, the better trusted or newer one first: keep one of them, or
-    say that both hold.
+    A conflict is two lessons that contradict each other. The better trusted or newer one comes first. Keep one of
+    them, or say that both hold.
 
-    For each: accept it, edit it (in $EDITOR, then it is active), reject it, or leave it for later. An answer takes
-    effect at once; `holdfast undo` takes it back.
+    Accept each waiting lesson, edit it in $EDITOR, which also makes it active, reject it, or leave it for later. An
+    answer takes effect at once; `holdfast undo` takes it back.
     """
     with call.open() as memory:
         if accepted or rejected or winners or both:
@@ -152,7 +154,7 @@ def _walk(memory: Memory, limit: int) -> None:
         say(f"\n{number} of {len(waiting)}{_session_of(lesson)}")
         for line in _card(lesson, *memory.verdicts([lesson])[0]):
             say(line)
-        for line in _said_around(memory, lesson):
+        for line in _conversation(memory, lesson):
             say(line)
         outcome = _ask(memory, lesson)
         if outcome == "all" and _agreed(len(waiting) - number + 1):
@@ -168,9 +170,9 @@ def _walk(memory: Memory, limit: int) -> None:
     if waiting or conflicts:
         _tell_counts(counts)
     else:
-        note("nothing waits")
+        note("nothing is waiting")
     if len(inbox) > limit:
-        note(f"{len(inbox) - limit} less promising ones wait: holdfast review --limit {len(inbox)}")
+        note(f"{len(inbox) - limit} less promising lessons are waiting: holdfast review --limit {len(inbox)}")
 
 
 def _tell_counts(counts: dict[str, int]) -> None:
@@ -178,7 +180,7 @@ def _tell_counts(counts: dict[str, int]) -> None:
 
 
 def _by_session(waiting: Sequence[Lesson]) -> list[Lesson]:
-    """The lessons with those of one session together, the session of the most promising one first."""
+    """Return the lessons grouped by session; the session with the most promising lesson comes first."""
     sessions: dict[str, list[Lesson]] = {}
     for lesson in waiting:
         sessions.setdefault(lesson.provenance.session or lesson.id, []).append(lesson)
@@ -193,7 +195,7 @@ def _session_of(lesson: Lesson) -> str:
 
 
 def _card(lesson: Lesson, freshness: str, caveat: str) -> list[str]:
-    """What a person needs to decide: the rule, its grounds, and the code it is about; `show` prints the rest."""
+    """Return what a person needs to decide: the rule, its grounds, and the code it is about; `show` prints the rest."""
     rows = summary_lines(lesson, source_word(lesson), freshness)
     stated = f"{lesson.title} {lesson.insight}"
     labels = [("insight", lesson.insight if lesson.insight != lesson.title else ""), ("why", lesson.why)]
@@ -203,17 +205,17 @@ def _card(lesson: Lesson, freshness: str, caveat: str) -> list[str]:
     return rows + [line for label, text in labels if text for line in labelled(label, text, LABEL)]
 
 
-def _said_around(memory: Memory, lesson: Lesson) -> list[str]:
-    """The turns of the conversation around the lesson's evidence, shortened."""
+def _conversation(memory: Memory, lesson: Lesson) -> list[str]:
+    """Return the turns of the conversation around the lesson's evidence, shortened."""
     lines = []
     for event in memory.surrounding(lesson):
         speaker = "user" if event.kind == "prompt" else "agent"
         lines += labelled(speaker, clip(" ".join(event.text.split()), TURN_SHOWN), LABEL)
-    return ["", "what was said around it", *lines] if lines else []
+    return ["", "the conversation around it", *lines] if lines else []
 
 
 def _ask(memory: Memory, lesson: Lesson) -> str:
-    """What was done: accepted, edited, rejected, later or quit; or `all`, to be rejected. A wrong key asks again."""
+    """Ask until a key is valid; return accepted, edited, rejected, later, quit, or `all` to reject all that follow."""
     while True:
         say(ANSWERS)
         key = click.getchar()
@@ -229,7 +231,7 @@ def _ask(memory: Memory, lesson: Lesson) -> str:
             if key == "r":
                 memory.reject(lesson.id)
                 return "rejected"
-        except HoldfastError as exc:  # of this one lesson; the next ones can be answered
+        except HoldfastError as exc:  # it concerns this lesson only; the others can still be answered
             note(f"error: {exc}")
             continue
         if key == "?":
@@ -243,7 +245,7 @@ def _agreed(number: int) -> bool:
 
 
 def edit_lesson(memory: Memory, lesson: Lesson) -> bool:
-    """Let the person rewrite the lesson; false when nothing was changed."""
+    """Let the person rewrite the lesson in an editor; return False if nothing was changed."""
     edited = click.edit(_sheet(lesson), extension=".txt")
     changes: dict[str, Any] = {
         name: text for name, text in _parse_sheet(edited or "").items() if text != getattr(lesson, name)
@@ -257,13 +259,13 @@ def edit_lesson(memory: Memory, lesson: Lesson) -> bool:
 
 
 def _sheet(lesson: Lesson) -> str:
-    """What the editor shows: a headed part for each text."""
+    """Return what the editor shows: a section with a heading for each text."""
     parts = "".join(f"== {name}\n{getattr(lesson, name)}\n\n" for name in EDITED)
-    return parts + "# Lines that begin with # are left out. Save and close to make the lesson active.\n"
+    return parts + "# Lines that begin with # are ignored. Save and close to make the lesson active.\n"
 
 
 def _parse_sheet(text: str) -> dict[str, str]:
-    """The texts by name, of the parts that are there."""
+    """Return the texts by the name of their section; a missing section is left out."""
     parts: dict[str, list[str]] = {}
     part: list[str] = []
     for line in text.splitlines():

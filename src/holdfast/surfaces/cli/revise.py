@@ -23,24 +23,26 @@ from holdfast.surfaces.cli.written import print_written
 )
 @click.argument("ref", metavar="ID", shell_complete=lesson_ids)
 @click.option("--insight", help="The rule; - reads it from stdin.")
-@click.option("--kind", type=click.Choice(LESSON_KINDS), help="What it is.")
-@click.option("--title", help="A headline of at most 100 characters.")
+@click.option("--kind", type=click.Choice(LESSON_KINDS), help="Its kind.")
+@click.option("--title", help="A title of at most 100 characters.")
 @click.option("--why", help="The reason.")
 @click.option("--how", help="What to do instead.")
-@click.option("--snippet", "snippets", multiple=True, help="Replaces all snippets; may be repeated.")
-@click.option("--file", "files", multiple=True, help="Replaces all files; may be repeated.")
-@click.option("--symbol", "symbols", multiple=True, help="Replaces all symbols; may be repeated.")
-@click.option("--tag", "tags", multiple=True, help="Replaces all tags; may be repeated.")
+@click.option("--snippet", "snippets", multiple=True, help="Replace all snippets; may be repeated.")
+@click.option("--file", "files", multiple=True, help="Replace all files; may be repeated.")
+@click.option("--symbol", "symbols", multiple=True, help="Replace all symbols; may be repeated.")
+@click.option("--tag", "tags", multiple=True, help="Replace all tags; may be repeated.")
 @click.option("--topic", "topic_key", help="A stable key.")
-@click.option("--pin/--unpin", "pinned", default=None, help="Always among the first at a session's start, or not.")
-@click.option("--private/--shared", default=None, help="Never exported, or exported.")
+@click.option(
+    "--pin/--unpin", "pinned", default=None, help="Always show it among the first at a session's start, or not."
+)
+@click.option("--private/--shared", default=None, help="Never export it, or allow it.")
 @json_option
 @folder_option
 @pass_call
 def command(call: Call, /, ref: str, **options: Any) -> None:
     """Replace a lesson by a better one. ID is the end of its id.
 
-    The old lesson is kept as superseded; give only what changes.
+    Give only what changes. The old lesson is kept with the state `superseded`.
     """
     changes = {name: value for name, value in options.items() if value is not None and value != ()}
     if not changes:

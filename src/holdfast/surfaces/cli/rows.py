@@ -1,4 +1,4 @@
-"""Lessons as lines and as JSON: the shapes that every command prints."""
+"""Lessons, tables and labelled values as lines of text, in the form that every command prints."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ COLOURS = {
     "retired": "bright_black", "superseded": "bright_black", "forgotten": "bright_black",
 }  # fmt: skip
 STYLES: dict[str, dict[str, Any]] = {"id": {"dim": True}, "title": {"bold": True}}
-"""How a column of a table is shown, by its head."""
+"""The style of a table's column, by its heading."""
 GAP = "  "
 LEAST_CELL = 12
 """Columns that a cell keeps on a narrow terminal."""
@@ -30,15 +30,15 @@ LEAST_ROOM = 20
 
 
 def chosen_states(options: Sequence[str]) -> tuple[State, ...]:
-    """The states that `--state` options ask for: active by default; `all` is every one but forgotten."""
+    """Return the states that `--state` options select: active by default; `all` is every state except forgotten."""
     return () if "all" in options else tuple(options) or ("active",)  # type: ignore[arg-type]
 
 
 def summary_lines(lesson: Lesson, *facts: str, rank: str = "", where: str = "") -> list[str]:
-    """A lesson as lines: on a terminal its id and title, and below them its kind, where it belongs and the facts.
+    """Return a lesson as lines: on a terminal its id and title, and below them its kind, its location and the facts.
 
-    In a pipe it is one line: rank if there is one, id, kind, title, where, facts, parted by tabs. `where` defaults to
-    `place_of` the lesson.
+    In a pipe it is one line, separated by tabs: rank if there is one, id, kind, title, where, facts. `where` defaults
+    to `place_of` the lesson.
     """
     ident = short_id(lesson.id)
     below = [lesson.kind, where or place_of(lesson), *facts]
@@ -55,7 +55,7 @@ def summary_lines(lesson: Lesson, *facts: str, rank: str = "", where: str = "") 
 
 
 def place_of(lesson: Lesson) -> str:
-    """Where a lesson belongs: its first file and how many more, else a glob, a symbol, or `everywhere`."""
+    """Return where a lesson belongs: its first file and how many more, else a glob, a symbol, or `everywhere`."""
     named = lesson.paths or lesson.globs or lesson.symbols
     if named:
         return named[0] + (f" +{len(named) - 1}" if len(named) > 1 else "")
@@ -63,10 +63,10 @@ def place_of(lesson: Lesson) -> str:
 
 
 def table(rows: Sequence[Sequence[str]], heads: Sequence[str] = ()) -> list[str]:
-    """Rows as lines: on a terminal aligned under their heads, each row on one line; in a pipe parted by tabs.
+    """Return rows as lines: on a terminal aligned under their heads, in a pipe separated by tabs.
 
-    On a terminal the widest columns are cut until a row fits. In a pipe there are no heads and nothing is cut; a tab or
-    line break within a cell becomes a blank.
+    On a terminal the widest columns are cut until a row fits on one line. In a pipe there are no heads and nothing is
+    cut; a tab or line break within a cell becomes a space.
     """
     if not rows:
         return []
@@ -80,20 +80,20 @@ def table(rows: Sequence[Sequence[str]], heads: Sequence[str] = ()) -> list[str]
 
 
 def pairs(rows: Iterable[Sequence[str]]) -> list[str]:
-    """Labels and their values as aligned lines; on a terminal a long value is wrapped under itself."""
+    """Return labels and their values as aligned lines; on a terminal a long value is wrapped under itself."""
     listed = [(label, value) for label, value in rows]
     width = max((len(label) for label, _ in listed), default=0) + len(GAP)
     return [line for label, value in listed for line in labelled(label, value, width)]
 
 
 def labelled(label: str, value: str, width: int) -> list[str]:
-    """The value's lines beside and below its label, which takes `width` columns."""
+    """Return the value as lines beside and below its label, which takes `width` columns."""
     lines = [line for part in value.rstrip().splitlines() or [""] for line in wrapped(part, width)]
     return [f"{label:<{width}}{lines[0]}".rstrip(), *(" " * width + line for line in lines[1:])]
 
 
 def wrapped(text: str, indent: int = 0) -> list[str]:
-    """The line broken between words to fit a terminal beside an indent; in a pipe as it is."""
+    """Return the line, broken between words to fit a terminal beside an indent; in a pipe it is not broken."""
     room = _columns() - indent
     if not sys.stdout.isatty() or len(text) <= room or room < LEAST_ROOM or "\x1b" in text:
         return [text]
@@ -103,7 +103,7 @@ def wrapped(text: str, indent: int = 0) -> list[str]:
 
 
 def coloured(word: str) -> str:
-    """The word in the colour of the state or freshness it names; plain where there is no colour."""
+    """Return the word in the colour of the state or freshness it names, or unchanged if there is no colour for it."""
     return click.style(word, fg=COLOURS[word]) if word in COLOURS else word
 
 
@@ -114,7 +114,7 @@ def _columns() -> int:
 
 
 def _fit(widths: list[int]) -> None:
-    """Take from the widest column again and again, until the row fits the terminal or no column can give more."""
+    """Narrow the widest column again and again, until a row fits the terminal or every column is at its minimum."""
     over = sum(widths) + len(GAP) * (len(widths) - 1) - _columns()
     while over > 0 and max(widths) > LEAST_CELL:
         widths[widths.index(max(widths))] -= 1

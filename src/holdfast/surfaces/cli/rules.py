@@ -1,4 +1,4 @@
-"""`holdfast rules`: the rules files of hosts in a project, for those that no hook delivers to."""
+"""`holdfast rules`: write lessons into the rules files of hosts that no hook delivers to."""
 
 from __future__ import annotations
 
@@ -38,14 +38,15 @@ if TYPE_CHECKING:
     cls=Group, epilog=examples("holdfast rules sync --dry-run", "holdfast rules sync", "holdfast rules status")
 )
 def command() -> None:
-    """Keep lessons in the rules files of hosts that no hook delivers to: AGENTS.md, .continue/rules, …
+    """Write lessons into the rules files of hosts that no hook delivers to: AGENTS.md, .continue/rules, …
 
-    Files change only when you sync, or through git hooks that you asked for. What is outside of our block stays yours.
+    Files change only when you run `holdfast rules sync`, or through git hooks that you asked for. Holdfast changes
+    nothing outside its own block.
     """
 
 
 def _choosing(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The options that make a `RulesRequest`, given to the command as `request`."""
+    """Add the options that make a `RulesRequest`, which the command gets as `request`."""
 
     @wraps(command)
     def chosen(*args: Any, hosts: tuple[str, ...], budget: int, folder_budget: int, own: bool, **rest: Any) -> Any:
@@ -53,11 +54,11 @@ def _choosing(command: Callable[..., Any]) -> Callable[..., Any]:
         return command(*args, request=request, **rest)
 
     many = click.IntRange(200, 20_000)
-    text = "Also your own lessons for all projects; never private ones."
+    text = "Also write your own lessons for all projects, except private ones."
     made = click.option("--own", is_flag=True, help=text)(chosen)
-    text = "Most tokens of a file for one folder."
+    text = "At most this many tokens in a file for one folder."
     made = click.option("--folder-budget", type=many, default=SCOPED_TOKENS, show_default=True, help=text)(made)
-    text = "Most tokens of a text that is always read."
+    text = "At most this many tokens in a text that is always read."
     made = click.option("--budget", type=many, default=ALWAYS_TOKENS, show_default=True, help=text)(made)
     return click.option(
         "--host",
@@ -65,7 +66,7 @@ def _choosing(command: Callable[..., Any]) -> Callable[..., Any]:
         multiple=True,
         metavar="NAME",
         shell_complete=host_names,
-        help="For this host too, even with hooks.",
+        help="Also write for this host, even if it has hooks.",
     )(made)
 
 
@@ -79,18 +80,18 @@ def _choosing(command: Callable[..., Any]) -> Callable[..., Any]:
     )
 )
 @_choosing
-@click.option("--check", is_flag=True, help="Write nothing; exit 1 when a file is not up to date.")
+@click.option("--check", is_flag=True, help="Write nothing; exit with 1 if a file is not up to date.")
 @click.option("--dry-run", is_flag=True, help="Print what would change; write nothing.")
-@click.option("--install-git-hooks", "hooked", is_flag=True, help="Have git sync after a merge, checkout or commit.")
-@click.option("--git-hook", "from_git", is_flag=True, hidden=True, help="As git calls it: say nothing, never fail.")
+@click.option("--install-git-hooks", "hooked", is_flag=True, help="Let git sync after each merge, checkout and commit.")
+@click.option("--git-hook", "from_git", is_flag=True, hidden=True, help="Used by git hooks: print nothing, never fail.")
 @folder_option
 @json_option
 @pass_call
 def sync(call: Call, request: RulesRequest, check: bool, dry_run: bool, hooked: bool, from_git: bool) -> int:
-    """Write what is known into the rules files of each host that is set up and has no hooks that deliver.
+    """Write lessons into the rules files of each host that is set up and has no hooks that deliver them.
 
-    Lessons that hold are chosen by worth within the budget; those about one folder go to a file for that folder where
-    the host can tell paths apart. Running it again changes nothing; what does not hold any more is taken away.
+    The most valuable lessons that hold are chosen within the budget. Lessons about one folder go to a file for that
+    folder if the host supports this. A second run changes nothing. Lessons that no longer hold are removed.
     """
     if from_git:
         return _sync_quietly(call, request)
@@ -114,7 +115,7 @@ def sync(call: Call, request: RulesRequest, check: bool, dry_run: bool, hooked: 
 @json_option
 @pass_call
 def show(call: Call, request: RulesRequest) -> None:
-    """Print what sync would write: each file, and the text that is ours in it."""
+    """Print what sync would write: each file with Holdfast's text in it."""
     with call.open() as memory, rules_desk(memory) as desk:
         plan = desk.plan(request)
     if call.as_json:
@@ -131,7 +132,7 @@ def show(call: Call, request: RulesRequest) -> None:
 @json_option
 @pass_call
 def status(call: Call, request: RulesRequest) -> None:
-    """List the files: up to date or not, for which hosts, lessons, tokens; and which lessons were left out, and why."""
+    """List the files with their state, hosts, lessons and tokens, and the lessons that were left out and why."""
     with call.open() as memory, rules_desk(memory) as desk:
         plan = desk.plan(request)
         hooks = desk.git_hooks()
@@ -146,19 +147,19 @@ def status(call: Call, request: RulesRequest) -> None:
     for line in table(rows, ("file", "state", "hosts", "lessons", "tokens")):
         say(line)
     _talk(plan)
-    note("git hooks: " + (", ".join(hooks) or "none of ours; --install-git-hooks adds them"))
+    note("git hooks: " + (", ".join(hooks) or "none set up; holdfast rules sync --install-git-hooks adds them"))
 
 
 @command.command(epilog=examples("holdfast rules remove --dry-run", "holdfast rules remove --host zed"))
-@click.option("--host", "hosts", multiple=True, metavar="NAME", shell_complete=host_names, help="Only of this host.")
+@click.option("--host", "hosts", multiple=True, metavar="NAME", shell_complete=host_names, help="Only for this host.")
 @click.option("--dry-run", is_flag=True, help="Print what would change; write nothing.")
 @folder_option
 @json_option
 @pass_call
 def remove(call: Call, hosts: tuple[str, ...], dry_run: bool) -> int:
-    """Take our text out of the project's rules files, and our lines out of its git hooks.
+    """Remove Holdfast's text from the project's rules files, and its lines from the git hooks.
 
-    Files are as they were before, to the byte; one that you edited since keeps your edits.
+    Each file is restored byte for byte. A file that you edited since keeps your edits.
     """
     with call.open() as memory, rules_desk(memory) as desk:
         plan = desk.plan_removal(hosts)
@@ -172,11 +173,11 @@ def remove(call: Call, hosts: tuple[str, ...], dry_run: bool) -> int:
 
 
 STATES = {"unchanged": "up to date", "changed": "out of date", "created": "missing", "removed": "not needed"}
-"""What a file is when that would happen to it."""
+"""The state of a file, by the change that a sync would make."""
 
 
 def _sync_quietly(call: Call, request: RulesRequest) -> int:
-    """Sync for a git hook: says nothing and never fails."""
+    """Sync for a git hook: print nothing and never fail. Errors are logged."""
     from holdfast.home.runfiles import note as log
     from holdfast.settings import load_settings
 
@@ -199,7 +200,7 @@ def _tell(plan: Plan, dry_run: bool) -> None:
 
 
 def _talk(plan: Plan) -> None:
-    """What a person should know besides the files."""
+    """Print what a person should know besides the files: notes, left-out lessons and problems."""
     for line in plan.notes:
         note(f"note: {line}")
     for left in plan.rules.withheld:

@@ -1,4 +1,4 @@
-"""The proof that hosts can start our MCP server: it is started as they do, in the current folder, and greeted."""
+"""Doctor's proof that hosts can start the MCP server: starts it in the current folder as they do, and greets it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ HELLO = {
 
 
 def check_server(settings: Settings) -> Iterator[Finding]:
-    """The server answers in the current folder; once for each command that was registered, with a scratch memory."""
+    """Check that the server answers in the current folder, once for each registered command, with a scratch memory."""
     commands = registered_servers(settings) or {tuple(isolated("holdfast.surfaces.mcp.__main__")): "holdfast setup"}
     for command, mend in commands.items():
         problem = start_server(list(command), os.getcwd())
@@ -41,11 +41,11 @@ def check_server(settings: Settings) -> Iterator[Finding]:
 
 
 def registered_servers(settings: Settings) -> dict[tuple[str, ...], str]:
-    """The commands by which hosts start our server, one of each kind, and the command that registers it anew."""
+    """Return the different commands by which hosts start the server, and for each the command that registers it."""
     try:
         manifest = HostFiles(settings.home).manifest
     except HoldfastError:
-        return {}  # another check-up tells of it
+        return {}  # another check-up reports it
     servers: dict[tuple[str, ...], str] = {}
     for edit in (edit for entry in manifest.values() for edit in entry["edits"]):
         host, scope, _ = edit["owner"].split(":", 2)
@@ -57,7 +57,7 @@ def registered_servers(settings: Settings) -> dict[tuple[str, ...], str]:
 
 
 def server_words(value: Any) -> list[str]:
-    """The program and arguments of a server's entry, in any host's form; empty where it is none."""
+    """Return the program and arguments of a server's entry in any host's form; [] if the value is not an entry."""
     if not isinstance(value, dict):
         return []
     if isinstance(value.get("transport"), dict):
@@ -68,7 +68,7 @@ def server_words(value: Any) -> list[str]:
 
 
 def start_server(command: list[str], folder: str) -> str:
-    """Why a server that is started in the folder does not answer; empty when it does. Its memory is a scratch one."""
+    """Start a server in the folder with a scratch memory; return why it does not answer, or "" if it does."""
     with tempfile.TemporaryDirectory(prefix="holdfast-doctor-", ignore_cleanup_errors=True) as scratch:
         environment = child_environment(HOLDFAST_HOME=os.path.join(os.path.realpath(scratch), "home"))
         environment.pop("HOLDFAST_STORE", None)

@@ -1,4 +1,4 @@
-"""`holdfast setup`: register our hooks and MCP server with the hosts on this machine."""
+"""`holdfast setup`: register Holdfast's hooks and MCP server with the hosts on this machine."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 NEXT = """next: holdfast backfill  learns from the sessions on this machine
       holdfast doctor    proves that memory works
-      holdfast           shows what is known and what needs you"""
+      holdfast           shows what memory holds and what needs you"""
 
 
 @click.command(
@@ -51,14 +51,20 @@ NEXT = """next: holdfast backfill  learns from the sessions on this machine
     ),
 )
 @click.argument("hosts", nargs=-1, metavar="[HOST]...", shell_complete=host_names)
-@click.option("--list", "listed", is_flag=True, help="Show each host: found, set up, and what it can do.")
-@click.option("--user", "scope", flag_value="user", default="user", help="For all your projects (the default).")
-@click.option("--project", "scope", flag_value="project", help="For this work tree only, and for you alone.")
-@click.option("--trust", is_flag=True, help="Approve our hooks in Codex, which skips them until somebody has.")
-@click.option("--git/--no-git", "from_git", default=None, help="Learn from this repository's commits, or do not.")
-@click.option("--git-hooks", is_flag=True, help="With `git`: also take lesson files in after merge, checkout, commit.")
-@click.option("--yes", "-y", is_flag=True, help="Do not ask; nothing is sent to a model without an answer.")
-@click.option("--dry-run", is_flag=True, help="Print what would change, a line a file; change nothing.")
+@click.option(
+    "--list", "listed", is_flag=True, help="List the hosts: whether each is found and set up, and what it can do."
+)
+@click.option("--user", "scope", flag_value="user", default="user", help="Set up for all your projects (the default).")
+@click.option("--project", "scope", flag_value="project", help="Set up for this work tree only, and for you alone.")
+@click.option(
+    "--trust", is_flag=True, help="Approve Holdfast's hooks in Codex, which skips hooks that nobody approved."
+)
+@click.option("--git/--no-git", "from_git", default=None, help="Learn from this repository's commits, or skip this.")
+@click.option(
+    "--git-hooks", is_flag=True, help="With `git`: also import lesson files after each merge, checkout and commit."
+)
+@click.option("--yes", "-y", is_flag=True, help="Do not ask. Nothing is sent to a model then.")
+@click.option("--dry-run", is_flag=True, help="Print what would change, one line for each file; change nothing.")
 @click.option("--diff", "with_diff", is_flag=True, help="With --dry-run: also print each change as a diff.")
 @folder_option
 @json_option
@@ -69,17 +75,17 @@ def command(
 ) -> int:  # fmt: skip
     """Register hooks and the MCP server with HOST, or with every host found on this machine.
 
-    Your files keep their formatting; a backup of each is kept, and `holdfast uninstall` brings it back. Running it
-    again changes nothing, or mends what is missing. A file that cannot be changed safely is left as it is: what to
-    add by hand is shown, and the other hosts go on.
+    Your files keep their formatting. Setup keeps a backup of each file, and `holdfast uninstall` restores it. A second
+    run adds only what is missing. If a file cannot be changed safely, setup leaves it alone, prints what to add by
+    hand and goes on with the other hosts.
 
-    Without HOST it asks first on a terminal; with --yes, with HOST, and where there is no terminal it does not.
+    Without HOST, setup asks before it changes anything. It does not ask with --yes, with HOST, or without a terminal.
 
-    In a repository it also learns from the commits (`holdfast backfill --git`): on a terminal it asks first, with
-    --yes or --git it does not. On a terminal it also asks whether a model may word the lessons of your sessions, and
-    whether to download a larger embedder; the answer is no unless you say yes.
+    In a repository, setup also learns from the commits (`holdfast backfill --git`). On a terminal it asks first,
+    unless you give --yes or --git. On a terminal it also asks whether a model may word the lessons of your sessions,
+    and whether to download a larger embedder. The default answer to both is no.
 
-    `holdfast setup git` lets this repository's git merge the files of shared lessons field by field.
+    `holdfast setup git` makes git merge this repository's files of shared lessons field by field.
     """
     from holdfast.installing.setup import Setup
     from holdfast.settings import load_settings
@@ -123,14 +129,14 @@ def command(
 
 
 def _is_for_git(hosts: Sequence[str], git_hooks: bool) -> bool:
-    """Whether git itself is to be set up, which is no host. Raises UsageError for both at once."""
+    """Return whether the user asked to set up git, which is not a host. Raises UsageError for git and hosts at once."""
     if (git_hooks or "git" in hosts) and tuple(hosts) != ("git",):
         raise click.UsageError("git is set up by itself: holdfast setup git [--git-hooks]")
     return "git" in hosts
 
 
 def _set_up_git(call: Call, settings: Settings, hooked: bool, dry_run: bool, with_diff: bool) -> int:
-    """Let the work tree's git merge lesson files, and with `hooked` take them in."""
+    """Register the merge driver for lesson files in the work tree's git; `hooked` adds git hooks that import them."""
     from holdfast.installing.setup import set_up_git
 
     changes = set_up_git(settings, work_tree(call.folder or os.getcwd()), hooked, dry_run)
@@ -144,12 +150,12 @@ def _set_up_git(call: Call, settings: Settings, hooked: bool, dry_run: bool, wit
 
 
 def report(changes: Sequence[Change], **fields: Any) -> dict[str, Any]:
-    """The changes as `--json` prints them."""
+    """Return the changes as `--json` prints them."""
     return fields | {"files": [{"file": c.file, "change": what_happens(c)} for c in changes]}
 
 
 def tell(changes: Sequence[Change], dry_run: bool, with_diff: bool = True) -> None:
-    """Print a line for every file; for a dry run on request also what would change in it."""
+    """Print a line for every file; in a dry run, `with_diff` adds what would change in it."""
     for change in changes:
         say(f"{what_happens(change):9} {short_path(change.file)}")
         if dry_run and with_diff and change.needed:
@@ -167,7 +173,7 @@ def _agreed(wirings: Sequence[Wiring]) -> bool:
 
 def _approve_hooks(setup: Setup) -> None:
     for title, count in setup.approve_hooks():
-        note(f"approved {counted(count, 'hook')} of ours in {title}")
+        note(f"approved {counted(count, 'hook')} of Holdfast in {title}")
 
 
 def _tell(wirings: Sequence[Wiring], dry_run: bool, with_diff: bool) -> None:
@@ -187,7 +193,7 @@ def _tell(wirings: Sequence[Wiring], dry_run: bool, with_diff: bool) -> None:
     if dry_run:
         note("nothing was changed")
     elif any(not wiring.error for wiring in wirings):
-        note("before removing Holdfast: `holdfast uninstall`, which takes everything back")
+        note("before you remove Holdfast, run holdfast uninstall, which undoes these changes")
 
 
 def _complain(wiring: Wiring) -> None:
@@ -200,11 +206,11 @@ def _complain(wiring: Wiring) -> None:
 
 def _list(call: Call, settings: Settings) -> int:
     from holdfast.installing.hostfiles import HostFiles
-    from holdfast.surfaces.cli._hostlist import rows, tell_rows
+    from holdfast.surfaces.cli._hostlist import print_rows, rows
 
     host_rows = rows(all_hosts(settings), settings, HostFiles(settings.home))
     if call.as_json:
         answer_json({"hosts": host_rows})
     else:
-        tell_rows(host_rows)
+        print_rows(host_rows)
     return 0

@@ -1,4 +1,4 @@
-"""`holdfast show`: everything about one lesson."""
+"""`holdfast show`: print everything about one lesson."""
 
 from __future__ import annotations
 
@@ -39,14 +39,16 @@ LABEL = 10
     )
 )
 @click.argument("ref", metavar="ID", shell_complete=lesson_ids)
-@click.option("--as-of", default="", help="As known at that time, e.g. 2026-03-01T12:00:00Z, yesterday, or a commit.")
+@click.option(
+    "--as-of", default="", help="Print the lesson as it was then: 2026-03-01T12:00:00Z, yesterday, or a commit."
+)
 @json_option
 @folder_option
 @pass_call
 def command(call: Call, ref: str, as_of: str) -> None:
-    """Print everything about one lesson: where it comes from, what became of it, whether the code still fits.
+    """Print everything about one lesson: its source, its history, and whether the code still agrees.
 
-    ID is the end of its id, at least four characters.
+    ID is the end of the lesson's id, at least four characters.
     """
     with call.open() as memory:
         lesson = memory.get(ref, memory.instant(as_of) if as_of else None)
@@ -63,7 +65,7 @@ def command(call: Call, ref: str, as_of: str) -> None:
 
 
 def lesson_lines(lesson: Lesson, freshness: str, caveat: str) -> list[str]:
-    """The lesson in lines of label and value, its evidence quoted."""
+    """Return the lesson as lines of label and value, with its evidence quoted."""
     rows = [("id", f"{short_id(lesson.id)} ({lesson.id})"), ("title", lesson.title)]
     rows += [("insight", lesson.insight)] if lesson.insight != lesson.title else []
     rows += [("why", lesson.why), ("how", lesson.how), *(("snippet", snippet) for snippet in lesson.snippets)]
@@ -72,9 +74,9 @@ def lesson_lines(lesson: Lesson, freshness: str, caveat: str) -> list[str]:
     rows += [("where", _where(lesson)), *(("file", name) for name in (*lesson.paths, *lesson.globs))]
     rows += [("symbol", name) for name in lesson.symbols]
     rows += [("answers", lesson.error_signature), ("command", lesson.command), ("tags", ", ".join(lesson.tags))]
-    made = lesson.topic_key.startswith("import:")  # by an importer, for itself
+    made = lesson.topic_key.startswith("import:")  # an importer's own key, which means nothing to a person
     rows += [("topic", "" if made else lesson.topic_key), ("trust", _trust(lesson)), ("marks", _marks(lesson))]
-    rows += [("wakes when", lesson.revival)]
+    rows += [("revive when", lesson.revival)]
     rows += [("valid", _span(lesson.validity.valid_from, lesson.validity.valid_to))]
     rows += [("recorded", _span(lesson.recorded_at, lesson.retracted_at)), ("from", _source(lesson))]
     rows += [("evidence", f'"{span.quote}"') for span in lesson.provenance.evidence if span.quote]

@@ -1,4 +1,4 @@
-"""`holdfast skills`: lessons that recur, as Agent Skills."""
+"""`holdfast skills`: write recurring lessons as Agent Skills."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ WITHHELD_SHOWN = 5
     cls=Group, epilog=examples("holdfast skills list", "holdfast skills write --dry-run", "holdfast skills write")
 )
 def command() -> None:
-    """Write lessons that recur as Agent Skills: a SKILL.md a command, file or folder.
+    """Write recurring lessons as Agent Skills: one SKILL.md for each command, file or folder.
 
-    Compiled are tooling, fixes, conventions and failed approaches that two lessons or three sessions tell of, while
-    the code still bears them out.
+    A skill is made of lessons of the kinds tooling, fix, convention and failed approach. It needs two lessons, or
+    three sessions in which they were learnt. Lessons that no longer hold are left out.
     """
 
 
@@ -50,7 +50,7 @@ def command() -> None:
 @folder_option
 @pass_call
 def list_skills(call: Call) -> None:
-    """List the skills this project's lessons make: name, lessons, sessions behind them, what for."""
+    """List the skills that this project's lessons make: name, number of lessons, number of sessions, purpose."""
     compiled, _ = _compile(call)
     if call.as_json:
         answer_json(_json(compiled))
@@ -84,16 +84,16 @@ def show(call: Call, name: str) -> None:
     "--to",
     "target",
     type=click.Path(file_okay=False),
-    help=f"The folder for them.  [default: {FOLDER} in the project's root]",
+    help=f"Write them to this folder.  [default: {FOLDER} in the project's root]",
 )
 @click.option("--dry-run", is_flag=True, help="Print what would change; write nothing.")
 @json_option
 @folder_option
 @pass_call
 def write(call: Call, target: str | None, dry_run: bool) -> None:
-    """Write the skills, and take away those whose lessons no longer hold.
+    """Write the skills, and remove those whose lessons no longer hold.
 
-    A SKILL.md that a person wrote or edited is never touched. Running it again changes nothing.
+    A SKILL.md that a person wrote or edited is never changed. A second run changes nothing.
     """
     compiled, place = _compile(call)
     steps = list(plan_skills(compiled, place, target or ""))

@@ -1,4 +1,4 @@
-"""`holdfast staged`: lessons that are seen on a branch alone, and how to have them everywhere."""
+"""`holdfast staged`: list the lessons that are shown on one branch only, and make them visible everywhere."""
 
 from __future__ import annotations
 
@@ -40,10 +40,11 @@ HEADS = ("id", "branch", "seen", "kind", "title")
 @json_option
 @click.pass_context
 def command(ctx: click.Context) -> None:
-    """List the lessons that are staged on a branch: learnt there, about what the main line does not have.
+    """List the lessons that are staged on a branch: learnt there, about code that the main line does not have.
 
-    Such a lesson is seen on its branch and on what grows from it, and everywhere once the branch is merged, squashed
-    or rebased. When the branch is deleted without that, the lesson is dropped from view; it stays in this list.
+    A staged lesson is shown on its branch and on branches that start from it. Once the branch is merged, squashed or
+    rebased, it is shown everywhere. If the branch is deleted before that, the lesson is no longer shown, but it stays
+    in this list.
     """
     call = ctx.ensure_object(Call)
     if ctx.invoked_subcommand:
@@ -61,19 +62,19 @@ def command(ctx: click.Context) -> None:
     note(counted(len(rows), "staged lesson"))
     gone = sum(row.fate == "gone" for row in rows)
     if gone:
-        note(f"{counted(gone, 'lesson')} of branches that are gone: holdfast staged rescue ID")
+        note(f"{counted(gone, 'lesson')} of deleted branches: holdfast staged rescue ID")
 
 
 @command.command("rescue", epilog=examples("holdfast staged rescue 1f0c9a2b", "holdfast staged rescue --branch wip"))
 @click.argument("refs", metavar="[ID]...", nargs=-1, shell_complete=lesson_ids)
-@click.option("--branch", default="", help="Every lesson that is staged on this branch.")
+@click.option("--branch", default="", help="Rescue every lesson that is staged on this branch.")
 @folder_option
 @json_option
 @pass_call
 def rescue(call: Call, refs: tuple[str, ...], branch: str) -> int:
-    """Let staged lessons be seen on every branch. ID is the end of a lesson's id."""
+    """Show staged lessons on every branch. ID is the end of a lesson's id."""
     if bool(refs) == bool(branch):
-        raise click.UsageError("name lessons by the end of their ids, or a --branch")
+        raise click.UsageError("give the ids of lessons, or --branch")
     with call.open() as memory:
         rescued = memory.rescue(refs, branch=branch)
     if call.as_json:
@@ -81,7 +82,7 @@ def rescue(call: Call, refs: tuple[str, ...], branch: str) -> int:
     else:
         for lesson in rescued:
             say(f"rescued {lesson.id[-8:]}  {lesson.title}")
-        note(f"{counted(len(rescued), 'lesson')} seen on every branch from now on")
+        note(f"{counted(len(rescued), 'lesson')} now shown on every branch")
     return 0 if rescued else 1
 
 

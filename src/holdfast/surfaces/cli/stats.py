@@ -1,4 +1,4 @@
-"""`holdfast stats`: what deliveries came to."""
+"""`holdfast stats`: print the outcomes of deliveries."""
 
 from __future__ import annotations
 
@@ -35,17 +35,20 @@ VERDICTS = ("heeded", "ignored", "overridden", "failed", "unclear")
 
 @click.command(
     epilog=examples("holdfast stats", "holdfast stats --all-projects", "holdfast stats --plot", "holdfast stats --json")
-    + "\n\nExit codes: 0 whatever the figures are, 1 where memory cannot be read, 2 for wrong usage."
+    + "\n\nExit codes: 0 for any figures, 1 if memory cannot be read, 2 for wrong usage."
 )
-@click.option("--all-projects", is_flag=True, help="Every project of this machine, and all of them together first.")
-@click.option("--plot/--no-plot", default=None, help="Draw the shares and weeks; by default on a terminal.")
+@click.option(
+    "--all-projects", is_flag=True, help="Print the total of all projects on this machine, then each project."
+)
+@click.option("--plot/--no-plot", default=None, help="Draw shares and weeks as bars.  [default: on a terminal]")
 @json_option
 @folder_option
 @pass_call
 def command(call: Call, all_projects: bool, plot: bool | None) -> None:
-    """Print what deliveries came to: told, heeded, overridden, missed, and failures with and without the lesson.
+    """Print the outcomes of deliveries: how often lessons were heeded, overridden or missed, and how often they helped.
 
-    Shares have intervals that cover the truth in 95 of 100 cases. Lessons are judged after a session without a model.
+    Failures are compared with and without the lesson. Each share has a 95 % confidence interval. Outcomes are judged
+    after each session, without a model.
     """
     with call.open() as memory:
         projects = memory.stats(all_projects=all_projects)
@@ -64,7 +67,7 @@ def command(call: Call, all_projects: bool, plot: bool | None) -> None:
     for lesson, words in doubted:
         say(f"review  {lesson.id[-8:]}  {lesson.title}: {words}")
     if any(stats.delivered for stats in projects):
-        note("minutes spared are an estimate: an assumed time for each heeded lesson, by its kind")
+        note("the minutes saved are an estimate: an assumed time for each heeded lesson, by its kind")
 
 
 def _lines(stats: Stats) -> Iterator[str]:
@@ -77,11 +80,11 @@ def _lines(stats: Stats) -> Iterator[str]:
     yield f"  missed {stats.missed}, helped {stats.helped}, hurt {stats.hurt}"
     yield f"  withheld {stats.withheld}, judged {stats.heeded_without.of}"
     if stats.heeded_without.of:
-        yield f"  heeded without being told {_percent(stats.heeded_without)}: {_effect(stats.effect_on_heeding)}"
+        yield f"  heeded without being shown {_percent(stats.heeded_without)}: {_effect(stats.effect_on_heeding)}"
         yield f"  failures repeated without the lesson {_percent(stats.failed_without)}, with it " + (
             f"{_percent(stats.failed)}: {_effect(stats.effect_on_failures)}"
         )
-    yield f"  {stats.tokens:,} tokens spent, about {stats.minutes_spared:,.0f} minutes of finding out again spared"
+    yield f"  {stats.tokens:,} tokens spent, about {stats.minutes_spared:,.0f} minutes of rediscovery saved"
 
 
 def _cells(share: Share) -> list[str]:
@@ -97,11 +100,11 @@ def _percent(share: Share) -> str:
 def _effect(difference: Difference) -> str:
     words = "" if difference.is_clear else ", which may be chance"
     points = f"{100 * difference.difference:+.0f} points ({100 * difference.low:+.0f} to {100 * difference.high:+.0f})"
-    return f"telling makes {points}{words}"
+    return f"showing it makes {points}{words}"
 
 
 def _plots(stats: Stats) -> Iterator[str]:
-    """Each share as a bar over its interval, then told and heeded by week."""
+    """Yield each share as a block on its interval, then delivered and heeded lessons by week."""
     verdicts = [verdict for verdict in VERDICTS if getattr(stats, verdict).of]
     for verdict in verdicts:
         yield f"  {verdict:10}  {_whisker(getattr(stats, verdict))}"
@@ -115,7 +118,7 @@ def _plots(stats: Stats) -> Iterator[str]:
 
 
 def _whisker(share: Share) -> str:
-    """The interval as a line and the share as a block on it."""
+    """Return the interval as a line with the share as a block on it."""
     cells = [" "] * (WIDTH + 1)
     for at in range(round(WIDTH * share.low), round(WIDTH * share.high) + 1):
         cells[at] = "─"

@@ -1,4 +1,4 @@
-"""`holdfast status`: where things are and how much there is."""
+"""`holdfast status`: this folder's project, where its memory is and what it holds."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 @folder_option
 @pass_call
 def command(call: Call) -> None:
-    """Print this folder's project, where its memory is, how much there is, and when each hook was last heard of."""
+    """Print this folder's project, where its memory is, what it holds, and when each host last sent an event."""
     with call.open() as memory:
         fields = _gather(memory)
     if call.as_json:
@@ -116,12 +116,12 @@ def _lines(fields: dict[str, Any]) -> Iterator[str]:
 
 
 def _better(embedder: str) -> str:
-    """What would find more paraphrases than the embedder that ships. Nothing is downloaded without being asked for."""
+    """Return a hint at the larger embedder for users of the one that ships. Nothing is downloaded unasked."""
     return "; finds more paraphrases: holdfast embedder pull (91 MB)" if embedder in ("", "static") else ""
 
 
 def _rejudged_facts(memory: Memory) -> dict[str, Any] | None:
-    """What became of the lessons of an older version; None where nothing did."""
+    """Return what the last rejudging did to the lessons of an older version, or None if it changed none."""
     from holdfast.learning.rejudge import last_rejudging
 
     retired, demoted, at = last_rejudging(memory.parts, memory.place)
@@ -148,7 +148,7 @@ def _distil_facts(memory: Memory) -> dict[str, Any]:
 
 def _distil_words(facts: dict[str, Any]) -> str:
     if not facts["model"]:
-        return "off: no model is asked"
+        return "off: no model is used"
     today = facts["last_24_hours"]
     cost = f"${today['cost_usd']:.2f}" + (
         f" + {today['unknown_costs']} of unknown cost" if today["unknown_costs"] else ""
@@ -157,16 +157,16 @@ def _distil_words(facts: dict[str, Any]) -> str:
 
 
 def _heartbeat(events: list[dict[str, str]], set_up_hosts: list[str]) -> Iterator[list[str]]:
-    """A line for each host: when it was heard last, and of what."""
+    """Yield a row for each host: when its last event arrived, and the kinds of its events."""
     by_host: dict[str, list[dict[str, str]]] = {}
     for event in events:
         by_host.setdefault(event["host"], []).append(event)
     for host, heard in by_host.items():
         kinds = ", ".join(event["event"] for event in heard)
-        yield ["heard", f"{heard[0]['at'][:19].replace('T', ' ')} UTC  {host}  {kinds}"]
+        yield ["events", f"{heard[0]['at'][:19].replace('T', ' ')} UTC  {host}  {kinds}"]
     if not events:
-        following = "start a session, or restart one that runs" if set_up_hosts else "holdfast setup"
-        yield ["heard", f"nothing from any hook yet: {following}"]
+        following = "start a session, or restart a running one" if set_up_hosts else "holdfast setup"
+        yield ["events", f"none from any hook yet: {following}"]
 
 
 def _counts(counts: dict[str, int]) -> str:

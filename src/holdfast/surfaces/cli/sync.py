@@ -1,4 +1,4 @@
-"""`holdfast sync`: keep the repository's lesson files and memory in step."""
+"""`holdfast sync`: synchronise the repository's lesson files with memory."""
 
 from __future__ import annotations
 
@@ -9,18 +9,19 @@ from holdfast.surfaces.cli.call import Call, examples, folder_option, json_optio
 
 
 @click.command(epilog=examples("holdfast sync", "holdfast sync --dry-run", "holdfast sync --accept"))
-@click.option("--accept", is_flag=True, help="You vouch for the files: new lessons count, and so do changes.")
+@click.option("--accept", is_flag=True, help="Vouch for the files: new lessons become active and changes take effect.")
 @click.option("--dry-run", is_flag=True, help="Print what would change; change nothing.")
-@click.option("--git-hook", "from_git", is_flag=True, hidden=True, help="As git calls it: say nothing, never fail.")
+@click.option("--git-hook", "from_git", is_flag=True, hidden=True, help="Used by git hooks: print nothing, never fail.")
 @folder_option
 @json_option
 @pass_call
 def command(call: Call, accept: bool, dry_run: bool, from_git: bool) -> int:
-    """Take in what changed in .holdfast/lessons, and write there what changed in memory.
+    """Import changes from .holdfast/lessons into memory, and write changes from memory there.
 
-    Changes of both sides are merged field by field; nothing comes back that was forgotten. A new lesson from a file
-    waits in the inbox (`holdfast review`), or is on probation where you committed it. A change to a lesson that
-    counts here waits for --accept. A file that cannot be read is named with its line and left alone; exit 1 then.
+    Changes on both sides are merged field by field. A forgotten lesson does not come back. A new lesson from a file
+    waits in the inbox (`holdfast review`), or goes on probation if you committed the file. A change to an active
+    lesson waits for --accept. A file that cannot be read is reported with its line and skipped; the exit code is then
+    1.
     """
     if from_git:
         return run_quietly(call)

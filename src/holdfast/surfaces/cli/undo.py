@@ -1,4 +1,4 @@
-"""`holdfast undo`: take back the last change."""
+"""`holdfast undo`: undo the last change."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ SHOWN = 10
 
 
 @click.command(epilog=examples("holdfast undo", "holdfast log --changes", "holdfast undo --json"))
-@click.option("--past-purges", is_flag=True, help="Where the last change was a purge: the one before it.")
+@click.option("--past-purges", is_flag=True, help="If the last change was a purge, undo the change before it.")
 @json_option
 @folder_option
 @pass_call
 def command(call: Call, past_purges: bool) -> None:
-    """Take back the last change of this project's memory; repeat it to go further back.
+    """Undo the last change of this project's memory; repeat the command to go further back.
 
-    A whole import is one change, and so is what one session taught. Purging alone is final.
+    A whole import is one change, and so are all lessons learnt from one session. Only a purge cannot be undone.
     """
     with call.open() as memory:
         change = memory.undo(past_purges=past_purges)

@@ -1,4 +1,4 @@
-"""`holdfast uninstall`: take back what setup changed."""
+"""`holdfast uninstall`: undo what setup changed."""
 
 from __future__ import annotations
 
@@ -14,14 +14,15 @@ from holdfast.surfaces.cli.call import Call, answer_json, counted, examples, jso
     "uninstall", epilog=examples("holdfast uninstall --dry-run", "holdfast uninstall", "holdfast uninstall codex")
 )
 @click.argument("hosts", nargs=-1, metavar="[HOST]...", shell_complete=host_names)
-@click.option("--dry-run", is_flag=True, help="Print what would change, a line a file; change nothing.")
+@click.option("--dry-run", is_flag=True, help="Print what would change, one line for each file; change nothing.")
 @click.option("--diff", "with_diff", is_flag=True, help="With --dry-run: also print each change as a diff.")
 @json_option
 @pass_call
 def command(call: Call, hosts: tuple[str, ...], dry_run: bool, with_diff: bool) -> None:
-    """Take back what setup changed for HOST, or for every host, to the byte; a file you edited since keeps your edits.
+    """Undo what setup changed for HOST, or for every host.
 
-    What is remembered stays: delete Holdfast's home folder to erase it.
+    Each file is restored byte for byte. A file that you edited since keeps your edits. Memory is kept; to erase it,
+    delete Holdfast's home folder.
     """
     from holdfast.installing.hostfiles import BACKUPS, backups
     from holdfast.installing.setup import Removal
@@ -40,9 +41,9 @@ def command(call: Call, hosts: tuple[str, ...], dry_run: bool, with_diff: bool) 
     if dry_run:
         note("nothing was changed")
     if not changes:
-        note("nothing to take back: no file has anything of ours")
+        note("nothing to undo: no file has an entry of Holdfast")
     names = backups(settings.home)
     if names and not dry_run:
         where = os.path.join(settings.home, BACKUPS)
-        note(f"kept for files that are still set up: {counted(len(names), 'backup')} in {where}, for you alone to read")
-    note(f"what is remembered stays in {settings.home}")
+        note(f"kept for files that are still set up: {counted(len(names), 'backup')} in {where}")
+    note(f"memory is kept in {settings.home}")

@@ -1,4 +1,4 @@
-"""`holdfast verify`: which lessons the code still bears out."""
+"""`holdfast verify`: check lessons against the current code."""
 
 from __future__ import annotations
 
@@ -34,17 +34,19 @@ WIDTH = 60
 
 
 @click.command(epilog=examples("holdfast verify", "holdfast verify --all --json", "holdfast verify --check"))
-@click.option("--all", "everything", is_flag=True, help="Also lessons that wait for a person, and list the fresh ones.")
-@click.option("--check", is_flag=True, help="Exit 1 when a lesson's code drifted, changed or is gone: for CI.")
+@click.option(
+    "--all", "everything", is_flag=True, help="Also check lessons that wait for review; list fresh lessons too."
+)
+@click.option("--check", is_flag=True, help="Exit with 1 if a lesson's code drifted, changed or is gone, for CI.")
 @json_option
 @folder_option
 @pass_call
 def command(call: Call, everything: bool, check: bool) -> int:
-    """Check every lesson against the code as it is now, and follow what has moved.
+    """Check every lesson against the current code, and follow code that has moved.
 
-    Lists lessons that are not fresh, worst first: id, state, title, and what became of the code. Where code has
-    moved, its lesson is anchored to the new place; holdfast undo takes that back. Retired lessons whose condition for
-    waking holds are put on probation.
+    Verify lists the lessons that are not fresh, worst first: id, state, title, and what happened to the code. If code
+    has moved, its lesson is anchored to the new location; `holdfast undo` takes that back. A retired lesson whose
+    revival condition is met goes on probation.
     """
     with call.open() as memory:
         report = _verify(memory, everything)
@@ -62,7 +64,7 @@ def command(call: Call, everything: bool, check: bool) -> int:
 
 
 def _verify(memory: Memory, everything: bool) -> VerifyReport:
-    """The report, with a bar on a terminal while a code index is made."""
+    """Verify the lessons; on a terminal, show a bar while code is indexed."""
     if not sys.stderr.isatty():
         return memory.verify(waiting=everything)
     from rich.console import Console
@@ -87,7 +89,7 @@ def _tell(report: VerifyReport) -> None:
     counts = [f"{number} {state}" for state, number in report.counts.items() if number]
     note(counted(len(report.checked), "lesson") + " about code" + (": " + ", ".join(counts) if counts else ""))
     if not report.indexed:
-        note("note: the code index is not complete; what moved to another file may be missed")
+        note("note: the code index is not complete; code that moved to another file may have been missed")
 
 
 def _json(report: VerifyReport, woken: list[Woken]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""`holdfast watch`: a line for each lesson whose state changes, until Ctrl-C."""
+"""`holdfast watch`: print a line for each lesson whose state changes, until Ctrl-C."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ if TYPE_CHECKING:
 @folder_option
 @pass_call
 def command(call: Call) -> None:
-    """Say which lessons' code changes, as it happens.
+    """Print a line whenever the code of a lesson changes.
 
-    Prints a line when the functions and files that a lesson is about change, move or vanish, and when they are as they
-    were again; with --json one object a line. Runs until Ctrl-C, or until the terminal or program that started it
-    is gone. Sessions do not need it: lessons are checked whenever they are read.
+    Watch reports when the functions and files of a lesson change, move or vanish, and when they are as before again.
+    With --json each line is a JSON object. It runs until Ctrl-C, or until the terminal or program that started it is
+    gone. Sessions do not need it: lessons are checked whenever they are read.
     """
     with suppress(KeyboardInterrupt), call.open() as memory:
         for change in _changes(memory):
@@ -44,11 +44,11 @@ def command(call: Call) -> None:
 
 
 def _changes(memory: Memory) -> Iterator[StateChange]:
-    """Changes as they happen. Raises AlreadyRunningError when another process watches this work tree."""
+    """Yield changes as they happen. Raises AlreadyRunningError if another process watches this work tree."""
     root = memory.place.root
     with Turn(memory.settings.run_path, f"watch-{crc32(os.fsencode(root)):08x}") as ours:
         if not ours:
-            raise AlreadyRunningError(f"{root} is watched already", hint="end the other `holdfast watch` first")
+            raise AlreadyRunningError(f"{root} is already being watched", hint="stop the other `holdfast watch` first")
         watch, parent = memory.watch(), os.getppid()
         note(f"watching {counted(watch.lessons, 'lesson')} about {counted(watch.files, 'file')} in {root}")
         while os.getppid() == parent and not _is_cut_off():
@@ -58,7 +58,7 @@ def _changes(memory: Memory) -> Iterator[StateChange]:
 
 
 def _is_cut_off() -> bool:
-    """Whether nobody can read what we print: the terminal is gone, or the program at the pipe's other end."""
+    """Return whether nobody can read the output: the terminal or the program at the other end of the pipe is gone."""
     if not hasattr(select, "poll"):
         return False
     try:

@@ -1,4 +1,4 @@
-"""`holdfast why`: why a lesson is believed."""
+"""`holdfast why`: print the reasons to believe a lesson."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ UNCOMMITTED = "-"
 @folder_option
 @pass_call
 def command(call: Call, ref: str) -> None:
-    """Print why a lesson is believed: who said it and on what evidence, and whether the code still bears it out.
+    """Print why a lesson is believed: who said it, on what evidence, and whether the code still agrees.
 
-    Then when it was shown and what came of it. ID is the end of its id.
+    Then print when it was shown and with what outcome. ID is the end of its id.
     """
     with call.open() as memory:
         explanation = memory.explain(ref)
@@ -102,7 +102,8 @@ def _history_lines(explanation: Explanation) -> Iterator[str]:
     if history.outcomes:
         yield f"outcomes: {explanation.standing.words}"
     for where, factor in explanation.factors:
-        yield f"  told more readily{_at(where)}: x {factor}" if factor > 1 else f"  held back{_at(where)}: x {factor}"
+        often = "more" if factor > 1 else "less"
+        yield f"  shown {often} often{_at(where)}: x {factor}"
     yield _decay_words(explanation)
     for outcome in history.outcomes[:SHOWN]:
         without = " (withheld)" if outcome.withheld and outcome.verdict != "withheld" else ""
@@ -115,7 +116,7 @@ def _history_lines(explanation: Explanation) -> Iterator[str]:
 def _decay_words(explanation: Explanation) -> str:
     decay = explanation.decay
     if not decay.half_life_days:
-        return "decay: none, it is pinned"
+        return "decay: none, because it is pinned"
     kind = explanation.lesson.kind.replace("_", " ")
     return (
         f"decay: {decay.age_days:.0f} days old, half-life of a {kind} {decay.half_life_days:.0f}: x {decay.factor:.3f}"
@@ -124,7 +125,7 @@ def _decay_words(explanation: Explanation) -> str:
 
 def _speaker(lesson: Lesson) -> str:
     source = lesson.provenance
-    # An importer is known by what it read, which stands in `origin`.
+    # For an imported lesson, `origin` names the file, which says more than the importer's name.
     finder = found_by(source.detector) if source.detector and not source.origin else ""
     named = f"learnt from {finder}" if finder else "said by " + (source.author or "a person")
     named = "read" if source.origin and source.detector else named

@@ -1,4 +1,4 @@
-"""What a command that changed one lesson prints: the lesson, as it is now, and what it contradicts."""
+"""Output of commands that change one lesson: the lesson as it is now, and what it contradicts."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 
 def print_written(call: Call, lesson: Lesson, rivals: Sequence[Lesson] = ()) -> None:
-    """The lesson's line, or all of it as JSON; `rivals` are active lessons that say the opposite.
+    """Print the lesson as a line, or whole as JSON; `rivals` are active lessons that contradict it.
 
-    What the lesson superseded is named, too: a settlement happens without asking.
+    A lesson that it superseded is named too, because a conflict may have been settled without asking.
     """
     if call.as_json:
         answer_json(lesson_json(lesson) | ({"contradicts": [rival.id for rival in rivals]} if rivals else {}))
@@ -27,7 +27,7 @@ def print_written(call: Call, lesson: Lesson, rivals: Sequence[Lesson] = ()) -> 
         say(line)
     for link in lesson.links:
         if link.kind == "supersedes":
-            note(f"it takes the place of {short_id(link.target)}; holdfast undo brings that one back")
+            note(f"it replaces {short_id(link.target)}; to bring that lesson back: holdfast undo")
     for rival in rivals:
         note(f"note: it contradicts {short_id(rival.id)}, which is active too: {rival.title}")
     if rivals and lesson.state == "active":

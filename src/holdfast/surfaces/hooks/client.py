@@ -1,9 +1,9 @@
-"""A hook call: one JSON object in, one out, exit 0, whatever is broken.
+"""A hook call: reads one JSON object, prints one, and exits with 0, whatever is broken.
 
-A running `holdfast mcp` answers through its private socket; without one the hook answers alone. Either way the process
-that the host started only waits for the answer (see `desk`), and what is done here goes on when it has left: an event
-is kept however late it is, in the store or else in the spool. The process leaves by `os._exit`: nothing it opened needs
-an orderly end, and taking the interpreter down costs 3 ms.
+A running `holdfast mcp` answers through its private socket; without one the hook answers alone. On a busy machine the
+process that the host started only waits for the answer (see `desk`), and the work goes on after it has left. An event
+is stored however late it is, in the store or else in the spool. The process ends with `os._exit`: nothing it opened
+needs an orderly end, and shutting the interpreter down costs 3 ms.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ PAYLOAD_LIMIT = 16_000_000
 """Bytes; a longer payload is not read to its end."""
 
 ANY = "any"
-"""In the host's place where one command serves several: the environment tells which."""
+"""The host's name for a command that serves several hosts; the environment says which."""
 PLAIN = "--plain"
-"""Argument after the host's name, for a host that hands whatever we print to the model: silence is no output."""
+"""Argument after the host's name, for a host that passes all output to the model: no answer then prints nothing."""
 
 
 def main(arguments: Sequence[str]) -> None:
@@ -48,9 +48,9 @@ def main(arguments: Sequence[str]) -> None:
     desk.give_up = hook.note_lateness
     try:
         hook.serve()
-    except BaseException as exc:  # the host must not feel it, whatever it is
+    except BaseException as exc:  # no error may reach the host
         desk.say(desk.nothing)
-        hook.give_last_words(exc)
+        hook.log_fatal(exc)
     finally:
         try:
             desk.say(desk.nothing)
@@ -60,7 +60,7 @@ def main(arguments: Sequence[str]) -> None:
 
 
 class _Hook:
-    """One hook call, and what its steps share."""
+    """One hook call, with the state that its steps share."""
 
     def __init__(self, desk: Desk, host: str) -> None:
         self.desk = desk
@@ -69,13 +69,13 @@ class _Hook:
         self.settings: Settings | None = None
 
     def complain(self, step: str, exc: BaseException) -> None:
-        """Write down why something was not done."""
+        """Log why a step failed."""
         from holdfast.home.runfiles import note
 
         note(self.settings.log_path if self.settings else "", f"{self.subject} {step}", exc)
 
     def serve(self) -> None:
-        """Read the payload, have it answered, and start a learner where one is due."""
+        """Read the payload, get its answer, and start a learner if one is due."""
         from holdfast.lean.hostmarks import IMITATED, UNMARKED
         from holdfast.settings import calling_host, load_settings
 
@@ -83,7 +83,7 @@ class _Hook:
         if self.host == ANY:
             self.host = calling or UNMARKED
         elif self.host in IMITATED and calling not in ("", self.host):
-            return  # others run what stands in its files too, and have hooks of their own
+            return  # another host also runs the hooks in this host's files, and has hooks of its own
         self.subject = self.host
         self.settings = settings = load_settings()
         self.desk.limit(settings.hook_deadline_ms / 1000)
@@ -103,7 +103,7 @@ class _Hook:
             start_learner(answer.errand)
 
     def _answer_alone(self, settings: Settings, payload: bytes, again: bool) -> None:
-        """Answer in this process. `again`: a server was too slow."""
+        """Answer in this process; `again` means that a server was too slow."""
         _load_c_halves()
         from holdfast.domain.moments import PATIENT_MOMENTS
         from holdfast.lean.texts import loads
@@ -134,9 +134,9 @@ class _Hook:
             self.complain("errand", exc)
 
     def _finish(self, memory: HookMemory, call: HookCall, drains: bool) -> None:
-        """What can wait until the host has its answer: a learner, the spool, the length of the log.
+        """Do what can wait until the host has its answer: start a learner, drain the spool, shorten the log.
 
-        `drains`: the store takes what it is given, so that there is a point in emptying the spool.
+        `drains` means that the store accepts writes, so that draining the spool makes sense.
         """
         settings = memory.settings
         errand = _errand_due(memory, call)
@@ -159,10 +159,10 @@ class _Hook:
         try:
             drain(memory, memory.settings.run_path, self.desk.keep_by)
         except StoreError:
-            return  # what is spooled stays for the next one; why was written down when it was put there
+            return  # the spool waits for the next hook; the reason was logged when it was filled
 
     def note_lateness(self) -> None:
-        """Count and write down that the host did not wait for the answer, where that is so."""
+        """Count and log a late answer, if the host did not wait for it."""
         if not self.desk.is_late or self.settings is None:
             return
         from holdfast.home.runfiles import LATE, count
@@ -170,18 +170,18 @@ class _Hook:
         self.complain("deadline", TimeoutError(f"no answer within {self.settings.hook_deadline_ms} ms"))
         count(self.settings.run_path, self.host, LATE)
 
-    def give_last_words(self, exc: BaseException) -> None:
-        """Write down what ended the hook; on stderr where there is no log yet."""
+    def log_fatal(self, exc: BaseException) -> None:
+        """Log the error that ended the hook, or print it on stderr if there is no log yet."""
         try:
             self.complain("hook", exc)
             if self.settings is None and isinstance(exc, HoldfastError):
                 self.desk.warn(f"holdfast: {exc}\n")
         except BaseException:
-            os._exit(0)  # a full disk, a closed stderr: there is nobody left to tell
+            os._exit(0)  # for example a full disk or a closed stderr: nothing can be reported
 
 
 class _LaterSpool:
-    """The spool, loaded when something has to be put there."""
+    """The spool, imported only when it is needed."""
 
     def __init__(self, settings: Settings, host: str) -> None:
         self._settings = settings
@@ -215,7 +215,7 @@ def _read_payload() -> bytes:
 
 
 def _without_close_looks(parts: Parts) -> Parts:
-    """Judging files as a whole: the wait took its part of the deadline, and parsing code could take the rest."""
+    """Return services without a code index: after a wait, parsing code could take the rest of the deadline."""
     from holdfast.lean.records import replace
     from holdfast.ports.parts import no_codeindex
 
@@ -223,10 +223,10 @@ def _without_close_looks(parts: Parts) -> Parts:
 
 
 def _load_c_halves() -> None:
-    """Load `datetime` and SQLite's driver without the Python modules around them: 3.5 of a hook's 25 ms.
+    """Load `datetime` and SQLite's driver without the Python modules around them, which saves 3.5 of a hook's 25 ms.
 
-    From Python 3.12 on `datetime` is its C half. The driver asks `functools` for `lru_cache` alone, once, when it is
-    loaded; with that comes `collections`. Where an interpreter differs, the usual imports follow.
+    From Python 3.12 on, `datetime` is its C half. The driver uses only `lru_cache` of `functools`, once, when it is
+    loaded; the real `functools` would also load `collections`. On a different interpreter the usual imports follow.
     """
     try:
         import _datetime  # type: ignore[import-not-found]
@@ -257,11 +257,14 @@ def _folder() -> str:
     try:
         return os.getcwd()
     except OSError:
-        return os.sep  # the folder is gone; the payload says where we are
+        return os.sep  # the folder is gone; the payload names it
 
 
 def _errand_due(memory: HookMemory, call: HookCall) -> str:
-    """What a learner is told when one is due: a session ends or may, or begins while an earlier one waits."""
+    """Return the learner's request, or "" if none is due.
+
+    One is due when a session ends or may end, or when it starts and an earlier session waits.
+    """
     ends = call.ends_session or (call.may_be_last and memory.parts.capture)
     starts = call.moment != "after_compaction" and any(event.kind == "session_start" for event in call.events)
     if not ends and not (starts and memory.parts.capture and _has_leftovers(memory, call)):

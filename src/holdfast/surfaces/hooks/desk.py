@@ -1,12 +1,12 @@
-"""Where a hook's one answer is given, and what ends the wait for it.
+"""Prints a hook's one answer, at the latest at the deadline.
 
-On a busy machine the process that the host started forks at once. The child does the work. The parent does nothing but
-wait for the child's answer, print it, and leave at the deadline with the best answer there is by then. So no call into
-C, however long, delays the host; and the child, a session of its own that holds none of the host's streams, goes on
-keeping what it was told. It has the payload in memory: nothing unredacted is written anywhere.
+On a busy machine the process that the host started forks at once. The child does the work. The parent only waits for
+the child's answer, prints it, and exits at the deadline with the best answer so far. So no call into C, however long,
+delays the host. The child is a session of its own without the host's output streams, and goes on storing the event. It
+has the payload in memory; nothing unredacted is written anywhere.
 
-On a quiet machine a hook is done long before the deadline, and a fork would be a tenth of its cost. There, and where
-there is no fork (Windows), the work is done here and a thread speaks at the deadline.
+On a quiet machine a hook ends long before the deadline, and a fork would be a tenth of its cost. There, and where fork
+is missing (Windows), this process does the work and a thread answers at the deadline.
 """
 
 from __future__ import annotations
@@ -30,19 +30,19 @@ ATTENDED_S = 4.0
 """How long a process that did not fork may go on after the deadline: the host has its answer, but may wait for the end.
 It ends as soon as it is done."""
 BUSY_FILE = "/proc/loadavg"
-"""Linux tells there how many processes run or want to run at this moment."""
+"""Linux lists here how many processes run or want to run at this moment."""
 
 
 class Desk:
-    """The place of the answer in a process that did not fork: whoever speaks first has given the answer."""
+    """Gives the answer in a process that did not fork. Only the first answer is printed, also of two threads."""
 
     def __init__(self, nothing: str = NOTHING) -> None:
         self.nothing = nothing
         self.deadline = Deadline(time.monotonic())
         self.is_late = False
-        """Whether the host was told something else than the answer, because it came too late."""
+        """Whether the answer came too late, so that the host got another text."""
         self.give_up: Callable[[], None] = _nothing_to_do
-        """Called when the process ends although the work has not."""
+        """Called when the process ends before the work is done."""
         self._is_answered = False
         self._first = allocate_lock()
         self._best = ""
@@ -53,15 +53,15 @@ class Desk:
         self.deadline = Deadline(self.deadline.began_s, answer_s)
 
     def be_patient(self, patient: bool) -> None:
-        """Say whether an answer after the deadline is still worth giving; until then it may be."""
+        """Set whether an answer after the deadline is still useful."""
         self._is_patient = patient
 
     def offer(self, text: str) -> None:
-        """Leave the best answer so far: it is given when the deadline comes before a better one."""
+        """Set the best answer so far, which is given if the deadline comes before a better one."""
         self._best = text
 
     def say(self, text: str) -> str | None:
-        """Give the answer; returns what the host was told, which is another text, or None, when this comes too late.
+        """Give the answer; return the text that the host got, which is another one, or None, if this is too late.
 
         Only the first answer is given; later calls return None.
         """
@@ -78,22 +78,22 @@ class Desk:
         write_all(2, text.encode("utf-8", "replace"))
 
     def release(self) -> None:
-        """Say that the host need not wait for what follows."""
+        """Let the host go on without waiting for what follows."""
 
     @property
     def keep_by(self) -> float:
-        """Until when there is time for what can wait; here the host waits for it."""
+        """The time by which deferred work must end; here it is the answer's, because the host waits for the process."""
         return self.deadline.answer_by
 
     def watch(self) -> None:
-        """Speak at the deadline, and end the process a little later; runs in a thread."""
+        """Answer at the deadline, and end the process a little later; runs in a thread."""
         while (left := self._until() - time.monotonic()) > 0:
             time.sleep(min(left, TICK_S))
         if self._first.acquire(False):
             print_answer(self._best or self.nothing)
         time.sleep(ATTENDED_S)
         self.is_late = True
-        start_new_thread(_leave_soon, ())  # writing it down needs imports, and the other thread may be in one
+        start_new_thread(_leave_soon, ())  # `give_up` imports modules and may hang on the other thread's import lock
         self.give_up()
         os._exit(0)
 
@@ -102,7 +102,7 @@ class Desk:
 
 
 def open_desk(nothing: str) -> Desk:
-    """The desk for this hook. Returns in the process that does the work; another one waits for its answer."""
+    """Return the responder for this hook, in the process that does the work; on a busy machine another one waits."""
     deadline = Deadline(time.monotonic())
     if not hasattr(os, "fork") or not is_busy():
         return _watched(nothing)
@@ -115,7 +115,7 @@ def open_desk(nothing: str) -> Desk:
 
 
 def is_busy() -> bool:
-    """Whether more wants to run on this machine than has room, now or in the last minute."""
+    """Return whether more processes want to run than there are processors, now or in the last minute."""
     processors = os.cpu_count() or 1
     try:
         if os.getloadavg()[0] >= processors:
@@ -124,11 +124,11 @@ def is_busy() -> bool:
             running = stream.read(64).split()[3].partition(b"/")[0]
         return int(running) > processors
     except (OSError, IndexError, ValueError):
-        return False  # not Linux: the last minute is all that is known
+        return False  # not Linux: only the last minute's load is known
 
 
 def print_answer(text: str) -> bool:
-    """Print the hook's whole output, where a blank text is silence; False when the host has stopped listening."""
+    """Print the hook's output unless it is blank; return False if the host has stopped listening."""
     try:
         if not text.isspace():
             write_all(1, text.encode("utf-8", "replace"))
@@ -138,7 +138,7 @@ def print_answer(text: str) -> bool:
 
 
 def write_all(descriptor: int, rest: bytes) -> None:
-    """Write all of it. Raises OSError."""
+    """Write all bytes. Raises OSError."""
     while rest:
         rest = rest[os.write(descriptor, rest) :]
 
@@ -147,9 +147,9 @@ def _watched(nothing: str) -> Desk:
     desk = Desk(nothing)
     try:
         start_new_thread(desk.watch, ())
-        os.setsid()  # out of reach of what ends the host with all it started
+        os.setsid()  # so that the end of the host and its process group does not kill the hook
     except (RuntimeError, OSError, AttributeError):
-        return desk  # no more threads for this user: each wait has its own limit; head of a group already; Windows
+        return desk  # no thread left (each wait has its own limit); already a group's leader; Windows
     return desk
 
 

@@ -1,7 +1,7 @@
-"""A shorter way to our own compiled modules: a hook imports some 70 to 120 of them.
+"""Finds Holdfast's compiled modules faster than the usual finder; a hook imports 70 to 120 of them.
 
-What the usual finder would take is taken: the `.pyc` beside the source, when it was made from the source as it is now
-(time and size, PEP 552 flags 0). Anything else is left to it.
+It takes what the usual finder would take: the `.pyc` beside the source, if it was made from the current source (time
+and size, PEP 552 flags 0). It leaves everything else to the usual finder.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Finder:
 
     @staticmethod
     def find_spec(name: str, path: Sequence[str] | None = None, _target: object = None) -> Any:
-        """The spec of a module of ours that is compiled and up to date; None for every other."""
+        """Return the spec of a Holdfast module that is compiled and up to date; None for every other."""
         if not name.startswith(OURS) or not path:
             return None
         folder, last = path[0], name.rpartition(".")[2]
@@ -37,7 +37,7 @@ class Finder:
 
     @staticmethod
     def create_module(_spec: Any) -> None:
-        """An ordinary module."""
+        """Return None, for an ordinary module."""
 
     @staticmethod
     def exec_module(module: ModuleType) -> None:
@@ -48,14 +48,14 @@ class Finder:
 
 
 class Outside:
-    """Last in `sys.meta_path`: finds the parser where it is not beside us, as in a checkout of the source.
+    """Last in `sys.meta_path`: finds the parser if it is not beside Holdfast, as in a checkout of the source.
 
-    A hook starts without the folders of installed packages; to look them up costs more than most hooks take.
+    A hook starts without the folders of installed packages, because finding them costs more than most hooks take.
     """
 
     @staticmethod
     def find_spec(name: str, path: Sequence[str] | None = None, target: ModuleType | None = None) -> Any:
-        """The spec of the parser's module or of a grammar's; None for every other."""
+        """Return the spec of the parser's module or a grammar's; None for every other."""
         if path is not None or not name.startswith("tree_sitter") or "site" in sys.modules:
             return None
         import site
@@ -66,7 +66,7 @@ class Outside:
 
 
 def install() -> None:
-    """Be asked first, where the interpreter works as expected."""
+    """Put `Finder` first and `Outside` last in `sys.meta_path`; an unusual interpreter gets only `Outside`."""
     sys.meta_path.append(Outside)
     try:
         global _module_spec, _magic, _tag
@@ -94,14 +94,14 @@ def _spec(name: str, folder: str, last: str, package: str) -> Any:
     if compiled[:HEAD] != _magic + stamp:
         return None
     spec = _module_spec(name, Finder, origin=source, loader_state=memoryview(compiled)[HEAD:], is_package=bool(package))
-    spec.has_location, spec.cached = True, cached  # else importlib works out where it is cached: a tenth of an import
+    spec.has_location, spec.cached = True, cached  # otherwise importlib computes it: a tenth of an import's time
     if package:
         spec.submodule_search_locations.append(package)
     return spec
 
 
 def _contents(path: str) -> bytes:
-    """The whole file, with the system calls it needs and no more. Raises OSError."""
+    """Return the whole file, with as few system calls as possible. Raises OSError."""
     descriptor = os.open(path, FLAGS)
     try:
         contents = part = os.read(descriptor, PART)

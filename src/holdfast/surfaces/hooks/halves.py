@@ -1,7 +1,7 @@
-"""The two halves of a hook on a busy machine: one waits for the answer and prints it, the other does the work.
+"""The two halves of a hook on a busy machine: the parent waits for the answer and prints it, the child does the work.
 
-They talk through two pipes. The child sends messages (a letter, the length, the text), the parent answers the one that
-ends the wait with a single letter: which text it printed. A parent that is gone answers nothing.
+They talk through two pipes. The child sends messages: a letter, the length, the text. The parent answers the final one
+with a letter that says which text it printed. A parent that has left answers nothing.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ if TYPE_CHECKING:
     from typing import NoReturn
 
 FINAL, OFFER, LIMIT, PATIENT, PROMPT, WARN, GO = b"A", b"O", b"D", b"L", b"N", b"E", b"G"
-"""Messages of the child: the answer; the best so far; the seconds until an answer is due; a late answer is still worth
-something, or is not; words for stderr; nothing is left that the host should wait for."""
+"""Messages of the child: the answer; the best answer so far; the seconds until an answer is due; a late answer is
+useful; a late answer is useless; text for stderr; the host need not wait any longer."""
 SILENT, DEAF = b"0", b"x"
-"""The parent's letters for: the host was told nothing, or what `nothing` says; it does not listen any more."""
+"""Letters of the parent: the host got only `nothing`; the host has stopped listening."""
 
 HEAD = 5
 """Bytes before a message's text: its letter and its length."""
 
 
 class Worker(Desk):
-    """The child's side: what is said goes to the parent, who prints it if the host still waits."""
+    """The child's side: sends answers to the parent, which prints them if the host still waits."""
 
     def __init__(self, nothing: str, deadline: Deadline, pipes: tuple[int, int]) -> None:
         super().__init__(nothing)
@@ -35,7 +35,7 @@ class Worker(Desk):
         self._sending, self._acks = pipes
 
     def limit(self, answer_s: float) -> None:
-        """See `Desk`; the parent counts as well."""
+        """See `Desk`; the parent gets the limit too."""
         super().limit(answer_s)
         self._send(LIMIT, str(answer_s))
 
@@ -70,7 +70,7 @@ class Worker(Desk):
 
     @property
     def keep_by(self) -> float:
-        """See `Desk`; here nobody waits."""
+        """See `Desk`; the host does not wait for the child."""
         return self.deadline.keep_by
 
     def _send(self, letter: bytes, text: str) -> None:
@@ -86,7 +86,7 @@ class _LateError(Exception):
 
 
 class Waiter:
-    """The parent's side: waits, prints, leaves."""
+    """The parent's side: waits for the answer, prints it and exits."""
 
     def __init__(self, nothing: str, deadline: Deadline, pipes: tuple[int, int], child: int) -> None:
         self._nothing = nothing
@@ -96,14 +96,14 @@ class Waiter:
         self._buffer = b""
         self._best: str | None = None
         self._patient: bool | None = None
-        """None while the child has not said which moment it is: it may be one that is worth waiting for."""
+        """None until the child has sent it; the parent then waits as for a moment where a late answer is useful."""
         self._answered = False
         self._released = False
         self._ended = False
         self._waiting = False
 
     def attend(self) -> NoReturn:
-        """Print the child's answer, or at the deadline the best there is, and leave with exit status 0."""
+        """Print the child's answer, or at the deadline the best one so far, and exit with status 0."""
         try:
             self._listen()
             if not self._answered:
@@ -163,7 +163,7 @@ class Waiter:
             self._released = True
 
     def _print(self, letter: bytes, text: str) -> None:
-        """Print the answer and tell the child which it was."""
+        """Print the answer and send the child the letter for it."""
         self._answered = True
         is_heard = print_answer(text)
         try:
@@ -172,7 +172,7 @@ class Waiter:
             return  # the child has ended
 
     def _reap(self) -> None:
-        """Take the child's exit, if it has ended: a host that is the first process of a container may not."""
+        """Reap the child if it has ended: a host that is the first process of a container may not do so."""
         try:
             os.waitpid(self._child, 0 if self._ended else os.WNOHANG)
         except OSError:
@@ -180,7 +180,7 @@ class Waiter:
 
 
 def split(nothing: str, deadline: Deadline) -> Desk:
-    """The desk of the half that works; the other half never returns. Raises OSError where there can be no two."""
+    """Fork; return the responder in the child, while the parent never returns. Raises OSError if that fails."""
     reading, sending = os.pipe()
     acks, acking = os.pipe()
     child = os.fork()
@@ -195,15 +195,15 @@ def split(nothing: str, deadline: Deadline) -> Desk:
 
 
 def _leave_the_host() -> None:
-    """Be out of reach of what ends the host, and hold none of its streams but the payload's."""
+    """Leave the host's process group, so that its end does not kill the child, and close its output streams."""
     from _signal import ITIMER_REAL, setitimer
 
-    setitimer(ITIMER_REAL, STOP_S)  # without a handler of ours: not even a call into C can outlive it
+    setitimer(ITIMER_REAL, STOP_S)  # without a handler the signal kills the process, even in a call into C
     os.setsid()
     try:
         quiet = os.open(os.devnull, os.O_RDWR)
     except OSError:
-        return  # a bare chroot: the host's streams stay open until the work is done
+        return  # a chroot without /dev/null: the host's streams stay open until the work is done
     os.dup2(quiet, 1)
     os.dup2(quiet, 2)
     os.close(quiet)

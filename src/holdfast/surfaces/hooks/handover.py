@@ -1,7 +1,7 @@
-"""Handing work over to a process of its own, so that the host never waits for it.
+"""Starts learners in processes of their own, so that the host never waits for them.
 
-A session's end, a turn's end in a host that never tells a session's end, a start that finds an unlearnt session, and a
-store of an older schema do this; every other hook starts nothing.
+A learner starts at a session's end, at a turn's end in a host that does not report a session's end, at a start that
+finds an unlearnt session, and for a store with an older schema. No other hook starts a process.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ UPGRADE_EVERY_S = 60.0
 
 
 def has_leftovers(store: Store, session: str = "") -> bool:
-    """Whether there are events that no learner has read yet, the first of them of another session."""
+    """Return whether the oldest event that no learner has read yet belongs to another session."""
     events = store.find_events(EventFilter(after=learned_position(store), limit=1))
     return bool(events) and events[0][1].session != session
 
 
 def is_left_waiting(run_path: str) -> bool:
-    """Whether a transcript waits to be read, or events in the spool."""
+    """Return whether transcripts or spooled events wait to be read."""
     return waits(run_path, "errands") or waits(run_path, "spool")
 
 
 def waits(run_path: str, folder: str) -> bool:
-    """Whether there is a file in that folder of the run folder."""
+    """Return whether that folder of the run folder contains a file."""
     try:
         return any(not name.startswith(".") for name in os.listdir(f"{run_path}/{folder}"))
     except OSError:
@@ -43,7 +43,7 @@ def waits(run_path: str, folder: str) -> bool:
 
 
 def start_learner(errand: str = "") -> None:
-    """Start a learner that outlives us and ends by itself; `errand`: what `domain.hookcall.render_errand` tells it."""
+    """Start a learner that outlives this process; `errand` is its request from `domain.hookcall.render_errand`."""
     from holdfast.home.runfiles import start_detached
 
     entry = os.path.join(os.path.dirname(os.path.abspath(__file__)), "entry.py")
@@ -51,9 +51,9 @@ def start_learner(errand: str = "") -> None:
 
 
 def start_upgrader(trouble: StoreError | None, run_path: str) -> None:
-    """Start a learner that upgrades the store, where its schema is older than ours and nobody has just done so.
+    """Start a learner that upgrades a store with an older schema, unless one was started a moment ago.
 
-    Opening the store upgrades it; then the spool is emptied. Two that start at once take turns, as learners do.
+    The learner upgrades the store by opening it, then empties the spool. Two learners take turns.
     """
     if not isinstance(trouble, SchemaTooOldError):
         return

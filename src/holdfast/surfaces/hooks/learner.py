@@ -1,6 +1,7 @@
-"""`python -m holdfast.surfaces.hooks.learner [errand]`: learns what sessions left behind, then ends.
+"""`python -m holdfast.surfaces.hooks.learner [errand]`: learns from what sessions left behind, then ends.
 
-At most one learns at a time. One that has to wait for long leaves: who has the turn looks again before it goes.
+Only one learner works at a time. A learner that does not get its turn in time exits. Nothing is lost: the learner at
+work checks for new events before it ends.
 """
 
 from __future__ import annotations
@@ -41,14 +42,14 @@ def main(arguments: Sequence[str] = ()) -> None:
             if ours:
                 learn_all(settings, parse_errand(arguments[0] if arguments else ""))
         embed_all(settings)
-    except Exception as exc:  # nobody waits for us: the log is the only one to tell
+    except Exception as exc:  # nobody waits for this process, so the log is the only place to report it
         note(settings.log_path, "learner", exc)
     finally:
         stop.cancel()
 
 
 def learn_all(settings: Settings, ended: HookCall) -> None:
-    """Learn until nothing new has come in meanwhile; first of all from the spool and the transcripts that wait."""
+    """Learn until no new events are left, beginning with the spool and the transcripts that wait."""
     with Memory(os.sep, settings=settings) as memory:
         drain(memory, settings.run_path)
         _get_known(memory, ended, settings)
@@ -76,21 +77,21 @@ def _distil(memory: Memory, ended: HookCall, settings: Settings) -> None:
             memory, settings, worth_of_replies, lambda step, exc: note(settings.log_path, step, exc)
         ):
             pass
-    except Exception as exc:  # what was learnt without the model stays
+    except Exception as exc:  # the lessons found without a model are already stored
         note(settings.log_path, "distil", exc)
 
 
 def embed_all(settings: Settings) -> None:
-    """Embed until every lesson has its vector: what a new embedder, or a run that was killed, left to do."""
+    """Embed until every lesson has its vector, as after a change of embedder or a killed run."""
     with Memory(os.sep, settings=settings) as memory:
         while embed_in_turn(memory, settings.run_path, EMBEDDED_AT_ONCE):
             pass
 
 
 def _get_known(memory: Memory, ended: HookCall, settings: Settings) -> None:
-    """Tell a large repository's identity, which a hook had no time for, and keep what only transcripts tell.
+    """Find a large repository's identity, which a hook had no time for, and store events from waiting transcripts.
 
-    The session that ended has left an errand as well, unless there was no room for it.
+    The session that ended has also left a request in a file, unless the disk was full; then its turn is read here.
     """
     try:
         if os.path.isdir(ended.cwd):
@@ -98,12 +99,12 @@ def _get_known(memory: Memory, ended: HookCall, settings: Settings) -> None:
         done = read_errands(memory, settings.run_path, lambda exc: note(settings.log_path, "learner", exc))
         if ended.transcript and all((ended.host, ended.session) != (call.host, call.session) for call in done):
             keep_turn(memory, ended)
-    except Exception as exc:  # what others left can be learnt from all the same
+    except Exception as exc:  # the other sessions can still be learnt from
         note(settings.log_path, "learner", exc)
 
 
 def _link(memory: Memory, folder: str, log_path: str) -> None:
-    """Bring up what tells linked files: the index, which hooks only read, and the pairs it lost if it began anew."""
+    """Update the data about linked files: the code index, which hooks only read, and pairs lost in a new index."""
     if not os.path.isdir(folder):
         return
     try:
@@ -115,9 +116,9 @@ def _link(memory: Memory, folder: str, log_path: str) -> None:
 
 
 def _follow_moves(memory: Memory, folder: str, log_path: str) -> None:
-    """Write down where the session's work has moved the code that lessons are about, and end what is over.
+    """Anchor lessons to code that the session moved, and settle branches, probations and revivals.
 
-    What an older version learnt is judged again here, once a project: a hook never does.
+    Lessons of an older version are judged again here, once for each project; a hook never does this.
     """
     if not os.path.isdir(folder):
         return
@@ -133,7 +134,7 @@ def _follow_moves(memory: Memory, folder: str, log_path: str) -> None:
 
 
 def _settle(memory: Memory, log_path: str) -> None:
-    """Judge what sessions were told by what followed, and let that move lessons."""
+    """Judge the deliveries of sessions by what followed, and adjust the lessons."""
     try:
         for why in memory.settle_pending().failed:
             note(log_path, "learner", RuntimeError(why))
@@ -143,10 +144,10 @@ def _settle(memory: Memory, log_path: str) -> None:
 
 def _leave_the_host() -> None:
     try:
-        os.chdir(os.sep)  # so that the folder we were started in can go
+        os.chdir(os.sep)  # so that the folder in which the learner was started can be removed
         os.setsid()
     except (OSError, AttributeError):
-        pass  # already a session of our own, or Windows
+        pass  # already a session of its own, or Windows
 
 
 if __name__ == "__main__":

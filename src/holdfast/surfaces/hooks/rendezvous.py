@@ -1,9 +1,9 @@
-"""Asking a running `holdfast mcp` through its private socket: the whole memory, already warm, for a millisecond.
+"""Asks a running `holdfast mcp` through its private socket, which takes a millisecond: its memory is open.
 
-The request is one line of who asks (version, store, host, the payload's bytes) and the payload. The answer is one line
-with the text's bytes and the errand for a learner when a session ended (else nothing), and the host's stdout text. Then
-the hook says with one byte whether the host was told, only that is logged as shown, and the server hangs up. A server
-of another version or store hangs up without a word, and the hook answers alone.
+The request is a line (version, store, host, length of the payload) and the payload. The answer is a line (length of the
+text, and the learner's request if a session ended) and the text for the host's stdout. The hook then sends a byte that
+says whether the host got the text. Only then is it logged as shown, and the server closes the connection. A server of
+another version or store closes the connection at once, and the hook answers alone.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ LOGGED_S = 5.0
 
 
 class Answer:
-    """What a server said: the errand for a learner (or nothing) and the stdout text; both empty for no answer."""
+    """A server's answer: the text for stdout and the learner's request; both are empty for no answer."""
 
     def __init__(self, text: str = "", errand: str = "", line: socket | None = None) -> None:
         self.text = text
@@ -37,9 +37,9 @@ class Answer:
         self._line = line
 
     def close(self, heard: bool) -> None:
-        """Tell the server whether the host was told the text, and wait until it has written that down.
+        """Send the server whether the host got the text, and wait until that is logged.
 
-        The session's next hook may come at once, and must not be told the same again.
+        The session's next hook may come at once, and must not show the same again.
         """
         if self._line is None:
             return
@@ -48,15 +48,15 @@ class Answer:
             self._line.sendall(HEARD if heard else UNHEARD)
             self._line.recv(1)
         except OSError:
-            pass  # the server has ended meanwhile
+            pass  # the server has ended
         finally:
             self._line.close()
 
 
 def ask_server(settings: Settings, host: str, payload: bytes, wait_s: float) -> Answer | None:
-    """The answer of the newest server that gives one in time; to be closed.
+    """Return the answer of the newest server that answers in time; the caller closes it.
 
-    None without a server; an empty answer when there is one that did not answer.
+    Returns None without a server, and an empty answer if no server answered.
     """
     folder = socket_folder(settings.run_path)
     sockets = _find_sockets(folder)
@@ -72,7 +72,7 @@ def ask_server(settings: Settings, host: str, payload: bytes, wait_s: float) -> 
 
 
 def _find_sockets(folder: str) -> list[str]:
-    """Sockets of servers, newest first; none in a folder that others could have put them in."""
+    """Return the sockets of servers, newest first; none from a folder that others can write."""
     try:
         status = os.lstat(folder)
         if not hasattr(os, "getuid") or status.st_uid != os.getuid() or status.st_mode & 0o170077 != 0o040000:
@@ -95,7 +95,7 @@ def _ask(path: str, request: bytes, deadline: float) -> Answer | None:
         line.sendall(request)
         errand, text = _read_answer(line, deadline)
     except OSError:
-        errand = text = ""  # a stale socket or a busy server: the next one, or alone
+        errand = text = ""  # a stale socket or a busy server
     if text:
         return Answer(text, errand, line)
     line.close()
@@ -103,7 +103,7 @@ def _ask(path: str, request: bytes, deadline: float) -> Answer | None:
 
 
 def _read_answer(line: socket, deadline: float) -> tuple[str, str]:
-    """Errand and text; both empty when they are not whole in time."""
+    """Return the learner's request and the text; both are empty if they are not complete in time."""
     answer = b""
     while len(answer) < ANSWER_LIMIT:
         left_s = deadline - time.monotonic()

@@ -1,4 +1,4 @@
-"""`python -m holdfast.surfaces.mcp`: the MCP server. Lean until the first requests are answered: see `door`."""
+"""`python -m holdfast.surfaces.mcp`: runs the MCP server. Lean until the first requests are answered; see `door`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def main() -> None:
-    """Serve until the host hangs up, or until interrupted."""
+    """Serve until the host closes the connection, or until interrupted."""
     options = _parse(sys.argv[1:])
     if options["http"]:
         from holdfast.surfaces.mcp.serving import Serving
@@ -23,7 +23,7 @@ def main() -> None:
 
 
 def _parse(arguments: list[str]) -> dict[str, Any]:
-    """What `holdfast mcp` and hosts pass on; `argparse` is only paid for where the usual words are not enough."""
+    """Return the options from the command line. `argparse` is imported only for unusual arguments, to save time."""
     options: dict[str, Any] = {"http": False, "port": None, "host": "", "hooked": False}
     if not arguments:
         return options

@@ -1,8 +1,8 @@
-"""Who calls, about which folder, and the one door from async to the synchronous core (ADR 1).
+"""Finds out who calls and about which folder, and runs jobs of the synchronous core in threads (ADR 1).
 
-A host is known by what setup or the environment says, else by the name its client gives. The folder is the one the
-server was started in; where that is no project, the first of the roots the client names (handshake revisions only: the
-stateless one has no way back to the client, and deprecates roots).
+The host is known from setup or the environment, else from the client's name. The folder is the one in which the server
+was started. If that is not a project, it is the first root that the client names. Only the handshake revisions have
+roots: the stateless one cannot send requests to the client, and deprecates roots.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ T = TypeVar("T")
 Request = ServerRequestContext[Any, Any]
 
 UNKNOWN = "mcp"
-"""The host of a client that no adapter fits."""
+"""The host of a client for which there is no adapter."""
 
 PROGRESS_S = 1.0
 """Between two signs of life while a call works: clients that see one do not give up."""
@@ -50,16 +50,16 @@ REMEMBERED = 100
 
 
 class Caller(NamedTuple):
-    """Who makes one request, and the memory of the folder that it is about."""
+    """The client of one request, and the memory of the folder that the request is about."""
 
     memory: Here
     host: str
     session: SessionId
     gone: threading.Event
-    """Set when the client does not wait for the answer any more."""
+    """Set when the client no longer waits for the answer."""
 
     def own(self, ref: str) -> Lesson:
-        """The lesson, of this project or the user's own: an agent is told of no other, also by a whole id.
+        """Return a lesson of this project or of the user; an agent may see no other lesson, even by its full id.
 
         Raises LessonNotFoundError or AmbiguousIdError.
         """
@@ -69,7 +69,7 @@ class Caller(NamedTuple):
         return lesson
 
     def call(self, name: str, prompt: str = "") -> HookCall:
-        """The request as a host's call, for the log."""
+        """Return the request as a host's call, for the log."""
         return HookCall(host=self.host, name=name, session=self.session, cwd=self.memory.folder, prompt=prompt)
 
 
@@ -83,9 +83,9 @@ class Callers:
         self._roots: OrderedDict[str, str] = OrderedDict()
 
     async def run(self, ctx: Request, job: Callable[[Caller], T], *, writes: bool = False) -> T:
-        """The job's result, from a thread, with signs of life for a client that wants them.
+        """Run the job in a thread and return its result; meanwhile report progress to a client that asked for it.
 
-        A cancelled reading job is left alone; a writing one is let finish, so that what it wrote is whole.
+        If the client cancels, a reading job is abandoned. A writing job is finished, so that its change is complete.
         """
         folder = await self._folder(ctx)
         gone = threading.Event()
@@ -95,7 +95,7 @@ class Callers:
         def work() -> None:
             try:
                 outcome.append(job(self._caller(ctx, folder, gone)))
-            except Exception as exc:  # told by the caller, without the task group around it
+            except Exception as exc:  # raised again below, outside the task group, which would wrap it
                 failed.append(exc)
 
         try:
@@ -110,18 +110,21 @@ class Callers:
         return outcome[0]
 
     def forget_roots(self, ctx: Request) -> None:
-        """Ask the client for its roots again at its next call: they have changed."""
+        """Forget the client's roots, which have changed, so that its next call asks for them again."""
         self._roots.pop(connection_of(ctx), None)
 
     def _caller(self, ctx: Request, folder: str, gone: threading.Event) -> Caller:
         memory = self._memory()
         host, session = self._source(ctx)
-        # asked anew: what is checked out may have changed since the last call
+        # a new location for each call, because another branch may be checked out by now
         return Caller(memory.at(folder), host, SessionId(session), gone)
 
     def _source(self, ctx: Request) -> tuple[str, str]:
-        """Host and session: on stdio as the environment tells, else one session for the process; over HTTP the
-        connection's, or one for a request without any."""
+        """Return host and session.
+
+        On stdio the session comes from the environment, else the process is one session. Over HTTP it is the
+        connection's session, or a new one for a request without a session.
+        """
         host = self._host or host_of(client_of(ctx))
         if ctx.request is not None:
             return host, connection_of(ctx) or str(uuid4())
@@ -145,13 +148,13 @@ class Callers:
 
 
 def connection_of(ctx: Request) -> str:
-    """The HTTP session's id; empty on stdio, where there is one connection, and without a session."""
+    """Return the HTTP session's id; empty without a session, and on stdio, which has one connection."""
     headers = getattr(ctx.request, "headers", None)
     return str(headers.get("mcp-session-id", "")) if headers else ""
 
 
 def client_of(ctx: Request) -> str:
-    """The name the client gives itself, also while it is only introducing itself; empty when it gives none."""
+    """Return the client's name, also during its `initialize` request; empty if it gives none."""
     if client := ctx.session.client_params:
         return client.client_info.name
     introduced = (ctx.params or {}).get("clientInfo")
@@ -169,7 +172,10 @@ def host_of(client: str) -> str:
 
 
 def is_project(opened: MemoryOnce) -> bool:
-    """Whether the folder has an identity of its own: a committed id or git. An error counts: the tools report it."""
+    """Return whether the folder has an identity of its own: a committed id or git. An error counts as yes.
+
+    The tools report the error then.
+    """
     try:
         return opened().at(opened.folder).place.project.source != "path"
     except HoldfastError:
@@ -177,7 +183,7 @@ def is_project(opened: MemoryOnce) -> bool:
 
 
 def folder_of(uri: str) -> str:
-    """The local folder of a `file:` URI, empty for anything else."""
+    """Return the local folder of a `file:` URI, or "" for anything else."""
     parts = urlsplit(uri)
     if parts.scheme != "file" or parts.netloc not in ("", "localhost") or "\0" in unquote(parts.path):
         return ""
@@ -185,7 +191,7 @@ def folder_of(uri: str) -> str:
 
 
 async def _first_root(ctx: Request) -> str:
-    """The first root that is a folder here; empty when the client names none, or does not answer in time."""
+    """Return the first root that is a local folder; "" if the client names none or does not answer in time."""
     related = ServerMessageMetadata(related_request_id=ctx.request_id)
     try:
         result = await ctx.session.send_request(ListRootsRequest(), ListRootsResult, ROOTS_S, related)
@@ -201,4 +207,4 @@ async def _first_root(ctx: Request) -> str:
 async def _tell_progress(ctx: Request) -> None:
     for count in itertools.count(1):
         await anyio.sleep(PROGRESS_S)
-        await ctx.session.report_progress(count * PROGRESS_S, message="still at work")
+        await ctx.session.report_progress(count * PROGRESS_S, message="still working")

@@ -1,11 +1,11 @@
-"""The first answers of the MCP server, given before the SDK is imported. Lean.
+"""Gives the first answers of the MCP server before the SDK is imported. Lean.
 
-Some hosts do not wait for a server: one that answers `initialize` and `tools/list` late has no tools in the whole
-session. Their answers are constants (`offers.json`, written by scripts/render_mcp_offers.py from what the SDK's server
-answers; a test holds the two together), so they are given at once while another thread imports the rest. Whatever else
-a client sends is the SDK's server's: it is told the handshake again, and gets every line that was not answered here.
+Some hosts do not wait: if a server answers `initialize` and `tools/list` late, its tools are missing for the whole
+session. Their answers are constants in `offers.json`, which scripts/render_mcp_offers.py writes from the answers of the
+SDK's server (a test compares the two). This module sends them at once, while another thread imports the rest. The SDK's
+server then gets the handshake again, and every line that was not answered here.
 
-A host without hooks of ours is told what matters in the instructions, which needs the memory: it is not met here.
+A host without Holdfast's hooks gets a brief in its instructions, which needs the memory. It is not answered here.
 """
 
 from __future__ import annotations
@@ -30,24 +30,24 @@ if TYPE_CHECKING:
 
 OFFERS = "offers.json"
 HANDSHAKES = frozenset({"2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"})
-"""Revisions that a client opens with `initialize`, all answered alike."""
+"""Protocol revisions that a client opens with `initialize`; all get the same answer."""
 MODERN = "2026-07-28"
-"""The revision whose requests each carry who asks."""
+"""The stateless protocol revision, in which each request carries the client's name and capabilities."""
 ENVELOPE = "io.modelcontextprotocol/"
 
 
 class Opening:
-    """What the SDK's server must know of the time before it."""
+    """What the SDK's server must know about the messages that came before it was ready."""
 
     def __init__(self, lines: list[bytes], answered: tuple[str | int, ...] = ()) -> None:
         self.lines = lines
-        """What the client sent: the handshake, and all that is still to be answered."""
+        """Lines from the client: the handshake, and all lines that still need an answer."""
         self.answered = answered
-        """The id of the handshake's request, which has had its answer."""
+        """The id of the handshake's request, which has already been answered."""
 
 
 class Door:
-    """Answers what it can, then hands the streams over."""
+    """Answers the first requests from constants, then passes the streams to the SDK's server."""
 
     def __init__(self, host: str, hooked: bool) -> None:
         self._host = host
@@ -60,14 +60,14 @@ class Door:
         self._listed = False
 
     def run(self) -> None:
-        """Answer, hand over, and serve until the host hangs up."""
+        """Answer the first requests, then serve until the host closes the connection."""
         opening = self._attend() if self._is_hooked() else Opening([])
         if self._behind is not None:
             self._behind.join()
         (self._serving or self._make()).serve(opening)
 
     def _is_hooked(self) -> bool:
-        """Whether the instructions are a constant: the host has hooks of ours that deliver."""
+        """Return whether the instructions are a constant, because the host has Holdfast hooks that deliver."""
         if self._hooked:
             return True
         if not self._host:
@@ -83,10 +83,10 @@ class Door:
             module = __import__(f"holdfast.hosts.{name}", fromlist=["make"])
             return bool(module.make({}).profile.moments)
         except (HoldfastError, ImportError, OSError, AttributeError):
-            return False  # the SDK's server finds out, and says what is wrong
+            return False  # the SDK's server meets the same error and reports it
 
     def _attend(self) -> Opening:
-        """Answer until a line comes that is not ours to answer, or the tools were listed."""
+        """Answer until a line needs the SDK's server, or until the tools were listed."""
         offers = self._offers()
         rest = b""
         while not self._listed:
@@ -103,14 +103,14 @@ class Door:
         return self._opening([], rest)
 
     def _opening(self, lines: list[bytes], rest: bytes) -> Opening:
-        """The lines left over; the last one is read to its end."""
+        """Return the opening with the remaining lines; an incomplete last line is read to its end."""
         while rest and not rest.endswith(b"\n") and (chunk := os.read(0, 65_536)):
             rest += chunk
         lines = [*lines, *rest.split(b"\n")]
         return Opening([*self._handshake, *(line for line in lines if line.strip())], self._answered)
 
     def _answer(self, line: bytes, offers: Json) -> str | None:
-        """The line that answers this one, empty where none is due; None where the SDK's server must."""
+        """Return the answer to a line, "" if none is due, or None if the SDK's server must answer."""
         try:
             message = loads(line.decode("utf-8"))
         except (HoldfastError, ValueError, RecursionError):
@@ -154,7 +154,7 @@ class Door:
             return dict(loads(stream.read().replace("@VERSION@", __version__)))
 
     def _begin(self) -> None:
-        """Make the rest while the client thinks: hooks are answered from then on."""
+        """Build the SDK's server in a thread; from then on it also answers hooks."""
         if self._behind is None:
             import threading
 
@@ -162,7 +162,7 @@ class Door:
             self._behind.start()
 
     def _make_quietly(self) -> None:
-        with suppress(Exception):  # made again in the foreground, where it is told
+        with suppress(Exception):  # `run` builds it again in the main thread, where the error is reported
             self._serving = self._make()
 
     def _make(self) -> Serving:
@@ -172,7 +172,7 @@ class Door:
 
 
 def _is_handshake(params: Json) -> bool:
-    """Whether these are the plain parameters of a revision we know; anything else the SDK judges."""
+    """Return whether these are the plain parameters of a known revision; the SDK judges everything else."""
     client = params.get("clientInfo")
     return (
         params.get("protocolVersion") in HANDSHAKES
@@ -185,7 +185,7 @@ def _is_handshake(params: Json) -> bool:
 
 
 def _are_plain(capabilities: object) -> bool:
-    """Whether a client's capabilities are objects of objects and truth values."""
+    """Return whether a client's capabilities are nested objects of booleans."""
     if isinstance(capabilities, dict):
         return all(isinstance(value, bool) or _are_plain(value) for value in capabilities.values())
     return False
@@ -205,7 +205,7 @@ def _is_modern(params: Json) -> bool:
 
 
 def _write(line: str) -> bool:
-    """Send a line; whether the client is still there. An empty one is nothing to send."""
+    """Send a line, unless it is empty; return True. Ends the process if the client is gone."""
     unsent = f"{line}\n".encode() if line else b""
     try:
         while unsent:

@@ -1,7 +1,8 @@
-"""The private socket of a running server: hooks ask it instead of opening the store themselves.
+"""The private socket of a running server, which hooks ask instead of opening the store themselves.
 
-Owner-only folder, one socket a process, one request a connection. The protocol is told in `surfaces/hooks/rendezvous`.
-Learning from a finished turn waits in a queue of its own thread and never keeps an answer waiting.
+The folder is accessible to its owner only. Each process has one socket, and each connection carries one request.
+`surfaces/hooks/rendezvous` describes the protocol. A separate thread learns from finished turns, so that learning never
+delays an answer.
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ Closer = Callable[[], None]
 def serve(memory: Memory, run_path: str) -> Closer:
     """Answer hooks in daemon threads until the returned function is called or the process ends.
 
-    Raises OSError where there can be no private socket; hooks then answer alone.
+    Raises OSError if there can be no private socket; hooks then answer alone.
     """
     if not hasattr(socket, "AF_UNIX"):
         raise OSError("this system has no Unix sockets")
@@ -88,7 +89,7 @@ class _Server:
         threading.Thread(target=self._accept, daemon=True, name="holdfast-hook-socket").start()
 
     def close(self) -> None:
-        """Take the socket away: hooks answer alone from now on. Calling it twice is fine."""
+        """Remove the socket; from then on hooks answer alone. A second call does nothing."""
         if self._line.fileno() < 0:
             return
         _remove(self._path)
@@ -97,7 +98,7 @@ class _Server:
         self._line.close()
         self._learner.close()
         until_s = time.monotonic() + LEAVE_S
-        for thread in list(self._answering):  # whoever closes us closes the store next
+        for thread in list(self._answering):  # the caller closes the store next
             thread.join(max(0.0, until_s - time.monotonic()))
 
     def _accept(self) -> None:
@@ -111,7 +112,7 @@ class _Server:
             thread.start()
 
     def _answer(self, asking: socket.socket) -> None:
-        """One hook's request; whatever goes wrong, hanging up tells the hook to answer alone."""
+        """Answer one hook's request. After any error the connection is closed, and the hook answers alone."""
         with asking:
             try:
                 asking.settimeout(REQUEST_S)
@@ -124,7 +125,7 @@ class _Server:
                 self._answering.discard(threading.current_thread())
 
     def _read_request(self, asking: socket.socket) -> tuple[str, bytes]:
-        """Host name and payload; no host for a request that is cut off or not meant for us."""
+        """Return host and payload; the host is "" for an incomplete request or one for another version or store."""
         request = bytearray()
         while b"\n" not in request:
             part = asking.recv(1_048_576)
@@ -146,7 +147,7 @@ class _Server:
         memory = self._memory.for_hooks()
         call = hook.parse(memory, host, plain if isinstance(plain, dict) else {})
         if call.transcript and memory.parts.capture:
-            with suppress(OSError):  # a full disk: the learner is told of this turn all the same
+            with suppress(OSError):  # for example a full disk; the learner still gets this turn from the queue
                 leave_errand(settings.run_path, call)
         reply = _SocketReply(asking, call)
         hook.attend(memory, call, reply, self._complain, later=Spool(settings.run_path, host), until_s=until_s)
@@ -158,18 +159,18 @@ class _Server:
 
 
 class _SocketReply:
-    """How `service.hook` gives the answer here: to the hook that asked, which says whether its host was told."""
+    """Sends the answer of `service.hook` to the hook that asked, and waits until it says whether its host got it."""
 
     def __init__(self, asking: socket.socket, call: HookCall) -> None:
         self._asking = asking
-        # The session's host is about to end us too: the learner has to be a process of its own.
+        # The host will soon end this server too, so the learner must be a process of its own.
         self._errand = render_errand(call) if call.ends_session or call.may_be_last else ""
 
     def offer(self, text: str) -> None:
-        """Nothing: a hook that waits no longer answers alone."""
+        """Do nothing: a hook that has stopped waiting answers alone."""
 
     def say(self, text: str) -> str | None:
-        """Send the answer and wait for the hook's word; None when it waits no longer, or came too late itself."""
+        """Send the answer and wait for the hook's confirmation; return None if the hook or the answer was too late."""
         try:
             body = text.encode("utf-8", "replace")
             self._asking.sendall(f"{len(body)}\t{self._errand}\n".encode("utf-8", "replace") + body)
@@ -196,7 +197,7 @@ class _Learner:
         self._calls.put(call)
 
     def close(self) -> None:
-        """Take no more turns, and let the one in work end: whoever closes us closes the store next."""
+        """Accept no more turns, and wait for the current one, because the caller closes the store next."""
         self._closed.set()
         self._calls.put(None)
         self._thread.join(LEAVE_S)
@@ -205,13 +206,13 @@ class _Learner:
         if self._closed.wait(SETTLE_S):
             return
         try:
-            # a store of its own: whoever holds the shared one for long keeps hooks waiting
+            # a store of its own, because long use of the shared store would delay hooks
             with Memory(self._memory.folder, settings=self._memory.settings) as own:
                 self._memory = own
                 self._run(lambda: self._catch_up(own))
                 self._run(lambda: embed_in_turn(own, own.settings.run_path, EMBEDDED_AT_ONCE))
                 self._take_turns(own)
-        except Exception as exc:  # the sessions' ends are learnt from by processes of their own
+        except Exception as exc:  # learners in processes of their own still learn when sessions end
             note(self._memory.settings.log_path, "server learner", exc)
 
     def _take_turns(self, own: Memory) -> None:
@@ -224,7 +225,7 @@ class _Learner:
                 followed = own.parts.clock.elapsed_s()
 
     def _catch_up(self, own: Memory) -> None:
-        """Learn what crashed sessions left: in the spool, in their transcripts, and among the events."""
+        """Learn from what crashed sessions left in the spool, in their transcripts, and among the events."""
         drain(own, own.settings.run_path)
         read_errands(own, own.settings.run_path, self._note)
         self._complain(own.learn_pending())
@@ -248,12 +249,12 @@ class _Learner:
             with LearningTurn(self._memory.settings.run_path) as ours:
                 if ours:
                     learn()
-        except Exception as exc:  # learning is repeated at the session's end; the server goes on
+        except Exception as exc:  # the session's end repeats the learning; the server goes on
             note(self._memory.settings.log_path, "server learn", exc)
 
 
 def _open_folder(folder: str) -> str:
-    """The folder, ours and closed to others, without what servers that were killed left. Raises OSError."""
+    """Create the folder for this user only, and remove sockets of killed servers; return it. Raises OSError."""
     os.makedirs(folder, mode=0o700, exist_ok=True)
     status = os.lstat(folder)
     if status.st_uid != os.getuid() or status.st_mode & 0o170000 != 0o040000:
@@ -274,7 +275,7 @@ def _is_alive(path: str) -> bool:
         except (ConnectionRefusedError, FileNotFoundError):
             return False
         except OSError:
-            return True  # busy is alive
+            return True  # for example a full backlog: the server is busy, not gone
     return True
 
 

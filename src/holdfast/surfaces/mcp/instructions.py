@@ -1,7 +1,7 @@
-"""The instructions a client is given at its start: how to use the tools and, where no hook of ours says it, the brief.
+"""The instructions that a client gets at its start: how to use the tools and, for a host without hooks, the brief.
 
-The brief is an ordinary delivery of a session's start: within a budget, logged, and off when that channel is off. A
-host with hooks that deliver, at whatever moment, is not given it: here and there it would be told the same.
+The brief is an ordinary delivery of a session's start: it has a budget, it is logged, and it is off when that moment is
+switched off. A host whose hooks deliver at any moment does not get it, because it would be shown the same twice.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ BRIEF_S, ANSWER_S = 1.0, 1.25
 
 
 def instruct(caller: Caller, settings: Settings) -> str:
-    """The whole instructions for a client that opens a connection. Never raises for a memory that is broken."""
+    """Return the instructions for a client that opens a connection. A broken memory raises nothing here."""
     if has_hooks(settings, caller.host, caller.memory.folder):
         return HOOKED
     call = replace(caller.call("initialize"), moment="session_start")
@@ -26,26 +26,26 @@ def instruct(caller: Caller, settings: Settings) -> str:
     until_s = memory.parts.clock.elapsed_s() + BRIEF_S
     try:
         briefing = memory.inject(call, until_s, _room(caller.host, settings))
-    except HoldfastError:  # the folder is gone, git does not answer: the tools report it
+    except HoldfastError:  # for example, the folder is gone or git does not answer; the tools report it
         return ALONE
     return f"{ALONE}\n\n{briefing.text}" if briefing.text else ALONE
 
 
 def _room(host: str, settings: Settings) -> int:
-    """Most tokens of the brief, where the host cuts instructions; 0 for the moment's own budget."""
+    """Return the brief's limit in tokens for a host that cuts instructions; 0 means the moment's own budget."""
     if host == UNKNOWN:
         return 0
     try:
         return load_host(host, settings).profile.instructions_tokens
-    except HoldfastError:  # registered by another version of ours
+    except HoldfastError:  # another version of Holdfast registered a host that this one does not know
         return 0
 
 
 def has_hooks(settings: Settings, host: str, folder: str) -> bool:
-    """Whether setup registered hooks with that host, for this folder, that deliver at some moment."""
+    """Return whether setup registered hooks with the host, for this folder, that deliver at some moment."""
     if host == UNKNOWN or not is_registered(settings.home, host, folder):
         return False
     try:
         return bool(load_host(host, settings).profile.moments)
     except HoldfastError:
-        return True  # registered by another version of ours
+        return True  # another version of Holdfast registered a host that this one does not know

@@ -1,7 +1,7 @@
-"""The same server over streamable HTTP: for clients that cannot start a program, on this machine only.
+"""Serves the same MCP server over streamable HTTP on this machine, for clients that cannot start a program.
 
-Bound to 127.0.0.1; every request needs the token of this user's Holdfast home, our own Host, and no foreign Origin:
-neither another user of the machine nor a web page (DNS rebinding) gets in. Imported only with `--http`.
+It listens on 127.0.0.1. Every request needs the token of this user's Holdfast home, the server's own Host, and no
+foreign Origin. This keeps out other users of the machine and web pages (DNS rebinding). Imported only with `--http`.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ BACKLOG = 64
 
 
 def serve(server: Server[None], memory: MemoryOnce, port: int | None = None) -> int:
-    """Serve until interrupted; the exit code. Port 0 takes any that is free, None the usual one."""
+    """Serve until interrupted; return the exit code. Port 0 picks a free port, None is the default port."""
     try:
         settings = memory().settings
         token = load_token(settings.home, settings.run_path)
@@ -69,18 +69,18 @@ def serve(server: Server[None], memory: MemoryOnce, port: int | None = None) -> 
             timeout_graceful_shutdown=LEAVE_S,
         )
         signal.signal(signal.SIGTERM, _leave)  # uvicorn ends its streams, then raises the signal again
-        with suppress(KeyboardInterrupt):  # how one ends it
+        with suppress(KeyboardInterrupt):  # Ctrl-C is the usual end
             uvicorn.Server(served).run(sockets=[line])
     return 0
 
 
 def _leave(sign: int, frame: object) -> None:
-    """Leave through every `finally`: the store is closed."""
+    """Exit through every `finally`, so that the store is closed."""
     sys.exit(0)
 
 
 def application(server: Server[None], token: str, port: int) -> ASGIApp:
-    """The guarded application for that port."""
+    """Return the application for the port, guarded by the token."""
     names = (ADDRESS, "localhost")
     app = server.streamable_http_app(
         streamable_http_path=PATH,
@@ -95,18 +95,18 @@ def application(server: Server[None], token: str, port: int) -> ASGIApp:
 
 
 class TokenGuard:
-    """Lets only requests with `Authorization: Bearer <token>` through; an ASGI application around another."""
+    """An ASGI application that passes only requests with `Authorization: Bearer <token>` to another application."""
 
     def __init__(self, app: ASGIApp, token: str) -> None:
         self._app = app
         self._wanted = f"Bearer {token}".encode()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """One request, or the application's start and end."""
+        """Handle one request, or the application's start and end."""
         if scope["type"] != "http" or self._may_enter(scope["headers"]):
             await self._app(scope, receive, send)
             return
-        body = b'{"error":"wrong or missing token; holdfast mcp --http says how to give it"}'
+        body = b'{"error":"wrong or missing token; holdfast mcp --http prints how to send it"}'
         headers = [(b"content-type", b"application/json"), (b"www-authenticate", b"Bearer")]
         await send({"type": "http.response.start", "status": 401, "headers": headers})
         await send({"type": "http.response.body", "body": body})
@@ -117,18 +117,20 @@ class TokenGuard:
 
 
 def load_token(home: str, run_path: str) -> str:
-    """The token of this home, made at the first use; its file is for its owner alone.
+    """Return the token of this home, which is created at the first use in a file that only its owner can read.
 
-    Raises InvalidValueError when the file can be read by others or holds no token.
+    Raises InvalidValueError if others can read the file, if it holds no token, or if it cannot be written.
     """
     path = os.path.join(home, TOKEN_FILE)
     try:
-        with Turn(run_path, "token", TURN_S):  # of two that start at once one makes it
+        with Turn(run_path, "token", TURN_S):  # two servers may start at once; only one creates the token
             if not os.path.exists(path):
                 with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii") as stream:
                     stream.write(secrets.token_urlsafe(TOKEN_BYTES) + "\n")
     except OSError as exc:
-        raise InvalidValueError(f"{path} cannot be written: {exc.strerror}", hint="check the folder's rights") from exc
+        raise InvalidValueError(
+            f"{path} cannot be written: {exc.strerror}", hint="check the folder's permissions"
+        ) from exc
     return _read_token(path)
 
 
@@ -147,7 +149,7 @@ def _read_token(path: str) -> str:
 
 
 def open_line(port: int) -> socket.socket:
-    """A listening socket on the loopback address. Raises InvalidValueError when the port cannot be had."""
+    """Return a listening socket on the loopback address. Raises InvalidValueError if the port cannot be used."""
     line = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     try:
         if os.name == "posix":
@@ -157,14 +159,16 @@ def open_line(port: int) -> socket.socket:
     except (OSError, OverflowError) as exc:
         line.close()
         why = exc.strerror if isinstance(exc, OSError) else "ports go from 0 to 65535"
-        raise InvalidValueError(f"port {port} on {ADDRESS}: {why}", hint="choose another: --port 0 takes any") from exc
+        raise InvalidValueError(
+            f"port {port} on {ADDRESS}: {why}", hint="choose another port, or --port 0 for a free one"
+        ) from exc
     return line
 
 
 def _tell(url: str, token_file: str, folder: str) -> None:
-    """Where it is, for which folder, and how a client gets in; never the token itself, which a terminal would keep."""
+    """Print the address, the folder and how a client connects; not the token, which a terminal would record."""
     print(
-        f"holdfast: serving the memory of {folder} at {url}; Ctrl-C ends it\n"
+        f"holdfast: serving the memory of {folder} at {url}; Ctrl-C stops it\n"
         f"holdfast: clients send the header `Authorization: Bearer <token>`; the token is in {token_file}\n"
         f"holdfast: claude mcp add -s local -t http holdfast {url} "
         f'-H "Authorization: Bearer $(cat {token_file})"',

@@ -1,4 +1,4 @@
-"""The Memory behind the server, opened at the first use."""
+"""The server's Memory, opened at its first use."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from holdfast.bootstrap import Memory
 
 
 class MemoryOnce:
-    """Opens the Memory at the first use, in whichever thread that is, and gives the same one ever after."""
+    """Opens the Memory at its first use, in any thread, and returns the same Memory from then on."""
 
     def __init__(self, folder: str) -> None:
         self.folder = folder
@@ -16,14 +16,14 @@ class MemoryOnce:
         self._memory: Memory | None = None
 
     def __call__(self) -> Memory:
-        """The one Memory; raises what opening it raises, and tries again at the next call."""
+        """Return the Memory. If opening it raises an error, the next call tries again."""
         with self._lock:
             if self._memory is None:
                 self._memory = Memory(self.folder)
             return self._memory
 
     def close(self) -> None:
-        """Close what was opened, if anything was."""
+        """Close the Memory if it was opened."""
         with self._lock:
             if self._memory is not None:
                 self._memory.close()

@@ -1,4 +1,4 @@
-"""What a user can call by name in a host's menu: brief, recall, remember, checkpoint."""
+"""The MCP prompts, which a user can call from a host's menu: brief, recall, remember, checkpoint."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ Arguments = Mapping[str, str]
 
 
 class MemoryPrompt(NamedTuple):
-    """One prompt; `says` gives the user's message."""
+    """One prompt; `says` returns the user's message."""
 
     name: str
     title: str
     does: str
     argument: str
-    """Empty for a prompt without one."""
+    """The argument's name; empty for a prompt without one."""
     about: str
     required: bool
     says: Callable[[Caller, str], str]
 
     def declare(self) -> Prompt:
-        """The prompt as clients list it."""
+        """Return the prompt as clients list it."""
         argument = PromptArgument(name=self.argument, description=self.about, required=self.required)
         arguments = [argument] if self.argument else []
         return Prompt(name=self.name, title=self.title, description=self.does, arguments=arguments)
 
     def render(self, caller: Caller, arguments: Arguments) -> str:
-        """The message. Raises InvalidValueError when the argument is missing."""
+        """Return the message. Raises InvalidValueError if a required argument is missing."""
         text = arguments.get(self.argument, "").strip()[:SAID_LIMIT]
         if self.required and not text:
             raise InvalidValueError(f"the prompt {self.name} needs {self.argument!r}", hint=self.about)
@@ -58,30 +58,30 @@ def _recall(caller: Caller, query: str) -> str:
 
 def _remember(caller: Caller, insight: str) -> str:
     return (
-        "Keep this for later sessions with Holdfast's `remember` tool: state it as one rule with its reason and the "
+        "Save this for later sessions with Holdfast's `remember` tool. State it as one rule, with its reason and the "
         f"files it is about.\n\n{insight or 'What we have just found out.'}"
     )
 
 
 def _checkpoint(caller: Caller, goal: str) -> str:
     return (
-        "Save where this task stands with Holdfast's `checkpoint` tool: the goal, what is done, what comes next, open "
-        f"questions and the files in play.{f' The goal: {goal}' if goal else ''}"
+        "Save the state of this task with Holdfast's `checkpoint` tool: the goal, what is done, what comes next, open "
+        f"questions and the files of the task.{f' The goal: {goal}' if goal else ''}"
     )
 
 
 PROMPTS = (
-    MemoryPrompt("brief", "Brief", "Bring the lessons that matter most in this project", "", "", False, _brief),
+    MemoryPrompt("brief", "Brief", "Get the lessons that matter most in this project", "", "", False, _brief),
     MemoryPrompt(
-        "recall", "Recall", "Bring what earlier sessions learnt about something", "query",
-        "What it is about: a question, an error, a file", True, _recall,
+        "recall", "Recall", "Get what earlier sessions learnt about a subject", "query",
+        "The subject: a question, an error, a file", True, _recall,
     ),
     MemoryPrompt(
-        "remember", "Remember this", "Keep something for the sessions to come", "insight",
-        "What to remember; left out: what was just found out", False, _remember,
+        "remember", "Remember this", "Save a lesson for later sessions", "insight",
+        "What to remember; by default, what was just found out", False, _remember,
     ),
     MemoryPrompt(
-        "checkpoint", "Save a checkpoint", "Save where the task stands, for the next session", "goal",
-        "What the task is to reach; left out: the agent says it", False, _checkpoint,
+        "checkpoint", "Save a checkpoint", "Save the state of the task for the next session", "goal",
+        "The goal of the task; by default, the agent states it", False, _checkpoint,
     ),
 )  # fmt: skip

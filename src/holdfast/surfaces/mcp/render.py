@@ -1,4 +1,4 @@
-"""Results as text for a model: what is stored comes fenced; the words around it are ours and name only ids."""
+"""Renders results as text for a model. Stored text is fenced; the words around it are fixed and name only ids."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from holdfast.recall import quotation
 
 
 def briefing(briefing: Briefing) -> str:
-    """Render the compiled lessons, or say that there are none and quote the nearest."""
+    """Return the briefing's text, or a line that no lesson passed the threshold, with the closest matches quoted."""
     if briefing.text:
         return f"{briefing.text}\n({briefing.degraded})" if briefing.degraded else briefing.text
     nothing = f"No lesson passed the threshold.{f' ({briefing.degraded})' if briefing.degraded else ''}"
@@ -25,15 +25,15 @@ def briefing(briefing: Briefing) -> str:
 
 
 def lesson(lesson: Lesson, judged: tuple[Freshness, str]) -> str:
-    """Everything about one lesson that a model can use."""
+    """Return everything about one lesson that a model can use."""
     return quotation.quote_lesson(lesson, judged)
 
 
 def kept(lesson: Lesson) -> str:
-    """Say that the lesson is kept and under which id, or that it waits, and for what."""
+    """Return a line with the saved lesson's id and state, and what it waits for if it is not active."""
     if lesson.state == "active":
-        return f"kept [{short_id(lesson.id)}] (active){_anchored(lesson)}"
-    outcome = f"kept [{short_id(lesson.id)}] ({lesson.state})"
+        return f"saved [{short_id(lesson.id)}] (active){_anchored(lesson)}"
+    outcome = f"saved [{short_id(lesson.id)}] ({lesson.state})"
     revised = next((link.target for link in lesson.links if link.kind == "refines"), None)
     if revised is not None:
         return (
@@ -44,7 +44,7 @@ def kept(lesson: Lesson) -> str:
 
 
 def rivals(opposed: Sequence[Lesson]) -> list[str]:
-    """That active lessons say the opposite, by their ids alone: their words are data and stay fenced."""
+    """Return a line that names contradicting active lessons by id only: their words are data and stay fenced."""
     if not opposed:
         return []
     named = ", ".join(f"[{short_id(rival.id)}]" for rival in opposed)
@@ -52,7 +52,10 @@ def rivals(opposed: Sequence[Lesson]) -> list[str]:
 
 
 def _anchored(lesson: Lesson) -> str:
-    """Count the definitions and whole files it is anchored to; their names are the repository's words, so omit them."""
+    """Return how many definitions and whole files the lesson is anchored to, without their names.
+
+    The names are the repository's words, which must not appear outside a fence.
+    """
     exact = sum(bool(anchor.body_hash or anchor.signature_hash) for anchor in lesson.anchors if anchor.path)
     whole = sum(bool(anchor.path) for anchor in lesson.anchors) - exact
     counts = (
@@ -65,15 +68,15 @@ def _anchored(lesson: Lesson) -> str:
 
 
 def judged(outcome: Outcome) -> str:
-    """That the verdict is kept."""
+    """Return a line that confirms the verdict."""
     return f"noted: [{short_id(outcome.lesson)}] {outcome.verdict}"
 
 
 def checkpoint(checkpoint: Checkpoint | None) -> str:
-    """A checkpoint's whole state, or that there is none."""
+    """Return a checkpoint's whole state, or a line that there is none."""
     return "There is no open checkpoint here." if checkpoint is None else quotation.quote_checkpoint(checkpoint)
 
 
 def failure(exc: HoldfastError) -> str:
-    """What went wrong and what to do about it."""
+    """Return the error's message and its hint."""
     return f"{exc}\nhint: {exc.hint}" if exc.hint else str(exc)

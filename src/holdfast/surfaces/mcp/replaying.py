@@ -1,4 +1,4 @@
-"""The SDK's streams with what was answered at the door: its requests come first, its answers are not given twice."""
+"""Streams for the SDK's server that replay what `door` received and drop what `door` has already answered."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from holdfast.surfaces.mcp.door import Opening
 
 
 class Replayed:
-    """A reading stream that begins with the opening's messages."""
+    """A reading stream that starts with the opening's messages."""
 
     def __init__(self, inner: Any, opening: Opening) -> None:
         self._inner = inner
@@ -23,11 +23,11 @@ class Replayed:
 
     @property
     def last_context(self) -> Context | None:
-        """The context of the message that came last; the SDK runs its handler in it."""
+        """The context of the last message, in which the SDK runs its handler."""
         return None if self._is_replaying else self._inner.last_context
 
     async def receive(self) -> SessionMessage | Exception:
-        """The next message, or what is wrong with its line."""
+        """Return the next message, or the error in its line."""
         if self._lines:
             try:
                 return SessionMessage(jsonrpc_message_adapter.validate_json(self._lines.pop(0), by_name=False))
@@ -60,14 +60,14 @@ class Replayed:
 
 
 class Unrepeated:
-    """A writing stream without the answer that was given at the door."""
+    """A writing stream that drops the one answer that `door` has already given."""
 
     def __init__(self, inner: Any, opening: Opening) -> None:
         self._inner = inner
         self._answered = opening.answered
 
     async def send(self, message: SessionMessage) -> None:
-        """Send a message, unless it is that answer."""
+        """Send a message, unless it is the answer that was already given."""
         number = getattr(message.message, "id", None)
         if self._answered and number == self._answered[0] and not hasattr(message.message, "method"):
             self._answered = ()

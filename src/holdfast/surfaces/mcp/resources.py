@@ -1,4 +1,4 @@
-"""What a client can attach by name: the project's brief, its open checkpoint, and any lesson by its id."""
+"""The MCP resources, which a client can attach: the project's brief, its open checkpoint, and any lesson by its id."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ RESOURCES = (
     ),
     Resource(
         uri=CHECKPOINT, name="checkpoint", title="Checkpoint", mime_type=MIME,
-        description="The working state of the task in hand: goal, done, next, open questions",
+        description="The state of the current task: goal, done, next, open questions",
     ),
 )  # fmt: skip
 TEMPLATES = (
@@ -40,7 +40,7 @@ TEMPLATES = (
 
 
 def read(caller: Caller, uri: str) -> str:
-    """The resource's text. Raises LessonNotFoundError for a lesson, or a whole URI, that is not there."""
+    """Return the resource's text. Raises LessonNotFoundError for an unknown lesson or URI."""
     if uri == BRIEF:
         briefing = caller.memory.recall(limit=BRIEF_LESSONS, budget_tokens=BRIEF_TOKENS, states=("active",))
         if not caller.gone.is_set():
@@ -55,7 +55,7 @@ def read(caller: Caller, uri: str) -> str:
 
 
 def complete_id(caller: Caller, begun: str) -> list[str]:
-    """Return ids of lessons that begin or end with the typed text, else of those whose title has it; newest first."""
+    """Return ids whose short or full form starts with the typed text, else those of titles with it; newest first."""
     wanted = begun.strip().lower()
     lessons = caller.memory.lessons(limit=LOOKED_AT)
     named = [lesson for lesson in lessons if lesson.id.startswith(wanted) or short_id(lesson.id).startswith(wanted)]
@@ -64,7 +64,7 @@ def complete_id(caller: Caller, begun: str) -> list[str]:
 
 
 def complete_query(caller: Caller, begun: str) -> list[str]:
-    """Titles of lessons that hold every word typed so far, newest first."""
+    """Return titles of lessons that contain every word typed so far, newest first."""
     words = begun.lower().split()
     titles = (lesson.title for lesson in caller.memory.lessons(limit=LOOKED_AT))
     return list(dict.fromkeys(title for title in titles if all(word in title.lower() for word in words)))[:COMPLETIONS]

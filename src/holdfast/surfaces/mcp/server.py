@@ -1,7 +1,7 @@
-"""The MCP server: tools, resources, prompts and instructions over one Memory. Parses, calls, renders; no rules here.
+"""The MCP server: tools, resources, prompts and instructions over one Memory. It parses, calls and renders.
 
-The official SDK answers both protocol eras. Its low-level server, because the ergonomic one makes every tool's schema
-twice as long and takes 100 ms longer to start.
+It uses the official SDK, which speaks all protocol revisions. It uses the SDK's low-level server, because the
+high-level one doubles the length of every tool's schema and takes 100 ms longer to start.
 """
 
 from __future__ import annotations
@@ -62,9 +62,10 @@ CALLERS_FAULT = (LessonNotFoundError, InvalidValueError, AmbiguousIdError)
 
 
 def build(memory: MemoryOnce, host: str = "", *, hooked: bool = False) -> Server[None]:
-    """The server; nothing of ours is opened before a client asks for something that is stored.
+    """Build the server. The memory is opened only when a client asks for something that is stored.
 
-    `host` is the adapter's name of the host that starts it, where that is known; `hooked` says that it runs our hooks.
+    `host` is the adapter's name of the host that starts the server, if known; `hooked` means that it runs Holdfast's
+    hooks.
     """
     desk = _Desk(memory, host, hooked)
     updates = Updates(memory)
@@ -112,7 +113,7 @@ async def _list_prompts(ctx: Request, params: Paging) -> ListPromptsResult:
 
 
 class _Desk:
-    """Where clients' requests arrive."""
+    """Answers clients' requests."""
 
     def __init__(self, memory: MemoryOnce, host: str, hooked: bool) -> None:
         self._memory = memory
@@ -121,7 +122,7 @@ class _Desk:
         self._instructed = ""
 
     async def attend(self, ctx: Request, call_next: CallNext) -> HandlerResult:
-        """Middleware: an opening is answered with the instructions for that client; changed roots are asked again."""
+        """Middleware: put the client's instructions into the answer to an opening, and forget roots that changed."""
         result = await call_next(ctx)
         if ctx.method == "notifications/roots/list_changed":
             self._callers.forget_roots(ctx)
@@ -130,7 +131,7 @@ class _Desk:
         return result
 
     async def call_tool(self, ctx: Request, params: CallToolRequestParams) -> CallToolResult:
-        """`tools/call`: what the caller can mend is a result that says so; an unknown tool is a protocol error."""
+        """Answer `tools/call`. An error is a result that the model can read; an unknown tool is a protocol error."""
         tool = _BY_NAME.get(params.name)
         if tool is None:
             raise MCPError(INVALID_PARAMS, f"Unknown tool: {params.name}")
@@ -148,14 +149,14 @@ class _Desk:
         return CallToolResult(content=[content], structured_content=answer.model_dump())
 
     async def read_resource(self, ctx: Request, params: ReadResourceRequestParams) -> ReadResourceResult:
-        """`resources/read`."""
+        """Answer `resources/read`."""
         uri = str(params.uri)
         text = await self._answer(ctx, lambda caller: resources.read(caller, uri), uri)
         contents = TextResourceContents(uri=params.uri, text=text, mime_type=resources.MIME)
         return ReadResourceResult(contents=[contents])
 
     async def get_prompt(self, ctx: Request, params: GetPromptRequestParams) -> GetPromptResult:
-        """`prompts/get`."""
+        """Answer `prompts/get`."""
         prompt = next((candidate for candidate in PROMPTS if candidate.name == params.name), None)
         if prompt is None:
             raise MCPError(INVALID_PARAMS, f"Unknown prompt: {params.name}")
@@ -164,7 +165,7 @@ class _Desk:
         return GetPromptResult(description=prompt.does, messages=[message])
 
     async def complete(self, ctx: Request, params: CompleteRequestParams) -> CompleteResult:
-        """`completion/complete`: ids for the lesson template, known subjects for the recall prompt, else nothing."""
+        """Answer `completion/complete`: ids for the lesson template, titles for the recall prompt, else nothing."""
         name, begun = params.argument.name, params.argument.value
         find = None
         if isinstance(params.ref, PromptReference):
@@ -175,7 +176,7 @@ class _Desk:
         return CompleteResult(completion=Completion(values=values, total=len(values), has_more=False))
 
     async def _answer(self, ctx: Request, job: Callable[[Caller], T], subject: str) -> T:
-        """The job's result; what the core raises as a protocol error with its hint."""
+        """Return the job's result. Raises MCPError with the message and hint of a core error."""
         try:
             return await self._callers.run(ctx, job)
         except HoldfastError as exc:
@@ -183,10 +184,10 @@ class _Desk:
             raise MCPError(code, render.failure(exc), {"uri": subject} if "://" in subject else None) from exc
         except Exception as exc:
             self._complain(subject, exc)
-            raise MCPError(INTERNAL_ERROR, f"{type(exc).__name__}; holdfast doctor --report says more") from exc
+            raise MCPError(INTERNAL_ERROR, f"{type(exc).__name__}; for more, run: holdfast doctor --report") from exc
 
     async def _instruct(self, ctx: Request) -> str:
-        """The instructions for this client; on stdio the same when it opens its connection again."""
+        """Return the instructions for this client; on stdio they stay the same if it opens its connection again."""
         if self._hooked:
             return HOOKED
         if self._instructed and ctx.request is None:
@@ -199,7 +200,7 @@ class _Desk:
         try:
             with anyio.move_on_after(instructions.ANSWER_S):
                 text = await self._callers.run(ctx, say)
-        except Exception as exc:  # a broken store is told by the tools: the client must get them
+        except Exception as exc:  # the client must still get the tools, which report a broken store
             self._complain("instructions", exc)
         self._instructed = text
         return text
@@ -214,6 +215,6 @@ def _refusal(text: str) -> CallToolResult:
 
 
 def _wrong_arguments(tool: str, exc: ValidationError) -> str:
-    """What is wrong with each argument, without repeating its value."""
+    """Return what is wrong with each argument, without repeating its value."""
     faults = (f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in exc.errors(include_input=False))
     return "\n".join([f"{tool} cannot take these arguments", *faults, "hint: see the tool's input schema"])

@@ -1,7 +1,8 @@
-"""The MCP server over stdio, the hooks' private socket meanwhile, and a watch.
+"""Runs the MCP server over stdio, together with the hooks' private socket and the watch.
 
-It ends when the host closes its standard input; nothing of it stays behind. With `--http` it serves loopback HTTP
-instead, until it is interrupted. What `door` has answered before is told to the SDK's server again, unanswered.
+The server ends when the host closes standard input, and leaves nothing behind. With `--http` it serves loopback HTTP
+until it is interrupted. Messages that `door` has already answered are passed to the SDK's server again, and its answer
+to the handshake is dropped.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class Serving:
-    """The server of this process, made while `door` still answers."""
+    """The server of this process, built while `door` still answers."""
 
     def __init__(self, host: str, hooked: bool) -> None:
         self.memory = MemoryOnce(os.getcwd())
@@ -35,7 +36,7 @@ class Serving:
         self._ended = watching.start(self.memory)
 
     def serve(self, opening: Opening) -> None:
-        """Serve over stdio until the host hangs up."""
+        """Serve over stdio until the host closes the connection."""
         try:
             anyio.run(_serve_stdio, self.server, opening)
         finally:
@@ -62,11 +63,11 @@ async def _serve_stdio(server: Server[None], opening: Opening) -> None:
 
 
 def _open_socket(memory: MemoryOnce) -> None:
-    """Let hooks in. When that cannot be (no Unix sockets, a broken store) hooks answer alone: say why and go on."""
+    """Open the hooks' socket. If that fails (no Unix sockets, a broken store), print why; hooks then answer alone."""
     try:
         from holdfast.surfaces.mcp.hooksocket import serve
 
         opened = memory()
         serve(opened, opened.settings.run_path)
-    except Exception as exc:  # the server's tools must work, or report the same error, without it
+    except Exception as exc:  # the server's tools must work without the socket, or report the same error
         print(f"holdfast: hooks answer alone: {exc}", file=sys.stderr)

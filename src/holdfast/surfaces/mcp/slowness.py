@@ -1,7 +1,7 @@
-"""Limits on slow and many connections of the HTTP server: nobody holds one open without asking something.
+"""Limits the number and duration of unfinished HTTP connections, so that nobody can block the server.
 
-The token is in a request's head, so whoever has not sent a whole head has shown nothing. A request that is not whole in
-time is cut off; where there are too many connections, the one that has been unfinished for longest goes first.
+The token is in a request's head, so a client that has not sent a whole head is not authenticated. A request that is not
+complete in time is cut off. If there are too many connections, the oldest unfinished one is closed.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class LimitedProtocol(H11Protocol):
     _since = 0.0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Take the connection, and end the oldest unfinished one when there are too many."""
+        """Accept the connection, and close the oldest unfinished one if there are too many."""
         super().connection_made(transport)
         self._since = self.loop.time()
         self._watch()
@@ -37,17 +37,17 @@ class LimitedProtocol(H11Protocol):
             self._make_room()
 
     def data_received(self, chunk: bytes) -> None:
-        """Take in some bytes of a request."""
+        """Process some bytes of a request."""
         super().data_received(chunk)
         self._watch()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """The connection is gone."""
+        """Stop the timer of a closed connection."""
         self._stop()
         super().connection_lost(exc)
 
     def _watch(self) -> None:
-        """Let the time run while a request is on its way; more bytes do not start it again."""
+        """Run the timer while a request is incomplete; more bytes do not restart it."""
         unfinished = self.conn.their_state in (h11.IDLE, h11.SEND_BODY) and not self.transport.is_closing()
         if unfinished and self._timer is None:
             self._timer = self.loop.call_later(self.request_s, self._cut_off)
@@ -70,5 +70,5 @@ class LimitedProtocol(H11Protocol):
 
 
 def limited(request_s: float = REQUEST_S, most_connections: int = CONNECTIONS) -> type[LimitedProtocol]:
-    """The protocol with those limits."""
+    """Return the protocol class with these limits."""
     return type("Limited", (LimitedProtocol,), {"request_s": request_s, "most_connections": most_connections})

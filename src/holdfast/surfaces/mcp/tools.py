@@ -1,8 +1,8 @@
-"""The six tools: what each takes and gives, what it does to the world, and the call on Memory behind it.
+"""The six MCP tools: their arguments, results, annotations and the calls on Memory behind them.
 
-Hosts hand a model either a result's text or its structured content. Both hold the same: what is stored is only in
-`text`, fenced; the other fields are ids, numbers and words of closed sets. The schemas are the models' own, without
-the titles and empty defaults a model would pay for (`tests/surfaces/test_mcp.py` holds all under 1,500 tokens).
+Some hosts give a model the text of a result, others its structured content. Stored text is therefore only in the field
+`text`, fenced; the other fields are ids, numbers and words of closed sets. The schemas come from the pydantic models,
+without titles and empty defaults, which would cost tokens (a test keeps all of them under 1,500 tokens).
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 else:
     Kind = Literal[tuple(kind for kind, profile in KIND_PROFILES.items() if profile.is_stated_by_agents)]
 
-UNFOUND = "The quote is not in what this session is known to have said; the lesson is kept without it."
+UNFOUND = "The quote was not found in this session; the lesson is saved without it."
 
 
 def _as_list(value: object) -> object:
-    """A list that came as a text: some clients send JSON in a string, some models a single name."""
+    """Return the list in a string: some clients send JSON in a string, and some models send a single name."""
     if not isinstance(value, str):
         return value
     try:
@@ -43,7 +43,7 @@ Texts = Annotated[list[str], BeforeValidator(_as_list)]
 
 
 class Recall(BaseModel):
-    """What to look for."""
+    """Arguments of `recall`."""
 
     query: Annotated[str, Field(description="Question, error, command or names")]
     files: Texts = []
@@ -51,28 +51,28 @@ class Recall(BaseModel):
 
 
 class Expand(BaseModel):
-    """Which lesson to show."""
+    """Arguments of `expand`."""
 
-    id: Annotated[str, Field(description="Its id, or the id's end")]
+    id: Annotated[str, Field(description="Its id, or the end of it")]
 
 
 class Remember(BaseModel):
-    """A lesson the agent states. An argument that is misspelt is refused: its words would be lost unseen."""
+    """Arguments of `remember`. An unknown argument is refused, because the text of a misspelt one would be lost."""
 
     model_config = ConfigDict(extra="forbid")
 
-    insight: Annotated[str, Field(description="The rule, standing alone")]
-    quote: Annotated[str, Field(description="Exact words it rests on")] = ""
+    insight: Annotated[str, Field(description="A rule that stands alone")]
+    quote: Annotated[str, Field(description="The exact words behind it")] = ""
     files: Texts = []
     symbols: Texts = []
     kind: Kind = "convention"
     why: str = ""
     how: Annotated[str, Field(description="What to do instead")] = ""
-    topic: Annotated[str, Field(description="Key; the same one revises")] = ""
+    topic: Annotated[str, Field(description="Key; same key revises")] = ""
 
 
 class Revise(BaseModel):
-    """A lesson's successor; what is left out stays as it is."""
+    """Arguments of `revise`. Fields that are left out keep the old lesson's values."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -80,11 +80,11 @@ class Revise(BaseModel):
     insight: Annotated[str, Field(description="The rule now")]
     why: str = ""
     files: Texts = []
-    kind: str = ""  # not Kind: its values stand in the schema of remember already, and Memory checks them
+    kind: str = ""  # not Kind: its values are already in the schema of remember, and Memory checks them
 
 
 class Checkpoint(BaseModel):
-    """A task's state; without a goal, the question for it."""
+    """Arguments of `checkpoint`. Without a goal, the tool reads the checkpoint."""
 
     goal: Annotated[str, Field(description="Empty: read the checkpoint")] = ""
     done: Texts = []
@@ -94,7 +94,7 @@ class Checkpoint(BaseModel):
 
 
 class Feedback(BaseModel):
-    """What became of a lesson."""
+    """Arguments of `feedback`."""
 
     id: str
     verdict: Literal["heeded", "helped", "hurt"]
@@ -102,13 +102,13 @@ class Feedback(BaseModel):
 
 
 class Answer(BaseModel):
-    """What every tool gives: the text a model reads."""
+    """What every tool returns: the text that a model reads."""
 
     text: str
 
 
 class Recalled(Answer):
-    """The ids of what was found, best first, and how many more there are."""
+    """The ids of the lessons found, best first, and how many more there are."""
 
     lessons: list[str]
     more: int
@@ -123,20 +123,20 @@ class Expanded(Answer):
 
 
 class Kept(Answer):
-    """The lesson that is kept now."""
+    """The lesson that was saved."""
 
     id: str
     state: str
 
 
 class Named(Answer):
-    """What the text is about, by its id; empty for a checkpoint that is not there."""
+    """The id of what the text is about; empty if there is no checkpoint."""
 
     id: str
 
 
 class MemoryTool(NamedTuple):
-    """One tool. `does`: its description for models."""
+    """One tool. `does` is its description for models."""
 
     name: str
     title: str
@@ -147,7 +147,7 @@ class MemoryTool(NamedTuple):
     writes: bool = True
 
     def declare(self) -> Tool:
-        """The tool as clients list it."""
+        """Return the tool as clients list it."""
         hints = ToolAnnotations(
             title=self.title,
             read_only_hint=not self.writes,
@@ -164,25 +164,25 @@ class MemoryTool(NamedTuple):
         )
 
     def input_schema(self) -> dict[str, Any]:
-        """What it takes, as JSON Schema 2020-12."""
+        """Return the schema of its arguments, as JSON Schema 2020-12."""
         return self.takes.model_json_schema(schema_generator=PlainSchema)
 
 
 class PlainSchema(GenerateJsonSchema):
-    """A model's schema without titles, and without defaults that say nothing."""
+    """Makes a model's schema without titles and without empty defaults."""
 
     def field_title_should_be_set(self, schema: Any) -> bool:
-        """Never: a title repeats the field's name."""
+        """Return False, because a title repeats the field's name."""
         return False
 
     def model_schema(self, schema: core_schema.ModelSchema) -> JsonSchemaValue:
-        """The model's object, without its name."""
+        """Return the model's schema without its title and description."""
         return {
             key: value for key, value in super().model_schema(schema).items() if key not in ("title", "description")
         }
 
     def default_schema(self, schema: core_schema.WithDefaultSchema) -> JsonSchemaValue:
-        """The field, with its default where that is not simply nothing."""
+        """Return the field's schema, with its default unless that is empty."""
         definition = super().default_schema(schema)
         return (
             definition
@@ -192,7 +192,10 @@ class PlainSchema(GenerateJsonSchema):
 
 
 def _recall(caller: Caller, arguments: Recall) -> Recalled:
-    """Ask, and log what was shown, unless nobody waits for it: a hook of the session does not show it again."""
+    """Recall, and log what was shown, so that a hook of the session does not show it again.
+
+    Nothing is logged if the client no longer waits for the answer.
+    """
     briefing = caller.memory.recall(arguments.query, paths=arguments.files, limit=arguments.limit)
     if not caller.gone.is_set():
         caller.memory.note_recall(briefing, caller.call("recall", arguments.query))
@@ -202,7 +205,7 @@ def _recall(caller: Caller, arguments: Recall) -> Recalled:
 
 
 def _expand(caller: Caller, arguments: Expand) -> Expanded:
-    """The lesson in full, judged by the code as it is now."""
+    """Return the lesson in full, with its freshness against the current code."""
     lesson = caller.own(arguments.id)
     judged = caller.memory.verdicts([lesson])[0]
     return Expanded(text=render.lesson(lesson, judged), id=lesson.id, state=lesson.state, freshness=judged[0])
@@ -255,15 +258,15 @@ def _feedback(caller: Caller, arguments: Feedback) -> Named:
 
 TOOLS = (
     MemoryTool(
-        "recall", "Recall lessons", "Lessons of earlier sessions on the query, checked against the code.",
+        "recall", "Recall lessons", "Find lessons of earlier sessions, checked against the code.",
         Recall, Recalled, _recall, writes=False,
     ),
     MemoryTool(
-        "expand", "Expand a lesson", "A lesson in full, with its evidence.",
+        "expand", "Expand a lesson", "Show a lesson in full, with its evidence.",
         Expand, Expanded, _expand, writes=False,
     ),
     MemoryTool(
-        "remember", "Remember a lesson", "Keep one thing the next session should know.",
+        "remember", "Remember a lesson", "Save one lesson for later sessions.",
         Remember, Kept, _remember,
     ),
     MemoryTool(
@@ -273,12 +276,12 @@ TOOLS = (
     ),
     MemoryTool(
         "checkpoint", "Checkpoint a task",
-        "A long task's working state, restored after compaction and in the next session.",
+        "Save a long task's state, restored after compaction and in the next session.",
         Checkpoint, Named, _checkpoint,
     ),
     MemoryTool(
-        "feedback", "Judge a lesson", "Say what became of a lesson.",
+        "feedback", "Judge a lesson", "Say whether a lesson helped.",
         Feedback, Named, _feedback,
     ),
 )  # fmt: skip
-"""In the order clients list them."""
+"""The tools, in the order in which clients list them."""

@@ -1,8 +1,8 @@
-"""Tells clients that a resource they subscribed to has changed, whoever changed it.
+"""Notifies clients when a resource they subscribed to has changed.
 
-Changes come from this server's tools, from hooks' learners and from other programs, so the log of changes is looked at
-now and then, and only while somebody listens. Clients of the stateless revision listen on a stream of their own, those
-of the handshake revisions subscribe to one URI after another; both are served from the same look.
+Changes come from this server's tools, from learners and from other programs. The server therefore reads the log of
+changes every two seconds, but only while a client listens. Clients of the stateless revision listen on a stream; those
+of the handshake revisions subscribe to single URIs. The same look serves both.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ SUBSCRIBERS = 100
 
 
 class Updates:
-    """The subscriptions of all clients, and the one look that serves them. Also the SDK's bus of its events."""
+    """The subscriptions of all clients, and the task that looks for changes. It is also the SDK's event bus."""
 
     def __init__(self, memory: MemoryOnce) -> None:
         self._memory = memory
@@ -43,18 +43,18 @@ class Updates:
 
     @asynccontextmanager
     async def lifespan(self, server: Server[None]) -> AsyncIterator[None]:
-        """Look while the server runs."""
+        """Look for changes while the server runs."""
         async with anyio.create_task_group() as group:
             group.start_soon(self._look_on)
             yield
             group.cancel_scope.cancel()
 
     async def publish(self, event: ServerEvent) -> None:
-        """Tell every stream of the stateless revision."""
+        """Send the event to every stream of the stateless revision."""
         await self._bus.publish(event)
 
     def subscribe(self, listener: Callable[[ServerEvent], None]) -> Callable[[], None]:
-        """Take a stream of the stateless revision in; the answer takes it out again."""
+        """Add a stream of the stateless revision; return the function that removes it."""
         leave = self._bus.subscribe(listener)
         self._listening += 1
         self._wanted.set()
@@ -66,7 +66,7 @@ class Updates:
         return left
 
     async def add(self, ctx: Request, params: SubscribeRequestParams) -> EmptyResult:
-        """`resources/subscribe` of the handshake revisions."""
+        """Answer `resources/subscribe` of the handshake revisions."""
         key = connection_of(ctx)
         self._subscribed.setdefault(key, {})[str(params.uri)] = ctx.session
         self._subscribed.move_to_end(key)
@@ -76,7 +76,7 @@ class Updates:
         return EmptyResult()
 
     async def remove(self, ctx: Request, params: UnsubscribeRequestParams) -> EmptyResult:
-        """`resources/unsubscribe` of the handshake revisions; of what was not subscribed to is fine."""
+        """Answer `resources/unsubscribe` of the handshake revisions; an unknown subscription is no error."""
         key = connection_of(ctx)
         uris = self._subscribed.get(key, {})
         uris.pop(str(params.uri), None)

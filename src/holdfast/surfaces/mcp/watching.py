@@ -1,7 +1,7 @@
-"""Watching while the server runs: a daemon thread keeps the states of lessons where the next hook finds them.
+"""Watches the code of lessons while the server runs, so that the next hook finds their current states.
 
-It begins when the host has long had its tools, and ends with the server. Of several servers in one work tree one
-watches; when that ends, another one takes over.
+A daemon thread watches. It starts after the host has its tools and ends with the server. If several servers run in one
+work tree, only one of them watches; when it ends, another takes over.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ RETRY_LIMIT_S = 300.0
 
 
 def start(memory: MemoryOnce) -> threading.Event:
-    """Watch in a thread of its own until the event is set or the process ends."""
+    """Watch in a thread; return the event that ends it. The end of the process ends it too."""
     ended = threading.Event()
     threading.Thread(target=_watch, args=(memory, ended), daemon=True, name="holdfast-watch").start()
     return ended
 
 
 def _watch(memory: MemoryOnce, ended: threading.Event) -> None:
-    """Try again after what failed, ever more rarely; each reason is noted once."""
+    """Watch, and try again after an error with doubled pauses; the same error is logged once."""
     pause_s, noted = SETTLE_S, ""
     while not ended.wait(pause_s):
         try:
@@ -38,7 +38,7 @@ def _watch(memory: MemoryOnce, ended: threading.Event) -> None:
         try:
             _look_on(opened, ended)
             pause_s = SETTLE_S
-        except Exception as exc:  # reading judges anew: without a watch a change is only told of later
+        except Exception as exc:  # without a watch a change is noticed later, when the lesson is read
             pause_s = min(2 * pause_s, RETRY_LIMIT_S)
             if str(exc) != noted and not ended.is_set():
                 noted = str(exc)
@@ -46,7 +46,7 @@ def _watch(memory: MemoryOnce, ended: threading.Event) -> None:
 
 
 def _look_on(memory: Memory, ended: threading.Event) -> None:
-    """Look again and again, unless another server already does for this work tree."""
+    """Look at the code repeatedly until `ended`; return at once if another server watches this work tree."""
     name = f"watcher-{crc32(memory.place.root.encode('utf-8', 'surrogateescape')):08x}"
     with Turn(memory.settings.run_path, name) as ours:
         if not ours:
