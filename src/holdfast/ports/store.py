@@ -1,4 +1,4 @@
-"""Store: everything a backend keeps, as the sum of its parts. Their filters and answers can be imported from here."""
+"""Store: everything a backend stores, as the sum of smaller ports. Their filters and answers are exported here, too."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ __all__ = [
 
 
 class Store(EventLog, LessonStore, Search, Activity, Vectors, StateStore, Erasure, StoreCare, Protocol):
-    """A backend. Each call is one transaction: all of it or nothing. Opened and closed by `with`.
+    """A backend. Each call is one transaction: all of it or nothing. Use it in a `with` statement.
 
     Every method may raise StoreLockedError, StoreCorruptError, StoreReadOnlyError or StoreFullError.
-    A row that cannot be read is left out of every answer, counted by `left_out`, and named by `check`.
-    Text given to a store is already redacted. NUL characters and lone surrogates are replaced, never an error.
+    A row that cannot be read is left out of every answer, counted by `left_out`, and reported by `check`.
+    Callers redact text before they store it. NUL characters and lone surrogates are replaced and raise no error.
     """
 
     def __enter__(self) -> Self: ...
