@@ -1,4 +1,4 @@
-"""Confirm: a lesson still holds for the code as it is now. Its anchors are made anew; nothing else of it changes."""
+"""Confirm: records that a lesson holds for the present code. Its anchors are renewed; nothing else of it changes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ENDED = ("superseded", "retired", "forgotten")
 
 
 def confirm(parts: Parts, place: Place, ref: str, *, author: str) -> Lesson:
-    """The lesson's next version, anchored to the code of now; moved definitions are followed, gone ones dropped.
+    """Return the lesson's next version, anchored to the present code; follow moved definitions, drop deleted ones.
 
     Raises IllegalTransitionError for a lesson that is out of use, InvalidValueError when it is about another
     project's code or when nothing that it is about is left.

@@ -1,4 +1,4 @@
-"""Edit: change when a lesson is told. What it says stays, and so do its id and its history; see `revise` for words."""
+"""Edit: changes when a lesson is told. Its words, id and history stay; `revise` changes words."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
     from holdfast.ports.parts import Parts
 
 WORK = (*TASKS, *COMMAND_KINDS)
-"""Kinds of work and of commands that may be named."""
+"""Kinds of work and of commands that a trigger may name."""
 
 
 def edit(parts: Parts, place: Place, ref: str, changes: Mapping[str, Any], *, author: str) -> Lesson:
-    """The lesson with those fields of its triggers changed; an empty list takes a kind of triggers away.
+    """Return the lesson with those trigger fields changed; an empty list removes a kind of triggers.
 
-    Raises InvalidValueError for no change and for an impossible trigger, IllegalTransitionError for a lesson that does
-    not live.
+    Raises InvalidValueError for no change and for an impossible trigger, IllegalTransitionError for a lesson that is
+    not living.
     """
     fields = _checked(changes)
 
@@ -50,7 +50,7 @@ def edit(parts: Parts, place: Place, ref: str, changes: Mapping[str, Any], *, au
 
 
 def triggers_of(stated: Mapping[str, Any]) -> Triggers:
-    """The triggers that somebody states; raises InvalidValueError as `edit` does."""
+    """Return the triggers that somebody states; raises InvalidValueError as `edit` does."""
     return Triggers(**_checked(stated))
 
 

@@ -60,8 +60,8 @@ TRANSITIONS: dict[State, tuple[State, ...]] = {
     "quarantined": ("candidate", "active", "retired", "forgotten"),
     "forgotten": (),
 }
-"""The lesson's state machine. Undo restores superseded and retired lessons, and a retired lesson may wake on probation.
-A tombstone stays a tombstone."""
+"""The lesson's state machine. A superseded or retired lesson can become active again, a retired one may wake on
+probation. A tombstone stays one, unless `undo` restores the version before it."""
 
 VERDICTS: dict[Verdict, str] = {
     "heeded": "the actions that followed did what it says",

@@ -84,7 +84,7 @@ def parse_named(parts: Parts, place: Place, name: str, cwd: str) -> Named:
 
 
 def anchor_subject(parts: Parts, place: Place, subject: Subject) -> tuple[Anchor, ...]:
-    """Return anchors to the subject in the present code, most telling first; at most eight. Never raises for odd code."""
+    """Return anchors to the subject in the present code, most telling first; at most eight. Never raises."""
     return _Anchoring(parts, place, subject).run()
 
 

@@ -68,7 +68,7 @@ class Material:
         return next((name for at, name, piece in self._pieces if at < end and len(wanted & piece) >= least), "")
 
     def _texts(self) -> Iterator[tuple[int, str, str]]:
-        """Yield (position, name, text) of tool output, failures, pasted text, replaced text and files that were read."""
+        """Yield (position, name, text) of tool output, failures, pasted text, replaced text and files read."""
         files: dict[str, int] = {}
         persons = [event.text for event in self._events if event.kind == "prompt" and event.trust == "person"]
         for at, event in enumerate(self._events):

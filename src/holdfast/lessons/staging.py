@@ -78,7 +78,7 @@ class SharedStaging:
         return self._merged is None or f"{self._folder}/{path}" in self._merged
 
     def stage(self, lesson: Lesson, path: str) -> Lesson:
-        """Return an incoming lesson from that file, staged on the current branch if the file is of that branch alone."""
+        """Return an incoming lesson from that file, staged on the current branch if only the branch has the file."""
         if not self._place.branch or not self._place.commit or self.is_merged(path):
             return lesson
         return replace(lesson, scope=_scope_on(self._place, self._branches, lesson.scope, self._place.branch))

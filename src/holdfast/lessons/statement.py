@@ -88,7 +88,7 @@ def with_title(fields: dict[str, Any]) -> dict[str, Any]:
 def anchors_of(
     parts: Parts, place: Place, files: Sequence[str], symbols: Sequence[str], words: str = ""
 ) -> tuple[tuple[Anchor, ...], tuple[str, ...]]:
-    """Return anchors to the present code, and globs. A file is `path`, `path:LINE` or `path::symbol`; `src/**` is a glob.
+    """Return anchors to the present code, and globs. A file is `path`, `path:LINE` or `path::symbol`; a glob `src/**`.
 
     Symbols are looked up in the files, then in the project; the lesson's `words` name definitions, too. Raises
     InvalidValueError for a file outside the project.

@@ -328,8 +328,8 @@ class Turn:
     def _goes_on(self, checkpoint: Checkpoint) -> bool:
         """Return whether this session continues another session's task: it is open and no other session took it up.
 
-        If that session ended or another one took the task up, the task continues only if it shares words or files
-        with this call.
+        If that session ended or another one took the task up, the task continues only if the prompt shares words with
+        it, or changed files of the work tree do.
         """
         log = LogFilter(project=self.place.project.id, lesson=LessonId(checkpoint.id), limit=1)
         where = EventFilter(project=self.place.project.id, session=checkpoint.session, last=1)
