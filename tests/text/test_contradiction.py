@@ -23,6 +23,7 @@ rules = st.lists(st.sampled_from(WORDS), max_size=9).map(" ".join)
         ("The tests run on pytest.", "Tests run on unittest.", "test runner", ("pytest", "unittest")),
         ("The data is in PostgreSQL.", "The data is in MySQL.", "database", ("postgresql", "mysql")),
         ("The dev server listens on port 8080.", "The dev server listens on port 9090.", "port", ("8080", "9090")),
+        ("Amounts are integer cents.", "Amounts are floats.", "number type", ("integer", "float")),
         ("Retry at most 3 times.", "Retry at most 5 times.", "number", ("3", "5")),
         ("We need Go 1.21 or newer.", "We need at least Go 1.23.", "version", ("1.21", "1.23")),
         ("Enable the cache in the importer", "Disable the cache in the importer", "opposites", ("enabl", "disabl")),
@@ -34,6 +35,12 @@ def test_a_contradiction_names_its_slot_and_both_values(
 ) -> None:
     answer = relation(text, other)
     assert (answer.kind, answer.slot, answer.values) == ("contradicts", slot, values)
+
+
+def test_a_rule_that_offers_the_others_value_among_several_agrees_with_it() -> None:
+    rule = "Prices are integers in cents, never floats."
+    assert relation(rule, "Never use floats for money, use Decimal or integers.").kind != "contradicts"
+    assert relation(rule, "Prices are decimals, never floats.").kind == "contradicts"
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,10 @@
-"""Which paths are never captured."""
+"""Which paths fit a glob, and which are never captured."""
 
 from __future__ import annotations
 
 import pytest
 
-from holdfast.text.globs import fits, is_ignored, mentions_secrets
+from holdfast.text.globs import fits, glob_matches, is_ignored, mentions_secrets
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,22 @@ def test_globs_mean_what_people_expect(path: str, glob: str, answer: bool) -> No
     assert fits(path, glob) is answer
 
 
+@pytest.mark.parametrize(
+    ("glob", "path", "answer"),
+    [
+        ("*.py", "a/b/c.py", True), ("c.py", "a/c.py", True), ("b", "a/b/c.py", False), ("a/*.py", "a/b/c.py", False),
+        ("a/*.py", "a/c.py", True), ("a/**", "a/b/c.py", True), ("a/**", "a", True), ("a/**/", "a/b", True),
+        ("a/**/c.py", "a/c.py", True), ("a/**/c.py", "a/x/y/c.py", True), ("a/**/c.py", "a/x/y/d.py", False),
+        ("**/c.py", "c.py", True), ("a/b", "a/b/c.py", False), ("a?.py", "x/ab.py", True), ("a?.py", "abc.py", False),
+        ("**", "a/b", True), ("a/**/b/**", "a/x/b", True),
+    ],
+)  # fmt: skip
+def test_a_lessons_glob_fits_a_path_as_a_whole(glob: str, path: str, answer: bool) -> None:
+    assert glob_matches(glob, path) is answer
+
+
 def test_a_hostile_glob_ends() -> None:
+    assert not glob_matches("**/a/" * 20 + "b", "a/" * 60 + "c")
     assert not fits("a" * 2_000, "*a" * 40 + "b")
     assert not fits("a/" * 200 + "c", "**/a/" * 20 + "b")
 

@@ -5,6 +5,10 @@ Those are the user's globs and the files that exist to hold secrets. No regular 
 
 from __future__ import annotations
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
 
 def glob_matches(glob: str, path: str) -> bool:
     """Whether a path fits a glob: `*` and `?` stay within a folder, `**` is any number of folders.
@@ -12,39 +16,13 @@ def glob_matches(glob: str, path: str) -> bool:
     A glob without a slash fits the file's name in any folder.
     """
     wanted = glob.split("/") if "/" in glob else ["**", glob]
-    return _segments_match(wanted, path.split("/"))
+    *_, reached = _reach(path.split("/"), wanted)
+    return any(wanted[at:] in ([], ["**"], ["**", ""]) for at in reached)
 
 
 def names_only_an_ending(glob: str) -> bool:
     """Whether a glob fits every file of a language: `*.go`, `**/*.go`."""
     return glob.removeprefix("**/").startswith("*.") and not any(sign in glob.rpartition("*.")[2] for sign in "/.*?")
-
-
-def _segments_match(wanted: list[str], parts: list[str]) -> bool:
-    if not wanted:
-        return not parts
-    if wanted[0] == "**":
-        if wanted[1:] in ([], [""]):
-            return True
-        return any(_segments_match(wanted[1:], parts[skip:]) for skip in range(len(parts)))
-    return bool(parts) and _wildcard(wanted[0], parts[0]) and _segments_match(wanted[1:], parts[1:])
-
-
-def _wildcard(pattern: str, text: str) -> bool:
-    """Whether a pattern of `*` and `?` fits one name: the usual walk that returns to the last star."""
-    at = here = mark = 0
-    star = -1
-    while here < len(text):
-        if at < len(pattern) and pattern[at] in ("?", text[here]) and pattern[at] != "*":
-            at, here = at + 1, here + 1
-        elif at < len(pattern) and pattern[at] == "*":
-            star, mark, at = at, here, at + 1
-        elif star >= 0:
-            mark += 1
-            at, here = star + 1, mark
-        else:
-            return False
-    return not pattern[at:].strip("*")
 
 
 SECRET_FILES = (
@@ -55,7 +33,13 @@ SECRET_FILES = (
     ".secrets", "kubeconfig", "*.tfvars", "terraform.tfstate*", ".vault-token", "**/.aws/**", "**/.ssh/**",
     "**/.gnupg/**",
 )  # fmt: skip
-"""Globs of files whose text is never kept, wherever they are."""
+"""Globs of files whose text is never kept, wherever they are. Each has one star at most, or names a folder."""
+
+_NAMES = frozenset(glob for glob in SECRET_FILES if "*" not in glob)
+_FOLDERS = frozenset(glob.strip("*/") for glob in SECRET_FILES if "/" in glob)
+_ENDINGS = tuple(glob[1:] for glob in SECRET_FILES if glob.startswith("*") and "/" not in glob)
+_BEGINNINGS = tuple(glob[:-1] for glob in SECRET_FILES if glob.endswith("*") and "/" not in glob)
+_AROUND = tuple(glob.split("*") for glob in SECRET_FILES if "*" in glob[1:-1] and "/" not in glob)
 
 HARMLESS = (".example", ".sample", ".template", ".dist", ".pub", ".md", ".defaults")
 """Endings that make one of them a pattern to copy, or public."""
@@ -64,9 +48,24 @@ HARMLESS = (".example", ".sample", ".template", ".dist", ".pub", ".md", ".defaul
 def is_ignored(path: str, globs: tuple[str, ...]) -> bool:
     """Whether a relative path with forward slashes fits one of the globs or is a file made to hold secrets."""
     low = path.lower().replace("\\", "/")
-    if not low.endswith(HARMLESS) and any(fits(low, glob) for glob in SECRET_FILES):
+    if not low.endswith(HARMLESS) and _is_secret(low):
         return True
     return any(fits(path, glob) for glob in globs)
+
+
+def _is_secret(path: str) -> bool:
+    """Whether the path fits one of SECRET_FILES. Each hook on a command asks this of every word: `fits` is too slow."""
+    parts = [part for part in path.split("/") if part]
+    return not _FOLDERS.isdisjoint(parts[:-1]) or any(
+        part in _NAMES
+        or part.endswith(_ENDINGS)
+        or part.startswith(_BEGINNINGS)
+        or any(
+            part.startswith(begin) and part.endswith(end) and len(part) >= len(begin) + len(end)
+            for begin, end in _AROUND
+        )
+        for part in parts
+    )
 
 
 def mentions_secrets(command: str) -> bool:
@@ -87,19 +86,21 @@ def fits(path: str, glob: str) -> bool:
     if not wanted:
         return False
     starts = range(1) if tied or (len(wanted) > 1 and wanted[0] != "**") else range(len(parts))
-    return any(_fits_parts(parts[start:], wanted) for start in starts)
+    return any(len(wanted) in reached for start in starts for reached in _reach(parts[start:], wanted))
 
 
-def _fits_parts(parts: list[str], wanted: list[str]) -> bool:
-    """Whether the parts, or the folders they begin with, fit; positions reached are followed side by side."""
+def _reach(parts: Iterable[str], wanted: list[str]) -> Iterator[set[int]]:
+    """The positions in the glob that are reached before the first part and after each: all are followed side by side.
+
+    So the work grows with parts times positions, however many `**` there are.
+    """
     reached = _past_stars({0}, wanted)
+    yield reached
     for part in parts:
-        stays = {at for at in reached if wanted[at] == "**"}
-        steps = {at + 1 for at in reached if fits_part(part, wanted[at])}
+        stays = {at for at in reached if at < len(wanted) and wanted[at] == "**"}
+        steps = {at + 1 for at in reached if at < len(wanted) and _fits_part(part, wanted[at])}
         reached = _past_stars(stays | steps, wanted)
-        if len(wanted) in reached:
-            return True
-    return False
+        yield reached
 
 
 def _past_stars(reached: set[int], wanted: list[str]) -> set[int]:
@@ -111,7 +112,7 @@ def _past_stars(reached: set[int], wanted: list[str]) -> set[int]:
     return more
 
 
-def fits_part(part: str, glob: str) -> bool:
+def _fits_part(part: str, glob: str) -> bool:
     """Whether one path part fits `*` and `?`. Linear but for stars: each star is tried once more a character."""
     at = here = 0
     star, mark = -1, 0

@@ -41,7 +41,7 @@ _SLOTS = {
     "CI": ("github actions, travis/travis ci, circleci, jenkins, gitlab ci, buildkite, azure pipelines",),
     "module format": ("commonjs/cjs, esm/pure esm/es modules, umd",),
     "time zone": ("utc, local time",),
-    "number type": ("float/floats, decimal/decimals, cents/integer cents",),
+    "number type": ("float/floats, decimal/decimals, integer/integers/integer cents/cents",),
     "indentation": ("tabs, spaces",),
     "naming": ("snake_case, camelcase, kebab-case, pascalcase",),
 }

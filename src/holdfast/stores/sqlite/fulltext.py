@@ -149,14 +149,19 @@ def errors_with(
     if not choosing:
         return []
     match = f"{_scope(sql, query, counts.lessons, choosing)}error : ({_any(choosing)})"
-    clause, args = seen
     rows = sql.execute(
-        # CROSS JOIN and NOT INDEXED: otherwise SQLite walks an index of owners and queries the full text for each row.
-        "SELECT l.row, l.id, lesson_text.error FROM lesson_text CROSS JOIN lessons l NOT INDEXED"
-        f" ON l.row = lesson_text.rowid WHERE lesson_text MATCH ? AND {clause} ORDER BY bm25(lesson_text) LIMIT ?",
-        (match, *args, limit),
+        "SELECT rowid, -bm25(lesson_text) FROM lesson_text WHERE lesson_text MATCH ? ORDER BY rowid", (match,)
     )
-    return [(signature, (row, id_)) for row, id_, signature in rows]
+    scores: dict[int, float] = dict(rows.fetchall())
+    best_first = sorted(scores, key=scores.__getitem__, reverse=True)
+    numbered = first_visible(sql, best_first, seen, limit)  # scored first: a look-up costs more than a score
+    signatures = dict(
+        sql.execute(
+            f"SELECT rowid, error FROM lesson_text WHERE rowid IN ({slots(len(numbered))})",
+            [row for row, _ in numbered],
+        ).fetchall()
+    )
+    return [(signatures[row], (row, id_)) for row, id_ in numbered]
 
 
 def _best(sql: sqlite3.Connection, match: str, seen: Clause, limit: int, newest: int) -> dict[Numbered, float]:
