@@ -133,7 +133,7 @@ def test_a_lesson_whose_code_is_gone_cannot_be_kept_as_it_stands(harbour: Codeba
 def test_a_pipe_gets_a_list_and_json_says_why(harbour: Codebase) -> None:
     with Memory() as memory:
         lesson = put(memory, "Old and never told", 100)
-    assert "no session was told it in 100 days" in told("audit")
+    assert "no session received it in 100 days" in told("audit")
     plain = told_json("audit")
     assert plain["every"] == 1
     assert plain["findings"][0]["lesson"]["id"] == lesson.id

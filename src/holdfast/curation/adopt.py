@@ -150,7 +150,7 @@ class _Run:
                 vouched = self.how.accept and part.state == "active" and draft.state == "candidate"
                 yield (replace(draft, state="active") if vouched else draft), part
         for name, count in elsewhere.items():
-            reason = f"{count} of project {name!r}; --project={name} takes them"
+            reason = f"{count} of project {name!r}; use --project={name} to import them"
             self._tell("skipped", reading.label, "", reason=reason)
 
     def _settle(self, label: str, draft: Lesson, passage: Passage) -> bool:

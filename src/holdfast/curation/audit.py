@@ -158,7 +158,7 @@ def _find(parts: Parts, place: Place) -> list[Finding]:
         if lesson.id in twins:
             others = len({twin.scope.project for twin in twins[lesson.id]})
             projects = f"{others} other project{'s' * (others > 1)}"
-            lesson_reasons.append(("recurs", f"learnt in {projects}, too: it may be for all"))
+            lesson_reasons.append(("recurs", f"learnt in {projects}, too: it may hold for all projects"))
     findings = [
         Finding(
             lesson=lesson,
@@ -192,7 +192,7 @@ def _of_use(
     begun = lesson.validity.valid_from
     age_days = (now - max(begun, vouched_at or begun)).days
     if told_at is None and age_days >= NEVER_TOLD_DAYS:
-        yield "never told", f"no session was told it in {age_days} days"
+        yield "never told", f"no session received it in {age_days} days"
     unused_days = min(age_days, (now - told_at).days) if told_at else age_days
     if unused_days >= OLD_DAYS:
         last = f"told last {(now - told_at).days} days ago" if told_at else "never told"

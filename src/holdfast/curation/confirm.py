@@ -48,7 +48,7 @@ def _anchors(parts: Parts, place: Place, lesson: Lesson) -> tuple[Anchor, ...]:
     anchors = {(anchor.path, anchor.symbol): anchor for anchor in renewed if anchor is not None}
     if lesson.paths and not any(anchor.path for anchor in anchors.values()):
         raise InvalidValueError(
-            f"nothing that lesson {short_id(lesson.id)} is about is left: {', '.join(lesson.paths)}",
+            f"the code of lesson {short_id(lesson.id)} no longer exists: {', '.join(lesson.paths)}",
             hint=f"holdfast revise {short_id(lesson.id)} --file … names its new place",
         )
     return tuple(anchors.values())

@@ -152,7 +152,7 @@ def keep_both(parts: Parts, place: Place, ref: str, other: str, *, author: str) 
     def step() -> Lesson:
         first, two = resolve(parts, place, ref), resolve(parts, place, other)
         if first.id == two.id:
-            raise InvalidValueError("a lesson is in no conflict with itself")
+            raise InvalidValueError("a lesson cannot conflict with itself")
         changed = [
             _relinked(first, two.id, Link(kind="relates_to", target=two.id), parts.clock.now()),
             *([_relinked(two, first.id, None, parts.clock.now())] if _link(two, first.id) else []),
@@ -305,7 +305,7 @@ def _settle(parts: Parts, place: Place, ref: str, over: Sequence[str], author: s
     others = {pair.other(winner.id).id: pair for pair in pairs}
     wanted = [resolve(parts, place, other).id for other in over] or list(others)
     if not wanted or any(other not in others for other in wanted):
-        raise InvalidValueError(f"lesson {short} is in no such conflict", hint="holdfast list --conflicts")
+        raise InvalidValueError(f"lesson {short} has no such conflict", hint="holdfast list --conflicts")
     before = {lesson.id: lesson for pair in pairs for lesson in (pair.better, pair.worse)}
     chosen = winner if winner.state == "active" else replace(winner, state="active", trust="person")
     summary = f"{short} over {', '.join(map(short_id, wanted))}: a person decided"

@@ -114,7 +114,7 @@ def _authority(intake: Intake, stated: dict[str, Any], seal: object) -> str:
     if intake.accept:
         return "accepted"
     if origin == "changed":
-        raise InvalidValueError("it was changed after this home exported it; --accept takes it as it is now")
+        raise InvalidValueError("it was changed after this home exported it; use --accept to import it as it is now")
     return "file"
 
 
@@ -124,9 +124,9 @@ def _check_other_standing(stated: dict[str, Any], project: ProjectId) -> None:
     The other keys are checked as well, so that a line is refused for the same mistakes whoever vouches for it.
     """
     if stated.get("project") not in (None, "", project):
-        raise InvalidValueError("it is of another project; --accept takes it")
+        raise InvalidValueError("it belongs to another project; use --accept to import it")
     if stated.get("state", "active") not in ("active", "probation", "candidate", "quarantined"):
-        raise InvalidValueError(f"it is {stated['state']} where it comes from; --accept takes it")
+        raise InvalidValueError(f"it is {stated['state']} where it comes from; use --accept to import it")
     if not isinstance(stated.get("pinned", False), bool):
         raise InvalidValueError("pinned must be true or false")
     if not isinstance(stated.get("confidence", 0.5), (int, float)) or not isinstance(

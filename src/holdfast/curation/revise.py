@@ -50,7 +50,9 @@ def revise(
         raise InvalidValueError(f"unknown trust {trust!r}", hint=f"one of {', '.join(TRUSTS)}")
     doubtful = doubt(trust, changes)
     if doubtful:
-        raise InvalidValueError(f"not without a person: {doubtful}", hint="holdfast revise, at a terminal")
+        raise InvalidValueError(
+            f"only a person may make this revision: {doubtful}", hint="run holdfast revise at a terminal"
+        )
     cleaned = clean_all(changes)
 
     def step() -> Lesson:
@@ -144,7 +146,7 @@ def _changed(parts: Parts, place: Place, old: Lesson, changes: Mapping[str, Any]
     elif RESTATED & set(changes):
         fields["anchors"] = tuple(renew(parts, place, anchor) or anchor for anchor in old.anchors)
     if all(getattr(old, name) == value for name, value in fields.items()):
-        raise InvalidValueError("nothing to revise: every field is as it was", hint="give at least one new value")
+        raise InvalidValueError("nothing to revise: no field would change", hint="give at least one new value")
     provenance = replace(old.provenance, author=author)
     revised = replace(old, **fields, provenance=provenance, trust=trust, state="active")
     if WORDS.intersection(fields):

@@ -108,7 +108,7 @@ def set_revival(parts: Parts, place: Place, ref: str, text: str, *, retire: bool
         if lesson.state in ("superseded", "forgotten"):
             raise IllegalTransitionError(f"lesson {short_id(lesson.id)} is {lesson.state}: it cannot wake")
         if not retire and lesson.revival == revival:
-            raise InvalidValueError("nothing to edit: its condition is as it was")
+            raise InvalidValueError("nothing to edit: its condition would not change")
         after = replace(lesson, revival=revival, recorded_at=parts.clock.now())
         if retire and lesson.state != "retired":
             after = in_state(after, "retired", at=parts.clock.now())

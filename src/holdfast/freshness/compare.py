@@ -114,7 +114,9 @@ def _then(parts: Parts, place: Place, anchor: Anchor) -> tuple[str | None, str]:
         return _span(parts, anchor, exact), ""
     committed = history.file(anchor.commit, anchor.path) if anchor.commit else None
     if committed is not None:
-        return _span(parts, anchor, committed), f"then: as committed in {anchor.commit[:10]}; changes of then are lost"
+        return _span(
+            parts, anchor, committed
+        ), f"then: as committed in {anchor.commit[:10]}; uncommitted changes of that time are lost"
     why = "git does not know that version" if place.commit else "there is no git here"
     return None, f"{name_of(anchor)} as it was then cannot be shown: {why}"
 

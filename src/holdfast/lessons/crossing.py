@@ -161,5 +161,5 @@ def _parse(text: str) -> frozenset[str]:
     except ValueError:
         names = None
     if not isinstance(names, list):
-        raise StoreError("which projects are closed cannot be read", hint="holdfast doctor")
+        raise StoreError("the list of closed projects cannot be read", hint="holdfast doctor")
     return frozenset(map(str, names))

@@ -73,13 +73,14 @@ def with_title(fields: dict[str, Any]) -> dict[str, Any]:
         raise InvalidValueError("a lesson needs an insight: the rule to remember", hint="state it in a sentence")
     if insight == "[private]":
         raise InvalidValueError(
-            "nothing is left of a lesson that is all private", hint="take <private> off, or keep it"
+            "the whole insight is private, so nothing of it may be stored",
+            hint="remove <private>, or do not store the lesson",
         )
     if not duplicate_key(insight):
         raise InvalidValueError(f"an insight needs words: {insight[:40]!r}", hint="state the rule in a sentence")
     if len(insight) > INSIGHT_LIMIT:
         raise InvalidValueError(
-            f"an insight has at most {INSIGHT_LIMIT:,} characters, this one {len(insight):,}",
+            f"an insight has at most {INSIGHT_LIMIT:,} characters, but this one has {len(insight):,}",
             hint="make it several lessons, or move code into snippets",
         )
     return {**fields, "title": fields.get("title") or title_of(insight)}

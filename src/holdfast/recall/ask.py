@@ -341,7 +341,7 @@ def _linked_opponents(parts: Parts, place: Place, query: Query, passed: Sequence
             continue
         if is_visible(lesson, replace(query, states=("active",))):
             opponents.append(found_of(lesson, weigh(asked_words(query))))
-    return weigh_up(parts, place, opponents, because="contradicts one that was found")
+    return weigh_up(parts, place, opponents, because="contradicts a lesson that was found")
 
 
 def _disagree(pair: Pair, other: Pair) -> bool:

@@ -70,7 +70,7 @@ def _linked_by(parts: Parts, query: Query, good: Sequence[Found]) -> list[Found]
                 share = LaneShare(lane="link", rank=len(followed) + 1, raw=1.0, share=fuse_total(match.shares) / 2)
                 stems = lesson_stems(lesson)
                 fit = fit_of(weigh(asked_words(query)), stems)
-                via = "linked to one that is named"
+                via = "linked to a lesson that the question names"
                 followed.append(Found(lesson=lesson, shares=(share,), fit=fit, stems=stems, aim=match.aim, via=via))
     return followed
 

@@ -84,9 +84,9 @@ def _points(parts: Parts, place: Place, good: str, bad: str) -> Sequence[CommitP
     if not bad:
         points = [*points, CommitPoint(id=NOW, at=parts.clock.now(), subject="the work tree, now")]
     if len(points) < 2:
-        raise InvalidValueError("there is no commit between these two", hint="give --good and --bad")
+        raise InvalidValueError("there is no commit between the two ends", hint="give --good and --bad")
     if points[0].at > points[-1].at:
-        raise InvalidValueError(f"{good} was committed after {bad or 'now'}", hint="--good is the older one")
+        raise InvalidValueError(f"{good} was committed after {bad or 'now'}", hint="--good must be the older commit")
     return points
 
 
@@ -96,7 +96,7 @@ def _answers(parts: Parts, place: Place, subject: str) -> Callable[[datetime], L
         chain = tuple(dict.fromkeys(version.lesson.id for version in lineage(parts, place, subject)))
     except LessonNotFoundError:
         if not subject.strip():
-            raise InvalidValueError("nothing is asked", hint="give a lesson's id or a question") from None
+            raise InvalidValueError("the question is empty", hint="give a lesson's id or a question") from None
 
         def best(at: datetime) -> Lesson | None:
             query = question(parts, place, subject, as_of=at)

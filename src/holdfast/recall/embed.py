@@ -202,7 +202,7 @@ def _require_rested(parts: Parts, embedder: Embedder) -> None:
     except InvalidValueError:
         return
     if 0 < left_s <= REST_S:  # a larger value means that the machine's clock was set back
-        raise EmbedderError(f"{why}; asked again in {left_s:.0f} s", hint="holdfast embedder status asks it now")
+        raise EmbedderError(f"{why}; next attempt in {left_s:.0f} s", hint="holdfast embedder status tries it now")
 
 
 def _dated(parts: Parts, exc: EmbedderError) -> str:

@@ -108,5 +108,5 @@ def reason(match: Found) -> str:
 
 _REASONS = {
     "exact": "names the same thing", "path": "about this file", "symbol": "about this symbol",
-    "vector": "alike in meaning", "pinned": "pinned", "recent": "recent",
+    "vector": "similar in meaning", "pinned": "pinned", "recent": "recent",
 }  # fmt: skip

@@ -134,5 +134,5 @@ def _elsewhere(kind: type, column: str) -> str:
 
 def _table(kind: type) -> tuple[str, tuple[str, ...]]:
     if kind not in TABLES:
-        raise InvalidValueError(f"the log does not keep {kind.__name__}")
+        raise InvalidValueError(f"the log has no records of type {kind.__name__}")
     return TABLES[kind]

@@ -299,7 +299,7 @@ class SqliteIndex:
             self._connection.unlock()
         self._open()
         if ours and self._tell is not None:
-            self._tell(f"code index moved aside to {self.path}.corrupt and begun anew: {why}")
+            self._tell(f"code index moved aside to {self.path}.corrupt, and a new one started: {why}")
 
 
 def _inode(path: str) -> int:

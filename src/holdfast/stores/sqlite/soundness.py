@@ -69,7 +69,7 @@ def _full_text(sql: sqlite3.Connection) -> list[Problem]:
     except sqlite3.DatabaseError as exc:
         if (getattr(exc, "sqlite_errorcode", 0) or 0) & 0xFF != sqlite3.SQLITE_CORRUPT:
             raise
-        return [Problem(what=f"the full text does not fit the lessons: {exc}", mend=MEND)]
+        return [Problem(what=f"the full-text index does not match the lessons: {exc}", mend=MEND)]
     return []
 
 
