@@ -117,12 +117,14 @@ class _Run:
         counts = Counter(_section(draft) for draft, _ in new)
         for draft, passage in new:
             section = _section(draft)
-            old = _what_it_was(draft, before.get(section, []), counts[section] == 1)
+            old = _find_reworded(draft, before.get(section, []), counts[section] == 1)
             if old is not None:
                 before[section].remove(old)
             self._write(reading.label, draft, passage, old)
         for lesson in (lesson for lessons in before.values() for lesson in lessons):
-            self._tell("removed", reading.label, _section(lesson), lesson, "no longer in the source; the lesson stays")
+            self._add_step(
+                "removed", reading.label, _section(lesson), lesson, "no longer in the source; the lesson stays"
+            )
 
     def link(self) -> None:
         """Add the links that passages state to each other, where both ends are lessons."""
@@ -138,20 +140,20 @@ class _Run:
         elsewhere: Counter[str] = Counter()
         for part in reading.parts:
             if isinstance(part, Skipped):
-                self._tell("skipped", reading.label, part.section, reason=part.reason)
+                self._add_step("skipped", reading.label, part.section, reason=part.reason)
             elif not self._is_ours(part.project):
                 elsewhere[part.project] += 1
             else:
                 try:
                     draft = draft_of(self.parts, self.place, part, reading.label, reading.importer)
                 except InvalidValueError as exc:
-                    self._tell("skipped", reading.label, part.section, reason=str(exc))
+                    self._add_step("skipped", reading.label, part.section, reason=str(exc))
                     continue
                 vouched = self.how.accept and part.state == "active" and draft.state == "candidate"
                 yield (replace(draft, state="active") if vouched else draft), part
         for name, count in elsewhere.items():
             reason = f"{count} of project {name!r}; use --project={name} to import them"
-            self._tell("skipped", reading.label, "", reason=reason)
+            self._add_step("skipped", reading.label, "", reason=reason)
 
     def _settle(self, label: str, draft: Lesson, passage: Passage) -> bool:
         """Return whether the passage is known already; if so, add its step with the lesson's new state."""
@@ -164,14 +166,14 @@ class _Run:
         elif draft.state in ENDED and known.state in WAITING_OR_ACTIVE and known.provenance == draft.provenance:
             self._move("revised", label, known, draft.state)
         else:
-            self._tell("unchanged", label, passage.section, known, f"known, {known.state}")
+            self._add_step("unchanged", label, passage.section, known, f"known, {known.state}")
         return True
 
     def _move(self, verb: str, label: str, known: Lesson, state: State) -> None:
         moved = in_state(known, state, at=self.parts.clock.now())
         self._put(moved)
         self._known.keep(moved)
-        self._tell(verb, label, _section(moved), moved)
+        self._add_step(verb, label, _section(moved), moved)
 
     def _write(self, label: str, draft: Lesson, passage: Passage, old: Lesson | None) -> None:
         """Plan a new lesson, which supersedes the passage's earlier lesson if there is one."""
@@ -185,7 +187,7 @@ class _Run:
         self._put(draft, is_new=True)
         self._known.keep(draft)
         self._remember_name(draft.id, passage)
-        self._tell("added" if old is None else "revised", label, passage.section, draft)
+        self._add_step("added" if old is None else "revised", label, passage.section, draft)
 
     def _close(self, old: Lesson, new: Lesson) -> None:
         state: State = "superseded" if "superseded" in TRANSITIONS[old.state] else "retired"
@@ -218,7 +220,7 @@ class _Run:
         name = project.casefold()
         return bool(ours & {name, name.split("/", 1)[0], name[:200]})
 
-    def _tell(self, verb: str, label: str, section: str, lesson: Lesson | None = None, reason: str = "") -> None:
+    def _add_step(self, verb: str, label: str, section: str, lesson: Lesson | None = None, reason: str = "") -> None:
         fields = {"title": lesson.title, "state": lesson.state, "lesson": lesson.id} if lesson else {}
         self.steps.append(Step(verb=verb, label=label, section=section, reason=reason, **fields))  # type: ignore[arg-type]
 
@@ -286,7 +288,7 @@ def _section(lesson: Lesson) -> str:
     return lesson.provenance.origin.partition("#")[2]
 
 
-def _what_it_was(draft: Lesson, here: Sequence[Lesson], alone: bool) -> Lesson | None:
+def _find_reworded(draft: Lesson, here: Sequence[Lesson], alone: bool) -> Lesson | None:
     """Return the lesson of its section that the draft rewords: the most similar, or the only one for the only draft."""
     if alone and len(here) == 1:
         return here[0]

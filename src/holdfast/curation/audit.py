@@ -153,8 +153,8 @@ def _find(parts: Parts, place: Place) -> list[Finding]:
     check = FreshnessCheck(parts, place)
     for lesson in lessons:
         lesson_reasons = reasons[lesson.id]
-        lesson_reasons += _of_code(check, lesson)
-        lesson_reasons += _of_use(lesson, vouched.get(lesson.id), last_told.get(lesson.id), parts.clock.now())
+        lesson_reasons += _code_reasons(check, lesson)
+        lesson_reasons += _use_reasons(lesson, vouched.get(lesson.id), last_told.get(lesson.id), parts.clock.now())
         if lesson.id in twins:
             others = len({twin.scope.project for twin in twins[lesson.id]})
             projects = f"{others} other project{'s' * (others > 1)}"
@@ -173,7 +173,7 @@ def _find(parts: Parts, place: Place) -> list[Finding]:
     )
 
 
-def _of_code(check: FreshnessCheck, lesson: Lesson) -> Iterator[tuple[str, str]]:
+def _code_reasons(check: FreshnessCheck, lesson: Lesson) -> Iterator[tuple[str, str]]:
     freshness, caveat = check.judge(lesson)
     if freshness == "orphaned":
         yield "orphaned", caveat or "its code is gone"
@@ -181,7 +181,7 @@ def _of_code(check: FreshnessCheck, lesson: Lesson) -> Iterator[tuple[str, str]]
         yield "drifted", caveat or "its code changed"
 
 
-def _of_use(
+def _use_reasons(
     lesson: Lesson, vouched_at: datetime | None, told_at: datetime | None, now: datetime
 ) -> Iterator[tuple[str, str]]:
     if lesson.confidence < LOW_CONFIDENCE:

@@ -242,10 +242,12 @@ def _conflict(lesson: Lesson, other: Lesson, relation: Relation, at: datetime) -
         return None
     ruling = rule(lesson, other, relation, at)
     pair, values = ((lesson, other), relation.values) if ruling.first else ((other, lesson), relation.values[::-1])
-    return _told(pair, relation.slot, values, ruling, relation.is_sure)
+    return _make_conflict(pair, relation.slot, values, ruling, relation.is_sure)
 
 
-def _told(pair: tuple[Lesson, Lesson], slot: str, values: Sequence[str], ruling: Ruling, sure: bool) -> Conflict:
+def _make_conflict(
+    pair: tuple[Lesson, Lesson], slot: str, values: Sequence[str], ruling: Ruling, sure: bool
+) -> Conflict:
     return Conflict(
         better=pair[0], worse=pair[1], slot=slot, values=(values[0], values[1]), reason=ruling.reason,
         closes=ruling.closes, is_sure=sure,
@@ -258,7 +260,9 @@ def _linked_conflict(lesson: Lesson, other: Lesson, at: datetime) -> Iterable[Co
     conflict = _conflict(lesson, other, relation, at)
     if conflict is None:
         ruling = rule(lesson, other, Relation(kind="contradicts", slot="polarity"), at)
-        conflict = _told((lesson, other) if ruling.first else (other, lesson), "", ("", ""), ruling, sure=False)
+        conflict = _make_conflict(
+            (lesson, other) if ruling.first else (other, lesson), "", ("", ""), ruling, sure=False
+        )
     return [replace(conflict, closes=False)]
 
 

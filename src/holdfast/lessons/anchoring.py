@@ -138,7 +138,7 @@ class _Anchoring:
         self._place = place
         self._subject = subject
         clues = clues_in(subject.words)
-        self._mentioned = self._there(clues.paths)
+        self._mentioned = self._own_files(clues.paths)
         self._identifiers = tuple(dict.fromkeys((*_QUOTED.findall(subject.words), *clues.symbols)))
         self._frames = self._own_frames() if subject.output else []
         self._unplaced = list(dict.fromkeys(subject.symbols))
@@ -147,11 +147,11 @@ class _Anchoring:
         """Return the anchors."""
         subject = self._subject
         files = dict.fromkeys(subject.files or self._mentioned)
-        anchors = [anchor for path in files for anchor in self._of_file(path)]
-        anchors += self._elsewhere(self._unplaced)
+        anchors = [anchor for path in files for anchor in self._anchors_in_file(path)]
+        anchors += self._anchors_by_name(self._unplaced)
         if not any(anchor.path for anchor in anchors):
-            anchors += self._elsewhere(self._identifiers) or self._of_frames()
-        return tuple(self._telling(self._with_unplaced(anchors, next(iter(files), ""))).values())[:ANCHORS_MOST]
+            anchors += self._anchors_by_name(self._identifiers) or self._anchors_of_last_frame()
+        return tuple(self._without_guesses(self._with_unplaced(anchors, next(iter(files), ""))).values())[:ANCHORS_MOST]
 
     def _with_unplaced(self, anchors: list[Anchor], first: str) -> list[Anchor]:
         """Add explicit names without a definition as anchors to the first file."""
@@ -176,7 +176,7 @@ class _Anchoring:
             owner = owner.rpartition(".")[0]
         return None
 
-    def _of_file(self, path: str) -> list[Anchor]:
+    def _anchors_in_file(self, path: str) -> list[Anchor]:
         """Return anchors to the definitions meant in one file, by the strongest evidence; else to the file."""
         named = self._look(path, self._unplaced)
         self._unplaced = [name for name in self._unplaced if not any(_means(name, anchor.symbol) for anchor in named)]
@@ -184,13 +184,13 @@ class _Anchoring:
         return (
             self._definitions(named + [anchor for lines in spans for anchor in self._look(path, lines=lines)])
             or self._definitions(self._look(path, self._identifiers))
-            or self._definitions(self._of_edits(path))
-            or self._definitions(self._of_frame(path))
+            or self._definitions(self._anchors_of_edits(path))
+            or self._definitions(self._anchors_of_frame(path))
             or self._look(path)
             or [Anchor(path=path, commit=self._place.commit, branch=self._place.branch)]
         )
 
-    def _of_edits(self, path: str) -> list[Anchor]:
+    def _anchors_of_edits(self, path: str) -> list[Anchor]:
         written = [text for file, text in self._subject.edits if file == path]
         content = self._parts.workspace.read(self._place, path) if written else None
         if content is None:
@@ -199,7 +199,7 @@ class _Anchoring:
         spans = [lines for new in written if (lines := lines_of(text, new)) is not None]
         return [anchor for lines in spans for anchor in self._look(path, lines=lines)]
 
-    def _of_frame(self, path: str) -> list[Anchor]:
+    def _anchors_of_frame(self, path: str) -> list[Anchor]:
         """Return the innermost location of the failure in the file, by the function's name, else by the line."""
         for frame in reversed(self._frames):
             if frame.path == path:
@@ -207,22 +207,22 @@ class _Anchoring:
                 return self._definitions(by_name) or self._look(path, lines=(frame.line, frame.line))
         return []
 
-    def _of_frames(self) -> list[Anchor]:
+    def _anchors_of_last_frame(self) -> list[Anchor]:
         """Return the innermost location of the failure in the project, for a lesson without any file."""
-        return self._of_frame(self._frames[-1].path) if self._frames else []
+        return self._anchors_of_frame(self._frames[-1].path) if self._frames else []
 
-    def _elsewhere(self, names: Sequence[str]) -> list[Anchor]:
+    def _anchors_by_name(self, names: Sequence[str]) -> list[Anchor]:
         """Find names anywhere in the project that mean one definition, or definitions of one name in one file."""
         located = []
         for name in names:
-            symbol = self._only(name)
+            symbol = self._find_unique(name)
             anchors = self._definitions(self._look(symbol.path, [_unnumbered(symbol.name)])) if symbol else []
             located += anchors
             if anchors and name in self._unplaced:
                 self._unplaced.remove(name)
         return located
 
-    def _only(self, name: str) -> Symbol | None:
+    def _find_unique(self, name: str) -> Symbol | None:
         """Return the only definition of that name; an explicit name is also searched for where no index has it."""
         index = self._parts.codeindex()
         try:
@@ -233,7 +233,7 @@ class _Anchoring:
             return None  # the index is derived: without it the name is not looked up
         return symbols[0] if len({(symbol.path, _unnumbered(symbol.name)) for symbol in symbols}) == 1 else None
 
-    def _telling(self, anchors: Sequence[Anchor]) -> dict[tuple[str, str], Anchor]:
+    def _without_guesses(self, anchors: Sequence[Anchor]) -> dict[tuple[str, str], Anchor]:
         """Return each anchor once; drop files that a detector guessed when there are definitions."""
         by_place = {(anchor.path, anchor.symbol): anchor for anchor in reversed(anchors)}
         ordered = {key: by_place[key] for key in dict.fromkeys((anchor.path, anchor.symbol) for anchor in anchors)}
@@ -249,7 +249,7 @@ class _Anchoring:
     def _definitions(anchors: Iterable[Anchor]) -> list[Anchor]:
         return [anchor for anchor in anchors if anchor.symbol]
 
-    def _there(self, paths: Iterable[str], cwd: str = "") -> tuple[str, ...]:
+    def _own_files(self, paths: Iterable[str], cwd: str = "") -> tuple[str, ...]:
         """Return those of the paths that are the project's own files, relative to its root."""
         workspace = self._parts.workspace
         relative = [workspace.relative(self._place, path, cwd) for path in paths]
@@ -259,7 +259,7 @@ class _Anchoring:
     def _own_frames(self) -> list[Frame]:
         frames = []
         for frame in frames_in(self._subject.output):
-            for path in self._there([frame.path]):
+            for path in self._own_files([frame.path]):
                 frames.append(replace(frame, path=path, function=frame.function.rpartition(".")[2]))
         return frames
 

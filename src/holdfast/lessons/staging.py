@@ -54,7 +54,7 @@ def stage(parts: Parts, place: Place, lesson: Lesson, branch: str = "", branches
         return lesson
     branches = branches or parts.workspace.branches(place)
     scope, lines = _scope_on(place, branches, lesson.scope, branch), branches.main_commits() or ()
-    is_staged = scope.branch and _is_of_branch(parts, branches, lesson, (*lines, scope.base))
+    is_staged = scope.branch and _is_branch_only(parts, branches, lesson, (*lines, scope.base))
     return replace(lesson, scope=scope) if is_staged else lesson
 
 
@@ -112,7 +112,7 @@ def _scope_on(place: Place, branches: Branches, scope: Scope, branch: str) -> Sc
     return replace(scope, branch=branch, commit=commit, base=base) if base else scope
 
 
-def _is_of_branch(parts: Parts, branches: Branches, lesson: Lesson, lines: Sequence[str]) -> bool:
+def _is_branch_only(parts: Parts, branches: Branches, lesson: Lesson, lines: Sequence[str]) -> bool:
     """Return whether the main branch lacks the lesson's subject; False where git cannot tell."""
     if not lesson.paths:
         return profile_of(lesson.kind).is_staged_unanchored and lesson.trust != "person"

@@ -43,7 +43,7 @@ def multipliers(
     A lesson learnt in the time that the question names, or of a kind that its task prefers, gets the greatest factor.
     """
     return (
-        ("freshness", _of_code(freshness, share)),
+        ("freshness", _freshness_factor(freshness, share)),
         ("trust", TRUST[lesson.trust]),
         ("confidence", _within("confidence", lesson.confidence)),
         ("salience", _within("salience", lesson.salience)),
@@ -61,7 +61,7 @@ def recency(lesson: Lesson, now: datetime) -> float:
     return float(0.5 ** (age_days / profile_of(lesson.kind).half_life_days))
 
 
-def _of_code(freshness: Freshness, share: float) -> float:
+def _freshness_factor(freshness: Freshness, share: float) -> float:
     full = FRESHNESS[freshness]
     return full + (MILD.get(freshness, full) - full) * (1.0 - min(1.0, max(0.0, share) / REWRITTEN))
 

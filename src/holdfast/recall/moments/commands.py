@@ -35,7 +35,7 @@ def before_command(turn: Turn) -> Briefing:
     if not target or not turn.room:
         return Briefing(moment=turn.moment)
     kinds = command_kinds(line)
-    known = _known(turn, target) if turn.count(reason=COMMAND) < SESSION_COMMAND_LINES else []
+    known = _command_picks(turn, target) if turn.count(reason=COMMAND) < SESSION_COMMAND_LINES else []
     triggered = trigger_picks(turn) if turn.count(reason=TRIGGER) < TRIGGER_LINES else []
     triggered = [pick for pick in triggered if not names_what_runs(pick.found.lesson, line)]
     if kinds:  # the line for the kind, told once a session, covers triggers that only name the command
@@ -46,9 +46,9 @@ def before_command(turn: Turn) -> Briefing:
     for kind in kinds:
         reason = f"{KIND} {kind}"
         if not turn.count(reason=reason):
-            parts.append((_of_kind(turn, kind, reason), COMMAND_LINES))
+            parts.append((_kind_picks(turn, kind, reason), COMMAND_LINES))
     if set(kinds).intersection(ENDINGS) and not turn.count(reason=REMINDER):
-        parts.append((_left_out(turn), COMMAND_LINES))
+        parts.append((_reminder_picks(turn), COMMAND_LINES))
     return turn.tell(*parts)
 
 
@@ -66,7 +66,7 @@ def names_what_runs(lesson: Lesson, line: str) -> bool:
     )
 
 
-def _known(turn: Turn, target: str) -> list[Pick]:
+def _command_picks(turn: Turn, target: str) -> list[Pick]:
     """Pick the lessons whose subject is this command, except the card, which names it and says nothing new."""
 
     def about_it(match: Found) -> bool:
@@ -82,7 +82,7 @@ def _known(turn: Turn, target: str) -> list[Pick]:
     return [Pick(found=match, reason=COMMAND) for match in drawn.found]
 
 
-def _of_kind(turn: Turn, kind: str, reason: str) -> list[Pick]:
+def _kind_picks(turn: Turn, kind: str, reason: str) -> list[Pick]:
     """Pick how such commands are run here: the command card, then what most lessons say, then the oldest."""
     lessons = [lesson for lesson in turn.of_occasions(kind) if not names_what_runs(lesson, turn.call.command)]
     size: dict[str, int] = {}
@@ -97,7 +97,7 @@ def _of_kind(turn: Turn, kind: str, reason: str) -> list[Pick]:
     return grouped(sorted(lessons, key=order), reason)
 
 
-def _left_out(turn: Turn) -> list[Pick]:
+def _reminder_picks(turn: Turn) -> list[Pick]:
     """Pick the rule that tests come with a change, if this session edited code and no test."""
     query = replace(turn.query(occasions=("standing",)), exclude=())
     ids = turn.parts.store.match_occasions(query, EDITS_READ)

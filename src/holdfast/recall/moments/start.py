@@ -34,16 +34,16 @@ def session_start(turn: Turn) -> Briefing:
     """Deliver the checkpoint, a lesson about its files, the standing rules, and the number of further lessons."""
     turn.checkpoint = turn.restorable(own=True)
     count = len(turn.parts.store.list_recent(turn.query(), COUNTED))
-    return turn.tell((_of_task(turn), RESTORED_LINES), (standing_picks(turn), STANDING_LINES), extra=count)
+    return turn.tell((_task_picks(turn), RESTORED_LINES), (standing_picks(turn), STANDING_LINES), extra=count)
 
 
 def after_compaction(turn: Turn) -> Briefing:
     """Deliver the task's state, a lesson about its files, and the standing rules, which the agent has lost too."""
     turn.checkpoint = turn.restorable(own=True)
-    return turn.tell((_of_task(turn), RESTORED_LINES), (standing_picks(turn), STANDING_LINES))
+    return turn.tell((_task_picks(turn), RESTORED_LINES), (standing_picks(turn), STANDING_LINES))
 
 
-def _of_task(turn: Turn) -> list[Pick]:
+def _task_picks(turn: Turn) -> list[Pick]:
     """Pick lessons about the files of the restored task, those that match its goal first."""
     if turn.checkpoint is None or not turn.checkpoint.files:
         return []

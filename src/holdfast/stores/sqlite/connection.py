@@ -198,18 +198,18 @@ class Turn:
     """One transaction: committed at the end, rolled back on any error. It translates the driver's errors."""
 
     def __init__(self, connection: Connection, begin: str, *, durable: bool = False) -> None:
-        self._of = connection
+        self._connection = connection
         self._begin = begin
         self._durable = durable
 
     def __enter__(self) -> sqlite3.Connection:
-        self._of._turns.acquire()
+        self._connection._turns.acquire()
         try:
-            sql = self._of.sql
+            sql = self._connection.sql
             if self._begin != "BEGIN":
-                if self._of.frozen_by is not None:
-                    raise self._of.frozen_by
-                self._of.lock()
+                if self._connection.frozen_by is not None:
+                    raise self._connection.frozen_by
+                self._connection.lock()
             if self._durable:
                 sql.execute("PRAGMA synchronous=FULL")
             sql.execute(self._begin)
@@ -217,41 +217,41 @@ class Turn:
         except BaseException as exc:
             self._leave()
             if isinstance(exc, _DRIVERS):
-                raise translate(exc, self._of.path) from exc
+                raise translate(exc, self._connection.path) from exc
             raise
 
     def __exit__(self, kind: type[BaseException] | None, exc: BaseException | None, trace: object) -> None:
         try:
             if kind is None:
-                self._of.sql.execute("COMMIT")
+                self._connection.sql.execute("COMMIT")
                 if self._begin != "BEGIN":
-                    self._of.count_write()
+                    self._connection.count_write()
         except sqlite3.Error as failure:
             self._undo()
-            raise translate(failure, self._of.path) from failure
+            raise translate(failure, self._connection.path) from failure
         finally:
             if kind is not None:
                 self._undo()
             self._leave()
         reads = self._begin == "BEGIN"
         if exc is not None and (isinstance(exc, _DRIVERS) or (reads and _tells_of_damage(exc))):
-            raise translate(exc, self._of.path) from exc
+            raise translate(exc, self._connection.path) from exc
 
     def _undo(self) -> None:
         try:
-            if self._of.sql.in_transaction:  # on a full disk SQLite rolls back by itself
-                self._of.sql.execute("ROLLBACK")
+            if self._connection.sql.in_transaction:  # on a full disk SQLite rolls back by itself
+                self._connection.sql.execute("ROLLBACK")
         except (sqlite3.Error, StoreError):
             pass  # the first error is the one to report; an open transaction ends with the connection
 
     def _leave(self) -> None:
         try:
-            if self._durable and self._of._sql is not None:
-                self._of._sql.execute("PRAGMA synchronous=NORMAL")
+            if self._durable and self._connection._sql is not None:
+                self._connection._sql.execute("PRAGMA synchronous=NORMAL")
             if self._begin != "BEGIN":
-                self._of.unlock()
+                self._connection.unlock()
         finally:
-            self._of._turns.release()
+            self._connection._turns.release()
 
 
 def _tells_of_damage(exc: BaseException) -> bool:

@@ -37,7 +37,7 @@ def index(sql: sqlite3.Connection, row: int, lesson: Lesson, owner: str, with_tr
 
 def drop(sql: sqlite3.Connection, row: int) -> None:
     """Delete a version's derived rows, and its vectors."""
-    _drop_found_by(sql, row)
+    _drop_search_rows(sql, row)
     sql.execute("DELETE FROM vectors WHERE lesson = ?", (row,))
 
 
@@ -57,11 +57,11 @@ def rebuild(sql: sqlite3.Connection) -> None:
             lesson = record_of(Lesson, doc)
         except DAMAGED:
             continue
-        _drop_found_by(sql, row, with_triggers)
+        _drop_search_rows(sql, row, with_triggers)
         index(sql, row, lesson, owner, with_triggers)
 
 
-def _drop_found_by(sql: sqlite3.Connection, row: int, with_triggers: bool = True) -> None:
+def _drop_search_rows(sql: sqlite3.Connection, row: int, with_triggers: bool = True) -> None:
     for table in ("anchors", "tokens", *(("triggers",) if with_triggers else ())):
         sql.execute(f"DELETE FROM {table} WHERE lesson = ?", (row,))
     sql.execute("DELETE FROM lesson_text WHERE rowid = ?", (row,))

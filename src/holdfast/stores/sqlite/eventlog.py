@@ -112,7 +112,7 @@ def find_records(sql: sqlite3.Connection, kind: type[L], where: LogFilter, left_
         if not value:
             continue
         wide = column == "project" and (where.session or where.lesson)  # the project's index would be slower then
-        clauses.append(f"{'+' if wide else ''}{column} = ?" if column in columns else _elsewhere(kind, column))
+        clauses.append(f"{'+' if wide else ''}{column} = ?" if column in columns else _indirect_clause(kind, column))
         args.append(clean(value))
 
     def ask() -> Iterable[tuple[int, str]]:
@@ -126,7 +126,7 @@ def find_records(sql: sqlite3.Connection, kind: type[L], where: LogFilter, left_
     return [entry for _, entry in read_rows(table, ask, lambda doc: record_of(kind, doc), left_out)]
 
 
-def _elsewhere(kind: type, column: str) -> str:
+def _indirect_clause(kind: type, column: str) -> str:
     if kind is Change and column == "lesson":
         return "id IN (SELECT change FROM change_lessons WHERE lesson = ?)"
     return "? IS NULL"

@@ -82,7 +82,7 @@ class Vectors:
         """Return the nearest visible lessons of the query's embedder, nearest first, newer first among equals."""
         if not query.vector or not query.embedder_id or limit <= 0 or not query.states:
             return []
-        indexes = self._of(sql, query)
+        indexes = self._indexes_for(sql, query)
         wanted = max(RESCORED, limit * 8)
         while True:
             parts = [index.nearest(query.vector, wanted) for index in indexes]
@@ -93,7 +93,7 @@ class Vectors:
                 return [VectorMatch(id=id_, cosine=cosines[row]) for row, id_ in nearest]
             wanted *= 4  # most of the nearest are deleted or not visible to the query
 
-    def _of(self, sql: sqlite3.Connection, query: Query) -> list[VectorIndex]:
+    def _indexes_for(self, sql: sqlite3.Connection, query: Query) -> list[VectorIndex]:
         """Return the indexes of the query's projects, up to date."""
         from holdfast.stores.sqlite.vectorindex import VectorIndex
 
