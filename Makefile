@@ -8,7 +8,7 @@ DEV := $(VENV)/.dev
 WHEEL := .venv-wheel/.ready
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
-.PHONY: help demo test check lint format types contracts map unit unit-memory e2e conformance hosts-live mutants bench anchors-live hostile docs plugins wheel clean
+.PHONY: help demo test check lint format types contracts map unit unit-memory unit-store e2e conformance hosts-live mutants bench anchors-live hostile docs plugins wheel clean
 
 help: ## What can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -45,6 +45,9 @@ USE_CASES := $(addprefix tests/,lessons capture freshness outcomes curation lear
 
 unit-memory: $(DEV) ## The use cases' tests on the store in memory
 	HOLDFAST_TEST_STORE=memory:// $(BIN)/python -m pytest -q $(USE_CASES)
+
+unit-store: $(DEV) ## The use cases' tests on the store that HOLDFAST_TEST_STORE names
+	$(BIN)/python -m pytest -q $(USE_CASES)
 
 e2e: $(DEV) $(WHEEL) ## The tests of the built wheel, installed as a user would
 	HOLDFAST_WHEEL_PYTHON=$(CURDIR)/.venv-wheel/bin/python $(BIN)/python -m pytest -q tests/e2e

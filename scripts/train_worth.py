@@ -23,7 +23,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import average_precision_score
 from sklearn.model_selection import GroupKFold
 
-from holdfast.detectors.statements._worth import CLIP, VERSION, grams
+from holdfast.detectors.statements._model import CLIP
+from holdfast.detectors.statements._worth import VERSION, grams
 from holdfast.domain.event import Event
 from worth_rows import GOOD, Row, digest_of, find_span, load_blob, load_sessions, parse_events, rows_of
 

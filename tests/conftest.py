@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Iterator, Mapping
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +24,10 @@ settings.register_profile("holdfast", deadline=None, suppress_health_check=[Heal
 settings.load_profile("holdfast")
 
 
-IN_MEMORY = os.environ.get("HOLDFAST_TEST_STORE", "") == "memory://"
-"""Tests run on the store in memory (`make unit-memory`), but for those marked `needs_file`."""
+STORE = os.environ.get("HOLDFAST_TEST_STORE", "")
+"""What the tests run on: `memory://` (`make unit-memory`), or the URL of another backend, in which `{name}` stands for
+what tells a test's store from the others'. Empty: SQLite. Tests that need what the store has not are skipped."""
+IN_MEMORY = STORE == "memory://"
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -35,14 +38,16 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip what a store in memory cannot do, with the reason."""
-    for item in items if IN_MEMORY else ():
+    """Skip what the store that the tests run on cannot do, with the reason."""
+    for item in items if STORE else ():
         for mark in item.iter_markers("needs_file"):
             item.add_marker(pytest.mark.skip(reason=f"no file: {mark.args[0]}"))
+        for mark in item.iter_markers("needs_processes") if IN_MEMORY else ():
+            item.add_marker(pytest.mark.skip(reason=f"no other process sees it: {mark.args[0]}"))
 
 
 @pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Path:
     """A HOLDFAST_HOME of the test's own, with a user's home around it."""
     for name in ("HOLDFAST_OFF", "HOLDFAST_STORE", "CLAUDE_CONFIG_DIR"):
         monkeypatch.delenv(name, raising=False)
@@ -52,6 +57,8 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("HOLDFAST_HOLDOUT", "0")  # what a test expects to be told is not to be withheld by chance
     if IN_MEMORY:
         _keep_in_memory(monkeypatch)
+    elif STORE:
+        _keep_elsewhere(monkeypatch, tmp_path, request.node.get_closest_marker("needs_processes") is not None)
     return tmp_path / ".holdfast"
 
 
@@ -68,11 +75,33 @@ def _keep_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(plugins, "load", load_or_share)
 
 
+def _keep_elsewhere(monkeypatch: pytest.MonkeyPatch, folder: Path, for_processes: bool) -> None:
+    """Have each home of the test keep its memory on the other backend; processes see only what the environment says."""
+    if for_processes:
+        monkeypatch.setenv("HOLDFAST_STORE", _url_of(folder))
+    else:
+        monkeypatch.setattr("holdfast.settings.file_url", lambda path: _url_of(Path(path).parent))
+
+
+def _url_of(folder: Path) -> str:
+    """The URL of a store of the folder's own, on the backend that the tests run on."""
+    return STORE.replace("{name}", f"t{sha256(os.fsencode(folder)).hexdigest()[:24]}")
+
+
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
     """An open store."""
-    with MemoryStore() if IN_MEMORY else make({"url": f"sqlite://{tmp_path}/store/memory.db"}) as opened:
+    with _make_store(tmp_path / "store") as opened:
         yield opened
+
+
+def _make_store(folder: Path) -> Store:
+    if IN_MEMORY:
+        return MemoryStore()
+    if STORE:
+        store: Store = plugins.load("stores", STORE.partition(":")[0], {"url": _url_of(folder)})
+        return store
+    return make({"url": f"sqlite://{folder}/memory.db"})
 
 
 @pytest.fixture

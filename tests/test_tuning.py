@@ -77,6 +77,6 @@ def test_a_rooms_numbers_are_in_its_tuning_and_nowhere_else(file: Path) -> None:
     """But for those that are a format's, such as the length of an id, codes, and what follows from the others."""
     formats = {"FULL_ID", "FAR", "SEED", "_WORD", "WORD", "SIBLING"}
     codes = {"UNNAMED", "EVERYDAY_NAME", "TELLING"}
-    derived = {"LOWEST", "HIGHEST", "_OTHERS_MOST"}
+    derived = {"LOWEST", "HIGHEST", "EXACT_FLOOR"}
     others = (other for other in file.parent.rglob("*.py") if other != file and place(other) not in HOT)
     assert {name for other in others for name, _ in numeric_constants(other)} <= formats | codes | derived

@@ -41,7 +41,7 @@ class Settings(Frozen):
     user_home: str
     """The user's home folder, where hosts keep their files."""
     store: str
-    """URL of the store, `sqlite:///absolute/path`."""
+    """URL of the store, by default `sqlite:///absolute/path`; its scheme names the plug-in."""
     capture: bool = True
     deliver: tuple[Moment, ...] = CHANNELS
     embedder: str = ""
@@ -76,7 +76,7 @@ class Settings(Frozen):
 
     @property
     def database_path(self) -> str:
-        """The file behind a `sqlite:///` store URL."""
+        """The file behind a `sqlite:///` store URL; empty for another backend's."""
         return file_of(self.store)
 
     @property

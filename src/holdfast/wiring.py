@@ -85,8 +85,9 @@ class HookMemory(PlaceMemory):
 
         `before` is called when there is something to do, which takes a while.
         """
+        path = self.settings.database_path
         try:
-            is_long = os.stat(self.settings.database_path + "-wal").st_size > LONG_LOG
+            is_long = path != "" and os.stat(path + "-wal").st_size > LONG_LOG
         except OSError:
             return
         if is_long and self.trouble is None:

@@ -41,6 +41,12 @@ def test_a_host_is_heard_of_in_the_last_three_thousand_events(store: SqliteStore
     assert sorted(activity(store)) == ["claude-code"]
 
 
+@pytest.mark.parametrize("count", [0, 1, 2, 3, 4, 5, 8, 9, 17])
+def test_the_newest_position_is_found_in_a_store_of_any_size(store: SqliteStore, count: int) -> None:
+    store.append_events([make_event() for _ in range(count)])
+    assert newest_position(store) == count
+
+
 def test_a_host_is_delivered_to_in_the_last_five_hundred_deliveries(store: SqliteStore) -> None:
     store.record([make_delivery(host="amp"), *(make_delivery() for _ in range(499))])
     assert sorted(activity(store)) == ["amp", "claude-code"]

@@ -167,7 +167,7 @@ with Memory(folder) as memory:
 """
 
 
-@pytest.mark.needs_file("several processes share the store")
+@pytest.mark.needs_processes("several processes share the store")
 @pytest.mark.parametrize("trusts", [("person", "person"), ("person", "agent")])
 def test_two_processes_that_save_contradicting_lessons_at_once_lose_nothing(
     memory: Memory, project: Path, trusts: tuple[str, str]

@@ -10,6 +10,7 @@ import pytest
 from holdfast import Memory
 from holdfast.domain.event import Event
 from holdfast.errors import LessonNotFoundError, StaleWriteError
+from holdfast.lessons import lookup
 from holdfast.lessons.ledger import with_retries
 from holdfast.lessons.material import Material
 from holdfast.testing.builders import make_event, make_lesson
@@ -87,3 +88,18 @@ def test_a_lesson_has_at_most_eight_anchors(memory: Memory, project: Path) -> No
     for name in names:
         (project / name).write_text("HIGH = 4\n")
     assert len(memory.remember("Keep these together.", files=names).anchors) == 8
+
+
+def test_a_whole_id_is_found_in_any_project_and_its_end_in_this_one(memory: Memory) -> None:
+    lesson = make_lesson(id="0193a1b2-0000-7000-8000-00000000beef", project="another")
+    memory.parts.store.put([lesson], {lesson.id: None})
+    assert len(lesson.id) == lookup.FULL_ID == 36
+    assert memory.get(lesson.id) == lesson
+    with pytest.raises(LessonNotFoundError):
+        memory.get(lesson.id[1:])
+
+
+@pytest.mark.parametrize(("size", "named"), [(35, "e" * 35), (37, "e" * 8)])
+def test_what_is_longer_than_an_id_is_named_by_its_end(memory: Memory, size: int, named: str) -> None:
+    with pytest.raises(LessonNotFoundError, match=f"no lesson {named} in"):
+        memory.get("e" * size)

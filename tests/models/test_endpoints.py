@@ -12,6 +12,7 @@ import pytest
 
 from holdfast import plugins
 from holdfast.errors import InvalidValueError, ModelError
+from holdfast.models import ollama
 
 PATIENT_S = 120.0
 KEY = "not-a" + "-real-key"
@@ -100,6 +101,13 @@ def test_an_answer_that_cannot_be_used_is_a_clear_error_without_the_key(
         model(name, provider).complete("a private question", PATIENT_S)
     assert KEY not in str(raised.value)
     assert "private question" not in str(raised.value)
+
+
+def test_ollama_is_asked_for_a_context_that_holds_a_digest(provider: Provider) -> None:
+    provider.answer = json.dumps(ANSWERS["ollama"]).encode()
+    model("ollama", provider).complete("what?", PATIENT_S)
+    _, _, request = provider.asked[0]
+    assert request["options"]["num_ctx"] == ollama.CONTEXT_TOKENS == 16_384
 
 
 def test_an_endpoint_that_is_not_there_is_a_clear_error() -> None:

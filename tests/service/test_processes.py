@@ -14,7 +14,7 @@ from holdfast.domain.records import Change
 from holdfast.freshness.notice import load_states
 from holdfast.ports.store import LessonFilter, LogFilter
 
-pytestmark = pytest.mark.needs_file("several processes share the store")
+pytestmark = pytest.mark.needs_processes("several processes share the store")
 
 READY = "print('ready', flush=True)\nsys.stdin.readline()\n"
 NOTE = """

@@ -14,9 +14,6 @@ if TYPE_CHECKING:
     from holdfast.domain.event import Event
     from holdfast.ports.store import Store
 
-FAR = 1 << 40
-"""A position that no store will ever reach."""
-
 
 class HostActivity(Frozen):
     """Recent activity of one host."""
@@ -68,8 +65,10 @@ def last_events(store: Store) -> list[Event]:
 
 
 def newest_position(store: Store) -> int:
-    """Return the position of the newest event, 0 without any; bisection takes some forty small queries."""
-    low, high = 0, FAR
+    """Return the position of the newest event, 0 without any, by doubling and then bisection."""
+    low, high = 0, 1
+    while store.find_events(EventFilter(after=high, limit=1)):
+        low, high = high + 1, high * 2
     while low < high:
         middle = (low + high) // 2
         if store.find_events(EventFilter(after=middle, limit=1)):

@@ -18,20 +18,27 @@ from holdfast.domain.vocabulary import LessonKind
 from holdfast.text.leaning import opening
 
 READ_LIMIT = 16_000
+"""Characters of a text that are read."""
 HEADING_LIMIT = 300
+"""Characters of a heading that are read."""
 SHORTEST, LONGEST = 40, 420
 """Characters of a lesson made of a written text."""
 LEAST_WORDS = 7
+"""Words of such a lesson."""
 QUOTE_LIMIT = 400
+"""Characters of evidence that are quoted."""
 BASES = {"summary": 0.48, "commit": 0.6, "comment": 0.6, "rules": 0.65, "record": 0.65, "memory": 0.65}
 """Probability of worth of a text of usual length. No labelled session writes a host's memory: it counts as a rules file
 does, and so does a record, of which there is one."""
 SLOPE, USUAL_LENGTH, SPAN = 0.5, 150, 1.0
+"""Log-odds by which 100 characters more change the worth, the characters of a text of usual length, and the hundreds of
+characters from there beyond which length counts no more."""
 LEAST_WORTH = 0.4
 """Probability below which a detector of written texts keeps a find to itself."""
 ALIKE = 0.7
 """Share of the shorter wording's words from which two are the same thing."""
 FILES_LIMIT = 5
+"""Files of a lesson."""
 
 _FENCE = re.compile(r"\s*(?:```|~~~)")
 _HEADING = re.compile(r"(#{1,6})\s+(.+?)\s*#*$")

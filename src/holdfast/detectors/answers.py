@@ -26,6 +26,7 @@ CONFIDENCE, AGAINST_ADVICE = 0.5, 0.55
 LEAST_TERMS = 4
 """Telling words of question and answer together, without which nobody understands them later."""
 QUESTION_LIMIT, TITLE_LIMIT, REASON_LIMIT = 240, 100, 240
+"""Characters of a question that decides something, of a title and of the chosen option's description."""
 
 _RECOMMENDED = re.compile(r"\s*\((?:recommended|default)\)\s*$", re.IGNORECASE)
 _UNDECIDED = re.compile(

@@ -34,6 +34,7 @@ from holdfast.text.window import capital, clip
 MOST = 3
 """Lessons of one message."""
 MOST_PER_SESSION = 12
+"""Lessons of one session, the likeliest."""
 LONG_TEXT = 14
 """Words from which a lesson has the message's subject as its title."""
 EDITS_BEFORE = 3

@@ -21,10 +21,11 @@ if TYPE_CHECKING:
     from holdfast.domain.event import Event
 
 PROMPT_LIMIT, LINE_LIMIT = 1_500, 14
-"""Longer prompts are tasks or pasted text, not corrections."""
+"""Characters and line ends of a prompt; longer ones are tasks or pasted text, not corrections."""
 LOOKED_AT = 4
 """Sentences from the start of a prompt that may correct."""
 SENTENCE_LIMIT = 280
+"""Characters of a sentence that corrects."""
 LEAST_TERMS = 3
 """Telling words a rule needs to be understood without the conversation."""
 

@@ -27,6 +27,7 @@ from holdfast.text.mentions import files_named, symbols_named
 from holdfast.text.window import capital, clip
 
 WHY_LIMIT = 400
+"""Characters of a decision's reason."""
 
 _RECORD = re.compile(
     r"(?:^|/)(?:adrs?|decisions|architecture-decisions|decision-records)/(?!readme|index|template)[^/\n]+\.md$"

@@ -24,15 +24,17 @@ if TYPE_CHECKING:
     from holdfast.domain.vocabulary import LessonKind, Trust
 
 PROMPT_LIMIT = 2_500
-"""Longer prompts are pasted text or a task's whole description."""
+"""Characters of a prompt; longer ones are pasted text or a task's whole description."""
 STANDING_LIMIT = 400
-"""In a longer prompt "always ..." is a line of the task, unless it says where it always holds."""
+"""Characters of a prompt. In a longer one "always ..." is a line of the task, unless it says where it always holds."""
 RULE_LIMIT = 500
+"""Characters of a rule with its exceptions."""
 CASUAL = 0.2
 """What a form is worth by itself that is also used for the task at hand."""
 LEAST_TERMS = 2
 """Telling words a rule needs."""
 TURN_FILES = 3
+"""Files edited last that a rule may be about."""
 
 _LEAD = r"(?:(?:ok(?:ay)?|also|and|so|but|please|hey|btw|note|great|thanks|yes|no|claude)[\s,.!:;-]+)*"
 _ASKED = re.compile(
@@ -202,7 +204,7 @@ def _rule(sentence: str, forms: Sequence[re.Pattern[str]]) -> Rule | None:
         match = form.match(sentence)
         if match and not _STATE.search(sentence) and (form is not _ASKED or _is_request(match)):
             rule = (match["rule"] or match.groupdict().get("last", "")).strip().rstrip("?").strip()
-            fits = len(terms(rule)) >= LEAST_TERMS and len(rule) <= RULE_LIMIT
+            fits = len(terms(rule)) >= LEAST_TERMS
             casual = _is_plan(match) if form is _IN_FUTURE else form is _ASKED and _is_casual(match)
             return Rule(rule, form is _STANDING, casual) if fits else None
     return None

@@ -23,11 +23,13 @@ if TYPE_CHECKING:
     from holdfast.domain.event import Event
 
 SALIENCE = 0.2
+"""Importance, 0 to 1, of what was found: the next search finds it again."""
 LEAST_MISSES = 2
 """Different searches in vain that make a walk; one is ordinary."""
 SPAN = 60
 """Events between the first search and the edit beyond which the one did not lead to the other."""
 PATTERN_LIMIT = 80
+"""Characters of a search pattern that is told."""
 
 _SEARCHES = re.compile(r"^(?:cd \S+ && )?(?:(?:e|f|r|a)?grep|git grep|rg|ag|ack|find|fd)\s")
 _MORE = re.compile(r"&&|\|\||;|\n|\bxargs\b|-exec\b|-delete\b|\bsed -i|\s-[a-zA-Z]*q\b|(?<![0-9&])>(?!\s*/dev/null|&)")
@@ -74,7 +76,7 @@ def _misses(window: Sequence[Event]) -> Iterator[Candidate]:
             begun = at
         elif event.kind == "file_edit" and event.files and begun >= 0:
             made = _miss(window[max(begun, at - SPAN) : at], event)
-            begun = -SPAN - len(window)  # until the next turn
+            begun = -1  # until the next turn
             if made:
                 yield made
 
@@ -166,7 +168,7 @@ def _set_aside(sentence: str, read: Mapping[str, Event]) -> str:
 
 def _next_edited(window: Sequence[Event], at: int) -> str:
     """The file edited next in the same turn."""
-    for event in window[at + 1 : at + SPAN]:
+    for event in window[at + 1 : at + 1 + SPAN]:
         if spoken(event):
             break
         if event.kind == "file_edit" and event.files:

@@ -32,8 +32,6 @@ SPAN = 120
 """Events between failure and success beyond which they are not taken for cause and cure."""
 FORM_SPAN = 12
 """The same for another form of a command."""
-REPAIRS = 2
-"""Preparing commands beyond which nobody can say which one mattered."""
 SUBJECTS = 3
 """Edited files beyond which nobody can say which one mattered, unless the error names them."""
 MOST = 5
@@ -86,14 +84,14 @@ class _Reading:
         self.root = next((event.cwd for event in window if event.cwd), "")
 
     def repairs(self, failure: Attempt, cure: Attempt) -> list[Attempt]:
-        """Commands in between that passed and prepare something; none when there are too many to tell."""
+        """Commands in between that passed and prepare something."""
         between = self.runs[bisect_right(self._places, failure.at) : bisect_left(self._places, cure.at)]
         repairs = {
             run.target: run
             for run in between
             if run.passed and run.event.command and not run.tests and is_preparing(run.line)
         }
-        return list(repairs.values()) if len(repairs) <= REPAIRS else []
+        return list(repairs.values())
 
 
 class FailFix:

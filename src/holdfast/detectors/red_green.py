@@ -29,7 +29,7 @@ SPAN = 150
 SUBJECTS = 3
 """Edited files beyond which nobody can say which one mattered, unless the failure names them."""
 AFTER = 3
-"""Events behind the green run in which the agent may sum up what was wrong."""
+"""Events from the green run on, itself included, in which the agent may sum up what was wrong."""
 NAME_LIMIT = 80
 """Characters of a test's name that is told."""
 WORTH, WORTH_IN_TESTS = 0.5, 0.4

@@ -35,7 +35,7 @@ TELLING, TRIED_LIMIT = 12, 100
 WORTH_OF_USERS, WORTH_OF_AGENTS = 0.6, 0.4
 """Estimated share of finds worth keeping (read by eye, five repositories), by who gave the reason."""
 AFTER = 4
-"""Events behind the undoing in which the agent may say why."""
+"""Events from the undoing on, itself included, in which the agent may say why."""
 
 _DEBUGGING = re.compile(
     r"^[ \t]*(?:\+[ \t]*)?(?:print\(|console\.(?:log|debug)|fmt\.(?:Print|Fprint)|t\.Log"

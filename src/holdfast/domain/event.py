@@ -19,6 +19,11 @@ MEMORY_TOOL = "memory"
 memory's name; its words follow."""
 
 
+def spoken_prefix(kind: EventKind) -> str:
+    """What the keys of prompts or replies begin with, by which a store finds them among a session's events."""
+    return f"{kind}:"
+
+
 class Event(Frozen):
     """What happened, where, when, and its redacted text.
 

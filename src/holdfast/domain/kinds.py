@@ -63,57 +63,59 @@ class KindProfile(Frozen):
     """A skill lists it among the approaches that did not work."""
 
 
-_ROWS = (
-    KindProfile(
-        kind="decision", memory_type="semantic", half_life_days=720, rediscovery_minutes=3, family="rule",
-        tasks=("refactor", "feature"), questions=("decisions",), may_forbid_text=True, is_staged_unanchored=True,
-        rules_order=2, is_told_at_command=False, is_told_at_failure=False,
-    ),
-    KindProfile(
-        kind="constraint", memory_type="semantic", half_life_days=720, rediscovery_minutes=3, family="rule",
-        tasks=("refactor", "review", "operate", "feature"), questions=("constraints",), is_instruction=True,
-        tells_failure_class=True, rules_order=1,
-    ),
-    KindProfile(
-        kind="convention", memory_type="semantic", half_life_days=720, rediscovery_minutes=2, family="rule",
-        tasks=("test", "refactor", "review", "feature"), questions=("conventions",), is_instruction=True,
-        may_stand=True, tells_failure_class=True, rules_order=3, skill_order=1,
-    ),
-    KindProfile(
-        kind="bug_cause", memory_type="semantic", half_life_days=360, rediscovery_minutes=6, family="cause",
-        tasks=("fix",), questions=("failures", "causes"), names_failure=True, tells_failure_class=True, rules_order=7,
-    ),
-    KindProfile(
-        kind="preference", memory_type="semantic", half_life_days=720, rediscovery_minutes=1, family="rule",
-        tasks=("review",), questions=("preferences", "conventions"), is_instruction=True, may_stand=True,
-        is_personal=True, rules_order=4,
-    ),
-    KindProfile(
-        kind="tooling", memory_type="procedural", half_life_days=240, rediscovery_minutes=3, family="rule",
-        tasks=("test", "operate"), questions=("commands",), is_instruction=True, names_failure=True,
-        tells_command=True, tells_failure_class=True, rules_order=5, skill_order=2,
-    ),
-    KindProfile(
-        kind="fix", memory_type="procedural", half_life_days=240, rediscovery_minutes=4, family="cause",
-        tasks=("fix", "test", "operate"), questions=("failures", "causes"), is_instruction=True, names_failure=True,
-        tells_failure_class=True, rules_order=8, skill_order=3,
-    ),
-    KindProfile(
-        kind="failed_approach", memory_type="episodic", half_life_days=180, rediscovery_minutes=6,
-        tasks=("fix",), questions=("failures",), is_instruction=True, names_failure=True, tells_failure_class=True,
-        rules_order=6, skill_order=4, is_pitfall=True,
-    ),
-    KindProfile(
-        kind="exploration", memory_type="episodic", half_life_days=60, rediscovery_minutes=3,
-        is_stated_by_agents=False, is_told_at_prompt=False, is_told_at_failure=False,
-    ),
-    KindProfile(
-        kind="checkpoint", memory_type="episodic", half_life_days=14, rediscovery_minutes=0, is_working_state=True,
-        is_stated_by_agents=False, is_told_at_command=False, is_told_at_failure=False,
-    ),
-)  # fmt: skip
-
-KIND_PROFILES: dict[LessonKind, KindProfile] = {row.kind: row for row in _ROWS}
+KIND_PROFILES: dict[LessonKind, KindProfile] = {
+    row.kind: row
+    for row in (
+        KindProfile(
+            kind="decision", memory_type="semantic", half_life_days=720, rediscovery_minutes=3, family="rule",
+            tasks=("refactor", "feature"), questions=("decisions",), may_forbid_text=True, is_staged_unanchored=True,
+            rules_order=2, is_told_at_command=False, is_told_at_failure=False,
+        ),
+        KindProfile(
+            kind="constraint", memory_type="semantic", half_life_days=720, rediscovery_minutes=3, family="rule",
+            tasks=("refactor", "review", "operate", "feature"), questions=("constraints",), is_instruction=True,
+            tells_failure_class=True, rules_order=1,
+        ),
+        KindProfile(
+            kind="convention", memory_type="semantic", half_life_days=720, rediscovery_minutes=2, family="rule",
+            tasks=("test", "refactor", "review", "feature"), questions=("conventions",), is_instruction=True,
+            may_stand=True, tells_failure_class=True, rules_order=3, skill_order=1,
+        ),
+        KindProfile(
+            kind="bug_cause", memory_type="semantic", half_life_days=360, rediscovery_minutes=6, family="cause",
+            tasks=("fix",), questions=("failures", "causes"), names_failure=True, tells_failure_class=True,
+            rules_order=7,
+        ),
+        KindProfile(
+            kind="preference", memory_type="semantic", half_life_days=720, rediscovery_minutes=1, family="rule",
+            tasks=("review",), questions=("preferences", "conventions"), is_instruction=True, may_stand=True,
+            is_personal=True, rules_order=4,
+        ),
+        KindProfile(
+            kind="tooling", memory_type="procedural", half_life_days=240, rediscovery_minutes=3, family="rule",
+            tasks=("test", "operate"), questions=("commands",), is_instruction=True, names_failure=True,
+            tells_command=True, tells_failure_class=True, rules_order=5, skill_order=2,
+        ),
+        KindProfile(
+            kind="fix", memory_type="procedural", half_life_days=240, rediscovery_minutes=4, family="cause",
+            tasks=("fix", "test", "operate"), questions=("failures", "causes"), is_instruction=True, names_failure=True,
+            tells_failure_class=True, rules_order=8, skill_order=3,
+        ),
+        KindProfile(
+            kind="failed_approach", memory_type="episodic", half_life_days=180, rediscovery_minutes=6,
+            tasks=("fix",), questions=("failures",), is_instruction=True, names_failure=True, tells_failure_class=True,
+            rules_order=6, skill_order=4, is_pitfall=True,
+        ),
+        KindProfile(
+            kind="exploration", memory_type="episodic", half_life_days=60, rediscovery_minutes=3,
+            is_stated_by_agents=False, is_told_at_prompt=False, is_told_at_failure=False,
+        ),
+        KindProfile(
+            kind="checkpoint", memory_type="episodic", half_life_days=14, rediscovery_minutes=0, is_working_state=True,
+            is_stated_by_agents=False, is_told_at_command=False, is_told_at_failure=False,
+        ),
+    )
+}  # fmt: skip
 
 LESSON_KINDS: tuple[LessonKind, ...] = tuple(KIND_PROFILES)
 

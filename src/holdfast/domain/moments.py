@@ -37,37 +37,38 @@ class MomentProfile(Frozen):
     """Its names in a check of deliveries."""
 
 
-_ROWS = (
-    MomentProfile(
-        moment="session_start", label="start", budget_tokens=600, is_patient=True, restores_task=True,
-        more_command="holdfast list", event_kind="session_start", check_names=("start",),
-    ),
-    MomentProfile(
-        moment="prompt", label="prompt", budget_tokens=400, is_particular=True, is_patient=True,
-        event_kind="prompt", check_names=("prompt",),
-    ),
-    MomentProfile(
-        moment="before_file", label="file", budget_tokens=300, is_particular=True, check_names=("edit", "read"),
-    ),
-    MomentProfile(
-        moment="before_command", label="command", budget_tokens=200, is_particular=True, check_names=("command",),
-    ),
-    MomentProfile(
-        moment="after_failure", label="failure", budget_tokens=300, is_particular=True, event_kind="tool_failure",
-        check_names=("failure",),
-    ),
-    MomentProfile(
-        moment="after_compaction", label="compaction", budget_tokens=600, is_patient=True, restores_task=True,
-    ),
-    MomentProfile(
-        moment="on_demand", label="on demand", budget_tokens=2000, is_pushed=False, check_names=("ask",),
-    ),
-)  # fmt: skip
+MOMENT_PROFILES: dict[Moment, MomentProfile] = {
+    row.moment: row
+    for row in (
+        MomentProfile(
+            moment="session_start", label="start", budget_tokens=600, is_patient=True, restores_task=True,
+            more_command="holdfast list", event_kind="session_start", check_names=("start",),
+        ),
+        MomentProfile(
+            moment="prompt", label="prompt", budget_tokens=400, is_particular=True, is_patient=True,
+            event_kind="prompt", check_names=("prompt",),
+        ),
+        MomentProfile(
+            moment="before_file", label="file", budget_tokens=300, is_particular=True, check_names=("edit", "read"),
+        ),
+        MomentProfile(
+            moment="before_command", label="command", budget_tokens=200, is_particular=True, check_names=("command",),
+        ),
+        MomentProfile(
+            moment="after_failure", label="failure", budget_tokens=300, is_particular=True, event_kind="tool_failure",
+            check_names=("failure",),
+        ),
+        MomentProfile(
+            moment="after_compaction", label="compaction", budget_tokens=600, is_patient=True, restores_task=True,
+        ),
+        MomentProfile(
+            moment="on_demand", label="on demand", budget_tokens=2000, is_pushed=False, check_names=("ask",),
+        ),
+    )
+}  # fmt: skip
 
-MOMENT_PROFILES: dict[Moment, MomentProfile] = {row.moment: row for row in _ROWS}
-
-CHANNELS: tuple[Moment, ...] = tuple(row.moment for row in _ROWS if row.is_pushed)
+CHANNELS: tuple[Moment, ...] = tuple(row.moment for row in MOMENT_PROFILES.values() if row.is_pushed)
 """Deliveries that `[deliver]` switches off one by one."""
-PARTICULAR_MOMENTS: tuple[Moment, ...] = tuple(row.moment for row in _ROWS if row.is_particular)
-PATIENT_MOMENTS: tuple[Moment, ...] = tuple(row.moment for row in _ROWS if row.is_patient)
-RESTORING_MOMENTS: tuple[Moment, ...] = tuple(row.moment for row in _ROWS if row.restores_task)
+PARTICULAR_MOMENTS: tuple[Moment, ...] = tuple(row.moment for row in MOMENT_PROFILES.values() if row.is_particular)
+PATIENT_MOMENTS: tuple[Moment, ...] = tuple(row.moment for row in MOMENT_PROFILES.values() if row.is_patient)
+RESTORING_MOMENTS: tuple[Moment, ...] = tuple(row.moment for row in MOMENT_PROFILES.values() if row.restores_task)

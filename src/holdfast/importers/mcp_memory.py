@@ -19,6 +19,7 @@ from holdfast.importers._shared.textfile import load_text
 from holdfast.ports.importer import CERTAIN, NO, Passage, Skipped, Source
 
 LINE_LIMIT = 1_000_000
+"""Characters of a line; a longer one is no record."""
 
 
 class McpMemory:

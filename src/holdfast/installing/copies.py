@@ -62,7 +62,7 @@ def _candidates(settings: Settings) -> Iterator[Copy]:
     for folder, _, names in os.walk(settings.home):
         for name in sorted(names):
             path = os.path.join(folder, name)
-            if not path.startswith(database):
+            if not (database and path.startswith(database)):
                 yield Copy(path, "remove it if you do not need it" if name.endswith(EXPORT_ENDS) else "")
 
 

@@ -7,6 +7,7 @@ import time
 
 PRIVATE = 0o600
 FIRST_NAP_S = 0.000_2
+"""Seconds of the first nap before a lock is asked for again."""
 
 
 def write_whole(path: str, content: bytes, mode: int | None = PRIVATE, *, durable: bool = False) -> None:

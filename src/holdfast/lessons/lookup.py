@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from holdfast.ports.parts import Parts
 
 FULL_ID = 36
+"""Characters of a whole id, which is a UUID."""
 
 
 class History(Frozen):

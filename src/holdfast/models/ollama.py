@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 URL = "http://127.0.0.1:11434"
 CONTEXT_TOKENS = 16_384
-"""Ollama's default context would cut a digest."""
+"""Tokens of the context that is asked for; Ollama's default would cut a digest."""
 
 
 class Ollama:

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
 SEED = 0x9E3779B97F4A7C15
+"""What splitmix64 adds to its state for each number."""
 _WORD = (1 << 64) - 1
+"""All bits of its state."""
 
 
 class Share(Frozen):

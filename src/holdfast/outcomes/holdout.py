@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from holdfast.ports.parts import Parts
 
 WORD = 0xFFFFFFFF
+"""All bits of a check sum."""
 
 
 def is_withheld(session: SessionId, lesson: LessonId, share: float) -> bool:

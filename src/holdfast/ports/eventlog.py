@@ -21,5 +21,9 @@ class EventLog(Protocol):
         ...
 
     def find_events(self, where: EventFilter) -> list[tuple[int, Event]]:
-        """Return (position, event) pairs in order of position; positions grow and are never used again."""
+        """Return (position, event) pairs in order of position; positions grow and are never used again.
+
+        A reader can continue after the last position it has read: a new event never appears below a position that was
+        readable before, even if several processes write at once.
+        """
         ...

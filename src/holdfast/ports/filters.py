@@ -16,7 +16,7 @@ class EventFilter(Frozen):
     project: ProjectId = ""  # type: ignore[assignment]
     session: SessionId = ""  # type: ignore[assignment]
     kind: EventKind | None = None
-    """Only events of this kind that have a text: a prompt or a reply. Use it with one session."""
+    """Only prompts, or only replies, by `domain.event.spoken_prefix` of their keys. Use it with one session."""
     last: int = 0
     """Only this many of the last events; 0 means all."""
     after: int = 0
@@ -39,7 +39,7 @@ class LessonFilter(Frozen):
     duplicate_key: str = ""
     """`text.words.duplicate_key` of the insight: normalised words; equal keys may be duplicates."""
     path: str = ""
-    """Anchored to this file."""
+    """Anchored to this file, or seen there before a move or on a branch (`text.searchkeys.anchored_files`)."""
     staged: bool = False
     """Only those staged on a branch."""
     without_vector: str = ""

@@ -24,11 +24,14 @@ __all__ = [
 
 
 class Store(EventLog, LessonStore, Search, Activity, Vectors, StateStore, Erasure, StoreCare, Protocol):
-    """A backend. Each call is one transaction: all of it or nothing. Use it in a `with` statement.
+    """A backend. Each call is one transaction: it writes all or nothing, and all its reads see one instant.
+
+    Use it in a `with` statement. The threads of a server share one store and call it at the same time.
 
     Every method may raise StoreLockedError, StoreCorruptError, StoreReadOnlyError or StoreFullError.
     A row that cannot be read is left out of every answer, counted by `left_out`, and reported by `check`.
-    Callers redact text before they store it. NUL characters and lone surrogates are replaced and raise no error.
+    Callers redact text before they store it. A text may have any length, and so may keys and paths. NUL characters and
+    lone surrogates are replaced and raise no error, in records and in queries.
     """
 
     def __enter__(self) -> Self: ...

@@ -37,7 +37,9 @@ MARKER = "<!-- holdfast pr -->"
 """The first line of the summary: a job finds its own comment by it."""
 TELLING = ("active", "probation")
 CHANGES_AT_MOST = 5_000
+"""Changes of the project, the latest, among which those of the branch are looked for."""
 SECOND = timedelta(seconds=1)
+"""By so much git's times may be before ours: they are whole seconds."""
 
 
 class Row(Frozen):

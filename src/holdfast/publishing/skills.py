@@ -38,6 +38,7 @@ LESSONS_MOST = 20
 NAME_LIMIT, DESCRIPTION_LIMIT = 64, 1024
 """Characters the format allows."""
 PLACES_SHOWN = 5
+"""Files, and errors, that a skill names as its occasions."""
 MARK = "<!-- holdfast:skill "
 
 

@@ -25,8 +25,11 @@ if TYPE_CHECKING:
     from holdfast.domain.vocabulary import LessonId
     from holdfast.ranking.retrievers import Hit
 
-_OTHERS_MOST = TEXT_MOST**TEXT_POWER * sum(RETRIEVER_WEIGHTS.values()) + RETRIEVERS_AT_MOST * TIE / (RRF_K + 1)
-EXACT_FLOOR = _OTHERS_MOST * HIGHEST / LOWEST
+EXACT_FLOOR = (
+    (TEXT_MOST**TEXT_POWER * sum(RETRIEVER_WEIGHTS.values()) + RETRIEVERS_AT_MOST * TIE / (RRF_K + 1))
+    * HIGHEST
+    / LOWEST
+)
 """Added to an exact match's share. It exceeds the sum of all other retrievers with the best multipliers even when the
 exact match has the worst multipliers, so no other retriever can bury it. Exact matches compete as usual."""
 

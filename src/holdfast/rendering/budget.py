@@ -51,8 +51,9 @@ def _undominated(states: list[_State]) -> list[_State]:
 
 
 _PUNCTUATION = {i: " " for i in range(128) if not chr(i).isalnum()}
-
+"""A blank for each character of ASCII that is no letter and no digit."""
 _SPACES = [chr(i) for i in range(128) if chr(i).isspace()]
+"""White space of ASCII, which costs nothing."""
 
 
 def count_tokens(text: str) -> int:

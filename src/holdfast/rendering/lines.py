@@ -27,6 +27,7 @@ LINE_TOKENS = 120
 REASONED_TOKENS = 80
 """Most tokens of a line that has room for its reason: in a longer one the rule is enough, `holdfast show` has both."""
 PATHS_SHOWN = 2
+"""Places that a line names."""
 
 _RESERVED = ("holdfast", "system", "reminder", "instruction", "user", "assistant", "human", "tool", "function", "antml",
              "memory", "prompt", "thinking")  # fmt: skip

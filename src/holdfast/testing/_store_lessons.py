@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from holdfast.domain.event import Event
-from holdfast.domain.lesson import Link, in_state
+from holdfast.domain.lesson import Anchor, Link, in_state
 from holdfast.domain.records import Change
 from holdfast.domain.vocabulary import LessonId, SessionId
 from holdfast.errors import InvalidValueError, LessonNotFoundError, StaleWriteError
@@ -71,6 +71,25 @@ class EventContract:
         assert keys(EventFilter(project=PROJECT, session=SESSION, after=numbered[0][0])) == [events[3]]
         assert keys(EventFilter(after=numbered[1][0], limit=1)) == [events[2]]
         assert keys(EventFilter(limit=0)) == []
+
+    def test_what_was_said_is_found_by_its_kind_and_the_last_come_in_order(self, store: Store) -> None:
+        prompts = [make_event(key=f"prompt:{i}") for i in range(3)]
+        others = [
+            make_event(kind="reply", key="reply:0"),
+            make_event(key="promptly:0"),
+            make_event(key="other prompt:"),
+        ]
+        store.append_events([prompts[0], *others, *prompts[1:]])
+
+        def events(**conditions: Any) -> list[Event]:
+            return [event for _, event in store.find_events(EventFilter(session=SESSION, **conditions))]
+
+        assert events(kind="prompt") == prompts
+        assert events(kind="reply") == others[:1]
+        assert events(kind="prompt", last=2) == prompts[1:]
+        assert events(last=2) == prompts[1:]
+        assert events(last=3, limit=1) == others[2:]
+        assert events(kind="prompt", last=9, after=store.find_events(EventFilter(kind="prompt"))[0][0]) == prompts[1:]
 
     def test_what_text_cannot_hold_is_replaced_in_an_event(self, store: Store) -> None:
         store.append_events([make_event(key="k\0", text="a\0b\ud800c 😀", files=("x\udfff.py",))])
@@ -311,6 +330,20 @@ class LessonContract:
             conditions = {"id_suffix": wanted.id[-8:]}
         assert store.find(LessonFilter(project=PROJECT, **conditions)) == [wanted]
         assert store.find(LessonFilter(project=PROJECT, as_of=minutes(1), **conditions)) == [wanted]
+
+    def test_find_knows_the_places_that_an_anchor_was_seen_at_before(self, store: Store) -> None:
+        anchor = Anchor(path="src/app.py", also=("lib/app.py", "old/app.py::run"))
+        lesson = replace(make_lesson(), anchors=(anchor,))
+        gone = in_state(lesson, "forgotten", at=minutes(5))
+        store.put([lesson], {})
+        for path in ("src/app.py", "lib/app.py", "old/app.py"):
+            assert store.find(LessonFilter(project=PROJECT, path=path)) == [lesson]
+            assert store.find(LessonFilter(project=PROJECT, path=path, as_of=minutes(1))) == [lesson]
+        for path in ("app.py", "old/app", "old/app.py::run"):
+            assert store.find(LessonFilter(project=PROJECT, path=path)) == []
+            assert store.find(LessonFilter(project=PROJECT, path=path, as_of=minutes(1))) == []
+        store.put([gone], {lesson.id: lesson.recorded_at})
+        assert store.find(LessonFilter(project=PROJECT, states=("forgotten",), path="old/app.py")) == [gone]
 
     def test_filters_take_hostile_text_as_text(self, store: Store) -> None:
         store.put([make_lesson()], {})

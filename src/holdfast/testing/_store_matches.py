@@ -287,6 +287,14 @@ class PathContract:
         }  # fmt: skip
         assert found(store, "match_linked", paths=("d.py",)) == []
 
+    def test_a_linked_file_is_told_as_it_was_asked(self, store: Store) -> None:
+        lesson = make_lesson(path="a\0.py")
+        store.put([lesson], {})
+        (match,) = store.match_linked(
+            Query(project=PROJECT, linked=(Neighbour(path="a\0.py", relation="imports", weight=0.5),)), 5
+        )
+        assert (match.path, [id_ for _, id_ in match.lessons]) == ("a\0.py", [lesson.id])
+
     def test_a_trigger_is_told_by_its_kind(self, store: Store) -> None:
         lessons = {
             "literal": make_lesson(when=Triggers(literals=("create_engine(",))),

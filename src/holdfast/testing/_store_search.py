@@ -86,6 +86,13 @@ class SearchContract:
         assert answer.lessons == 3
         assert answer.kind in ("bm25", "share")
 
+    def test_a_terms_lessons_are_counted_whoever_may_see_them(self, store: Store) -> None:
+        mine, theirs = make_lesson(insight="walrus here"), make_lesson(insight="walrus there", project=OTHER)
+        store.put([mine, theirs, make_lesson(insight="A walrus waits", state="candidate")], {})
+        answer = store.match_text(Query(project=PROJECT, text="walrus"), 5, 0)
+        assert [match.lesson[1] for match in answer.matches] == [mine.id]
+        assert (dict(answer.terms), answer.lessons) == ({"walrus": 3}, 3)
+
     def test_a_text_match_tells_its_session_and_what_was_learnt_next_in_it(self, store: Store) -> None:
         def learnt(session: str, insight: str, **over: Any) -> Lesson:
             return make_lesson(insight=insight, provenance=Provenance(session=SessionId(session)), **over)

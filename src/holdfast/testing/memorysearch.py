@@ -10,6 +10,7 @@ from typing import Any
 from holdfast.domain.lesson import Lesson
 from holdfast.domain.query import Query
 from holdfast.domain.vocabulary import LIVING, LessonId
+from holdfast.lean.plain import clean
 from holdfast.ports import search as port
 from holdfast.ranking.relevance import stem
 from holdfast.ranking.tuning import K1, TEXT_COLUMN_WEIGHTS
@@ -55,7 +56,8 @@ class MemorySearch:
 
     def match_text(self, query: Query, limit: int, neighbours: int) -> port.TextMatches:
         """Score by BM25 without length normalisation; a word counts as often as the weight of its column."""
-        rows, seen = dict(self._scope(query)), dict(self._seen(query))
+        seen = dict(self._seen(query))
+        rows = {at: lesson for at, lesson in self.known(query.as_of) if lesson.state != "forgotten"}
         stems = {at: [{*map(stem, terms(text))} for text in keys.text_columns(lesson)] for at, lesson in rows.items()}
         counts: dict[str, int] = {}
         scores = dict.fromkeys(seen, 0.0)
@@ -65,11 +67,11 @@ class MemorySearch:
             idf = max(1e-6, log((len(rows) - len(having) + 0.5) / (len(having) + 0.5)))
             for at in having.keys() & seen.keys():
                 scores[at] += idf * having[at] * (K1 + 1) / (having[at] + K1)
-        matches = []
+        matches, scope = [], dict(self._scope(query))
         for at in sorted(filter(scores.get, scores), key=lambda at: (-scores[at], -at))[: max(limit, neighbours)]:
             session = seen[at].provenance.session
-            after = next((other for other in rows if other > at and rows[other].provenance.session == session), 0)
-            next_one = (after, rows[after].id) if session and after in seen else None
+            after = next((other for other in scope if other > at and scope[other].provenance.session == session), 0)
+            next_one = (after, scope[after].id) if session and after in seen else None
             matches.append(port.TextMatch(lesson=(at, seen[at].id), score=scores[at], session=session, after=next_one))
         return port.TextMatches(matches=tuple(matches), terms=tuple(counts.items()), lessons=len(rows))
 
@@ -85,9 +87,10 @@ class MemorySearch:
         ]
 
     def match_linked(self, query: Query, limit: int) -> list[port.LinkedMatch]:
-        linked = {*(link.path for link in query.linked[: keys.LINKED_LIMIT]), *(query.paths if query.linked else ())}
-        paths = _grouped(self._seen(query), lambda lesson: linked & {*keys.anchored_files(lesson)})
-        return [port.LinkedMatch(path=path, lessons=ids[:limit]) for path, ids in paths.items()]
+        linked = (*(link.path for link in query.linked[: keys.LINKED_LIMIT]), *(query.paths if query.linked else ()))
+        asked_paths = {clean(path): path for path in linked}
+        paths = _grouped(self._seen(query), lambda lesson: asked_paths.keys() & {*keys.anchored_files(lesson)})
+        return [port.LinkedMatch(path=asked_paths[path], lessons=ids[:limit]) for path, ids in paths.items()]
 
     def match_triggers(self, query: Query, limit: int) -> list[port.TriggerMatch]:
         kinds = _grouped(self._seen(query), lambda lesson: _fitting(lesson, query))

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from functools import reduce
 from typing import Any
 
-from holdfast.domain.event import Event
+from holdfast.domain.event import Event, spoken_prefix
 from holdfast.domain.lesson import Lesson
 from holdfast.domain.records import Change, Checkpoint, Delivery, Outcome
 from holdfast.domain.statefamilies import FAMILIES, StateFamily, without_lesson
@@ -55,7 +55,7 @@ class MemoryStore(MemorySearch, StoreCare, AbstractContextManager["MemoryStore"]
 
     def find_events(self, where: EventFilter) -> list[tuple[int, Event]]:
         rows = [row for row in self._logs[Event].items() if row[0] > where.after and _is_logged(row[1], where)]
-        spoken = [row for row in rows if where.kind is None or row[1].key.startswith(f"{where.kind}:")]
+        spoken = [row for row in rows if where.kind is None or row[1].key.startswith(spoken_prefix(where.kind))]
         return spoken[-where.last :][: max(0, where.limit)]
 
     def put(

@@ -23,7 +23,7 @@ BEGUN = 200
 """Lines of the place itself in which definitions may begin."""
 
 MARKS = 8
-"""Lines of decorators in front of a definition."""
+"""Lines of decorators in front of a definition, at most."""
 
 KEYWORDS = word_set(
     "class def func function fn fun sub struct interface trait enum impl type mod module namespace object record union"
@@ -95,7 +95,7 @@ def _around(lines: Sequence[str], first: int, lax: bool) -> list[tuple[int, str]
         within += 1  # the end of a head that begins above at the same indentation
     heads: list[tuple[int, str]] = []
     goes_on = False
-    for at in range(min(first, len(lines)) - 1, max(-1, first - LINES_UP), -1):
+    for at in range(min(first, len(lines)) - 1, max(-1, first - 1 - LINES_UP), -1):
         if within <= 0:
             break
         line = lines[at]
@@ -239,7 +239,7 @@ def _indent(line: str) -> int:
 
 def _past_marks(lines: Sequence[str], last: int) -> int:
     """The line count up to and with what the decorators or attributes at its end belong to."""
-    for at in range(last, min(last + MARKS, len(lines))):
+    for at in range(last, min(last + MARKS, len(lines)) + 1):
         if not lines[at - 1].lstrip().startswith(("@", "#[")):
             return at
     return last

@@ -37,9 +37,9 @@ SECRET_FILES = (
 
 _NAMES = frozenset(glob for glob in SECRET_FILES if "*" not in glob)
 _FOLDERS = frozenset(glob.strip("*/") for glob in SECRET_FILES if "/" in glob)
-_ENDINGS = tuple(glob[1:] for glob in SECRET_FILES if glob.startswith("*") and "/" not in glob)
-_BEGINNINGS = tuple(glob[:-1] for glob in SECRET_FILES if glob.endswith("*") and "/" not in glob)
-_AROUND = tuple(glob.split("*") for glob in SECRET_FILES if "*" in glob[1:-1] and "/" not in glob)
+_ENDINGS = tuple(glob.removeprefix("*") for glob in SECRET_FILES if glob.startswith("*") and "/" not in glob)
+_BEGINNINGS = tuple(glob.removesuffix("*") for glob in SECRET_FILES if glob.endswith("*") and "/" not in glob)
+_AROUND = tuple(glob.split("*") for glob in SECRET_FILES if "*" in glob.strip("*") and "/" not in glob)
 
 HARMLESS = (".example", ".sample", ".template", ".dist", ".pub", ".md", ".defaults")
 """Endings that make one of them a pattern to copy, or public."""

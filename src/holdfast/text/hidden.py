@@ -24,18 +24,9 @@ _LOOK_ALIKES = {
         "\u03b1\u03b2\u03b3\u03b4\u03b5\u03b9\u03ba\u03bc\u03bd\u03bf\u03c1\u03c4\u03c5\u03c7\u03c9\u03f2",
         "abydeikuvoptuxwc", strict=True,
     )),
-    **dict(zip(
-        "\uff1c\u2039\u3008\u27e8\u02c2\u1438\u276e\ufe64\u300a\u227a\U000104a0",
-        "<" * 11, strict=True,
-    )),
-    **dict(zip(
-        "\uff1e\u203a\u3009\u27e9\u02c3\u1433\u276f\ufe65\u300b\u227b",
-        ">" * 10, strict=True,
-    )),
-    **dict(zip(
-        "\u2044\u2215\uff0f\u29f8",
-        "/" * 4, strict=True,
-    )),
+    **dict.fromkeys("\uff1c\u2039\u3008\u27e8\u02c2\u1438\u276e\ufe64\u300a\u227a\U000104a0", "<"),
+    **dict.fromkeys("\uff1e\u203a\u3009\u27e9\u02c3\u1433\u276f\ufe65\u300b\u227b", ">"),
+    **dict.fromkeys("\u2044\u2215\uff0f\u29f8", "/"),
     "\u0131": "i", "\u0261": "g", "\u0251": "a", "\u217c": "l", "\u04cf": "l", "\uff70": "-",
     "\u2010": "-", "\u2011": "-", "\u2012": "-", "\u2013": "-", "\u2212": "-",
 }  # fmt: skip

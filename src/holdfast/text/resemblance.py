@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 RAREST = 3
 """Words of a rule, the rarest of them all, under which it is looked for."""
 CROWD = 60
-"""Rules under one word from which on the word tells nothing."""
+"""Rules under one word that a rule is compared with, the latest of them."""
 
 
 def find_pairs(lessons: Sequence[Lesson]) -> Iterator[tuple[Lesson, Lesson]]:

@@ -118,7 +118,7 @@ def read_manifest(path: str) -> Manifest:
 
 def read_extent(settings: Settings) -> Extent | None:
     """What the home's memory holds; None for a database that is damaged. Raises StoreError for another trouble."""
-    if not os.path.exists(settings.database_path):
+    if settings.database_path and not os.path.exists(settings.database_path):
         return Extent()
     try:
         with open_store(settings, frozen=True) as store:

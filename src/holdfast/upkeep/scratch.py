@@ -26,11 +26,12 @@ INDEX = "index"
 def scratch_memory(settings: Settings, folder: str, *, empty: bool) -> Iterator[Memory]:
     """A memory of the folder in a temporary home, with every delivery on and none withheld.
 
-    It holds what the home's memory holds, or nothing when `empty`. The home itself is only read.
+    It holds what the home's memory holds, or nothing when `empty`. The home itself is only read. Raises StoreError for
+    a store that has no copies.
     """
     with tempfile.TemporaryDirectory(prefix="holdfast-") as home:
         database = os.path.join(home, "memory.db")
-        if not empty and os.path.exists(settings.database_path):
+        if not empty and (not settings.database_path or os.path.exists(settings.database_path)):
             with open_store(settings, frozen=True) as store:
                 store.write_copy(database)
             if os.path.isdir(os.path.join(settings.home, INDEX)):

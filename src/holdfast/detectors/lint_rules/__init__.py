@@ -23,13 +23,15 @@ if TYPE_CHECKING:
     from holdfast.domain.event import Event
 
 WORTH, SALIENCE = 0.5, 0.5
-"""Estimated share of finds worth keeping (read by eye, five repositories)."""
+"""Estimated share of finds worth keeping (read by eye, five repositories), and their importance, 0 to 1."""
 MESSAGE_LIMIT = 140
+"""Characters of a linter's message that are told."""
 LEAST_WORDS = 4
 """Words that a message must keep when details are left out of it."""
 MOST_RULES = 6
 """Rules of one session; a first run over an old code base reports dozens, and they are nobody's lesson."""
 READ_LIMIT = 16_000
+"""Characters of an output that are read."""
 
 _GO = re.compile(
     r"^\s{0,8}(?P<file>[\w./-]{1,200}\.\w{1,5}):\d+:\d+:? "

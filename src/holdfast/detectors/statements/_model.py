@@ -40,6 +40,16 @@ MUTED = -9.0
 """Log-odds of a turn that holds no words of its speaker."""
 
 
+def add_features(
+    total: float, features: Mapping[str, tuple[float, float, float]], described: Mapping[str, float]
+) -> float:
+    """The log-odds with what each feature adds: its standardised value, cut at CLIP, times its weight."""
+    for name, (mean, deviation, weight) in features.items():
+        value = (described.get(name, 0.0) - mean) / deviation
+        total += weight * (CLIP if value > CLIP else -CLIP if value < -CLIP else value)
+    return total
+
+
 class Linear(NamedTuple):
     """One linear model: bias and, by feature, mean, deviation and weight."""
 
@@ -48,11 +58,7 @@ class Linear(NamedTuple):
 
     def weigh(self, described: Mapping[str, float]) -> float:
         """Log-odds of the description."""
-        total = self.bias
-        for name, (mean, deviation, weight) in self.features.items():
-            value = (described.get(name, 0.0) - mean) / deviation
-            total += weight * (CLIP if value > CLIP else -CLIP if value < -CLIP else value)
-        return total
+        return add_features(self.bias, self.features, described)
 
 
 class Weights(NamedTuple):

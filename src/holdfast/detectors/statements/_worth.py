@@ -17,12 +17,10 @@ from math import exp, log1p, sqrt
 from typing import Any, NamedTuple
 
 from holdfast.detectors.statements._features import Utterance, describe_sentence
+from holdfast.detectors.statements._model import add_features
 
 VERSION = "1"
 """Grows with every change of a feature; weights of another version are not used."""
-
-CLIP = 4.0
-"""Standardised features are cut at this many deviations."""
 
 _PLAN = re.compile(r"\s*(?:Implement the following plan|#+ |Here is the plan)", re.IGNORECASE)
 _PASTED = re.compile(r"^(?:\s{4,}\S|\s*at \S+\(|[\w./-]+\.\w+:\d+)", re.MULTILINE)
@@ -46,10 +44,7 @@ class Worth(NamedTuple):
 
     def weigh(self, words: Sequence[str], described: Mapping[str, float]) -> float:
         """The log-odds before calibration."""
-        total = self.bias
-        for name, (mean, deviation, weight) in self.features.items():
-            value = (described.get(name, 0.0) - mean) / deviation
-            total += weight * (CLIP if value > CLIP else -CLIP if value < -CLIP else value)
+        total = add_features(self.bias, self.features, described)
         counts: dict[str, int] = {}
         for gram in grams(words):
             if gram in self.grams:

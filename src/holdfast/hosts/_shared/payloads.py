@@ -5,7 +5,7 @@ Lean: every hook imports it. What a tool call becomes is in `toolcalls`.
 
 from __future__ import annotations
 
-from holdfast.domain.event import TEXT_LIMIT, Event
+from holdfast.domain.event import TEXT_LIMIT, Event, spoken_prefix
 from holdfast.domain.vocabulary import EventId
 
 TYPE_CHECKING = False
@@ -91,7 +91,7 @@ def digest(text: str) -> str:
 def said(source: Source, kind: EventKind, text: str, **fields: Any) -> list[Event]:
     """The event of a prompt or a reply; none when nothing is left of the text without injected blocks."""
     words = clean(text)
-    return [source.event(kind, f"{kind}:{digest(words)}", words, **fields)] if words else []
+    return [source.event(kind, spoken_prefix(kind) + digest(words), words, **fields)] if words else []
 
 
 def minute_of(at: datetime, span: int = 1) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 import yaml  # type: ignore[import-untyped]
 
 LIMIT = 20_000
-"""Characters of the longest front matter that is parsed; more is text."""
+"""Characters of the longest front matter that is parsed, with its lines of dashes; more is text."""
 
 _FENCED = re.compile(r"\A---[ \t]*\n(.*?)(?:\n|(?<=\n))---[ \t]*(?:\n|\Z)", re.DOTALL)
 _LINE = re.compile(r"([\w-]+)[ \t]*:[ \t]*(.*)")
@@ -22,7 +22,7 @@ def split_front(text: str) -> tuple[dict[str, Any], str]:
 
     Rules files are often not quite YAML (`globs: *.ts` is an alias there): then each line is a key and its words.
     """
-    fenced = _FENCED.match(text[: LIMIT + 20])
+    fenced = _FENCED.match(text[:LIMIT])
     if not fenced:
         return {}, text
     try:

@@ -16,12 +16,12 @@ from markdown_it.token import Token
 
 GROUP_LENGTH = 600
 """Characters up to which paragraphs that follow each other are one piece."""
-SHORT_ITEM = 15
-FEW_WORDS = 4
+SHORT_ITEM, FEW_WORDS = 15, 4
 """A list item of fewer characters or words hardly says anything alone; a list with many of them is one piece."""
 LEAD_LENGTH = 160
 """Characters of the longest sentence that is repeated before each item it introduces."""
 SNIPPET_LENGTH = 2_000
+"""Characters of a block of code that are kept."""
 
 _MANAGED = re.compile(r"<!--[ \t]{0,9}holdfast:begin\b.*?(?:<!--[ \t]{0,9}holdfast:end\b[^>]{0,200}>|\Z)", re.DOTALL)
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)

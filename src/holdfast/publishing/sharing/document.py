@@ -35,8 +35,11 @@ EMPTY: dict[str, Any] = {
 ENDS = ("active", "superseded", "retired", "forgotten")
 """States of a shared lesson; of two that were set at once the later one in this list stays."""
 DIGITS = 8
+"""Hexadecimal digits of a digest."""
 SLUG_WORDS = 7
+"""Words of a rule in its file's name."""
 SLUG_LIMIT = 48
+"""Characters of these words."""
 
 
 class Stamp(Frozen):

@@ -20,6 +20,7 @@ from holdfast.domain.records import Change
 from holdfast.domain.statefamilies import SYNCED
 from holdfast.domain.vocabulary import LIVING, STATES, TRANSITIONS, LessonId
 from holdfast.errors import HoldfastError, InvalidValueError, StaleWriteError
+from holdfast.freshness.tuning import EVERY_LESSON
 from holdfast.lean.plain import render_instant
 from holdfast.lean.records import Frozen, replace
 from holdfast.lean.texts import dumps, loads, short_id
@@ -56,7 +57,7 @@ if TYPE_CHECKING:
 
 FOLDER = ".holdfast/lessons"
 VERSION = 1
-PAGE = 1_000
+"""Version of what is remembered of a run; of another one nothing is read, and all is compared anew."""
 ROOTS = 20
 """Work trees whose files are remembered; of another one all files are read again."""
 
@@ -583,10 +584,8 @@ def _is_ours_alone(mine: Document, merged: Document) -> bool:
 
 def _lessons(parts: Parts, place: Place, states: tuple[State, ...]) -> Iterator[Lesson]:
     """The project's lessons, without the user's own for all projects."""
-    where = LessonFilter(project=place.project.id, states=states, limit=PAGE)
-    while page := parts.store.find(where):
-        yield from (lesson for lesson in page if lesson.scope.level != "user")
-        where = replace(where, offset=where.offset + len(page))
+    where = LessonFilter(project=place.project.id, states=states, limit=EVERY_LESSON)
+    yield from (lesson for lesson in parts.store.find(where) if lesson.scope.level != "user")
 
 
 def _stamps(entry: Entry) -> dict[str, Stamp] | None:

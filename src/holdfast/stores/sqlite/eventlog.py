@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.domain.event import Event
+from holdfast.domain.event import Event, spoken_prefix
 from holdfast.domain.records import Change, Checkpoint, Delivery, Outcome
 from holdfast.errors import InvalidValueError
 from holdfast.stores.sqlite.rows import clean, document, micros, read_rows, record_of
@@ -54,7 +54,8 @@ def find_events(sql: sqlite3.Connection, where: EventFilter, left_out: LeftOut) 
     if where.kind:
         # The key of a prompt or reply begins with its kind, and keys are in the index of sessions.
         clauses.append("key >= ? AND key < ?")
-        args += [f"{where.kind}:", f"{where.kind};"]
+        prefix = spoken_prefix(where.kind)
+        args += [prefix, prefix + "\U0010ffff"]
 
     def ask() -> Iterable[tuple[int, str]]:
         chosen = (

@@ -158,11 +158,12 @@ def _is_by_anchors(where: LessonFilter) -> bool:
     return where.as_of is None and "forgotten" not in where.states
 
 
-def _anchored(where: LessonFilter) -> tuple[str, str]:
+def _anchored(where: LessonFilter) -> tuple[str, ...]:
     if _is_by_anchors(where):
         return "l.row IN (SELECT lesson FROM anchors WHERE path = ? AND is_glob = 0)", where.path
     return (
         "EXISTS (SELECT 1 FROM json_each(iif(json_valid(l.doc), l.doc, '{}'), '$.anchors') a"
-        " WHERE json_extract(a.value, '$.path') = ?)",
-        where.path,
-    )
+        " WHERE json_extract(a.value, '$.path') = ? OR EXISTS (SELECT 1 FROM json_each(a.value, '$.also') place"
+        " WHERE substr(place.value, 1, instr(place.value || '::', '::') - 1) = ?))",
+        where.path, where.path,
+    )  # fmt: skip

@@ -52,14 +52,16 @@ COUNTED_DAYS = 7
 def check_store(settings: Settings, folder: str = "") -> Iterator[Finding]:
     """The database: opens, is sound, is the user's alone, hears from hooks, and knows whose project the folder is."""
     path = settings.database_path
-    if settings.store.startswith("sqlite:") and not os.path.exists(path):
+    if path and not os.path.exists(path):
         yield from _check_new_store(settings)
         yield from _check_witness(settings, Extent())
         return
     modes = list(_check_modes(settings))  # before opening, which mends the database's own
     try:
         with open_store(settings, WAIT_S) as store:
-            yield Finding(OK, "database", f"{path} opens ({os.path.getsize(path) / 1e6:.1f} MB)")
+            scheme = settings.store.partition(":")[0]
+            opens = f"{path} opens ({os.path.getsize(path) / 1e6:.1f} MB)" if path else f"the {scheme} store opens"
+            yield Finding(OK, "database", opens)
             problems = store.check()
             yield from (Finding(BAD, "database", problem.what, problem.mend) for problem in problems)
             if not problems:
@@ -69,7 +71,7 @@ def check_store(settings: Settings, folder: str = "") -> Iterator[Finding]:
             yield from _check_project(store, settings, folder)
             heard, hosts = last_events(store), activity(store)
     except (HoldfastError, OSError) as exc:
-        yield failure("database", exc, _mend_store(exc, shlex.quote(path)))
+        yield failure("database", exc, _mend_store(exc, settings))
         return
     if not heard:
         yield Finding(NOTE, "heartbeat", "no hook was heard yet: restart running sessions of the host")
@@ -98,7 +100,7 @@ def mend_store(settings: Settings) -> Iterator[Finding]:
             loss = find_loss(settings.home, settings.store, store.extent())
             accept(settings.home, settings.store, store.extent())
     except (HoldfastError, OSError) as exc:
-        yield failure("database", exc, _mend_store(exc, shlex.quote(settings.database_path)))
+        yield failure("database", exc, _mend_store(exc, settings))
         return
     if moved:
         words = ", ".join(f"{count} of {table}" for table, count in moved.items())
@@ -125,8 +127,11 @@ def check_capture(settings: Settings) -> Iterator[Finding]:
         yield Finding(NOTE, "spool", f"{counted(aside, 'file')} in {folder} cannot be read and was set aside")
 
 
-def _mend_store(exc: Exception, path: str) -> str:
-    """The command that ends a store's trouble; empty where the error's own hint says it. Nothing is ever deleted."""
+def _mend_store(exc: Exception, settings: Settings) -> str:
+    """The command that ends a file's trouble; empty where the error's own hint says it. Nothing is ever deleted."""
+    if not settings.database_path:
+        return ""
+    path = shlex.quote(settings.database_path)
     if isinstance(exc, StoreCorruptError):
         return f"mv {path} {path}.damaged && holdfast backfill"
     if isinstance(exc, StoreLockedError):
@@ -161,14 +166,14 @@ def _check_modes(settings: Settings) -> Iterator[Finding]:
     if os.name != "posix":
         return  # Windows keeps what is in a user's folder from others, and its modes say nothing
     path = settings.database_path
-    exposed = [name for name in (path, path + "-wal", path + "-shm") if _mode(name) & 0o077]
+    exposed = [name for name in (path, path + "-wal", path + "-shm") if path and _mode(name) & 0o077]
     for name in exposed:
         yield Finding(BAD, "permissions", f"others can read {name}", f"chmod 600 {shlex.quote(name)}")
     if _mode(settings.home) & 0o022:
         yield Finding(
             BAD, "permissions", f"others can write {settings.home}", f"chmod 700 {shlex.quote(settings.home)}"
         )
-    elif not exposed:
+    elif path and not exposed:
         yield Finding(OK, "permissions", "the database is yours alone")
 
 

@@ -20,15 +20,15 @@ MARGIN = 2_048
 BLOCK_MARGIN = 16_384
 """Characters next to a cut in which a private key block is looked for: longer than any."""
 
-LEAST = 6
-"""Nothing shorter can hold a secret with what announces it."""
-
 ROUNDS = 8
-"""Most times that a text is searched: what a replacement uncovers is found by the next round."""
+"""Most times that a text is searched: what a replacement uncovers is found by the next round.
+
+No text is known that needs more than three."""
 
 _JOINED = frozenset(WORD)
 _ALNUM = frozenset(b"abcdefghijklmnopqrstuvwxyz0123456789")
 _PARTS = bytes(code if code in _ALNUM else 32 for code in range(256))
+"""Blanks for all bytes but small letters and digits, which leaves the words of a text."""
 _HIDDEN = "\u200b\u200c\u200d\u2060\u2063\ufeff\u00ad\u200e\u200f"
 _GLUES = (
     ("+", ('" + "', "' + '", '"+"', "'+'", '" +\n', "' +\n")),
@@ -100,8 +100,6 @@ def _gap(left_out: int) -> str:
 
 
 def _find(text: str) -> list[Span]:
-    if len(text) < LEAST:
-        return []
     spans = _find_plain(text)
     if "\x1b" in text or (not text.isascii() and any(mark in text for mark in _HIDDEN)):
         spans += _find_through(text, _hidden_spans(text))

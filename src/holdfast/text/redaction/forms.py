@@ -6,7 +6,7 @@ Loaded only for texts with one of `hints.TRIGGERS`. Each look is bounded, and go
 from __future__ import annotations
 
 from holdfast.text.redaction.alphabets import WORD
-from holdfast.text.redaction.hints import COLUMNS, PROGRAMS
+from holdfast.text.redaction.hints import COLUMNS, PROGRAMS, first_part
 from holdfast.text.redaction.values import has_digit, is_stand_in, is_typed, places, run
 
 TYPE_CHECKING = False
@@ -32,18 +32,19 @@ POSITIONS: tuple[tuple[tuple[str, ...], int], ...] = (
     (("htpasswd",), 3),
     (("wpa_passphrase",), 2),
     (("npm", "set"), 2),
-    (("user_pw",), 1),
-    (("input_pw",), 1),
+    (("pdftk", "user_pw"), 1),
+    (("pdftk", "owner_pw"), 1),
+    (("pdftk", "input_pw"), 1),
     (("redis-cli", "auth"), 1),
     (("iwconfig", "key"), 1),
 )
 """Words of a command, and which of the words without a dash behind them is the secret."""
 
-_LEADS = frozenset(lead[0] for lead, _ in POSITIONS)
+_LEADS = frozenset(program for (program, *_), _ in POSITIONS)
 _MARKS = [
     (
         program,
-        program.replace("_", "-").partition("-")[0].encode(),
+        first_part(program),
         tuple(" " + flag.rstrip("*%:=") for flag in flags.split()) + ((" ",) if program in _LEADS else ()),
     )
     for program, flags in PROGRAMS.items()

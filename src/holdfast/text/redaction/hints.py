@@ -98,9 +98,13 @@ PROGRAMS: dict[str, str] = {
 COLUMNS = ("password", "passwd", "passwort", "pwd", "pass", "secret", "token", "contraseña", "senha", "kennwort")
 """Heads of columns that hold secrets."""
 
-TRIGGERS = frozenset(
-    name.replace("_", "-").partition("-")[0].encode() for name in (*PROGRAMS, *COLUMNS, "stringdata", "identified")
-) | {b"5432", b"3306"}
+
+def first_part(name: str) -> bytes:
+    """The first word of a name, as it stands among the words of a text: `redis` of `redis-cli`."""
+    return name.replace("_", "-").partition("-")[0].encode()
+
+
+TRIGGERS = frozenset(map(first_part, (*PROGRAMS, *COLUMNS, "stringdata", "identified"))) | {b"5432", b"3306"}
 """Words without which `forms` has nothing to look for."""
 
 HINTS = (
@@ -120,12 +124,16 @@ HINTS = (
     " by ",
     " add_user",
     "change_password",
+    "authenticate_user",
     "wpa_",
+    "_pw ",
+    " key ",
 )
 """And without one of these."""
 
 _KEEPS = frozenset((ALNUM + "_+/.-~").encode())
 _WORDS_ONLY = bytes(code if code in _KEEPS else 32 for code in range(256))
+"""Blanks for all bytes that no key has."""
 _DIGITS = DIGITS.encode()
 
 

@@ -241,6 +241,7 @@ RSA_MARKS = ("IBAAKC", "IBADANBgkqhkiG9w0BAQE")
 """What follows an RSA private key's length, a few characters into its first line: its version is 0."""
 
 _PARTS_ONLY = bytes(32 if code in b".~" else code for code in range(256))
+"""Blanks for the signs that join the parts of a chain of random words."""
 
 
 # Keys with a prefix of their own

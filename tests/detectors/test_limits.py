@@ -1,0 +1,336 @@
+"""The numbers that detectors go by, each at its boundary."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import islice, product
+from typing import Any
+
+import pytest
+
+from holdfast import plugins
+from holdfast.detectors import (
+    _writing,
+    answers,
+    code_comment,
+    commit_text,
+    compaction_summary,
+    correction,
+    decision_record,
+    explicit,
+    exploration,
+    host_memory,
+    rules_edit,
+)
+from holdfast.domain.candidate import Candidate
+from holdfast.domain.event import Event
+from holdfast.testing.builders import make_event
+from tests.boundaries import Boundary, each
+
+STEMS = ["".join(sounds) for sounds in islice(product("bdfgkmnprtvz", "aiou", "bdfgkmnpr", "aou", "lmnr"), 900)]
+"""Words of no language."""
+
+
+def find(detector: str, *events: Event) -> list[Candidate]:
+    return plugins.load("detectors", detector).detect(events)
+
+
+def event(kind: str, text: str = "", **fields: Any) -> Event:
+    trust = fields.pop("trust", "person" if kind == "prompt" else "tool")
+    return make_event(kind=kind, text=text, trust=trust, **fields)
+
+
+def ran(command: str, text: str = "", exit_code: int = 0) -> Event:
+    kind = "tool_failure" if exit_code else "tool_result"
+    return event(kind, text, tool="Bash", command=command, exit_code=exit_code)
+
+
+def edited(file: str, old: str = "return 1", new: str = "return 2", tool: str = "Edit") -> Event:
+    return event("file_edit", tool=tool, files=(file,), old=old, new=new)
+
+
+def idle(count: int) -> list[Event]:
+    """Events that mean nothing to any detector."""
+    return [event("tool_result", "fine", tool="Read", files=("notes.md",)) for _ in range(count)]
+
+
+def statement(number: int) -> str:
+    """A statement with a reason that shares few words with those of other numbers."""
+    first, *rest = STEMS[number * 9 : number * 9 + 9]
+    last = f"{rest[6]} {rest[7]} breaks at {rest[7]}{rest[6]}"
+    return f"{first.capitalize()} {' '.join(rest[:5])} must never {rest[5]} because {last}."
+
+
+def statements(count: int, first: int = 0) -> list[str]:
+    return [statement(number) for number in range(first, first + count)]
+
+
+def words_of(size: int) -> str:
+    """Seven words and more in that many characters."""
+    return ("the beacon near this harbour was lit " + "seed " * 200)[: size - 1] + "x"
+
+
+# Written texts
+
+
+def last_piece_read(end: int) -> str:
+    return _writing.read_pieces("x" * (end - 12) + "\n\nalpha beta")[-1].text
+
+
+def heading_read(size: int) -> bool:
+    return len(_writing.read_pieces(f"# {'x' * (size - 2)}\n\nalpha beta")[0].above[0]) == size - 2
+
+
+def quoted(size: int) -> bool:
+    return len(_writing.evidence_of(event("reply"), "x" * 900, 0, size).quote) == size
+
+
+def are_alike(share: float) -> bool:
+    fraction = Fraction(share).limit_denominator(20)
+    own = STEMS[100 : 100 + fraction.denominator - fraction.numerator]
+    every = STEMS[: fraction.denominator]
+    return _writing.alike(" ".join(every), " ".join([*every[: fraction.numerator], *own]))
+
+
+def is_best(confidence: float) -> bool:
+    candidate = Candidate(
+        kind="convention", insight=statement(0), detector="some/1", evidence=(), confidence=confidence
+    )  # fmt: skip
+    return _writing.best([candidate], 3) == [candidate]
+
+
+WRITING = [
+    Boundary(_writing, "READ_LIMIT", 16_000, 16_001, last_piece_read, "alpha beta", "alpha bet"),
+    Boundary(_writing, "HEADING_LIMIT", 300, 301, heading_read, True, False),
+    Boundary(_writing, "SHORTEST", 40, 39, lambda n: _writing.is_whole(words_of(n)), True, False),
+    Boundary(_writing, "LONGEST", 420, 421, lambda n: _writing.is_whole(words_of(n)), True, False),
+    Boundary(_writing, "LEAST_WORDS", 7, 6, lambda n: _writing.is_whole("harbour " * n), True, False),
+    Boundary(_writing, "QUOTE_LIMIT", 400, 401, quoted, True, False),
+    Boundary(_writing, "ALIKE", 0.7, 2 / 3, are_alike, True, False),
+    Boundary(_writing, "LEAST_WORTH", 0.4, 0.399, is_best, True, False),
+]
+
+
+@pytest.mark.parametrize(
+    ("source", "worth"),
+    [("summary", 0.48), ("commit", 0.6), ("comment", 0.6), ("rules", 0.65), ("record", 0.65), ("memory", 0.65)],
+)
+def test_a_text_of_usual_length_has_the_worth_of_its_source(source: str, worth: float) -> None:
+    assert _writing.BASES[source] == worth
+    assert _writing.worth_of(source, "x" * 150) == worth
+
+
+@pytest.mark.parametrize(
+    ("length", "worth"),
+    [(49, 0.476), (50, 0.476), (51, 0.478), (100, 0.539), (200, 0.658), (249, 0.711), (250, 0.712), (251, 0.712)],
+)
+def test_a_longer_text_is_worth_more_up_to_a_hundred_characters_more(length: int, worth: float) -> None:
+    assert (_writing.SLOPE, _writing.USUAL_LENGTH, _writing.SPAN) == (0.5, 150, 1.0)
+    assert _writing.worth_of("commit", "x" * length) == worth
+
+
+# Answers
+
+
+def answered(size: int = 60, about: str = "It is lit at dusk.", mark: str = "") -> list[Candidate]:
+    question = ("Which beacon guards our northern harbour" + " near the old lighthouse" * 20)[:size]
+    text = f"{question}? = The red one{mark}\n  option: {about}"
+    return find("answers", event("tool_result", text, tool="AskUserQuestion", trust="person"))
+
+
+ANSWERS = [
+    Boundary(answers, "QUESTION_LIMIT", 240, 241, lambda n: len(answered(n)), 1, 0),
+    Boundary(answers, "REASON_LIMIT", 240, 241, lambda n: answered(about="x" * n)[0].why == "x" * n, True, False),
+]
+
+
+def test_an_answer_against_the_agents_advice_is_surer() -> None:
+    assert answered(mark=" (Recommended)")[0].confidence == answers.CONFIDENCE == 0.5
+    assert answered()[0].confidence == answers.AGAINST_ADVICE == 0.55
+
+
+# Texts that agents write
+
+
+def commented(count: int) -> int:
+    code = "\n".join(f"// {text}\nlet x{number} = {number}\n" for number, text in enumerate(statements(count)))
+    return len(find("code_comment", edited("src/app.ts", old="", new=code)))
+
+
+def committed(*texts: str, subject: str = "Light the beacon", before: tuple[Event, ...] = ()) -> list[Candidate]:
+    body = "\n\n".join(texts)
+    return find("commit_text", *before, ran(f"git commit -F - <<'EOF'\n{subject}\n\n{body}\nEOF"))
+
+
+def committed_in_session(count: int) -> int:
+    texts = statements(count)
+    commits = [
+        ran(f"git commit -F - <<'EOF'\nLight it\n\n{chr(10).join((a, '', b))}\nEOF")
+        for a, b in zip(texts[::2], [*texts[1::2], ""], strict=False)
+    ]
+    return len(find("commit_text", *commits))
+
+
+def title_of_words(count: int) -> str:
+    return committed(f"{' '.join(STEMS[: count - 3]).capitalize()} must never break.")[0].title
+
+
+def files_before(count: int) -> bool:
+    edits = tuple(edited(f"src/{number}.py") for number in range(count))
+    return len(committed(statement(0), before=edits)[0].files) == count
+
+
+def summed_up(*counts: int) -> int:
+    texts, events = statements(sum(counts)), []
+    for count in counts:
+        items = "\n".join(f"- {texts.pop()}" for _ in range(count))
+        events.append(event("compaction", f"# Key decisions\n\n{items}\n"))
+    return len(find("compaction_summary", *events))
+
+
+def memorised(*counts: int) -> int:
+    texts = statements(sum(counts))
+    events = [
+        event("tool_result", "save_memory\n" + "\n\n".join(texts.pop() for _ in range(count)), tool="memory")
+        for count in counts
+    ]
+    return len(find("host_memory", *events))
+
+
+def ruled(count: int) -> int:
+    rules = "\n".join(f"- {text}" for text in statements(count))
+    return len(find("rules_edit", edited("CLAUDE.md", old="", new=f"# Rules\n\n{rules}\n")))
+
+
+def reason_of(size: int) -> bool:
+    reason = "The beacon must be lit early because " + "the harbour fog comes in " * 30
+    reason = reason[: size - 2] + "x."
+    record = f"# Light the beacon\n\n## Context\n\n{reason}\n\n## Decision\n\n{statement(0)}\n"
+    return find("decision_record", edited("docs/adr/0001-beacon.md", old="", new=record))[0].why == reason
+
+
+TEXTS = [
+    Boundary(code_comment, "MOST", 8, 9, lambda n: commented(n) == n, True, False),
+    Boundary(commit_text, "MOST", 3, 4, lambda n: len(committed(*statements(n))) == n, True, False),
+    Boundary(commit_text, "MOST_PER_SESSION", 12, 13, lambda n: committed_in_session(n) == n, True, False),
+    Boundary(commit_text, "LONG_TEXT", 14, 15, title_of_words, "", "Light the beacon"),
+    Boundary(commit_text, "EDITS_BEFORE", 3, 4, files_before, True, False),
+    Boundary(compaction_summary, "MOST", 6, 7, lambda n: summed_up(n) == n, True, False),
+    Boundary(compaction_summary, "MOST_PER_SESSION", 12, 13, lambda n: summed_up(4, 4, n - 8) == n, True, False),
+    Boundary(host_memory, "MOST", 4, 5, lambda n: memorised(n) == n, True, False),
+    Boundary(host_memory, "MOST_PER_SESSION", 12, 13, lambda n: memorised(3, 3, 3, n - 11, 2) == n, True, False),
+    Boundary(rules_edit, "MOST", 6, 7, lambda n: ruled(n) == n, True, False),
+    Boundary(decision_record, "WHY_LIMIT", 400, 401, reason_of, True, False),
+]
+
+# What people say
+
+
+def corrected(prompt: str) -> int:
+    return len(find("correction", event("prompt", "commit it"), ran("git commit -am wip"), event("prompt", prompt)))
+
+
+RULE = "never commit to main directly in this repo"
+
+
+def corrected_in_sentence(number: int) -> int:
+    return corrected("The harbour is dark. " * (number - 1) + f"No, {RULE}.")
+
+
+EXTRA = "The beacon stays lit. "
+
+
+def asked_for(prompt: str, *before: Event) -> list[Candidate]:
+    return find("explicit", *before, event("prompt", prompt))
+
+
+def padded(size: int) -> str:
+    """A prompt of that many characters with a rule in it."""
+    text = "From now on run `make fmt` before every commit. "
+    return text + (EXTRA * 200)[: size - len(text) - 1] + "x"
+
+
+def standing_in(size: int) -> int:
+    text = "Always run `make fmt` before every commit. "
+    return len(asked_for(text + (EXTRA * 200)[: size - len(text) - 1] + "x"))
+
+
+def rule_of(size: int) -> str:
+    return ("run `make fmt` before every commit of the harbour " + "and also the beacon " * 60)[: size - 1] + "x"
+
+
+def with_exception(size: int) -> int:
+    """How many rules are found whose text has that many characters with its exception."""
+    exception = "Except on Fridays."
+    return len(asked_for(f"From now on {rule_of(size - len(exception) - 1)}. {exception}"))
+
+
+def turn_files(count: int) -> int:
+    edits = [edited(f"src/{number}.py") for number in range(count)]
+    names = " ".join(f"{number}.py" for number in range(count))
+    return len(asked_for(f"From now on run `make fmt` before every commit of {names}", *edits)[0].files)
+
+
+SPOKEN = [
+    Boundary(
+        correction, "PROMPT_LIMIT", 1_500, 1_501,
+        lambda n: corrected((f"No, {RULE}. " + EXTRA * 90)[: n - 1] + "x"), 1, 0,
+    ),
+    Boundary(correction, "LINE_LIMIT", 14, 15, lambda n: corrected(f"No, {RULE}." + "\nand so on" * n), 1, 0),
+    Boundary(correction, "LOOKED_AT", 4, 5, corrected_in_sentence, 1, 0),
+    Boundary(
+        correction, "SENTENCE_LIMIT", 280, 281,
+        lambda n: corrected((f"No, {RULE} " + "or its harbour branch " * 20)[: n - 1] + "x"), 1, 0,
+    ),
+    Boundary(correction, "LEAST_TERMS", 3, 2, lambda n: corrected("No, never " + " ".join(STEMS[: n - 1])), 1, 0),
+    Boundary(explicit, "PROMPT_LIMIT", 2_500, 2_501, lambda n: len(asked_for(padded(n))), 1, 0),
+    Boundary(explicit, "STANDING_LIMIT", 400, 401, standing_in, 1, 0),
+    Boundary(explicit, "RULE_LIMIT", 500, 501, lambda n: len(asked_for(f"From now on {rule_of(n)}")), 1, 0),
+    Boundary(explicit, "RULE_LIMIT", 500, 501, with_exception, 1, 0),
+    Boundary(
+        explicit, "LEAST_TERMS", 2, 1, lambda n: len(asked_for(f"From now on {' '.join(STEMS[:n])}")), 1, 0
+    ),
+    Boundary(explicit, "TURN_FILES", 3, 4, lambda n: turn_files(n) == n, True, False),
+]  # fmt: skip
+
+
+def test_a_form_that_is_also_used_for_the_task_is_worth_little_by_itself() -> None:
+    (candidate,) = asked_for("keep in mind: the beacon of this project is lit before sunset")
+    assert candidate.confidence == explicit.CASUAL == 0.2
+
+
+# Searches
+
+
+def searched_in_vain(patterns: int, between: int = 0, size: int = 0) -> list[Candidate]:
+    names = [STEMS[number] * 2 for number in range(patterns)]
+    names[0] = names[0].ljust(size, "x")
+    searches = [ran(f"grep -rn {name} src", exit_code=1) for name in names]
+    read = event("tool_result", "", tool="Read", files=("mail/sluice.py",))
+    return find(
+        "exploration", event("prompt", "fix the throttle"), *searches, *idle(between), read, edited("mail/sluice.py")
+    )
+
+
+def set_aside(between: int) -> list[Candidate]:
+    read = event("tool_result", "", tool="Read", files=("mail/queue.py",))
+    reply = event("reply", "`queue.py` is not where mails are held back.")
+    return find("exploration", event("prompt", "fix it"), read, reply, *idle(between), edited("mail/sluice.py"))
+
+
+SEARCHES = [
+    Boundary(exploration, "LEAST_MISSES", 2, 1, lambda n: len(searched_in_vain(n)), 1, 0),
+    Boundary(exploration, "SPAN", 60, 61, lambda n: len(searched_in_vain(2, between=n - 3)), 1, 0),
+    Boundary(exploration, "SPAN", 60, 61, lambda n: len(set_aside(n - 1)), 1, 0),
+    Boundary(exploration, "PATTERN_LIMIT", 80, 81, lambda n: len(searched_in_vain(2, size=n)), 1, 0),
+]
+
+
+def test_what_a_search_found_is_of_low_salience() -> None:
+    assert exploration.SALIENCE == 0.2
+    assert [candidate.salience for candidate in (*searched_in_vain(2), *set_aside(0))] == [0.2, 0.2]
+
+
+@each([*WRITING, *ANSWERS, *TEXTS, *SPOKEN, *SEARCHES])
+def test_a_number_decides_where_it_says(boundary: Boundary) -> None:
+    boundary.check()

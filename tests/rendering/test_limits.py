@@ -1,0 +1,42 @@
+"""The numbers that rendering goes by, each at its boundary."""
+
+from __future__ import annotations
+
+import pytest
+
+from holdfast.rendering import budget, lines
+from holdfast.rendering.budget import count_tokens
+from holdfast.rendering.lines import compile_line
+from holdfast.testing.builders import make_lesson
+
+LINE = make_lesson(
+    id="0193a1b2-0000-7000-8000-00000000beef", insight="Seed the clock before login tests.", trust="person"
+)
+
+
+@pytest.mark.parametrize("code", range(128))
+def test_a_character_of_ascii_is_part_of_a_word_or_nothing_or_a_mark(code: int) -> None:
+    """By the tables `budget._PUNCTUATION` and `budget._SPACES`."""
+    char = chr(code)
+    is_letter, is_space = char.isalnum(), char.isspace()
+    assert count_tokens(f"ab{char}cd") == (1 if is_letter else 2 if is_space else 3)
+    assert (code in budget._PUNCTUATION, char in budget._SPACES) == (not is_letter, is_space)
+
+
+def test_two_places_are_named() -> None:
+    named = compile_line(make_lesson(paths=["src/a.py", "src/b.py", "src/c.py"]))
+    assert lines.PATHS_SHOWN == 2
+    assert "src/a.py, src/b.py" in named.text
+    assert "src/c.py" not in named.text
+
+
+@pytest.mark.parametrize(("tokens", "has_reason"), [(80, True), (81, False)])
+def test_a_line_of_eighty_tokens_has_its_reason(tokens: int, has_reason: bool) -> None:
+    assert lines.REASONED_TOKENS == 80
+    bare = compile_line(LINE, places=False)
+    short = make_lesson(id=LINE.id, insight=LINE.insight, trust="person", why="tide")
+    one_word = compile_line(short, places=False).tokens - bare.tokens
+    why = " ".join(["tide"] * (tokens - bare.tokens - one_word + 1))
+    line = compile_line(make_lesson(id=LINE.id, insight=LINE.insight, trust="person", why=why), places=False)
+    assert ("tide" in line.text.lower()) is has_reason
+    assert line.tokens == (tokens if has_reason else bare.tokens)
