@@ -93,6 +93,7 @@ def _current(parts: Parts, change: Change) -> list[Lesson]:
 def _before(parts: Parts, now: Lesson, change: Change, at: datetime) -> Lesson | None:
     """Return the next version of a lesson that undoes the change; None when there is nothing to do."""
     made = _known(parts, now.id, change.at)
+    # an instant earlier, the version before it was the current one
     then = _known(parts, now.id, made.recorded_at - INSTANT) if made is not None else None
     if then is not None:
         return replace(then, recorded_at=at, retracted_at=None)

@@ -20,7 +20,7 @@ memory's name; its words follow."""
 
 
 def spoken_prefix(kind: EventKind) -> str:
-    """What the keys of prompts or replies begin with, by which a store finds them among a session's events."""
+    """Return the prefix of the keys of prompts or replies, by which a store finds them among a session's events."""
     return f"{kind}:"
 
 

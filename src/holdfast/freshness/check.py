@@ -44,6 +44,7 @@ class FreshnessCheck:
         self._glanced: set[str] = set()
         """Ids of lessons that were only compared by blob."""
         self._until = parts.clock.elapsed_s() + (HASTY_S if parts.hasty else within_s)
+        # Close checks that `next_look` may still hand out; the number shrinks with each one.
         self._looks = HASTY_LOOKS
         self._folder_obstacle: str | None = None
         """Why the project's folder cannot be read, once it was checked; empty when it can."""

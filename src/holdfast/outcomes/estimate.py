@@ -67,6 +67,7 @@ def difference_of(pairs: Sequence[tuple[int, int]], other_pairs: Sequence[tuple[
     first, second = [pair for pair in pairs if pair[1]], [pair for pair in other_pairs if pair[1]]
     if not first or not second:
         return Difference()
+    # Two seeds, so that the draws are independent even if both groups have the same size.
     left, right = _draws(first, numbers(len(first))), _draws(second, numbers(len(second) + SEED))
     low, high = _interval(sorted(a - b for a, b in zip(left, right, strict=True)))
     return Difference(difference=_ratio(first) - _ratio(second), low=low, high=high)

@@ -39,7 +39,7 @@ class LessonFilter(Frozen):
     duplicate_key: str = ""
     """`text.words.duplicate_key` of the insight: normalised words; equal keys may be duplicates."""
     path: str = ""
-    """Anchored to this file, or seen there before a move or on a branch (`text.searchkeys.anchored_files`)."""
+    """Anchored to this file, now or before a move or on a branch (`text.searchkeys.anchored_files`)."""
     staged: bool = False
     """Only those staged on a branch."""
     without_vector: str = ""

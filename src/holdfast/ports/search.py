@@ -100,7 +100,7 @@ class LinkedMatch(Frozen):
     """Lessons anchored to a linked file, or to a file of the query."""
 
     path: str
-    """As the query has it, also where text cannot hold it: scores go by it."""
+    """The path as the query has it, even if a store cannot hold that text, because scores are looked up by it."""
     lessons: tuple[Numbered, ...]
 
 

@@ -124,4 +124,5 @@ def _is_little(chance: Chance) -> bool:
 
 
 def _spread(chance: Chance) -> float:
+    # 0 lessons means that the number is not known: assume the strictest threshold
     return log(1 + min(max(chance.lessons or MANY, FEW_LESSONS), MANY))

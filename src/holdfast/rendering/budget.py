@@ -66,7 +66,7 @@ def count_tokens(text: str) -> int:
         return 0
     wide = 0
     if not text.isascii():
-        wide = sum(2 if ord(c) >= 0x2E80 else 1 for c in text if ord(c) > 127)
+        wide = sum(2 if ord(c) >= 0x2E80 else 1 for c in text if ord(c) > 127)  # in halves of a token
         text = "".join(c if ord(c) < 128 else " " for c in text)
     words = text.translate(_PUNCTUATION).split()
     marks = len(text) - sum(map(len, words)) - sum(map(text.count, _SPACES))

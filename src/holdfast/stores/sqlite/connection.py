@@ -233,6 +233,7 @@ class Turn:
             if kind is not None:
                 self._undo()
             self._leave()
+        # In a write such an error may be the caller's own; in a read only a damaged row causes it.
         reads = self._begin == "BEGIN"
         if exc is not None and (isinstance(exc, _DRIVERS) or (reads and _tells_of_damage(exc))):
             raise translate(exc, self._connection.path) from exc

@@ -154,7 +154,7 @@ def _conditions(where: LessonFilter) -> tuple[list[str], list[Any]]:
 
 
 def _is_by_anchors(where: LessonFilter) -> bool:
-    """Whether the table of anchors has the lessons asked for: those known now, without forgotten ones."""
+    """Return whether the table of anchors has the lessons in question: those known now, without forgotten ones."""
     return where.as_of is None and "forgotten" not in where.states
 
 
