@@ -81,7 +81,7 @@ class Workspace(Protocol):
         ...
 
     def foresee_dirty(self, place: Place) -> None:
-        """Start to compute the answer of `dirty` in the background. Returns at once and changes no answer."""
+        """Allow an early start on the answer of `dirty`, in the background. Returns at once and changes no answer."""
         ...
 
     def dirty(self, place: Place) -> Sequence[str]:

@@ -163,7 +163,7 @@ def _push(
 
 def _search(parts: Parts, place: Place, query: Query, limit: int, trusts: tuple[str, ...] = TRUSTS) -> _Answer:
     """Search the lessons in the query's states with every reading of the question, and merge the results."""
-    # Most memories have no unconfirmed lessons: one cheap query then saves a whole search.
+    # Without unconfirmed lessons this one cheap query saves a whole search.
     if trusts == ANSWERING and not parts.store.list_recent(query, 1):
         return _Answer()
     passed: dict[LessonId, Found] = {}

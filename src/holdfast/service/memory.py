@@ -465,7 +465,7 @@ class Memory(PlaceMemory):
         return left_today(self.parts, self.place)
 
     def keep(self, ref: str, *, author: str = "") -> Lesson:
-        """Confirm an audited lesson as it is, and hide it from the audit for 90 days."""
+        """Confirm an audited lesson as it is, and hide it from the audit for `curation.tuning.KEPT_DAYS`."""
         from holdfast.curation.audit import keep
 
         return keep(self.parts, self.place, ref, author=author)

@@ -166,7 +166,7 @@ class Turn:
         return [lesson for lesson in get_readable(self.parts.store, ids) if self.may_tell(lesson)]
 
     def may_tell(self, lesson: Lesson) -> bool:
-        """Return False for a lesson that this session taught, or that stands in a rules file the host reads."""
+        """Return False for a lesson that the agent still has from this session, or from a rules file the host reads."""
         session = self.call.session
         learnt_here = session == lesson.provenance.session or session in lesson.sessions_seen
         forgot = bool(self.call.agent) or any(delivery.moment == "after_compaction" for delivery in self.told)
