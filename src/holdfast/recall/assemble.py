@@ -76,7 +76,7 @@ def _linked_by(parts: Parts, query: Query, good: Sequence[Found]) -> list[Found]
 
 
 def is_visible(lesson: Lesson, query: Query) -> bool:
-    """Whether the query allows a lesson that no retriever found."""
+    """Return whether the query allows a lesson that no retriever found."""
     scope, ends = lesson.scope, lesson.validity.valid_to
     mine = query.all_projects or scope.level == "user" or scope.project == query.project
     holds = query.at is None or ends is None or ends > query.at

@@ -153,7 +153,7 @@ def _unchanged(parts: Parts, batch: Sequence[Lesson]) -> set[str]:
 
 
 def _settle(parts: Parts, embedder: Embedder) -> None:
-    """When no lesson waits, make this embedder answer, and only then erase the vectors of the others."""
+    """Make this embedder answer once no lesson waits, and only then erase the vectors of the others."""
     if parts.store.get_state(EMBEDDER_COVERING) != embedder.id:
         if parts.store.count_without_vector(embedder.id):
             return
