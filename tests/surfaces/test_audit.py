@@ -165,7 +165,7 @@ def test_one_key_a_lesson_at_a_terminal(
     first = person.read_until(b"q quit").decode()
     assert "1 of 5" in first  # a day's share, the oldest first
     assert "Rule of the outer quay" in first
-    assert "no session was told it" in first
+    assert "no session received it" in first
     person.type("k")
     person.read_until(b"q quit")
     person.type("f")
