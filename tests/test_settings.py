@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import pytest
 
 from holdfast.domain.moments import CHANNELS
 from holdfast.errors import InvalidValueError
-from holdfast.settings import Settings, load_settings
+from holdfast.settings import Settings, load_settings, socket_folder
 
 
 def load(home: Path, text: str | None = None, **env: str) -> Settings:
@@ -91,3 +92,21 @@ def test_a_damaged_copy_is_not_believed(tmp_path: Path) -> None:
 
 def test_a_file_with_a_date_works_though_it_cannot_be_copied(tmp_path: Path) -> None:
     assert load(tmp_path, "retention_days = 7\nsince = 2026-01-01").retention_days == 7
+
+
+@pytest.mark.parametrize(("share", "is_taken"), [("0", True), ("0.5", True), ("0.501", False), ("-0.001", False)])
+def test_at_most_half_of_the_lessons_are_withheld(tmp_path: Path, share: str, is_taken: bool) -> None:
+    """`settings.MOST_HOLDOUT`; what `settings.DEFAULT_HOLDOUT` is, is tested above."""
+    if is_taken:
+        assert load(tmp_path, HOLDFAST_HOLDOUT=share).holdout == float(share)
+    else:
+        with pytest.raises(InvalidValueError, match=r"between 0 and 0\.5"):
+            load(tmp_path, HOLDFAST_HOLDOUT=share)
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid"), reason="there are no private sockets")
+def test_a_socket_lies_in_the_run_folder_while_its_path_has_at_most_85_bytes() -> None:
+    """`settings.SOCKET_FOLDER_LIMIT`."""
+    assert socket_folder("/" + "x" * 84) == "/" + "x" * 84
+    assert socket_folder("/" + "x" * 85).startswith(f"/tmp/holdfast-{os.getuid()}-")
+    assert socket_folder("/" + "ä" * 43).startswith(f"/tmp/holdfast-{os.getuid()}-")

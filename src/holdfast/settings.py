@@ -26,6 +26,7 @@ DEFAULT_EMBEDDER = "static"
 DISTIL_KEYS = frozenset({"model_from", "after_sessions", "calls_a_day", "dollars_a_day"})
 """Keys of the table `[distil]` that are ours; the others are the model's options."""
 DEFAULT_HOLDOUT, MOST_HOLDOUT = 0.05, 0.5
+"""The share of lessons withheld to measure what they bring: where nothing says otherwise, and at most."""
 NO_EMBEDDER = "none"
 """What the config file says for none at all."""
 

@@ -127,7 +127,7 @@ def test_a_lesson_whose_code_is_gone_cannot_be_kept_as_it_stands(harbour: Codeba
         gone = forget_file(harbour, memory)
     result = run("audit", "--keep", gone.id)
     assert result.exit_code == 1
-    assert "is left" in result.stderr
+    assert "no longer exists: " in result.stderr
 
 
 def test_a_pipe_gets_a_list_and_json_says_why(harbour: Codebase) -> None:

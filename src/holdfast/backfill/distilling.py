@@ -33,9 +33,11 @@ if TYPE_CHECKING:
 TRIES = 3
 """How often a session is sent at most: once, and twice again after failures."""
 RETRY_AFTER = timedelta(hours=1)
+"""How long a session that failed waits for its next try."""
 USUAL_CALLS = 50
 """Last calls of a model from which the cost of further ones is told."""
 DAY = timedelta(days=1)
+"""The span that the limits of calls and dollars hold for."""
 
 
 class Waiting(Frozen):

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     """Opened with the paths to read, it gives what is told of every stretch of bytes that was read."""
 
 ROOTS_LIMIT = 1_000
+"""Projects of earlier runs that are kept, those of this run first."""
 ANYBODYS = "so anybody may have written it (name it to let it wait in the inbox; --accept: it is yours)"
 
 

@@ -22,7 +22,6 @@ from holdfast.lean.records import replace
 from holdfast.ports.detector import Detector
 from holdfast.ports.importer import HEAD_BYTES, NAMED, NO, Ground, Importer, Passage, Skipped, Source
 
-EPOCH = datetime.fromtimestamp(0, UTC)
 ENTRIES = 200_000
 """Files and folders that are looked at under one path."""
 LEFT_OUT = frozenset({
@@ -187,7 +186,8 @@ def _with_kind(passage: Passage) -> Passage:
     """
     if passage.kind:
         return passage
-    prompt = Event(id="", session="", host="", kind="prompt", at=EPOCH, key="said", text=passage.insight)  # type: ignore[arg-type]
+    no_time = datetime.fromtimestamp(0, UTC)
+    prompt = Event(id="", session="", host="", kind="prompt", at=no_time, key="said", text=passage.insight)  # type: ignore[arg-type]
     stated = _statements().detect([prompt])
     sure = (
         stated

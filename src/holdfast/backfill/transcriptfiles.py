@@ -24,6 +24,7 @@ DATABASE = b"SQLite format 3\0"
 TRIED_SIZE = 64_000_000
 """Bytes of a file that every host's reader tries when the one it is named like finds nothing in it."""
 TRIED_LINES = 5_000
+"""Lines of a file in which a reader must find its first events."""
 TRIED_EVENTS = 50
 """Events after which a reader is known to fit."""
 NO_READER = "no host's reader finds an event in it"

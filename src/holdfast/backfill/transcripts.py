@@ -44,8 +44,9 @@ BATCH = 256
 """Events of one transaction."""
 
 HEAD_BYTES = 64 * 1024
+"""Bytes of a file that are looked at to tell whose it is."""
 HEAD_LINES = 20
-"""How much of a file is looked at to tell whose it is."""
+"""Lines among those bytes that are looked at one by one."""
 
 KINDS = frozenset({"tool_result", "tool_failure", "file_edit"})
 BY_MINUTE = "result:2"

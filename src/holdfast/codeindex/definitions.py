@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 DEEPEST = 50
 """Definitions within definitions that are still told apart; nobody writes deeper ones."""
 TITLE_LIMIT = 120
+"""Characters of a test's title that are its name."""
 _NAME_SIGNS = str.maketrans(".#", "__")
 
 

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 CHUNK = 262_144
+"""Bytes of git's answer that are read at once."""
 
 
 def iter_records(folder: str, arguments: Sequence[str]) -> Iterator[str]:

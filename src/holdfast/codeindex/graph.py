@@ -19,8 +19,11 @@ if TYPE_CHECKING:
     from holdfast.ports.indexstore import IndexStore
 
 IMPORTS = 0.8
+"""Weight of a file that the file imports, where that is its only import."""
 IMPORTED_BY = 0.7
+"""Weight of a file that imports the file, where it is the only one."""
 HOP_DECAY = 0.5
+"""Factor of a second hop: the weights of both hops are multiplied with it."""
 READ_BEFORE = "read_before"
 
 EXPANDED = 12
@@ -30,7 +33,9 @@ HUB = 60
 """Importers above which a file says nothing about its importers: nearly everything imports it."""
 
 PARTNERS = 30
+"""Files edited together with a file, and files read before it, that are looked at: the heaviest."""
 FAINT = 0.02
+"""Least weight of a link that is told."""
 
 
 def neighbours(store: IndexStore, root: str, path: str, limit: int = 40) -> list[Neighbour]:

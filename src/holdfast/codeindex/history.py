@@ -23,7 +23,9 @@ MOST_FILES = 30
 """A commit that touches more is a sweep (a reformat, a rename, a release) and says nothing about its pairs."""
 
 MOST_COMMITS = 20_000
+"""Newest commits that are read."""
 MOST_PAIRS = 400_000
+"""Pairs of files that are kept in one project; twice as many are counted before the lightest are dropped."""
 PARTNERS_KEPT = 40
 """Pairs kept of each file, heaviest first."""
 

@@ -21,6 +21,7 @@ MATCH_LIMIT = 4_096
 """Patterns a query may have under way at once; more are dropped, so that odd files take bounded memory."""
 
 _LETTERS = {0xDC00 + byte: ord("a") + byte % 26 for byte in range(0x80, 0x100)}
+"""A letter for each byte that is not UTF-8, which Python decodes as 0xDC00 and the byte."""
 
 
 def parse(language: Language, content: bytes) -> Tree:

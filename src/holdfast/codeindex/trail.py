@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     """Path and qualified name without number, and what is there."""
 
 MAX_HOPS = 8
+"""Moves that are followed, the look at where it is now included."""
 FIRST_LOOKS = 20
 """Commits looked at for the first that has a definition."""
 MAX_FILES = 80

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 SIZE_LIMIT = 1_000_000
 FILE_LIMIT = 200_000
 SKIPPED_TOLD = 100
+"""Files left out that are named with their reason."""
 
 
 def _words(text: str) -> frozenset[str]:

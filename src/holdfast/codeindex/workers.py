@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     Job = list[tuple[str, bytes, str]]
 
 MOST = 8
+"""Most workers of one refresh."""
 FILES_EACH = 200
 """Files to parse from which one more worker is worth its start."""
 START = "import sys; sys.path[:] = sys.argv[1:]; from holdfast.codeindex.workers import serve; serve()"

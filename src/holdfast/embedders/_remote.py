@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 TRIES = 4
+"""How often one request is sent at most."""
 ANSWER_BYTES, VECTOR_BYTES = 1_000_000, 500_000
 """An answer may be that long, and that much longer for each text: a vector of 16,000 numbers, written at length."""
 

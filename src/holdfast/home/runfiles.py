@@ -38,6 +38,7 @@ LOG_LIMIT = 256_000
 
 LINE_LIMIT = 2_000
 NAP_S = 0.05
+"""Longest pause in seconds between two questions whether it is our turn."""
 
 
 class Turn:

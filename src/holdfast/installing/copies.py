@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 LARGEST = 20_000_000
 """Bytes of a file that is searched; nothing of ours but databases is larger."""
 SHORTEST = 12
+"""Characters of the shortest sentence that is looked for."""
 LONGEST = 60
-"""Characters of a sentence that are looked for: files for hosts cut long rules."""
+"""Characters of a sentence's beginning that are looked for: files for hosts cut long rules."""
 EXPORT_ENDS = (".jsonl", ".json", ".bak", ".zip")
 """Files in the home that a person put there or asked for, or that a restore kept: nothing of ours reads them again."""
 ZIP_PIECE = 1 << 20

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from holdfast.settings import Settings
 
 NONE = "none"
-AT_ONCE = 1_000
 PATIENCE_S = 5.0
 """How long to wait for another run to end: one that only looks whether any is running holds the turn for a moment."""
 
@@ -116,7 +115,7 @@ def embed_all(memory: Memory, on_kept: Callable[[int], None] | None = None) -> i
     """Embed until nothing waits; how many got their vector, 0 when another process does it. Raises EmbedderError."""
     done = 0
     with EmbeddingTurn(memory.settings.run_path, PATIENCE_S) as is_ours:
-        while is_ours and (count := embed_pending(memory.parts, AT_ONCE, on_kept)):
+        while is_ours and (count := embed_pending(memory.parts, on_batch=on_kept)):
             done += count
     return done
 

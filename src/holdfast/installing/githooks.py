@@ -26,6 +26,7 @@ HOOKS = ("post-merge", "post-checkout", "post-commit")
 OWNER = "git:git-hooks:"
 """The owner in the manifest, before the work tree's root."""
 GIT_TIMEOUT_S = 10
+"""Seconds that git may take for one question."""
 SHELLS = ("sh", "bash", "dash", "ksh", "zsh", "ash")
 KEEPERS = {"lefthook": "lefthook", "pre-commit": "pre-commit.com", "husky": "husky", "overcommit": "overcommit"}
 """Programs that rewrite hooks at will, each with a word that only its hooks contain."""

@@ -31,8 +31,8 @@ BACKUPS = "backups"
 SETUP_SCOPES = ("user", "project")
 """The second word of owners (`host:scope:folder`) on whose behalf setup changed a file."""
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-ATTEMPTS = 3
-"""How often we start again when a running host writes its file while we change it."""
+SHARED_MODE = 0o644
+"""The mode of new files that people share: rules, skills and git's settings of a work tree."""
 
 
 class Change(NamedTuple):

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from holdfast.publishing.sharing.sync import SyncReport
 
 LOCK_WAIT_S = 10.0
+"""Seconds to wait for another process that syncs lessons."""
 FOLDER = ".holdfast/lessons/"
 
 

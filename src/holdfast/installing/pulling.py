@@ -30,6 +30,7 @@ REVISION = "1110a243fdf4706b3f48f1d95db1a4f5529b4d41"
 RECORD = "holdfast-model.json"
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 TIMEOUT_S = 30.0
+"""Seconds that the hub may stay silent."""
 LONGEST_LIST = 5_000_000
 """Bytes of the hub's list of files."""
 NEEDED = ("tokenizer.json", "tokenizer_config.json")

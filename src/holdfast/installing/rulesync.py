@@ -15,7 +15,7 @@ from holdfast.domain.statefamilies import RULES_HOSTS
 from holdfast.errors import HoldfastError, HostConfigError, InvalidValueError
 from holdfast.home.runfiles import Turn, note
 from holdfast.installing import githooks
-from holdfast.installing.hostfiles import HostFiles, followed_inside, set_up
+from holdfast.installing.hostfiles import SHARED_MODE, HostFiles, followed_inside, set_up
 from holdfast.lean.records import replace
 from holdfast.ports.host import BlockEdit, OwnFile
 from holdfast.publishing.rules import DEFAULT, MARK, Budget, Outlet, Rules, compile_rules, is_read
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
 SCOPE = "rules"
 """The second word of owners."""
-NEW_MODE = 0o644
 LOCK_WAIT_S = 10.0
+"""Seconds to wait for another process that changes hosts' files."""
 NAME_ONE = "holdfast rules sync --host NAME"
 
 
@@ -266,7 +266,7 @@ def rules_desk(memory: Memory, wait_s: float = LOCK_WAIT_S) -> Iterator[RulesDes
     with Turn(settings.run_path, "hostfiles", wait_s) as is_ours:
         if not is_ours:
             raise HoldfastError("another holdfast is changing hosts' files", hint="try again in a moment")
-        yield RulesDesk(settings, HostFiles(settings.home, NEW_MODE), memory)
+        yield RulesDesk(settings, HostFiles(settings.home, SHARED_MODE), memory)
 
 
 def rewrite_written(memory: Memory) -> list[str]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from holdfast.bootstrap import all_hosts
 from holdfast.errors import InvalidValueError, PluginNotFoundError
 from holdfast.installing import gitmerge, launcher
-from holdfast.installing.hostfiles import HostFiles, set_up
+from holdfast.installing.hostfiles import SHARED_MODE, HostFiles, set_up
 from holdfast.installing.wiring import Wirer
 from holdfast.settings import package_folder, program_paths
 from holdfast.wiring import load_host
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 GIT = "git"
 """What is set up in a host's place for git itself."""
-SHARED_MODE = 0o644
 
 
 class Setup:

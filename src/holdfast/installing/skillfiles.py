@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.errors import HostConfigError
-from holdfast.installing.hostfiles import replace_file
+from holdfast.installing.hostfiles import SHARED_MODE, replace_file
 from holdfast.lean.hostmarks import SKILL_FOLDERS
 from holdfast.publishing.skills import compile_skills, is_unedited
 
@@ -67,7 +67,7 @@ def write_skill(planned: SkillFile) -> None:
             os.rmdir(above)
         return
     os.makedirs(above, exist_ok=True)
-    replace_file(planned.file, planned.wanted.encode(), 0o644)
+    replace_file(planned.file, planned.wanted.encode(), SHARED_MODE)
 
 
 def rewrite_written(memory: Memory) -> list[str]:

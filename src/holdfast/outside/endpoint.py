@@ -25,6 +25,7 @@ RETRIED = (408, 409, 425, 429, 500, 502, 503, 504)
 """Statuses that may pass: asked again after a while."""
 
 FIRST_WAIT_S = 0.5
+"""Seconds to wait after the first try; it doubles after each further one."""
 LONGEST_WAIT_S = 30.0
 
 

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     Refuse = Callable[[str], HoldfastError]
 
-WAIT_S = 5.0
-"""How long a program that is writing is waited for."""
 LOG, INDEX, JOURNAL = "-wal", "-shm", "-journal"
 
 
@@ -78,7 +76,7 @@ def _is_filled(path: str) -> bool:
 @contextmanager
 def _connected(uri: str, refuse: Refuse) -> Iterator[ForeignDatabase]:
     try:
-        sql = sqlite3.connect(uri, uri=True, timeout=WAIT_S)
+        sql = sqlite3.connect(uri, uri=True)  # waits 5 s at most for a program that recovers its log
     except sqlite3.Error as exc:
         raise refuse(f"cannot be opened: {exc}") from exc
     sql.text_factory = lambda raw: raw.decode("utf-8", "replace")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from itertools import count
 from typing import Any
 
 from holdfast.domain.event import Event
@@ -17,14 +18,13 @@ START = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)
 PROJECT = ProjectId("project-a")
 SESSION = SessionId("session-1")
 
-_made = 0
+_numbers = count()
 
 
 def make_id() -> str:
     """Return a new UUID version 7; ids of one test run grow and never repeat."""
-    global _made
-    _made += 1
-    return uuid7(int(START.timestamp() * 1000) + _made, _made.to_bytes(10, "big"))
+    number = next(_numbers)
+    return uuid7(int(START.timestamp() * 1000) + number, number.to_bytes(10, "big"))
 
 
 class FixedClock:

@@ -39,7 +39,7 @@ MANIFEST, DATABASE, CONFIG = "manifest.json", "memory.db", "config.toml"
 FILES = (CONFIG, "export.key", "distil.jsonl")
 """Files of the home beside the database: settings, the key that seals exports, what was sent to models."""
 MANIFEST_LIMIT = 1_000_000
-PIECE = 1 << 20
+"""Bytes of a backup's manifest that are read."""
 SAVED_FOLDER = "replaced"
 """Folder of the home for backups of what a restore replaces."""
 
@@ -266,7 +266,7 @@ def _extract(archive: zipfile.ZipFile, member: Member, folder: str) -> None:
     target = os.path.join(folder, member.name)
     descriptor = os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
     with archive.open(member.name) as source, open(descriptor, "wb") as stream:
-        shutil.copyfileobj(source, stream, PIECE)
+        shutil.copyfileobj(source, stream)
     _check_member(archive.filename or "", member, _measure(member.name, target))
 
 
@@ -282,7 +282,7 @@ def _measure(name: str, path: str) -> Member:
 
 def _measure_stream(name: str, stream: IO[bytes]) -> Member:
     digest, size = hashlib.sha256(), 0
-    while piece := stream.read(PIECE):
+    while piece := stream.read(1_048_576):
         digest.update(piece)
         size += len(piece)
     return Member(name=name, size=size, sha256=digest.hexdigest())

@@ -18,6 +18,7 @@ MOMENTS: dict[str, Moment] = {
 """What an agent is about to do, or has just met; each check names exactly one."""
 KEYS = (*MOMENTS, "name", "deliver", "never", "top", "tokens", "nothing", "replaces")
 DEFAULT_TOP = 3
+"""How many of the first lessons an expected one must be among, where a check does not say."""
 FILE_LIMIT = 1_000_000
 
 

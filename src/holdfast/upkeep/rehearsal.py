@@ -14,7 +14,7 @@ from holdfast.lean.texts import short_id
 from holdfast.ports.host import HostProfile
 from holdfast.publishing.sharing.document import shared_id
 from holdfast.service.memory import Memory
-from holdfast.upkeep.expectations import MOMENTS
+from holdfast.upkeep.expectations import DEFAULT_TOP, MOMENTS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ ANY_HOST = "check"
 """Stands in for a host's name where none is chosen."""
 TOLD_STATES: tuple[State, ...] = ("active", "probation")
 MOST_LESSONS = 100_000
+"""Newest lessons that a check can name."""
 
 
 class AnyHost:
@@ -92,7 +93,7 @@ def rehearse(memory: Memory, expectations: Sequence[Expectation], host: str = ""
 
 def _play(memory: Memory, expectation: Expectation, host: str) -> Briefing:
     if MOMENTS[expectation.moment] == "on_demand":
-        return memory.recall(expectation.subject, limit=max(expectation.top, 3))
+        return memory.recall(expectation.subject, limit=max(expectation.top, DEFAULT_TOP))
     call = _call(memory, expectation, host)
     memory.observe(call)
     return memory.hand_over(call).briefing

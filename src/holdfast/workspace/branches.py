@@ -18,12 +18,15 @@ if TYPE_CHECKING:
     from holdfast.workspace.gitrun import Git
 
 TIMEOUT_S = 0.15
+"""Seconds for a question about one commit or tree, times git's patience."""
 WALK_TIMEOUT_S = 0.25
+"""Seconds for a question that walks over commits, times git's patience."""
 COMMITS_LIMIT = 500
 """Most commits and paths that one question names."""
 REFLOG_LIMIT = 1_000_000
 """Bytes of a reflog that are read, from its end."""
 FILES_LIMIT = 1_000
+"""Changed files of a branch that are told."""
 PLAIN_NAMES = ("-c", "core.quotePath=false")
 PATCH = ("-p", "-U0", "--src-prefix=a/", "--dst-prefix=b/", *CALM_DIFF)
 HEX = frozenset("0123456789abcdef")

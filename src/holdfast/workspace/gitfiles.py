@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 PROJECT_FILE = os.path.join(".holdfast", "project.toml")
 
 ID_LIMIT = 100
+"""Characters of the longest id that a project can declare."""
 DECLARED_BYTES = 65_536
 """No more of a project file is read: whoever wrote the repository chose its size."""
 _ID_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-:/@+")

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from holdfast.ports.clock import Clock
 
 OUTPUT_LIMIT = 4_000_000
+"""Bytes of the longest answer; a longer one is none."""
 
 
 class Git:

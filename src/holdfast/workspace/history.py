@@ -20,6 +20,7 @@ PAGE_TIMEOUT_S = 1.0
 """Seconds for a page of commits with their messages and files."""
 
 LIMIT = 1_000
+"""Commits of one answer, files of one commit, and answers kept by one object."""
 MESSAGE_LIMIT = 20_000
 """Characters of a commit's message that are read."""
 

@@ -33,19 +33,25 @@ BLOB_LIMIT = 5_000_000
 """Bytes of a file that are still hashed on read."""
 
 DIRTY_LIMIT = 50
+"""Changed and new files that are told."""
 STATUS = (
     "--work-tree=.", "status", "--porcelain", "-z", "--no-renames", "--untracked-files=all",
     "--ignore-submodules=dirty",  # git would go into them, by their own configuration
 )  # fmt: skip
 HEAD_TIMEOUT_S = 0.1
+"""Seconds for git to name HEAD or its options, times its patience."""
 STATUS_TIMEOUT_S = 0.15
+"""Seconds for git to tell the changed files, times its patience."""
 ROOT_COMMIT_TIMEOUT_S = 0.3
+"""Seconds for git to walk to the first commit, times its patience."""
 PERSON_TIMEOUT_S = 0.3
+"""Seconds for git to tell the user's name and address, times its patience."""
 PERSON = ("config", "-z", "--get-regexp", r"^user\.(name|email)$")
 GREP = ("--work-tree=.", "grep", "-lwzIF", "--untracked", "--no-textconv", "--no-recurse-submodules")
 GREP_TIMEOUT_S = 1.0
-"""Only somebody who names a definition waits for it."""
+"""Seconds for git to search the files, times its patience: only whoever names a definition waits for it."""
 MENTION_LIMIT = 500
+"""Files with a word that are told."""
 
 
 class LocalWorkspace:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     Translate = Callable[[Mapping[str, Any]], Mapping[str, Any]]
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+"""The time of what a transcript tells before it has told any time."""
 
 PENDING_LIMIT = 1_000
 """Calls without a result that are remembered; an older one was interrupted and never answered."""

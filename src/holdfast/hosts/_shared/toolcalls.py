@@ -40,6 +40,7 @@ MEMORY_FOLDERS = (
 """Where hosts keep memories as files: a folder of the home, and what must follow it."""
 LOOKING_TOOLS = frozenset({"Read", "Grep", "Glob", "LS", "NotebookRead"})
 FILES_LIMIT, LINES_LIMIT = 20, 400
+"""Files of a search's answer that are kept, and lines of it that are looked at for them."""
 OWN_SERVER = "holdfast"
 OWN_TOOLS = frozenset({"recall", "expand", "remember", "revise", "checkpoint", "feedback"})
 """Our MCP tools. Hosts put the server's name before them in many ways: `mcp__holdfast__recall`, `holdfast-recall`,

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 TIMEOUT_S = 20.0
+"""Seconds until a Codex that does not answer is ended."""
 BY_HAND = "type /hooks in Codex"
 
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 TAKES_CONTEXT = frozenset({"SessionStart", "UserPromptSubmit", "PostToolUse", "PostToolUseFailure", "SubagentStart"})
 NESTED = frozenset({"PreToolUse"})
 CONTEXT_LIMIT = 9_000
+"""Characters of a briefing that are handed over: whole lines."""
 TOOLS = {"bash": "Bash", "view": "Read", "create": "Write", "edit": "Edit", "grep": "Grep", "glob": "Glob"}
 """Its own names of tools, which some versions send also to hooks in capitals."""
 HOOKS: tuple[tuple[str, str, int], ...] = (

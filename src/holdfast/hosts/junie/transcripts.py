@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from holdfast.hosts.junie import Junie
 
 STEPS_LIMIT = 100_000
+"""Steps of one session that are kept."""
 
 
 def find(host: Junie, home: str) -> list[str]:

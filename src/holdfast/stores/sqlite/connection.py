@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 SCHEMA = 5
 """Number of the newest migration: the `PRAGMA user_version` of a file that this code can use."""
 LONGEST_NAP_S = 0.004
-OPEN = os.O_CREAT | os.O_RDWR | getattr(os, "O_CLOEXEC", 0)
+"""Longest pause in seconds between two questions for the lock."""
 CACHE = -16_000
 """Most memory for pages, in negative KiB: at 100,000 lessons a search takes a quarter less than with SQLite's 2 MB.
 Mapping the file would spare as much again, but a disk's error would then kill the process instead of raising."""
@@ -280,4 +280,4 @@ def _make_private(path: str) -> None:
             os.chmod(path, 0o600)
     except FileNotFoundError:
         os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-        os.close(os.open(path, OPEN, 0o600))
+        os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))

@@ -8,9 +8,9 @@ from holdfast.errors import StoreCorruptError, StoreError, StoreFullError, Store
 from holdfast.stores.sqlite.driver import sqlite3
 
 IOERR_WRITE = 778
-"""A write the system refused for another reason than a full disk: a quota, a size limit, a failing disk."""
+"""SQLite's code for a write the system refused although the disk is not full: a quota, a size limit, a failing disk."""
 IOERR_SHMSIZE = 4_874
-"""The index of the write-ahead log could not be made as long as it must be: the disk is full."""
+"""SQLite's code for an index of the write-ahead log that could not be made long enough: the disk is full."""
 
 HINTS = {
     StoreLockedError: "try again; `holdfast status` shows what is running",
@@ -29,6 +29,7 @@ _BY_CODE: dict[int, type[StoreError]] = {
     14: StoreReadOnlyError,  # CANTOPEN
     26: StoreCorruptError,  # NOTADB
 }
+"""Error by SQLite's primary result code."""
 _BY_ERRNO: dict[int, type[StoreError]] = {
     errno.EACCES: StoreReadOnlyError,
     errno.EPERM: StoreReadOnlyError,

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
 DAY = 86_400_000_000
-"""Microseconds."""
+"""Microseconds of a day."""
 
 
 def expire(sql: sqlite3.Connection, now: datetime) -> int:

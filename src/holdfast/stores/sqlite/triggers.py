@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 CODE_LIMIT, WORDS_LIMIT = 200_000, 4_000
 """Characters of code that are looked through, and different words of it that are looked up."""
 SLICE = 500
+"""Words that are looked up with one question."""
 
 
 def match_triggers(sql: sqlite3.Connection, query: Query, limit: int) -> list[TriggerMatch]:

@@ -22,6 +22,7 @@ EXACT_BELOW = 5_000
 SCANNED_AT_ONCE = 16_384
 """Rows whose signs are compared in one step: what is in between stays in the processor's cache."""
 READ_AT_ONCE = 5_000
+"""Rows that are read into the arrays in one step."""
 REPLACED = 0
 """Stands in place of a row of `lessons` whose vector was written anew."""
 

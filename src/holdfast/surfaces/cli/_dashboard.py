@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from holdfast.errors import HoldfastError, ProjectUnknownError
 from holdfast.lean.texts import short_id
-from holdfast.surfaces.cli.call import Call, counted, note, say, short_path
+from holdfast.surfaces.cli.call import EVERYTHING, Call, counted, note, say, short_path
 from holdfast.surfaces.cli.rows import coloured, pairs
 
 if TYPE_CHECKING:
@@ -24,7 +24,6 @@ CHECKED = 200
 """Newest lessons that are checked against the code."""
 NAMED_HOSTS = 4
 """Hosts that the first screen names."""
-EVERYTHING = 1_000_000
 
 
 def print_dashboard(call: Call) -> bool:

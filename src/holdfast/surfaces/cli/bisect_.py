@@ -20,14 +20,12 @@ from holdfast.surfaces.cli.call import (
     say,
 )
 from holdfast.surfaces.cli.history import version_json, version_lines
-from holdfast.surfaces.cli.rows import labelled
+from holdfast.surfaces.cli.rows import pairs
 
 if TYPE_CHECKING:
     from holdfast.domain.commit import CommitPoint
     from holdfast.domain.lesson import Lesson
     from holdfast.recall.bisection import Bisection
-
-LABEL = 9
 
 
 @click.command(
@@ -75,9 +73,8 @@ def _print_change(bisection: Bisection) -> None:
 
 
 def _print(*rows: tuple[str, str]) -> None:
-    for label, value in rows:
-        for line in labelled(label, value, LABEL):
-            say(line)
+    for line in pairs(rows):
+        say(line)
 
 
 def _point(point: CommitPoint) -> str:

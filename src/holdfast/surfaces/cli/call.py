@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     from holdfast.bootstrap import Memory
 
+EVERYTHING = 1_000_000
+"""A limit above the number of lessons that any memory has."""
 WHOLE = 1_000
 """Characters of a command's first sentence that its group's help shows: all of them."""
 F = TypeVar("F", bound="Callable[..., Any]")

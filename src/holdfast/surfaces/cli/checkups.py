@@ -45,6 +45,7 @@ WAIT_S = 3.0
 LEAN_MODULES = ("wiring.py", "settings.py", "service/place.py", "service/hook.py", "surfaces/hooks/client.py")
 """Some of what a hook imports: without their compiled form each hook compiles them anew."""
 LOG_LINES = 3
+"""Last lines of the hooks' log that are shown."""
 COUNTED_DAYS = 7
 """How far back late and lost answers are told of."""
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from holdfast.settings import Settings
 
 VERSION_TIMEOUT_S = 10.0
+"""Seconds that a host's program may take to tell its version."""
 QUIET = timedelta(days=3)
 """After that long without an event a host is mentioned."""
 COMMANDS = 10

@@ -87,9 +87,13 @@ GROUPS = {
 COMMANDS = {name: line for commands in GROUPS.values() for name, line in commands.items()}
 
 EXIT_FAILED = 1
+"""Exit code when what was asked could not be done."""
 EXIT_USAGE = 2
+"""Exit code when the command line is wrong."""
 EXIT_BUG = 70
+"""Exit code when Holdfast itself is wrong; EX_SOFTWARE of sysexits.h."""
 EXIT_INTERRUPTED = 130
+"""Exit code after Ctrl-C, as shells have it: 128 and the number of SIGINT."""
 
 EXIT_CODES: dict[type[BaseException], int] = {
     click.UsageError: EXIT_USAGE,

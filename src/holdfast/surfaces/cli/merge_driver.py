@@ -10,8 +10,6 @@ import click
 from holdfast.lean.gitcalm import calm_environment, git_program
 from holdfast.surfaces.cli.call import examples, note
 
-LARGEST = 250_000
-
 
 @click.command("merge-driver", epilog=examples("holdfast merge-driver %O %A %B"))
 @click.argument("base", type=click.Path(exists=True, dir_okay=False))
@@ -40,5 +38,8 @@ def command(base: str, ours: str, theirs: str) -> int:
 
 
 def _read(file: str) -> bytes:
+    """The file's bytes, of one too large for a lesson's just so many that it is refused."""
+    from holdfast.publishing.sharing.lessonfile import FILE_LIMIT
+
     with open(file, "rb") as stream:
-        return stream.read(LARGEST)
+        return stream.read(FILE_LIMIT + 1)

@@ -27,7 +27,9 @@ RULE = "the tide tables are regenerated with tools/make_tides.py, never edited b
 QUESTION = "How do I regenerate the tide tables that were edited by hand?"
 MARK = "make_tides"
 STEP_TIMEOUT_S = 20.0
+"""Seconds that one program of the proof may take."""
 LEARN_TIMEOUT_S = 20.0
+"""Seconds that the learner of the proof may take, and its lock be held after that."""
 
 
 def prove() -> Iterator[Finding]:

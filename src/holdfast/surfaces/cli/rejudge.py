@@ -18,6 +18,7 @@ from holdfast.surfaces.cli.call import (
 from holdfast.surfaces.cli.rows import summary_lines
 
 SHOWN = 20
+"""Retired lessons that are listed."""
 
 
 @click.command("rejudge", epilog=examples("holdfast rejudge --dry-run", "holdfast rejudge", "holdfast rejudge --undo"))

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 SERVER_NAME = "holdfast"
 START_TIMEOUT_S = 30.0
+"""Seconds that an MCP server may take to answer its first request."""
 HELLO = {
     "jsonrpc": "2.0", "id": 1, "method": "initialize",
     "params": {

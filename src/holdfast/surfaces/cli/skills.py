@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from holdfast.publishing.skills import Skills
 
 WITHHELD_SHOWN = 5
+"""Lessons left out of skills that are named with their reason."""
 
 
 @click.group(

@@ -11,7 +11,17 @@ import click
 from holdfast.installing.hostfiles import HostFiles, set_up
 from holdfast.lean.plain import render_instant, to_plain
 from holdfast.rendering.lines import is_from_commit
-from holdfast.surfaces.cli.call import Call, answer_json, examples, folder_option, json_option, pass_call, say, size
+from holdfast.surfaces.cli.call import (
+    EVERYTHING,
+    Call,
+    answer_json,
+    examples,
+    folder_option,
+    json_option,
+    pass_call,
+    say,
+    size,
+)
 from holdfast.surfaces.cli.project import ACCEPT, claim_line, identity, plain
 from holdfast.surfaces.cli.rows import pairs
 
@@ -19,8 +29,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from holdfast.bootstrap import Memory
-
-EVERYTHING = 1_000_000
 
 
 @click.command(epilog=examples("holdfast status", "holdfast status --json", "holdfast -C ~/src/app status"))

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from holdfast.freshness.verify import Checked, VerifyReport
 
 EXIT_STALE = 1
+"""Exit code of --check when a lesson is not true of the code any more."""
 WIDTH = 60
 """Characters of a title: what became of the code matters more here."""
 

@@ -34,7 +34,6 @@ HANDSHAKES = frozenset({"2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"})
 MODERN = "2026-07-28"
 """The revision whose requests each carry who asks."""
 ENVELOPE = "io.modelcontextprotocol/"
-CHUNK = 65_536
 
 
 class Opening:
@@ -91,7 +90,7 @@ class Door:
         offers = self._offers()
         rest = b""
         while not self._listed:
-            chunk = os.read(0, CHUNK)
+            chunk = os.read(0, 65_536)
             *lines, rest = (rest + chunk).split(b"\n")
             for number, line in enumerate(lines):
                 answer = self._answer(line, offers)
@@ -105,7 +104,7 @@ class Door:
 
     def _opening(self, lines: list[bytes], rest: bytes) -> Opening:
         """The lines left over; the last one is read to its end."""
-        while rest and not rest.endswith(b"\n") and (chunk := os.read(0, CHUNK)):
+        while rest and not rest.endswith(b"\n") and (chunk := os.read(0, 65_536)):
             rest += chunk
         lines = [*lines, *rest.split(b"\n")]
         return Opening([*self._handshake, *(line for line in lines if line.strip())], self._answered)

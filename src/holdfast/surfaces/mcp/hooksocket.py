@@ -29,6 +29,7 @@ from holdfast.service import hook
 from holdfast.settings import socket_folder
 
 BACKLOG = 16
+"""Connections of hooks that may wait to be accepted."""
 REQUEST_S = 0.5
 """How long a hook may take to say what it wants; it says it at once or never."""
 

@@ -34,15 +34,18 @@ PORT = 4653
 PATH = "/mcp"
 TOKEN_FILE = "mcp-token"
 TOKEN_BYTES = 32
+"""Random bytes of a new token, and characters of the shortest that is taken for one."""
 TURN_S = 2.0
+"""Seconds to wait for another process that makes the token."""
 
 BODY_LIMIT = 1_000_000
 """Bytes of a request; the longest lesson and checkpoint are far below."""
 SESSIONS = 64
 """Sessions of handshake revisions at once; one that is quiet for half an hour ends."""
 LEAVE_S = 2
-"""How long open streams may delay the end."""
+"""Seconds that open streams may delay the end."""
 BACKLOG = 64
+"""Connections that may wait to be accepted."""
 
 
 def serve(server: Server[None], memory: MemoryOnce, port: int | None = None) -> int:

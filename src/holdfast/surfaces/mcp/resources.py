@@ -17,6 +17,7 @@ MIME = "text/plain"
 BRIEF_LESSONS, BRIEF_TOKENS = 10, 1_000
 """Most lessons and tokens of the brief as a resource: who attaches it wants more than a session's start gets."""
 COMPLETIONS = 20
+"""Completions that are offered."""
 LOOKED_AT = 500
 """Newest lessons among which is looked for completions."""
 

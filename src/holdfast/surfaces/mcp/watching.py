@@ -16,6 +16,7 @@ from holdfast.surfaces.mcp.opening import MemoryOnce
 SETTLE_S = 5.0
 """Before the first look, and before the next try when another server watches."""
 RETRY_LIMIT_S = 300.0
+"""Longest pause in seconds before a watch that failed is tried again."""
 
 
 def start(memory: MemoryOnce) -> threading.Event:

@@ -1,0 +1,366 @@
+"""Each limit of hooks and of the socket between them and a server, at its boundary."""
+
+from __future__ import annotations
+
+import json
+import marshal
+import os
+import py_compile
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from holdfast.errors import SchemaTooOldError
+from holdfast.lean.deadline import Deadline
+from holdfast.service import memory as service
+from holdfast.surfaces.hooks import finder, handover, rendezvous
+from holdfast.surfaces.hooks.halves import Waiter, Worker
+from holdfast.surfaces.hooks.rendezvous import Answer, ask_server
+from holdfast.surfaces.mcp import hooksocket
+from tests.surfaces.hookcalls import Hooks, wait_for
+from tests.surfaces.patience import let_the_socket_wait
+
+pytestmark = pytest.mark.skipif(not hasattr(socket, "AF_UNIX"), reason="there are no Unix sockets")
+
+
+@pytest.fixture
+def hooks(monkeypatch: pytest.MonkeyPatch) -> Iterator[Hooks]:
+    let_the_socket_wait(monkeypatch)
+    with tempfile.TemporaryDirectory(prefix="hf") as folder:  # short enough for a socket's address
+        yield Hooks(Path(folder))
+
+
+@pytest.fixture
+def served(hooks: Hooks) -> Iterator[Hooks]:
+    """With a server that has not begun to learn."""
+    before = sys.getswitchinterval()
+    with hooks.memory() as memory:
+        memory.remember("Round ledger amounts half to even, never half up.", files=["ledger.py"], kind="constraint")
+        close = hooksocket.serve(memory, hooks.settings.run_path)
+        yield hooks
+        close()
+    sys.setswitchinterval(before)
+
+
+# What a hook reads and starts
+
+
+@pytest.mark.parametrize("more", [0, 1])
+def test_a_payload_of_sixteen_megabytes_is_read(tmp_path: Path, more: int) -> None:
+    """`client.PAYLOAD_LIMIT`."""
+    hooks = Hooks(tmp_path)
+    hooks.run(json.dumps(hooks.payload("UserPromptSubmit")).encode().ljust(16_000_000 + more))
+    assert ("payload of more than 16,000,000 bytes" in hooks.log) is bool(more)
+
+
+def test_the_code_of_a_compiled_module_begins_behind_its_head(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`finder.HEAD`: the magic number, the flags, the source's time and its size, four bytes each."""
+    monkeypatch.setattr(sys, "meta_path", [*sys.meta_path])
+    finder.install()
+    source = tmp_path / "made_up.py"
+    source.write_text("kept = 1\n")
+    py_compile.compile(str(source), invalidation_mode=py_compile.PycInvalidationMode.TIMESTAMP, doraise=True)
+    spec = finder.Finder.find_spec("holdfast.made_up", [str(tmp_path)])
+    assert marshal.loads(spec.loader_state).co_names == ("kept",)
+
+
+@pytest.mark.parametrize("length", [0, 255, 256, 70_000])
+@pytest.mark.parametrize("cut", [1, 4, 5, 6])
+def test_a_message_between_the_halves_is_whole_wherever_it_is_cut(length: int, cut: int) -> None:
+    """`halves.HEAD`: a letter and four bytes of length."""
+    (reading, sending), (acks, answers) = os.pipe(), os.pipe()
+    deadline = Deadline(time.monotonic(), 60.0)
+    worker = Worker("{}", deadline, (sending, acks))
+    sender = threading.Thread(target=worker.offer, args=("x" * length,))
+    sender.start()
+    sent = b""
+    while len(sent) < 5 + length:
+        sent += os.read(reading, 65_536)
+    sender.join()
+    assert sent[:5] == b"O" + length.to_bytes(4, "big")
+    waiter = Waiter("{}", deadline, (reading, answers), 0)
+    for part in (sent[:cut], sent[cut:]):
+        waiter._buffer += part
+        waiter._take_messages()
+    assert waiter._best == "x" * length
+    assert waiter._buffer == b""
+    for end in (reading, sending, acks, answers):
+        os.close(end)
+
+
+@pytest.mark.parametrize(("age_s", "starts"), [(59.0, 0), (60.0, 1)])
+def test_an_upgrade_is_started_once_a_minute(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, age_s: float, starts: int
+) -> None:
+    """`handover.UPGRADE_EVERY_S`."""
+    started: list[str] = []
+    monkeypatch.setattr(handover, "start_learner", lambda: started.append("learner"))
+    stamp = tmp_path / handover.UPGRADE
+    stamp.write_text("")
+    os.utime(stamp, (1_800_000_000, 1_800_000_000))
+    monkeypatch.setattr("time.time", lambda: 1_800_000_000 + age_s)
+    handover.start_upgrader(SchemaTooOldError("old"), str(tmp_path))
+    assert len(started) == starts
+
+
+@pytest.mark.parametrize(("seconds", "out"), [(0.2, ""), (60.0, "ended\n")])
+def test_a_learner_that_is_stuck_ends(tmp_path: Path, seconds: float, out: str) -> None:
+    """`learner.LONGEST_RUN_S`."""
+    code = (
+        "import time\n"
+        "from holdfast.surfaces.hooks import learner\n"
+        f"learner.LONGEST_RUN_S = {seconds}\n"
+        "learner._leave_the_host = lambda: None\n"
+        "learner.learn_all = lambda *_: time.sleep(3)\n"
+        "learner.main()\n"
+        "print('ended')\n"
+    )
+    environment = {**os.environ, "HOLDFAST_HOME": str(tmp_path / "home")}
+    ran = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    assert ran.stdout == out
+
+
+# What a hook asks of a server
+
+
+class Speaker:
+    """A server of one answer, as many of those as are asked for."""
+
+    def __init__(self, hooks: Hooks, name: str, answer: bytes) -> None:
+        self.folder = Path(hooks.settings.run_path)
+        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self.line = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.line.bind(str(self.folder / name))
+        self.line.listen(4)
+        self.answer = answer
+        self.thread = threading.Thread(target=self._speak, daemon=True)
+        self.thread.start()
+
+    def _speak(self) -> None:
+        try:
+            asking, _ = self.line.accept()
+        except OSError:
+            return
+        with asking:
+            asking.recv(65_536)
+            try:
+                asking.sendall(self.answer)
+                asking.recv(1)
+            except OSError:
+                return  # it hung up
+
+    def close(self) -> None:
+        self.line.shutdown(socket.SHUT_RDWR)
+        self.line.close()
+        self.thread.join()
+
+
+@pytest.mark.parametrize(("length", "is_read"), [(990_000, True), (1_100_000, False)])
+def test_an_answer_of_a_megabyte_is_read(hooks: Hooks, length: int, is_read: bool) -> None:
+    """`rendezvous.ANSWER_LIMIT`: in blocks of 64 kilobytes."""
+    speaker = Speaker(hooks, "1.sock", b"%d\t\n" % length + b"x" * length)
+    answer = ask_server(hooks.settings, "codex", b"{}", 60.0)
+    assert answer is not None
+    assert len(answer.text) == (length if is_read else 0)
+    answer.close(True)
+    speaker.close()
+
+
+@pytest.mark.parametrize(("dead", "text"), [(1, "{}"), (2, "")])
+def test_two_servers_are_asked(hooks: Hooks, dead: int, text: str) -> None:
+    """`rendezvous.TRIES`."""
+    speaker = Speaker(hooks, "live.sock", b"2\t\n{}")
+    os.utime(speaker.folder / "live.sock", (1, 1))
+    for number in range(dead):
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as gone:
+            gone.bind(str(speaker.folder / f"dead{number}.sock"))
+    answer = ask_server(hooks.settings, "codex", b"{}", 60.0)
+    assert answer is not None
+    assert answer.text == text
+    answer.close(True)
+    speaker.close()
+
+
+@pytest.mark.parametrize(("seconds", "waits"), [(0.05, False), (60.0, True)])
+def test_a_server_is_waited_for_until_it_has_logged_the_answer(
+    monkeypatch: pytest.MonkeyPatch, seconds: float, waits: bool
+) -> None:
+    """`rendezvous.LOGGED_S`."""
+    monkeypatch.setattr(rendezvous, "LOGGED_S", seconds)
+    ours, theirs = socket.socketpair()
+    logged = threading.Event()
+
+    def log() -> None:
+        logged.set()
+        theirs.sendall(b".")
+
+    late = threading.Timer(0.5, log)
+    if waits:
+        late.start()
+    Answer("{}", "", ours).close(True)  # type: ignore[arg-type]
+    assert logged.is_set() is waits
+    if waits:
+        late.join()
+    theirs.close()
+
+
+# What a server takes of a hook
+
+
+def connect(hooks: Hooks) -> socket.socket:
+    [name] = [name for name in os.listdir(hooks.settings.run_path) if name.endswith(".sock")]
+    line = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    line.settimeout(60.0)
+    line.connect(os.path.join(hooks.settings.run_path, name))
+    return line
+
+
+def head(hooks: Hooks, size: int) -> bytes:
+    from holdfast import __version__
+
+    return f"{__version__}\t{hooks.settings.store}\tclaude-code\t{size}\n".encode()
+
+
+def answered(line: socket.socket) -> bool:
+    try:
+        return line.recv(1) != b""
+    except ConnectionResetError:
+        return False
+
+
+@pytest.mark.parametrize("more", [0, 1])
+def test_a_server_takes_a_payload_of_seventeen_megabytes(served: Hooks, more: int) -> None:
+    """`hooksocket.PAYLOAD_LIMIT`."""
+    payload = json.dumps(served.payload("PostToolUse")).encode().ljust(17_000_000 + more)
+    with connect(served) as line:
+        try:
+            line.sendall(head(served, len(payload)) + payload)
+        except (BrokenPipeError, ConnectionResetError):
+            assert more  # it hung up on the head
+        assert answered(line) is not bool(more)
+
+
+@pytest.mark.parametrize(("length", "is_answered"), [(1_000_000, True), (3_200_000, False)])
+def test_a_server_hangs_up_on_a_first_line_of_more_than_a_megabyte(
+    served: Hooks, length: int, is_answered: bool
+) -> None:
+    """`hooksocket.HEAD_LIMIT`: it reads a megabyte at once; what stands behind the fields is passed over."""
+    payload = json.dumps(served.payload("PreToolUse")).encode()
+    line_of_head = head(served, len(payload)).rstrip(b"\n") + b"\t" + b"x" * length + b"\n"
+    with connect(served) as line:
+        try:
+            line.sendall(line_of_head + payload)
+        except (BrokenPipeError, ConnectionResetError):
+            assert not is_answered
+        assert answered(line) is is_answered
+
+
+@pytest.mark.parametrize(("seconds", "is_shown"), [(0.05, False), (60.0, True)])
+def test_a_hooks_word_is_waited_for(
+    served: Hooks, monkeypatch: pytest.MonkeyPatch, seconds: float, is_shown: bool
+) -> None:
+    """`hooksocket.HEARD_S`: what the host may not have been told is told again."""
+    monkeypatch.setattr(hooksocket, "HEARD_S", seconds)
+    payload = json.dumps(served.payload("PreToolUse")).encode()
+    first = ask_server(served.settings, "claude-code", payload, 60.0)
+    assert first is not None
+    assert "half to even" in first.text
+    if not is_shown:
+        wait_for(lambda: not _answering(), "the server has stopped waiting")
+    first.close(True)
+    second = ask_server(served.settings, "claude-code", payload, 60.0)
+    assert second is not None
+    assert ("half to even" in second.text) is not is_shown
+    second.close(True)
+
+
+def _answering() -> bool:
+    return any(thread.name == "holdfast-hook" for thread in threading.enumerate())
+
+
+@pytest.mark.parametrize(("seconds", "waits"), [(0.05, False), (60.0, True)])
+def test_closing_waits_for_a_hook_that_is_being_answered(
+    hooks: Hooks, monkeypatch: pytest.MonkeyPatch, seconds: float, waits: bool
+) -> None:
+    """`hooksocket.LEAVE_S`."""
+    monkeypatch.setattr(hooksocket, "LEAVE_S", seconds)
+    left = threading.Event()
+    with hooks.memory() as memory:
+        close = hooksocket.serve(memory, hooks.settings.run_path)
+        line = connect(hooks)
+        line.sendall(b"half a head")
+        wait_for(_answering, "the server attends to us")
+
+        def leave() -> None:
+            left.set()
+            line.close()
+
+        late = threading.Timer(0.5, leave)
+        if waits:
+            late.start()
+        close()
+        assert left.is_set() is waits
+        if waits:
+            late.join()
+        else:
+            leave()
+        wait_for(lambda: not _answering(), "the server has seen us leave")
+
+
+def test_a_serving_process_switches_between_threads_every_half_millisecond(served: Hooks) -> None:
+    """`hooksocket.SWITCH_S`."""
+    assert sys.getswitchinterval() == pytest.approx(0.0005)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems count waiting connections otherwise")
+def test_sixteen_hooks_may_wait_to_be_accepted(hooks: Hooks) -> None:
+    """`hooksocket.BACKLOG`: Linux lets one more in than it is told."""
+    os.makedirs(hooks.settings.run_path, mode=0o700)
+    with hooks.memory() as memory:
+        server = hooksocket._Server(memory, hooks.settings.run_path)
+        lines = [socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) for _ in range(18)]
+        for line in lines:
+            line.setblocking(False)
+        for line in lines[:17]:
+            line.connect(server._path)
+        with pytest.raises(BlockingIOError):
+            lines[17].connect(server._path)
+        for line in lines:
+            line.close()
+        server._line.close()
+
+
+@pytest.mark.parametrize(("seconds", "follows"), [(600.0, 1), (0.0, 2)])
+def test_a_server_embeds_a_hundred_lessons_after_a_turn_and_follows_code_now_and_then(
+    hooks: Hooks, monkeypatch: pytest.MonkeyPatch, seconds: float, follows: int
+) -> None:
+    """`hooksocket.EMBEDDED_AT_ONCE` and `hooksocket.FOLLOW_EVERY_S`."""
+    embedded: list[int] = []
+    followed: list[str] = []
+    learnt: list[str] = []
+    monkeypatch.setattr(hooksocket, "SETTLE_S", 0.0)
+    assert hooksocket.FOLLOW_EVERY_S == 600.0
+    monkeypatch.setattr(hooksocket, "FOLLOW_EVERY_S", seconds)
+    monkeypatch.setattr(hooksocket, "embed_in_turn", lambda memory, path, most: embedded.append(most))
+    monkeypatch.setattr(service.Memory, "follow_moves", lambda memory: followed.append(memory.folder))
+    monkeypatch.setattr(hooksocket._Learner, "_learn_turn", lambda learner, call: learnt.append(call.session))
+    with hooks.memory() as memory:
+        close = hooksocket.serve(memory, hooks.settings.run_path)
+        for session in ("s1", "s2"):
+            payload = json.dumps(hooks.payload("Stop", session)).encode()
+            answer = ask_server(hooks.settings, "claude-code", payload, 60.0)
+            assert answer is not None
+            answer.close(True)
+        wait_for(lambda: len(embedded) == 3, "the server has learnt from both turns")
+        wait_for(lambda: len(followed) == follows, "the server has followed what moved")
+        close()
+    assert learnt == ["s1", "s2"]
+    assert set(embedded) == {100}
+    assert len(followed) == follows

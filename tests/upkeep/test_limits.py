@@ -1,0 +1,80 @@
+"""Each limit of backups and checks at its boundary; a number that decides something is written out."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from holdfast.bootstrap import Memory
+from holdfast.errors import InvalidValueError, SchemaTooNewError
+from holdfast.settings import load_settings
+from holdfast.upkeep import rehearsal
+from holdfast.upkeep.archive import MANIFEST, read_manifest, write_backup
+from holdfast.upkeep.expectations import parse_expectations
+from holdfast.upkeep.rehearsal import rehearse
+
+
+def rewritten(folder: Path, format: int = 1, length: int = 0) -> str:
+    """A backup whose manifest tells that format and is padded to that length."""
+    source, target = folder / "backup.zip", folder / "rewritten.zip"
+    write_backup(load_settings(), str(source))
+    with zipfile.ZipFile(source) as archive, zipfile.ZipFile(target, "w") as other:
+        for name in archive.namelist():
+            content = archive.read(name)
+            if name == MANIFEST:
+                content = json.dumps(json.loads(content) | {"format": format}).encode().ljust(length)
+            other.writestr(name, content)
+    return str(target)
+
+
+@pytest.mark.parametrize("format", [1, 2])
+def test_a_backup_of_a_newer_format_is_refused(home: Path, tmp_path: Path, format: int) -> None:
+    """`archive.FORMAT`."""
+    if format == 1:
+        assert read_manifest(rewritten(tmp_path, format)).format == 1
+    else:
+        with pytest.raises(SchemaTooNewError):
+            read_manifest(rewritten(tmp_path, format))
+
+
+@pytest.mark.parametrize("more", [0, 1])
+def test_a_megabyte_of_a_manifest_is_read(home: Path, tmp_path: Path, more: int) -> None:
+    """`archive.MANIFEST_LIMIT`: of a longer one the end is missing."""
+    file = Path(rewritten(tmp_path))
+    with zipfile.ZipFile(file) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    manifest = members.pop(MANIFEST)
+    manifest = manifest[:1] + b" " * (1_000_000 - len(manifest) + more) + manifest[1:]
+    with zipfile.ZipFile(file, "w") as archive:
+        for name, content in {**members, MANIFEST: manifest}.items():
+            archive.writestr(name, content)
+    if more:
+        with pytest.raises(InvalidValueError, match="cannot be read"):
+            read_manifest(str(file))
+    else:
+        assert read_manifest(str(file)).format == 1
+
+
+def test_a_lesson_is_expected_among_the_first_three() -> None:
+    """`expectations.DEFAULT_TOP`."""
+    expectations, mistakes = parse_expectations(b"checks:\n- ask: tides\n  deliver: Count tides\n")
+    assert [expectation.top for expectation in expectations] == [3]
+    assert mistakes == ()
+
+
+def test_lessons_are_known_by_their_titles(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`rehearsal.MOST_LESSONS`: the newest so many."""
+    (tmp_path / "app").mkdir()
+    expectations, _ = parse_expectations(b"checks:\n- ask: tides\n  never: Count the tides\n  top: 1\n")
+    with Memory(str(tmp_path / "app")) as memory:
+        memory.remember("Count the tides")
+        memory.remember("Oil the crane")
+        [known] = rehearse(memory, expectations)
+        monkeypatch.setattr(rehearsal, "MOST_LESSONS", 1)
+        [unknown] = rehearse(memory, expectations)
+    assert not any("no lesson" in failure for failure in known.failures)
+    assert any("Count the tides" in failure for failure in unknown.failures)
+    assert known.failures != unknown.failures
