@@ -16,6 +16,7 @@ from holdfast.domain.lesson import Anchor, Lesson
 from holdfast.domain.symbol import Verdict
 from holdfast.domain.vocabulary import EventId, Freshness, LessonId, SessionId
 from holdfast.errors import InvalidValueError
+from holdfast.freshness import tuning
 from holdfast.freshness.check import FreshnessCheck, caveat, worst
 from holdfast.freshness.codegraph import linked, reindex
 from holdfast.freshness.compare import changing_commit, spans_of
@@ -32,6 +33,17 @@ def keep(memory: Memory, **fields: Any) -> Lesson:
     lesson = make_lesson(project=memory.place.project.id, **fields)
     memory.parts.store.put([lesson], {lesson.id: None})
     return lesson
+
+
+def test_no_number_moves_unnoticed() -> None:
+    """Most of them decide in a test below; how much is read or kept at once shows in no answer."""
+    numbers = {name: value for name, value in vars(tuning).items() if name.isupper() and name != "TYPE_CHECKING"}
+    assert numbers == {
+        "HASTY_LOOKS": 4, "HASTY_S": 0.12, "WAIT_S": 5.0, "CAVEAT_LIMIT": 160, "COMPARED_COMMITS": 40,
+        "SAME_EDIT": timedelta(seconds=30), "STATES_KEPT": 500, "LESSONS_A_FILE": 20, "JUDGED_S": 0.25,
+        "SESSION_NOTICES": 2, "NOTICES_TRIED": 3, "EVERY_LESSON": 1_000_000, "PLACES_KEPT": 4, "SUMMARY_LIMIT": 300,
+        "LOOK_S": 0.4, "SETTLE_S": 0.15, "WAITS": 20, "LOOKS_SHARE": 25, "LESSONS_A_PAGE": 500,
+    }  # fmt: skip
 
 
 # Words for what became of code

@@ -4,18 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import datetime
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from holdfast import Memory
-from holdfast.domain.lesson import Lesson
+from holdfast.domain.lesson import Anchor, Lesson
 from holdfast.domain.records import Change
-from holdfast.domain.vocabulary import FRESHNESSES, LessonId
+from holdfast.domain.symbol import IndexReport, Verdict
+from holdfast.domain.vocabulary import FRESHNESSES, Freshness, LessonId
+from holdfast.errors import StoreFullError
 from holdfast.freshness.tuning import SUMMARY_LIMIT
-from holdfast.freshness.verify import verify
+from holdfast.freshness.verify import Checked, VerifyReport, follow_moves, verify
 from holdfast.lean.records import replace
+from holdfast.ports.parts import Parts
 from holdfast.ports.store import Store
+from holdfast.testing.builders import make_lesson
 from tests.codebase import Codebase
+
+DOUBLED = "def doubled(a, b):\n    total = a + b\n    return total * 2\n"
 
 
 @pytest.fixture
@@ -114,6 +122,58 @@ def test_waiting_lessons_are_verified_when_asked(memory: Memory, code: Codebase)
     assert len(now(memory).verify(waiting=True).checked) == 1
 
 
+@pytest.mark.parametrize(
+    ("state", "waits"),
+    [
+        ("active", True), ("probation", True), ("candidate", True), ("quarantined", True), ("superseded", False),
+        ("retired", False), ("forgotten", False),
+    ],
+)  # fmt: skip
+def test_lessons_out_of_use_are_never_verified(memory: Memory, state: Any, waits: bool) -> None:
+    lesson = make_lesson(project=memory.place.project.id, path="src/store.py", state=state)
+    memory.parts.store.put([lesson], {})
+    assert [entry.lesson for entry in memory.verify(waiting=True).checked] == ([lesson] if waits else [])
+    report = verify(memory.parts, memory.place)
+    assert [entry.lesson for entry in report.checked] == ([lesson] if state == "active" else [])
+
+
+def test_only_the_projects_own_lessons_about_files_are_verified(memory: Memory) -> None:
+    project = memory.place.project.id
+    own = make_lesson(project=project, path="src/store.py")
+    others = [
+        make_lesson(project=project), make_lesson(project="", level="user", path="src/store.py"),
+        make_lesson(project="elsewhere", path="src/store.py"),
+    ]  # fmt: skip
+    memory.parts.store.put([own, *others], {})
+    assert [entry.lesson for entry in memory.verify().checked] == [own]
+
+
+@pytest.mark.parametrize("freshness", FRESHNESSES)
+def test_a_report_is_stale_where_code_says_otherwise_than_it_did(freshness: Freshness) -> None:
+    report = VerifyReport(checked=(Checked(lesson=make_lesson(), freshness=freshness),))
+    assert report.is_stale is (freshness in ("drifted", "changed", "orphaned"))
+    assert [entry.followed for entry in report.checked] == [False]
+    assert (VerifyReport().is_stale, VerifyReport().indexed) == (False, True)
+
+
+def test_whether_the_index_was_brought_up_to_date_is_told(memory: Memory) -> None:
+    class Full:
+        """A code index that cannot be written, or stops before the end."""
+
+        def __init__(self, complete: bool | None) -> None:
+            self.complete = complete
+
+        def refresh(self, place: object, progress: object) -> IndexReport:
+            if self.complete is None:
+                raise StoreFullError("full", hint="free some space")
+            return IndexReport(complete=self.complete)
+
+    def indexed(index: Any) -> bool:
+        return verify(replace(memory.parts, codeindex=lambda: index), memory.place).indexed
+
+    assert [indexed(index) for index in (Full(True), Full(False), Full(None), None)] == [True, False, False, False]
+
+
 class Late:
     """A store in which somebody revises each lesson just before it is written."""
 
@@ -139,6 +199,65 @@ def test_a_lesson_somebody_changed_meanwhile_is_left_alone(memory: Memory, code:
     assert (report.change, [entry.followed for entry in report.checked]) == (None, [False])
     stored = memory.get(lesson.id)
     assert (stored.why, places(stored)) == ("measured", [("src/store.py", "doubled")])
+
+
+def test_a_lesson_that_was_purged_meanwhile_is_left_alone(memory: Memory, code: Codebase) -> None:
+    lesson = moved(memory, code)
+    here = now(memory).place
+
+    class Purged(Late):
+        """A store out of which a lesson is purged just before it is read again."""
+
+        def get(self, ids: list[LessonId]) -> list[Lesson]:
+            self._store.purge(ids)
+            return self._store.get(ids)
+
+    report = verify(replace(memory.parts, store=Purged(memory)), here)  # type: ignore[arg-type]
+    assert (report.change, [entry.followed for entry in report.checked]) == (None, [False])
+    assert memory.lessons() == []
+    assert lesson.id == report.checked[0].lesson.id
+
+
+def test_of_several_moves_those_of_unchanged_lessons_are_followed(memory: Memory, code: Codebase) -> None:
+    code.write("src/many.py", "def low(a):\n    return [a, a]\n\n\ndef high(a, b):\n    return {a: b}\n")
+    code.commit("many")
+    first, second = (now(memory).remember(f"About {name}", files=[f"src/many.py::{name}"]) for name in ("low", "high"))
+    code.git("mv", "src/many.py", "src/more.py")
+    code.commit("move")
+
+    class Revised(Late):
+        """A store in which the first lesson is revised before it is read again."""
+
+        def get(self, ids: list[LessonId]) -> list[Lesson]:
+            if ids == [first.id] and not self._store.get(ids)[0].why:
+                after = replace(first, why="measured", recorded_at=self._memory.parts.clock.now())
+                self._store.put([after], {first.id: first.recorded_at})
+            return self._store.get(ids)
+
+        def put(self, *arguments: Any) -> None:
+            self._store.put(*arguments)
+
+    report = verify(replace(memory.parts, store=Revised(memory)), now(memory).place)  # type: ignore[arg-type]
+    assert report.change is not None
+    assert report.change.lessons == (second.id,)
+    assert {entry.lesson.id: entry.followed for entry in report.checked} == {first.id: False, second.id: True}
+    assert report.change.summary == "src/many.py:high -> src/more.py:high"
+
+
+@pytest.mark.parametrize(("length", "is_cut"), [(148, False), (149, True)])
+def test_a_summary_has_at_most_three_hundred_characters(
+    memory: Memory, code: Codebase, length: int, is_cut: bool
+) -> None:
+    before, after = "b" * 148, "a" * length
+    code.write(before, "the same text\nin both\n")
+    code.commit("add")
+    now(memory).remember("This file is generated", files=[before])
+    code.git("mv", before, after)
+    change = now(memory).verify().change
+    assert change is not None
+    whole = f"{before} -> {after}"
+    assert change.summary == (whole[:299] + "…" if is_cut else whole)
+    assert len(change.summary) == 300
 
 
 def test_the_summary_of_many_moves_is_cut(memory: Memory, code: Codebase) -> None:
@@ -246,6 +365,164 @@ def test_a_move_that_is_not_committed_is_kept_beside_and_taking_it_back_leaves_n
     assert now(memory).verdicts([memory.get(lesson.id)]) == [("fresh", "")]
 
 
+class Elsewhere:
+    """A code index that finds every anchor where and as it is told, and counts how often it is brought up to date."""
+
+    def __init__(self, memory: Memory, freshness: Freshness = "moved", **where: str) -> None:
+        self._index = memory.parts.codeindex()
+        self._freshness, self._where = freshness, where
+        self.refreshed = 0
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._index, name)
+
+    def verdict(self, place: object, anchor: Anchor) -> Verdict:
+        return Verdict(freshness=self._freshness, reason="moved", anchor=replace(anchor, **self._where))
+
+    def refresh(self, place: object, progress: object) -> IndexReport:
+        self.refreshed += 1
+        return IndexReport()
+
+
+def with_index(memory: Memory, index: Elsewhere) -> Parts:
+    return replace(memory.parts, codeindex=lambda: index)  # type: ignore[arg-type, return-value]
+
+
+@pytest.mark.parametrize(
+    ("freshness", "is_followed"),
+    [("moved", True), ("drifted", True), ("changed", True), ("unverified", False), ("orphaned", False)],
+)
+def test_code_is_followed_to_another_place_unless_it_is_gone_or_cannot_be_told(
+    memory: Memory, code: Codebase, freshness: Freshness, is_followed: bool
+) -> None:
+    lesson = memory.remember("Doubling is on purpose", files=["src/store.py::doubled"])
+    code.edit("src/store.py", "total * 2", "total * 3")
+    for where in ({"path": "src/sums.py"}, {"symbol": "twofold"}):
+        report = verify(with_index(memory, Elsewhere(memory, freshness, **where)), memory.place)
+        assert [entry.followed for entry in report.checked] == [is_followed]
+    also = ("src/store.py::twofold", "src/sums.py::doubled") if is_followed else ()
+    assert memory.get(lesson.id).anchors[0].also == also
+
+
+def test_code_is_followed_in_the_history_of_what_is_checked_out_only(memory: Memory, code: Codebase) -> None:
+    first = code.git("rev-parse", "HEAD")
+    code.write("README.md", "# pilots\n")
+    head = code.commit("second")
+    code.git("switch", "-q", "-c", "side", first)
+    code.write("README.md", "# berths\n")
+    side = code.commit("side")
+    code.git("switch", "-q", "main")
+    for commit, is_followed in (("", True), (head, True), (first, True), (side, False), ("0" * 40, False)):
+        lesson = now(memory).remember(f"Doubling is on purpose, said {commit}", files=["src/store.py::doubled"])
+        code.edit("src/store.py", "total * 2", "total * 3")
+        index = Elsewhere(memory, "moved", path="src/sums.py", commit=commit)
+        verify(with_index(memory, index), now(memory).place)
+        assert bool(memory.get(lesson.id).anchors[0].also) is is_followed, commit
+        memory.forget(lesson.id)
+        code.edit("src/store.py", "total * 3", "total * 2")
+
+
+@pytest.mark.parametrize(
+    ("freshness", "recorded", "found_at", "written"),
+    [
+        ("fresh", "side", "first", "first"), ("fresh", "side", "side", "side"), ("fresh", "first", "first", "first"),
+        ("fresh", "first", "side", "first"), ("changed", "side", "first", "side"),
+    ],
+)  # fmt: skip
+def test_a_commit_moves_on_where_the_same_text_is_in_this_history(
+    memory: Memory, code: Codebase, freshness: Freshness, recorded: str, found_at: str, written: str
+) -> None:
+    commits = {"first": code.git("rev-parse", "HEAD")}
+    code.git("switch", "-q", "-c", "side")
+    code.write("README.md", "# berths\n")
+    commits["side"] = code.commit("side")
+    code.git("switch", "-q", "main")
+    anchor = Anchor(path="src/store.py", symbol="doubled", blob="git1:" + "0" * 40, commit=commits[recorded])
+    lesson = make_lesson(project=memory.place.project.id, anchors=(anchor,))
+    memory.parts.store.put([lesson], {})
+    verify(with_index(memory, Elsewhere(memory, freshness, commit=commits[found_at])), now(memory).place)
+    assert memory.get(lesson.id).anchors[0].commit == commits[written]
+
+
+def test_the_background_brings_the_index_up_only_where_code_seems_gone(memory: Memory, code: Codebase) -> None:
+    memory.remember("Doubling is on purpose", files=["src/store.py::doubled"])
+    code.edit("src/store.py", "total * 2", "total * 3")
+    states: tuple[Freshness, ...] = ("fresh", "moved", "unverified", "drifted", "changed", "orphaned")
+    for freshness in states:
+        index = Elsewhere(memory, freshness)
+        follow_moves(with_index(memory, index), memory.place)
+        assert index.refreshed == (freshness == "orphaned"), freshness
+
+
+@pytest.mark.parametrize(
+    ("committed", "path"),
+    [
+        (("src/store.py", "src/sums.py"), "src/store.py"),
+        (("src/store.py",), "src/store.py"),
+        ((), "src/store.py"),
+        (("src/sums.py",), "src/sums.py"),
+    ],
+)
+def test_a_move_counts_for_all_once_the_main_line_has_it_at_its_new_place_alone(
+    memory: Memory, code: Codebase, committed: tuple[str, ...], path: str
+) -> None:
+    lesson = memory.remember("Doubling is on purpose", files=["src/store.py::doubled"])
+    for name in ("src/store.py", "src/sums.py"):
+        code.write(name, DOUBLED + "# here\n" if name in committed else "def halved(a):\n    return a / 2\n")
+    code.commit("so it is")
+    here = now(memory).place
+    verify(with_index(memory, Elsewhere(memory, "moved", path="src/sums.py")), here)
+    stored = memory.get(lesson.id)
+    other = "src/sums.py" if path == "src/store.py" else "src/store.py"
+    assert (places(stored), stored.anchors[0].also) == ([(path, "doubled")], (f"{other}::doubled",))
+
+
+def test_four_other_places_are_kept_the_newest_first(memory: Memory, code: Codebase) -> None:
+    lesson = memory.remember("This file is generated", files=["src/store.py"])
+    for number in range(6):
+        code.git("mv", "src/store.py" if number == 0 else f"src/at{number - 1}.py", f"src/at{number}.py")
+        code.commit(f"move {number}")
+        now(memory).verify()
+    [anchor] = memory.get(lesson.id).anchors
+    assert anchor.path == "src/at5.py"
+    assert anchor.also == ("src/at4.py", "src/at3.py", "src/at2.py", "src/at1.py")
+
+
+def test_a_file_that_is_moved_back_is_not_kept_beside_itself(memory: Memory, code: Codebase) -> None:
+    lesson = memory.remember("This file is generated", files=["src/store.py"])
+    for before, after in (("src/store.py", "src/wal.py"), ("src/wal.py", "src/store.py")):
+        code.git("mv", before, after)
+        code.commit("move")
+        now(memory).verify()
+    [anchor] = memory.get(lesson.id).anchors
+    assert (anchor.path, anchor.also) == ("src/store.py", ("src/wal.py",))
+    assert anchor.commit == code.git("rev-parse", "HEAD")
+
+
+def test_an_anchor_that_moves_to_where_another_is_becomes_one_with_it(memory: Memory, code: Codebase) -> None:
+    code.write("src/sums.py", "def halved(a):\n    rest = a - a / 2\n    return rest + 0\n")
+    code.commit("sums")
+    lesson = now(memory).remember("Sums are exact", files=["src/store.py::doubled", "src/sums.py::halved"])
+    code.edit("src/store.py", DOUBLED, "")
+    code.edit("src/sums.py", "def halved", f"{DOUBLED}\ndef halved")
+    code.commit("together")
+    report = now(memory).verify()
+    assert report.change is not None
+    assert places(memory.get(lesson.id)) == [("src/sums.py", "doubled"), ("src/sums.py", "halved")]
+    assert report.change.summary == "src/store.py:doubled -> src/sums.py:doubled"
+
+
+def test_without_git_a_move_is_kept_beside(home: Path, tmp_path: Path) -> None:
+    plain = Codebase(tmp_path / "plain", git=False)
+    with Memory(str(plain.folder)) as memory:
+        lesson = memory.remember("Doubling is on purpose", files=["src/store.py::doubled"])
+        plain.move_definition("doubled", "src/store.py", "src/sums.py")
+        report = now(memory).verify()
+        assert [(entry.freshness, entry.followed) for entry in report.checked] == [("moved", True)]
+        assert places(memory.get(lesson.id)) == [("src/store.py", "doubled")]
+        assert memory.get(lesson.id).anchors[0].also == ("src/sums.py::doubled",)
+
+
 def test_a_move_on_a_branch_does_not_move_it_for_the_main_line(memory: Memory, code: Codebase) -> None:
     lesson = memory.remember("Rows are shared", files=["src/store.py::Store.put"])
     code.git("switch", "-q", "-c", "wal")
@@ -288,8 +565,12 @@ def test_a_rebase_leaves_a_lesson_that_can_drift_and_verify_writes_its_new_commi
     code.edit("src/store.py", "Keep a value.", "Keep one value.")
     code.commit("words")
     report = now(memory).verify()
-    assert [entry.freshness for entry in report.checked] == ["fresh"]
-    assert memory.get(lesson.id).anchors[0].commit == code.git("rev-parse", "HEAD")
+    assert [(entry.freshness, entry.followed) for entry in report.checked] == [("fresh", True)]
+    assert report.change is not None
+    assert report.change.summary == "src/store.py:doubled seen here"
+    assert now(memory).verify().change is None, "it is settled"
+    settled = memory.get(lesson.id).anchors[0]
+    assert (settled.commit, settled.branch) == (code.git("rev-parse", "HEAD"), "feat")
     code.edit("src/store.py", "return total * 4", "return total * 5")
     assert now(memory).verdicts([memory.get(lesson.id)])[0][0] == "drifted"
 

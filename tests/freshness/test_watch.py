@@ -7,13 +7,19 @@ import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from holdfast import Memory
+from holdfast.domain.lesson import Anchor, Lesson
+from holdfast.domain.symbol import Verdict
+from holdfast.domain.vocabulary import Freshness
 from holdfast.freshness.notice import load_states
-from holdfast.freshness.tuning import SETTLE_S, WAITS
+from holdfast.freshness.tuning import LOOK_S, SETTLE_S, WAITS
 from holdfast.freshness.watch import StateChange, Watch
+from holdfast.lean.records import replace
+from holdfast.testing.builders import make_change, make_lesson, next_version
 
 TIDES = "High water is kept in centimetres above chart datum."
 CODE = "def high_water(port):\n    level = gauge(port)\n    return round(level * 100)\n"
@@ -232,3 +238,173 @@ def test_looks_become_rarer_when_there_is_much_to_look_at(memory: Memory, monkey
     monkeypatch.setattr(memory.parts.clock, "elapsed_s", lambda: next(ticks))
     watch.look()
     assert watch.pause_s == pytest.approx(2.5)
+
+
+# What is judged at a look
+
+
+class Index:
+    """A code index that says of each file what it is told, and notes which it was asked about."""
+
+    def __init__(self, **states: Freshness) -> None:
+        self.states = {f"src/{name}.py": state for name, state in states.items()}
+        self.places: dict[str, str] = {}
+        self.questions: list[str] = []
+
+    def verdict(self, place: object, anchor: Anchor) -> Verdict:
+        self.questions.append(anchor.path)
+        now = replace(anchor, path=self.places.get(anchor.path, anchor.path))
+        return Verdict(freshness=self.states[anchor.path], reason="body", anchor=now)
+
+    def drain(self) -> list[str]:
+        """The files asked about since the last time."""
+        questions, self.questions = sorted(self.questions), []
+        return questions
+
+
+def lesson_about(memory: Memory, *names: str, **fields: Any) -> Lesson:
+    """A stored lesson about files that are not as they were, so that the code index is asked; logged as a change."""
+    anchors = tuple(Anchor(path=f"src/{name}.py", blob="git1:" + "0" * 40) for name in names)
+    lesson = make_lesson(**{"project": memory.place.project.id, "anchors": anchors, **fields})
+    change = make_change(lessons=(lesson.id,), project=memory.place.project.id)
+    memory.parts.store.put([lesson], {}, change)
+    return lesson
+
+
+def watch_with(memory: Memory, index: Index) -> Watch:
+    return Watch(replace(memory.parts, codeindex=lambda: index), memory.folder)  # type: ignore[arg-type, return-value]
+
+
+@pytest.fixture
+def empty(harbour: Path) -> Iterator[Memory]:
+    """The repository's memory, without a lesson."""
+    for name in ("pilots", "berths", "ferries"):
+        write(harbour, f"{name.upper()} = 2\n", f"src/{name}.py")
+    with Memory(str(harbour)) as opened:
+        yield opened
+
+
+def test_only_lessons_about_files_that_changed_are_judged_again(empty: Memory, harbour: Path) -> None:
+    index = Index(pilots="drifted", berths="drifted")
+    for name in ("pilots", "berths"):
+        lesson_about(empty, name)
+    watch = watch_with(empty, index)
+    assert index.drain() == ["src/berths.py", "src/pilots.py"]
+    write(harbour, "PILOTS = 3\n", "src/pilots.py")
+    assert transitions(watch) == []
+    assert index.drain() == ["src/pilots.py"]
+
+
+def test_what_is_gone_is_looked_for_whatever_file_changes(empty: Memory, harbour: Path) -> None:
+    index = Index(pilots="orphaned", berths="unverified", ferries="drifted")
+    for name in ("pilots", "berths", "ferries"):
+        lesson_about(empty, name)
+    watch = watch_with(empty, index)
+    index.drain()
+    write(harbour, "FERRIES = 3\n", "src/ferries.py")
+    index.states["src/pilots.py"] = "moved"
+    assert transitions(watch) == [("orphaned", "moved")]
+    assert index.drain() == ["src/ferries.py", "src/pilots.py"]
+
+
+def test_all_lessons_are_judged_again_when_something_else_is_checked_out(empty: Memory, harbour: Path) -> None:
+    index = Index(pilots="drifted", berths="drifted")
+    for name in ("pilots", "berths"):
+        lesson_about(empty, name)
+    git(harbour, "add", "-A")
+    git(harbour, "commit", "-q", "-m", "files")
+    watch = watch_with(empty, index)
+    index.drain()
+    commit(harbour)
+    index.states["src/pilots.py"] = "changed"
+    assert transitions(watch) == [("drifted", "changed")]
+    assert index.drain() == ["src/berths.py", "src/pilots.py"]
+    assert {known.by for known in load_states(empty.parts, empty.place).values()} == {"", "checkout"}
+
+
+def test_a_new_or_revised_lesson_is_judged_and_the_others_are_not(empty: Memory, harbour: Path) -> None:
+    index = Index(pilots="drifted", berths="drifted", ferries="fresh")
+    first = lesson_about(empty, "pilots")
+    watch = watch_with(empty, index)
+    index.drain()
+    lesson_about(empty, "berths")
+    assert watch.look() == []
+    assert (index.drain(), watch.lessons, watch.files) == (["src/berths.py"], 2, 2)
+    anchor = Anchor(path="src/ferries.py", blob="git1:" + "0" * 40)
+    revised = next_version(first, anchors=(anchor,))
+    empty.parts.store.put([revised], {first.id: first.recorded_at}, make_change(project=empty.place.project.id))
+    assert [(change.before, change.freshness, change.lesson) for change in watch.look()] == [
+        ("drifted", "fresh", revised)
+    ]
+    assert (index.drain(), watch.lessons, watch.files) == (["src/ferries.py"], 2, 2)
+    assert watch.look() == []
+    assert index.drain() == []
+
+
+def test_only_active_lessons_of_the_project_about_files_are_watched(empty: Memory) -> None:
+    lesson_about(empty, "pilots", "berths")
+    lesson_about(empty)
+    lesson_about(empty, "pilots", state="candidate")
+    lesson_about(empty, "pilots", project="elsewhere")
+    watch = watch_with(empty, Index(pilots="drifted", berths="drifted"))
+    assert (watch.lessons, watch.files) == (1, 2)
+
+
+def test_lessons_are_read_page_by_page(empty: Memory, harbour: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("holdfast.freshness.watch.LESSONS_A_PAGE", 2)
+    index = Index(pilots="drifted")
+    lessons = [lesson_about(empty, "pilots") for _ in range(5)]
+    watch = watch_with(empty, index)
+    assert watch.lessons == 5
+    assert {known.lesson for known in load_states(empty.parts, empty.place).values()} == {
+        lesson.id for lesson in lessons
+    }
+    index.states["src/pilots.py"] = "changed"
+    write(harbour, "PILOTS = 3\n", "src/pilots.py")
+    assert transitions(watch) == [("drifted", "changed")] * 5
+
+
+def test_where_code_is_now_is_watched_beside_where_it_was(empty: Memory, harbour: Path) -> None:
+    index = Index(pilots="moved")
+    index.places["src/pilots.py"] = "src/berths.py"
+    lesson_about(empty, "pilots")
+    watch = watch_with(empty, index)
+    assert watch.files == 2
+    index.states["src/pilots.py"] = "drifted"
+    write(harbour, "BERTHS = 3\n", "src/berths.py")
+    assert transitions(watch) == [("moved", "drifted")]
+    index.places.clear()
+    write(harbour, "BERTHS = 4\n", "src/berths.py")
+    assert transitions(watch) == []
+    assert watch.files == 1
+
+
+def test_a_change_between_two_looks_that_is_taken_back_is_not_judged(empty: Memory, harbour: Path) -> None:
+    index = Index(pilots="drifted")
+    lesson_about(empty, "pilots")
+    watch = watch_with(empty, index)
+    index.drain()
+    (harbour / ".git" / "index.lock").touch()
+    assert watch.look() == []
+    assert watch.pause_s == LOOK_S, "git at work is no news while no file changes"
+    assert index.drain() == []
+
+
+def test_a_confirmed_lesson_is_told_to_be_fresh_again(memory: Memory, harbour: Path) -> None:
+    watch = memory.watch()
+    write(harbour, BODY)
+    settled(watch)
+    [lesson] = memory.lessons()
+    memory.confirm(lesson.id)
+    assert [(change.before, change.freshness) for change in watch.look()] == [("drifted", "fresh")]
+
+
+def test_a_look_waits_anew_after_files_stood_still(memory: Memory, harbour: Path) -> None:
+    watch = memory.watch()
+    for step in range(WAITS - 1):
+        write(harbour, BODY + f"# {step}\n")
+        assert watch.look() == []
+    assert len(watch.look()) == 1
+    for step in range(WAITS):
+        write(harbour, CODE + f"# {step}\n")
+        assert watch.look() == [], step

@@ -121,3 +121,101 @@ def test_learning_ties_the_files_of_every_session_it_learns_from(memory: Memory)
 def test_without_a_code_index_nothing_is_tied(memory: Memory) -> None:
     observe(memory, Walk("s1").prompt().read("a.py").edit("b.py"))
     assert associate(replace(memory.parts, codeindex=lambda: None), memory.place) == 0
+
+
+# What counts as a look, and which events are read
+
+
+@pytest.mark.parametrize(
+    ("kind", "tool", "is_look"),
+    [("tool_result", "Read", True), ("tool_result", "Grep", False), ("tool_failure", "Read", False),
+     ("tool_use", "Read", False)],
+)  # fmt: skip
+def test_a_file_was_looked_at_when_a_read_of_it_came_back(kind: str, tool: str, is_look: bool) -> None:
+    walk = Walk().prompt().add(kind, "a.py", tool=tool, text="", trust="tool").edit("b.py")
+    assert weigh_pairs(walk.events) == ({("a.py", "b.py"): 1.0} if is_look else {})
+
+
+def test_every_file_of_a_read_counts_and_the_first_of_an_edit() -> None:
+    walk = Walk().prompt()
+    walk.add("tool_result", tool="Read", text="", trust="tool")
+    walk.events[-1] = replace(walk.events[-1], files=("a.py", "b.py"))
+    walk.add("file_edit", tool="Edit", old="a", new="b", text="")
+    walk.edit("c.py")
+    walk.events[-1] = replace(walk.events[-1], files=("c.py", "d.py"))
+    assert weigh_pairs(walk.events) == {("b.py", "c.py"): 1.0, ("a.py", "c.py"): pytest.approx(2**-0.5)}
+
+
+def test_the_nearest_look_of_several_counts_and_one_that_was_repeated_is_the_last(memory: Memory) -> None:
+    walk = Walk().prompt().read("a.py", "b.py", "a.py").edit("c.py").read("b.py").edit("c.py")
+    assert weigh_pairs(walk.events) == {("a.py", "c.py"): 1.0, ("b.py", "c.py"): 1.0}
+
+
+def test_events_are_weighed_in_the_order_in_which_they_happened() -> None:
+    walk = Walk().prompt().read("a.py").edit("b.py")
+    assert weigh_pairs(reversed(walk.events)) == {("a.py", "b.py"): 1.0}
+
+
+class Pairs:
+    """A code index that keeps what it is given."""
+
+    def __init__(self, upto: str = "", is_kept: bool = True) -> None:
+        self.upto, self.is_kept = upto, is_kept
+        self.calls: list[tuple[str, dict[tuple[str, str], float], str]] = []
+
+    def pairs_upto(self, place: object, relation: str) -> str:
+        return self.upto
+
+    def add_pairs(
+        self, place: object, relation: str, pairs: dict[tuple[str, str], float], since: str, upto: str
+    ) -> bool:
+        self.calls.append(("add", pairs, upto))
+        return self.is_kept
+
+    def put_pairs(self, place: object, relation: str, pairs: dict[tuple[str, str], float], upto: str) -> bool:
+        self.calls.append(("put", pairs, upto))
+        return self.is_kept
+
+
+def counted(memory: Memory, index: Pairs) -> int:
+    return associate(replace(memory.parts, codeindex=lambda: index), memory.place)
+
+
+@pytest.mark.parametrize("upto", ["", "damage"])
+def test_an_index_without_pairs_is_given_all_of_them_and_one_with_pairs_the_new_ones(memory: Memory, upto: str) -> None:
+    observe(memory, Walk("s1").prompt().read("a.py").edit("b.py"))
+    first = Pairs(upto)
+    assert counted(memory, first) == 1
+    [(verb, pairs, newest)] = first.calls
+    assert (verb, pairs) == ("put", {("a.py", "b.py"): 1.0})
+    observe(memory, Walk("s1", 100).prompt().read("a.py").edit("b.py").read("c.py").edit("b.py"))
+    observe(memory, Walk("s2", 200).prompt().read("a.py").edit("b.py"))
+    second = Pairs(newest)
+    assert counted(memory, second) == 2
+    assert second.calls[0][:2] == ("add", {("c.py", "b.py"): 1.0, ("a.py", "b.py"): 1.0})
+    assert int(second.calls[0][2]) > int(newest)
+    third = Pairs(second.calls[0][2])
+    assert (counted(memory, third), third.calls) == (0, [])
+
+
+def test_pairs_of_a_session_grow_by_the_difference_alone(memory: Memory) -> None:
+    observe(memory, Walk("s1").prompt().read("a.py", "c.py").edit("b.py"))
+    first = Pairs()
+    counted(memory, first)
+    observe(memory, Walk("s1", 100).prompt().read("a.py").edit("b.py"))
+    second = Pairs(first.calls[0][2])
+    assert counted(memory, second) == 1
+    assert second.calls[0][1] == {("a.py", "b.py"): pytest.approx(1 - 2**-0.5)}
+
+
+def test_what_another_process_counted_first_is_not_reported(memory: Memory) -> None:
+    observe(memory, Walk("s1").prompt().read("a.py").edit("b.py"))
+    assert counted(memory, Pairs(is_kept=False)) == 0
+
+
+def test_more_events_than_a_page_are_all_read(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("holdfast.learning.associations.EVENTS_A_READ", 2)
+    observe(memory, Walk("s1").prompt().read("a.py", "c.py").edit("b.py").prompt().read("d.py").edit("e.py"))
+    index = Pairs()
+    assert counted(memory, index) == 3
+    assert set(index.calls[0][1]) == {("a.py", "b.py"), ("c.py", "b.py"), ("d.py", "e.py")}

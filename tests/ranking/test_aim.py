@@ -119,6 +119,35 @@ def test_a_question_for_a_kind_is_understood(text: str, kinds: set[str], subject
     assert rest == subject
 
 
-@pytest.mark.parametrize("text", ["fix the decisions table", "the constraints.py import fails", "", "decisionstore"])
+@pytest.mark.parametrize(
+    "text", ["fix the decisions table", "the constraints.py import fails", "", "decisionstore", "decisions2 of it"]
+)
 def test_a_question_about_something_else_asks_for_no_kind(text: str) -> None:
     assert kinds_asked(text) == ((), "")
+
+
+WORDINGS: dict[str, str] = {
+    "what failed before|what has failed before|what went wrong before|what did not work|failed before|"
+    "what didn't work|what was tried|what did we try|what have we tried|failed approaches|failed attempts|"
+    "known failures|what failed|dead ends": "failed_approach",
+    "which constraints|what constraints|any constraints|constraints|what must i not|what is forbidden|"
+    "what is not allowed|which limits": "constraint",
+    "what did we decide|what was decided|what have we decided|which decisions|what decisions|any decisions|"
+    "why did we choose|why did we decide|decisions": "decision",
+    "any preferences|which preferences|what preferences|what does the user prefer|preferences|what do i prefer|"
+    "what are my preferences": "preference",
+    "which conventions|what conventions|any conventions|conventions|which rules|what rules|any rules|style rules":
+        "convention",
+    "what caused|known bugs|which bugs|any bugs|root causes|root cause": "bug_cause",
+    "which commands|what commands|which tools|what tools|tooling": "tooling",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("wording", "kind"), [(wording, kind) for row, kind in WORDINGS.items() for wording in row.split("|")]
+)
+def test_each_wording_asks_for_its_kind(wording: str, kind: str) -> None:
+    kinds, subject = kinds_asked(f"{wording} walrus")
+    assert kind in kinds
+    assert subject == "walrus"
+    assert kinds_asked(f"{wording}!") == (kinds, "")

@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+from math import log
+
 import pytest
 
 from holdfast.domain.briefing import LaneShare
-from holdfast.ranking.bar import ASKED, PUSHED, Bar, Chance, is_sure, passes
+from holdfast.ranking.bar import ASKED, PUSHED, UNKNOWN, Bar, Chance, is_sure, passes
 from holdfast.ranking.relevance import Fit
 from holdfast.ranking.tuning import MANY
 
@@ -14,6 +16,21 @@ SOME_WORDS = Fit(strength=2.2, coverage=0.25)
 
 def shares(**scores: float) -> tuple[LaneShare, ...]:
     return tuple(LaneShare(lane=lane, rank=1, raw=raw, share=0.1) for lane, raw in scores.items())
+
+
+def test_just_enough_is_enough() -> None:
+    ten = Chance(lessons=10, stems=1_000)
+    spread = log(1 + 10)
+    assert passes(shares(vector=0.24 + 0.068 * spread), Fit(), PUSHED, ten)
+    assert passes(shares(text=1.0), Fit(strength=0.22 * spread), PUSHED, ten)
+    assert not passes(shares(text=1.0), Fit(strength=0.22 * spread - 1e-9), PUSHED, ten)
+
+
+def test_a_chance_that_nobody_knows_counts_no_lesson_and_no_word() -> None:
+    assert Chance() == UNKNOWN == Chance(lessons=0, stems=0)
+    assert passes(shares(exact=0.4), Fit(), PUSHED)
+    assert not passes(shares(vector=0.8), Fit(), PUSHED)
+    assert passes(shares(vector=0.81), Fit(), PUSHED)
 
 
 @pytest.mark.parametrize("bar", [PUSHED, ASKED])

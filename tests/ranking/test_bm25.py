@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+from math import log
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -21,6 +24,14 @@ def test_nothing_in_common_is_nothing() -> None:
     assert bm25("tide", ["", "moon", "the of and"]) == [0, 0, 0]
     assert bm25("", ["moon"]) == [0]
     assert bm25("moon", []) == []
+
+
+def test_the_length_of_a_text_counts_against_the_average_of_all() -> None:
+    (alone,) = bm25("moon", ["moon"])
+    assert alone == pytest.approx(log(4 / 3))
+    short, long = bm25("moon", ["moon", "moon tide pool heron"])
+    assert alone > short > long > 0
+    assert short / long == pytest.approx((1 + 1.2 * (0.25 + 0.75 * 4 / 2.5)) / (1 + 1.2 * (0.25 + 0.75 / 2.5)))
 
 
 @given(st.text(max_size=40), st.lists(st.text(max_size=60), max_size=6))

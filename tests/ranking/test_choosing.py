@@ -41,6 +41,16 @@ def test_exact_matches_come_first_however_alike() -> None:
     assert order(rivals, 3) == [0, 2, 1]
 
 
+def test_a_copy_of_the_best_comes_after_a_worthless_lesson_that_is_nearly_one() -> None:
+    best, copy, other = rival(1.0, "a b c d e f g h i j"), rival(1.0, "a b c d e f g h"), rival(0.0, "a b c d e f g")
+    assert order([best, copy, other], 3) == [0, 2, 1]
+
+
+def test_a_rival_is_no_exact_match_unless_it_says_so() -> None:
+    assert order([rival(0.1, "a"), rival(1.0, "b")], 2) == [1, 0]
+    assert order([rival(0.1, "a", exact=True), rival(1.0, "b")], 2) == [0, 1]
+
+
 rivals_lists = st.lists(st.builds(rival, st.floats(0, 10), st.sampled_from(["a b", "b c", "d", ""])), max_size=8)
 
 

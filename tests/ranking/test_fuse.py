@@ -39,6 +39,12 @@ def test_a_retriever_gives_its_weight_times_the_score_and_a_little_for_the_rank(
     assert list(given_) == ["a", "b"]
 
 
+def test_a_thousand_lessons_are_fused_unless_told_otherwise() -> None:
+    many = {"path": [Hit(id=LessonId(f"{n:04}"), score=1.0) for n in range(1_001)]}
+    assert list(fuse(many)) == [f"{n:04}" for n in range(1_000)]
+    assert list(fuse(many, 2)) == ["0000", "0001"]
+
+
 def test_words_decide_where_a_lesson_has_most_of_the_question_and_meaning_where_none_has() -> None:
     vectors = hits(alike=0.5, other=0.3, last=0.1)
     assert first({"vector": vectors, "text": hits(other=0.9)}) == "other"

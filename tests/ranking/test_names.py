@@ -54,6 +54,30 @@ def test_the_topic_key_is_a_name() -> None:
     assert naming(make_lesson(topic_key="error_handling"), runs_of("on error handling")) == TELLING
 
 
+def test_a_name_of_more_than_four_words_or_a_run_of_more_has_no_slip() -> None:
+    assert named("the dead letter queue topic", "dead let ter queue topic") == UNNAMED
+    assert named("the dead let ter queue topic", "dead letter queue topic") == UNNAMED
+    assert named("the deadletter queue", "dead letter queue") == TELLING
+
+
+def test_an_everyday_name_stays_hardly_a_name_whatever_other_names_are_not_there() -> None:
+    assert named("the tests fail", "walrus", "test", "heron") == EVERYDAY_NAME
+    assert named("the tesst", "test", "tests") == UNNAMED
+    assert named("the walrus tests", "test", "walrus", "test") == TELLING
+
+
+@pytest.mark.parametrize(
+    ("text", "is_slip"),
+    [
+        ("kubernete", True), ("kubernetess", True), ("kuberneets", True), ("kubernetesss", False), ("kubernet", False),
+        ("ukbernetes", False), ("kubernetea", False), ("kbuernetse", False), ("kubernees", True), ("kubernnetes", True),
+    ],
+)  # fmt: skip
+def test_one_letter_more_or_less_or_two_swapped_is_a_slip(text: str, is_slip: bool) -> None:
+    assert (named(text, "kubernetes9") == TELLING) is False
+    assert (named(f"{text}9", "kubernetes9") == TELLING) is is_slip
+
+
 def test_slips_are_not_looked_for_in_a_long_text() -> None:
     assert named("kuberntes " + "word " * 60, "kubernetes") == UNNAMED
     assert named("kubernetes " + "word " * 60, "kubernetes") == TELLING

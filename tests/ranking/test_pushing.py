@@ -82,6 +82,24 @@ def test_among_few_the_words_are_half_of_the_prompt_or_three_tenths_of_the_lesso
     assert not passes(0.2, stems=21)
 
 
+def test_just_enough_is_enough() -> None:
+    least = 0.64 + 0.07 * log(1 + 400)
+    assert is_about(shares(vector=least), 0.0, NO_WORDS, among(400))
+    assert is_plainly_about(shares(vector=1.2 * 1.0 * least), 0.0, among(400))
+    strength = 2.7 + 0.04 * 5.0
+    words = Fit(strength=strength, coverage=strength / 5.0)
+    assert words.strength / words.coverage == 5.0
+    assert is_about(shares(), 0.0, words, among(3))
+    weight = 30 * (0.25 + 0.07 * log(1 + 400))
+    assert weight / 30 == 0.25 + 0.07 * log(1 + 400)
+    assert agrees(shares(symbol=1.0), weight, among(400))
+
+
+def test_the_nearest_place_counts() -> None:
+    assert worth_here(shares(path=0.6), 0.0) == worth_here(shares(symbol=0.6), 0.0) == 0.6
+    assert worth_here(shares(exact=0.6), 0.0) == 0.0
+
+
 def test_a_lesson_about_a_file_needs_a_near_place() -> None:
     assert agrees(shares(path=0.6), 0.0, among(3))
     assert not agrees(shares(path=0.59), 0.0, among(3))

@@ -3,9 +3,11 @@ from __future__ import annotations
 import pytest
 
 from holdfast.domain.briefing import LaneShare
+from holdfast.ranking import relevance
 from holdfast.ranking.bar import ASKED, PUSHED, passes, passes_by_words
 from holdfast.ranking.relevance import Fit, fit_of, lesson_stems, stem, weigh
 from holdfast.testing.builders import make_lesson
+from holdfast.text.words import WORD_LIMIT
 
 LESSON = make_lesson(
     insight="The retry queue must be drained before shutdown; jobs are lost otherwise.",
@@ -37,6 +39,50 @@ def test_forms_of_a_word_have_one_stem(form: str, other_form: str) -> None:
 )  # fmt: skip
 def test_a_stem_is_cut_from_words_that_are_long_enough(word: str, root: str) -> None:
     assert stem(word) == root
+
+
+@pytest.mark.parametrize("word", ["gas", "as", "ipv4s", "k8s", "x2ing", "e2ed"])
+def test_a_short_word_and_a_word_with_a_digit_are_their_own_stem(word: str) -> None:
+    assert stem(word) == word
+
+
+@pytest.mark.parametrize(
+    ("word", "weight"), [("да", 0.6), ("мир", 1.0), ("天気予", 0.6), ("ox", 1.0), ("é", 0.6), ("αβγδε", 1.0)]
+)
+def test_a_term_of_another_script_weighs_as_a_pair_up_to_two_characters(word: str, weight: float) -> None:
+    assert {each for _, each, _ in weigh(word).stems} == {weight}
+
+
+@pytest.mark.parametrize(
+    ("question", "stems", "fits"),
+    [
+        ("log", {"blogger"}, False),
+        ("log", {"log"}, True),
+        ("気", {"天気"}, True),
+        ("気", {"天"}, False),
+        ("気", {"気"}, True),
+    ],
+)
+def test_a_word_is_whole_and_a_character_of_a_script_in_runs_is_a_part(
+    question: str, stems: set[str], fits: bool
+) -> None:
+    assert bool(fit_of(weigh(question), frozenset(stems)).matched) is fits
+
+
+def test_nothing_asked_fits_nothing() -> None:
+    assert fit_of(weigh(""), lesson_stems(LESSON)) == Fit()
+
+
+def test_stems_of_chunks_are_kept_up_to_a_number_and_a_length(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(relevance, "KNOWN_CHUNKS", 2)
+    known = relevance._Known()
+    for chunk, kept in (("cats", ["cats"]), ("dogs", ["cats", "dogs"]), ("cats", ["cats", "dogs"]), ("cows", ["cows"])):
+        assert known[chunk] == (chunk[:-1],)
+        assert list(known) == kept
+    longest = "x" * WORD_LIMIT
+    assert known[longest]
+    assert known[longest + "x"] is not None
+    assert list(known) == ["cows", longest]
 
 
 @pytest.mark.parametrize(

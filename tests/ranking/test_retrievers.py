@@ -112,6 +112,12 @@ def test_an_equal_error_counts_as_equal_and_not_as_near() -> None:
     assert scores(score_exact([equal], errors, 5)) == {1: 1.0}
 
 
+def test_a_score_of_just_the_least_is_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("holdfast.ranking.retrievers.EXACT_LEAST", 0.5)
+    found = score_exact([token("a", "mention", 1, 1), token("b", "part", 1, 2)], NO_ERRORS, 5)
+    assert scores(found) == {1: 0.5}
+
+
 # Text
 
 
@@ -174,6 +180,18 @@ def test_a_session_counts_by_its_three_best_hits() -> None:
     assert scored == pytest.approx(dict.fromkeys(range(4, 0, -1), single * (1 + 0.2 * 3)))
 
 
+def test_a_session_counts_by_the_best_of_its_hits_whatever_their_order() -> None:
+    one = scores(score_text(text(match(9, 1.0)), 5))[9]
+    scored = scores(score_text(text(*(match(n, float(n), "s") for n in (2, 4, 1, 3))), 5))
+    assert scored == pytest.approx({n: one * (n + 0.2 * (4 + 3 + 2)) for n in range(4, 0, -1)})
+
+
+def test_a_store_without_lessons_or_terms_gives_no_odd_scores() -> None:
+    (hit,) = score_text(text(match(1, 0.11), terms=(("zebra", 0),), lessons=0), 5)
+    assert hit.score == pytest.approx(0.11 / (2.2 * 0.1))
+    assert scores(score_text(text(match(1, 3.0), terms=()), 5)) == {1: 3.0}
+
+
 def test_only_the_best_hits_give_something_to_what_is_near_them() -> None:
     matches = [match(n, 5.0) for n in range(100, 100 + NEARBY_HITS - 1)]
     scored = scores(score_text(text(*matches, match(2, 2.0, "s", after=3), match(4, 1.0, "t", after=5)), 200))
@@ -210,7 +228,7 @@ def test_equal_scores_come_newest_first_and_the_limit_cuts_after_scoring() -> No
     ]
     assert list(scores(score_paths(places, 9))) == [1, 9, 8, 7]
     assert list(scores(score_paths(places, 2))) == [1, 9]
-    assert score_paths(places, 0) == []
+    assert score_paths(places, 0) == score_paths(places, -1) == []
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from holdfast.domain.lesson import Lesson
 from holdfast.domain.vocabulary import TRUSTS
 from holdfast.lean.records import replace
-from holdfast.ranking.settlement import rule
+from holdfast.ranking.settlement import Ruling, rule
 from holdfast.testing.builders import START, make_lesson
 from holdfast.text.contradiction import Relation, relation
 
@@ -77,6 +77,54 @@ def test_trust_comes_before_validity_evidence_and_age(
     worse = replace(worse, validity=replace(worse.validity, valid_to=ended)) if ended else worse
     ruling = rule(lesson(NPM, **better), worse, relation(NPM, PNPM), NOW)
     assert (ruling.first, ruling.reason) == (True, reason)
+
+
+ENDED = "We switched from npm to pnpm for dependencies."
+
+
+@pytest.mark.parametrize(
+    ("ender", "ending", "reason", "closes"),
+    [
+        ("verified", "agent", "says that the other one has ended", True),
+        ("verified", "verified", "says that the other one has ended", True),
+        ("agent", "agent", "says that the other one has ended", False),
+        ("verified", "person", "a person's word comes before verified code", True),
+        ("agent", "verified", "verified code comes before the agent's word", True),
+    ],
+)
+def test_a_lesson_that_says_the_other_has_ended_is_better_where_it_is_trusted_as_much(
+    ender: Any, ending: Any, reason: str, closes: bool
+) -> None:
+    one, other = lesson(ENDED, trust=ender), lesson(NPM, trust=ending, days=3)
+    there, back = rule(one, other, relation(ENDED, NPM), NOW), rule(other, one, relation(NPM, ENDED), NOW)
+    is_ended = reason.startswith("says")
+    assert (there.first, there.reason) == (is_ended, reason)
+    assert (back.first, back.reason) == (not is_ended, reason)
+    assert there.closes is back.closes is closes
+
+
+@pytest.mark.parametrize(("better", "worse", "closes"), [("ada", "ada", True), ("ada", "bob", False), ("", "", True)])
+def test_a_person_closes_a_lesson_of_the_same_person_only(better: str, worse: str, closes: bool) -> None:
+    newer, older = lesson(NPM, trust="person", person=better, days=3), lesson(PNPM, trust="person", person=worse)
+    ruling = rule(newer, older, relation(NPM, PNPM), NOW)
+    assert (ruling.first, ruling.closes) == (True, closes)
+
+
+def test_a_newer_or_equally_new_word_of_equal_trust_takes_the_place_of_the_other() -> None:
+    better = lesson(NPM, trust="verified", sessions_seen=("s1", "s2"))
+    assert rule(better, lesson(PNPM, trust="verified"), relation(NPM, PNPM), NOW).closes
+    older = rule(better, lesson(PNPM, trust="verified", days=1), relation(NPM, PNPM), NOW)
+    assert (older.first, older.reason, older.closes) == (True, "has more evidence", False)
+
+
+def test_a_lesson_is_not_better_than_itself() -> None:
+    one = lesson()
+    ruling = rule(one, one, relation(NPM, PNPM), NOW)
+    assert (ruling.first, ruling.reason) == (False, "has the later id")
+
+
+def test_a_ruling_closes_nothing_unless_it_says_so() -> None:
+    assert not Ruling(first=True, reason="is newer").closes
 
 
 def test_what_is_not_sure_closes_nothing() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from holdfast.domain.statefamilies import EMBEDDER_COVERING, EMBEDDER_RESTING
+from holdfast.domain.statefamilies import EMBEDDER_COVERING, EMBEDDER_RESTING, LESSONS_CHANGED
 from holdfast.errors import EmbedderError
 from holdfast.lean.records import replace
 from holdfast.ports.parts import Parts
@@ -277,3 +277,95 @@ def test_where_a_host_waits_it_only_answers(store: SqliteStore) -> None:
     put(store, 3)
     parts = replace(parts_with(store, LocalEmbedder()), hasty=True)
     assert embed_question(parts, "tides").missing.endswith(": 3")
+
+
+# When it is done, and who answers
+
+
+def test_as_many_as_the_limit_leave_it_open_whether_more_wait(store: SqliteStore) -> None:
+    embedder = LetterEmbedder()
+    put(store, 2)
+    assert embed_pending(parts_with(store, embedder), limit=2) == 2
+    assert store.get_state(EMBEDDER_COVERING) == ""
+    assert store.get_state(LESSONS_CHANGED) == "yes"
+    assert embed_pending(parts_with(store, embedder), limit=2) == 0
+    assert store.get_state(EMBEDDER_COVERING) == embedder.id
+    assert store.get_state(LESSONS_CHANGED) == ""
+
+
+def test_a_lesson_that_comes_while_others_are_embedded_keeps_the_old_embedder_answering(store: SqliteStore) -> None:
+    embedder = LetterEmbedder()
+    put(store, 1)
+
+    def another() -> None:
+        embedder.before = None
+        late = make_lesson(insight="A late rule.")
+        store.put([late], {late.id: None})
+
+    embedder.before = another
+    embed_pending(parts_with(store, embedder))
+    assert store.get_state(EMBEDDER_COVERING) == ""
+    assert waiting(store, embedder) == 1
+
+
+def test_the_embedder_that_covers_everything_answers_itself(store: SqliteStore) -> None:
+    embedder, twin = LetterEmbedder(), LetterEmbedder()
+    put(store, 1)
+    parts = parts_with(store, embedder, former=twin)
+    embed_pending(parts)
+    assert embed_question(parts, "tides").embedder_id == embedder.id
+    assert twin.calls == 0
+    assert coverage(parts) == Coverage(lessons=1, embedded=1, answering=embedder.id)
+    assert Coverage() == Coverage(lessons=0, embedded=0, answering="", failed="")
+
+
+def test_what_is_embedded_by_now_and_who_answers_is_told(store: SqliteStore) -> None:
+    old, new = LetterEmbedder("old#2"), LetterEmbedder("new#2")
+    put(store, 3)
+    embed_pending(parts_with(store, old))
+    parts = parts_with(store, new, former=old)
+    embed_pending(parts, limit=1)
+    assert coverage(parts) == Coverage(lessons=3, embedded=1, answering="old#2")
+    assert coverage(parts_with(store, None)) == Coverage(lessons=3)
+
+
+def test_a_question_of_blanks_is_not_embedded(store: SqliteStore) -> None:
+    embedder = LetterEmbedder()
+    assert embed_question(parts_with(store, embedder), " \n ") == Placed()
+    assert embedder.calls == 0
+
+
+@pytest.mark.parametrize(("is_local", "is_caught_up"), [(True, True), (False, False)])
+def test_only_an_embedder_of_this_machine_catches_up_with_a_question(
+    store: SqliteStore, is_local: bool, is_caught_up: bool
+) -> None:
+    embedder = LocalEmbedder() if is_local else LetterEmbedder()
+    put(store, 2)
+    parts = parts_with(store, embedder)
+    embed_question(parts, "tides")
+    assert (waiting(store, embedder) == 0) is is_caught_up
+
+
+def test_an_embedder_that_has_seen_everything_does_not_look_for_more(store: SqliteStore) -> None:
+    looks: list[object] = []
+    real = store.find
+
+    class Watched:
+        """The real store, which notes each look for lessons."""
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(store, name)
+
+        def find(self, where: LessonFilter) -> Any:
+            looks.append(where)
+            return real(where)
+
+    put(store, 2)
+    parts = parts_with(Watched(), LocalEmbedder())  # type: ignore[arg-type]
+    embed_question(parts, "tides")
+    assert len(looks) == 1
+    embed_question(parts, "tides")
+    assert len(looks) == 1
+    store.set_state(LESSONS_CHANGED, "", "yes")
+    embed_question(parts, "tides")
+    assert len(looks) == 2

@@ -238,21 +238,53 @@ def test_a_file_that_may_not_grow_is_full_and_sound_afterwards(path: Path) -> No
     ("number", "kind"),
     [
         (errno.EACCES, StoreReadOnlyError),
+        (errno.EPERM, StoreReadOnlyError),
+        (errno.EFBIG, StoreFullError),
+        (errno.ENOENT, StoreError),
+        (None, StoreError),
         (errno.EROFS, StoreReadOnlyError),
         (errno.ENOSPC, StoreFullError),
         (errno.EDQUOT, StoreFullError),
         (errno.EIO, StoreError),
     ],
 )
-def test_errors_of_the_file_system_are_ours_too(number: int, kind: type[StoreError]) -> None:
-    error = translate(OSError(number, os.strerror(number)), "/x/memory.db")
+def test_errors_of_the_file_system_are_ours_too(number: int | None, kind: type[StoreError]) -> None:
+    error = translate(OSError("odd") if number is None else OSError(number, os.strerror(number)), "/x/memory.db")
     assert type(error) is kind
     assert error.hint
     assert "/x/memory.db" in str(error)
 
 
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("PERM", StoreReadOnlyError), ("BUSY", StoreLockedError), ("LOCKED", StoreLockedError),
+        ("READONLY", StoreReadOnlyError), ("CORRUPT", StoreCorruptError), ("FULL", StoreFullError),
+        ("CANTOPEN", StoreReadOnlyError), ("NOTADB", StoreCorruptError), ("ERROR", StoreError),
+        ("INTERNAL", StoreError), ("PROTOCOL", StoreError), ("BUSY_SNAPSHOT", StoreLockedError),
+        ("CANTOPEN_ISDIR", StoreReadOnlyError), ("CORRUPT_INDEX", StoreCorruptError),
+        ("READONLY_DBMOVED", StoreReadOnlyError), ("IOERR_WRITE", StoreFullError), ("IOERR_SHMSIZE", StoreFullError),
+        ("IOERR_READ", StoreError), ("IOERR", StoreError),
+    ],
+)  # fmt: skip
+def test_the_drivers_errors_are_ours_by_their_code(name: str, kind: type[StoreError]) -> None:
+    error = sqlite3.OperationalError("odd")
+    error.sqlite_errorcode = getattr(sqlite3, f"SQLITE_{name}")
+    ours = translate(error, "/x/memory.db")
+    assert type(ours) is kind
+    assert ours.hint
+    assert str(ours) == "/x/memory.db: odd"
+
+
 def test_an_error_the_driver_does_not_number_is_a_store_error() -> None:
-    assert type(translate(sqlite3.ProgrammingError("odd"), "/x")) is StoreError
+    ours = translate(sqlite3.ProgrammingError("odd"), "/x")
+    assert (type(ours), ours.hint) == (StoreError, "holdfast doctor")
+
+
+def test_what_reading_a_row_raises_is_damage_of_the_file() -> None:
+    ours = translate(ValueError("month must be in 1..12"), "/x")
+    assert type(ours) is StoreCorruptError
+    assert str(ours) == "/x: a damaged row: ValueError: month must be in 1..12"
 
 
 def _fail_in_the_middle() -> None:

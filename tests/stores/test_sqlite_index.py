@@ -43,6 +43,11 @@ def test_options_that_cannot_be_are_refused(options: dict[str, str]) -> None:
         make_index(options)
 
 
+def test_an_index_waits_for_thirty_seconds_unless_told_otherwise(path: str) -> None:
+    assert SqliteIndex(path)._connection.timeout_s == make_index({"path": path})._connection.timeout_s == 30
+    assert make_index({"path": path, "timeout_s": "0.5"})._connection.timeout_s == 0.5
+
+
 def test_it_is_there_when_opened_again(path: str) -> None:
     with make_index({"path": path}) as index:
         keep(index, make_outline())
@@ -91,6 +96,23 @@ def test_two_that_find_the_damage_begin_anew_once(path: str) -> None:
     assert len(messages) == 1
 
 
+def test_a_damaged_file_that_is_gone_by_now_is_begun_anew_without_a_word(path: str) -> None:
+    with make_index({"path": path}) as index:
+        keep(index, *(make_outline(f"src/{n}.py", f"git1:{n}") for n in range(400)))
+    told: list[str] = []
+    with make_index({"path": path}, told.append) as index:
+        size = os.path.getsize(path)
+        with open(path, "r+b") as file:
+            file.seek(4096)
+            file.write(b"\xff" * (size - 4096))
+        os.unlink(path)
+        assert index.files(ROOT) == {}
+        keep(index, make_outline())
+        assert len(index.files(ROOT)) == 1
+    assert told == []
+    assert not os.path.exists(path + ".corrupt")
+
+
 def test_a_file_of_a_newer_version_is_left_alone(path: str) -> None:
     with make_index({"path": path}):
         pass
@@ -124,6 +146,55 @@ def test_outlines_of_former_contents_are_kept_up_to_a_number(
     outlined = index.outlined(blobs)
     assert 5 <= len(outlined) <= 11
     assert blobs[-1] in outlined
+
+
+def linked(index: SqliteIndex) -> list[str]:
+    """Of the files that import nothing of this project, those that are still linked."""
+    return sorted(set(index.files(ROOT)) - set(index.unlinked(ROOT, 1_000)))
+
+
+@pytest.mark.parametrize(("new", "all_are_unlinked"), [(20, False), (21, True)])
+def test_with_more_than_twenty_new_names_all_files_are_unlinked(
+    index: SqliteIndex, new: int, all_are_unlinked: bool
+) -> None:
+    keep(index, make_outline("old.py", imports=(Import(module="os"),)))
+    index.link(ROOT, {"old.py": []})
+    keep(index, *(make_outline(f"new{n}.py", f"git1:n{n}") for n in range(new)))
+    assert linked(index) == ([] if all_are_unlinked else ["old.py"])
+
+
+def test_of_spare_outlines_the_oldest_half_go_when_there_are_more_than_so_many(
+    index: SqliteIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(indexrows, "SPARE_OUTLINES", 4)
+    blobs = [f"git1:{n}" for n in range(7)]
+    for blob in blobs[:5]:
+        keep(index, make_outline(blob=blob))
+    assert index.outlined(blobs) == set(blobs[:5]), "four are spare"
+    keep(index, make_outline(blob=blobs[5]))
+    assert index.outlined(blobs) == set(blobs[2:6]), "five were spare, two went"
+    keep(index, make_outline(blob=blobs[5]))
+    assert index.outlined(blobs) == set(blobs[2:6])
+
+
+def test_the_newest_verdicts_are_kept_when_the_others_go(index: SqliteIndex, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(indexrows, "PRUNE_EVERY", 8)
+    monkeypatch.setattr(indexrows, "VERDICTS_KEPT", 3)
+    for n in range(1, 8):
+        index.keep_verdict(str(n), "fresh")
+    assert [n for n in range(1, 9) if index.verdict(str(n))] == list(range(1, 8))
+    index.keep_verdict("8", "fresh")
+    assert [n for n in range(1, 9) if index.verdict(str(n))] == [6, 7, 8]
+
+
+def test_questions_write_nothing_also_about_a_work_tree_that_is_not_known(index: SqliteIndex) -> None:
+    keep(index, make_outline(imports=(Import(module="os"),)))
+    index.keep_verdict("k", "fresh")
+    index._connection.sql.execute("PRAGMA query_only=1")
+    assert index.imports("/nowhere", "src/a.py") == []
+    assert index.symbols("/nowhere", "name", "f") == index.importers("/nowhere", "src/a.py") == []
+    assert index.unlinked("/nowhere", 9) == index.files("/nowhere") == {}
+    index.keep_verdict("k", "fresh")
 
 
 def test_threads_may_share_it(index: SqliteIndex) -> None:

@@ -172,7 +172,7 @@ def caveat(anchor: Anchor, verdict: Verdict) -> str:
 
 def _names(words: str, anchor: Anchor) -> bool:
     """Return whether the words already name the anchored file or symbol."""
-    return anchor.path in words or (bool(anchor.symbol) and anchor.symbol in words.replace(",", " ").split())
+    return anchor.path in words or anchor.symbol in words.replace(",", " ").split()
 
 
 def _unverified(anchor: Anchor, reason: str, detail: str = "") -> Verdict:

@@ -193,10 +193,7 @@ def _look_again(parts: Parts, place: Place, call: HookCall, deliveries: Sequence
             if lesson.id in shown and (lesson.id in states or not check.is_untouched(lesson)):
                 judged[lesson.id] = check.judge(lesson)[0]
     judged = {lesson: freshness for lesson, freshness in judged.items() if freshness != "unverified"}
-    differs = any(
-        freshness != (states[lesson].freshness if lesson in states else "fresh") for lesson, freshness in judged.items()
-    )
-    if not differs:
+    if not judged:
         return states
     keep_states(parts, place, judged, by=WATCHED)
     return load_states(parts, place)

@@ -91,7 +91,7 @@ def verify(
 
 def follow_moves(parts: Parts, place: Place) -> Change | None:
     """Record the moves of active lessons' code, if there are any; this is the background's part of `verify`."""
-    pairs = [pair for pair in _about_code(parts, place, ("active",)) if not pair[0].is_untouched(pair[1])]
+    pairs = _about_code(parts, place, ("active",))
     checked = [_check(check, lesson) for check, lesson in pairs]
     if any(entry.freshness == "orphaned" for entry in checked) and _refresh(parts, place, None):
         again = FreshnessCheck(parts, place, within_s=inf)

@@ -139,7 +139,7 @@ class Watch:
     def _renew(self) -> list[StateChange]:
         """Add new and revised lessons, and remove those no longer in use."""
         newest = self._parts.store.find_records(Change, LogFilter(limit=1))
-        mark = newest[0].id if newest else "nothing yet"
+        mark = next((change.id for change in newest), "nothing yet")
         if mark == self._newest:
             return []
         active = {lesson.id: lesson for lesson in self._active()}

@@ -182,7 +182,9 @@ def _forms(purpose: str, lines: Mapping[str, None], counts: Ledger) -> list[_For
     forms = []
     for line in lines:
         rows = list(counts.get(_digest(line), {}).values())
-        passed, failed, aimed, named = [sum(column) for column in zip(*rows, strict=True)] if rows else [0, 0, 0, 0]
+        if not rows:
+            continue
+        passed, failed, aimed, named = (sum(column) for column in zip(*rows, strict=True))
         worked = sum(1 for row in rows if row[0] or row[2])
         forms.append(_Form(line=line, passed=passed, failed=failed, aimed=aimed, sessions=worked, named=bool(named)))
     return sorted((form for form in forms if form.is_proved(purpose)), key=lambda form: (-form.score, form.line))

@@ -65,11 +65,10 @@ class LearnReport(Frozen):
 def learn(parts: Parts, place: Place, session: SessionId) -> LearnReport:
     """Learn from a session's events of the place's project; nothing when there are none or nothing new is found."""
     events = session_events(parts, place.project.id, session)
-    candidates, failed = _detect(parts, [_as_spoken(event) for event in events])
-    if not candidates:
+    proposed, failed = _detect(parts, [_as_spoken(event) for event in events])
+    if not proposed:
         return LearnReport(failed=failed)
-    cards = [candidate for candidate in candidates if candidate.runs]
-    settled = settle([candidate for candidate in candidates if not candidate.runs], events)
+    settled = settle([candidate for candidate in proposed if not candidate.runs], events)
     candidates = list(settled.kept)
     decided = _Decided(parts, session)
     new = [candidate for candidate in candidates if decided.is_new(candidate)]
@@ -77,7 +76,7 @@ def learn(parts: Parts, place: Place, session: SessionId) -> LearnReport:
     report = _admit(parts, place, new, source) if new else LearnReport()
     decided.keep()
     _close_refuted(parts, place, session, settled.refuted)
-    counted = _count_commands(parts, place, session, cards, events)
+    counted = _count_commands(parts, place, session, proposed, events)
     return _sum([LearnReport(found=len(candidates) - len(new), failed=failed), report, counted])
 
 
@@ -101,12 +100,12 @@ def _close_refuted(parts: Parts, place: Place, session: SessionId, refuted: Sequ
 
 
 def _count_commands(
-    parts: Parts, place: Place, session: SessionId, cards: Sequence[Candidate], events: Sequence[Event]
+    parts: Parts, place: Place, session: SessionId, candidates: Sequence[Candidate], events: Sequence[Event]
 ) -> LearnReport:
     """Add the session's commands to the project's card; a transcript that lies in a repository counts for nothing."""
     if any(event.trust == "repository" for event in events):
         return LearnReport()
-    written = update_cards(parts, place, session, cards)
+    written = update_cards(parts, place, session, candidates)
     fresh = [lesson for lesson in written if len(lesson.sessions_seen) == 1]
     return LearnReport(
         found=len(written), admitted=len(fresh), merged=len(written) - len(fresh), active=tuple(x.id for x in written)

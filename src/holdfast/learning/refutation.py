@@ -81,8 +81,8 @@ def settle(candidates: Sequence[Candidate], window: Sequence[Event]) -> Settled:
     refuted: list[Candidate] = []
     for candidate in candidates:
         first = candidate.evidence[0] if candidate.evidence else None
-        at = places.get(first.event, -1) if first else -1
-        if first is None or at < 0 or candidate.explicit or not _is_agents_claim(candidate, window[at]):
+        at = places.get(first.event) if first else None
+        if first is None or at is None or candidate.explicit or not _is_agents_claim(candidate, window[at]):
             remaining.append(candidate)
             continue
         taken_back, correction = _taken_back(candidate, first.quote, at, window)
@@ -142,7 +142,7 @@ def _telling(text: str) -> frozenset[str]:
 
 def _is_denied(answer: str, claim: str) -> bool:
     """A person's answer says that it is not so."""
-    first = answer.split("\n", 1)[0]
+    first = answer.partition("\n")[0]
     if _WRONG.match(first):
         return len(answer.split()) <= BARE_WORDS or _shares(answer, claim)
     return bool(_NO.match(first)) and _shares(first, claim)
@@ -152,26 +152,25 @@ def _fails_again(claim: str, at: int, window: Sequence[Event]) -> bool:
     """A cause was claimed for a failure, something was edited for it, and the same failure came back unchanged."""
     if not _CLAIMS_CAUSE.search(claim):
         return False
-    start = max(0, at - RUN_SPAN)
-    runs = attempts(window[start : at + RUN_SPAN])
-    before = [run for run in runs if run.at + start < at and not run.passed]
-    if not before:
+    failures = [run for run in attempts(window[max(0, at - RUN_SPAN) : at]) if not run.passed]
+    if not failures:
         return False
-    failure = before[-1]
+    failure = failures[-1]
     signature = error_signature(failure.event.text)
     if not signature or not _shares(failure.event.text[:RETRACTION_READ], claim):
         return False
-    again = next((run for run in runs if run.at + start > at and run.target == failure.target), None)
+    behind = window[at + 1 : at + RUN_SPAN]
+    again = next((run for run in attempts(behind) if run.target == failure.target), None)
     if again is None or again.passed or error_signature(again.event.text) != signature:
         return False
-    edited = [event for event in window[at : again.at + start] if event.kind == "file_edit"]
+    is_edited = any(event.kind == "file_edit" for event in behind[: again.at])
     other = any(
         names_in(sentence) and _CLAIMS_CAUSE.search(sentence) and not _shares(sentence, claim)
-        for event in window[again.at + start : at + RUN_SPAN]
+        for event in behind[again.at :]
         if event.kind == "reply"
         for sentence, _ in sentences(event.text[:RETRACTION_READ])
     )
-    return bool(edited) and other
+    return is_edited and other
 
 
 def _correction(

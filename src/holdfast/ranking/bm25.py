@@ -25,7 +25,7 @@ def bm25(question: str, texts: Sequence[str]) -> list[float]:
     """Return the score of each text, in order; 0 for a text without a word of the question."""
     counts = [_counts(text) for text in texts]
     sizes = [sum(count.values()) for count in counts]
-    average = sum(sizes) / len(sizes) if any(sizes) else 1.0
+    average = sum(sizes) / max(len(sizes), 1)
     scores = [0.0] * len(counts)
     for term in dict.fromkeys(map(stem, terms(question))):
         holding = [at for at, count in enumerate(counts) if term in count]

@@ -9,6 +9,8 @@ two points from questions that share few of them, and gained nothing elsewhere.
 
 from __future__ import annotations
 
+from math import prod
+
 from holdfast.domain.kinds import profile_of
 from holdfast.ranking.aim import Aim
 from holdfast.ranking.tuning import FRESHNESS, MILD, RANGES, REWRITTEN, TRUST
@@ -20,15 +22,7 @@ if TYPE_CHECKING:
     from holdfast.domain.lesson import Lesson
     from holdfast.domain.vocabulary import Freshness
 
-
-def _product(which: int) -> float:
-    product = 1.0
-    for span in RANGES.values():
-        product *= span[which]
-    return product
-
-
-LOWEST, HIGHEST = _product(0), _product(1)
+LOWEST, HIGHEST = map(prod, zip(*RANGES.values(), strict=True))
 """Least and greatest product of all multipliers."""
 
 NO_AIM = Aim()

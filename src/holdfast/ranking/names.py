@@ -36,22 +36,25 @@ def naming(lesson: Lesson, runs: dict[str, bool]) -> int:
     best = UNNAMED
     for name in filter(None, (lesson.topic_key, *lesson.tags)) if runs else ():
         stems = _stems(name)
-        if not 0 < len(stems) <= NAME_WORDS:
+        if len(stems) > NAME_WORDS:
             continue
         joined = " ".join(stems)
-        if joined in runs:
-            best = max(best, EVERYDAY_NAME if joined in EVERYDAY else TELLING)
-        elif best < TELLING and len(joined) >= SLIP_LEAST and joined not in EVERYDAY:
-            slipped = any(near and _is_slip(run, joined) for run, near in runs.items())
-            best = TELLING if slipped else best
+        if joined in EVERYDAY:
+            best = EVERYDAY_NAME if joined in runs else best
+        elif joined in runs or _has_slip(joined, runs):
+            return TELLING
     return best
+
+
+def _has_slip(name: str, runs: dict[str, bool]) -> bool:
+    return len(name) >= SLIP_LEAST and any(near and _is_slip(run, name) for run, near in runs.items())
 
 
 def _is_slip(word: str, other: str) -> bool:
     """Return whether the words differ by one extra, missing or swapped letter; the first letter must be equal."""
     if word[0] != other[0] or abs(len(word) - len(other)) > 1:
         return False
-    at = next((i for i, (a, b) in enumerate(zip(word, other, strict=False)) if a != b), min(len(word), len(other)))
+    at = next((i for i, (a, b) in enumerate(zip(word, other, strict=False)) if a != b), len(word))
     if len(word) == len(other):
         return word[at : at + 2] == other[at : at + 2][::-1] and word[at + 2 :] == other[at + 2 :]
     shorter, longer = sorted((word, other), key=len)

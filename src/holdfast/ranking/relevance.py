@@ -14,8 +14,6 @@ from holdfast.text.words import WORD_LIMIT, chunks, is_begun, terms, terms_of, w
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from holdfast.domain.lesson import Lesson
 
 
@@ -53,8 +51,6 @@ def weigh(text: str) -> Asked:
 
 def fit_of(question: Asked, stems: frozenset[str]) -> Fit:
     """Return the lexical overlap of a question with a lesson that has those stems."""
-    if not question.stems:
-        return Fit()
     matched = [(weight, word) for root, weight, word in question.stems if root in stems or _begins_any(root, stems)]
     strength = sum(weight for weight, _ in matched)
     return Fit(
@@ -116,12 +112,9 @@ def stem(word: str) -> str:
     return word[:-1] if len(word) > 4 and word[-1] == "e" else word
 
 
-def _stems(words: Iterable[str]) -> frozenset[str]:
-    return frozenset(map(stem, words))
-
-
-EVERYDAY = _stems(
-    word_set(
+EVERYDAY = frozenset(
+    stem(word)
+    for word in word_set(
         """
         src py js ts tsx jsx go rs compare
         git github branch readme helper block context unknown cli md kept many touch integration checkout clone tag npm

@@ -108,14 +108,12 @@ def score_text(answer: TextMatches, limit: int) -> list[Hit]:
 
 def _idf(count: int, lessons: int) -> float:
     """Return BM25's inverse document frequency, with a floor."""
-    return max(IDF_LEAST, log((lessons - count + 0.5) / (count + 0.5))) if count < lessons else IDF_LEAST
+    return max(IDF_LEAST, log((max(lessons - count, 0) + 0.5) / (count + 0.5)))
 
 
 def _familiarity(most_common: int) -> float:
     """Return the factor for how many lessons have the question's most common word."""
-    if most_common <= FAMILIAR:
-        return 1.0
-    growth = log(most_common / FAMILIAR) / log(FAMILIAR_ENOUGH / FAMILIAR)
+    growth = log(max(most_common, FAMILIAR) / FAMILIAR) / log(FAMILIAR_ENOUGH / FAMILIAR)
     return min(FAMILIAR_MOST, 1 + (FAMILIAR_MOST - 1) * growth)
 
 
@@ -195,8 +193,7 @@ def _highest(worths: Iterable[tuple[float, Sequence[Numbered]]]) -> dict[Numbere
     scores: dict[Numbered, float] = {}
     for worth, lessons in worths:
         for lesson in lessons:
-            if worth > scores.get(lesson, -1.0):
-                scores[lesson] = worth
+            scores[lesson] = max(worth, scores.get(lesson, worth))
     return scores
 
 

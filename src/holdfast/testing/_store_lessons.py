@@ -91,6 +91,25 @@ class EventContract:
         assert events(last=3, limit=1) == others[2:]
         assert events(kind="prompt", last=9, after=store.find_events(EventFilter(kind="prompt"))[0][0]) == prompts[1:]
 
+    def test_events_are_filtered_by_kind_and_the_last_so_many_are_told_in_order(self, store: Store) -> None:
+        events = [
+            make_event(key=f"{kind}:{number}", kind=kind, text=f"{number}")
+            for number in range(3)
+            for kind in ("prompt", "reply")
+        ]
+        store.append_events([*events, make_event(key="prompter:1"), make_event(key="prompt")])
+
+        def texts(**where: Any) -> list[str]:
+            return [event.text for _, event in store.find_events(EventFilter(session=SESSION, **where))]
+
+        assert texts(kind="prompt") == texts(kind="reply") == ["0", "1", "2"]
+        assert texts(kind="reply", last=2) == ["1", "2"]
+        assert texts(kind="reply", last=2, limit=1) == ["1"]
+        assert texts(kind="reply", last=9) == ["0", "1", "2"]
+        assert texts(kind="commit") == []
+        assert len(store.find_events(EventFilter(last=1))) == 1
+        assert store.find_events(EventFilter(last=2, limit=0)) == []
+
     def test_what_text_cannot_hold_is_replaced_in_an_event(self, store: Store) -> None:
         store.append_events([make_event(key="k\0", text="a\0b\ud800c 😀", files=("x\udfff.py",))])
         ((_, event),) = store.find_events(EventFilter())
@@ -152,6 +171,15 @@ class LessonContract:
         assert store.get([first.id]) == [second]
         with pytest.raises(LessonNotFoundError):
             store.get([new.id])
+
+    def test_a_purged_or_closed_lesson_has_no_version_to_write_after(self, store: Store) -> None:
+        lesson = make_lesson()
+        store.put([lesson], {})
+        store.purge([lesson.id])
+        with pytest.raises(StaleWriteError):
+            store.put([next_version(lesson)], {lesson.id: lesson.recorded_at})
+        store.put([lesson], {})
+        assert store.get([lesson.id]) == [lesson]
 
     def test_a_rule_that_a_living_lesson_states_cannot_be_added_again(self, store: Store) -> None:
         first = make_lesson(insight="Never call commit twice.")

@@ -165,6 +165,15 @@ class LogContract:
         assert store.find_records(Checkpoint, LogFilter(lesson=lesson)) == []
         assert store.find_records(Change, LogFilter(session=SESSION)) == []
 
+    def test_records_are_filtered_by_project_and_session_or_lesson_at_once(self, store: Store) -> None:
+        lesson, session = LessonId("lesson-2"), SessionId("session-2")
+        make: Any
+        for make in (make_delivery, make_outcome):
+            wanted = make(lesson=lesson, session=session)
+            store.record([make(), wanted, make(lesson=lesson, session=session, project=OTHER)])
+            for more in ({"session": session}, {"lesson": lesson}, {"session": session, "lesson": lesson}):
+                assert store.find_records(type(wanted), LogFilter(project=PROJECT, **more)) == [wanted]
+
     def test_what_text_cannot_hold_is_replaced_in_a_record(self, store: Store) -> None:
         store.record([make_delivery(trigger="a\0b\ud800")])
         assert store.find_records(Delivery, LogFilter())[0].trigger == "a\ufffdb\ufffd"

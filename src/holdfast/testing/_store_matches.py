@@ -183,6 +183,11 @@ class WordsContract:
         (match,) = store.match_tokens(Query(project=PROJECT, text="the_config"))
         assert (match.sharing, len(match.lessons)) == (41, 40)
 
+    def test_a_file_is_no_symbol(self, store: Store) -> None:
+        lesson = make_lesson(path="makefile", insight="Never indent the recipe by blanks")
+        store.put([lesson], {})
+        assert found(store, "match_symbols", symbols=("makefile",)) == []
+
     def test_symbols_of_a_query_are_exact(self, store: Store) -> None:
         lesson = make_lesson(path="a.py", symbol="Store.put_vectors")
         store.put([lesson, make_lesson()], {})

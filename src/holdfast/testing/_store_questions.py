@@ -29,6 +29,11 @@ HOSTILE = (
 """Texts that break a careless query."""
 
 
+def id_of(text: str) -> str:
+    """The text in the id of a test; without backslashes, which pytest escapes anew for each class that inherits it."""
+    return ascii(text[:40]).replace("\\", "/")
+
+
 def minutes(count: float) -> datetime:
     """Return the time that many minutes after START."""
     return START + timedelta(minutes=count)

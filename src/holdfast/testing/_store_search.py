@@ -10,17 +10,19 @@ import pytest
 from holdfast.domain.lesson import Lesson, Provenance, in_state
 from holdfast.domain.query import Query
 from holdfast.domain.symbol import Neighbour
-from holdfast.domain.vocabulary import LessonId, ProjectId, SessionId
+from holdfast.domain.vocabulary import STATES, LessonId, ProjectId, SessionId, State
 from holdfast.ports.search import Search
 from holdfast.ports.store import LessonFilter, Store
 from holdfast.testing._store_questions import (
     BY_SUBJECT,
+    EMBEDDER,
     HOSTILE,
     OTHER,
     answer_of,
     assert_found,
     every_method,
     found,
+    id_of,
     minutes,
     reachable,
 )
@@ -157,6 +159,36 @@ class SearchContract:
         assert_found(store, lesson, True, states=("active", "candidate"))
         assert_found(store, lesson, False, states=())
 
+    @pytest.mark.parametrize("state", [state for state in STATES if state != "forgotten"])
+    def test_a_lesson_in_any_other_state_is_found_where_that_is_asked_for(self, store: Store, state: State) -> None:
+        assert_found(store, reachable(store, state=state), True, states=(state,))
+
+    def test_what_may_not_be_seen_makes_no_match(self, store: Store) -> None:
+        lesson = reachable(store, state="candidate")
+        for method, question in every_method(lesson).items():
+            answer = answer_of(store, method, Query(project=PROJECT, **question), 5)
+            matches = {"match_text": "matches", "match_errors": "lessons"}.get(method)
+            assert list(getattr(answer, matches) if matches else answer) == [], method
+
+    @pytest.mark.parametrize(
+        ("fields", "minute", "is_true"),
+        [
+            ({"valid_to": minutes(5)}, 4, True), ({"valid_to": minutes(5)}, 5, False),
+            ({"valid_to": minutes(5), "state": "superseded"}, 9, True),
+            ({"valid_to": minutes(5), "state": "retired"}, 9, True),
+            ({"valid_to": minutes(5), "state": "candidate"}, 9, False),
+            ({"valid_from": minutes(5), "recorded_at": minutes(1)}, 4, False),
+            ({"valid_from": minutes(5), "recorded_at": minutes(1)}, 5, True),
+            ({"valid_from": minutes(5), "recorded_at": minutes(5)}, 4, True),
+        ],
+    )  # fmt: skip
+    def test_every_method_keeps_to_what_is_true_at_the_time_of_asking(
+        self, store: Store, fields: dict[str, Any], minute: int, is_true: bool
+    ) -> None:
+        lesson = reachable(store, **fields)
+        assert_found(store, lesson, is_true, at=minutes(minute), states=(lesson.state,))
+        assert_found(store, lesson, True, states=(lesson.state,))
+
     def test_a_tombstone_is_never_found(self, store: Store) -> None:
         lesson = reachable(store)
         store.put([in_state(lesson, "forgotten", at=minutes(1))], {lesson.id: lesson.recorded_at})
@@ -190,7 +222,25 @@ class SearchContract:
         second = reachable(store, recorded_at=minutes(1), valid_from=START)
         assert found(store, "list_recent", as_of=minutes(9)) == [second.id, first.id]
 
-    @pytest.mark.parametrize("text", HOSTILE, ids=ascii)
+    def test_vectors_of_now_and_of_the_past_are_asked_in_turn(self, store: Store) -> None:
+        def near(**conditions: Any) -> list[LessonId]:
+            return found(store, "match_vector", **every_method(lessons[0])["match_vector"], **conditions)
+
+        lessons = [reachable(store) for _ in range(4)]
+        for _ in range(2):
+            assert near() == [lesson.id for lesson in lessons[::-1]]
+            assert near(as_of=minutes(1)) == [lesson.id for lesson in lessons[::-1]]
+        for lesson in lessons[:3]:
+            store.put([in_state(lesson, "forgotten", at=minutes(5))], {lesson.id: lesson.recorded_at})
+        assert near() == [lessons[3].id]
+        assert near(as_of=minutes(9)) == [lessons[3].id]
+
+    def test_a_vector_of_no_embedder_is_near_nothing(self, store: Store) -> None:
+        reachable(store)
+        assert found(store, "match_vector", vector=(1.0, 0.0, 0.0)) == []
+        assert found(store, "match_vector", embedder_id=EMBEDDER) == []
+
+    @pytest.mark.parametrize("text", HOSTILE, ids=id_of)
     def test_any_text_is_a_question(self, store: Store, text: str) -> None:
         lesson = reachable(store)
         for method in every_method(lesson):
@@ -205,7 +255,7 @@ class SearchContract:
                 5,
             )  # fmt: skip
 
-    @pytest.mark.parametrize("text", [text for text in HOSTILE if text.strip()], ids=ascii)
+    @pytest.mark.parametrize("text", [text for text in HOSTILE if text.strip()], ids=id_of)
     def test_any_text_is_a_lesson(self, store: Store, text: str) -> None:
         lesson = make_lesson(
             insight=text[:4000], title=text[:100], why=text, how=text, snippets=(text,), tags=(text,), topic_key=text,

@@ -179,6 +179,13 @@ class _Imports:
         assert index.imports(ROOT, "src/a.py") == [*parts, self.WRITTEN[1]]
         assert index.importers(ROOT, "src/b/x.py") == index.importers(ROOT, "src/b/y.py") == ["src/a.py"]
 
+    def test_an_import_that_leads_nowhere_is_told_as_it_is_written(self, index: IndexStore) -> None:
+        keep(index, make_outline(imports=self.WRITTEN))
+        resolved = replace(self.WRITTEN[0], target="src/b.py")
+        index.link(ROOT, {"src/a.py": [self.WRITTEN[1], resolved]})
+        assert index.imports(ROOT, "src/a.py") == [resolved, self.WRITTEN[1]]
+        assert index.importers(ROOT, "") == []
+
     def test_links_of_one_work_tree_are_not_those_of_another(self, index: IndexStore) -> None:
         for root in (ROOT, OTHER_ROOT):
             keep(index, make_outline(imports=self.WRITTEN), root=root)
@@ -198,9 +205,23 @@ class _Imports:
         index.link(ROOT, {"src/a.py": [Import(module="b", target="src/b.py")]})
         index.put(ROOT, [], {"src/a.py": state_of(make_outline(), mtime_ns=5)})
         assert index.unlinked(ROOT, 9) == {}
+        assert index.importers(ROOT, "src/b.py") == ["src/a.py"]
         keep(index, make_outline(blob="git1:a2"))
         assert index.unlinked(ROOT, 9) == {"src/a.py": []}
         assert index.importers(ROOT, "src/b.py") == []
+
+    def test_a_changed_file_leaves_the_files_that_import_it_linked(self, index: IndexStore) -> None:
+        keep(index, make_outline(imports=self.WRITTEN), make_outline("src/b.py", "git1:b"))
+        links = [Import(module="b", target="src/b.py")]
+        index.link(ROOT, {"src/a.py": links, "src/b.py": []})
+        keep(index, make_outline("src/b.py", "git1:b2"))
+        assert list(index.unlinked(ROOT, 9)) == ["src/b.py"]
+        assert index.importers(ROOT, "src/b.py") == ["src/a.py"]
+
+    def test_a_work_tree_that_is_not_known_has_none(self, index: IndexStore) -> None:
+        keep(index, make_outline(imports=self.WRITTEN))
+        assert index.imports(ROOT, "src/a.py") == list(self.WRITTEN)
+        assert index.imports(OTHER_ROOT, "src/a.py") == []
 
     def test_a_new_path_unlinks_the_files_that_may_import_it(self, index: IndexStore) -> None:
         keep(index, make_outline(imports=self.WRITTEN), make_outline("src/c.py", "git1:c"))

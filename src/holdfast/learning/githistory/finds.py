@@ -134,10 +134,11 @@ _LABEL = re.compile(
     re.IGNORECASE,
 )
 _LINK = re.compile(r"!?\[([^\]\n]{1,200})\]\([^)\s]{0,400}\)")
-_CODE_FILE = re.compile(
+_DOCUMENT = re.compile(
     r"\.(?:md|rst|txt|lock|sum|svg|png|jpg|snap|json|csv|pot?|adoc)$|(?:^|/)(?:CHANGELOG|LICENSE)|(?:^|/)\.changeset/"
 )
 """Files that say less about what a commit is about than the others."""
+_TEST_FILE = re.compile(r"(?:^|[/_.-])tests?(?:[/_.-]|$)|_test\.|\.spec\.")
 
 
 class Find(Frozen):
@@ -180,7 +181,7 @@ def find_all(commits: Sequence[Commit], lines: Lines | None = None) -> list[Find
 def _aged(find: Find, days: int) -> Find:
     """The find with less worth the longer before the newest commit it was written: code moves on."""
     less = next((less for least, less in AGED if days >= least), 0.0)
-    return replace(find, worth=round(max(0.0, find.worth - less), 3)) if less else find
+    return replace(find, worth=_probability(find.worth - less)) if less else find
 
 
 def is_routine(commit: Commit) -> bool:
@@ -217,7 +218,7 @@ def _passage(paragraph: str) -> str:
     text = _plain(paragraph)
     if _FIRST_PERSON.search(text) and not re.search(r"\bbecause\b", text):
         return ""
-    sentences = [piece.strip() for piece in _SENTENCE.split(text) if piece.strip()]
+    sentences = _SENTENCE.split(text)
     marked = [at for at, s in enumerate(sentences) if _CAUSE.search(s) or _REASON.search(s)]
     if not marked or text.endswith(":"):
         return ""
@@ -230,7 +231,7 @@ def _passage(paragraph: str) -> str:
             break
         end += 1
     quote = " ".join(sentences[start:end])
-    if len(quote) > LONGEST_REASON and start < best:
+    if len(quote) > LONGEST_REASON:
         quote = " ".join(sentences[best:end])
     return quote if SHORTEST_REASON <= len(quote) <= LONGEST_REASON else ""
 
@@ -276,22 +277,22 @@ def _wording(quote: str) -> float:
 def _find(commit: Commit, kind: LessonKind, source: str, title: str, quote: str, worth: float) -> Find:
     insight = f"{title.rstrip('.:;')}: {quote}" if title else quote
     return Find(
-        kind=kind, title=title, insight=insight, quote=quote, commit=commit, worth=round(max(0.0, min(0.95, worth)), 3),
+        kind=kind, title=title, insight=insight, quote=quote, commit=commit, worth=_probability(worth),
         source=source, files=subject_files(commit.files),
     )  # fmt: skip
+
+
+def _probability(worth: float) -> float:
+    """The worth within 0 and 0.95, without the noise of the last digits."""
+    return round(max(0.0, min(0.95, worth)), 3)
 
 
 def subject_files(files: Sequence[str]) -> tuple[str, ...]:
     """The files that a commit is most likely about: code before tests, and those before documents and data."""
 
-    def rank(name: str) -> int:
-        return (
-            2
-            if _CODE_FILE.search(name)
-            else 1
-            if re.search(r"(?:^|[/_.-])tests?(?:[/_.-]|$)|_test\.|\.spec\.", name)
-            else 0
-        )
+    def rank(name: str) -> tuple[bool, bool]:
+        is_document = bool(_DOCUMENT.search(name))
+        return is_document, not is_document and bool(_TEST_FILE.search(name))
 
     return tuple(sorted(files, key=rank)[:COMMIT_FILES_KEPT])
 
@@ -330,11 +331,11 @@ def _with_mended(finds: list[Find], commits: Sequence[Commit], lines: Lines) -> 
             done.append(find)
             continue
         subject = read_message(earlier.message)[0].subject
-        days = max(0, (find.commit.at - earlier.at).days)
+        days = (find.commit.at - earlier.at).days
         when = "the same day" if days == 0 else f"{days} day{'s' if days > 1 else ''} before"
         is_plain = not (_VAGUE.match(subject) or _ABOUT_REVIEW.search(subject)) and subject
         insight = f"{find.insight} (It mends “{subject}” of {when}.)" if is_plain else find.insight
-        worth = round(min(0.95, find.worth + SOURCE_WORTH["mended"] - SOURCE_WORTH["cause"] + 0.05), 3)
+        worth = _probability(find.worth + SOURCE_WORTH["mended"] - SOURCE_WORTH["cause"] + 0.05)
         done.append(replace(find, insight=insight, worth=worth, source="mended"))
     return done
 

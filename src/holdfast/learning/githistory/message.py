@@ -58,13 +58,13 @@ class Part(Frozen):
 
     subject: str
     """What was done, without type, ticket and number of the pull request; the scope in front where it adds a word."""
-    type: str = ""
+    type: str
     """The type by the Conventional Commits, in lower case: fix, feat, …; empty for none."""
-    paragraphs: tuple[str, ...] = ()
+    paragraphs: tuple[str, ...]
     """The paragraphs and bullets below it, each on one line."""
-    reverts: str = ""
+    reverts: str
     """The id of the commit that it takes back; empty for none."""
-    is_revert: bool = False
+    is_revert: bool
 
 
 def read_message(message: str) -> tuple[Part, ...]:
@@ -115,7 +115,7 @@ def _own_lines(lines: Sequence[str]) -> Iterator[str]:
 
 def _is_noise(line: str) -> bool:
     """Whether the line is code, a log, a link or a rule, and does not continue a bullet."""
-    return bool(_NOISE.match(line)) and not (line[:1] == " " and line[:9].strip() and _BULLET.match(line))
+    return bool(_NOISE.match(line)) and not (line[:1] == " " and _BULLET.match(line))
 
 
 def _part(subject: str, lines: Sequence[str], whole: str) -> Part:

@@ -375,9 +375,8 @@ def _since_compaction(deliveries: Iterable[Delivery]) -> tuple[Delivery, ...]:
 
 
 def _is_closest(match: Found) -> bool:
-    """Return whether the match is by symbol, command, failure, trigger or distinctive name, not just file or words."""
+    """Return whether the match is by symbol, command, failure or distinctive name, not by file, trigger or words."""
     lesson = match.lesson
     by_place = any(share.lane == "symbol" and is_decisive(share) for share in match.shares)
     by_name = any(share.lane == "exact" and share.raw >= SURE_EXACT for share in match.shares)
-    by_trigger = any(share.lane == "trigger" for share in match.shares)
-    return by_place or by_name or by_trigger or match.named == TELLING or bool(lesson.command or lesson.error_signature)
+    return by_place or by_name or match.named == TELLING or bool(lesson.command or lesson.error_signature)

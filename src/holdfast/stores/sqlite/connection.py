@@ -108,7 +108,7 @@ class Connection:
                 name, timeout=self.timeout_s, isolation_level=None, check_same_thread=False, uri=is_uri
             )
             self._sql.text_factory = self.text_factory
-            version = self._sql.execute("PRAGMA user_version").fetchone()[0]
+            (version,) = self._sql.execute("PRAGMA user_version").fetchone()
             if version != self.schema:
                 if 0 < version < self.schema and not self._upgrade:
                     raise SchemaTooOldError(

@@ -9,6 +9,9 @@ from holdfast.stores.sqlite.connection import Connection
 from holdfast.stores.sqlite.driver import sqlite3
 from holdfast.stores.sqlite.failures import HINTS, translate
 
+NAP_S = 0.05
+"""How long a copy waits before it tries a locked database again."""
+
 
 def write_copy(connection: Connection, path: str) -> None:
     """Write a snapshot of the whole database into a new file. Raises StoreError."""
@@ -46,6 +49,6 @@ def _copy_pages(connection: Connection, path: str) -> None:
 
     source = sqlite3.connect(path, isolation_level=None)
     try:
-        source.backup(connection.sql, progress=stop_waiting, sleep=0.05)
+        source.backup(connection.sql, progress=stop_waiting, sleep=NAP_S)
     finally:
         source.close()

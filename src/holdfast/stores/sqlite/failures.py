@@ -48,6 +48,6 @@ def translate(exc: BaseException, path: str) -> StoreError:
     if isinstance(exc, OSError):
         kind = _BY_ERRNO.get(exc.errno or 0, StoreError)
     else:
-        code = getattr(exc, "sqlite_errorcode", None) or 0
+        code = getattr(exc, "sqlite_errorcode", 0)
         kind = StoreFullError if code in (IOERR_WRITE, IOERR_SHMSIZE) else _BY_CODE.get(code & 0xFF, StoreError)
     return kind(f"{path}: {exc}", hint=HINTS.get(kind, "holdfast doctor"))

@@ -21,6 +21,8 @@ PRUNE_EVERY = 1_024
 SPARE_OUTLINES = 4_000
 """Outlines kept though no path has their blob now: for the branch that is checked out next, for an undone edit."""
 
+ASKED_AT_ONCE = 500
+"""Blobs looked up in one statement."""
 NARROW = 20
 """With more new names than this, asking which imports mention one of them costs more than resolving all again."""
 
@@ -48,8 +50,8 @@ def root_id(sql: sqlite3.Connection, root: str, make: bool = True) -> int:
 def outline_ids(sql: sqlite3.Connection, blobs: Sequence[str]) -> dict[str, int]:
     """Return the outline's id for each of the blobs that has one."""
     ids: dict[str, int] = {}
-    for start in range(0, len(blobs), 500):
-        some = blobs[start : start + 500]
+    for start in range(0, len(blobs), ASKED_AT_ONCE):
+        some = blobs[start : start + ASKED_AT_ONCE]
         ids.update(sql.execute(f"SELECT blob, id FROM outlines WHERE blob IN ({slots(len(some))})", some))
     return ids
 
@@ -111,7 +113,7 @@ def _outlines_of(sql: sqlite3.Connection, root: int, paths: Sequence[str]) -> di
     for path in paths:
         row = sql.execute("SELECT outline FROM files WHERE root = ? AND path = ?", (root, clean(path))).fetchone()
         if row:
-            outlines[path] = row[0]
+            (outlines[path],) = row
     return outlines
 
 

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 CLOSED = "('superseded', 'retired', 'forgotten')"
 """States that end a lesson's validity. A query for these states must find them although their validity is over."""
+ASKED_AT_ONCE = 500
+"""Lessons read in one statement."""
 
 
 def get(sql: sqlite3.Connection, ids: Sequence[str], as_of: datetime | None, left_out: LeftOut) -> list[Lesson]:
@@ -37,8 +39,8 @@ def get(sql: sqlite3.Connection, ids: Sequence[str], as_of: datetime | None, lef
     by_id: dict[str, Lesson] = {}
     damaged: set[str] = set()
     wanted = clean_all(ids)
-    for start in range(0, len(wanted), 500):
-        some = wanted[start : start + 500]
+    for start in range(0, len(wanted), ASKED_AT_ONCE):
+        some = wanted[start : start + ASKED_AT_ONCE]
         rows = sql.execute(
             f"SELECT l.row, l.id, l.retracted_at, l.doc FROM lessons l WHERE l.id IN ({slots(len(some))}) AND {known}",
             (*some, *args),
@@ -71,7 +73,7 @@ def find(sql: sqlite3.Connection, where: LessonFilter, left_out: LeftOut) -> lis
         chosen = f"SELECT l.row FROM {lessons} WHERE {' AND '.join(clauses)} AND {readable} {newest} LIMIT ? OFFSET ?"
         return sql.execute(  # the inner query sorts without documents, which are read only for the chosen page
             f"SELECT l.row, l.id, l.retracted_at, l.doc FROM ({chosen}) c JOIN lessons l ON l.row = c.row {newest}",
-            (*args, max(0, where.limit), max(0, where.offset)),
+            (*args, max(0, where.limit), where.offset),
         )
 
     return [lesson for _, lesson in read_rows("lessons", ask, lesson_of, left_out)]
@@ -81,8 +83,8 @@ def count(sql: sqlite3.Connection, where: LessonFilter, left_out: LeftOut) -> in
     """Count the lessons that match, whatever the limit, without those known to be damaged."""
     clauses, args = _conditions(where)
     clauses.append(left_out.but("lessons", "l.row"))
-    number: int = sql.execute(f"SELECT count(*) FROM lessons l WHERE {' AND '.join(clauses)}", args).fetchone()[0]
-    return number
+    (number,) = sql.execute(f"SELECT count(*) FROM lessons l WHERE {' AND '.join(clauses)}", args).fetchone()
+    return int(number)
 
 
 def lesson_or_none(id_: str, retracted_at: int | None, doc: str) -> Lesson | None:

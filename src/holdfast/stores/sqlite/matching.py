@@ -37,9 +37,8 @@ if TYPE_CHECKING:
 
 BESIDE = 500
 """Fewest lessons of a folder that are looked at: the newest."""
-SOURCES_BY_CODE: dict[float, TokenSource] = {
-    code: source for source, code in SOURCE_CODES.items() if source not in ("error", "command")
-}
+SOURCES_BY_CODE: dict[float, TokenSource] = {code: source for source, code in SOURCE_CODES.items()}
+"""Where several sources have one code, the last of them; see `_source_of`."""
 
 
 def match_tokens(sql: sqlite3.Connection, query: Query) -> list[TokenMatch]:

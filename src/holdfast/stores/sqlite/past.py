@@ -30,7 +30,7 @@ class Past:
     def sql(self, live: sqlite3.Connection, query: Query) -> sqlite3.Connection:
         """Return a database whose current lessons are those known and true at the query's instant, in its scope."""
         assert query.as_of is not None
-        version = live.execute("PRAGMA data_version").fetchone()[0]
+        (version,) = live.execute("PRAGMA data_version").fetchone()
         key = (micros(query.as_of), query.all_projects, query.project, version, live.total_changes)
         if self._made is None or key != self._key:
             self.close()

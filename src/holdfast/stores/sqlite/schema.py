@@ -19,7 +19,8 @@ def upgrade(connection: Connection) -> None:
     """Apply the migrations that the file lacks. Raises SchemaTooNewError for a file of a newer Holdfast."""
     sql = connection.sql
     _check_known(sql, connection.path, connection.schema)  # first, because the journal mode is written into the file
-    if sql.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
+    (mode,) = sql.execute("PRAGMA journal_mode").fetchone()
+    if mode != "wal":
         connection.lock()
         try:
             sql.execute("PRAGMA journal_mode=WAL")
@@ -58,12 +59,12 @@ def _apply(sql: sqlite3.Connection, script: str, path: str, known: int = SCHEMA)
 
 def _check_known(sql: sqlite3.Connection, path: str, known: int) -> int:
     """Return the file's schema. Raises SchemaTooNewError for an unknown one."""
-    has: int = sql.execute("PRAGMA user_version").fetchone()[0]
+    (has,) = sql.execute("PRAGMA user_version").fetchone()
     if has > known:
         raise SchemaTooNewError(
             f"{path} has schema {has}, this Holdfast knows {known}", hint="upgrade: pip install -U holdfast-memory"
         )
-    return has
+    return int(has)
 
 
 def statements(script: str) -> list[str]:

@@ -67,7 +67,7 @@ def _full_text(sql: sqlite3.Connection) -> list[Problem]:
     try:
         sql.execute("INSERT INTO lesson_text (lesson_text) VALUES ('integrity-check')")
     except sqlite3.DatabaseError as exc:
-        if (getattr(exc, "sqlite_errorcode", 0) or 0) & 0xFF != sqlite3.SQLITE_CORRUPT:
+        if getattr(exc, "sqlite_errorcode", 0) & 0xFF != sqlite3.SQLITE_CORRUPT:
             raise
         return [Problem(what=f"the full-text index does not match the lessons: {exc}", mend=MEND)]
     return []
@@ -75,5 +75,5 @@ def _full_text(sql: sqlite3.Connection) -> list[Problem]:
 
 def _counts(sql: sqlite3.Connection) -> list[Problem]:
     states = "('" + "', '".join(SEARCHABLE) + "')"
-    counted = {what: sql.execute(query.format(states=states)).fetchone()[0] for what, query in _COUNTS.items()}
-    return [Problem(what=f"{what} ({count} times)", mend=MEND) for what, count in counted.items() if count]
+    counted = [(what, *sql.execute(query.format(states=states)).fetchone()) for what, query in _COUNTS.items()]
+    return [Problem(what=f"{what} ({count} times)", mend=MEND) for what, count in counted if count]

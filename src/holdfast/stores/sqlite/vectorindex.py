@@ -59,7 +59,7 @@ class VectorIndex:
 
     def follow(self, sql: sqlite3.Connection) -> None:
         """Read the rows written since the last call; read all again when half of the index may be outdated."""
-        newest = sql.execute("SELECT max(position) FROM vectors WHERE embedder = ?", (self._embedder_id,)).fetchone()[0]
+        (newest,) = sql.execute("SELECT max(position) FROM vectors WHERE embedder = ?", (self._embedder_id,)).fetchone()
         if newest is None or newest <= self._position:
             return
         if self._added > 1_000 + self._built // 2:
@@ -120,14 +120,13 @@ class VectorIndex:
         rows[np.isin(rows, lessons)] = REPLACED
 
     def _make_room(self) -> None:
-        room = max(self._count, 2 * len(self._lessons))
         if self._count <= len(self._lessons):
             return
-        for name, axis in (("_lessons", 0), ("_scales", 0), ("_codes", 0), ("_signs", 1)):
-            array = getattr(self, name)
-            more = [(0, 0)] * array.ndim
-            more[axis] = (0, room - array.shape[axis])
-            setattr(self, name, np.pad(array, more))
+        more = max(self._count, 2 * len(self._lessons)) - len(self._lessons)
+        self._lessons = np.pad(self._lessons, (0, more))
+        self._scales = np.pad(self._scales, (0, more))
+        self._codes = np.pad(self._codes, ((0, more), (0, 0)))
+        self._signs = np.pad(self._signs, ((0, 0), (0, more)))
 
     def _by_signs(self, question: NDArray[np.float32], wanted: int) -> NDArray[np.intp]:
         """Return the `wanted` rows with the signs nearest to the question's, and all as near as the last of them."""

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 RESCORED = 500
 """Fewest rows scored by their bytes after the choice by signs."""
+RESCORED_FOR_EACH, WIDER = 8, 4
+"""Rows scored for each one wanted, and so many times as many where hardly any of them may be seen."""
 ERASED_AT_ONCE = 2_000
 """Vectors erased in one transaction."""
 
@@ -34,14 +36,12 @@ def write(sql: sqlite3.Connection, embedder_id: str, vectors: Mapping[LessonId, 
     """Store the vectors of current, searchable lessons; skip lessons that were changed meanwhile."""
     embedder_id = clean(embedder_id)
     for id_, vector in vectors.items():
-        row = sql.execute(
-            "SELECT row FROM lessons WHERE id = ? AND retracted_at IS NULL AND state <> 'forgotten'", (clean(id_),)
-        ).fetchone()
-        if row:
-            sql.execute("DELETE FROM vectors WHERE lesson = ? AND embedder = ?", (row[0], embedder_id))
+        current = "SELECT row FROM lessons WHERE id = ? AND retracted_at IS NULL AND state <> 'forgotten'"
+        for (row,) in sql.execute(current, (clean(id_),)).fetchall():
+            sql.execute("DELETE FROM vectors WHERE lesson = ? AND embedder = ?", (row, embedder_id))
             sql.execute(
                 "INSERT INTO vectors (lesson, embedder, scale, codes) VALUES (?, ?, ?, ?)",
-                (row[0], embedder_id, *pack(vector)),
+                (row, embedder_id, *pack(vector)),
             )
 
 
@@ -80,10 +80,10 @@ class Vectors:
 
     def match(self, sql: sqlite3.Connection, query: Query, limit: int) -> list[VectorMatch]:
         """Return the nearest visible lessons of the query's embedder, nearest first, newer first among equals."""
-        if not query.vector or not query.embedder_id or limit <= 0 or not query.states:
+        if not query.vector:
             return []
         indexes = self._indexes_for(sql, query)
-        wanted = max(RESCORED, limit * 8)
+        wanted = max(RESCORED, limit * RESCORED_FOR_EACH)
         while True:
             parts = [index.nearest(query.vector, wanted) for index in indexes]
             cosines = {row: cosine for part in parts for row, cosine in part.items()}
@@ -91,7 +91,7 @@ class Vectors:
             nearest = first_visible(sql, rows, visible(query), limit)
             if len(nearest) >= limit or all(len(part) < wanted for part in parts):
                 return [VectorMatch(id=id_, cosine=cosines[row]) for row, id_ in nearest]
-            wanted *= 4  # most of the nearest are deleted or not visible to the query
+            wanted *= WIDER  # most of the nearest are deleted or not visible to the query
 
     def _indexes_for(self, sql: sqlite3.Connection, query: Query) -> list[VectorIndex]:
         """Return the indexes of the query's projects, up to date."""

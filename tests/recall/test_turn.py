@@ -1,0 +1,290 @@
+"""What a call may still be told: the session's lines, groups, subjects, and which checkpoint goes on."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+
+from holdfast import Memory
+from holdfast.domain.hookcall import HookCall
+from holdfast.domain.lesson import Anchor, Lesson, Provenance
+from holdfast.domain.vocabulary import LessonId, SessionId
+from holdfast.recall.moments.turn import Turn, _since_compaction
+from holdfast.testing.builders import START, make_checkpoint, make_delivery
+from tests.recall.test_moments import TESTS, deliver, edit, happened, keep, shown
+
+QUEUE = "Drain the retry queue before shutdown; pending jobs are lost otherwise."
+FUNCTIONS = "New functionality is expected to come with tests."
+"""Says what TESTS says, to whoever groups them."""
+
+
+def turn_of(memory: Memory, moment: Any = "prompt", **fields: Any) -> Turn:
+    plain = {"host": "claude-code", "name": "Hook", "session": SessionId("s1"), "cwd": memory.folder, "moment": moment}
+    return Turn(memory.parts, memory.place, HookCall(**{**plain, **fields}), moment)
+
+
+def told_before(memory: Memory, lesson: str, at: int, **fields: Any) -> None:
+    """A delivery of this session, so many minutes after its start."""
+    memory.parts.store.record([make_delivery(
+        lesson=LessonId(lesson), at=START + timedelta(minutes=at), project=memory.place.project.id,
+        **{"session": SessionId("s1"), **fields},
+    )])  # fmt: skip
+
+
+# Room
+
+
+def test_lines_that_were_told_take_room_each_once(memory: Memory) -> None:
+    assert turn_of(memory).room == 10
+    told_before(memory, "a", 1, rank=1)
+    told_before(memory, "b", 1, rank=1)  # of one group with a
+    told_before(memory, "c", 1, rank=2)
+    told_before(memory, "checkpoint", 1, rank=0)
+    told_before(memory, "d", 2, rank=1, session=SessionId("s2"))
+    told_before(memory, "e", 2, rank=1, agent="helper")
+    assert turn_of(memory).room == 8
+    assert turn_of(memory, agent="helper").room == 9
+    assert turn_of(memory, session=SessionId("s3")).room == 10
+
+
+def test_after_a_compaction_only_what_is_told_for_the_first_time_takes_room(memory: Memory) -> None:
+    told_before(memory, "a", 1)
+    told_before(memory, "a", 2, moment="after_compaction", rank=1)
+    told_before(memory, "b", 2, moment="after_compaction", rank=2)
+    told_before(memory, "a", 3, moment="prompt")
+    assert turn_of(memory).room == 7
+
+
+def test_there_is_never_less_than_no_room(memory: Memory) -> None:
+    for number in range(12):
+        told_before(memory, f"l{number}", number)
+    assert turn_of(memory).room == 0
+
+
+def test_lines_are_counted_by_moment_and_reason(memory: Memory) -> None:
+    told_before(memory, "a", 1, moment="prompt", reason="trigger: x")
+    told_before(memory, "b", 1, moment="prompt", reason="trigger: x")
+    told_before(memory, "c", 2, moment="before_file", reason="trigger: y")
+    told_before(memory, "d", 3, moment="before_file", reason="about this file")
+    told_before(memory, "e", 4, moment="before_file", reason="trigger: z", rank=0)
+    turn = turn_of(memory)
+    counts = (turn.count(), turn.count("prompt"), turn.count("before_file"), turn.count(reason="trigger"),
+              turn.count("before_file", "trigger"), turn.count("after_failure"))  # fmt: skip
+    assert counts == (3, 1, 2, 2, 1, 0)
+
+
+@pytest.mark.parametrize(
+    ("moments", "known"),
+    [
+        (("prompt", "before_file"), "10"),
+        (("prompt", "after_compaction", "before_file"), "21"),
+        (("after_compaction", "prompt", "after_compaction"), "2"),
+        (("after_compaction",), "0"),
+    ],
+)
+def test_an_agent_still_has_what_it_was_told_since_the_last_compaction(
+    memory: Memory, moments: tuple[str, ...], known: str
+) -> None:
+    rows = [
+        make_delivery(lesson=LessonId(str(n)), moment=moment, at=START + timedelta(minutes=n))
+        for n, moment in enumerate(moments)
+    ]
+    assert "".join(row.lesson for row in _since_compaction(reversed(rows))) == known
+
+
+def test_what_was_told_together_with_the_restored_state_is_still_known() -> None:
+    rows = [make_delivery(lesson=LessonId(name), moment="after_compaction", at=START) for name in "ab"]
+    earlier = make_delivery(lesson=LessonId("c"), at=START - timedelta(seconds=1))
+    assert [row.lesson for row in _since_compaction([*rows, earlier])] == ["a", "b"]
+
+
+# Groups
+
+
+def test_a_group_that_was_told_is_not_told_again_by_another_of_its_lessons(memory: Memory) -> None:
+    keep(memory, TESTS)
+    assert shown(deliver(memory, "session_start")) == [TESTS]
+    keep(memory, FUNCTIONS, recorded_at=START + timedelta(days=1))
+    assert shown(deliver(memory, "session_start")) == []
+    assert shown(deliver(memory, "session_start", session="s2")) == [TESTS]
+    keep(memory, "Write plain sentences.", recorded_at=START + timedelta(days=2))
+    assert shown(deliver(memory, "session_start")) == ["Write plain sentences."]
+
+
+def test_a_lesson_that_may_not_be_told_does_not_stand_for_its_group(memory: Memory) -> None:
+    keep(memory, TESTS, sessions_seen=(SessionId("s1"),))
+    second = keep(memory, FUNCTIONS, recorded_at=START + timedelta(days=1))
+    briefing = deliver(memory, "session_start")
+    assert [(item.lesson.id, item.also) for item in briefing.items] == [(second.id, ())]
+
+
+@pytest.mark.parametrize(
+    ("fields", "call", "may_tell"),
+    [
+        ({}, {}, True),
+        ({"sessions_seen": (SessionId("s1"),)}, {}, False),
+        ({"provenance": Provenance(session=SessionId("s1"))}, {}, False),
+        ({"sessions_seen": (SessionId("s1"),)}, {"agent": "helper"}, True),
+        ({"sessions_seen": (SessionId("s1"),)}, {"session": SessionId("s2")}, True),
+        ({"trust": "agent", "provenance": Provenance(origin="CLAUDE.md#Tests")}, {}, False),
+        ({"trust": "person", "provenance": Provenance(origin="CLAUDE.md#Tests")}, {}, True),
+        ({"trust": "agent", "provenance": Provenance(origin="docs/other.md#Tests")}, {}, True),
+        ({"trust": "agent", "provenance": Provenance(origin="")}, {}, True),
+    ],
+)
+def test_a_session_is_not_told_what_it_taught_nor_what_its_host_reads(
+    memory: Memory, fields: dict[str, Any], call: dict[str, Any], may_tell: bool
+) -> None:
+    lesson = keep(memory, TESTS, **fields)
+    assert turn_of(memory, **call).may_tell(lesson) is may_tell
+
+
+@pytest.mark.parametrize(("moment", "may_tell"), [("after_compaction", True), ("prompt", False)])
+def test_a_session_that_lost_its_context_may_be_told_what_it_taught(
+    memory: Memory, moment: str, may_tell: bool
+) -> None:
+    lesson = keep(memory, TESTS, sessions_seen=(SessionId("s1"),))
+    told_before(memory, "other", 1, moment=moment)
+    assert turn_of(memory).may_tell(lesson) is may_tell
+
+
+# What the session is about
+
+
+def test_the_subject_is_that_of_the_last_two_prompts_and_the_last_reply(memory: Memory) -> None:
+    for kind, text in (
+        ("prompt", "anchors"), ("reply", "beacons"), ("prompt", "cranes"), ("reply", "docks"),
+        ("prompt", f"{'ferries':1993}harbour lighthouse"),
+    ):  # fmt: skip
+        happened(memory, kind, text=text)
+    happened(memory, "prompt", session="s2", text="ferries")
+    assert turn_of(memory).subject() == "cranes ferries harbour docks"
+
+
+def test_the_files_of_a_call_are_those_of_the_project_each_once(memory: Memory) -> None:
+    root = memory.place.root
+    paths = ("/etc/passwd", f"{root}/src/tides.py", f"{root}/README.md", f"{root}/src/tides.py")
+    assert turn_of(memory, paths=paths).files() == ("src/tides.py", "README.md")
+
+
+# Doubted lessons
+
+PROBATION = {"state": "probation", "trust": "agent", "kind": "fix"}
+
+
+@pytest.mark.parametrize(
+    ("fields", "moment", "call", "is_told"),
+    [
+        ({"command": "make basin"}, "before_command", {"command": "make basin"}, True),
+        ({"error_signature": "KeyError: 'gate'"}, "after_failure", {"error": "KeyError: 'gate'", "command": "x"}, True),
+        ({"tags": ("mooring plan",)}, "prompt", {"prompt": "what is the mooring plan?"}, True),
+        (
+            {"state": "active", "trust": "agent"},
+            "prompt",
+            {"prompt": "why does the retry queue lose jobs at shutdown?"},
+            True,
+        ),
+        ({}, "prompt", {"prompt": "why does the retry queue lose jobs at shutdown?"}, False),
+    ],
+)
+def test_a_lesson_on_probation_is_told_where_it_fits_most_closely(
+    memory: Memory, fields: dict[str, Any], moment: str, call: dict[str, Any], is_told: bool
+) -> None:
+    keep(memory, QUEUE, **{**PROBATION, **fields})
+    assert bool(deliver(memory, moment, **call).items) is is_told
+
+
+def test_one_lesson_on_probation_is_told_at_a_time_and_a_sure_one_beside_it(memory: Memory) -> None:
+    failure = {"error_signature": "KeyError: 'gate'", "kind": "fix"}
+    first = keep(memory, "Open the gate by hand.", **{**PROBATION, **failure})
+    keep(memory, "Open the sluice by hand.", **{**PROBATION, **failure})
+    sure = keep(memory, "Grease the hinge of it.", trust="agent", **failure)
+    briefing = deliver(memory, "after_failure", error="KeyError: 'gate'", command="x")
+    states = [item.lesson.state for item in briefing.items]
+    assert sorted(states) == ["active", "probation"]
+    assert sure.id in [item.lesson.id for item in briefing.items]
+    assert first.state == "probation"
+
+
+# The delivery
+
+
+def test_a_reason_that_a_moment_gives_goes_before_what_the_search_says(memory: Memory) -> None:
+    keep(memory, "The basin gate sticks.", kind="fix", command="make basin")
+    assert deliver(memory, "before_command", command="make basin").items[0].why.words == "about this command"
+    keep(memory, QUEUE, trust="agent", kind="constraint")
+    answer = deliver(memory, "prompt", session="s2", prompt="why does the retry queue lose jobs at shutdown?")
+    assert "shares retry, queue" in answer.items[0].why.words
+
+
+# Checkpoints
+
+
+def checkpoint(memory: Memory, session: str = "s0", at: datetime | None = None, **fields: Any) -> None:
+    made = make_checkpoint(
+        project=memory.place.project.id, session=SessionId(session), at=at or memory.parts.clock.now(),
+        **{"goal": "chart the basin of pilots", "task": "chart", **fields},
+    )  # fmt: skip
+    memory.parts.store.record([made])
+
+
+def restored(memory: Memory, moment: str = "session_start", session: str = "s1", **fields: Any) -> bool:
+    return bool(deliver(memory, moment, session, **fields).checkpoint_text)
+
+
+def test_an_open_task_goes_on_in_the_next_session_and_is_taken_up_once(memory: Memory) -> None:
+    checkpoint(memory)
+    assert restored(memory)
+    assert not restored(memory)
+    assert not restored(memory, session="s2")
+
+
+def test_a_sessions_own_task_is_restored_at_its_start_and_not_with_its_prompts(memory: Memory) -> None:
+    checkpoint(memory, session="s1")
+    assert not restored(memory, "prompt", prompt="chart the basin of pilots")
+    assert restored(memory, "session_start")
+
+
+@pytest.mark.parametrize(
+    ("kind", "prompt", "is_restored"),
+    [
+        ("session_end", "paint the lighthouse", False),
+        ("session_end", "chart the basin of pilots", True),
+        ("session_end", "please go on with it", True),
+        ("prompt", "paint the lighthouse", True),
+    ],
+)
+def test_the_task_of_a_session_that_ended_goes_on_where_the_prompt_is_about_it(
+    memory: Memory, kind: str, prompt: str, is_restored: bool
+) -> None:
+    happened(memory, kind, session="s0", text="x")
+    checkpoint(memory)
+    assert restored(memory, "prompt", prompt=prompt) is is_restored
+
+
+def test_a_prompt_restores_nothing_where_the_start_told_something(memory: Memory) -> None:
+    checkpoint(memory)
+    told_before(memory, "a", 1, moment="session_start")
+    assert not restored(memory, "prompt", prompt="chart the basin of pilots")
+    told_before(memory, "a", 1, moment="before_file", session=SessionId("s2"))
+    assert restored(memory, "prompt", session="s2", prompt="chart the basin of pilots")
+
+
+# A worse state
+
+
+def test_a_lesson_whose_code_changed_says_to_check_it(memory: Memory) -> None:
+    blob = memory.parts.workspace.blob(memory.place, "src/tides.py")
+    fields: dict[str, Any] = {"kind": "constraint", "anchors": (Anchor(path="src/tides.py", blob=blob),)}
+    lesson: Lesson = keep(memory, "High water is kept in centimetres above the chart datum.", **fields)
+    happened(memory, "prompt", text="is high water kept in centimetres above the chart datum?")
+    fresh = edit(memory, "src/tides.py", "HIGH = high water in centimetres above chart datum")
+    assert [item.lesson.id for item in fresh.items] == [lesson.id]
+    assert "check before relying" not in fresh.text
+    with open(f"{memory.place.root}/src/tides.py", "w", encoding="utf-8") as file:
+        file.write("HIGH = 5\n")
+    happened(memory, "prompt", session="s2", text="is high water kept in centimetres above the chart datum?")
+    stale = edit(memory, "src/tides.py", "HIGH = high water in centimetres above chart datum", session="s2")
+    assert "changed since: check before relying on it" in stale.text

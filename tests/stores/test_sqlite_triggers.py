@@ -1,0 +1,79 @@
+"""How far triggers are looked for, and what is kept of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from holdfast.domain.lesson import Lesson, Triggers
+from holdfast.domain.query import Query
+from holdfast.stores.sqlite import triggers
+from holdfast.stores.sqlite.store import SqliteStore
+from holdfast.testing.builders import PROJECT, make_lesson
+
+pytestmark = pytest.mark.needs_file("how far a store looks for the sake of its speed is its own")
+
+
+def kept(store: SqliteStore, **when: Any) -> Lesson:
+    lesson = make_lesson(when=Triggers(**when))
+    store.put([lesson], {})
+    return lesson
+
+
+def told(store: SqliteStore, limit: int = 9, **asked: Any) -> dict[str, list[str]]:
+    matches = store.match_triggers(Query(project=PROJECT, **asked), limit)
+    return {match.kind: [id_ for _, id_ in match.lessons] for match in matches}
+
+
+def test_code_is_looked_through_as_far_as_its_first_characters(
+    store: SqliteStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lesson = kept(store, literals=("walrus(",))
+    monkeypatch.setattr(triggers, "CODE_LIMIT", 20)
+    assert told(store, code="walrus(".rjust(20)) == {"literal": [lesson.id]}
+    assert told(store, code="walrus(".rjust(21)) == {}
+
+
+def test_so_many_different_words_of_code_are_looked_up_slice_by_slice(
+    store: SqliteStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lesson = kept(store, literals=("walrus(",))
+    monkeypatch.setattr(triggers, "SLICE", 2)
+    monkeypatch.setattr(triggers, "WORDS_LIMIT", 5)
+    for before, is_told in ((0, True), (1, True), (2, True), (4, True), (5, False)):
+        code = " ".join([*(f"seal{n}" for n in range(before)), "walrus(1)"])
+        assert bool(told(store, code=code)) is is_told, before
+    assert told(store, code="seal seal seal seal seal walrus(1)") == {"literal": [lesson.id]}
+
+
+def test_a_literal_without_a_word_is_looked_for_in_any_code_and_in_none(store: SqliteStore) -> None:
+    lesson = kept(store, literals=("=>",))
+    assert told(store, code="a => b") == {"literal": [lesson.id]}
+    assert told(store, command="a => b") == {}
+    assert told(store, code="a = b") == {}
+
+
+@pytest.mark.parametrize(
+    ("command", "is_told"),
+    [
+        ("gh pr diff", True), ("gh pr diff 3", True), ("cd a && gh pr diff", True), ("gh pr", False),
+        ("gh pr difference", False), ("echo gh pr diff", False), ("", False),
+    ],
+)  # fmt: skip
+def test_a_command_is_told_by_how_one_of_the_commands_begins(store: SqliteStore, command: str, is_told: bool) -> None:
+    lesson = kept(store, commands=("gh pr diff",))
+    assert told(store, command=command, code="x") == ({"command": [lesson.id]} if is_told else {})
+
+
+def test_paths_and_symbols_are_told_where_one_of_several_fits(store: SqliteStore) -> None:
+    path, symbol = kept(store, paths=("src/*.py",)), kept(store, symbols=("Store.put",))
+    assert told(store, paths=("a.md", "src/a.py")) == {"path": [path.id]}
+    assert told(store, paths=("a.md", "src/a/b.py")) == {}
+    assert told(store, symbols=("get", "Cache::put")) == {"symbol": [symbol.id]}
+    assert told(store, symbols=("Store",)) == {}
+
+
+def test_the_newest_are_told_first_up_to_the_limit(store: SqliteStore) -> None:
+    lessons = [kept(store, literals=("walrus(",)) for _ in range(3)]
+    assert told(store, 2, code="walrus(1)") == {"literal": [lessons[2].id, lessons[1].id]}
