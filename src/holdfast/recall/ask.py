@@ -116,7 +116,7 @@ def _by_ranker(parts: Parts, query: Query, matches: tuple[Found, ...]) -> tuple[
     Exact matches keep their floor. The share is the difference between the ranker's score and the fused score, so that
     the shares still add up to the score.
     """
-    # without words nothing is found by chance, so that the lessons asked of are not counted and it does not apply
+    # Without words nothing matches by chance: then the lessons are not counted, and the ranker does not apply.
     if not matches or not applies([match.lesson for match in matches], matches[0].chance.lessons):
         return matches
     worths = judge(rows_of(parts, query, matches))

@@ -30,7 +30,7 @@ HOSTILE = (
 
 
 def id_of(text: str) -> str:
-    """The text in the id of a test; without backslashes, which pytest escapes anew for each class that inherits it."""
+    """Return the text for a test's id without backslashes, which pytest escapes again for each inheriting class."""
     return ascii(text[:40]).replace("\\", "/")
 
 
