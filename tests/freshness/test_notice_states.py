@@ -345,10 +345,10 @@ def test_what_there_was_no_time_to_judge_stays_known_and_what_is_fresh_again_doe
 def test_before_a_file_only_shown_lessons_about_it_are_judged_again(desk: Desk) -> None:
     shown, not_shown, elsewhere = desk.lesson(), desk.lesson(), desk.lesson("README.md")
     deliveries = desk.shown(shown), desk.shown(elsewhere)
-    asked: dict[str, Any] = {"moment": "before_file", "paths": ("src/tides.py",)}
+    conditions: dict[str, Any] = {"moment": "before_file", "paths": ("src/tides.py",)}
     assert desk.news(*deliveries, moment="prompt", paths=("src/tides.py",)) is None
     assert desk.states() == {}
-    news = desk.news(*deliveries, **asked)
+    news = desk.news(*deliveries, **conditions)
     assert news is not None
     assert (news.lesson, desk.states()) == (shown, {shown.id: ("changed", WATCHED, "")})
     assert not_shown.id not in desk.states()

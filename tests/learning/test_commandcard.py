@@ -148,7 +148,7 @@ def test_a_transcript_in_the_repository_counts_for_nothing(memory: Memory) -> No
 
 def counted(memory: Memory, session: SessionId, *runs: CommandRuns, **fields: object) -> list[Lesson]:
     """What a session's counts write."""
-    found = [
+    candidates = [
         Candidate(
             kind="tooling", insight=run.line, detector="commands/1", topic_key=f"commands/{run.purpose}", runs=run,
             evidence=(Evidence(event=EventId("first"), quote="x"), Evidence(event=EventId(run.line), quote="y")),
@@ -156,7 +156,7 @@ def counted(memory: Memory, session: SessionId, *runs: CommandRuns, **fields: ob
         )
         for run in runs
     ]  # fmt: skip
-    return update_cards(memory.parts, memory.place, session, found)
+    return update_cards(memory.parts, memory.place, session, candidates)
 
 
 def runs_of(line: str, passed: int = 2, purpose: str = "test", **fields: int | str | bool) -> CommandRuns:

@@ -165,8 +165,8 @@ def test_a_long_line_shows_two_thirds_of_its_limit_and_a_third_of_its_end() -> N
 
 
 def test_blanks_are_folded_and_line_breaks_stay() -> None:
-    said = make_event(text="  Use \t whole   cents\nfor money. ", trust="person")
-    assert rows(said) == ["USER: Use whole cents", "for money."]
+    event = make_event(text="  Use \t whole   cents\nfor money. ", trust="person")
+    assert rows(event) == ["USER: Use whole cents", "for money."]
 
 
 def test_a_budget_that_is_met_exactly_leaves_nothing_out_and_cuts_nothing() -> None:

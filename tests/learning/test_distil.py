@@ -80,11 +80,11 @@ def test_known_lessons_are_active_ones_of_two_shared_words_most_first_then_by_id
     }
     ids = {name: f"0000000{n}-0000-7000-8000-000000000000" for n, name in enumerate(("other", "two", "three", "alone",
                                                                                      "waiting"))}  # fmt: skip
-    kept = [
+    lessons = [
         make_lesson(id=ids[name], project=memory.place.project.id, insight=insight, state=state)
         for name, (insight, state) in rules.items()
     ]
-    memory.parts.store.put(kept, {})
+    memory.parts.store.put(lessons, {})
     _, known, prompt = prepare(memory.parts, memory.place, story(), worth)
     assert [each.insight for each in known] == [rules[name][0] for name in ("three", "other", "two")]
     assert "K1: Split the bill of guests." in prompt

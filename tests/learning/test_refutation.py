@@ -302,6 +302,6 @@ def test_a_claimed_cause_is_refuted_when_its_failure_comes_back_after_an_edit_an
     ],
 )
 def test_a_claim_that_names_no_cause_or_another_failure_is_not_refuted_by_it(claim: str, error: str) -> None:
-    said = reply(50, claim)
-    window = [fails(1, error), said, EDIT, fails(2, error), reply(3, OTHER)]
-    assert not claimed(claim, window, said).refuted
+    statement = reply(50, claim)
+    window = [fails(1, error), statement, EDIT, fails(2, error), reply(3, OTHER)]
+    assert not claimed(claim, window, statement).refuted

@@ -76,9 +76,14 @@ def test_nothing_asked_fits_nothing() -> None:
 def test_stems_of_chunks_are_kept_up_to_a_number_and_a_length(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(relevance, "KNOWN_CHUNKS", 2)
     known = relevance._Known()
-    for chunk, kept in (("cats", ["cats"]), ("dogs", ["cats", "dogs"]), ("cats", ["cats", "dogs"]), ("cows", ["cows"])):
+    for chunk, remembered in (
+        ("cats", ["cats"]),
+        ("dogs", ["cats", "dogs"]),
+        ("cats", ["cats", "dogs"]),
+        ("cows", ["cows"]),
+    ):
         assert known[chunk] == (chunk[:-1],)
-        assert list(known) == kept
+        assert list(known) == remembered
     longest = "x" * WORD_LIMIT
     assert known[longest]
     assert known[longest + "x"] is not None

@@ -114,8 +114,8 @@ def test_an_equal_error_counts_as_equal_and_not_as_near() -> None:
 
 def test_a_score_of_just_the_least_is_enough(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("holdfast.ranking.retrievers.EXACT_LEAST", 0.5)
-    found = score_exact([token("a", "mention", 1, 1), token("b", "part", 1, 2)], NO_ERRORS, 5)
-    assert scores(found) == {1: 0.5}
+    hits = score_exact([token("a", "mention", 1, 1), token("b", "part", 1, 2)], NO_ERRORS, 5)
+    assert scores(hits) == {1: 0.5}
 
 
 # Text
@@ -181,9 +181,9 @@ def test_a_session_counts_by_its_three_best_hits() -> None:
 
 
 def test_a_session_counts_by_the_best_of_its_hits_whatever_their_order() -> None:
-    one = scores(score_text(text(match(9, 1.0)), 5))[9]
+    own_score = scores(score_text(text(match(9, 1.0)), 5))[9]
     scored = scores(score_text(text(*(match(n, float(n), "s") for n in (2, 4, 1, 3))), 5))
-    assert scored == pytest.approx({n: one * (n + 0.2 * (4 + 3 + 2)) for n in range(4, 0, -1)})
+    assert scored == pytest.approx({n: own_score * (n + 0.2 * (4 + 3 + 2)) for n in range(4, 0, -1)})
 
 
 def test_a_store_without_lessons_or_terms_gives_no_odd_scores() -> None:

@@ -95,8 +95,11 @@ ENDED = "We switched from npm to pnpm for dependencies."
 def test_a_lesson_that_says_the_other_has_ended_is_better_where_it_is_trusted_as_much(
     ender: Any, ending: Any, reason: str, closes: bool
 ) -> None:
-    one, other = lesson(ENDED, trust=ender), lesson(NPM, trust=ending, days=3)
-    there, back = rule(one, other, relation(ENDED, NPM), NOW), rule(other, one, relation(NPM, ENDED), NOW)
+    lesson_before, other = lesson(ENDED, trust=ender), lesson(NPM, trust=ending, days=3)
+    there, back = (
+        rule(lesson_before, other, relation(ENDED, NPM), NOW),
+        rule(other, lesson_before, relation(NPM, ENDED), NOW),
+    )
     is_ended = reason.startswith("says")
     assert (there.first, there.reason) == (is_ended, reason)
     assert (back.first, back.reason) == (not is_ended, reason)
@@ -118,8 +121,8 @@ def test_a_newer_or_equally_new_word_of_equal_trust_takes_the_place_of_the_other
 
 
 def test_a_lesson_is_not_better_than_itself() -> None:
-    one = lesson()
-    ruling = rule(one, one, relation(NPM, PNPM), NOW)
+    same = lesson()
+    ruling = rule(same, same, relation(NPM, PNPM), NOW)
     assert (ruling.first, ruling.reason) == (False, "has the later id")
 
 

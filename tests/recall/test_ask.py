@@ -203,10 +203,10 @@ def test_opposed_rules_stand_together_the_better_proven_first(memory: Memory) ->
     assert briefing.items[0].lesson.id == newer.id
     assert [pair[0] for pair in briefing.disputes] == [newer.id]
     assert briefing.text.count("These two disagree") == 1
-    one = answer(memory, "dredge the basin before the spring tide", limit=1)
-    assert one.disputes == ()
-    assert "These two disagree" not in one.text
-    assert "disagrees with" in one.text
+    shortest = answer(memory, "dredge the basin before the spring tide", limit=1)
+    assert shortest.disputes == ()
+    assert "These two disagree" not in shortest.text
+    assert "disagrees with" in shortest.text
 
 
 @pytest.mark.parametrize(
@@ -262,9 +262,9 @@ def test_what_a_match_contradicts_is_told_with_it_where_it_is_active_and_not_lef
     query = question(memory.parts, memory.place, "when is the basin dredged or sounded in spring")
     query = replace(query, exclude=(against.id,) if exclude else ())
     briefing = ask(memory.parts, memory.place, query, limit=9, budget_tokens=2_000)
-    told = [item for item in briefing.items if item.lesson.id == against.id]
-    assert len(told) == is_told
-    assert all("contradicts one that was found" in item.why.words for item in told)
+    opponents = [item for item in briefing.items if item.lesson.id == against.id]
+    assert len(opponents) == is_told
+    assert all("contradicts one that was found" in item.why.words for item in opponents)
 
 
 # What fits and what is nearest

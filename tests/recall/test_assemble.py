@@ -26,8 +26,8 @@ WORDS = ("anchors", "beacons", "cranes", "docks", "ebbs", "fathoms", "gauges", "
 def pair(number: int, score: float = 1.0, insight: str = "", **fields: Any) -> tuple[Ranked, Found]:
     lesson = make_lesson(insight=insight or f"Keep {WORDS[number]} tidy.", **fields)
     shares = (LaneShare(lane="text", rank=1, raw=1.0, share=score),)
-    found = Found(lesson=lesson, shares=shares, fit=Fit(), stems=frozenset({WORDS[number]}))
-    return Ranked(lesson=lesson, rank=1, score=score, why=Why(shares=shares, multipliers=())), found
+    match = Found(lesson=lesson, shares=shares, fit=Fit(), stems=frozenset({WORDS[number]}))
+    return Ranked(lesson=lesson, rank=1, score=score, why=Why(shares=shares, multipliers=())), match
 
 
 def test_the_best_are_told_up_to_the_limit_and_the_rest_is_counted() -> None:
@@ -51,10 +51,10 @@ def test_lessons_that_were_not_read_count_among_the_rest() -> None:
 
 def test_a_line_for_who_asked_is_longer_than_one_that_is_pushed() -> None:
     long = "Keep the anchors tidy, " + "and the beacons of the basin " * 40
-    asked = brief([pair(0, insight=long)], moment="on_demand", limit=1, budget_tokens=4_000)
+    on_demand = brief([pair(0, insight=long)], moment="on_demand", limit=1, budget_tokens=4_000)
     pushed = brief([pair(0, insight=long)], moment="prompt", limit=1, budget_tokens=4_000)
-    assert pushed.tokens < asked.tokens
-    assert LINE_TOKENS < count_tokens(asked.text) <= 420
+    assert pushed.tokens < on_demand.tokens
+    assert LINE_TOKENS < count_tokens(on_demand.text) <= 420
 
 
 def test_of_lessons_that_do_not_all_fit_the_worthiest_are_told() -> None:

@@ -92,8 +92,8 @@ def test_each_kind_of_a_line_is_told_once_a_session(memory: Memory) -> None:
 def test_a_beginning_of_a_command_of_a_kind_is_told_for_its_kind_and_a_literal_for_itself(memory: Memory) -> None:
     how_to(memory, "Say why in the first line.", 0, "git commit")
     keep(memory, "Sign what you hand in.", kind="constraint", when=Triggers(literals=("--no-gpg-sign",)))
-    told = before(memory, "git commit --no-gpg-sign -m x")
-    assert "Sign what you hand in." in told
+    answer = before(memory, "git commit --no-gpg-sign -m x")
+    assert "Sign what you hand in." in answer
     reasons = {row.reason for row in memory.log()}
     assert "trigger: --no-gpg-sign" in reasons
     assert "trigger: git commit" not in reasons

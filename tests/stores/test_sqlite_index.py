@@ -99,8 +99,8 @@ def test_two_that_find_the_damage_begin_anew_once(path: str) -> None:
 def test_a_damaged_file_that_is_gone_by_now_is_begun_anew_without_a_word(path: str) -> None:
     with make_index({"path": path}) as index:
         keep(index, *(make_outline(f"src/{n}.py", f"git1:{n}") for n in range(400)))
-    told: list[str] = []
-    with make_index({"path": path}, told.append) as index:
+    messages: list[str] = []
+    with make_index({"path": path}, messages.append) as index:
         size = os.path.getsize(path)
         with open(path, "r+b") as file:
             file.seek(4096)
@@ -109,7 +109,7 @@ def test_a_damaged_file_that_is_gone_by_now_is_begun_anew_without_a_word(path: s
         assert index.files(ROOT) == {}
         keep(index, make_outline())
         assert len(index.files(ROOT)) == 1
-    assert told == []
+    assert messages == []
     assert not os.path.exists(path + ".corrupt")
 
 

@@ -20,8 +20,8 @@ def test_the_index_of_an_instant_is_made_once_until_something_is_written_or_anot
     lesson = make_lesson()
     store.put([lesson], {})
 
-    def index_of(**asked: Any) -> Any:
-        query = Query(**{"project": PROJECT, "as_of": START, **asked})
+    def index_of(**conditions: Any) -> Any:
+        query = Query(**{"project": PROJECT, "as_of": START, **conditions})
         store.list_recent(query, 5)
         assert store._past is not None
         return store._past._made

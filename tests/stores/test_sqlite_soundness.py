@@ -55,10 +55,10 @@ def test_each_problem_is_named_with_how_often_and_what_mends_it(
 ) -> None:
     with store._connection.writing() as sql:
         sql.execute(statement)
-    [found] = store.check()
-    assert found.what == problem
-    assert found.mend == ("holdfast doctor --mend" if "damaged" in problem else found.mend)
-    assert found.mend.startswith("restore a backup") is ("damaged" not in problem)
+    [problem_found] = store.check()
+    assert problem_found.what == problem
+    assert problem_found.mend == ("holdfast doctor --mend" if "damaged" in problem else problem_found.mend)
+    assert problem_found.mend.startswith("restore a backup") is ("damaged" not in problem)
 
 
 def test_what_sqlite_itself_finds_is_told_line_by_line(store: SqliteStore) -> None:

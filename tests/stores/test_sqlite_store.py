@@ -74,7 +74,7 @@ def test_each_read_answers_with_what_is_there(store: SqliteStore) -> None:
     assert store.append_events([event]) == 1
     store.record([delivery])
     assert store.get([lesson.id]) == store.find(LessonFilter(project=PROJECT)) == [lesson]
-    assert [kept for _, kept in store.find_events(EventFilter())] == [event]
+    assert [event_kept for _, event_kept in store.find_events(EventFilter())] == [event]
     assert store.find_records(Delivery, LogFilter()) == [delivery]
     assert store.count_without_vector("toy") == 1
     assert store.extent() == Extent(lessons=1, versions=1, events=1)

@@ -21,8 +21,8 @@ def kept(store: SqliteStore, **when: Any) -> Lesson:
     return lesson
 
 
-def told(store: SqliteStore, limit: int = 9, **asked: Any) -> dict[str, list[str]]:
-    matches = store.match_triggers(Query(project=PROJECT, **asked), limit)
+def told(store: SqliteStore, limit: int = 9, **conditions: Any) -> dict[str, list[str]]:
+    matches = store.match_triggers(Query(project=PROJECT, **conditions), limit)
     return {match.kind: [id_ for _, id_ in match.lessons] for match in matches}
 
 

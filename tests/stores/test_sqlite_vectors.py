@@ -161,22 +161,22 @@ def test_signs_are_compared_part_by_part_to_the_last(sql: sqlite3.Connection, mo
     monkeypatch.setattr(vectorindex, "EXACT_BELOW", 1)
     monkeypatch.setattr(vectorindex, "SCANNED_AT_ONCE", 2)
     for rows in (4, 5):
-        held = [[1.0 if bit == row else -1.0 for bit in range(70)] for row in range(rows)]
+        vectors = [[1.0 if bit == row else -1.0 for bit in range(70)] for row in range(rows)]
         sql.execute("DELETE FROM vectors")
         sql.execute("DELETE FROM lessons")
-        index = index_of(sql, held)
+        index = index_of(sql, vectors)
         for row in range(rows):
-            assert list(index.nearest(held[row], 1)) == [row + 1]
+            assert list(index.nearest(vectors[row], 1)) == [row + 1]
 
 
 def test_an_index_reads_all_again_when_more_than_half_and_a_thousand_were_added(sql: sqlite3.Connection) -> None:
-    held = unit_vectors(400)
-    keep(sql, held, "p")
+    vectors = unit_vectors(400)
+    keep(sql, vectors, "p")
     index = vectorindex.VectorIndex("toy", DIMENSION, "p")
     index.follow(sql)
 
     def rewrite(count: int) -> int:
-        write(sql, {row + 1: held[row] for row in range(count)})
+        write(sql, {row + 1: vectors[row] for row in range(count)})
         index.follow(sql)
         return index._count
 
@@ -187,55 +187,55 @@ def test_an_index_reads_all_again_when_more_than_half_and_a_thousand_were_added(
     assert rewrite(1) == 400 + 1_200 + 1, "with 1,200 it is not more than 1,000 and half of 400"
     assert rewrite(1) == 400, "with 1,201 it is"
     assert rewrite(1) == 401
-    found = index.nearest(held[0].tolist(), 500)
-    assert sorted(found) == list(range(1, 401))
-    assert max(found, key=found.__getitem__) == 1
+    similarities = index.nearest(vectors[0].tolist(), 500)
+    assert sorted(similarities) == list(range(1, 401))
+    assert max(similarities, key=similarities.__getitem__) == 1
 
 
 def test_vectors_are_found_that_are_written_after_none_were(sql: sqlite3.Connection) -> None:
-    held = unit_vectors(2)
+    vectors = unit_vectors(2)
     index = Vectors()
     for project in ("p", ""):
-        assert ask(index, sql, held[0], project=project) == []
-    assert ask(index, sql, held[0], all_projects=True) == []
-    keep(sql, held, "p")
-    assert ask(index, sql, held[0]) == ask(index, sql, held[0], all_projects=True) == ["id-1", "id-2"]
-    assert ask(index, sql, held[0], project="") == []
+        assert ask(index, sql, vectors[0], project=project) == []
+    assert ask(index, sql, vectors[0], all_projects=True) == []
+    keep(sql, vectors, "p")
+    assert ask(index, sql, vectors[0]) == ask(index, sql, vectors[0], all_projects=True) == ["id-1", "id-2"]
+    assert ask(index, sql, vectors[0], project="") == []
 
 
 def test_what_was_read_stays_right_while_the_index_grows(sql: sqlite3.Connection) -> None:
-    held = unit_vectors(23)
+    vectors = unit_vectors(23)
     index = vectorindex.VectorIndex("toy", DIMENSION, "p")
     known = 0
     for more in (1, 1, 3, 8, 10):
-        keep(sql, held[known : known + more], "p", first_row=known + 1)
+        keep(sql, vectors[known : known + more], "p", first_row=known + 1)
         known += more
         index.follow(sql)
         for row in range(known):
-            found = index.nearest(held[row].tolist(), known)
-            assert len(found) == known
-            assert max(found, key=found.__getitem__) == row + 1
-            assert found[row + 1] == pytest.approx(1.0, abs=0.01)
+            similarities = index.nearest(vectors[row].tolist(), known)
+            assert len(similarities) == known
+            assert max(similarities, key=similarities.__getitem__) == row + 1
+            assert similarities[row + 1] == pytest.approx(1.0, abs=0.01)
 
 
 def test_lessons_that_may_be_seen_are_found_behind_hundreds_nearer_ones_that_may_not(sql: sqlite3.Connection) -> None:
-    held = unit_vectors(1)[0]
-    keep(sql, np.array([held] * 520), "p")
+    vector = unit_vectors(1)[0]
+    keep(sql, np.array([vector] * 520), "p")
     sql.execute("UPDATE lessons SET state = 'candidate'")
     keep(sql, -unit_vectors(3), "p", first_row=521)
-    assert set(ask(Vectors(), sql, held)) == {"id-521", "id-522", "id-523"}
+    assert set(ask(Vectors(), sql, vector)) == {"id-521", "id-522", "id-523"}
     keep(sql, -unit_vectors(1), "p", first_row=524)
     sql.execute("UPDATE lessons SET state = 'candidate' WHERE row > 520 AND row < 524")
-    assert ask(Vectors(), sql, held) == ["id-524"]
+    assert ask(Vectors(), sql, vector) == ["id-524"]
 
 
 def test_exactly_as_many_rows_as_are_scored_at_first_do_not_end_the_search(sql: sqlite3.Connection) -> None:
-    held = unit_vectors(1)[0]
-    keep(sql, np.array([held] * 500), "p")
+    vector = unit_vectors(1)[0]
+    keep(sql, np.array([vector] * 500), "p")
     sql.execute("UPDATE lessons SET state = 'candidate'")
-    assert ask(Vectors(), sql, held) == []
-    keep(sql, np.array([-held]), "p", first_row=501)
-    assert ask(Vectors(), sql, held) == ["id-501"]
+    assert ask(Vectors(), sql, vector) == []
+    keep(sql, np.array([-vector]), "p", first_row=501)
+    assert ask(Vectors(), sql, vector) == ["id-501"]
 
 
 def test_nothing_is_read_for_a_question_without_a_vector(sql: sqlite3.Connection) -> None:
