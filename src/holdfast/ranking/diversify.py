@@ -34,7 +34,8 @@ def diversify(rivals: Sequence[Rival], limit: int, mmr_lambda: float = MMR_LAMBD
     chosen: list[tuple[int, float]] = []
 
     def margin(i: int) -> float:
-        copied = 1.0 if nearest[i] >= NEAR_COPY else 0.0  # more than all other terms, so that a near copy comes last
+        # more than all other terms, so that a near copy comes last
+        copied = 1.0 if nearest[i] >= NEAR_COPY else 0.0
         return mmr_lambda * rivals[i].score / best - (1 - mmr_lambda) * nearest[i] - copied
 
     while left and len(chosen) < limit:
