@@ -1,4 +1,4 @@
-"""Writes src/holdfast/lean/hostmarks.py: how hosts are told before any adapter is loaded, from the adapters' profiles.
+"""Writes src/holdfast/lean/hostmarks.py, the facts that identify a host before its adapter is loaded, from profiles.
 
 python scripts/render_host_marks.py            writes the file
 python scripts/render_host_marks.py --check    exit 1 when it is not up to date
@@ -14,9 +14,9 @@ from holdfast import plugins
 from holdfast.ports.host import Host
 
 TARGET = Path(__file__).resolve().parent.parent / "src" / "holdfast" / "lean" / "hostmarks.py"
-HEAD = '''"""How hosts are told before any adapter is loaded: to load all of them would cost a hook too much.
+HEAD = '''"""Facts that identify a host before its adapter is loaded: loading all adapters would cost a hook too much.
 
-Made from the hosts' profiles by `scripts/render_host_marks.py`; edit those, not this file.
+`scripts/render_host_marks.py` generates this file from the hosts' profiles; edit those.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ def render() -> str:
         _pairs(
             "FOLDER_VARIABLES",
             ((host.name, host.profile.marks.folder) for host in hosts if host.profile.marks.folder),
-            "Hosts and the variables that move the folder they keep their files in.",
+            "Hosts, and the variables that move the folders with their files.",
         ),
         _pairs(
             "STARTED_VARIABLES",
             ((host.profile.marks.started, host.name) for host in started),
-            "Variables by which hosts mark what they start, a host that is started inside of another before that one.",
+            "Variables that hosts set for the processes they start; a host inside another comes before the outer one.",
         ),
         _pairs(
             "SESSION_VARIABLES",
@@ -49,12 +49,12 @@ def render() -> str:
             "Variables with the session's id, and the hosts that set them for the MCP servers they start.",
         ),
         _pairs(
-            "CLIENT_NAMES", clients, "Beginnings of names of MCP clients that are not called like their host's adapter."
+            "CLIENT_NAMES", clients, "Beginnings of the names of MCP clients that differ from their host's adapter."
         ),
         _words(
             "IMITATED",
             (host.name for host in hosts if host.profile.marks.is_imitated),
-            "Hosts in whose files other hosts look for hooks too.",
+            "Hosts whose files other hosts also search for hooks.",
         ),
         _words(
             "CONTEXT_FILES",
@@ -66,7 +66,7 @@ def render() -> str:
             sorted({host.profile.skills_folder for host in hosts} - {""}),
             "Folders of a project in which hosts look for Agent Skills.",
         ),
-        f'UNMARKED = "{unmarked[0]}"\n"""The host that calls where none is marked."""\n',
+        f'UNMARKED = "{unmarked[0]}"\n"""The host that is assumed where no mark is found."""\n',
     ]
     return "\n".join(pieces)
 

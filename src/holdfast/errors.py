@@ -1,10 +1,10 @@
-"""Everything Holdfast raises on purpose: one root, leaves by what the caller can do about it."""
+"""All errors that Holdfast raises on purpose: one root, and leaves by what the caller can do about them."""
 
 from __future__ import annotations
 
 
 class HoldfastError(Exception):
-    """Root of all errors raised on purpose. The message says what failed; `hint` what to type next."""
+    """Root of all errors raised on purpose. The message says what failed; `hint` says what to type next."""
 
     def __init__(self, message: str, *, hint: str = "") -> None:
         super().__init__(message)
@@ -12,19 +12,19 @@ class HoldfastError(Exception):
 
 
 class InvalidValueError(HoldfastError, ValueError):
-    """Input that cannot be a lesson, query, setting or payload; correct it and call again."""
+    """The input cannot be a lesson, query, setting or payload; correct it and call again."""
 
 
 class LessonNotFoundError(HoldfastError, LookupError):
-    """No lesson has that id, or id prefix, in the scope asked."""
+    """No lesson in the scope has that id, or an id with that end."""
 
 
 class AmbiguousIdError(HoldfastError, LookupError):
-    """An id prefix matches more than one lesson; give more of it."""
+    """The end of an id matches more than one lesson; give more of it."""
 
 
 class IllegalTransitionError(HoldfastError):
-    """The lesson's state machine has no such step, for example forgotten to active."""
+    """The lesson's state machine has no such transition, for example forgotten to active."""
 
 
 class StaleWriteError(HoldfastError):
@@ -32,7 +32,7 @@ class StaleWriteError(HoldfastError):
 
 
 class StoreError(HoldfastError):
-    """The store could not do it; sub-classes say why."""
+    """The store failed; sub-classes say why."""
 
 
 class StoreLockedError(StoreError):
@@ -60,23 +60,23 @@ class SchemaTooNewError(StoreError):
 
 
 class ProjectUnknownError(HoldfastError):
-    """The folder's project could not be told (yet), for example because git did not answer in time."""
+    """The folder's project could not be identified (yet), for example because git did not answer in time."""
 
 
 class AlreadyRunningError(HoldfastError):
-    """Another process does the same for the same place."""
+    """Another process does the same job for the same location."""
 
 
 class EmbedderError(HoldfastError):
-    """The embedder is not there, timed out or answered nonsense; recall goes on without vectors."""
+    """The embedder is unavailable, timed out or gave an invalid answer; recall continues without vectors."""
 
 
 class ModelError(HoldfastError):
-    """A language model could not be asked, timed out or gave an answer that cannot be used; trying later is safe."""
+    """A language model was unavailable, timed out or gave an unusable answer; trying again later is safe."""
 
 
 class HostConfigError(HoldfastError):
-    """A host's configuration file cannot be read or safely edited; it was left alone."""
+    """A host's configuration file cannot be read or safely edited; it was not changed."""
 
 
 class PluginNotFoundError(HoldfastError, LookupError):

@@ -72,7 +72,7 @@ def test_a_lesson_about_nothing_that_is_left_is_not_confirmed(
 ) -> None:
     (code.folder / "src" / "store.py").unlink()
     code.commit("gone")
-    with pytest.raises(InvalidValueError, match=r"nothing that lesson .* is about is left: src/store.py"):
+    with pytest.raises(InvalidValueError, match=r"the code of lesson .* no longer exists: src/store.py"):
         memory.at(memory.folder).confirm(about_put.id)
 
 

@@ -152,7 +152,7 @@ def test_bisect_takes_names_and_says_when_nothing_changed(about: Memory, years: 
     for good, bad in (("nowhere", ""), ("", "--all"), ("main", "v1")):
         with pytest.raises(InvalidValueError):
             about.bisect(years["new"].id, good=good, bad=bad)
-    with pytest.raises(InvalidValueError, match="nothing is asked"):
+    with pytest.raises(InvalidValueError, match="the question is empty"):
         about.bisect(" ")
 
 

@@ -44,7 +44,7 @@ def test_what_addresses_the_agent_is_quarantined_unless_a_person_says_it(memory:
     sound = memory.remember("Deploy on Mondays", topic_key="deploy")
     memory.remember(words + " again", trust="agent", topic_key="deploy")
     assert memory.get(sound.id).state == "active"
-    with pytest.raises(InvalidValueError, match="not without a person"):
+    with pytest.raises(InvalidValueError, match="only a person may make this revision"):
         memory.revise(sound.id, insight=words, trust="agent")
 
 

@@ -136,7 +136,7 @@ def test_a_version_that_git_has_not_is_shown_as_it_was_committed_or_not_at_all(m
     committed, unknown = keep(memory, replace(anchor, commit=commit)), keep(memory, replace(anchor, commit=""))
     [entry] = compared(memory, committed)
     assert (entry.then, entry.note) == (
-        DOUBLED, f"then: as committed in {commit[:10]}; changes of then are lost",
+        DOUBLED, f"then: as committed in {commit[:10]}; uncommitted changes of that time are lost",
     )  # fmt: skip
     [entry] = compared(memory, unknown)
     assert (entry.then, entry.note) == (

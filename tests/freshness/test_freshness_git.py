@@ -144,7 +144,7 @@ def test_a_project_that_is_gone_says_nothing_about_its_lessons(
     shutil.rmtree(code.folder)
     freshness, caveat = here.verdicts([about_put])[0]
     assert freshness == "unverified"
-    assert "the project's folder is not there" in caveat
+    assert "the project's folder does not exist" in caveat
 
 
 @pytest.mark.parametrize("rubbish", [b"\xff\xfe\x00", b"def put(:\n" * 50, b"<<<<<<< ours\n", b"x" * 3_000_000, b""])

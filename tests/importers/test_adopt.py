@@ -157,7 +157,7 @@ def test_a_store_of_many_projects_gives_only_this_ones(memory: Memory, take: Tak
     path = database("claude-mem.db", CLAUDE_MEM)
     steps = take(path)
     assert sorted(verbs(steps)) == ["added"] * 3 + ["skipped"] * 3
-    assert "1 of project 'elsewhere'; --project=elsewhere takes them" in [step.reason for step in steps]
+    assert "1 of project 'elsewhere'; use --project=elsewhere to import them" in [step.reason for step in steps]
     fix = next(lesson for lesson in memory.inbox() if lesson.kind == "fix")
     assert fix.paths == ("src/tides.py",)
     assert "added" in verbs(take(path, projects=("elsewhere",)))

@@ -264,7 +264,7 @@ def test_what_a_match_contradicts_is_told_with_it_where_it_is_active_and_not_lef
     briefing = ask(memory.parts, memory.place, query, limit=9, budget_tokens=2_000)
     opponents = [item for item in briefing.items if item.lesson.id == against.id]
     assert len(opponents) == is_told
-    assert all("contradicts one that was found" in item.why.words for item in opponents)
+    assert all("contradicts a lesson that was found" in item.why.words for item in opponents)
 
 
 # What fits and what is nearest

@@ -107,7 +107,7 @@ def test_a_link_of_a_named_lesson_is_followed_by_its_kind_to_what_may_be_seen(
     named(memory, Link(kind=kind, target=aim.id), Link(kind=kind, target="gone"))  # type: ignore[arg-type]
     rows = answered(memory)
     assert [row[:2] for row in rows[1:]] == (
-        [("Basin one is dredged.", "linked to one that is named")] if is_followed else []
+        [("Basin one is dredged.", "linked to a lesson that the question names")] if is_followed else []
     )
 
 

@@ -46,7 +46,7 @@ def test_what_a_named_lesson_is_linked_to_comes_along(memory: Memory) -> None:
     keep(memory, insight=QUEUE, tags=("dead letters",), links=(Link(kind="relates_to", target=target.id),))
     briefing = memory.recall("the dead letters")
     assert [item.lesson.insight for item in briefing.items] == [QUEUE, PILOTS]
-    assert briefing.items[1].why.words == "linked to one that is named"
+    assert briefing.items[1].why.words == "linked to a lesson that the question names"
 
 
 def test_links_to_what_may_not_be_seen_or_is_gone_are_not_followed(memory: Memory) -> None:

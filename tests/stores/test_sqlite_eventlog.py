@@ -20,7 +20,7 @@ pytestmark = pytest.mark.needs_file("it is about SQLite's indexes")
 
 @pytest.mark.parametrize("kind", [Event, Lesson])
 def test_the_log_keeps_records_of_its_kinds_only(store: SqliteStore, kind: Any) -> None:
-    with pytest.raises(InvalidValueError, match=f"the log does not keep {kind.__name__}"):
+    with pytest.raises(InvalidValueError, match=f"the log has no records of type {kind.__name__}"):
         store.find_records(kind, LogFilter())
     with pytest.raises(InvalidValueError):
         store.record([make_delivery(), make_event() if kind is Event else make_lesson()])  # type: ignore[list-item]

@@ -204,7 +204,7 @@ def test_check_names_a_full_text_that_does_not_fit(store: SqliteStore) -> None:
     store.put([make_lesson(insight=f"words of number {i}") for i in range(3)], {})
     with store._connection.writing() as sql:
         sql.execute("UPDATE lesson_text_content SET c1 = 'something else' WHERE id = 1")
-    assert any("full text" in problem.what for problem in store.check())
+    assert any("full-text index does not match" in problem.what for problem in store.check())
     assert store.append_events([make_event()]) == 1
 
 

@@ -127,13 +127,13 @@ def test_a_lesson_whose_code_is_gone_cannot_be_kept_as_it_stands(harbour: Codeba
         gone = forget_file(harbour, memory)
     result = run("audit", "--keep", gone.id)
     assert result.exit_code == 1
-    assert "is left" in result.stderr
+    assert "no longer exists: " in result.stderr
 
 
 def test_a_pipe_gets_a_list_and_json_says_why(harbour: Codebase) -> None:
     with Memory() as memory:
         lesson = put(memory, "Old and never told", 100)
-    assert "no session was told it in 100 days" in told("audit")
+    assert "no session received it in 100 days" in told("audit")
     plain = told_json("audit")
     assert plain["every"] == 1
     assert plain["findings"][0]["lesson"]["id"] == lesson.id
@@ -165,7 +165,7 @@ def test_one_key_a_lesson_at_a_terminal(
     first = person.read_until(b"q quit").decode()
     assert "1 of 5" in first  # a day's share, the oldest first
     assert "Rule of the outer quay" in first
-    assert "no session was told it" in first
+    assert "no session received it" in first
     person.type("k")
     person.read_until(b"q quit")
     person.type("f")

@@ -161,7 +161,7 @@ def test_confirm_says_what_it_let_go(code: Codebase) -> None:
     (code.folder / "src" / "store.py").unlink()
     failed = run("confirm", short)
     assert failed.exit_code == 1
-    assert "is about is left: src/store.py" in failed.stderr
+    assert "no longer exists: src/store.py" in failed.stderr
     assert f"hint: holdfast revise {short} --file" in failed.stderr
 
 

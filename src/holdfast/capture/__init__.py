@@ -1,5 +1,5 @@
-"""A host's events into the store: redacted, relative to the project, nothing of an ignored path; their retention.
+"""Stores a host's events, redacted, relative to the project, without ignored paths; and drops old texts.
 
-It may touch: `lessons` and below. Transcripts and other late sources are read by `backfill`.
-Begin with `observe`, then `sessionevents` (how a session is read again).
+It may touch: `lessons` and below. `backfill` reads transcripts and other late sources.
+Begin with `observe`, then `sessionevents` (reads a session back).
 """

@@ -1,4 +1,4 @@
-"""Heartbeat: when each kind of event came last, from every host: the sign that hooks reach us."""
+"""Heartbeat: the latest events of each kind from every host, which show that hooks reach us."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ if TYPE_CHECKING:
 
 
 class HostActivity(Frozen):
-    """What was lately heard of one host."""
+    """Recent activity of one host."""
 
     heard_at: datetime | None = None
     kinds: tuple[str, ...] = ()
-    """Kinds of its events, the latest first."""
+    """Kinds of its events, latest first."""
     commands: int = 0
     """Commands whose end is known."""
     failures: int = 0
-    """Of these, how many failed."""
+    """How many of these commands failed."""
     delivered_at: datetime | None = None
 
 
 def activity(store: Store) -> dict[str, HostActivity]:
-    """What was lately heard of each host, by its name."""
+    """Return the recent activity of each host, by its name."""
     events = [event for _, event in _latest(store)]
     delivered: dict[str, datetime] = {}
     for delivery in store.find_records(Delivery, LogFilter(limit=DELIVERIES_READ)):
@@ -57,7 +57,7 @@ def _latest(store: Store) -> list[tuple[int, Event]]:
 
 
 def last_events(store: Store) -> list[Event]:
-    """The newest event of each (host, kind) among the latest ones, newest first; without their order by project."""
+    """Return the newest event of each (host, kind) among the latest events of all projects, newest first."""
     newest: dict[tuple[str, str], Event] = {}
     for _, event in _latest(store):
         newest[(event.host, event.kind)] = event
@@ -65,7 +65,7 @@ def last_events(store: Store) -> list[Event]:
 
 
 def newest_position(store: Store) -> int:
-    """The position of the event received last, 0 without any: found by doubling, then by halving."""
+    """Return the position of the newest event, 0 without any, by doubling and then bisection."""
     low, high = 0, 1
     while store.find_events(EventFilter(after=high, limit=1)):
         low, high = high + 1, high * 2

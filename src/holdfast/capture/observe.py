@@ -1,4 +1,4 @@
-"""Observe: what a host told becomes kept events: redacted, relative to the project, stamped, cut to size."""
+"""Observe: stores a host's events, redacted, relative to the project, located and cut to size."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ FILES_LIMIT = 200
 
 
 def observe(parts: Parts, place: Place, events: Iterable[Event]) -> int:
-    """Keep the events; returns how many were new, 0 when capture is switched off.
+    """Store the events; return how many were new, 0 when capture is switched off.
 
-    What is stored holds no secret, no `<private>` span and nothing of an ignored path. An event that is only about
-    ignored paths keeps its kind and tool, so that the order of things stays whole.
+    What is stored contains no secret, no `<private>` span and nothing of an ignored path. An event that is only about
+    ignored paths keeps its kind and tool, so that the sequence stays complete.
     """
     if not parts.capture:
         return 0
@@ -34,7 +34,7 @@ def observe(parts: Parts, place: Place, events: Iterable[Event]) -> int:
 
 
 def prepare(parts: Parts, place: Place, event: Event) -> Event:
-    """The event as it may be stored."""
+    """Return the event in the form in which it may be stored."""
     inside = [path for path in (_inside(parts, place, path, event.cwd) for path in event.files[:FILES_LIMIT]) if path]
     files = tuple(dict.fromkeys(redact(path) for path in inside if not is_ignored(path, parts.ignore)))
     hidden = _is_hidden(event, inside, files, parts.ignore)
@@ -54,7 +54,7 @@ def prepare(parts: Parts, place: Place, event: Event) -> Event:
 
 
 def _is_hidden(event: Event, inside: list[str], files: tuple[str, ...], ignore: tuple[str, ...]) -> bool:
-    """Whether the event is about nothing but ignored paths, or its command names a file made to hold secrets."""
+    """Return whether the event is only about ignored paths, or its command names a file for secrets."""
     if inside and not files:
         return True
     outside = not inside and event.files and all(is_ignored(path, ()) for path in event.files)
@@ -62,7 +62,7 @@ def _is_hidden(event: Event, inside: list[str], files: tuple[str, ...], ignore: 
 
 
 def _inside(parts: Parts, place: Place, path: str, cwd: str) -> str:
-    """The path relative to the root, or to the event's own folder when that is of another machine; else empty."""
+    """Return the path relative to the root, or to the event's folder if that is of another machine; else empty."""
     clean = _clean(path)
     relative = parts.workspace.relative(place, clean, cwd)
     if relative or not cwd:
@@ -74,7 +74,7 @@ def _inside(parts: Parts, place: Place, path: str, cwd: str) -> str:
 
 
 def _tidy(path: str) -> str:
-    """The path without `.` parts; empty when it climbs."""
+    """Return the path without `.` parts; empty when it contains `..`."""
     parts = [part for part in path.split("/") if part not in ("", ".")]
     return "" if ".." in parts else "/".join(parts)
 
@@ -84,5 +84,5 @@ def _text(text: str, limit: int) -> str:
 
 
 def _clean(text: str) -> str:
-    """Without NUL characters, which neither SQLite nor a terminal passes on whole."""
+    """Remove NUL characters, which neither SQLite nor a terminal handles."""
     return text.replace("\0", "") if "\0" in text else text

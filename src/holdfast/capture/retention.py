@@ -1,4 +1,4 @@
-"""Retention: old raw text is dropped; lessons are not, but probation ends."""
+"""Retention: drops old raw texts and ends probation; other lessons stay."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def end_probation(parts: Parts, place: Place) -> int:
-    """Retire the project's lessons whose probation is over; returns how many."""
+    """Retire the project's lessons whose probation is over; return how many."""
     before = parts.clock.now() - timedelta(days=PROBATION_DAYS)
     where = LessonFilter(project=place.project.id, states=("probation",))
     over = [lesson for lesson in parts.store.find(where) if lesson.recorded_at < before]
@@ -29,10 +29,10 @@ def end_probation(parts: Parts, place: Place) -> int:
 
 
 def drop_old_texts(parts: Parts) -> int:
-    """Drop the texts of events older than the retention window, once a day; returns how many events had one.
+    """Drop the texts of events older than the retention window, once a day; return how many events had one.
 
-    What an event was, of which file or command and how it ended stays. A window of 0 days keeps every text. States
-    whose days are over go as well.
+    An event's kind, file, command and exit status stay. A window of 0 days keeps every text. Expired states are
+    dropped as well.
     """
     now = parts.clock.now()
     today = now.date().isoformat()

@@ -1,7 +1,7 @@
-"""What was kept of one session, read from the store page by page.
+"""Reads the events of one session from the store, page by page.
 
-A host may not say how a command ended; its transcript does, later. The outcome is then an event of its own, under the
-key of the command's event and `:outcome` (ADR 23). Here, and only here, the two become one.
+A host may not report how a command ended; its transcript does, later. That outcome is stored as an event of its own,
+with the key of the command's event and `:outcome` (ADR 23). Only this module merges the two.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ EVENTS_A_READ = 10_000
 """Events that are read at a time."""
 
 OUTCOME = ":outcome"
-"""End of the key of an event that tells how the command of another event ended."""
+"""Suffix of the key of an event that reports how the command of another event ended."""
 
 
 def session_events(parts: Parts, project: ProjectId, session: SessionId) -> list[Event]:
-    """The session's events in the order they happened: a transcript tells of replies after the hooks told of tools."""
+    """Return the session's events in order of time; a transcript adds replies after the hooks reported tools."""
     events: list[Event] = []
     after = 0
     while page := parts.store.find_events(
@@ -37,12 +37,12 @@ def session_events(parts: Parts, project: ProjectId, session: SessionId) -> list
 
 
 def is_open(event: Event) -> bool:
-    """Whether nobody has said how the event's command ended."""
+    """Return whether it is unknown how the event's command ended."""
     return event.kind == "tool_result" and bool(event.command) and event.exit_code is None
 
 
 def outcome_of(known: Event, retold: Event) -> Event | None:
-    """The event that completes a known one by what a transcript tells of the same call; None where it tells no more."""
+    """Return the event that completes a known one from a transcript's version of it; None if that adds nothing."""
     tells = retold.kind == "tool_failure" or (retold.kind == "tool_result" and retold.exit_code is not None)
     if not tells or not is_open(known):
         return None
@@ -50,9 +50,9 @@ def outcome_of(known: Event, retold: Event) -> Event | None:
 
 
 def with_outcomes(events: Iterable[Event]) -> list[Event]:
-    """The events of one session with each outcome put into the event it completes.
+    """Return the events of one session with each outcome merged into the event it completes.
 
-    The completed event keeps its id and, where it has one, its text: what was quoted from it stays where it was.
+    The completed event keeps its id and, if it has one, its text, so that quotes from it stay valid.
     """
     listed = list(events)
     outcomes = {event.key.removesuffix(OUTCOME): event for event in listed if event.key.endswith(OUTCOME)}

@@ -1,4 +1,4 @@
-"""What capture goes by, each with its unit. ARCHITECTURE.md says how they are guarded."""
+"""Constants of capture, each with its unit. ARCHITECTURE.md says how they are guarded."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
-"""Adopt: what importers read in other tools' files, as lessons. The same file again changes nothing.
+"""Adopt: turns what importers read in other tools' files into lessons. Importing a file twice changes nothing.
 
-A passage is known by a digest of its words; an edited one by its section, and revises the lesson it was. What is gone
-from a source is told and stays. What waits in the inbox, was rejected, revised or forgotten here keeps that state. All
-of a run is one transaction and one change, which `undo` takes back.
+A passage is recognised by a digest of its words. An edited passage is recognised by its section, and revises its
+lesson. A passage that disappeared from its source is reported, and its lesson stays. A lesson that waits in the inbox,
+or was rejected, revised or forgotten here, keeps that state. A run is one transaction and one change, which `undo`
+takes back.
 """
 
 from __future__ import annotations
@@ -33,11 +34,11 @@ if TYPE_CHECKING:
 LIVING: tuple[State, ...] = ("active", "probation", "candidate", "quarantined")
 WAITING_OR_ACTIVE: tuple[State, ...] = ("active", "probation", "candidate")
 ENDED: tuple[State, ...] = ("superseded", "retired")
-"""What a source may say of a passage that does not hold any more."""
+"""States in a source of passages that no longer hold."""
 
 
 class Reading(Frozen):
-    """What one source holds."""
+    """The content of one source."""
 
     label: str
     importer: str
@@ -46,20 +47,20 @@ class Reading(Frozen):
 
 
 class Adopting(Frozen):
-    """How a run goes."""
+    """The options of a run."""
 
     accept: bool = False
-    """Whether a person vouches for it: what is not suspicious becomes active."""
+    """Whether a person vouches for it: lessons that are not suspicious become active."""
     dry: bool = False
     """Whether nothing is written: a dry run."""
     verb: str = "import"
-    """What the change is called in the log."""
+    """The verb of the change in the log."""
     projects: tuple[str, ...] = ()
-    """Names under which stores of several projects know this one; empty takes the folder's. `*` is all."""
+    """Names of this project in stores of several projects; empty: the folder's name. `*` takes all projects."""
 
 
 class Step(Frozen):
-    """What became of one passage (or would, in a dry run)."""
+    """What happened to one passage (or would, in a dry run)."""
 
     verb: str
     """added, revised, accepted, unchanged, skipped or removed."""
@@ -78,7 +79,7 @@ def adopt(
     how: Adopting,
     progress: Callable[[int], None] | None = None,
 ) -> tuple[Step, ...]:
-    """What became of each passage, in order, written in one transaction; `progress` hears how many are done."""
+    """Write all passages in one transaction; return a step for each, in order. `progress` gets the number done."""
 
     def step() -> _Run:
         run = _Run(parts, place, how)
@@ -95,7 +96,7 @@ def adopt(
 
 
 class _Run:
-    """One run: what is known of the sources, what will be written, and the steps told."""
+    """One run: what is known of the sources, what will be written, and the steps so far."""
 
     def __init__(self, parts: Parts, place: Place, how: Adopting) -> None:
         self.parts = parts
@@ -109,19 +110,21 @@ class _Run:
         self._links: list[tuple[LessonId, Passage]] = []
 
     def take(self, reading: Reading) -> None:
-        """Plan what becomes of each part of a source."""
+        """Plan what happens to each part of a source."""
         drafts = list(self._drafts(reading))
         new = [pair for pair in drafts if not self._settle(reading.label, *pair)]
         before = self._known.left(reading.label, {draft.topic_key for draft, _ in drafts})
         counts = Counter(_section(draft) for draft, _ in new)
         for draft, passage in new:
             section = _section(draft)
-            old = _what_it_was(draft, before.get(section, []), counts[section] == 1)
+            old = _find_reworded(draft, before.get(section, []), counts[section] == 1)
             if old is not None:
                 before[section].remove(old)
             self._write(reading.label, draft, passage, old)
         for lesson in (lesson for lessons in before.values() for lesson in lessons):
-            self._tell("removed", reading.label, _section(lesson), lesson, "no longer in the source; the lesson stays")
+            self._add_step(
+                "removed", reading.label, _section(lesson), lesson, "no longer in the source; the lesson stays"
+            )
 
     def link(self) -> None:
         """Add the links that passages state to each other, where both ends are lessons."""
@@ -133,27 +136,27 @@ class _Run:
                 self._put(replace(lesson, links=tuple(dict.fromkeys((*lesson.links, *fresh)))))
 
     def _drafts(self, reading: Reading) -> Iterator[tuple[Lesson, Passage]]:
-        """The lessons that a source's passages state; what is left out is told, of other projects only how much."""
+        """Yield the lessons that a source's passages state; report the rest, for other projects only by number."""
         elsewhere: Counter[str] = Counter()
         for part in reading.parts:
             if isinstance(part, Skipped):
-                self._tell("skipped", reading.label, part.section, reason=part.reason)
+                self._add_step("skipped", reading.label, part.section, reason=part.reason)
             elif not self._is_ours(part.project):
                 elsewhere[part.project] += 1
             else:
                 try:
                     draft = draft_of(self.parts, self.place, part, reading.label, reading.importer)
                 except InvalidValueError as exc:
-                    self._tell("skipped", reading.label, part.section, reason=str(exc))
+                    self._add_step("skipped", reading.label, part.section, reason=str(exc))
                     continue
                 vouched = self.how.accept and part.state == "active" and draft.state == "candidate"
                 yield (replace(draft, state="active") if vouched else draft), part
         for name, count in elsewhere.items():
-            reason = f"{count} of project {name!r}; --project={name} takes them"
-            self._tell("skipped", reading.label, "", reason=reason)
+            reason = f"{count} of project {name!r}; use --project={name} to import them"
+            self._add_step("skipped", reading.label, "", reason=reason)
 
     def _settle(self, label: str, draft: Lesson, passage: Passage) -> bool:
-        """Whether the passage is known already; then its step is added, with the lesson's state from now on."""
+        """Return whether the passage is known already; if so, add its step with the lesson's new state."""
         known = self._known.find(draft)
         if known is None:
             return False
@@ -163,19 +166,19 @@ class _Run:
         elif draft.state in ENDED and known.state in WAITING_OR_ACTIVE and known.provenance == draft.provenance:
             self._move("revised", label, known, draft.state)
         else:
-            self._tell("unchanged", label, passage.section, known, f"known, {known.state}")
+            self._add_step("unchanged", label, passage.section, known, f"known, {known.state}")
         return True
 
     def _move(self, verb: str, label: str, known: Lesson, state: State) -> None:
         moved = in_state(known, state, at=self.parts.clock.now())
         self._put(moved)
         self._known.keep(moved)
-        self._tell(verb, label, _section(moved), moved)
+        self._add_step(verb, label, _section(moved), moved)
 
     def _write(self, label: str, draft: Lesson, passage: Passage, old: Lesson | None) -> None:
-        """Plan a new lesson, in place of what the passage was where there is such a one."""
+        """Plan a new lesson, which supersedes the passage's earlier lesson if there is one."""
         if self._settle(label, draft, passage):
-            return  # the same words stood further up in this run
+            return  # the same words occurred earlier in this run
         if not self.how.dry:
             draft = anchored(self.parts, self.place, draft, passage)
         if old is not None:
@@ -184,14 +187,14 @@ class _Run:
         self._put(draft, is_new=True)
         self._known.keep(draft)
         self._remember_name(draft.id, passage)
-        self._tell("added" if old is None else "revised", label, passage.section, draft)
+        self._add_step("added" if old is None else "revised", label, passage.section, draft)
 
     def _close(self, old: Lesson, new: Lesson) -> None:
         state: State = "superseded" if "superseded" in TRANSITIONS[old.state] else "retired"
         self._put(in_state(old, state, at=new.recorded_at))
 
     def _put(self, lesson: Lesson, *, is_new: bool = False) -> None:
-        """Plan the lesson's next version; a version of this run is replaced and not followed."""
+        """Plan the lesson's next version; it replaces a version planned in this run."""
         if lesson.id in self.after or is_new:
             self.after[lesson.id] = lesson
             self.expected.setdefault(lesson.id, None)
@@ -207,7 +210,7 @@ class _Run:
             self._links.append((lesson, passage))
 
     def _is_ours(self, project: str) -> bool:
-        """Whether a store that names its projects means this one: by name, or by its path with dashes."""
+        """Return whether a store that names its projects means this one: by name, or by its path with dashes."""
         if not project or "*" in self.how.projects:
             return True
         root = self.place.root.rstrip("/\\")
@@ -217,13 +220,13 @@ class _Run:
         name = project.casefold()
         return bool(ours & {name, name.split("/", 1)[0], name[:200]})
 
-    def _tell(self, verb: str, label: str, section: str, lesson: Lesson | None = None, reason: str = "") -> None:
+    def _add_step(self, verb: str, label: str, section: str, lesson: Lesson | None = None, reason: str = "") -> None:
         fields = {"title": lesson.title, "state": lesson.state, "lesson": lesson.id} if lesson else {}
         self.steps.append(Step(verb=verb, label=label, section=section, reason=reason, **fields))  # type: ignore[arg-type]
 
 
 class _Known:
-    """Lessons as they are: by id, by the key of an imported passage, by rule, by the source they came from."""
+    """The existing lessons: by id, by the key of an imported passage, by rule, by source."""
 
     def __init__(self, parts: Parts, place: Place) -> None:
         self.by_id: dict[LessonId, Lesson] = {}
@@ -235,7 +238,7 @@ class _Known:
             self.keep(_as_it_was(parts, lesson))
 
     def keep(self, lesson: Lesson) -> None:
-        """Index the lesson; of two with one key or rule the newest, which comes first, and preferably a living one."""
+        """Index the lesson; of two with the same key or rule keep the newest, which comes first, or a living one."""
         if lesson.topic_key.startswith(KEY):
             self._by_key.setdefault(lesson.topic_key, lesson)
             self._by_label.setdefault(lesson.provenance.origin.partition("#")[0], []).append(lesson)
@@ -247,11 +250,11 @@ class _Known:
             self._by_key[lesson.topic_key] = lesson
 
     def find(self, draft: Lesson) -> Lesson | None:
-        """The lesson that the draft's passage is already, whatever became of it, or that states the same rule."""
+        """Return the lesson of the draft's passage, in any state, or a lesson that states the same rule."""
         return self._by_key.get(draft.topic_key) or self._by_rule.get(same_rule(draft))
 
     def left(self, label: str, keys: set[str]) -> dict[str, list[Lesson]]:
-        """By section, living lessons of a source whose passages have none of the keys: edited or gone."""
+        """Return, by section, living lessons of a source whose passages have none of the keys: edited or removed."""
         label = origin_of(label, "").partition("#")[0]
         lessons = {lesson.id: lesson for lesson in self._by_label.get(label, ()) if lesson.topic_key not in keys}
         by_section: dict[str, list[Lesson]] = {}
@@ -269,7 +272,7 @@ def _all(parts: Parts, place: Place) -> Iterator[Lesson]:
 
 
 def _as_it_was(parts: Parts, lesson: Lesson) -> Lesson:
-    """A forgotten lesson of an importer as it was before, still forgotten: its key tells that it shall not return."""
+    """Return a forgotten imported lesson with its former words, still forgotten, so that its key blocks an import."""
     from datetime import timedelta
 
     if lesson.state != "forgotten" or not lesson.provenance.detector:
@@ -285,8 +288,8 @@ def _section(lesson: Lesson) -> str:
     return lesson.provenance.origin.partition("#")[2]
 
 
-def _what_it_was(draft: Lesson, here: Sequence[Lesson], alone: bool) -> Lesson | None:
-    """Which lesson of its section the draft is a new wording of: the likeliest, or the one where each is alone."""
+def _find_reworded(draft: Lesson, here: Sequence[Lesson], alone: bool) -> Lesson | None:
+    """Return the lesson of its section that the draft rewords: the most similar, or the only one for the only draft."""
     if alone and len(here) == 1:
         return here[0]
     words = set(duplicate_key(draft.insight).split())

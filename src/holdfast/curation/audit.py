@@ -1,6 +1,6 @@
-"""Audit: lessons that a person should look at again, the most doubtful first, a few a day.
+"""Audit: lists lessons that a person should review, the most doubtful first, a few a day.
 
-Nothing is changed by looking. What a person keeps is not shown again for a season, unless the lesson is changed.
+Looking changes nothing. A lesson that a person keeps is hidden for KEPT_DAYS, unless it is changed.
 """
 
 from __future__ import annotations
@@ -47,33 +47,33 @@ if TYPE_CHECKING:
     from holdfast.ports.parts import Parts
 
 PRUNED = ("orphaned", "duplicate", "low confidence")
-"""Reasons for which `prune` forgets a lesson, where it is old, or was never told, as well."""
+"""Reasons for which `prune` forgets a lesson that is also old or was never told."""
 VOUCHING = ("remember", "accept", "confirm", "revise", "edit")
-"""Verbs of changes by which somebody says that a lesson holds."""
+"""Verbs of changes by which somebody confirms that a lesson holds."""
 
 
 class Finding(Frozen):
-    """A lesson to look at, and why."""
+    """A lesson to review, and why."""
 
     lesson: Lesson
     reasons: tuple[tuple[str, str], ...]
-    """(reason of WEIGHTS, what is to be said of it), the weightiest first."""
+    """(reason of REASON_WEIGHTS, its explanation), the weightiest first."""
     twins: tuple[LessonId, ...] = ()
-    """Lessons of other projects that say the same; only where the reason `recurs` is among them."""
+    """Lessons of other projects that say the same; only with the reason `recurs`."""
 
     @property
     def weight(self) -> float:
-        """How much it is worth a look."""
+        """How much it is worth a review."""
         return sum(REASON_WEIGHTS[reason] for reason, _ in self.reasons)
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The reasons alone."""
+        """The reasons without explanations."""
         return tuple(reason for reason, _ in self.reasons)
 
 
 def audit(parts: Parts, place: Place, *, everything: bool = False) -> list[Finding]:
-    """What is worth a look, best candidates first; `everything` also what was kept or put off not long ago."""
+    """Return the findings, weightiest first; `everything` includes those kept or put off recently."""
     findings = _find(parts, place)
     if everything:
         return findings
@@ -82,12 +82,12 @@ def audit(parts: Parts, place: Place, *, everything: bool = False) -> list[Findi
 
 
 def left_today(parts: Parts, place: Place) -> int:
-    """How many of a day's lessons have not been decided on yet."""
+    """Return how many of a day's lessons are still to be decided."""
     return max(0, DAILY - _Diary(parts, place).decided_today)
 
 
 def keep(parts: Parts, place: Place, ref: str, *, author: str) -> Lesson:
-    """The lesson as it still holds: anchored to the code of now; one that waited is accepted.
+    """Confirm that the lesson still holds, anchored to the present code; a waiting lesson is accepted.
 
     Raises InvalidValueError when nothing that it is about is left.
     """
@@ -99,21 +99,21 @@ def keep(parts: Parts, place: Place, ref: str, *, author: str) -> Lesson:
 
 
 def put_off(parts: Parts, place: Place, ref: str) -> Lesson:
-    """The lesson, unchanged, which is not shown again for some days."""
+    """Return the lesson, unchanged, and hide it for LATER_DAYS."""
     lesson = resolve(parts, place, ref)
     _Diary(parts, place).note(lesson, LATER_DAYS)
     return lesson
 
 
 def note_decided(parts: Parts, place: Place) -> None:
-    """Count a decision that ended a lesson, or replaced it."""
+    """Count a decision that ended or replaced a lesson."""
     _Diary(parts, place).note(None, 0)
 
 
 def find_prunable(parts: Parts, place: Place) -> list[Finding]:
-    """Findings that nobody would miss: long unused, and their code is gone or their rule is doubled or doubtful.
+    """Return findings that nobody would miss: long unused, and orphaned, duplicate or of low confidence.
 
-    Pinned lessons and those that a person stated or accepted are never among them.
+    Pinned lessons, and lessons that a person stated or accepted, are never included.
     """
     return [
         finding
@@ -153,12 +153,12 @@ def _find(parts: Parts, place: Place) -> list[Finding]:
     check = FreshnessCheck(parts, place)
     for lesson in lessons:
         lesson_reasons = reasons[lesson.id]
-        lesson_reasons += _of_code(check, lesson)
-        lesson_reasons += _of_use(lesson, vouched.get(lesson.id), last_told.get(lesson.id), parts.clock.now())
+        lesson_reasons += _code_reasons(check, lesson)
+        lesson_reasons += _use_reasons(lesson, vouched.get(lesson.id), last_told.get(lesson.id), parts.clock.now())
         if lesson.id in twins:
             others = len({twin.scope.project for twin in twins[lesson.id]})
             projects = f"{others} other project{'s' * (others > 1)}"
-            lesson_reasons.append(("recurs", f"learnt in {projects}, too: it may be for all"))
+            lesson_reasons.append(("recurs", f"learnt in {projects}, too: it may hold for all projects"))
     findings = [
         Finding(
             lesson=lesson,
@@ -173,7 +173,7 @@ def _find(parts: Parts, place: Place) -> list[Finding]:
     )
 
 
-def _of_code(check: FreshnessCheck, lesson: Lesson) -> Iterator[tuple[str, str]]:
+def _code_reasons(check: FreshnessCheck, lesson: Lesson) -> Iterator[tuple[str, str]]:
     freshness, caveat = check.judge(lesson)
     if freshness == "orphaned":
         yield "orphaned", caveat or "its code is gone"
@@ -181,18 +181,18 @@ def _of_code(check: FreshnessCheck, lesson: Lesson) -> Iterator[tuple[str, str]]
         yield "drifted", caveat or "its code changed"
 
 
-def _of_use(
+def _use_reasons(
     lesson: Lesson, vouched_at: datetime | None, told_at: datetime | None, now: datetime
 ) -> Iterator[tuple[str, str]]:
     if lesson.confidence < LOW_CONFIDENCE:
         yield "low confidence", f"true with a probability of {lesson.confidence:.2f}"
     if lesson.pinned:
         return
-    # not `recorded_at`: a version is recorded when code moves, too, and when something is taken back
+    # `recorded_at` does not fit: a version is also recorded when code moves, and when a change is taken back.
     begun = lesson.validity.valid_from
     age_days = (now - max(begun, vouched_at or begun)).days
     if told_at is None and age_days >= NEVER_TOLD_DAYS:
-        yield "never told", f"no session was told it in {age_days} days"
+        yield "never told", f"no session received it in {age_days} days"
     unused_days = min(age_days, (now - told_at).days) if told_at else age_days
     if unused_days >= OLD_DAYS:
         last = f"told last {(now - told_at).days} days ago" if told_at else "never told"
@@ -200,7 +200,7 @@ def _of_use(
 
 
 def _last_vouched(parts: Parts) -> dict[LessonId, datetime]:
-    """When somebody last vouched for each lesson, as far as that was not taken back."""
+    """Return when somebody last vouched for each lesson, without changes that were taken back."""
     changes = parts.store.find_records(Change, LogFilter(limit=AUDITED_MOST))
     undone = {change.undone for change in changes if change.verb == "undo"}
     last: dict[LessonId, datetime] = {}
@@ -212,7 +212,7 @@ def _last_vouched(parts: Parts) -> dict[LessonId, datetime]:
 
 
 def _last_told(parts: Parts) -> dict[LessonId, datetime]:
-    """When each lesson was told last, in any project."""
+    """Return when each lesson was last told, in any project."""
     last: dict[LessonId, datetime] = {}
     for delivery in parts.store.find_records(Delivery, LogFilter(limit=AUDITED_MOST)):
         last[delivery.lesson] = max(delivery.at, last.get(delivery.lesson, delivery.at))
@@ -220,7 +220,7 @@ def _last_told(parts: Parts) -> dict[LessonId, datetime]:
 
 
 class _Diary:
-    """What was decided today, and what is not to be shown for a while: one state a project."""
+    """The decisions of today, and the lessons hidden for a while: one state a project."""
 
     def __init__(self, parts: Parts, place: Place) -> None:
         self._parts = parts
@@ -231,7 +231,7 @@ class _Diary:
         self._hidden: dict[str, list[str]] = plain["hidden"]
 
     def hides(self, lesson: Lesson) -> bool:
-        """Whether it was kept or put off, and has not changed since."""
+        """Return whether it was kept or put off, and has not changed since."""
         until, recorded_at = (*self._hidden.get(lesson.id, ()), "", "")[:2]
         if recorded_at != render_instant(lesson.recorded_at):
             return False
@@ -241,7 +241,7 @@ class _Diary:
             return False
 
     def note(self, lesson: Lesson | None, days: int) -> None:
-        """Count one decision, and hide the lesson, where there is one, for so many days."""
+        """Count one decision, and hide the lesson, if there is one, for that many days."""
         now = self._parts.clock.now()
         entry = (
             [] if lesson is None else [render_instant(now + timedelta(days=days)), render_instant(lesson.recorded_at)]
@@ -259,7 +259,7 @@ class _Diary:
 
 
 def _parse(text: str) -> dict[str, Any]:
-    """The diary's fields; those of an empty one where it cannot be read."""
+    """Return the diary's fields; those of an empty diary where it cannot be read."""
     try:
         plain = loads(text or "{}")
         hidden = {key: list(map(str, value)) for key, value in plain.get("hidden", {}).items()}

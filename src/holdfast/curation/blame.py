@@ -1,4 +1,4 @@
-"""Blame: which lessons are about a file's lines, by their anchors found in the code as it is now."""
+"""Blame: finds the lessons about a file's lines, by their anchors in the present code."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 
 
 class Blamed(Frozen, nested={"lesson": Lesson}):
-    """A lesson and the lines of the file that it is about; lines count from 1, both ends are meant."""
+    """A lesson and the lines of the file that it is about; lines count from 1, both ends are included."""
 
     lesson: Lesson
     start: int
-    """0: the whole file, or a definition that is not in it any more."""
+    """0: the whole file, or a definition that is no longer in it."""
     end: int
     symbol: str
     freshness: Freshness
@@ -37,10 +37,10 @@ class Blamed(Frozen, nested={"lesson": Lesson}):
 
 
 def blame(parts: Parts, place: Place, path: str, lines: tuple[int, int] | None = None) -> tuple[Blamed, ...]:
-    """The active lessons about the file, those about the fewest lines first, then from top to bottom.
+    """Return the active lessons about the file, from top to bottom, shorter spans first; whole-file lessons last.
 
-    With `lines` those that are about one of them at least; a lesson about the whole file is about every line. Raises
-    InvalidValueError for a path outside of the project and for lines that are none.
+    With `lines`, return only lessons about at least one of these lines; a lesson about the whole file is about every
+    line. Raises InvalidValueError for a path outside the project and for an impossible range of lines.
     """
     if lines is not None and not 1 <= lines[0] <= lines[1]:
         raise InvalidValueError(f"no such lines: {lines[0]}-{lines[1]}", hint="FILE:12 or FILE:12-30")
@@ -58,7 +58,7 @@ def _order(entry: Blamed) -> tuple[bool, int, int, str]:
 
 
 def _about(parts: Parts, place: Place, check: FreshnessCheck, lesson: Lesson, path: str) -> Iterator[Blamed]:
-    """The parts of the file that the lesson is about. Only lessons that name the file are looked at closely."""
+    """Yield the parts of the file that the lesson is about. Only lessons that name the file are checked closely."""
     if any(glob_matches(glob, path) for glob in lesson.globs):
         yield Blamed(lesson=lesson, start=0, end=0, symbol="", freshness="unanchored")
     if lesson.scope.project not in ("", place.project.id) or not any(_names(anchor, path) for anchor in lesson.anchors):

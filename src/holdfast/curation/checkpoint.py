@@ -1,6 +1,6 @@
-"""Checkpoints: the working state of a task, written before an agent loses its context and restored after.
+"""Checkpoints: the working state of a task, stored before an agent loses its context and restored afterwards.
 
-Append-only: the newest checkpoint of a (project, task) is the current one; closing a task adds a closed one.
+They are append-only: the newest checkpoint of a (project, task) is the current one; closing a task adds a closed one.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from holdfast.ports.parts import Parts
 
 SIGNS = {"[x] ": "done", "[>] ": "next", "[ ] ": "next"}
-"""How hosts write to-do lists into events, and what each item is to a checkpoint."""
+"""Signs of items in hosts' to-do lists, with the field of a checkpoint that takes them."""
 
 
 def save(
@@ -41,9 +41,9 @@ def save(
     files: Sequence[str] = (),
     session: SessionId = "",  # type: ignore[assignment]
 ) -> Checkpoint:
-    """Keep the state of a task and return it, redacted; a task without a name is called after the branch.
+    """Store the state of a task and return it, redacted; a task without a name is called after the branch.
 
-    A goal or an item that looks like an attack is replaced by a note of the reason.
+    A goal or an item that looks like an attack is replaced by a note with the reason.
 
     Raises InvalidValueError without a goal.
     """
@@ -67,7 +67,7 @@ def save(
 
 
 def finish(parts: Parts, place: Place, task: str = "") -> Checkpoint | None:
-    """Close the current checkpoint of the task; returns the closed one, or None when there was none."""
+    """Close the current checkpoint of the task; return the closed one, or None when there was none."""
     checkpoint = current(parts, place, task)
     if checkpoint is None:
         return None
@@ -77,10 +77,10 @@ def finish(parts: Parts, place: Place, task: str = "") -> Checkpoint | None:
 
 
 def capture(parts: Parts, place: Place, session: SessionId) -> Checkpoint | None:
-    """Write the checkpoint that a session's events tell: its goal, what was done, what is next. None without a goal.
+    """Store a checkpoint from a session's events: its goal, what was done, what is next. Return None without a goal.
 
-    What was saved earlier in this session stays, with what events tell added; its goal holds until a later prompt
-    states another.
+    Content saved earlier in this session stays, and the events add to it. Its goal holds until a later prompt states
+    another.
     """
     numbered = parts.store.find_events(EventFilter(project=place.project.id, session=session))
     events = [event for event in with_outcomes(event for _, event in numbered) if not event.agent]
@@ -105,7 +105,7 @@ def capture(parts: Parts, place: Place, session: SessionId) -> Checkpoint | None
 
 
 def _goal(events: Sequence[Event]) -> Event | None:
-    """The last prompt that says something, else the last one; None without any."""
+    """Return the last substantial prompt, else the last one; None without any."""
     own = ((event, spoken_text(event.text).strip()) for event in events if event.kind == "prompt")
     prompts = [replace(event, text=words) for event, words in own if words]
     substantial = [
@@ -113,14 +113,14 @@ def _goal(events: Sequence[Event]) -> Event | None:
     ]
     if not prompts:
         return None
-    from holdfast.text.window import before_paste  # loads `re`: only a hook that writes a checkpoint pays for it
+    from holdfast.text.window import before_paste  # loads `re`, for which only a hook that writes a checkpoint pays
 
     goal = (substantial or prompts)[-1]
     return replace(goal, text=before_paste(goal.text))
 
 
 def _listed(events: Sequence[Event]) -> dict[str, tuple[str, ...]]:
-    """Items of the last to-do list, by what they are."""
+    """Return the items of the last to-do list, by field."""
     listed: dict[str, list[str]] = {"done": [], "next": []}
     lists = [event.text for event in events if event.kind == "tool_result" and event.text.startswith(tuple(SIGNS))]
     for line in lists[-1].splitlines() if lists else ():
@@ -134,7 +134,7 @@ def _listed(events: Sequence[Event]) -> dict[str, tuple[str, ...]]:
 
 
 def _worked(events: Sequence[Event]) -> tuple[str, ...]:
-    """What was done as far as events tell: files edited and the commands that last passed."""
+    """Return what was done according to the events: files edited, and commands whose last run passed."""
     edited = [f"edited {path}" for path in _edited(events)]
     passed: dict[str, None] = {}
     for event in events:
@@ -149,7 +149,7 @@ def _worked(events: Sequence[Event]) -> tuple[str, ...]:
 
 
 def _edited(events: Sequence[Event]) -> tuple[str, ...]:
-    """Files edited, the last one last."""
+    """Return the files edited, the last one last."""
     paths: dict[str, None] = {}
     for event in events:
         for path in event.files if event.kind == "file_edit" else ():
@@ -163,13 +163,13 @@ def _merged(first: Sequence[str], then: Sequence[str]) -> tuple[str, ...]:
 
 
 def _task(task: str, branch: str) -> str:
-    """The task's name; a note where it or the branch's name is a sentence that looks like an attack."""
+    """Return the task's name, or a note if it or the branch's name is a sentence that looks like an attack."""
     names = (_kept(name) for name in (branch, task) if name)
     return next((name for name in names if name.startswith(LEFT_OUT)), redact(task) or branch or "main")
 
 
 def _kept(text: str) -> str:
-    """The text without secrets, cut to size; what looks like an attack is left out, and the line says so."""
+    """Return the text without secrets, cut to size, or a note if it looks like an attack."""
     from holdfast.lessons.statement import doubtful_name
     from holdfast.lessons.suspicion import suspicion
     from holdfast.text.orders import harm

@@ -1,4 +1,4 @@
-"""Confirm: a lesson still holds for the code as it is now. Its anchors are made anew; nothing else of it changes."""
+"""Confirm: records that a lesson holds for the present code. Its anchors are renewed; nothing else of it changes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ENDED = ("superseded", "retired", "forgotten")
 
 
 def confirm(parts: Parts, place: Place, ref: str, *, author: str) -> Lesson:
-    """The lesson's next version, anchored to the code of now; moved definitions are followed, gone ones dropped.
+    """Return the lesson's next version, anchored to the present code; follow moved definitions, drop deleted ones.
 
     Raises IllegalTransitionError for a lesson that is out of use, InvalidValueError when it is about another
     project's code or when nothing that it is about is left.
@@ -48,7 +48,7 @@ def _anchors(parts: Parts, place: Place, lesson: Lesson) -> tuple[Anchor, ...]:
     anchors = {(anchor.path, anchor.symbol): anchor for anchor in renewed if anchor is not None}
     if lesson.paths and not any(anchor.path for anchor in anchors.values()):
         raise InvalidValueError(
-            f"nothing that lesson {short_id(lesson.id)} is about is left: {', '.join(lesson.paths)}",
+            f"the code of lesson {short_id(lesson.id)} no longer exists: {', '.join(lesson.paths)}",
             hint=f"holdfast revise {short_id(lesson.id)} --file … names its new place",
         )
     return tuple(anchors.values())

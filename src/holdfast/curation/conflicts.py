@@ -1,8 +1,8 @@
-"""Conflicts: lessons that cannot hold together, found on saving and on request, and how they are settled.
+"""Conflicts: finds lessons that cannot hold together, on saving and on request, and settles them.
 
-A sure contradiction is settled as `ranking.settlement` rules: the better lesson is linked to the other one as its
-successor, and the other one is superseded. Everything else stays as it is and is listed as a conflict until a person
-decides. Every settlement is one change of its own, so that `undo` takes it back and leaves both lessons.
+A certain contradiction is settled as `ranking.settlement` rules: the better lesson gets a link to the other one as its
+successor, and the other one is superseded. Every other pair stays as it is and is listed as a conflict until a person
+decides. Each settlement is a separate change, so that `undo` takes it back and leaves both lessons.
 """
 
 from __future__ import annotations
@@ -39,19 +39,19 @@ if TYPE_CHECKING:
     from holdfast.text.claims import Claim
 
 LINKED: tuple[State, ...] = ("active", "probation", "candidate")
-"""States of two lessons of which one is linked to the other as its contradiction."""
+"""States in which two lessons count as a conflict if one is linked to the other as its contradiction."""
 VERB = "settle"
 
 
 class Conflict(Frozen, nested={"better": Lesson, "worse": Lesson}):
-    """Two lessons that cannot hold together, the better one by the order of trust first."""
+    """Two lessons that cannot hold together, the better one by the order of `ranking.settlement` first."""
 
     better: Lesson
     worse: Lesson
     slot: str
-    """What they differ in, as in `text.contradiction.Relation`; empty where a link alone says so."""
+    """The subject on which they differ, as in `text.contradiction.Relation`; empty where only a link says so."""
     values: tuple[str, str]
-    """What the better one and the other one say of it."""
+    """The values of the better and of the other one."""
     reason: str
     """Why the better one comes first."""
     closes: bool = False
@@ -60,13 +60,15 @@ class Conflict(Frozen, nested={"better": Lesson, "worse": Lesson}):
     """As `text.contradiction.Relation.is_sure`."""
 
     def other(self, lesson: LessonId) -> Lesson:
-        """The one of the two that is not that lesson."""
+        """Return the lesson of the two that does not have that id."""
         return self.worse if self.better.id == lesson else self.better
 
 
 def find_conflicts(parts: Parts, place: Place, of: Collection[LessonId] | None = None) -> list[Conflict]:
-    """The conflicts between the active lessons of the project and of the user, and with lessons that wait, each pair
-    once, the newest first; with `of` only those that one of these lessons is in."""
+    """Return the conflicts between active lessons of the project and of the user, and with waiting lessons.
+
+    Each pair is listed once, the newest first. With `of`, only pairs that include one of these lessons are listed.
+    """
     at = parts.clock.now()
     living = parts.store.find(LessonFilter(project=place.project.id, states=LINKED, limit=COMPARED_LESSONS))
     active = [lesson for lesson in living if lesson.state == "active"]
@@ -91,7 +93,7 @@ def find_conflicts(parts: Parts, place: Place, of: Collection[LessonId] | None =
 
 
 def conflicts_of(parts: Parts, place: Place, lesson: Lesson) -> list[Conflict]:
-    """The conflicts of one lesson with active ones, the newest first; the lesson itself need not be kept yet."""
+    """Return the conflicts of one lesson with active ones, newest first; the lesson itself need not be stored yet."""
     at, claim = parts.clock.now(), read_claim(lesson.insight)
     others = (other for other in _near(parts, lesson) if other.id != lesson.id and _comparable(lesson, other))
     conflicts = (_conflict(lesson, other, relate(claim, read_claim(other.insight)), at) for other in others)
@@ -99,9 +101,9 @@ def conflicts_of(parts: Parts, place: Place, lesson: Lesson) -> list[Conflict]:
 
 
 def proposed(parts: Parts, place: Place, draft: Lesson) -> Lesson:
-    """The draft as it is to be saved: waiting, linked to what it contradicts, where it may not stand beside that.
+    """Return the draft as it should be saved: waiting and linked to its opponents if it may not stand beside them.
 
-    Whoever is trusted less than the author of the other lesson only proposes, and so does an agent in any case.
+    Anybody who is trusted less than the author of the other lesson only proposes, and so does an agent in any case.
     """
     if draft.state not in ("active", "probation"):
         return draft
@@ -115,7 +117,7 @@ def proposed(parts: Parts, place: Place, draft: Lesson) -> Lesson:
 
 
 def _bars(conflict: Conflict, draft: Lesson) -> bool:
-    """Whether the draft has to wait because of that conflict."""
+    """Return whether the draft has to wait because of that conflict."""
     rival = conflict.other(draft.id)
     if draft.trust not in CLOSING:
         return conflict.is_sure or rival.trust == "person"
@@ -123,10 +125,10 @@ def _bars(conflict: Conflict, draft: Lesson) -> bool:
 
 
 def settle_saved(parts: Parts, place: Place, lesson: Lesson, *, author: str) -> Lesson:
-    """The lesson after what it settles is settled: its own version may be a new one, or a superseded one.
+    """Settle the saved lesson's conflicts and return its resulting version, which may be superseded.
 
-    Another process may save the other lesson of a pair at the same time. Both come to one ruling, and the write of
-    the second one fails and is tried anew, so that never both are closed. The lesson is kept already: where every try
+    Another process may save the other lesson of a pair at the same time. Both reach the same ruling, and the second
+    write fails and is repeated, so that never both are closed. The lesson itself is stored already: if every attempt
     loses, the pair stays a conflict.
     """
     try:
@@ -136,21 +138,21 @@ def settle_saved(parts: Parts, place: Place, lesson: Lesson, *, author: str) -> 
 
 
 def settle(parts: Parts, place: Place, ref: str, over: Sequence[str] = (), *, author: str) -> Lesson:
-    """The lesson that a person keeps; the active or waiting lessons in conflict with it are closed in one change.
+    """Keep the lesson by a person's decision; close the active or waiting lessons in conflict with it in one change.
 
-    `over` names those to be closed; by default all that are in conflict with it. A waiting lesson that is kept becomes
-    active with a person's trust. Raises InvalidValueError where there is no conflict.
+    `over` names the lessons to close, by default all that are in conflict with it. A waiting lesson that is kept
+    becomes active with a person's trust. Raises InvalidValueError where there is no conflict.
     """
     return with_retries(lambda: _settle(parts, place, ref, over, author))
 
 
 def keep_both(parts: Parts, place: Place, ref: str, other: str, *, author: str) -> Lesson:
-    """The first lesson, linked to the other one as one that holds beside it: the pair is no conflict any more."""
+    """Link the first lesson to the other one as valid beside it, which ends their conflict; return the first."""
 
     def step() -> Lesson:
         first, two = resolve(parts, place, ref), resolve(parts, place, other)
         if first.id == two.id:
-            raise InvalidValueError("a lesson is in no conflict with itself")
+            raise InvalidValueError("a lesson cannot conflict with itself")
         changed = [
             _relinked(first, two.id, Link(kind="relates_to", target=two.id), parts.clock.now()),
             *([_relinked(two, first.id, None, parts.clock.now())] if _link(two, first.id) else []),
@@ -162,7 +164,7 @@ def keep_both(parts: Parts, place: Place, ref: str, other: str, *, author: str) 
 
 
 def find_restated(parts: Parts, place: Place, draft: Lesson) -> Lesson | None:
-    """The newest active lesson of the draft's kind and readers that says the same in other words, and nothing less."""
+    """Return the newest active lesson of the draft's kind and readers that says at least the same in other words."""
     claim = read_claim(draft.insight)
     for lesson in _near(parts, draft):
         if lesson.kind == draft.kind and _comparable(draft, lesson):
@@ -176,7 +178,7 @@ def find_restated(parts: Parts, place: Place, draft: Lesson) -> Lesson | None:
 
 
 def _near(parts: Parts, lesson: Lesson) -> list[Lesson]:
-    """The active lessons whose words, or values of one slot, are nearest to the lesson's, the newest first."""
+    """Return the active lessons with the most similar words, or with values of the same slot, newest first."""
     claim = read_claim(lesson.insight)
     slots = {slot for slot, _ in claim.slots}
     names = [name for name, (slot, _) in VALUES.items() if slot in slots]
@@ -190,7 +192,7 @@ def _near(parts: Parts, lesson: Lesson) -> list[Lesson]:
 def _likely_pairs(
     lessons: Sequence[Lesson], of: Collection[LessonId] | None
 ) -> Iterator[tuple[Lesson, Lesson, Claim, Claim]]:
-    """The pairs that share a slot, or a word that few lessons have: comparing all pairs takes too long."""
+    """Yield pairs that share a slot, or a word that few lessons have, because comparing all pairs takes too long."""
     claims = [read_claim(lesson.insight) for lesson in lessons]
     places: dict[str, list[int]] = {}
     for at, claim in enumerate(claims):
@@ -209,10 +211,10 @@ def _likely_pairs(
 
 
 def _comparable(lesson: Lesson, other: Lesson) -> bool:
-    """Whether both speak to the same readers of the same part of the code, and nobody has said how they stand."""
+    """Return whether both have the same readers and may be about the same code, and no link relates them yet."""
     a, b = lesson.scope, other.scope
     if (a.level, a.project, a.path_prefix) != (b.level, b.project, b.path_prefix):
-        return False  # a rule of one project is an exception from a user's general one
+        return False  # a project's rule is an exception from a user's general one
     if lesson.paths and other.paths and not set(lesson.paths) & set(other.paths):
         return False
     if lesson.globs and other.globs and not set(lesson.globs) & set(other.globs):
@@ -224,7 +226,7 @@ def _comparable(lesson: Lesson, other: Lesson) -> bool:
 
 
 def _differ_in_taste(lesson: Lesson, other: Lesson) -> bool:
-    """Two persons prefer opposite things: neither is wrong."""
+    """Return whether the lessons are preferences of two persons, neither of whom is wrong."""
     mine, theirs = lesson.provenance.person, other.provenance.person
     return (
         lesson.kind == other.kind and profile_of(lesson.kind).is_personal and bool(mine and theirs and mine != theirs)
@@ -240,10 +242,12 @@ def _conflict(lesson: Lesson, other: Lesson, relation: Relation, at: datetime) -
         return None
     ruling = rule(lesson, other, relation, at)
     pair, values = ((lesson, other), relation.values) if ruling.first else ((other, lesson), relation.values[::-1])
-    return _told(pair, relation.slot, values, ruling, relation.is_sure)
+    return _make_conflict(pair, relation.slot, values, ruling, relation.is_sure)
 
 
-def _told(pair: tuple[Lesson, Lesson], slot: str, values: Sequence[str], ruling: Ruling, sure: bool) -> Conflict:
+def _make_conflict(
+    pair: tuple[Lesson, Lesson], slot: str, values: Sequence[str], ruling: Ruling, sure: bool
+) -> Conflict:
     return Conflict(
         better=pair[0], worse=pair[1], slot=slot, values=(values[0], values[1]), reason=ruling.reason,
         closes=ruling.closes, is_sure=sure,
@@ -251,12 +255,14 @@ def _told(pair: tuple[Lesson, Lesson], slot: str, values: Sequence[str], ruling:
 
 
 def _linked_conflict(lesson: Lesson, other: Lesson, at: datetime) -> Iterable[Conflict]:
-    """The conflict of two lessons of which one says that it contradicts the other, whatever their words say."""
+    """Return the conflict of two lessons of which one is linked as contradicting the other, whatever their words."""
     relation = relate(read_claim(lesson.insight), read_claim(other.insight))
     conflict = _conflict(lesson, other, relation, at)
     if conflict is None:
         ruling = rule(lesson, other, Relation(kind="contradicts", slot="polarity"), at)
-        conflict = _told((lesson, other) if ruling.first else (other, lesson), "", ("", ""), ruling, sure=False)
+        conflict = _make_conflict(
+            (lesson, other) if ruling.first else (other, lesson), "", ("", ""), ruling, sure=False
+        )
     return [replace(conflict, closes=False)]
 
 
@@ -276,7 +282,7 @@ def _settle_saved(parts: Parts, place: Place, lesson: Lesson, author: str) -> Le
 
 
 def _summary(conflict: Conflict) -> str:
-    """Which lesson takes whose place and by which rule: never their words."""
+    """Say which lesson supersedes which and by which rule, without their words."""
     pair = f"{short_id(conflict.better.id)} over {short_id(conflict.worse.id)}"
     return f"{pair}: {conflict.slot or 'linked'}; {conflict.reason}"
 
@@ -284,7 +290,7 @@ def _summary(conflict: Conflict) -> str:
 def _close(
     parts: Parts, place: Place, better: Lesson, worse: Sequence[Lesson], author: str, summary: str
 ) -> tuple[Lesson, ...]:
-    """Write the better lesson as the successor of the others; both versions are expected as they were read."""
+    """Write the better lesson as the successor of the others; all versions must still be those that were read."""
     before = max(lesson.recorded_at for lesson in (better, *worse))
     at = next_instant(before, parts.clock.now())
     ids = {lesson.id for lesson in worse}
@@ -303,7 +309,7 @@ def _settle(parts: Parts, place: Place, ref: str, over: Sequence[str], author: s
     others = {pair.other(winner.id).id: pair for pair in pairs}
     wanted = [resolve(parts, place, other).id for other in over] or list(others)
     if not wanted or any(other not in others for other in wanted):
-        raise InvalidValueError(f"lesson {short} is in no such conflict", hint="holdfast list --conflicts")
+        raise InvalidValueError(f"lesson {short} has no such conflict", hint="holdfast list --conflicts")
     before = {lesson.id: lesson for pair in pairs for lesson in (pair.better, pair.worse)}
     chosen = winner if winner.state == "active" else replace(winner, state="active", trust="person")
     summary = f"{short} over {', '.join(map(short_id, wanted))}: a person decided"
@@ -311,6 +317,6 @@ def _settle(parts: Parts, place: Place, ref: str, over: Sequence[str], author: s
 
 
 def _relinked(lesson: Lesson, target: LessonId, link: Link | None, at: datetime) -> Lesson:
-    """The lesson's next version with that link, or none, to the target."""
+    """Return the lesson's next version with that link, or none, to the target."""
     links = (*(known for known in lesson.links if known.target != target), *([link] if link else []))
     return replace(lesson, links=links, recorded_at=next_instant(lesson.recorded_at, at), retracted_at=None)

@@ -1,4 +1,4 @@
-"""Edit: change when a lesson is told. What it says stays, and so do its id and its history; see `revise` for words."""
+"""Edit: changes when a lesson is told. Its words, id and history stay; `revise` changes words."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
     from holdfast.ports.parts import Parts
 
 WORK = (*TASKS, *COMMAND_KINDS)
-"""Kinds of work and of commands that may be named."""
+"""Kinds of work and of commands that a trigger may name."""
 
 
 def edit(parts: Parts, place: Place, ref: str, changes: Mapping[str, Any], *, author: str) -> Lesson:
-    """The lesson with those fields of its triggers changed; an empty list takes a kind of triggers away.
+    """Return the lesson with those trigger fields changed; an empty list removes a kind of triggers.
 
-    Raises InvalidValueError for no change and for an impossible trigger, IllegalTransitionError for a lesson that does
-    not live.
+    Raises InvalidValueError for no change and for an impossible trigger, IllegalTransitionError for a lesson that is
+    not living.
     """
     fields = _checked(changes)
 
@@ -39,10 +39,12 @@ def edit(parts: Parts, place: Place, ref: str, changes: Mapping[str, Any], *, au
         old = resolve(parts, place, ref)
         if old.state not in LIVING:
             hint = f"holdfast show {short_id(old.id)}"
-            raise IllegalTransitionError(f"lesson {short_id(old.id)} is {old.state}: it is never told", hint=hint)
+            raise IllegalTransitionError(
+                f"lesson {short_id(old.id)} is {old.state}, so it is never delivered", hint=hint
+            )
         when = replace(old.when, **fields, edited=True)
         if when == replace(old.when, edited=True):
-            raise InvalidValueError("nothing to edit: every trigger is as it was", hint="give a new one")
+            raise InvalidValueError("nothing to edit: no trigger would change", hint="give a new one")
         after = replace(old, when=when, recorded_at=parts.clock.now())
         return write_change(parts, place, "revise", [after], {old.id: old.recorded_at}, actor=author).lessons[0]
 
@@ -50,7 +52,7 @@ def edit(parts: Parts, place: Place, ref: str, changes: Mapping[str, Any], *, au
 
 
 def triggers_of(stated: Mapping[str, Any]) -> Triggers:
-    """The triggers that somebody states; raises InvalidValueError as `edit` does."""
+    """Return the triggers that somebody states; raises InvalidValueError as `edit` does."""
     return Triggers(**_checked(stated))
 
 
@@ -63,7 +65,7 @@ def _checked(changes: Mapping[str, Any]) -> dict[str, Any]:
             fields[name] = value
             continue
         if name not in Triggers.fields_:
-            raise InvalidValueError(f"there are no triggers {name!r}", hint=f"one of {', '.join(Triggers.fields_)}")
+            raise InvalidValueError(f"unknown kind of trigger {name!r}", hint=f"one of {', '.join(Triggers.fields_)}")
         fields[name] = tuple(dict.fromkeys(filter(None, map(clean, texts(name, value)))))
         _check_each(name, fields[name])
     return fields
@@ -74,6 +76,8 @@ def _check_each(name: str, triggers: tuple[str, ...]) -> None:
         raise InvalidValueError(f"at most {TRIGGERS_MOST} {name} of at most {TRIGGER_LENGTH} characters")
     for trigger in triggers:
         if name == "literals" and len(trigger) < 3:
-            raise InvalidValueError(f"{trigger!r} stands in any text", hint="a literal has 3 characters at least")
+            raise InvalidValueError(
+                f"{trigger!r} occurs in almost any text", hint="a literal needs at least 3 characters"
+            )
         if name == "work" and trigger not in WORK:
             raise InvalidValueError(f"unknown work {trigger!r}", hint=f"one of {', '.join(dict.fromkeys(WORK))}")

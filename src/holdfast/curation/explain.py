@@ -1,4 +1,4 @@
-"""Explain: why a lesson is believed: where it comes from, what became of its code, what it has done since."""
+"""Explain: shows why a lesson is believed: its origin, the state of its code, and its outcomes."""
 
 from __future__ import annotations
 
@@ -27,27 +27,28 @@ if TYPE_CHECKING:
 
 
 class AnchorState(Frozen):
-    """One thing a lesson is about and what became of it."""
+    """An anchor of a lesson and the state of its code."""
 
     anchor: Anchor
     verdict: Verdict
     commit: str = ""
-    """The commit that made it what it is now; `-` while that is not committed; empty when it is fresh or unknown."""
+    """The commit that changed the code; `-` while the change is uncommitted; empty if the code is fresh or it is
+    unknown."""
 
 
 class Decay(Frozen):
-    """How far a lesson has aged, and what that does to its score."""
+    """How far a lesson has aged, and the effect on its score."""
 
     age_days: float
     """Since its current version."""
     half_life_days: float
-    """Days until half of its recency is gone; 0 for one that does not age, since it is pinned."""
+    """Days until half of its recency is gone; 0 for a pinned lesson, which does not age."""
     factor: float
-    """What its score is multiplied by when somebody asks."""
+    """The factor of its score in an explicit query."""
 
 
 class Explanation(Frozen):
-    """All that is known about one lesson."""
+    """Everything that is known about one lesson."""
 
     lesson: Lesson
     freshness: Freshness
@@ -55,14 +56,14 @@ class Explanation(Frozen):
     subjects: tuple[AnchorState, ...]
     history: History
     standing: Standing = Standing()
-    """What its outcomes add up to."""
+    """The sum of its outcomes."""
     decay: Decay
     factors: tuple[tuple[str, float], ...] = ()
-    """What its outcomes multiply its score by: (`moment/work`, a moment, or nothing for all), and the factor."""
+    """Factors of its score from outcomes: (`moment/work`, a moment, or empty for all; the factor)."""
 
 
 def explain(parts: Parts, place: Place, ref: str) -> Explanation:
-    """Provenance, anchors with their verdicts and commits, deliveries and outcomes; raises as `lookup.resolve` does."""
+    """Return provenance, anchors with verdicts and commits, deliveries and outcomes; raises as `lookup.resolve`."""
     lesson = resolve(parts, place, ref)
     looks = FreshnessCheck(parts, place, within_s=inf).looks(lesson)
     freshness, caveat = worst(looks)

@@ -1,4 +1,4 @@
-"""Feedback: what became of a lesson that was shown."""
+"""Feedback: records what somebody says about a lesson that was shown."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ VERDICTS: tuple[Verdict, ...] = ("heeded", "helped", "hurt")
 def feedback(
     parts: Parts, place: Place, ref: str, verdict: Verdict, note: str, session: SessionId, judge: str = ""
 ) -> Outcome:
-    """Keep the outcome; it counts at once, and for more than what is judged without being stated.
+    """Store the outcome. It counts at once, and for more than an inferred outcome.
 
-    Without a session it goes to the one in which the lesson was shown last. `judge` is `agent` where an agent says it.
+    Without a session it belongs to the one in which the lesson was last shown. `judge` is `agent` if an agent says it.
     Raises InvalidValueError for an unknown verdict.
     """
     if verdict not in VERDICTS:
@@ -40,7 +40,7 @@ def feedback(
         judge=judge,
     )
     parts.store.record([outcome])
-    from holdfast.outcomes.settle import refresh  # not for a hook, which loads this module's neighbours
+    from holdfast.outcomes.settle import refresh  # loaded late, because a hook loads this room's other modules
 
     refresh(parts, place, lesson.id)
     return outcome

@@ -1,4 +1,4 @@
-"""Forget: leave a tombstone. Purge: erase."""
+"""Forget leaves a tombstone; purge erases."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ INSIGHT = "This lesson was forgotten."
 
 
 def forget(parts: Parts, place: Place, ref: str, *, author: str) -> Lesson:
-    """The tombstone: id, kind, scope and links stay, every word is gone from it.
+    """Return the tombstone: id, kind, scope and links stay, all words are removed.
 
     Earlier versions stay in the history until `purge`. A lesson forgotten before is returned as it is.
     """
@@ -35,7 +35,7 @@ def forget(parts: Parts, place: Place, ref: str, *, author: str) -> Lesson:
 
 
 def words_of(parts: Parts, place: Place, ref: str) -> tuple[str, ...]:
-    """Titles and rules of every version of the lesson, newest first: what to look for where a copy may be."""
+    """Return titles and rules of every version of the lesson, newest first, to search for copies of them."""
     lesson: Lesson | None = resolve(parts, place, ref)
     words: list[str] = []
     while lesson is not None:
@@ -49,16 +49,16 @@ def words_of(parts: Parts, place: Place, ref: str) -> tuple[str, ...]:
 
 
 def purge(parts: Parts, place: Place, ref: str) -> dict[str, int]:
-    """Rows erased, by table: every version of the lesson, its text, vectors and log records.
+    """Erase every version of the lesson, its text, vectors and log records; return the number of rows by table.
 
-    The events it quotes lose their texts, and its sentences are taken out of what else their sessions left.
+    The events it quotes lose their texts, and its sentences are removed from the other records of their sessions.
     """
     lesson = resolve(parts, place, ref)
     return purge_with_change(parts, place, [lesson.id])
 
 
 def blanked(lesson: Lesson) -> Lesson:
-    """The lesson without any text of it, its anchors or its evidence."""
+    """Return the lesson without its texts, its anchors and its evidence."""
     source = lesson.provenance
     return replace(
         lesson,

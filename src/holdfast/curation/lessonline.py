@@ -1,9 +1,9 @@
-"""Lesson lines: a lesson as one JSON object for export, and the lesson a line of an import states.
+"""Lesson lines: a lesson as one JSON object for export, and the lesson that a line of an import states.
 
 Only `kind` and `insight` are required. The keys and their order are a contract: keys are added, never changed.
 
-Anybody can write a line. What it says of its own standing (trust, state, scope, pin, id, links, provenance) counts only
-in a line that this home exported and sealed (`curation.sealing`), or where a person accepts the file.
+Anybody can write a line. Its claims about its own standing (trust, state, scope, pin, id, links, provenance) count only
+in a line that this home exported and sealed (`curation.sealing`), or if a person accepts the file.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ KEYS = (
     "path_prefix", "branch", "pinned", "error_signature", "command", "sessions_seen", "revival", "provenance", "links",
     "when", SEAL,
 )  # fmt: skip
-"""What a line may hold, in the order of an export. `created_at` is when it became known; `scope` is the level."""
+"""The keys of a line, in the order of an export. `created_at` is when it became known; `scope` is the level."""
 COPIED = (
     "kind", "title", "insight", "why", "how", "snippets", "tags", "topic_key", "pinned", "error_signature", "command",
     "revival",
@@ -46,24 +46,24 @@ OF_A_FILE = frozenset({
     "kind", "title", "insight", "why", "how", "snippets", "files", "symbols", "tags", "valid_from", "path_prefix",
     "branch", "error_signature", "command", "when",
 })  # fmt: skip
-"""What counts of a line that nobody vouches for: its words, what they are about, and where and when they hold."""
+"""Keys that count in a line for which nobody vouches: its words, their subject, and where and when they hold."""
 IMPORTED = "jsonl/1"
-"""Stands in for the detector of a lesson from a line that nobody vouched for."""
+"""Takes the place of the detector for a lesson from a line for which nobody vouched."""
 
 
 class Intake(Frozen):
-    """How lines are taken."""
+    """The options of reading lines."""
 
     project: ProjectId
     sealer: Sealer
     accept: bool = False
-    """Whether a person vouches for the lines: what they say of their own standing counts."""
+    """Whether a person vouches for the lines, so that their claims about their own standing count."""
     origin: str = ""
-    """Where the lines are from, for provenance."""
+    """The origin of the lines, for provenance."""
 
 
 class LessonLine(Frozen):
-    """What one line states: a lesson whose files are not anchored yet, and how much of it was said."""
+    """The content of one line: a lesson whose files are not anchored yet, and the keys that were present."""
 
     lesson: Lesson
     authority: str = "file"
@@ -75,13 +75,13 @@ class LessonLine(Frozen):
     given: frozenset[str] = frozenset()
     """The line's keys that were understood."""
     ignored: tuple[str, ...] = ()
-    """The line's keys that were not."""
+    """The line's keys that were not understood."""
 
 
 def parse_line(text: str, intake: Intake, *, at: datetime, new_id: Callable[[], str]) -> LessonLine:
-    """What the line states, for the intake's project unless a line that is vouched for names its own.
+    """Parse the line, for the intake's project unless an authorised line names its own.
 
-    Raises InvalidValueError with the reason, for people, when it cannot be a lesson, or was changed since this home
+    Raises InvalidValueError with a reason for people when it cannot be a lesson, or was changed since this home
     exported it.
     """
     stated = _object(text)
@@ -90,7 +90,7 @@ def parse_line(text: str, intake: Intake, *, at: datetime, new_id: Callable[[], 
     ignored = tuple(key for key in stated if key not in KEYS)
     stated = {key: _redacted_deep(value) for key, value in stated.items() if key in KEYS and value is not None}
     if "id" in stated and not _is_uuid(stated["id"]):
-        ignored += ("id",)  # another program's numbering: the words decide whether the lesson is known already
+        ignored += ("id",)  # another program's numbering: the words decide whether the lesson is known
         del stated["id"]
     try:
         if authority == "file":
@@ -114,19 +114,19 @@ def _authority(intake: Intake, stated: dict[str, Any], seal: object) -> str:
     if intake.accept:
         return "accepted"
     if origin == "changed":
-        raise InvalidValueError("it was changed after this home exported it; --accept takes it as it is now")
+        raise InvalidValueError("it was changed after this home exported it; use --accept to import it as it is now")
     return "file"
 
 
 def _check_other_standing(stated: dict[str, Any], project: ProjectId) -> None:
-    """Refuse what only a line with authority may bring: another project's lessons, and ends of lessons.
+    """Refuse what needs authority: another project's lessons, and lessons that have ended.
 
-    The other keys are read as well, so that a line is refused for the same mistakes whoever vouches for it.
+    The other keys are checked as well, so that a line is refused for the same mistakes whoever vouches for it.
     """
     if stated.get("project") not in (None, "", project):
-        raise InvalidValueError("it is of another project; --accept takes it")
+        raise InvalidValueError("it belongs to another project; use --accept to import it")
     if stated.get("state", "active") not in ("active", "probation", "candidate", "quarantined"):
-        raise InvalidValueError(f"it is {stated['state']} where it comes from; --accept takes it")
+        raise InvalidValueError(f"it is {stated['state']} where it comes from; use --accept to import it")
     if not isinstance(stated.get("pinned", False), bool):
         raise InvalidValueError("pinned must be true or false")
     if not isinstance(stated.get("confidence", 0.5), (int, float)) or not isinstance(
@@ -152,7 +152,7 @@ def _check_places(stated: dict[str, Any]) -> None:
 
 
 def _redacted_deep(value: Any) -> Any:
-    """The JSON value with every text in it redacted, also those of anchors and quotes."""
+    """Return the JSON value with every text in it redacted, including those of anchors and quotes."""
     from holdfast.text.redaction import redact
 
     if isinstance(value, str):
@@ -163,7 +163,7 @@ def _redacted_deep(value: Any) -> Any:
 
 
 def render_line(lesson: Lesson, *, with_project: bool, sealer: Sealer) -> str:
-    """The lesson as one line of JSON, its words redacted anew and sealed; the project's id only where asked for."""
+    """Return the lesson as one line of JSON, its words redacted again and sealed; with the project's id if asked."""
     anchors = to_plain(lesson.anchors)
     for_people = {
         "files": [*lesson.paths, *lesson.globs],
@@ -267,7 +267,7 @@ def _validity(stated: dict[str, Any], known: datetime) -> Validity:
 
 
 def _when(stated: dict[str, Any], authority: str) -> Triggers:
-    """When it is to be told; that it holds for all work is a standing of its own, which a file cannot give it."""
+    """Return the line's triggers; only a line with authority may claim to hold for all work."""
     if not isinstance(stated.get("when", {}), dict):
         raise InvalidValueError("when must be an object")
     when = triggers_of(stated.get("when", {}))
@@ -282,7 +282,7 @@ def _trust(own: Any) -> Trust:
 
 
 def _state(stated: dict[str, Any], authority: str) -> Any:
-    """The line's own state; suspicious words are quarantined, but what this home had decided on stays decided."""
+    """Return the line's state; suspicious words are quarantined unless this home exported the line."""
     own = stated.get("state", "active")
     if authority != "own" and own in ("active", "probation", "candidate") and suspicion(_words(stated)):
         return "quarantined"

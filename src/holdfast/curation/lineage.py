@@ -1,4 +1,4 @@
-"""Lineage: every version of a lesson, its predecessors and its successors, with who changed what, when and why."""
+"""Lineage: every version of a lesson, its predecessors and successors, with who changed what, when and why."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SHOWN = (
     "state", "kind", "title", "insight", "why", "how", "snippets", "paths", "symbols", "globs", "tags", "topic_key",
     "trust", "confidence", "pinned", "private", "links",
 )  # fmt: skip
-"""What of a lesson is compared with the version before."""
+"""Fields of a lesson that are compared with the previous version."""
 
 
 class Difference(Frozen):
@@ -40,16 +40,16 @@ class Version(Frozen, nested={"lesson": Lesson, "differences": Difference}):
 
     lesson: Lesson
     verb: str = ""
-    """The change that made it; empty where the log does not know."""
+    """The change that made it; empty where the log does not have it."""
     actor: str = ""
     why: str = ""
     """The change's summary."""
     differences: tuple[Difference, ...] = ()
-    """Against the version before, or against the lesson it supersedes; empty for the first one of the chain."""
+    """Differences from the previous version, or from the lesson it supersedes; empty for the first of the chain."""
 
 
 def lineage(parts: Parts, place: Place, ref: str) -> tuple[Version, ...]:
-    """The versions of the lesson and of all it supersedes and is superseded by, oldest first.
+    """Return the versions of the lesson, its predecessors and its successors, oldest first.
 
     Raises as `lookup.resolve` does.
     """
@@ -71,7 +71,7 @@ def _add_predecessors(parts: Parts, lessons: Iterable[Lesson], chain: dict[Lesso
 
 
 def _add_successors(parts: Parts, place: Place, chain: dict[LessonId, Lesson]) -> None:
-    """Those that name a lesson of the chain as superseded; a project's lessons are read once for that."""
+    """Add lessons that supersede a lesson of the chain; the project's lessons are read once for that."""
     if all(lesson.state not in ("superseded", "retired") for lesson in chain.values()):
         return
     lessons = parts.store.find(LessonFilter(project=place.project.id, states=STATES, limit=CHANGES_READ))
@@ -90,7 +90,7 @@ def _superseded(lesson: Lesson) -> list[LessonId]:
 
 
 def _versions(parts: Parts, lesson: Lesson, chain: dict[LessonId, Lesson]) -> list[Version]:
-    """The lesson's versions, newest first, each compared with the one before."""
+    """Return the lesson's versions, newest first, each compared with the previous one."""
     changes = sorted(parts.store.find_records(Change, LogFilter(lesson=lesson.id)), key=lambda change: change.at)
     texts = [lesson]
     while (before := _current(parts, lesson.id, texts[-1])) is not None:
@@ -112,7 +112,7 @@ def _versions(parts: Parts, lesson: Lesson, chain: dict[LessonId, Lesson]) -> li
 
 
 def _current(parts: Parts, lesson: LessonId, before: Lesson | None = None) -> Lesson | None:
-    """The lesson's version now, or the one before that version; None where there is none any more."""
+    """Return the lesson's present version, or the one before the given version; None when there is none any more."""
     try:
         return parts.store.get([lesson], before.recorded_at - INSTANT if before else None)[0]
     except LessonNotFoundError:

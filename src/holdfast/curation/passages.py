@@ -1,4 +1,4 @@
-"""Passages: what an importer read, as the lesson it would become. Its state follows from who says what."""
+"""Passages: turns what an importer read into a draft lesson. Its state follows from who says it."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ if TYPE_CHECKING:
     from holdfast.ports.parts import Parts
 
 KEY = "import:"
-"""What the topic keys of imported lessons begin with; a digest of the source's name and of the words follows."""
+"""Prefix of the topic keys of imported lessons; a digest of the source's name and of the words follows."""
 
 
 def origin_of(label: str, section: str) -> str:
-    """Where a passage lies, for provenance: `CLAUDE.md#Testing > Fixtures`."""
+    """Return a passage's origin for provenance: `CLAUDE.md#Testing > Fixtures`."""
     return clean(f"{label.replace('#', '%23')}#{section}")
 
 
 def draft_of(parts: Parts, place: Place, passage: Passage, label: str, importer: str) -> Lesson:
-    """The lesson that the passage states, not anchored yet, as it is when nobody vouches for it.
+    """Return the lesson that the passage states, not anchored yet, in the state it has if nobody vouches for it.
 
-    Raises InvalidValueError with the reason when it cannot be one.
+    Raises InvalidValueError with the reason when it cannot be a lesson.
     """
     stated = {name: getattr(passage, name) for name in ("insight", "why", "how", "snippets", "tags")}
     fields = with_title(clean_all({**stated, "title": title_of(passage.title) if passage.title else ""}))
@@ -64,7 +64,7 @@ def draft_of(parts: Parts, place: Place, passage: Passage, label: str, importer:
 
 
 def anchored(parts: Parts, place: Place, draft: Lesson, passage: Passage) -> Lesson:
-    """The draft anchored to those of the passage's files that the project has."""
+    """Return the draft anchored to those of the passage's files that the project has."""
     files = [name for name in passage.files if _is_here(parts, place, name)] if passage.scope != "user" else []
     if not files:
         return draft
@@ -73,12 +73,12 @@ def anchored(parts: Parts, place: Place, draft: Lesson, passage: Passage) -> Les
     try:
         anchors_and_globs = anchors_of(parts, replace(place, prefix=""), files, (), words)
     except InvalidValueError:
-        return draft  # a name that is no path after all
+        return draft  # one of the names is no path
     return replace(draft, anchors=anchors_and_globs[0], globs=(*draft.globs, *anchors_and_globs[1]))
 
 
 def _state(passage: Passage) -> State:
-    """Quarantined where the words are suspicious, else what the source says of it; active only for a person's own."""
+    """Return quarantined for suspicious words, else the source's state; active only for a person's own lesson."""
     words = (passage.title, passage.insight, passage.why, passage.how, *passage.snippets, *passage.tags)
     if suspicion("\n".join(words)):
         return "quarantined"
@@ -88,7 +88,7 @@ def _state(passage: Passage) -> State:
 
 
 def _validity(passage: Passage, now: datetime) -> Validity:
-    """From when it was said, as far as that is known; what does not hold any more ends now."""
+    """Return a validity from when it was said, if known; it ends now for a passage that no longer holds."""
     begun = min(passage.said_at, now) if passage.said_at else now
     ends = passage.state in ("superseded", "retired") and begun < now
     return Validity(valid_from=begun, valid_to=now if ends else None)

@@ -1,4 +1,4 @@
-"""Remember: keep a lesson that somebody states in so many words."""
+"""Remember: stores a lesson that somebody explicitly states."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ if TYPE_CHECKING:
 
 
 def remember(parts: Parts, place: Place, *, trust: Trust, author: str, **stated: Any) -> Lesson:
-    """The lesson now kept: the new one, the successor under its topic_key, or the one that said so already.
+    """Store a lesson and return it: a new one, the successor under its topic_key, or one that said the same already.
 
-    A person's or verified code's statement is active at once, and so is an agent's, unless a person has to decide:
-    it names a host, a credential or what is run from the network, its words stand in what the agent has read, or a
-    person rejected or keeps it otherwise. Repository text and tool output wait in the inbox, and what looks like an
-    attack in quarantine. What contradicts another lesson closes it, waits, or stands beside it: `curation.conflicts`.
-    Raises InvalidValueError naming the field that cannot be.
+    A statement by a person or verified code is active at once. So is an agent's, unless a person has to decide: it
+    names a host, a credential or something run from the network, its words come from a text that the agent has read,
+    a person rejected it, or a person's lesson says otherwise. Repository text and tool output wait in the inbox. What
+    looks like an attack is quarantined. For lessons that contradict it see `curation.conflicts`.
+    Raises InvalidValueError naming the field that is impossible.
     """
     if trust not in TRUSTS:
         raise InvalidValueError(f"unknown trust {trust!r}", hint=f"one of {', '.join(TRUSTS)}")
@@ -52,7 +52,7 @@ def remember(parts: Parts, place: Place, *, trust: Trust, author: str, **stated:
 
 
 def reserve(parts: Parts, place: Place, draft: Lesson) -> str:
-    """Why an agent's lesson has to wait for a person, in a few words; empty when it has not, or a person says it."""
+    """Return why an agent's lesson has to wait for a person, in a few words; empty if it need not."""
     if draft.trust in ("person", "verified"):
         return ""
     words = (draft.title, draft.insight, draft.why, draft.how, *draft.snippets)
@@ -67,17 +67,17 @@ def reserve(parts: Parts, place: Place, draft: Lesson) -> str:
 
 
 def initial_state(trust: Trust) -> State:
-    """Active for those who may be believed at once; what a repository or a tool says waits for a person."""
+    """Return active for trusts that are believed at once; statements of a repository or a tool wait for a person."""
     return "active" if trust in ("person", "verified", "agent") else "candidate"
 
 
 def same_rule(lesson: Lesson) -> tuple[str, ...]:
-    """What two lessons have in common that state one rule for the same readers: scope, kind and words."""
+    """Return what two lessons that state one rule for the same readers have in common: scope, kind and words."""
     return (lesson.scope.level, lesson.scope.project, lesson.kind, duplicate_key(lesson.insight))
 
 
 def find_same(parts: Parts, draft: Lesson, states: tuple[State, ...] = LIVING) -> Lesson | None:
-    """The newest lesson in one of the states that states the draft's rule, or None."""
+    """Return the newest lesson in one of the states that states the draft's rule, or None."""
     rule = same_rule(draft)
     where = LessonFilter(project=draft.scope.project, states=states, duplicate_key=rule[-1])
     return next((lesson for lesson in parts.store.find(where) if same_rule(lesson) == rule), None)
@@ -88,7 +88,7 @@ def _keep(parts: Parts, place: Place, draft: Lesson, author: str) -> Lesson:
     if topic is not None and same_rule(topic) != same_rule(draft):
         if draft.state == "active" or is_persons(topic):
             return succeed(parts, place, topic, _under_topic(topic, draft), author=author)
-        draft = replace(draft, topic_key="")  # it waits: the key stays with the lesson that holds it
+        draft = replace(draft, topic_key="")  # the draft waits, and the present lesson keeps the key
     same = topic if topic is not None and same_rule(topic) == same_rule(draft) else find_same(parts, draft)
     if same is None and draft.state == "active":
         same = find_restated(parts, place, draft)
@@ -108,12 +108,12 @@ def _find_topic(parts: Parts, draft: Lesson) -> Lesson | None:
 
 
 def _under_topic(old: Lesson, draft: Lesson) -> Lesson:
-    """The draft as the successor of the lesson that holds its topic_key; a pin or a privacy mark stays."""
+    """Return the draft as the successor of the lesson with its topic_key; a pin or a privacy mark stays."""
     return replace(draft, pinned=old.pinned or draft.pinned, private=old.private or draft.private)
 
 
 def _refresh(parts: Parts, place: Place, same: Lesson, draft: Lesson, author: str) -> Lesson:
-    """The lesson with what a restatement adds. Only a person adds to a person's lesson or ends another one's wait."""
+    """Add a restatement's content to the lesson. Only a person may add to a person's lesson or end another's wait."""
     believed = draft.trust in ("person", "verified")
     if is_persons(same) and draft.trust != "person":
         return same
@@ -132,7 +132,7 @@ def _refresh(parts: Parts, place: Place, same: Lesson, draft: Lesson, author: st
 
 
 def find_quote(events: Sequence[Event], quote: str) -> tuple[Evidence, ...]:
-    """The place of those words in the newest event that holds them, whatever their blanks; nothing when none does."""
+    """Return the newest event that contains those words, ignoring white space, as evidence; empty if none does."""
     words = " ".join(clean(quote).split())
     for event in reversed(events if len(words) >= SHORTEST_QUOTE else ()):
         text = " ".join(event.text.split())

@@ -24,15 +24,15 @@ WAITING: tuple[State, ...] = ("probation", "candidate", "quarantined")
 
 
 def inbox(parts: Parts, place: Place) -> list[Lesson]:
-    """Lessons that wait, by confidence x salience, then newest; behind them those of commits, then quarantined ones."""
+    """Return waiting lessons by confidence x salience, then newest; then those from commits, then quarantined ones."""
     waiting = parts.store.find(LessonFilter(project=place.project.id, states=WAITING, limit=10_000))
     return sorted(waiting, key=_promise, reverse=True)  # stable: the store's order, newest first, breaks ties
 
 
 def accept(parts: Parts, place: Place, ref: str, *, author: str) -> Lesson:
-    """Make the lesson active, with a person's trust. A rejected one can be accepted after all.
+    """Make the lesson active, with a person's trust. A rejected lesson can still be accepted.
 
-    An accepted revision of another lesson closes that one, and what the lesson contradicts is settled.
+    Accepting a revision of another lesson closes that one; conflicts of the lesson are settled.
 
     Raises IllegalTransitionError for one that is active, superseded or forgotten.
     """
@@ -43,7 +43,7 @@ def accept(parts: Parts, place: Place, ref: str, *, author: str) -> Lesson:
 def reject(parts: Parts, place: Place, ref: str, *, author: str) -> Lesson:
     """Retire the lesson; learning will not propose the same statement again.
 
-    Raises IllegalTransitionError for one that does not wait.
+    Raises IllegalTransitionError for a lesson that does not wait.
     """
     return with_retries(lambda: _reject(parts, place, ref, author))
 
@@ -70,7 +70,7 @@ def _accept(parts: Parts, place: Place, ref: str, author: str) -> Lesson:
 
 
 def _revised_by(parts: Parts, lesson: Lesson) -> Lesson | None:
-    """The active lesson whose revision waits in this one; None for a lesson of its own, or an imported link."""
+    """Return the active lesson that this waiting one revises; None for an independent one, or an imported link."""
     targets = [link.target for link in lesson.links if link.kind == "refines"] if not lesson.provenance.origin else []
     return next((target for target in parts.store.get(targets) if target.state == "active"), None) if targets else None
 

@@ -1,4 +1,4 @@
-"""Revise: close a lesson and add its successor."""
+"""Revise: closes a lesson and adds its successor."""
 
 from __future__ import annotations
 
@@ -28,20 +28,20 @@ FIELDS = (
     "kind", "title", "insight", "why", "how", "snippets", "files", "symbols", "tags", "topic_key",
     "confidence", "salience", "pinned", "private",
 )  # fmt: skip
-"""What a revision may change; the rest says where a lesson comes from."""
+"""Fields that a revision may change; the others say where a lesson comes from."""
 WORDS = frozenset({"kind", "insight", "how"})
-"""Fields that say when a lesson is to be told."""
+"""Fields from which triggers are derived."""
 RESTATED = frozenset({"insight", "why", "how", "snippets", "files", "symbols"})
-"""Changing one of these says that the lesson holds for the code as it is now."""
+"""Fields whose change implies that the lesson holds for the present code."""
 
 
 def revise(
     parts: Parts, place: Place, ref: str, changes: Mapping[str, Any], *, author: str, trust: Trust = "person"
 ) -> Lesson:
-    """The successor, active and linked to the lesson it supersedes. A retired or forgotten one is restated.
+    """Return the successor, active and linked to the lesson it supersedes. It also restates a retired or forgotten one.
 
     Raises InvalidValueError for an unknown field, for no change at all and for an impossible value;
-    IllegalTransitionError for a lesson that has a successor already.
+    IllegalTransitionError for a lesson that already has a successor.
     """
     for name in changes:
         if name not in FIELDS:
@@ -50,7 +50,9 @@ def revise(
         raise InvalidValueError(f"unknown trust {trust!r}", hint=f"one of {', '.join(TRUSTS)}")
     doubtful = doubt(trust, changes)
     if doubtful:
-        raise InvalidValueError(f"not without a person: {doubtful}", hint="holdfast revise, at a terminal")
+        raise InvalidValueError(
+            f"only a person may make this revision: {doubtful}", hint="run holdfast revise at a terminal"
+        )
     cleaned = clean_all(changes)
 
     def step() -> Lesson:
@@ -61,17 +63,17 @@ def revise(
 
 
 def is_persons(lesson: Lesson) -> bool:
-    """Whether a person stated or accepted the lesson and it holds: only a person closes it."""
+    """Return whether a person stated or accepted the lesson and it is active: only a person may close it."""
     return lesson.trust == "person" and lesson.state == "active"
 
 
 def succeed(parts: Parts, place: Place, old: Lesson, draft: Lesson, *, author: str) -> Lesson:
-    """Put `draft` as a new active lesson in place of `old`, in one write; returns it.
+    """Replace `old` by `draft` as a new active lesson, in one write; return the new lesson.
 
-    A person's lesson stays when somebody else revises it: the draft waits, linked to it as `refines`, and takes its
-    place when a person accepts it. A draft that waits for another reason closes nothing either.
+    If somebody else revises a person's lesson, it stays: the draft waits, linked to it as `refines`, and replaces it
+    when a person accepts the draft. A draft that waits for another reason closes nothing either.
 
-    Raises IllegalTransitionError when `old` has been superseded already.
+    Raises IllegalTransitionError when `old` was superseded already.
     """
     if old.state == "superseded":
         raise IllegalTransitionError(
@@ -79,7 +81,7 @@ def succeed(parts: Parts, place: Place, old: Lesson, draft: Lesson, *, author: s
             hint=f"holdfast show {short_id(old.id)} names its successor",
         )
     if draft.trust not in ("person", "verified") and old.state != "active":
-        # What a person has not accepted, or has rejected, does not become active in another wording.
+        # A lesson that a person has not accepted, or has rejected, does not become active in another wording.
         waits = old.state in ("probation", "candidate", "quarantined")
         draft = replace(draft, state=old.state if waits else "candidate")
     elif (is_persons(old) and draft.trust != "person") or draft.state == "candidate":
@@ -110,7 +112,7 @@ def _propose(parts: Parts, place: Place, old: Lesson, draft: Lesson, author: str
         retracted_at=None,
         validity=Validity(valid_from=at),
         state="candidate",
-        topic_key="",  # the key stays with the lesson that holds
+        topic_key="",  # the present lesson keeps the key
         pinned=False,
         links=links,
     )
@@ -118,7 +120,7 @@ def _propose(parts: Parts, place: Place, old: Lesson, draft: Lesson, author: str
 
 
 def _closed(old: Lesson, new: Lesson) -> list[Lesson]:
-    """The old lesson's last version: superseded where its state allows, else retired, else left as it ended."""
+    """Return the old lesson's last version: superseded if its state allows, else retired; empty if it has ended."""
     for state in ("superseded", "retired"):
         if state in TRANSITIONS[old.state]:
             return [in_state(old, state, at=new.recorded_at)]
@@ -144,7 +146,7 @@ def _changed(parts: Parts, place: Place, old: Lesson, changes: Mapping[str, Any]
     elif RESTATED & set(changes):
         fields["anchors"] = tuple(renew(parts, place, anchor) or anchor for anchor in old.anchors)
     if all(getattr(old, name) == value for name, value in fields.items()):
-        raise InvalidValueError("nothing to revise: every field is as it was", hint="give at least one new value")
+        raise InvalidValueError("nothing to revise: no field would change", hint="give at least one new value")
     provenance = replace(old.provenance, author=author)
     revised = replace(old, **fields, provenance=provenance, trust=trust, state="active")
     if WORDS.intersection(fields):
@@ -158,7 +160,7 @@ def _changed(parts: Parts, place: Place, old: Lesson, changes: Mapping[str, Any]
 
 
 def _from_root(place: Place, files: tuple[str, ...], typed: bool) -> tuple[str, ...]:
-    """Files as somebody typed them, or kept ones made absolute so that the folder asked from does not matter."""
+    """Return typed files as they are, and existing ones as absolute paths, independent of the working folder."""
     if typed:
         return files
     return tuple(name if "*" in name else f"{place.root}/{name}" for name in files)

@@ -1,8 +1,8 @@
-"""Revival: a retired lesson that wakes when a dependency's version in a lock file becomes another one.
+"""Revival: wakes a retired lesson when the version of a dependency in a lock file changes.
 
 A condition is text, for example `numpy!=1.26.4`, `rails>=8, <9` or `lodash!=4.17.21 in web/package-lock.json`. A bare
-name means another version than the one in use now. A lesson that wakes is on probation, without its condition, and the
-change says why.
+name means any version other than the present one. A lesson that wakes is on probation, without its condition, and the
+change states why.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ EXAMPLE = "for example numpy, 'numpy>=2', 'rails>=8, <9' or 'lodash!=4.17.21 in 
 
 
 class Condition(Frozen):
-    """When a lesson wakes: every version in use passes every test."""
+    """A condition to wake a lesson: every version in use passes every test."""
 
     package: str
     tests: tuple[tuple[str, str], ...] = ()
@@ -45,12 +45,12 @@ class Condition(Frozen):
 
     @property
     def text(self) -> str:
-        """The condition as it is written down."""
+        """The condition in its written form."""
         tests = ", ".join(operator + version for operator, version in self.tests)
         return self.package + tests + (f" in {self.file}" if self.file else "")
 
     def holds(self, versions: frozenset[str]) -> bool:
-        """Whether those versions, of which there is one at least, all pass."""
+        """Return whether there is at least one version and all of them pass."""
         return bool(versions) and all(_passes(version, *test) for version in versions for test in self.tests)
 
 
@@ -62,7 +62,7 @@ class Woken(Frozen):
 
 
 def parse_condition(text: str) -> Condition:
-    """The condition that the text states. Raises InvalidValueError."""
+    """Parse a condition. Raises InvalidValueError."""
     plain = re.sub(r"([<>=!]=?)\s+", r"\1", " ".join(text.split()))
     matched = _CONDITION.fullmatch(plain)
     tests = tuple(_TEST.findall(matched["tests"])) if matched else ()
@@ -79,9 +79,9 @@ def parse_condition(text: str) -> Condition:
 
 
 def settle_condition(parts: Parts, place: Place, text: str) -> str:
-    """The condition as a lesson keeps it: a bare name becomes `other than the version in use now`.
+    """Return the condition as a lesson stores it: a bare name becomes `other than the version in use now`.
 
-    Raises InvalidValueError for what is no condition, and for a bare name that no lock file has.
+    Raises InvalidValueError for text that is no condition, and for a bare name that no lock file has.
     """
     condition = parse_condition(text)
     if condition.tests:
@@ -96,9 +96,10 @@ def settle_condition(parts: Parts, place: Place, text: str) -> str:
 
 
 def set_revival(parts: Parts, place: Place, ref: str, text: str, *, retire: bool, author: str) -> Lesson:
-    """The lesson with that condition, an empty one taken away; `retire` puts it out of use until then.
+    """Return the lesson with that condition, or without one for empty text; `retire` retires it until then.
 
-    Raises IllegalTransitionError for a lesson that is superseded or forgotten, InvalidValueError for no condition.
+    Raises IllegalTransitionError for a lesson that is superseded or forgotten, InvalidValueError for an impossible
+    condition.
     """
     revival = settle_condition(parts, place, text) if text else ""
 
@@ -107,7 +108,7 @@ def set_revival(parts: Parts, place: Place, ref: str, text: str, *, retire: bool
         if lesson.state in ("superseded", "forgotten"):
             raise IllegalTransitionError(f"lesson {short_id(lesson.id)} is {lesson.state}: it cannot wake")
         if not retire and lesson.revival == revival:
-            raise InvalidValueError("nothing to edit: its condition is as it was")
+            raise InvalidValueError("nothing to edit: its condition would not change")
         after = replace(lesson, revival=revival, recorded_at=parts.clock.now())
         if retire and lesson.state != "retired":
             after = in_state(after, "retired", at=parts.clock.now())
@@ -120,7 +121,7 @@ def set_revival(parts: Parts, place: Place, ref: str, text: str, *, retire: bool
 
 
 def wake_retired(parts: Parts, place: Place) -> list[Woken]:
-    """Put the project's retired lessons whose condition holds on probation; which, and why. Idempotent."""
+    """Put the project's retired lessons whose condition holds on probation; return them with reasons. Idempotent."""
     where = LessonFilter(project=place.project.id, states=("retired",), limit=REVIVED_MOST)
     waiting = [lesson for lesson in parts.store.find(where) if lesson.revival and lesson.scope.level != "user"]
     if not waiting:
@@ -137,7 +138,7 @@ def _wake(parts: Parts, place: Place, lesson: Lesson, reason: str) -> Lesson | N
     def step() -> Lesson | None:
         now = parts.store.get([lesson.id])[0]
         if now.state != "retired" or now.revival != lesson.revival:
-            return None  # somebody was faster
+            return None  # another process changed it first
         after = replace(in_state(now, "probation", at=parts.clock.now()), revival="")
         return write_change(parts, place, "wake", [after], {now.id: now.recorded_at}, summary=reason).lessons[0]
 
@@ -145,11 +146,11 @@ def _wake(parts: Parts, place: Place, lesson: Lesson, reason: str) -> Lesson | N
 
 
 def _reason_to_wake(parts: Parts, place: Place, lesson: Lesson) -> str:
-    """What is in use now, where the lesson's condition holds; else empty."""
+    """Return the versions in use if the lesson's condition holds; else empty."""
     try:
         condition = parse_condition(lesson.revival)
     except InvalidValueError:
-        return ""  # of an older version, or by hand in a file
+        return ""  # written by an older version, or by hand in a file
     if not condition.tests:
         return ""
     file, versions = _find_in_use(parts, place, condition, (*lesson.paths, lesson.scope.path_prefix + "/"))
@@ -159,7 +160,7 @@ def _reason_to_wake(parts: Parts, place: Place, lesson: Lesson) -> str:
 
 
 def _find_in_use(parts: Parts, place: Place, condition: Condition, near: Sequence[str]) -> tuple[str, frozenset[str]]:
-    """The first lock file that names the package, and the versions there; empty where none does."""
+    """Return the first lock file that names the package, and the versions there; empty if none does."""
     package = plain_name(condition.package)
     for path in (condition.file,) if condition.file else _candidates(near):
         content = parts.workspace.read(place, path)
@@ -172,7 +173,7 @@ def _find_in_use(parts: Parts, place: Place, condition: Condition, near: Sequenc
 
 
 def _candidates(near: Sequence[str]) -> Iterator[str]:
-    """Paths of lock files beside and above those files, the nearest first, and at the root."""
+    """Yield paths of lock files beside and above those files, the nearest first, and at the root."""
     folders: dict[str, None] = {}
     for path in near:
         folder = path.rpartition("/")[0]

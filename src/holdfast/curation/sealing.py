@@ -1,7 +1,7 @@
-"""Seals: a code in each exported line that only this home can make, so that an import knows its own export again.
+"""Seals: a code in each exported line that only this home can make, so that an import recognises its own export.
 
-The code is an HMAC over the line's values in a fixed order, so that white space and the order of keys do not matter. A
-line that was changed, and one that was made elsewhere, are told apart by the key's name in front of the code.
+The code is an HMAC over the line's values in a fixed order, so that white space and the order of keys do not matter.
+The key's name before the code distinguishes a changed line of ours from a line made elsewhere.
 """
 
 from __future__ import annotations
@@ -18,24 +18,24 @@ if TYPE_CHECKING:
     Origin = Literal["own", "changed", "foreign"]
 
 SEAL = "seal"
-"""The key of a line that holds its seal."""
+"""The JSON key of a line's seal."""
 
 
 class Sealer:
-    """Makes and judges seals with one home's key; with an empty key it makes none and knows none."""
+    """Makes and checks seals with one home's key; with an empty key it makes and recognises none."""
 
     def __init__(self, key: bytes) -> None:
         self._key = key
         self._name = sha256(b"holdfast export key\0" + key).hexdigest()[:8] if key else ""
 
     def seal(self, stated: dict[str, Any]) -> str:
-        """The seal of a line's values; empty without a key."""
+        """Return the seal of a line's values; empty without a key."""
         if not self._key:
             return ""
         return f"{self._name}:{hmac.new(self._key, dumps(_ordered(stated)).encode(), sha256).hexdigest()}"
 
     def judge(self, stated: dict[str, Any], seal: object) -> Origin:
-        """Whether this home exported the line as it is, exported it otherwise, or did not export it."""
+        """Return whether this home exported the line and it is unchanged (own), changed, or foreign."""
         if not self._key or not isinstance(seal, str) or seal.partition(":")[0] != self._name:
             return "foreign"
         return "own" if hmac.compare_digest(seal.encode(), self.seal(stated).encode()) else "changed"

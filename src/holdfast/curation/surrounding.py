@@ -1,4 +1,4 @@
-"""Surrounding: what was said around the words that a lesson rests on, for the person who decides about it."""
+"""Surrounding: the conversation around the words that a lesson rests on, for the person who decides about it."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ SPOKEN = ("prompt", "reply")
 
 
 def find_surrounding(parts: Parts, place: Place, lesson: Lesson) -> list[Event]:
-    """The prompt and reply before the lesson's first evidence, and those after it, in order; at most four.
+    """Return prompt and reply before the lesson's first evidence, and those after it, in order; at most four.
 
-    Empty where the session is not known or its texts were dropped. An event that is evidence itself counts as before.
+    The answer is empty where the session is unknown or its texts were erased. Evidence itself counts as before.
     """
     source = lesson.provenance
     if not source.session or not source.evidence:

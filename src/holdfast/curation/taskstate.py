@@ -1,4 +1,4 @@
-"""Checkpoints as they are read: the current one of a task, and its lines. They are written in `checkpoint`."""
+"""Reads checkpoints: the current one of a task, and its lines. `checkpoint` writes them."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from holdfast.ports.parts import Parts
 
 LEFT_OUT = "[left out: "
-"""How a note begins that stands for words which look like an attack."""
+"""Beginning of a note that replaces words which look like an attack."""
 CHECKPOINTS_READ = 200
 """Checkpoints read back to find the current one."""
 
 
 def current(parts: Parts, place: Place, task: str = "") -> Checkpoint | None:
-    """The newest open checkpoint of the task; without a task the latest of this branch. None when all are closed."""
+    """Return the newest open checkpoint of the task, by default the latest of this branch; None if all are closed."""
     seen: set[str] = set()
     for checkpoint in saved(parts, place, CHECKPOINTS_READ):
         here = checkpoint.task == task if task else checkpoint.branch == place.branch
@@ -32,14 +32,14 @@ def current(parts: Parts, place: Place, task: str = "") -> Checkpoint | None:
 
 
 def saved(parts: Parts, place: Place, limit: int) -> list[Checkpoint]:
-    """The project's checkpoints, newest first, closed ones too."""
+    """Return the project's checkpoints, newest first, closed ones included."""
     return parts.store.find_records(Checkpoint, LogFilter(project=place.project.id, limit=limit))
 
 
 def render(checkpoint: Checkpoint, budget_tokens: int) -> str:
-    """The checkpoint as a few lines of at most that many tokens; what matters least gives way first.
+    """Return the checkpoint as a few lines of at most that many tokens.
 
-    Files give way before what is done, that before open questions, those before next steps; the goal is cut last.
+    To fit, files are left out first, then what is done, then open questions, then next steps; the goal is cut last.
     """
     from holdfast.rendering.budget import count_tokens
     from holdfast.rendering.lines import clean
@@ -64,7 +64,7 @@ def render(checkpoint: Checkpoint, budget_tokens: int) -> str:
 
 
 def _row(name: str, items: Sequence[str], budget: int) -> str:
-    """`name: item; item` with as many items as fit; the first is cut at a word when it alone does not."""
+    """Return `name: item; item` with as many items as fit; cut the first goal or step between words if needed."""
     from holdfast.rendering.budget import count_tokens
 
     fitting: list[str] = []

@@ -1,11 +1,11 @@
-"""Transfer: whole lessons in and out in bulk, as JSON lines (`curation.lessonline`).
+"""Transfer: imports and exports whole lessons in bulk, as JSON lines (`curation.lessonline`).
 
-An import is idempotent. A line with an id is that lesson: the version that was known later wins, and a tombstone
-stays one; where no lesson has the id and another one states the same rule, it is that one, and takes what it lacks.
-A line without an id is the lesson of its scope and kind that states the same rule, whatever became of it: what was
-revised, rejected or taken back here does not return by being imported again.
+An import is idempotent. A line with an id is that lesson: the version that was known later wins, and a tombstone stays
+one. If no lesson has the id and another lesson states the same rule, the line adds what that one lacks.
+A line without an id is the lesson of its scope and kind that states the same rule, in any state: a lesson that was
+revised, rejected or taken back here does not return by another import.
 
-A line that nobody vouches for (`LessonLine.authority` is `file`) only ever adds a lesson that waits: it changes none.
+A line for which nobody vouches (`LessonLine.authority` is `file`) only ever adds a waiting lesson and changes none.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ if TYPE_CHECKING:
 COMPARED = tuple(
     name for name in Lesson.fields_ if name not in ("id", "recorded_at", "retracted_at", "scope", "private")
 )
-"""Fields in which two versions of a lesson may differ for an import."""
+"""Fields that an import compares between two versions of a lesson."""
 
 
 class ImportReport(Frozen):
-    """What an import did; each line is counted once in added, revised, unchanged or failed."""
+    """The result of an import; each line is counted once in added, revised, unchanged or failed."""
 
     added: int = 0
-    """Those that wait and those in quarantine among them."""
+    """Added lessons, including waiting and quarantined ones."""
     revised: int = 0
     unchanged: int = 0
     failed: tuple[tuple[int, str], ...] = ()
@@ -54,17 +54,17 @@ class ImportReport(Frozen):
     ignored: tuple[tuple[str, int], ...] = ()
     """(key, how often) of keys that were not understood."""
     waiting: int = 0
-    """Added lessons that nobody vouches for: they wait in the inbox."""
+    """Added lessons for which nobody vouches: they wait in the inbox."""
     quarantined: int = 0
     """Added lessons whose words are suspicious."""
     exported: int = 0
-    """Lines that another home exported and that nobody vouches for."""
+    """Lines that another home exported and for which nobody vouches."""
     conflicts: int = 0
-    """Pairs of lessons that cannot hold together, at least one of which was added or revised now."""
+    """Pairs of lessons that cannot hold together, at least one of which this import added or revised."""
 
 
 class _Import:
-    """One run: the batch in the making, and the counts."""
+    """One run: its log record and its counts."""
 
     def __init__(self, parts: Parts, place: Place, intake: Intake, dry: bool) -> None:
         self.parts = parts
@@ -72,14 +72,14 @@ class _Import:
         self.intake = intake
         self.dry = dry
         self.change: Change | None = None
-        """The run's one record, which grows with every batch."""
+        """The run's single record, which grows with every batch."""
         self.counts = Counter[str]()
         self.failed: list[tuple[int, str]] = []
         self.ignored: dict[str, int] = {}
         self._anchored: dict[tuple[tuple[str, ...], ...], tuple[tuple[Anchor, ...], tuple[str, ...]]] = {}
 
     def write(self, batch: Sequence[LessonLine]) -> None:
-        """Put a batch in one transaction; what it counts is kept only when it was written."""
+        """Write a batch in one transaction; count it only after it was written."""
         counts, after, expected = self._plan(batch)
         if after and not self.dry:
             lessons = list(after.values())
@@ -87,7 +87,7 @@ class _Import:
         self.counts.update(counts)
 
     def anchored(self, line: LessonLine) -> Lesson:
-        """The line's lesson with its files anchored as they are now; InvalidValueError for one outside."""
+        """Return the line's lesson anchored to its present files; InvalidValueError for a file outside."""
         if line.lesson.anchors or line.lesson.scope.project != self.place.project.id:
             return line.lesson
         key = (line.files, line.symbols)
@@ -97,7 +97,7 @@ class _Import:
         return replace(line.lesson, anchors=anchors, globs=(*line.lesson.globs, *folders))
 
     def report(self) -> ImportReport:
-        """The counts so far."""
+        """Return the counts so far."""
         return ImportReport(
             **self.counts, failed=tuple(self.failed), ignored=tuple(sorted(self.ignored.items())),
             conflicts=len(find_conflicts(self.parts, self.place, set(self.change.lessons))) if self.change else 0,
@@ -140,13 +140,13 @@ class _Import:
             return self.parts.store.get([line.lesson.id])[0]
         except LessonNotFoundError:
             same = find_same(self.parts, line.lesson, ("candidate", "probation", "active"))
-            # The same line came in before, when nobody vouched for it and its id did not count.
+            # The same line was imported before without anybody to vouch for it, so its id did not count.
             return same if same is not None and same.provenance.detector == IMPORTED else None
 
     def _same_here(
         self, line: LessonLine, after: Mapping[LessonId, Lesson], rules: Mapping[tuple[str, ...], LessonId]
     ) -> Lesson | None:
-        """The living lesson that states the rule of another memory's lesson: that is what it is here."""
+        """Return the living lesson here that states the rule of another memory's lesson."""
         stated = after.get(rules.get(same_rule(line.lesson), LessonId("")))
         if stated is not None and stated.state in LIVING:
             return stated
@@ -164,11 +164,11 @@ def import_lessons(
     progress: Callable[[int], None] | None = None,
     dry: bool = False,
 ) -> ImportReport:
-    """What became of each line; `progress` is told how many lines are done. One log record for the whole run.
+    """Import the lines with one log record for the whole run; `progress` gets the number of lines done.
 
-    `accept`: a person vouches for the lines; else those count that this home exported, and the others wait in the
-    inbox, with `origin` as where they are from. A `dry` run writes nothing and tells what would become of them, each
-    batch seen by itself.
+    With `accept` a person vouches for the lines. Otherwise only lines that this home exported have authority; the
+    others wait in the inbox, with `origin` as their source. A `dry` run writes nothing and reports what would happen,
+    each batch independent of the others.
     """
     sealer = Sealer(parts.export_key(False))
     intake = Intake(project=place.project.id, sealer=sealer, accept=accept, origin=origin)
@@ -183,7 +183,7 @@ def import_lessons(
 def export_lessons(
     parts: Parts, place: Place, *, states: Sequence[State] = ("active",), all_projects: bool = False
 ) -> Iterator[str]:
-    """Lessons as sealed lines without line ends, newest first, redacted again, private ones left out."""
+    """Yield lessons as sealed lines without line ends, newest first, redacted again, without private ones."""
     sealer = Sealer(parts.export_key(True))
     where = LessonFilter(
         project=place.project.id, all_projects=all_projects, states=tuple(states), limit=LESSONS_A_PAGE
@@ -213,7 +213,7 @@ def _batches(run: _Import, lines: Iterable[str]) -> Iterator[tuple[int, list[Les
 
 
 def _read(run: _Import, number: int, text: str) -> LessonLine | None:
-    """The line, anchored; None for a blank line and for one that cannot be a lesson, which is written down."""
+    """Return the line, anchored; None for a blank line and for an impossible lesson, which is recorded as failed."""
     text = text.lstrip("\ufeff").strip()
     if not text:
         return None
@@ -230,10 +230,10 @@ def _read(run: _Import, number: int, text: str) -> LessonLine | None:
 
 
 def _next_version(known: Lesson, line: LessonLine) -> Lesson | None:
-    """The known lesson as the line has it, or None when the line says nothing new."""
+    """Return the known lesson updated by the line, or None when the line says nothing new."""
     if known.state == "forgotten" or line.authority == "file":
         return None
-    if known.state == "candidate" and known.provenance.detector == IMPORTED:  # somebody vouches for it now
+    if known.state == "candidate" and known.provenance.detector == IMPORTED:  # the line has authority now
         return replace(line.lesson, id=known.id, scope=known.scope, provenance=known.provenance)
     if known.provenance.detector == IMPORTED and known.id != line.lesson.id and "id" in line.given:
         return None

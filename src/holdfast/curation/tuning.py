@@ -1,4 +1,4 @@
-"""What curation goes by: limits, days and shares, each with its unit. ARCHITECTURE.md says how they are guarded."""
+"""Constants of curation: limits, days and shares, each with its unit. ARCHITECTURE.md says how they are guarded."""
 
 from __future__ import annotations
 

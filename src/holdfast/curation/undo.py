@@ -1,7 +1,7 @@
-"""Undo: take back the last change of a project's memory.
+"""Undo: takes back the last change of a project's memory.
 
-Lessons are versioned, so taking back needs no rule for each verb: every lesson of the change becomes again what it
-was just before it, as a new version; one that did not exist then is retired. Only purged words do not come back.
+Lessons are versioned, so undo needs no rule for each verb. Every lesson of the change gets a new version with its
+content from just before the change; a lesson that did not exist then is retired. Purged words do not come back.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ NOT_CHANGES = ("undo", "feedback", "stage", "merge")
 
 
 def undo(parts: Parts, place: Place, *, author: str, past_purges: bool = False) -> Change:
-    """The undo's own log record; `undone` is the change taken back, `lessons` those that are different now.
+    """Return the undo's own log record; `undone` is the change taken back, `lessons` those that differ now.
 
     Raises InvalidValueError when there is nothing to take back, or when the last change was a purge; with
-    `past_purges` the last change that was none is taken back.
+    `past_purges` purges are skipped.
     """
     change = last_change(parts, place, past_purges)
     if change is None:
@@ -46,7 +46,7 @@ def undo(parts: Parts, place: Place, *, author: str, past_purges: bool = False) 
 
 
 def undo_latest(parts: Parts, place: Place, verb: str, *, author: str) -> Change:
-    """As `undo`, for the newest change of that verb, whatever came after it.
+    """Undo the newest change of that verb, whatever came after it, as `undo` does.
 
     Raises InvalidValueError when there is none that has not been taken back.
     """
@@ -57,20 +57,20 @@ def undo_latest(parts: Parts, place: Place, verb: str, *, author: str) -> Change
 
 
 def find_latest(parts: Parts, place: Place, verb: str) -> Change | None:
-    """The newest change of that verb that has not been taken back, or None."""
+    """Return the newest change of that verb that has not been taken back, or None."""
     entries, undone = _entries(parts, place)
     return next((entry for entry in entries if entry.verb == verb and entry.id not in undone), None)
 
 
 def last_change(parts: Parts, place: Place, past_purges: bool = False) -> Change | None:
-    """The newest change of the project that has not been taken back, or None. `past_purges`: leaves purges out."""
+    """Return the newest change of the project that has not been taken back, or None; `past_purges` skips purges."""
     entries, undone = _entries(parts, place)
     left_out = (*NOT_CHANGES, FINAL) if past_purges else NOT_CHANGES
     return next((entry for entry in entries if entry.verb not in left_out and entry.id not in undone), None)
 
 
 def _entries(parts: Parts, place: Place) -> tuple[list[Change], set[str]]:
-    """The project's changes, newest first, and the ids of those that have been taken back."""
+    """Return the project's changes, newest first, and the ids of those that have been taken back."""
     entries = parts.store.find_records(Change, LogFilter(project=place.project.id, limit=CHANGES_READ))
     return entries, {entry.undone for entry in entries if entry.verb == "undo"}
 
@@ -84,15 +84,16 @@ def _take_back(parts: Parts, place: Place, change: Change, author: str) -> Chang
 
 
 def _current(parts: Parts, change: Change) -> list[Lesson]:
-    """The change's lessons as they are now, without those purged since, or forgotten by a later change."""
+    """Return the change's present lessons, without those purged since, or forgotten by a later change."""
     lessons = (_known(parts, lesson, None) for lesson in change.lessons)
     living = [lesson for lesson in lessons if lesson is not None]
     return [lesson for lesson in living if lesson.state != "forgotten" or change.verb == "forget"]
 
 
 def _before(parts: Parts, now: Lesson, change: Change, at: datetime) -> Lesson | None:
-    """The next version of a lesson that undoes the change; None when there is nothing to do."""
+    """Return the next version of a lesson that undoes the change; None when there is nothing to do."""
     made = _known(parts, now.id, change.at)
+    # an instant earlier, the version before it was the current one
     then = _known(parts, now.id, made.recorded_at - INSTANT) if made is not None else None
     if then is not None:
         return replace(then, recorded_at=at, retracted_at=None)

@@ -1,4 +1,4 @@
-"""Briefing: the few lessons handed to a host at a moment, each with the reason it was chosen."""
+"""Briefing: the few lessons handed to a host at a moment, each with the reason for its choice."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from holdfast.domain.vocabulary import Freshness, LessonId, Moment, State
 from holdfast.lean.records import Frozen
 
 UNCONFIRMED: tuple[State, ...] = ("probation", "candidate")
-"""States of lessons that may be right and that nobody confirmed yet."""
+"""States of lessons that may be right but that nobody has confirmed yet."""
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class LaneShare(Frozen):
-    """What one retriever (`lane`) gave to a result: its rank there (from 1), its own score and its share of ours."""
+    """The part of a result's score that comes from one retriever: rank there (from 1), its own score, share of ours."""
 
     lane: str
     rank: int
@@ -24,7 +24,7 @@ class LaneShare(Frozen):
 
 
 class Why(Frozen, nested={"shares": LaneShare}):
-    """Everything a result's score is made of: score = (sum of shares) x (product of multipliers)."""
+    """The parts of a result's score: score = (sum of shares) x (product of multipliers)."""
 
     shares: tuple[LaneShare, ...] = ()
     multipliers: tuple[tuple[str, float], ...] = ()
@@ -33,7 +33,7 @@ class Why(Frozen, nested={"shares": LaneShare}):
 
 
 class Ranked(Frozen):
-    """A lesson in its place: rank from 1, fused score, freshness as checked just now."""
+    """A lesson in a ranking: rank from 1, fused score, freshness as checked just now."""
 
     lesson: Lesson
     rank: int
@@ -43,34 +43,34 @@ class Ranked(Frozen):
     caveat: str = ""
     """What changed, in words, when it is not fresh."""
     also: tuple[LessonId, ...] = ()
-    """Other lessons of its group, which its line stands for: they count as told."""
+    """Other lessons of its group, for which its line stands: they count as delivered."""
 
     @property
     def is_unconfirmed(self) -> bool:
-        """Whether nobody confirmed the lesson yet."""
+        """Return whether nobody has confirmed the lesson yet."""
         return self.lesson.state in UNCONFIRMED
 
 
 class Briefing(Frozen):
-    """At most a few lessons within a token budget, or none and what the nearest was."""
+    """The lessons chosen within a token budget; when there are none, the nearest that did not pass."""
 
     moment: Moment = "on_demand"
     items: tuple[Ranked, ...] = ()
     more: int = 0
-    """How many further lessons fit the question but not the delivery."""
+    """How many further lessons answer the question but do not fit the budget."""
     tokens: int = 0
     near: tuple[Ranked, ...] = ()
-    """When nothing passed the bar: the few best that did not, best first."""
+    """When no lesson passed the relevance threshold: the best that did not, best first."""
     near_more: int = 0
-    """How many more were found that did not pass either."""
+    """How many more were found that did not pass."""
     disputes: tuple[tuple[LessonId, LessonId], ...] = ()
     """Pairs of the items that contradict each other, the better proven or newer one first."""
     checkpoint_text: str = ""
-    """A task's working state, restored at a session's start or after compaction; already compiled."""
+    """A task's working state as compiled text, restored at a session's start or after compaction."""
     text: str = ""
     """The compiled text for the host; empty when there is nothing to say."""
     degraded: str = ""
-    """Why the answer is weaker than it could be (no embedder, deadline), or empty."""
+    """Why the answer is weaker than usual (no embedder, deadline), or empty."""
 
     def __len__(self) -> int:
         return len(self.items)
@@ -87,5 +87,5 @@ class Briefing(Frozen):
 
     @property
     def nearest(self) -> Ranked | None:
-        """The best that did not pass the bar, when nothing did."""
+        """Return the best lesson below the relevance threshold when no lesson passed it; otherwise None."""
         return self.near[0] if self.near else None

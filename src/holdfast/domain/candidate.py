@@ -1,4 +1,4 @@
-"""Candidate: what a detector proposes. `learning/learn` decides whether and how it becomes a lesson."""
+"""Candidate: a lesson that a detector proposes. `learning/learn` decides whether and how it becomes a lesson."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from holdfast.lean.records import Frozen
 
 
 class CommandRuns(Frozen):
-    """How a command of the project fared in one session."""
+    """How often a command of the project passed and failed in one session."""
 
     purpose: str
     line: str
-    """The command as it would be typed another day."""
+    """The command as a person would type it on another day."""
     passed: int = 0
     failed: int = 0
     aimed: int = 0
-    """Runs that passed, aimed at a part: one test, one package."""
+    """Passing runs that covered only a part: one test, one package."""
     before: str = ""
-    """What had to run before it, as a failure without it showed."""
+    """A command that must run first, as a failure without it showed."""
     named: bool = False
-    """A person or the project's rules name it in so many words."""
+    """A person or the project's rules name it literally."""
 
 
 class Candidate(Frozen, nested={"evidence": Evidence, "when": Triggers, "links": Link, "runs": CommandRuns}):
@@ -32,12 +32,12 @@ class Candidate(Frozen, nested={"evidence": Evidence, "when": Triggers, "links":
     """`name/version`, e.g. `fail_fix/1`."""
     evidence: tuple[Evidence, ...]
     title: str = ""
-    """Empty: made from the insight."""
+    """Empty: derived from the insight."""
     why: str = ""
     how: str = ""
     snippets: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
-    """The subject's files, most relevant first; not every file the turn touched."""
+    """The subject's files, most relevant first; not every file that the turn touched."""
     symbols: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     topic_key: str = ""
@@ -48,22 +48,22 @@ class Candidate(Frozen, nested={"evidence": Evidence, "when": Triggers, "links":
     error_signature: str = ""
     command: str = ""
     when: Triggers = Triggers()
-    """When it is to be told, where that is known at capture."""
+    """When to deliver it, where that is known at capture."""
     origin: str = ""
-    """`file#section` where the words stand now, as an importer of that file would name it."""
+    """`file#section` that holds the words now, as an importer of that file would name it."""
     links: tuple[Link, ...] = ()
-    """Known lessons it refines or contradicts."""
+    """Existing lessons that it refines or contradicts."""
     quotes_person: bool = False
-    """A model worded it, and its quote was found verbatim in what a person typed."""
+    """A model wrote the words, and its quote occurs verbatim in what a person typed."""
     explicit: bool = False
-    """A person asked for it in so many words: active at once."""
+    """A person explicitly asked for it: it becomes active at once."""
     calibrated: bool = False
-    """The confidence is a calibrated probability that an engineer would keep it, and admission goes by it."""
+    """The confidence is a calibrated probability that an engineer would keep it; admission decides by it."""
     written: bool = False
-    """Its words were written to be kept: a commit message, a comment, a rules file, a host's memory, a summary."""
+    """Its words were written to last: a commit message, a comment, a rules file, a host's memory, a summary."""
     to_judge: bool = False
-    """The confidence tells what its form is worth; a judge of words (`ports.detector.Judge`) is to calibrate it."""
+    """The confidence rates only its form; a judge of words (`ports.detector.Judge`) has yet to calibrate it."""
     structured: bool = False
-    """It rests on what happened (exit statuses, a rejection of work just done), not on words alone."""
+    """It rests on what happened (exit statuses, a rejection of recent work), not on words alone."""
     runs: CommandRuns | None = None
-    """Of a command of the project: its counts, which `learning/commandcard` adds up over sessions."""
+    """For a command of the project: its counts, which `learning/commandcard` adds up over sessions."""

@@ -1,4 +1,4 @@
-"""Commit: one commit of a repository's history as git records it. Anybody can write any of it."""
+"""Commit: one commit of a repository's history as git records it. Its author can write anything into any field."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class Commit(Frozen):
     id: str
     author: str
     email: str
-    """The author's address as the commit states it; git does not check it."""
+    """The author's address as stated in the commit; git does not check it."""
     at: datetime
     """When the author wrote it, UTC."""
     message: str
@@ -22,7 +22,7 @@ class Commit(Frozen):
 
     @property
     def subject(self) -> str:
-        """The message's first line."""
+        """The first line of the message."""
         return self.message.strip().partition("\n")[0].strip()
 
 

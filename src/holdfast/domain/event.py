@@ -1,4 +1,4 @@
-"""Event: one thing that happened in a session, as a host told it. Append-only; nothing rewrites one."""
+"""Event: something that happened in a session, as a host reported it. Events are appended and never rewritten."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ TEXT_LIMIT = 16_000
 """Characters of an event's text that are kept; `text_length` tells how many there were."""
 
 NOTHING_FOUND = "(nothing found)"
-"""The line below a search's pattern in its event's text when the search is known to have found nothing."""
+"""The line below a search's pattern in its event's text when the search is known to have had no result."""
 
 MEMORY_TOOL = "memory"
-"""The tool of an event that tells what an agent put into its host's own memory: the memory's name in the first line of
-the text, its words below."""
+"""The tool of an event that records what an agent stored in its host's own memory. The first line of the text is the
+memory's name; its words follow."""
 
 
 def spoken_prefix(kind: EventKind) -> str:
-    """What the keys of prompts or replies begin with, by which a store finds them among a session's events."""
+    """Return the prefix of the keys of prompts or replies, by which a store finds them among a session's events."""
     return f"{kind}:"
 
 
 class Event(Frozen):
     """What happened, where, when, and its redacted text.
 
-    `key` makes capture idempotent: two events of one session with one key are one event (a host that fires a hook
-    twice, a transcript read twice). Hooks and transcripts of one host must give the same key to the same thing.
+    `key` makes capture idempotent: two events of one session with the same key are one event (a host that fires a hook
+    twice, a transcript read twice). Hooks and transcripts of one host must use the same key for the same occurrence.
     """
 
     id: EventId
@@ -42,9 +42,9 @@ class Event(Frozen):
     branch: str = ""
     commit: str = ""
     files: tuple[str, ...] = ()
-    """Files it is about, as the host named them until `observe` makes them relative to the project's root."""
+    """Files it concerns, as the host named them until `observe` makes them relative to the project's root."""
     tool: str = ""
-    """The host's name of the tool (Bash, Edit, ...); empty for prompts and replies."""
+    """The host's name for the tool (Bash, Edit, ...); empty for prompts and replies."""
     command: str = ""
     exit_code: int | None = None
     old: str = ""
@@ -59,7 +59,7 @@ class Event(Frozen):
     model: str = ""
 
     def check(self) -> None:
-        """An event has a known kind, an aware time and a key."""
+        """Require a known kind, an aware time and a key; raise InvalidValueError otherwise."""
         if self.kind not in EVENT_KINDS:
             raise InvalidValueError(f"unknown event kind {self.kind!r}")
         if self.at.tzinfo is None:

@@ -1,6 +1,6 @@
-"""What is true of each kind of lesson, one row a kind: adding a kind is its name in `LessonKind` and its row here.
+"""The facts about each kind of lesson, one row a kind. To add a kind, add its name to `LessonKind` and a row here.
 
-Detectors and importers choose the kind of what they find; everybody else reads it from the row.
+Detectors and importers choose the kind of a candidate; all other code reads the facts from the row.
 """
 
 from __future__ import annotations
@@ -18,49 +18,49 @@ class KindProfile(Frozen):
 
     kind: LessonKind
     memory_type: MemoryType
-    """What it remembers: what is true, how to do it, or what happened."""
+    """Whether it says what is true, how to do something, or what happened."""
     half_life_days: float
-    """Days until half of a lesson's recency is gone: rules age slower than what happened."""
+    """Days until half of a lesson's recency is gone: rules age more slowly than records of events."""
     rediscovery_minutes: float
-    """Minutes of finding it out again that a heeded lesson is taken to spare: an assumption, not a measurement."""
+    """Minutes of rediscovery that a heeded lesson is assumed to save; this was not measured."""
     family: str = ""
-    """Detectors may give kinds of one family to the same words; empty for a kind that stands alone."""
+    """Detectors may assign different kinds of one family to the same words; empty for a kind without a family."""
     tasks: tuple[str, ...] = ()
-    """Tasks that ask for this kind first."""
+    """Tasks for which this kind comes first."""
     questions: tuple[str, ...] = ()
-    """Questions for lessons that this kind answers, by their names in `ranking/aim`."""
+    """Names in `ranking/aim` of questions that ask for this kind."""
     is_instruction: bool = False
-    """It says what to do or not to do, rather than how something is or came about."""
+    """It says what to do or not to do; other kinds describe or record."""
     may_stand: bool = False
-    """A person's lesson of this kind is a standing rule where it names no code."""
+    """A person's lesson of this kind is a standing rule if it names no code."""
     may_forbid_text: bool = False
-    """What a person's lesson of this kind denies is looked for in the text that code holds."""
+    """Text that a person's lesson of this kind forbids is searched for in code."""
     is_personal: bool = False
-    """It belongs to the person who stated it: two persons may differ, and neither is wrong."""
+    """It belongs to the person who stated it: two persons may differ without a contradiction."""
     is_working_state: bool = False
-    """It is the state of a task: neither published nor shared, nor found by a model."""
+    """It is the state of a task: it is not published, not shared and not proposed by a model."""
     is_stated_by_agents: bool = True
-    """An agent may state it through a tool."""
+    """An agent may state a lesson of this kind through a tool."""
     is_staged_unanchored: bool = False
-    """One that no person stated is staged with its branch even without an anchor."""
+    """Unless a person stated it, it is staged with its branch even without an anchor."""
     names_failure: bool = False
-    """Its command may be one that failed."""
+    """Its command may be a command that failed."""
     tells_command: bool = False
-    """Its command is one to run."""
+    """Its command is a command to run."""
     tells_failure_class: bool = False
-    """Its own words may name a class of failures, where it has no signature."""
+    """Its own words may name a class of failures when it has no signature."""
     is_told_at_prompt: bool = True
-    """It is told at a prompt even where it is not pinned."""
+    """It is delivered at a prompt even if it is not pinned."""
     is_told_at_command: bool = True
-    """It is told before the command that it names."""
+    """It is delivered before the command that it names."""
     is_told_at_failure: bool = True
-    """It is told when the command that it names has failed."""
+    """It is delivered after the command that it names has failed."""
     rules_order: int = 0
-    """Its place in a rules file, from 1; 0 for a kind that is no rule to whoever works here."""
+    """Position in a rules file, from 1; 0 for a kind that is no rule for people who work in the project."""
     skill_order: int = 0
-    """Its place in a skill, from 1; 0 for a kind that does not say how to do something."""
+    """Position in a skill, from 1; 0 for a kind that does not say how to do something."""
     is_pitfall: bool = False
-    """A skill lists it among what did not work."""
+    """A skill lists it among the approaches that did not work."""
 
 
 KIND_PROFILES: dict[LessonKind, KindProfile] = {
@@ -121,7 +121,7 @@ LESSON_KINDS: tuple[LessonKind, ...] = tuple(KIND_PROFILES)
 
 
 def profile_of(kind: LessonKind) -> KindProfile:
-    """The facts about a kind. Raises InvalidValueError for a name that is none."""
+    """Return the facts about a kind. Raises InvalidValueError for an unknown name."""
     profile = KIND_PROFILES.get(kind)
     if profile is None:
         raise InvalidValueError(f"unknown kind {kind!r}", hint=f"one of {', '.join(KIND_PROFILES)}")
@@ -129,5 +129,5 @@ def profile_of(kind: LessonKind) -> KindProfile:
 
 
 def family_of(kind: LessonKind) -> str:
-    """The kinds of one family may be given to the same words by different detectors."""
+    """Return the family of a kind: detectors may assign different kinds of one family to the same words."""
     return profile_of(kind).family or kind

@@ -1,4 +1,4 @@
-"""Lesson: one thing worth knowing next time, with what it is about, who said it and since when it holds."""
+"""Lesson: something worth knowing next time, with its subject, its origin and the time since which it holds."""
 
 from __future__ import annotations
 
@@ -29,25 +29,25 @@ INSIGHT_LIMIT = 4_000
 
 
 class Anchor(Frozen):
-    """What a lesson is about: a file, and when known the symbol in it, with fingerprints to check it by."""
+    """The code that a lesson is about: a file, a symbol in it when known, and fingerprints to compare it by."""
 
     path: str
     """Relative to the project's root, with forward slashes."""
     symbol: str = ""
-    """Qualified name, e.g. `Store.put`; empty anchors the file."""
+    """Qualified name, e.g. `Store.put`; empty: the anchor is the whole file."""
     symbol_kind: str = ""
     blob: str = ""
-    """`git1:` and git's blob id of the file when anchored; empty when it could not be read."""
+    """`git1:` and git's blob id of the file at anchoring; empty when the file could not be read."""
     signature_hash: str = ""
     body_hash: str = ""
     commit: str = ""
     branch: str = ""
     also: tuple[str, ...] = ()
-    """Other places it was seen at, `path` or `path::symbol`: before a move, or on a branch and in a work tree alone."""
+    """Other locations, `path` or `path::symbol`: those before a move, and those on one branch or in one work tree."""
 
     @property
     def other_paths(self) -> tuple[str, ...]:
-        """The files of the other places."""
+        """The files of the other locations."""
         return tuple(place.partition("::")[0] for place in self.also)
 
 
@@ -59,26 +59,27 @@ class Scope(Frozen):
     path_prefix: str = ""
     """Part of a monorepo, e.g. `packages/api`; empty is the whole project."""
     branch: str = ""
-    """The branch it is staged on: it is not seen elsewhere before that branch is merged (ADR 32). Empty: not staged."""
+    """The branch on which it is staged: it is invisible elsewhere until that branch is merged (ADR 32). Empty: not
+    staged."""
     commit: str = ""
-    """What was checked out when it was staged."""
+    """The commit that was checked out when it was staged."""
     base: str = ""
-    """The commit of the main line that the branch had begun at then."""
+    """The commit of the main branch from which the branch had started at that time."""
 
     @property
     def owner(self) -> str:
-        """The project a lesson is seen in; empty for the user's own, which are seen everywhere."""
+        """The project that sees the lesson; empty for the user's own lessons, which every project sees."""
         return "" if self.level == "user" else self.project
 
     def check(self) -> None:
-        """A project's or team's lesson names its project."""
+        """Require a project unless the level is `user`; raise InvalidValueError otherwise."""
         if self.level != "user" and not self.project:
             raise InvalidValueError(f"a {self.level} lesson needs a project")
 
 
 class Evidence(Frozen):
-    """The quoted span a lesson rests on: characters [start, end) of that event's text, or of its command or new text
-    where the words stand there."""
+    """The quoted span on which a lesson rests: characters [start, end) of the event's text, or of its command or new
+    text if that contains the words."""
 
     event: EventId
     quote: str
@@ -87,7 +88,7 @@ class Evidence(Frozen):
 
 
 class Provenance(Frozen, nested={"evidence": Evidence}):
-    """Where a lesson comes from: host, session, events, detector (or person) and the quoted evidence."""
+    """Where a lesson comes from: host, session, detector or person, and the quoted evidence."""
 
     host: str = ""
     session: SessionId = ""  # type: ignore[assignment]
@@ -95,46 +96,46 @@ class Provenance(Frozen, nested={"evidence": Evidence}):
     """`name/version`, e.g. `fail_fix/1`; empty when a person wrote it."""
     author: str = ""
     person: str = ""
-    """Who stated it: the id of a `domain.project.Person`. Empty: not known, or several persons said so."""
+    """Who stated it: the id of a `domain.project.Person`. Empty: not known, or several persons stated it."""
     person_name: str = ""
     """For people only; never compared."""
     origin: str = ""
-    """`file#section` that an importer read it from; empty for what was not imported."""
+    """`file#section` from which an importer read it; empty for a lesson that was not imported."""
     evidence: tuple[Evidence, ...] = ()
 
 
 class Validity(Frozen):
-    """Half-open UTC interval [valid_from, valid_to) during which it holds in the world; None: still true."""
+    """Half-open UTC interval [valid_from, valid_to) during which it holds in the world; `valid_to` None: still true."""
 
     valid_from: datetime
     valid_to: datetime | None = None
 
     def check(self) -> None:
-        """The interval is not empty."""
+        """Require a non-empty interval; raise InvalidValueError otherwise."""
         if self.valid_to is not None and self.valid_to <= self.valid_from:
             raise InvalidValueError(f"empty validity: {self.valid_from} .. {self.valid_to}")
 
 
 class Triggers(Frozen):
-    """When a lesson is to be told, beside what its anchors and words say: written by a rule, a model or a person."""
+    """When to deliver a lesson, in addition to its anchors and words. A rule, a model or a person wrote them."""
 
     paths: tuple[str, ...] = ()
     """Globs of files, relative to the project's root."""
     symbols: tuple[str, ...] = ()
     literals: tuple[str, ...] = ()
-    """Exact pieces of text that stand in an edit or a command, e.g. `exec.Command(` or `--stat`."""
+    """Exact pieces of text that occur in an edit or a command, e.g. `exec.Command(` or `--stat`."""
     commands: tuple[str, ...] = ()
     """Beginnings of commands, e.g. `gh pr diff`."""
     work: tuple[str, ...] = ()
     """Kinds of work: fix, feature, refactor, test, review, operate."""
     standing: bool = False
-    """It holds for all work, whatever is touched."""
+    """It holds for all work, whatever the agent touches."""
     edited: bool = False
-    """A person chose them: nothing is derived beside them."""
+    """A person chose the triggers: no others are derived."""
 
 
 class Link(Frozen):
-    """An edge of the lesson graph, from the lesson that holds it."""
+    """An edge of the lesson graph; it starts at the lesson that contains it."""
 
     kind: LinkKind
     target: LessonId
@@ -151,7 +152,7 @@ class Lesson(
         "when": Triggers,
     },
 ):
-    """One version of one lesson. `recorded_at` .. `retracted_at` is when this version was what we knew."""
+    """One version of a lesson. It was what we knew from `recorded_at` to `retracted_at`."""
 
     id: LessonId
     kind: LessonKind
@@ -177,7 +178,7 @@ class Lesson(
     confidence: float = 0.5
     """Probability that it is true, 0 to 1."""
     salience: float = 0.5
-    """How much it matters, 0 to 1, judged when written."""
+    """Importance, 0 to 1, judged when it is written."""
     state: State = "candidate"
     links: tuple[Link, ...] = ()
     pinned: bool = False
@@ -190,10 +191,13 @@ class Lesson(
     sessions_seen: tuple[SessionId, ...] = ()
     """Sessions in which it was observed; the second one makes a candidate active."""
     revival: str = ""
-    """When a retired lesson wakes, e.g. `numpy!=1.26.4` (`curation.revival`); empty for never."""
+    """When a retired lesson becomes active again, e.g. `numpy!=1.26.4` (`curation.revival`); empty for never."""
 
     def check(self) -> None:
-        """Words are of their sets, texts of their lengths, numbers of their ranges, times in order."""
+        """Require words of the closed sets, text lengths and numbers in range, and ordered times.
+
+        Raises InvalidValueError otherwise.
+        """
         profile_of(self.kind)
         _require(self.trust in TRUSTS, f"unknown trust {self.trust!r}")
         _require(self.state in STATES, f"unknown state {self.state!r}")
@@ -209,7 +213,7 @@ class Lesson(
 
     @property
     def memory_type(self) -> MemoryType:
-        """Semantic, procedural or episodic: it follows from the kind."""
+        """Semantic, procedural or episodic, as the kind implies."""
         return profile_of(self.kind).memory_type
 
     @property
@@ -236,9 +240,9 @@ def next_instant(before: datetime, now: datetime) -> datetime:
 
 
 def in_state(lesson: Lesson, state: State, *, at: datetime) -> Lesson:
-    """The next version of the lesson, in that state; raises IllegalTransitionError for a step that is not one.
+    """Return the next version of the lesson, in that state; raise IllegalTransitionError for an illegal transition.
 
-    Leaving truth (superseded, retired, forgotten) closes the validity at `at`; coming back reopens it.
+    The states superseded, retired and forgotten end the validity at `at`; every other state reopens it.
     """
     if state not in TRANSITIONS[lesson.state]:
         raise IllegalTransitionError(f"a {lesson.state} lesson cannot become {state}")
@@ -250,7 +254,7 @@ def in_state(lesson: Lesson, state: State, *, at: datetime) -> Lesson:
 
 
 def title_of(insight: str) -> str:
-    """A headline made of the insight's first line, cut at a word within 100 characters."""
+    """Return a headline from the insight's first line, cut between words to at most 100 characters."""
     first = insight.strip().split("\n", 1)[0].strip()
     if len(first) <= TITLE_LIMIT:
         return first or insight[:TITLE_LIMIT]

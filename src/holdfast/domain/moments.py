@@ -1,7 +1,7 @@
-"""What is true of each moment at which lessons are handed over, one row a moment.
+"""The facts about each moment at which lessons are delivered, one row a moment.
 
-Adding a moment is its name in `Moment`, its row here, and its function in `recall/moments`. Which hook of a host is
-which moment is a fact of the host.
+To add a moment, add its name to `Moment`, a row here, and a function in `recall/moments`. Each host's adapter says
+which of its hooks is which moment.
 """
 
 from __future__ import annotations
@@ -18,23 +18,23 @@ class MomentProfile(Frozen):
 
     moment: Moment
     label: str
-    """In one word, as a heading."""
+    """One word for headings."""
     budget_tokens: int
-    """Tokens a delivery may cost."""
+    """Most tokens of a delivery."""
     is_pushed: bool = True
-    """A host's hook delivers at it, and `[deliver]` switches it off; otherwise somebody asks."""
+    """A host's hook delivers at it, and `[deliver]` switches it off; otherwise it is an explicit query."""
     is_particular: bool = False
-    """It is about what the agent does now: lessons on probation may be told, and what became of their code."""
+    """It concerns what the agent does now: it may deliver lessons on probation and changes of their code."""
     is_patient: bool = False
-    """A late answer is better than none: what is not said then is not said for long."""
+    """A late answer is better than none, because the next chance to deliver is far away."""
     restores_task: bool = False
-    """The agent begins without what it knew: it is given the state of its task."""
+    """The agent starts without its earlier context, so the state of its task is delivered."""
     more_command: str = "holdfast recall"
-    """The command that shows lessons for which there was no room."""
+    """The command that shows lessons that did not fit the budget."""
     event_kind: EventKind | None = None
-    """The event that a host tells together with it."""
+    """The event that a host reports together with it."""
     check_names: tuple[str, ...] = ()
-    """What a check of deliveries calls it."""
+    """Its names in a check of deliveries."""
 
 
 MOMENT_PROFILES: dict[Moment, MomentProfile] = {
@@ -68,7 +68,7 @@ MOMENT_PROFILES: dict[Moment, MomentProfile] = {
 }  # fmt: skip
 
 CHANNELS: tuple[Moment, ...] = tuple(row.moment for row in MOMENT_PROFILES.values() if row.is_pushed)
-"""Deliveries that can each be switched off under `[deliver]`."""
+"""Deliveries that `[deliver]` switches off one by one."""
 PARTICULAR_MOMENTS: tuple[Moment, ...] = tuple(row.moment for row in MOMENT_PROFILES.values() if row.is_particular)
 PATIENT_MOMENTS: tuple[Moment, ...] = tuple(row.moment for row in MOMENT_PROFILES.values() if row.is_patient)
 RESTORING_MOMENTS: tuple[Moment, ...] = tuple(row.moment for row in MOMENT_PROFILES.values() if row.restores_task)

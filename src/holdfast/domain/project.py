@@ -1,4 +1,4 @@
-"""Project and Place: which code base a folder belongs to. Never a folder's name."""
+"""Project and Place: the code base to which a folder belongs. A folder's name never identifies it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from holdfast.lean.records import Frozen
 
 
 class Project(Frozen):
-    """A code base's identity. `source` says what it rests on: file, git or path."""
+    """A code base's identity. `source` names its basis: file, git or path."""
 
     id: ProjectId
     name: str
@@ -27,7 +27,7 @@ class Person(Frozen):
 
 
 class Place(Frozen, nested={"project": Project}):
-    """A folder as seen from its project: the work tree's root, where in it, and what is checked out."""
+    """A folder as seen from its project: the work tree's root, the position below it, and what is checked out."""
 
     project: Project
     root: str
@@ -37,6 +37,6 @@ class Place(Frozen, nested={"project": Project}):
     branch: str = ""
     commit: str = ""
     claim: str = ""
-    """The id that `.holdfast/project.toml` declares here and that does not count (ADR 18); else empty."""
+    """The id that `.holdfast/project.toml` declares here but that is not accepted (ADR 18); else empty."""
     claim_owner: str = ""
-    """Remote or root commit of the repository in which it counts; empty when that is not known."""
+    """Remote or root commit of the repository in which that id is accepted; empty when it is not known."""

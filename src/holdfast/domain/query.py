@@ -1,4 +1,4 @@
-"""Query: what is asked of memory."""
+"""Query: a question to memory."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Query(Frozen):
-    """A question to memory. Every field narrows or informs; an empty query asks for what matters in general."""
+    """A question to memory. Each field narrows or informs it; an empty query asks for what matters in general."""
 
     project: ProjectId = ""  # type: ignore[assignment]
     """Lessons of this project and of the user; empty: the user's own only."""
@@ -21,33 +21,33 @@ class Query(Frozen):
     paths: tuple[str, ...] = ()
     """Files in play, relative to the project's root."""
     symbols: tuple[str, ...] = ()
-    """Definitions in play, qualified where known (`Store.put`); with `paths`, those of these files."""
+    """Definitions in play, qualified where known (`Store.put`); with `paths`, the definitions of those files."""
     linked: tuple[Neighbour, ...] = ()
-    """Files that the files in play are linked to: by imports, by being edited together."""
+    """Files linked to the files in play: by imports, or by being edited together."""
     command: str = ""
     """The command about to run, as typed."""
     error: str = ""
-    """Error output to be answered, as printed."""
+    """Error output to find answers for, as printed."""
     code: str = ""
-    """What is about to be written into a file or run, whole: literal triggers are looked for in it."""
+    """The whole text about to be written into a file or run; literal triggers are matched against it."""
     occasions: tuple[str, ...] = ()
-    """What begins now: `standing` for a session, `edit go` for a language, `test`, `commit`, ... for a command."""
+    """What begins now: `standing` for a session, `edit go` for a language; `test`, `commit`, ... for a command."""
     staged: tuple[LessonId, ...] | None = None
-    """Of the project's lessons that are staged on a branch, those that are seen here; None: all are."""
+    """The lessons staged on a branch that are visible here; None: all staged lessons are."""
     prefix: str = ""
-    """Where in the project the question is asked from (the working folder, relative to the root)."""
+    """The working folder from which the question is asked, relative to the root."""
     as_of: datetime | None = None
-    """Answer as of that instant, in both times; None: what is known now."""
+    """Answer as of that instant, in both times; None: by what is known now."""
     at: datetime | None = None
-    """When it is asked: what no longer holds then, or not yet, is left out. None: validity is not looked at."""
+    """The time of the question: lessons that do not hold at it are left out. None: ignore validity."""
     since: datetime | None = None
     until: datetime | None = None
-    """The time a question names, [since, until): `list_recent` keeps to what holds since then, nothing else does."""
+    """The time that a question names, [since, until). Only `list_recent` uses it: it returns what holds since then."""
     states: tuple[State, ...] = ("active",)
     kinds: tuple[LessonKind, ...] = ()
     """Empty: every kind."""
     exclude: tuple[LessonId, ...] = ()
-    """Never answer with these (already shown in the session)."""
+    """Lessons to leave out (already shown in the session)."""
     all_projects: bool = False
     vector: tuple[float, ...] = ()
     """The text's embedding, unit length; empty without an embedder."""

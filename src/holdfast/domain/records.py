@@ -1,4 +1,4 @@
-"""What the log keeps besides events and lessons: deliveries, outcomes, checkpoints and changes. Append-only."""
+"""Log records besides events and lessons: deliveries, outcomes, checkpoints and changes. They are append-only."""
 
 from __future__ import annotations
 
@@ -22,15 +22,16 @@ class Delivery(Frozen):
     score: float
     reason: str
     trigger: str = ""
-    """What it was shown for: the file, the command, the first words of the prompt or of the error."""
+    """The cause of the delivery: the file, the command, the first words of the prompt or of the error."""
     tokens: int = 0
     agent: str = ""
 
 
 class Outcome(Frozen):
-    """What became of a lesson in a session: judged after it, or stated by somebody.
+    """The effect of a lesson in a session, judged afterwards or stated by somebody.
 
-    The id of a judged one follows from session, lesson and what was judged, so that a session judged twice counts once.
+    The id of a judged outcome derives from session, lesson and what was judged, so a session that is judged twice
+    counts once.
     """
 
     id: str
@@ -40,23 +41,23 @@ class Outcome(Frozen):
     lesson: LessonId
     verdict: Verdict
     note: str = ""
-    """Somebody's words, or the words of the evidence."""
+    """A person's words, or the words of the evidence."""
     judge: str = ""
-    """`name/version` of what judged; empty for a statement."""
+    """`name/version` of the judge; empty for a statement."""
     evidence: tuple[EventId, ...] = ()
     """Events that the verdict rests on."""
     moment: Moment = "on_demand"
-    """When it was told, withheld or missed."""
+    """When the lesson was delivered, withheld or missed."""
     work: str = ""
-    """The kind of work at that time (`ranking.aim.TASKS`); empty where it cannot be told."""
+    """The kind of work at that time (`ranking.aim.TASKS`); empty where it is not known."""
     trigger: str = ""
-    """What it was told, withheld or missed for."""
+    """The cause for which it was delivered, withheld or missed."""
     withheld: bool = False
-    """The verdict is about a session from which the lesson was withheld: what happens without it."""
+    """The lesson was withheld from the session, so the verdict says what happens without it."""
 
 
 class Checkpoint(Frozen):
-    """Working state of a long task; the newest of a (project, task) is the current one."""
+    """Working state of a long task; the newest checkpoint of a (project, task) is the current one."""
 
     id: str
     at: datetime
@@ -70,11 +71,11 @@ class Checkpoint(Frozen):
     files: tuple[str, ...] = ()
     branch: str = ""
     closed: bool = False
-    """The task is finished: nothing to restore."""
+    """The task is finished, so there is nothing to restore."""
 
 
 class Change(Frozen):
-    """One change of memory by a person, an agent or a detector, and how to take it back."""
+    """A change of memory by a person, an agent or a detector, and how to undo it."""
 
     id: str
     at: datetime
@@ -85,5 +86,5 @@ class Change(Frozen):
     lessons: tuple[LessonId, ...]
     actor: str = ""
     undone: str = ""
-    """For an undo: the id of the change it took back."""
+    """For an undo: the id of the change that it undid."""
     summary: str = ""

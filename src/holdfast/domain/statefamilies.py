@@ -1,6 +1,6 @@
-"""What Holdfast keeps in a store about its own work: one family a fact, each with an owner and an expiry.
+"""The state that Holdfast stores about its own work: one family a fact, each with an owner and an expiry.
 
-A name is part of what is on disk. An owner's id tells the values of one family apart.
+Family names are part of the format on disk. The owner's id distinguishes the values of one family.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ SESSION_DAYS = 365
 
 
 class StateFamily(Frozen):
-    """Values of one meaning, one for each owner."""
+    """Values with the same meaning, one for each owner."""
 
     name: str
     owner: Owner
-    """Whose value it is; the store's own has an empty id."""
+    """What a value belongs to; a value of the store itself has an empty owner id."""
     value: str
-    """What a value says."""
+    """The meaning of a value."""
     kept_days: int = 0
-    """A value goes so many days after it changed last; 0: see `stays`."""
+    """Days after its last change on which a value expires; 0: it does not, see `stays`."""
     stays: str = ""
     """Why a value has no expiry."""
     names_lessons: bool = False
-    """A value may name lessons: it forgets those that are purged, see `without_lesson`."""
+    """A value may name lessons: purging a lesson removes it with `without_lesson`."""
 
 
 _ONE = "one value"
@@ -182,9 +182,9 @@ FAMILIES = (
 
 
 def without_lesson(value: str, lesson: str) -> str:
-    """The value without what it says of the lesson: what is keyed by the id, and what has it as a field.
+    """Return the value without the entries of the lesson: entries keyed by its id, and records with the id in a field.
 
-    Empty for a value that is not JSON but names the lesson: it is then worked out anew.
+    A value that names the lesson but is not JSON becomes empty, so that it is computed again.
     """
     if not lesson or lesson not in value:
         return value

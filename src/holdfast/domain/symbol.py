@@ -1,4 +1,4 @@
-"""What the code index knows of a file: its definitions, what it imports, and verdicts on anchors."""
+"""What the code index knows about a file: its definitions, its imports, and verdicts on anchors."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class Symbol(Frozen):
 
     path: str
     name: str
-    """Qualified within the file, e.g. `Store.put`; further definitions of one name are `Store.put#2`, `#3`, …"""
+    """Qualified within the file, e.g. `Store.put`; further definitions of a name are `Store.put#2`, `#3`, …"""
     kind: str
     """function, method, class, interface, struct, enum, trait, module, type or constant; field, test; or a group."""
     start_line: int
@@ -27,11 +27,11 @@ class Symbol(Frozen):
     body_hash: str = ""
     """`b1:` + hash of the body's tokens, without comments, layout, docstring, own name + `.` + without annotations."""
     tokens: int = 0
-    """Tokens of head and body: very short definitions have no telling body."""
+    """Tokens of head and body: very short definitions have no distinctive body."""
 
 
 class Import(Frozen):
-    """One import of a file: as written, and the file of the project it leads to (empty: outside, or ambiguous)."""
+    """One import of a file: as written, and the project's file to which it leads (empty: outside, or ambiguous)."""
 
     module: str
     target: str = ""
@@ -39,7 +39,7 @@ class Import(Frozen):
 
 
 class Outline(Frozen, nested={"symbols": Symbol, "imports": Import}):
-    """A file's definitions and imports. `language` is empty for a file that is only known as a whole."""
+    """A file's definitions and imports. `language` is empty for a file that is not parsed."""
 
     path: str
     blob: str
@@ -78,45 +78,45 @@ REASONS: dict[str, str] = {
     "no_time": "{symbol} is not in {path}; there was no time to look for it",
     "no_time_to_compare": "{path} changed since; there was no time to look closer",
     "not_compared": "{path} could not be compared: {detail}",
-    "no_folder": "the project's folder is not there",
+    "no_folder": "the project's folder does not exist",
     "other_project": "recorded in another project",
     "other_branch": "recorded on another branch{detail}",
     "unknown_commit": "git does not know commit {detail} it was recorded at",
 }
-"""Every reason for a verdict, and what a person reads: the only place where a reason becomes words."""
+"""Every reason for a verdict with the words for a person. No other code turns a reason into words."""
 
 
 class Verdict(Frozen, nested={"anchor": Anchor}):
-    """An anchor's state against the code now, the reason for it, and the anchor as it would be written now."""
+    """An anchor's state against the code now, the reason for it, and the anchor with its present fingerprints."""
 
     freshness: Freshness
     reason: str = "same"
-    """One of REASONS. Code decides by this, never by the words."""
+    """One of REASONS. Code decides by this field, never by the words."""
     detail: str = ""
-    """What the reason's words need besides the anchor: a commit, an obstacle, what changed in a signature."""
+    """Details for the reason's words besides the anchor: a commit, an obstacle, what changed in a signature."""
     where: str = ""
-    """Where it is now, when it is elsewhere: `renamed to …`, `moved to …`."""
+    """The present location, when it differs: `renamed to …`, `moved to …`."""
     hides: str = ""
-    """Of an unverified anchor from another branch: the reason that would have counted on this one."""
+    """For an unverified anchor from another branch: the reason that would have counted on this one."""
     share: float = 1.0
-    """Of what changed: how much of it, above 0 and at most 1; 1 also where that is not known."""
+    """For a change: how much of the code changed, above 0 and at most 1; also 1 where that is not known."""
     anchor: Anchor
 
     def check(self) -> None:
-        """Reasons are of their set."""
+        """Require reasons from REASONS; raise InvalidValueError otherwise."""
         if self.reason not in REASONS or (self.hides and self.hides not in REASONS):
             raise InvalidValueError(f"unknown reason {self.reason!r}", hint=f"one of {', '.join(REASONS)}")
 
     @property
     def words(self) -> str:
-        """What changed, for a reader: `signature: timeout added`, `moved to …; body changed`; empty: nothing."""
+        """Say what changed: `signature: timeout added`, `moved to …; body changed`; empty when nothing changed."""
         template = REASONS[self.reason]
         text = template.format(path=self.anchor.path, symbol=self.anchor.symbol, detail=self.detail)
         return "; ".join(filter(None, (self.where, text)))
 
 
 class Neighbour(Frozen):
-    """A file linked to another one. `weight` is in (0, 1], decayed by hops."""
+    """A file linked to another one. `weight` is in (0, 1] and decays with each hop."""
 
     path: str
     relation: str
@@ -126,7 +126,7 @@ class Neighbour(Frozen):
 
 
 class IndexReport(Frozen):
-    """What a refresh of the code index did."""
+    """The result of refreshing the code index."""
 
     files: int = 0
     parsed: int = 0
@@ -135,4 +135,4 @@ class IndexReport(Frozen):
     skipped: tuple[tuple[str, str], ...] = ()
     """(path, reason) of files that were left out, at most 100."""
     complete: bool = True
-    """False: stopped at a limit or a deadline; the next refresh goes on."""
+    """False: it stopped at a limit or a deadline; the next refresh continues."""

@@ -1,4 +1,4 @@
-"""The closed sets of words the domain uses, each once, and the order between them where there is one."""
+"""The domain's closed sets of words, each defined once, with their order where they have one."""
 
 from __future__ import annotations
 
@@ -43,13 +43,13 @@ EVENT_KINDS: tuple[EventKind, ...] = (
 )  # fmt: skip
 
 TRUSTS: tuple[Trust, ...] = ("person", "verified", "agent", "repository", "tool")
-"""Who said it, most trusted first: a person, verified code, the agent, repository text, tool output or web."""
+"""Sources of a lesson, most trusted first: a person, verified code, the agent, repository text, tool output or web."""
 
 REVIEW = "review"
-"""The tag of what a reviewer said in a comment that the user pasted: probation at most, without a person."""
+"""The tag of a reviewer's comment that the user pasted: without a person it gets probation at most."""
 
 FRESHNESSES: tuple[Freshness, ...] = ("unanchored", "fresh", "moved", "unverified", "drifted", "changed", "orphaned")
-"""What became of the code behind a lesson, the worst last. Without an anchor there is no code to be fresh."""
+"""States of the code behind a lesson, the worst last. A lesson without an anchor has no code to check."""
 
 TRANSITIONS: dict[State, tuple[State, ...]] = {
     "candidate": ("probation", "active", "quarantined", "retired", "superseded", "forgotten"),
@@ -60,8 +60,8 @@ TRANSITIONS: dict[State, tuple[State, ...]] = {
     "quarantined": ("candidate", "active", "retired", "forgotten"),
     "forgotten": (),
 }
-"""The lesson's state machine. Undo brings superseded and retired lessons back, a retired one may wake on probation; a
-tombstone stays one."""
+"""The lesson's state machine. A superseded or retired lesson can become active again, a retired one may wake on
+probation. A tombstone stays one, unless `undo` restores the version before it."""
 
 VERDICTS: dict[Verdict, str] = {
     "heeded": "the actions that followed did what it says",
@@ -74,8 +74,8 @@ VERDICTS: dict[Verdict, str] = {
     "helped": "somebody says that it helped",
     "hurt": "somebody says that it is wrong or did harm",
 }
-"""What can become of a lesson in a session."""
+"""The possible effects of a lesson in a session."""
 
 STATES: tuple[State, ...] = tuple(TRANSITIONS)
 LIVING: tuple[State, ...] = ("active", "probation", "candidate", "quarantined")
-"""States of a lesson that is used or may be yet: of these, one lesson states a rule."""
+"""States of a lesson that is in use or may come into use. Only one such lesson may state a given rule."""

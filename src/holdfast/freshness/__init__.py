@@ -1,5 +1,5 @@
-"""Whether a lesson still fits today's code: check, verify, compare, notice in a session, watch.
+"""Decides whether a lesson still matches today's code: check, verify, compare, notice in a session, watch.
 
-It may touch: `capture`, `lessons` and below. It asks the port CodeIndex and parses nothing itself.
-Begin with `check`; `verify` writes down what was found, `notice` tells a session what it broke.
+It may touch: `capture`, `lessons` and below. It asks the port CodeIndex and parses nothing.
+Begin with `check`; `verify` records what it finds, `notice` tells a session about changes that it made.
 """

@@ -1,8 +1,8 @@
-"""Is what a lesson is about still as it was? Judged on reading: by git's blob ids, and by structure where they differ.
+"""Checks, when a lesson is read, whether its code is unchanged: by git's blob ids, then by structure.
 
-A file with the blob it was anchored at is fresh and costs one hash. Anything else is the code index's to tell; without
-one, files are compared as a whole. Nothing here raises for the state of the disk, of git or of the index: what cannot
-be told is `unverified`, with the reason. Lean: a hook judges what it is about to show.
+A file with the blob of the anchor is fresh and costs one hash. Otherwise the code index decides; without one, whole
+files are compared. Nothing here raises for the state of the disk, of git or of the index: what cannot be decided is
+`unverified`, with the reason. The module is lean, because a hook checks what it is about to show.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 
 
 class FreshnessCheck:
-    """Judges lessons against one work tree; an anchor is looked at once however many lessons have it.
+    """Checks lessons against one work tree; each anchor is checked once, however many lessons have it.
 
-    `within_s` is how long it may look closely, counted from now; less where a host waits.
+    `within_s` limits the time for close checks, counted from now; where a host waits, the limit is shorter.
     """
 
     def __init__(self, parts: Parts, place: Place, within_s: float = WAIT_S) -> None:
@@ -42,24 +42,25 @@ class FreshnessCheck:
         self._blobs: dict[str, str] = {}
         self._verdicts: dict[Anchor, Verdict] = {}
         self._glanced: set[str] = set()
-        """Ids of lessons that have only been glanced at."""
+        """Ids of lessons that were only compared by blob."""
         self._until = parts.clock.elapsed_s() + (HASTY_S if parts.hasty else within_s)
+        # Close checks that `next_look` may still hand out; the number shrinks with each one.
         self._looks = HASTY_LOOKS
         self._folder_obstacle: str | None = None
-        """Why the project's folder cannot be looked at, once somebody has asked; empty when it can."""
+        """Why the project's folder cannot be read, once it was checked; empty when it can."""
 
     def judge(self, lesson: Lesson) -> Judged:
-        """The worst state over the lesson's anchors and what it means in words; unanchored without any."""
+        """Return the worst state of the lesson's anchors and its caveat; unanchored without anchors."""
         return worst(self.looks(lesson))
 
     def share(self, lesson: Lesson) -> float:
-        """How much of the code in the worst state changed, 0 to 1, as far as it was looked at; else 1."""
+        """Return how much of the code in the worst state changed, 0 to 1, as far as it was checked; else 1."""
         seen = ((anchor, self._verdicts[anchor]) for anchor in lesson.anchors if anchor in self._verdicts)
         look = _worst_look(tuple(seen))
         return look[1].share if look else 1.0
 
     def looks(self, lesson: Lesson) -> tuple[Look, ...]:
-        """Each anchor with its state, in the order of the lesson's anchors; those without a file are left out."""
+        """Return each anchor with its verdict, in the order of the lesson's anchors; skip anchors without a file."""
         anchors = [anchor for anchor in lesson.anchors if anchor.path]
         if anchors and not self._is_ours(lesson):
             elsewhere = _unverified(anchors[0], "other_project")
@@ -67,7 +68,7 @@ class FreshnessCheck:
         return tuple((anchor, self._look(anchor)) for anchor in anchors)
 
     def glance(self, lesson: Lesson) -> Judged:
-        """`judge`; where a host waits only as far as blobs tell, and `next_look` says which to judge after all."""
+        """Return `judge`'s answer; where a host waits, one by blobs only, until `next_look` picks the lesson."""
         if not self._parts.hasty or self.is_untouched(lesson):
             return self.judge(lesson)
         self._glanced.add(lesson.id)
@@ -75,7 +76,7 @@ class FreshnessCheck:
         return "unverified", caveat(changed, _unverified(changed, "file_changed"))
 
     def next_look(self, shown: Sequence[Lesson]) -> Lesson | None:
-        """The first of the lessons that is to be judged closely now; None when all are, or there is no time."""
+        """Return the first of the lessons to check closely now; None when all are, or time is up."""
         lesson = next((lesson for lesson in shown if lesson.id in self._glanced), None)
         if lesson is None or not self._looks or self._is_late():
             return None
@@ -84,7 +85,7 @@ class FreshnessCheck:
         return lesson
 
     def is_untouched(self, lesson: Lesson) -> bool:
-        """Whether every anchored file is byte for byte as it was, or the lesson is none of this project's."""
+        """Return whether every anchored file is byte for byte as it was, or the lesson belongs to another project."""
         return not self._is_ours(lesson) or all(self._is_same(anchor) for anchor in lesson.anchors if anchor.path)
 
     def _is_ours(self, lesson: Lesson) -> bool:
@@ -113,20 +114,20 @@ class FreshnessCheck:
         try:
             index = self._parts.codeindex()
             return index.verdict(self._place, anchor) if index else self._compare_files(anchor)
-        except Exception as exc:  # a lesson that cannot be checked is still worth showing, and says so
+        except Exception as exc:  # a lesson that cannot be checked is still shown, with the reason
             return _unverified(anchor, "not_compared", str(exc))
 
     def _is_late(self) -> bool:
         return self._parts.clock.elapsed_s() > self._until
 
     def _obstacle(self, anchor: Anchor) -> str:
-        """The reason why there is nothing to compare with; empty when there is."""
+        """Return the reason why there is nothing to compare with; empty when there is."""
         if self._blobs[anchor.path]:
             return ""
         workspace = self._parts.workspace
         if workspace.exists(self._place, anchor.path):
             return "unreadable"
-        if self._folder_obstacle is None:  # located once, however many files have vanished
+        if self._folder_obstacle is None:  # located once, however many files are missing
             try:
                 workspace.locate(self._place.root)
                 self._folder_obstacle = ""
@@ -135,7 +136,7 @@ class FreshnessCheck:
         return self._folder_obstacle
 
     def _compare_files(self, anchor: Anchor) -> Verdict:
-        """Without a code index: a file that differs has drifted, wherever in it the difference is."""
+        """Compare whole files without a code index: a file that differs anywhere has drifted."""
         now = self._blobs[anchor.path]
         if not now:
             return Verdict(freshness="orphaned", reason="file_gone", anchor=anchor)
@@ -146,7 +147,7 @@ class FreshnessCheck:
 
 
 def worst(looks: Sequence[Look]) -> Judged:
-    """The worst state and the words of the first anchor in it; unanchored, without words, of none."""
+    """Return the worst state and the caveat of the first anchor in it; unanchored, without words, if there are none."""
     look = _worst_look(looks)
     return (look[1].freshness, caveat(*look)) if look else ("unanchored", "")
 
@@ -156,7 +157,7 @@ def _worst_look(looks: Sequence[Look]) -> Look | None:
 
 
 def caveat(anchor: Anchor, verdict: Verdict) -> str:
-    """What became of what was anchored, for whoever reads the lesson; empty when it is fresh.
+    """Describe for a reader what changed in the anchored code; empty when it is fresh.
 
     For example `Store.put signature: timeout added`, `put moved to src/wal.py`, `src/wal.py is gone`.
     """
@@ -170,7 +171,7 @@ def caveat(anchor: Anchor, verdict: Verdict) -> str:
 
 
 def _names(words: str, anchor: Anchor) -> bool:
-    """Whether the words say themselves what they are about."""
+    """Return whether the words already name the anchored file or symbol."""
     return anchor.path in words or anchor.symbol in words.replace(",", " ").split()
 
 

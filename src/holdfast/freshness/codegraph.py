@@ -1,4 +1,4 @@
-"""The code index asked and built directly: what is linked to a file, and bringing the index up to the work tree."""
+"""Direct use of the code index: files linked to a file, and bringing the index up to the work tree."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 def linked(
     parts: Parts, place: Place, file: str, cwd: str, progress: Callable[[int, int], None] | None = None
 ) -> tuple[str, list[Neighbour]]:
-    """The file's path in the project and the files linked to it, closest first; the index is brought up first.
+    """Return the file's path in the project and the files linked to it, closest first; refresh the index before.
 
-    Raises InvalidValueError for what is no file of the project.
+    Raises InvalidValueError for anything that is no file of the project.
     """
     path = parts.workspace.relative(place, file, cwd)
     if not path or not parts.workspace.blob(place, path):

@@ -1,4 +1,4 @@
-"""Comparison: the code a lesson is about, as it was when the lesson was anchored and as it is now."""
+"""Comparison: the code that a lesson is about, at anchoring and now."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ GONE = ""
 
 
 class Comparison(Frozen):
-    """One anchor's code then and now. None: that version cannot be had, and `note` says why."""
+    """One anchor's code then and now. None: that version is not available, and `note` says why."""
 
     anchor: Anchor
     verdict: Verdict
@@ -31,7 +31,7 @@ class Comparison(Frozen):
     note: str = ""
 
     def unified(self) -> list[str]:
-        """The difference in unified form, without line ends; empty when there is none or a side is missing."""
+        """Return the difference in unified form, without line ends; empty when there is none or a side is missing."""
         if self.then is None or self.now is None:
             return []
         from difflib import unified_diff
@@ -43,7 +43,7 @@ class Comparison(Frozen):
 
 
 def compare(parts: Parts, place: Place, ref: str) -> tuple[Lesson, tuple[Comparison, ...]]:
-    """The lesson and its anchors' code then and now; raises as `lookup.resolve` does."""
+    """Return the lesson and its anchors' code then and now; raises as `lookup.resolve` does."""
     lesson = resolve(parts, place, ref)
     looks = FreshnessCheck(parts, place, within_s=inf).looks(lesson)
     ours = lesson.scope.project in ("", place.project.id)
@@ -51,9 +51,9 @@ def compare(parts: Parts, place: Place, ref: str) -> tuple[Lesson, tuple[Compari
 
 
 def changing_commit(parts: Parts, place: Place, anchor: Anchor, verdict: Verdict) -> str:
-    """The commit that made the anchored code what it is now; `-` when that is not committed, empty when unknown.
+    """Return the commit that made the anchored code what it is now; `-` when it is uncommitted, empty when unknown.
 
-    Looks through at most 40 commits of the file, newest first, while the definition is in them as it is now.
+    It reads at most 40 commits of the file, newest first, while the definition in them is as it is now.
     """
     history = parts.workspace.history(place)
     commits = list(history.touching(anchor.path, anchor.commit)) if anchor.commit else []
@@ -68,8 +68,10 @@ def changing_commit(parts: Parts, place: Place, anchor: Anchor, verdict: Verdict
 
 
 def spans_of(parts: Parts, place: Place, anchor: Anchor) -> list[tuple[int, int]]:
-    """First and last line, from 1, of the anchored definitions in the file as it is now; (0, 0) for the whole file,
-    and for a definition that cannot be found."""
+    """Return first and last line, from 1, of the anchored definitions in the present file.
+
+    (0, 0) stands for the whole file, and for a definition that is not found.
+    """
     index = parts.codeindex()
     content = parts.workspace.read(place, anchor.path)
     if index is None or content is None or not anchor.symbol:
@@ -88,7 +90,7 @@ def spans_of(parts: Parts, place: Place, anchor: Anchor) -> list[tuple[int, int]
 
 
 def name_of(anchor: Anchor) -> str:
-    """`src/store.py:Store.put`, or the file."""
+    """Return `src/store.py:Store.put`, or the file."""
     return f"{anchor.path}:{anchor.symbol}" if anchor.symbol else anchor.path
 
 
@@ -98,12 +100,12 @@ def _compare(parts: Parts, place: Place, anchor: Anchor, verdict: Verdict) -> Co
     content = parts.workspace.read(place, target.path)
     now = _span(parts, target, content) if content is not None else GONE
     if now is None:
-        now = GONE  # the definition is not in the file any more
+        now = GONE  # the definition is no longer in the file
     return Comparison(anchor=anchor, verdict=verdict, then=then, now=now, note=note)
 
 
 def _then(parts: Parts, place: Place, anchor: Anchor) -> tuple[str | None, str]:
-    """The code when it was anchored, and what is to be said about that."""
+    """Return the code at anchoring, and a note about it."""
     history = parts.workspace.history(place)
     if anchor.blob and anchor.blob == parts.workspace.blob(place, anchor.path):
         return _span(parts, anchor, parts.workspace.read(place, anchor.path)), ""
@@ -112,13 +114,15 @@ def _then(parts: Parts, place: Place, anchor: Anchor) -> tuple[str | None, str]:
         return _span(parts, anchor, exact), ""
     committed = history.file(anchor.commit, anchor.path) if anchor.commit else None
     if committed is not None:
-        return _span(parts, anchor, committed), f"then: as committed in {anchor.commit[:10]}; changes of then are lost"
+        return _span(
+            parts, anchor, committed
+        ), f"then: as committed in {anchor.commit[:10]}; uncommitted changes of that time are lost"
     why = "git does not know that version" if place.commit else "there is no git here"
     return None, f"{name_of(anchor)} as it was then cannot be shown: {why}"
 
 
 def _span(parts: Parts, anchor: Anchor, content: bytes | None) -> str | None:
-    """The definition's lines, or the whole file without one; None when there is no such definition."""
+    """Return the definition's lines, or the whole file without one; None when there is no such definition."""
     if content is None:
         return None
     index = parts.codeindex()
@@ -133,12 +137,12 @@ def _span(parts: Parts, anchor: Anchor, content: bytes | None) -> str | None:
         for candidate in symbols
         if (candidate.signature_hash, candidate.body_hash) == (anchor.signature_hash, anchor.body_hash)
     )
-    definition = next(named, None) or next(alike, None)  # it may have had another name then
+    definition = next(named, None) or next(alike, None)  # it may have had another name at that time
     return "\n".join(lines[definition.start_line - 1 : definition.end_line]) if definition else None
 
 
 def _fingerprint(parts: Parts, anchor: Anchor, content: bytes | None) -> tuple[str, str]:
-    """Head and body of the anchored definition in that content; empty when it is not in it."""
+    """Return hashes of head and body of the anchored definition in that content; empty when it is not there."""
     index = parts.codeindex()
     if content is None or index is None:
         return "", ""
@@ -148,5 +152,5 @@ def _fingerprint(parts: Parts, anchor: Anchor, content: bytes | None) -> tuple[s
 
 
 def _is_meant(anchor: Anchor, symbol: Symbol) -> bool:
-    """Whether the symbol is the anchored one: of its name, and a group where all of that name were anchored."""
+    """Return whether the symbol is the anchored one: same name, and a group only for an anchor to a group."""
     return symbol.name == anchor.symbol and (symbol.kind == "group") == (anchor.symbol_kind == "group")

@@ -1,9 +1,9 @@
-"""Noticing that a lesson's code changed under a session, and telling the agent once.
+"""Notices that a lesson's code changed during a session, and tells the agent once.
 
-What is known of lessons that are not fresh is kept as one state for each work tree: the state, since when, and who saw
-it come about. Hooks add what they find out when a file is edited or a lesson is read; a watcher adds what it sees. At
-its next call a session is told of a change that makes something it was shown untrue, twice at most. What
-every delivery reads of it is in `states`.
+The known states of lessons that are not fresh are stored as one value for each work tree: the state, since when, and
+who observed the change. Hooks add what they find when a file is edited or a lesson is read; a watcher adds what it
+observes. At its next call a session is told of a change that makes a shown lesson untrue, twice a session at most.
+`states` has the part that every delivery needs.
 """
 
 from __future__ import annotations
@@ -43,17 +43,17 @@ if TYPE_CHECKING:
     States = dict[LessonId, "KnownState"]
 
 WORSE = ("drifted", "changed", "orphaned")
-"""States that an agent is told of."""
+"""States of which an agent is told."""
 
 FOUND, WATCHED, SWITCHED = "", "watch", "checkout"
-"""Who saw a state come about, where it was no session: nobody, a watcher, a watcher while HEAD moved."""
+"""Who observed a change, if it was no session: nobody, a watcher, a watcher while HEAD moved."""
 
 NEWS = "its code has just"
-"""How the reason of such a delivery begins."""
+"""Beginning of the reason of such a delivery."""
 
 
 class KnownState(Frozen):
-    """A lesson that is not fresh in this work tree, since when, and who saw it come about."""
+    """A lesson that is not fresh in this work tree, since when, and who observed the change."""
 
     lesson: LessonId
     freshness: Freshness
@@ -64,7 +64,7 @@ class KnownState(Frozen):
 
     @property
     def reason(self) -> str:
-        """What a delivery of it is logged under: once for each state."""
+        """The reason under which its delivery is logged: once for each state."""
         return f"{NEWS} {_BECAME.get(self.freshness, self.freshness)}"
 
 
@@ -72,7 +72,7 @@ _BECAME: dict[Freshness, str] = {"orphaned": "gone"}
 
 
 def load_states(parts: Parts, place: Place) -> States:
-    """What is known of this work tree's lessons; without what cannot be read."""
+    """Return the known states of this work tree's lessons; skip what cannot be read."""
     read = {lesson: _read(plain) for lesson, plain in load_plain(parts, place).items()}
     return {lesson: known for lesson, known in read.items() if known is not None}
 
@@ -80,9 +80,9 @@ def load_states(parts: Parts, place: Place) -> States:
 def keep_states(
     parts: Parts, place: Place, judged: Mapping[LessonId, Freshness], by: str = FOUND, agent: str = ""
 ) -> None:
-    """Keep what lessons were just judged to be, written only when something differs.
+    """Store the states that lessons were just found in; write only when something differs.
 
-    Hooks of several agents come here at once: what is written is made of what is kept at that moment.
+    Hooks of several agents call this at the same time, so the new value is computed from the value at that moment.
     """
     now = parts.clock.now()
     news = [KnownState(lesson=lesson, freshness=state, at=now, by=by, agent=agent) for lesson, state in judged.items()]
@@ -96,9 +96,9 @@ def keep_states(
 
 
 def _with_news(text: str, news: Iterable[KnownState]) -> str:
-    """The kept states with what was just judged; the same text when nothing differs.
+    """Return the stored states updated with the new ones; the same text when nothing differs.
 
-    A store may keep hundreds of states and every delivery comes here: only those judged become records.
+    A store may have hundreds of states and every delivery calls this, so only the states concerned become records.
     """
     known = parse_plain(text)
     differs = False
@@ -117,7 +117,7 @@ def _with_news(text: str, news: Iterable[KnownState]) -> str:
 
 
 def note_edits(parts: Parts, place: Place, call: HookCall) -> None:
-    """Judge the lessons about the files that the call's events edited, and keep what became of them."""
+    """Check the lessons about the files that the call's events edited, and store their states."""
     edited = [name for event in call.events if event.kind == "file_edit" for name in event.files]
     judged: dict[LessonId, Freshness] = {}
     check = _check(replace(parts, hasty=False), place)  # hosts do not wait for the hook after an edit
@@ -129,11 +129,11 @@ def note_edits(parts: Parts, place: Place, call: HookCall) -> None:
 
 
 def find_news(parts: Parts, place: Place, call: HookCall, deliveries: Sequence[Delivery]) -> Ranked | None:
-    """The one lesson to tell this agent of because its code got worse in this session; None for no news.
+    """Return the lesson of which to tell this agent because its code got worse in this session; None for no news.
 
-    Asked only where there may be some: see `states.may_have_news`.
+    Call it only if `states.may_have_news`.
 
-    Before a file, lessons about it that the agent was shown are judged again: they are not shown twice.
+    Before a file, lessons about it that the agent was shown are checked again, because they are not shown twice.
     """
     states = load_states(parts, place)
     if call.moment == "before_file":
@@ -145,13 +145,13 @@ def find_news(parts: Parts, place: Place, call: HookCall, deliveries: Sequence[D
 
 
 def _follow(known: KnownState | None, state: KnownState) -> KnownState:
-    """The state to keep after the one held. A step is news only if it is to a worse state, from one that was known."""
+    """Return the state to store after the known one. Only a change from a known state to a worse one is news."""
     if known is None:
         return state
     if known.freshness == state.freshness:
         quicker = known.by in (WATCHED, SWITCHED) and _is_session(state.by) and state.at - known.at < SAME_EDIT
         return replace(known, by=state.by, agent=state.agent) if quicker else known
-    if known.freshness == "unverified":  # an edit that there was no time to judge, or nothing was known
+    if known.freshness == "unverified":  # an edit was not checked for lack of time, or nothing was known
         return replace(state, by=known.by if _is_session(known.by) else FOUND, agent=known.agent)
     worse = FRESHNESSES.index(state.freshness) > FRESHNESSES.index(known.freshness)
     return state if worse else replace(state, by=FOUND, agent="")
@@ -161,7 +161,7 @@ def _read(plain: dict[str, Any] | None) -> KnownState | None:
     try:
         return None if plain is None else from_plain(KnownState, plain)
     except (AttributeError, TypeError, ValueError):
-        return None  # not as we write it: judged as if nothing were known
+        return None  # not in our format: treated as unknown
 
 
 def _is_session(by: str) -> bool:
@@ -169,7 +169,7 @@ def _is_session(by: str) -> bool:
 
 
 def _check(parts: Parts, place: Place) -> FreshnessCheck:
-    from holdfast.freshness.check import FreshnessCheck  # most deliveries have no news
+    from holdfast.freshness.check import FreshnessCheck  # loaded late: most deliveries have no news
 
     return FreshnessCheck(parts, place, within_s=JUDGED_S)
 
@@ -184,7 +184,7 @@ def _lessons_about(parts: Parts, place: Place, path: str) -> list[Lesson]:
 
 
 def _look_again(parts: Parts, place: Place, call: HookCall, deliveries: Sequence[Delivery], states: States) -> States:
-    """What is known after judging the lessons about the call's files that the agent was shown."""
+    """Check the lessons about the call's files that the agent was shown, and return the resulting states."""
     shown = {delivery.lesson for delivery in deliveries}
     check = _check(parts, place)
     judged: dict[LessonId, Freshness] = {}
@@ -200,18 +200,18 @@ def _look_again(parts: Parts, place: Place, call: HookCall, deliveries: Sequence
 
 
 def _is_news(known: KnownState, call: HookCall, deliveries: Sequence[Delivery]) -> bool:
-    """Whether this agent has to hear of it: not what it was told since, and each state of a lesson only once."""
+    """Return whether to tell this agent: it was shown the lesson before the change, and not told of this state yet."""
     not_judged_yet = known.freshness == "unverified" and known.by == call.session
     if known.freshness not in WORSE and not not_judged_yet:
         return False
     shown = [delivery for delivery in deliveries if delivery.lesson == known.lesson]
     if not shown or any(delivery.at > known.at or delivery.reason == known.reason for delivery in shown):
-        return False  # what it does not know of cannot mislead it
+        return False  # a lesson that it was not shown cannot mislead it
     return known.by != FOUND and (known.by != call.session or call.agent in (known.agent, ""))
 
 
 def _first_true(parts: Parts, place: Place, due: Sequence[KnownState]) -> Ranked | None:
-    """The first of them that still is so, as it is to be delivered."""
+    """Return the first of them that is still true, ready to be delivered."""
     check = _check(parts, place) if due else None
     for known in due:
         try:
@@ -220,11 +220,11 @@ def _first_true(parts: Parts, place: Place, due: Sequence[KnownState]) -> Ranked
             continue
         freshness, words = check.judge(lesson) if check and lesson.state == "active" else ("fresh", "")
         if freshness == "drifted" and not lesson.symbols:
-            continue  # somewhere in its file something differs: that is no news of the lesson
+            continue  # the file differs somewhere, which says nothing about the lesson
         if freshness in WORSE:
             now = replace(known, freshness=freshness)
             note = f"the code it is about has just changed: {words}; confirm, revise or forget it"
             return Ranked(lesson=lesson, rank=1, score=0.0, why=Why(words=now.reason), freshness=freshness, caveat=note)
-        if freshness != "unverified":  # there was no time: at the next call
+        if freshness != "unverified":  # else time was up: try at the next call
             keep_states(parts, place, {lesson.id: freshness})
     return None

@@ -1,6 +1,6 @@
-"""The kept states of lessons that are not fresh in a work tree, as far as every delivery reads them.
+"""The stored states of lessons that are not fresh in a work tree: the part that every delivery needs.
 
-Most work trees have none. What is made of them is in `notice`.
+Most work trees have none. `notice` uses the states.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ if TYPE_CHECKING:
     from holdfast.ports.parts import Parts
 
 SOUND = ("unanchored", "fresh", "moved")
-"""States not worth keeping: what is not kept is one of these."""
+"""States that are not stored: a lesson without a stored state is in one of these."""
 
 
 def load_plain(parts: Parts, place: Place) -> dict[LessonId, dict[str, Any]]:
-    """The kept states as they are written: most hooks only ask whether there is one."""
+    """Return the stored states as plain values: most hooks only ask whether there is one."""
     return parse_plain(parts.store.get_state(LESSON_STATES, owner_of(place)))
 
 
 def parse_plain(text: str) -> dict[LessonId, dict[str, Any]]:
-    """The states in a state's text; none where it cannot be read."""
+    """Parse the stored states; empty when they cannot be read."""
     try:
         return {plain["lesson"]: plain for plain in loads(text or "[]")}
     except (KeyError, TypeError, ValueError):
@@ -39,9 +39,9 @@ def parse_plain(text: str) -> dict[LessonId, dict[str, Any]]:
 
 
 def keep_found(parts: Parts, place: Place, read: Iterable[Ranked]) -> None:
-    """Keep the states of lessons that were read for a delivery: what was so before the session's next edit.
+    """Store the states of lessons that were read for a delivery: they hold before the session's next edit.
 
-    Where a host waits not every lesson is looked at closely; `unverified` then says no more than is known already.
+    Where a host waits, not every lesson is checked closely; then `unverified` does not replace a known state.
     """
     judged = {ranked.lesson.id: ranked.freshness for ranked in read}
     if not judged:
@@ -55,12 +55,12 @@ def keep_found(parts: Parts, place: Place, read: Iterable[Ranked]) -> None:
 
 
 def owner_of(place: Place) -> str:
-    """Whose states they are: each work tree has its own."""
+    """Return the owner of the states: each work tree has its own."""
     return f"{place.project.id}:{place.root}"
 
 
 def may_have_news(parts: Parts, place: Place, call: HookCall, deliveries: Sequence[Delivery]) -> bool:
-    """Whether `notice.find_news` has anything to look at. What nobody saw come about is no news."""
+    """Return whether `notice.find_news` has anything to check. A change that nobody observed is no news."""
     if call.moment not in PARTICULAR_MOMENTS or not deliveries:
         return False
     return call.moment == "before_file" or any(plain.get("by") for plain in load_plain(parts, place).values())

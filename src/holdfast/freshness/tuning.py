@@ -1,4 +1,4 @@
-"""What freshness goes by: times, looks and lengths, each with its unit. ARCHITECTURE.md says how they are guarded."""
+"""Constants of freshness: times, counts and lengths, each with its unit. ARCHITECTURE.md says how they are guarded."""
 
 from __future__ import annotations
 

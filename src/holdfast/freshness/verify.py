@@ -1,11 +1,11 @@
-"""Verify: what became of the code behind lessons, and moved anchors made to follow for good.
+"""Verify: checks the code behind lessons, and records where moved anchors are now.
 
-A move is followed in memory by every read; here it is written down, as a new version of the lesson and a change in
-the log, so that the lesson is found at its new place. Only what the main line's HEAD holds becomes the place for all;
-a place that a branch or the work tree alone has is kept beside it, and so is the former one. What moved and changed
-keeps the fingerprints it was recorded with: it goes on being called changed. Another branch's layout is not a move.
+Every read follows a move in memory. Verify records it, as a new version of the lesson and a change in the log, so that
+the lesson is found at its new location. Only a location in the HEAD of the main branch becomes the anchor's own. A
+location on another branch or in the work tree alone is stored beside it, and so is the former one. An anchor that moved
+and changed keeps its recorded fingerprints, so that it still counts as changed. Another branch's layout is not a move.
 
-Where an anchor's commit is not of this history (a squash merge, a rebase) and its text is, the commit moves on too.
+If an anchor's commit is not in this history (a squash merge, a rebase) but its text is, the commit is updated, too.
 """
 
 from __future__ import annotations
@@ -34,37 +34,37 @@ if TYPE_CHECKING:
 
 WAITING: tuple[State, ...] = ("active", "probation", "candidate", "quarantined")
 STALE: tuple[Freshness, ...] = ("drifted", "changed", "orphaned")
-"""States in which the code says otherwise than it did."""
+"""States in which the code differs from what was recorded."""
 
 
 class Checked(Frozen):
-    """A lesson and what became of each of its anchors."""
+    """A lesson and the verdicts on its anchors."""
 
     lesson: Lesson
     freshness: Freshness
     caveat: str = ""
     looks: tuple[tuple[Anchor, Verdict], ...] = ()
     followed: bool = False
-    """Its moved anchors were written down anew."""
+    """Its moved anchors were recorded anew."""
 
 
 class VerifyReport(Frozen):
-    """The lessons that are about code, worst state first, and how far the code index is up to date."""
+    """The lessons that are about code, worst state first, and whether the code index is up to date."""
 
     checked: tuple[Checked, ...] = ()
     change: Change | None = None
     """The log record of the moves that were followed."""
     indexed: bool = True
-    """False: the index could not be brought up to date, and moves to other files may have been missed."""
+    """False: the index could not be brought up to date, so moves to other files may have been missed."""
 
     @property
     def counts(self) -> dict[Freshness, int]:
-        """How many lessons are in each state, every state listed."""
+        """The number of lessons in each state, every state listed."""
         return {state: sum(entry.freshness == state for entry in self.checked) for state in FRESHNESSES}
 
     @property
     def is_stale(self) -> bool:
-        """Whether the code of some lesson says otherwise than it did."""
+        """Whether the code of any lesson differs from what was recorded."""
         return any(entry.freshness in STALE for entry in self.checked)
 
 
@@ -76,7 +76,7 @@ def verify(
     actor: str = "",
     progress: Callable[[int, int], None] | None = None,
 ) -> VerifyReport:
-    """Check the project's active lessons, or also the `waiting` ones, and write moved anchors down.
+    """Check the project's active lessons, with `waiting` also the unconfirmed ones, and record moved anchors.
 
     `progress(done, total)` counts the files that are read for the code index.
     """
@@ -90,7 +90,7 @@ def verify(
 
 
 def follow_moves(parts: Parts, place: Place) -> Change | None:
-    """Write down the moves of active lessons' code, where there are any; the background's part of `verify`."""
+    """Record the moves of active lessons' code, if there are any; this is the background's part of `verify`."""
     pairs = _about_code(parts, place, ("active",))
     checked = [_check(check, lesson) for check, lesson in pairs]
     if any(entry.freshness == "orphaned" for entry in checked) and _refresh(parts, place, None):
@@ -109,7 +109,7 @@ def _refresh(parts: Parts, place: Place, progress: Callable[[int, int], None] | 
 
 
 def _about_code(parts: Parts, place: Place, states: tuple[State, ...]) -> list[tuple[FreshnessCheck, Lesson]]:
-    """The project's own lessons that are anchored to files, with one check for all of them."""
+    """Return the project's own lessons that are anchored to files, all with the same check."""
     check = FreshnessCheck(parts, place, within_s=inf)
     lessons = parts.store.find(LessonFilter(project=place.project.id, states=states, limit=EVERY_LESSON))
     ours = (lesson for lesson in lessons if lesson.paths and lesson.scope.project == place.project.id)
@@ -123,7 +123,7 @@ def _check(check: FreshnessCheck, lesson: Lesson) -> Checked:
 
 
 def _follow(parts: Parts, place: Place, checked: Iterable[Checked], actor: str) -> tuple[Change | None, frozenset[str]]:
-    """The change, and the ids of the lessons that were written; a lesson somebody changed meanwhile is left alone."""
+    """Return the change and the ids of the written lessons; skip a lesson that somebody changed meanwhile."""
     history = parts.workspace.history(place)
     planned: list[tuple[Lesson, Lesson, list[str]]] = []
     for entry in checked:
@@ -153,7 +153,7 @@ def _follow(parts: Parts, place: Place, checked: Iterable[Checked], actor: str) 
 
 
 def _is_followed(history: History, place: Place, anchor: Anchor, verdict: Verdict) -> bool:
-    """The definition or file is elsewhere now, in the history that the anchor is of."""
+    """Return whether the definition or file is elsewhere now, in the history that the anchor belongs to."""
     now = verdict.anchor
     if verdict.freshness in ("unverified", "orphaned") or (now.path, now.symbol) == (anchor.path, anchor.symbol):
         return False
@@ -161,13 +161,13 @@ def _is_followed(history: History, place: Place, anchor: Anchor, verdict: Verdic
 
 
 def _is_settled(history: History, anchor: Anchor, verdict: Verdict) -> bool:
-    """The text is in this history, under another commit than the one it was recorded at."""
+    """Return whether the text is in this history under another commit than the recorded one."""
     now = verdict.anchor
     return verdict.freshness == "fresh" and now.commit != anchor.commit and history.holds(now.commit) is True
 
 
 def _is_committed(parts: Parts, place: Place, history: History, old: Anchor, now: Anchor) -> bool:
-    """Whether HEAD has it at its new place, and not at its old one any more."""
+    """Return whether HEAD has it at its new location and no longer at its old one."""
     return _is_at(parts, place, history, now) and not _is_at(parts, place, history, old)
 
 
@@ -189,7 +189,7 @@ def _reanchored(
     settled: Sequence[tuple[Anchor, Verdict]],
     is_for_all: bool,
 ) -> Lesson:
-    """The lesson's next version: what moved at its new place, or with that place beside its own."""
+    """Return the lesson's next version, with moved anchors at the new location, or with that location beside theirs."""
     changed = {old: replace(old, commit=verdict.anchor.commit, branch=place.branch) for old, verdict in settled}
     for old, verdict in moves:
         changed[old] = _moved(place, old, verdict) if is_for_all else _with_place(old, _place(verdict.anchor))
@@ -208,7 +208,7 @@ def _moved(place: Place, anchor: Anchor, verdict: Verdict) -> Anchor:
 
 
 def _with_place(anchor: Anchor, seen: str) -> Anchor:
-    """The anchor with another place it was seen at, the newest first."""
+    """Return the anchor with another location where it was seen, the newest first."""
     others = (other for other in anchor.also if other != seen)
     return replace(anchor, also=(seen, *others)[:PLACES_KEPT])
 

@@ -1,8 +1,9 @@
-"""Watch: the lessons whose state changes, told soon after the files they are about.
+"""Watch: reports lessons whose state changes, soon after their files change.
 
 The caller looks, pauses for `pause_s` and looks again. A look compares stamps of the anchored files and of the
-checkout, some microseconds each, however large the tree is. Files that stand still for one short pause are judged by
-the rules of freshness; what got worse is kept where the next hook finds it. Nothing rests on it: reading judges anew.
+checkout, some microseconds each, however large the tree is. Files that stay unchanged for one short pause are checked
+by the rules of freshness, and the states that got worse are stored for the next hook. Nothing depends on the watcher,
+because every read checks again.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 
 
 class StateChange(Frozen, nested={"lesson": Lesson}):
-    """A lesson that is in another state than at the look before, and why, in words."""
+    """A lesson whose state differs from that of the previous look, with the reason in words."""
 
     lesson: Lesson
     before: Freshness
@@ -47,19 +48,19 @@ class StateChange(Frozen, nested={"lesson": Lesson}):
 
 
 class _Held(Frozen):
-    """What is remembered of a lesson between looks: not its text."""
+    """What is remembered of a lesson between looks; its text is not."""
 
     recorded_at: datetime
     freshness: Freshness
     paths: frozenset[str]
-    """Files it is anchored to, and where what was anchored is now."""
+    """Files to which it is anchored, and present files of its anchors."""
 
 
 class Watch:
     """One work tree's lessons and their states as of the latest look."""
 
     def __init__(self, parts: Parts, folder: str) -> None:
-        """Judge the lessons for the first time. Raises as `Workspace.locate` does, and StoreError."""
+        """Check the lessons for the first time. Raises as `Workspace.locate` does, and StoreError."""
         self._parts = parts
         self._folder = folder
         self.place = parts.workspace.locate(folder)
@@ -68,9 +69,9 @@ class Watch:
         """Seconds to let pass before the next look."""
         self._held: dict[LessonId, _Held] = {}
         self._newest = ""
-        """The change of memory that is taken up already."""
+        """The newest change of memory that was taken into account."""
         self._stamps: dict[str, tuple[int, ...]] = {}
-        """Of each file, as it was when its lessons were judged."""
+        """The stamp of each file at the time when its lessons were checked."""
         self._checkout = parts.workspace.stamps(self.place, ()).checkout
         self._restless: Stamps | None = None
         self._waits = 0
@@ -78,21 +79,21 @@ class Watch:
 
     @property
     def lessons(self) -> int:
-        """How many lessons are watched: active ones that are about a file."""
+        """Number of watched lessons: active ones that are about a file."""
         return len(self._held)
 
     @property
     def files(self) -> int:
-        """How many files are looked at."""
+        """Number of watched files."""
         return len(self._stamps)
 
     def look(self) -> list[StateChange]:
-        """What changed since the look before. Raises StoreError; the next look then finds the same."""
+        """Return what changed since the previous look. After a StoreError the next look finds the same."""
         changes = self._renew()
         begun = self._parts.clock.elapsed_s()
         stamps = self._parts.workspace.stamps(self.place, tuple(self._stamps))
         self.pause_s = max(LOOK_S, LOOKS_SHARE * (self._parts.clock.elapsed_s() - begun))
-        gone = not stamps.checkout  # the work tree, perhaps for a moment: nothing can be told of its lessons
+        gone = not stamps.checkout  # the work tree is gone, perhaps for a moment, so no state is known
         if gone or self._is_known(stamps):
             self._restless = None
         elif self._is_restless(stamps):
@@ -105,14 +106,14 @@ class Watch:
         return stamps.checkout == self._checkout and stamps.files == tuple(self._stamps.values())
 
     def _is_restless(self, stamps: Stamps) -> bool:
-        """Whether files still change, or git is at work, and there is time to wait for the end."""
+        """Return whether files still change, or git is running, and there is time to wait for the end."""
         still = stamps == self._restless and not stamps.busy
         self._waits = self._waits + 1 if self._restless else 0
         self._restless = stamps
         return not still and self._waits < WAITS
 
     def _judge_changed(self, stamps: Stamps) -> list[StateChange]:
-        """Judge the lessons about files that changed; all when something else was checked out."""
+        """Check the lessons about files that changed; all lessons after another checkout."""
         changed = {path for path, now in zip(self._stamps, stamps.files, strict=True) if self._stamps[path] != now}
         place = self._locate() if stamps.checkout != self._checkout else self.place
         switched = (place.branch, place.commit) != (self.place.branch, self.place.commit)
@@ -129,14 +130,14 @@ class Watch:
         return changes
 
     def _locate(self) -> Place:
-        """The place as it is now; as it was when that cannot be told."""
+        """Return the present location; the previous one when it cannot be resolved."""
         try:
             return self._parts.workspace.locate(self._folder)
         except HoldfastError:
             return self.place
 
     def _renew(self) -> list[StateChange]:
-        """Take up new and revised lessons, drop those out of use."""
+        """Add new and revised lessons, and remove those no longer in use."""
         newest = self._parts.store.find_records(Change, LogFilter(limit=1))
         mark = next((change.id for change in newest), "nothing yet")
         if mark == self._newest:
@@ -157,14 +158,14 @@ class Watch:
         return changes
 
     def _active(self) -> Iterator[Lesson]:
-        """The active lessons about files of this project, page by page."""
+        """Yield the active lessons about files of this project, page by page."""
         where = LessonFilter(project=self.place.project.id, states=("active",), limit=LESSONS_A_PAGE)
         while page := self._parts.store.find(where):
             yield from (lesson for lesson in page if lesson.paths)
             where = replace(where, offset=where.offset + LESSONS_A_PAGE)
 
     def _judge(self, ids: Sequence[LessonId], by: str) -> list[StateChange]:
-        """Judge those lessons, keep what they are, and tell which of those held before are in another state."""
+        """Check those lessons, store their states, and return those whose state differs from the previous one."""
         check = FreshnessCheck(self._parts, self.place, within_s=inf)
         judged: dict[LessonId, _Held] = {}
         changes: list[StateChange] = []
@@ -192,7 +193,7 @@ class Watch:
             yield from get_readable(self._parts.store, ids[start : start + LESSONS_A_PAGE])
 
     def _look_at(self, paths: set[str]) -> None:
-        """From now on look at those files; files looked at already keep the stamp they were judged by."""
+        """Start to watch those files; files watched already keep the stamp of their last check."""
         new = sorted(paths - self._stamps.keys())
         if new:
             self._stamps.update(zip(new, self._parts.workspace.stamps(self.place, new).files, strict=True))

@@ -1,7 +1,7 @@
-"""Deadline: the time limits of one hook, all in one place.
+"""Deadline: all time limits of one hook.
 
-A hook has two jobs with different limits. Its answer is due soon, because the host waits for it. Keeping what the host
-told takes as long as it takes, within reason, because nobody waits for that.
+A hook has two jobs with different limits. Its answer is due soon, because the host waits for it. Storing the host's
+events may take longer, because nobody waits for that.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ STORE_SHARE = 0.6
 
 
 class Deadline:
-    """The limits of one hook that began at `began_s` of the monotonic clock; `answer_s` is the user's setting."""
+    """The limits of one hook that started at `began_s` of the monotonic clock; `answer_s` is the user's setting."""
 
     def __init__(self, began_s: float, answer_s: float = ANSWER_S) -> None:
         self.began_s = began_s
@@ -34,17 +34,17 @@ class Deadline:
 
     @property
     def answer_by(self) -> float:
-        """When the answer is due."""
+        """The time at which the answer is due."""
         return self.began_s + self.answer_s - START_S
 
     @property
     def late_by(self) -> float:
-        """Until when a late answer is still given at the moments that matter most."""
+        """The time until which a late answer is still given, at the moments that matter most."""
         return self.began_s + self.answer_s * LATE_FACTOR
 
     @property
     def keep_by(self) -> float:
-        """Until when events are still put into the store instead of the spool."""
+        """The time until which events go into the store instead of the spool."""
         return self.late_by + KEEP_S
 
     @property
@@ -54,10 +54,10 @@ class Deadline:
 
     @property
     def deliver_s(self) -> float:
-        """Seconds a server may take for a delivery."""
+        """Seconds that a server may take for a delivery."""
         return self.answer_s * DELIVER_SHARE
 
     @property
     def store_s(self) -> float:
-        """Seconds one call may wait for another process to let go of the store."""
+        """Seconds that one call may wait for another process to release the store."""
         return self.answer_s * STORE_SHARE

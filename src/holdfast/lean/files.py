@@ -1,4 +1,4 @@
-"""Files that several processes share: written whole or not at all, and the lock by which they take turns."""
+"""Files that several processes share: atomic writes, and a lock."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ FIRST_NAP_S = 0.000_2
 
 
 def write_whole(path: str, content: bytes, mode: int | None = PRIVATE, *, durable: bool = False) -> None:
-    """Replace the file in one step: a reader sees the old content or the new one. Raises OSError; nothing changed then.
+    """Replace the file in one step: a reader sees the old content or the new one. On OSError nothing has changed.
 
-    `mode` is what the file gets, None what the umask leaves of 0666. `durable` flushes the content to the disk before
-    the file gets its name. A link at `path` is replaced, not followed.
+    `mode` is the file's mode; None leaves it to the umask (0666). `durable` flushes the content to the disk before the
+    file gets its name. A link at `path` is replaced, not followed.
     """
-    # Hidden: who lists the folder takes no draft for a file. Random: neither two threads nor a link that a clone
-    # brought can be in its way.
+    # The name is hidden, so that nobody who lists the folder takes the draft for a file. It is random, so that another
+    # thread's draft, or a link from a clone, is never in the way.
     draft = os.path.join(os.path.dirname(path), f".holdfast-{os.urandom(6).hex()}")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0)
     descriptor = os.open(draft, flags, 0o666 if mode is None else PRIVATE)
@@ -36,9 +36,9 @@ def write_whole(path: str, content: bytes, mode: int | None = PRIVATE, *, durabl
 
 
 class FileLock:
-    """A lock on a file of its own, which is made; only one holder at a time, in this process and in others.
+    """A lock on a separate file, which is created; it has one holder at a time, in this process and in others.
 
-    It ends with the process at the latest, however that ends. Where a system has no locks, every caller gets it.
+    The lock ends with the process, however that ends. On a system without locks every caller gets it.
     """
 
     def __init__(self, path: str) -> None:
@@ -47,9 +47,9 @@ class FileLock:
         self._is_held = False
 
     def take(self, wait_s: float, longest_nap_s: float) -> bool:
-        """Take the lock, asking for it again and again for `wait_s`; False when another holds it still.
+        """Take the lock, trying repeatedly for `wait_s`; return False when another process still holds it.
 
-        The naps between two questions double, up to `longest_nap_s`. Raises OSError.
+        The naps between attempts double, up to `longest_nap_s`. Raises OSError.
         """
         if self._descriptor < 0:
             flags = os.O_CREAT | os.O_RDWR | getattr(os, "O_CLOEXEC", 0)
@@ -64,13 +64,13 @@ class FileLock:
         return True
 
     def release(self) -> None:
-        """Give the lock back and keep the file open for the next time."""
+        """Release the lock and keep the file open for the next time."""
         if self._is_held:
             self._is_held = False
             _unlock(self._descriptor)
 
     def close(self) -> None:
-        """Let go of the file, and of the lock with it."""
+        """Close the file, which releases the lock."""
         if self._descriptor >= 0:
             os.close(self._descriptor)
             self._descriptor, self._is_held = -1, False
@@ -105,6 +105,6 @@ def _lock_first_byte(descriptor: int, mode: str) -> None:
 def _try_lock(descriptor: int) -> bool:
     try:
         _lock(descriptor)
-    except (BlockingIOError, PermissionError):  # the second is what Windows says
+    except (BlockingIOError, PermissionError):  # Windows raises the second
         return False
     return True

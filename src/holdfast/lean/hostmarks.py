@@ -1,6 +1,6 @@
-"""How hosts are told before any adapter is loaded: to load all of them would cost a hook too much.
+"""Facts that identify a host before its adapter is loaded: loading all adapters would cost a hook too much.
 
-Made from the hosts' profiles by `scripts/render_host_marks.py`; edit those, not this file.
+`scripts/render_host_marks.py` generates this file from the hosts' profiles; edit those.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ FOLDER_VARIABLES: tuple[tuple[str, str], ...] = (
     ("copilot-cli", "COPILOT_HOME"),
     ("junie", "JUNIE_HOME"),
 )
-"""Hosts and the variables that move the folder they keep their files in."""
+"""Hosts, and the variables that move the folders with their files."""
 
 STARTED_VARIABLES: tuple[tuple[str, str], ...] = (
     ("COPILOT_CLI", "copilot-cli"),
@@ -22,7 +22,7 @@ STARTED_VARIABLES: tuple[tuple[str, str], ...] = (
     ("ANTIGRAVITY_CONVERSATION_ID", "antigravity"),
     ("CLAUDECODE", "claude-code"),
 )
-"""Variables by which hosts mark what they start, a host that is started inside of another before that one."""
+"""Variables that hosts set for the processes they start; a host inside another comes before the outer one."""
 
 SESSION_VARIABLES: tuple[tuple[str, str], ...] = (("CLAUDE_CODE_SESSION_ID", "claude-code"),)
 """Variables with the session's id, and the hosts that set them for the MCP servers they start."""
@@ -34,10 +34,10 @@ CLIENT_NAMES: tuple[tuple[str, str], ...] = (
     ("github-copilot", "copilot-cli"),
     ("visual-studio-code", "vscode"),
 )
-"""Beginnings of names of MCP clients that are not called like their host's adapter."""
+"""Beginnings of the names of MCP clients that differ from their host's adapter."""
 
 IMITATED: tuple[str, ...] = ("claude-code",)
-"""Hosts in whose files other hosts look for hooks too."""
+"""Hosts whose files other hosts also search for hooks."""
 
 CONTEXT_FILES: tuple[str, ...] = (
     ".github/copilot-instructions.md",
@@ -51,4 +51,4 @@ SKILL_FOLDERS: tuple[str, ...] = (".claude/skills",)
 """Folders of a project in which hosts look for Agent Skills."""
 
 UNMARKED = "codex"
-"""The host that calls where none is marked."""
+"""The host that is assumed where no mark is found."""

@@ -1,7 +1,7 @@
-"""Records to plain JSON values and back, and instants to text and back, for documents and for export.
+"""Converts records to plain JSON values and back, and instants to text and back, for documents and for export.
 
-Instants are aware UTC of fixed width, so that text order is time order. Not imported by a hook that a server answers:
-`datetime` takes its time.
+Instants are aware UTC of fixed width, so that the order of texts is the order of times. A hook that a server answers
+does not import this module, because `datetime` takes time to load.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ if TYPE_CHECKING:
 
 
 INSTANTS = frozenset({"at", "recorded_at", "retracted_at", "valid_from", "valid_to"})
-"""Names of the fields that hold an instant, in every record."""
+"""Names of the fields with an instant, in every record."""
 
 
 UNKNOWN = "\ufffd"
-"""Stands where a NUL character or a lone surrogate was."""
+"""Replaces a NUL character or a lone surrogate."""
 
 
 def to_plain(value: Any) -> Any:
-    """Dicts, lists, strings, numbers, booleans and None; fields that hold their default are left out."""
+    """Return dicts, lists, strings, numbers, booleans and None; leave out fields with their default value."""
     if isinstance(value, Frozen):
         kind = type(value)
         return {
@@ -44,7 +44,7 @@ def to_plain(value: Any) -> Any:
 
 
 def from_plain(kind: type[R], plain: Mapping[str, Any]) -> R:
-    """The record of that type; unknown keys (of a newer version) are ignored.
+    """Return the record of that type; ignore unknown keys (of a newer version).
 
     Raises TypeError when a required field is missing and InvalidValueError when a value is impossible.
     """
@@ -65,12 +65,12 @@ def _field(kind: type[Frozen], name: str, value: Any) -> Any:
 
 
 def render_instant(at: datetime) -> str:
-    """`2026-11-21T08:45:29.123456Z`, always 27 characters."""
+    """Return the instant as `2026-11-21T08:45:29.123456Z`, always 27 characters."""
     return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
 def parse_instant(text: str) -> datetime:
-    """An aware UTC datetime from ISO 8601 text; text without a zone is taken as UTC.
+    """Return an aware UTC datetime from ISO 8601 text; a text without a zone counts as UTC.
 
     Raises InvalidValueError for anything else.
     """
@@ -82,7 +82,7 @@ def parse_instant(text: str) -> datetime:
 
 
 def clean(text: str) -> str:
-    """The text with NUL characters and lone surrogates replaced, of the same length."""
+    """Return the text with NUL characters and lone surrogates replaced, of the same length."""
     if "\0" in text:
         text = text.replace("\0", UNKNOWN)
     if text.isascii():
@@ -95,7 +95,7 @@ def clean(text: str) -> str:
 
 
 def storable(record: R) -> R:
-    """The record with every text in it cleaned."""
+    """Return the record with every text in it cleaned."""
     return from_plain(type(record), _scrub(to_plain(record)))
 
 

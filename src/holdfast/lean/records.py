@@ -21,18 +21,18 @@ else:
 class Frozen:
     """A record whose annotated class attributes are its fields; a class-level value is that field's default.
 
-    Sub-classes validate themselves in `check`, which raises `InvalidValueError`; so an impossible record cannot
-    be built. Equality and hash go by type and field values. Defaults must be immutable.
+    Sub-classes validate themselves in `check`, which raises `InvalidValueError`, so an impossible record cannot
+    be built. Equality and hash compare type and field values. Defaults must be immutable.
     """
 
     fields_: ClassVar[tuple[str, ...]] = ()
     nested_: ClassVar[dict[str, type[Frozen]]] = {}
-    """Fields that hold a record, or a tuple of records, and its type; given as the class argument `nested`."""
+    """The type of each field that holds a record or a tuple of records; set by the class argument `nested`."""
 
     blank_: ClassVar[dict[str, Any] | None] = None
-    """Every field in order with its default, None where it has none; made with the first record of the class."""
+    """Every field in order with its default, None without one; computed with the first record of the class."""
     required_: ClassVar[frozenset[str]] = frozenset()
-    """The fields without a default; known with `blank_`."""
+    """The fields without a default; computed together with `blank_`."""
 
     def __init_subclass__(cls, nested: dict[str, type[Frozen]] | None = None) -> None:
         own = [name for name in vars(cls).get("__annotations__", {}) if not name.endswith("_")]
@@ -78,5 +78,5 @@ class Frozen:
 
 
 def replace(record: R, **changes: Any) -> R:
-    """A copy of the record with some fields changed, checked anew."""
+    """Return a copy of the record with some fields changed, validated again."""
     return type(record)(**{**record.__dict__, **changes})

@@ -1,8 +1,8 @@
-"""Values to text and back: JSON, ids, paths and the URLs of files. Every hook imports it.
+"""Converts values to text and back: JSON, ids, paths and the URLs of files. Every hook imports it.
 
-JSON is read and written by the interpreter's own C scanner and encoder: `import json` pulls `re` in and takes as long
-as the interpreter's start. Where an interpreter does not have them, `json` does the work. Ids are time-ordered UUIDs
-(RFC 9562 version 7). Paths are texts, whatever system they are of.
+The interpreter's own C scanner and encoder read and write JSON, because `import json` loads `re` and takes as long as
+the interpreter's start. On an interpreter without them `json` does the work. Ids are time-ordered UUIDs (RFC 9562
+version 7). Paths are texts, of any system.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ BLANK = " \t\n\r\ufeff"
 
 
 class _Reading:
-    """What the C scanner asks its owner for; NaN and infinities, which JSON does not have, read as None."""
+    """The attributes that the C scanner reads; NaN and infinities, which JSON does not have, become None."""
 
     strict = False
     object_hook = None
@@ -66,7 +66,7 @@ except (ImportError, TypeError, AttributeError):
 
 
 def loads(text: str) -> Any:
-    """The value of one JSON text. Raises InvalidValueError, saying where, for anything else."""
+    """Parse one JSON text. Raises InvalidValueError, with the position, for anything else."""
     text = text.strip(BLANK)
     try:
         value, end = _scan_or_explain(text)
@@ -89,7 +89,7 @@ def _scan_or_explain(text: str) -> tuple[Any, int]:
 
 
 def dumps(value: Any) -> str:
-    """Compact JSON with non-ASCII characters as they are. Raises InvalidValueError for what JSON cannot say."""
+    """Return compact JSON with non-ASCII characters as they are. Raises InvalidValueError for other values."""
     try:
         return "".join(_encode(value, 0))
     except (TypeError, ValueError, RecursionError) as exc:
@@ -101,7 +101,7 @@ SHORT = 8
 
 
 def uuid7(time_ms: int, random: bytes) -> str:
-    """The version 7 UUID of that millisecond with 10 random bytes, as 36 characters.
+    """Return the version 7 UUID of that millisecond with 10 random bytes, as 36 characters.
 
     Source: RFC 9562, section 5.7.
     """
@@ -113,7 +113,7 @@ def uuid7(time_ms: int, random: bytes) -> str:
 
 
 def short_id(full: str) -> str:
-    """The last eight characters of an id: what the command line prints and accepts."""
+    """Return the last eight characters of an id, which the command line prints and accepts."""
     return full[-SHORT:]
 
 
@@ -121,17 +121,17 @@ FILE_URL = "sqlite://"
 
 
 def has_drive(path: str) -> bool:
-    """Whether it begins with a Windows drive, such as `C:\\app` or `c:/app`."""
+    """Return whether the path begins with a Windows drive, such as `C:\\app` or `c:/app`."""
     return path[1:3] in (":\\", ":/") and path[0].isascii() and path[0].isalpha()
 
 
 def file_url(path: str) -> str:
-    """The URL of a database at that absolute path: `sqlite:///home/ada/m.db`, `sqlite:///C:/Users/ada/m.db`."""
+    """Return the URL of a database at that absolute path: `sqlite:///home/ada/m.db`, `sqlite:///C:/Users/ada/m.db`."""
     return f"{FILE_URL}/{path.replace(chr(92), '/')}" if has_drive(path) else FILE_URL + path
 
 
 def file_of(url: str) -> str:
-    """The absolute path in such a URL; empty for another kind of URL."""
+    """Return the absolute path in such a URL; empty for another kind of URL."""
     path = url.removeprefix(FILE_URL)
     if path == url:
         return ""

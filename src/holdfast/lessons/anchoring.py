@@ -1,8 +1,9 @@
-"""Anchoring: what a lesson is about, told by what is known of it, as anchors to the code of now.
+"""Anchoring: turns what is known of a lesson's subject into anchors to the present code.
 
-A lesson is anchored to its subject and not to every file that was touched: to the definitions somebody names, those
-its words name, those that were edited, those a traceback goes through; only else to whole files. Names are looked up
-in the lesson's own files first, then in the project; one that could be several things is left out.
+A lesson is anchored to its subject and not to every file that was touched. In order of preference the anchors are the
+definitions that somebody names, those in the lesson's words, those that were edited, those in a traceback, and only
+then whole files. Names are looked up in the lesson's own files first, then in the project; an ambiguous name is left
+out.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     Lines = tuple[int, int]
 
 FOREIGN = ("site-packages/", "node_modules/", "dist-packages/", ".venv/", "vendor/")
-"""Parts of paths of code that is not the project's own."""
+"""Path segments of code that is not the project's own."""
 
 _PYTHON_FRAME = re.compile(r'File "([^"\n]+)", line (\d+)(?:, in ([\w.<>]+))?')
 _OTHER_FRAME = re.compile(r"(?:\bat ([\w.$<>]+) \()?(?<![\w@+~./\\-])([\w@+~./\\-]{1,300}\.[A-Za-z]{1,5}):(\d+)\b")
@@ -44,7 +45,7 @@ class Named(Frozen):
 
 
 class Frame(Frozen):
-    """One place a failure's output points to; `function` is empty where it does not say."""
+    """A location in a failure's output; `function` is empty where the output does not name it."""
 
     path: str
     line: int
@@ -57,21 +58,21 @@ class Subject(Frozen):
     files: tuple[str, ...] = ()
     """Most relevant first."""
     symbols: tuple[str, ...] = ()
-    """Names somebody gave on purpose: they are kept even where no such definition is found."""
+    """Names that somebody gave explicitly: they are kept even if no such definition is found."""
     lines: tuple[tuple[str, tuple[int, int]], ...] = ()
-    """Lines of files somebody gave on purpose, the last included."""
+    """Line ranges of files that somebody gave explicitly, the last line included."""
     words: str = ""
-    """The lesson's own."""
+    """The lesson's own words."""
     edits: tuple[tuple[str, str], ...] = ()
-    """(path, text) of what was written."""
+    """(path, text) of each edit, with the text that was written."""
     output: str = ""
-    """What a failure printed."""
+    """The output of a failure."""
     guessed: bool = False
-    """The files are a detector's find: one with nothing to say for it gives way to definitions that were found."""
+    """A detector chose the files: if definitions are found, files without further evidence are dropped."""
 
 
 def parse_named(parts: Parts, place: Place, name: str, cwd: str) -> Named:
-    """What a person means by a file's name; a file that is really called so comes first."""
+    """Parse a file's name as a person writes it; an existing file of exactly that name has precedence."""
     path, double, symbol = name.partition("::")
     if double and symbol:
         return Named(path=path, symbol=symbol.replace("::", "."))
@@ -83,14 +84,14 @@ def parse_named(parts: Parts, place: Place, name: str, cwd: str) -> Named:
 
 
 def anchor_subject(parts: Parts, place: Place, subject: Subject) -> tuple[Anchor, ...]:
-    """Anchors to the subject as the code is now, most telling first; at most eight. Never raises for odd code."""
+    """Return anchors to the subject in the present code, most telling first; at most eight. Never raises."""
     return _Anchoring(parts, place, subject).run()
 
 
 def renew(parts: Parts, place: Place, anchor: Anchor) -> Anchor | None:
-    """The anchor as it would be written now, its definition followed; the file alone where the definition is gone.
+    """Return the anchor with present fingerprints at the definition's present location; the file alone if it is gone.
 
-    None when nothing of it is left. An anchor without a file stays as it is.
+    Return None when nothing of it is left. An anchor without a file stays as it is.
     """
     if not anchor.path:
         return anchor
@@ -106,7 +107,7 @@ def renew(parts: Parts, place: Place, anchor: Anchor) -> Anchor | None:
 
 
 def frames_in(output: str) -> list[Frame]:
-    """The places a traceback goes through, outermost first, as it names them."""
+    """Return the locations in a traceback, outermost first, as it names them."""
     text = output[-OUTPUT_LIMIT:]
     placed = [(m.start(), Frame(path=m[1], line=int(m[2]), function=m[3] or "")) for m in _PYTHON_FRAME.finditer(text)]
     placed += [(m.start(), Frame(path=m[2], line=int(m[3]), function=m[1] or "")) for m in _OTHER_FRAME.finditer(text)]
@@ -114,7 +115,7 @@ def frames_in(output: str) -> list[Frame]:
 
 
 def subject_of(events: Iterable[Event], files: Sequence[str], words: str) -> Subject:
-    """The subject that the events behind a find tell of: what was edited, what a failure printed."""
+    """Return the subject of a detector's candidate from its events: what was edited, what a failure printed."""
     all_events = list(events)
     edits = [
         (event.files[0], event.new) for event in all_events if event.kind == "file_edit" and event.files and event.new
@@ -124,7 +125,7 @@ def subject_of(events: Iterable[Event], files: Sequence[str], words: str) -> Sub
         files=tuple(files),
         words=words,
         edits=tuple(edits),
-        output=failed[0] if failed else "",  # a later failure is another one, met on the way
+        output=failed[0] if failed else "",  # a later failure is a different one, met on the way
         guessed=True,
     )
 
@@ -137,23 +138,23 @@ class _Anchoring:
         self._place = place
         self._subject = subject
         clues = clues_in(subject.words)
-        self._mentioned = self._there(clues.paths)
+        self._mentioned = self._own_files(clues.paths)
         self._identifiers = tuple(dict.fromkeys((*_QUOTED.findall(subject.words), *clues.symbols)))
         self._frames = self._own_frames() if subject.output else []
         self._unplaced = list(dict.fromkeys(subject.symbols))
 
     def run(self) -> tuple[Anchor, ...]:
-        """The anchors."""
+        """Return the anchors."""
         subject = self._subject
         files = dict.fromkeys(subject.files or self._mentioned)
-        anchors = [anchor for path in files for anchor in self._of_file(path)]
-        anchors += self._elsewhere(self._unplaced)
+        anchors = [anchor for path in files for anchor in self._anchors_in_file(path)]
+        anchors += self._anchors_by_name(self._unplaced)
         if not any(anchor.path for anchor in anchors):
-            anchors += self._elsewhere(self._identifiers) or self._of_frames()
-        return tuple(self._telling(self._with_unplaced(anchors, next(iter(files), ""))).values())[:ANCHORS_MOST]
+            anchors += self._anchors_by_name(self._identifiers) or self._anchors_of_last_frame()
+        return tuple(self._without_guesses(self._with_unplaced(anchors, next(iter(files), ""))).values())[:ANCHORS_MOST]
 
     def _with_unplaced(self, anchors: list[Anchor], first: str) -> list[Anchor]:
-        """Names somebody gave that no definition was found for: they stand for the first file."""
+        """Add explicit names without a definition as anchors to the first file."""
         if not self._unplaced:
             return anchors
         whole = (self._look(first) if first else []) or [Anchor(path=first)]
@@ -162,9 +163,9 @@ class _Anchoring:
         return unplaced + others
 
     def _owner(self, path: str, name: str) -> Anchor | None:
-        """The innermost definition that the name begins with, where that has its last part in its lines.
+        """Return the innermost definition whose name begins the given one and whose lines contain its last part.
 
-        A member that a language's grammar does not show is anchored to its class, not to the whole file.
+        A member that a language's grammar does not show is thus anchored to its class, not to the whole file.
         """
         owner, _, member = name.replace("::", ".").removesuffix("()").rpartition(".")
         index, content = self._parts.codeindex(), self._parts.workspace.read(self._place, path) if path else None
@@ -175,21 +176,21 @@ class _Anchoring:
             owner = owner.rpartition(".")[0]
         return None
 
-    def _of_file(self, path: str) -> list[Anchor]:
-        """The definitions in one file that are meant, by the first thing that tells them; else the file."""
+    def _anchors_in_file(self, path: str) -> list[Anchor]:
+        """Return anchors to the definitions meant in one file, by the strongest evidence; else to the file."""
         named = self._look(path, self._unplaced)
         self._unplaced = [name for name in self._unplaced if not any(_means(name, anchor.symbol) for anchor in named)]
         spans = [lines for file, lines in self._subject.lines if file == path]
         return (
             self._definitions(named + [anchor for lines in spans for anchor in self._look(path, lines=lines)])
             or self._definitions(self._look(path, self._identifiers))
-            or self._definitions(self._of_edits(path))
-            or self._definitions(self._of_frame(path))
+            or self._definitions(self._anchors_of_edits(path))
+            or self._definitions(self._anchors_of_frame(path))
             or self._look(path)
             or [Anchor(path=path, commit=self._place.commit, branch=self._place.branch)]
         )
 
-    def _of_edits(self, path: str) -> list[Anchor]:
+    def _anchors_of_edits(self, path: str) -> list[Anchor]:
         written = [text for file, text in self._subject.edits if file == path]
         content = self._parts.workspace.read(self._place, path) if written else None
         if content is None:
@@ -198,42 +199,42 @@ class _Anchoring:
         spans = [lines for new in written if (lines := lines_of(text, new)) is not None]
         return [anchor for lines in spans for anchor in self._look(path, lines=lines)]
 
-    def _of_frame(self, path: str) -> list[Anchor]:
-        """Where the failure was innermost in the file: by the function's name, else by the line."""
+    def _anchors_of_frame(self, path: str) -> list[Anchor]:
+        """Return the innermost location of the failure in the file, by the function's name, else by the line."""
         for frame in reversed(self._frames):
             if frame.path == path:
                 by_name = self._look(path, [frame.function]) if frame.function.isidentifier() else []
                 return self._definitions(by_name) or self._look(path, lines=(frame.line, frame.line))
         return []
 
-    def _of_frames(self) -> list[Anchor]:
-        """Without any file: where the failure was innermost in the project."""
-        return self._of_frame(self._frames[-1].path) if self._frames else []
+    def _anchors_of_last_frame(self) -> list[Anchor]:
+        """Return the innermost location of the failure in the project, for a lesson without any file."""
+        return self._anchors_of_frame(self._frames[-1].path) if self._frames else []
 
-    def _elsewhere(self, names: Sequence[str]) -> list[Anchor]:
-        """Names that mean one definition, or those that share one name in one file, in all of the project."""
+    def _anchors_by_name(self, names: Sequence[str]) -> list[Anchor]:
+        """Find names anywhere in the project that mean one definition, or definitions of one name in one file."""
         located = []
         for name in names:
-            symbol = self._only(name)
+            symbol = self._find_unique(name)
             anchors = self._definitions(self._look(symbol.path, [_unnumbered(symbol.name)])) if symbol else []
             located += anchors
             if anchors and name in self._unplaced:
                 self._unplaced.remove(name)
         return located
 
-    def _only(self, name: str) -> Symbol | None:
-        """The definition by that name; what somebody gave on purpose is also looked for where no index knows it."""
+    def _find_unique(self, name: str) -> Symbol | None:
+        """Return the only definition of that name; an explicit name is also searched for where no index has it."""
         index = self._parts.codeindex()
         try:
             symbols = index.find(self._place, name) if index else []
             if index and not symbols and name in self._unplaced:
                 symbols = index.search(self._place, name)
         except HoldfastError:
-            return None  # the index is derived: without it the name is just not followed
+            return None  # the index is derived: without it the name is not looked up
         return symbols[0] if len({(symbol.path, _unnumbered(symbol.name)) for symbol in symbols}) == 1 else None
 
-    def _telling(self, anchors: Sequence[Anchor]) -> dict[tuple[str, str], Anchor]:
-        """Each anchor once; without files a detector guessed at when there are definitions."""
+    def _without_guesses(self, anchors: Sequence[Anchor]) -> dict[tuple[str, str], Anchor]:
+        """Return each anchor once; drop files that a detector guessed when there are definitions."""
         by_place = {(anchor.path, anchor.symbol): anchor for anchor in reversed(anchors)}
         ordered = {key: by_place[key] for key in dict.fromkeys((anchor.path, anchor.symbol) for anchor in anchors)}
         if not self._subject.guessed or not any(anchor.symbol for anchor in anchors):
@@ -248,8 +249,8 @@ class _Anchoring:
     def _definitions(anchors: Iterable[Anchor]) -> list[Anchor]:
         return [anchor for anchor in anchors if anchor.symbol]
 
-    def _there(self, paths: Iterable[str], cwd: str = "") -> tuple[str, ...]:
-        """Those of the paths that are the project's own files, relative to its root."""
+    def _own_files(self, paths: Iterable[str], cwd: str = "") -> tuple[str, ...]:
+        """Return those of the paths that are the project's own files, relative to its root."""
         workspace = self._parts.workspace
         relative = [workspace.relative(self._place, path, cwd) for path in paths]
         own = [path for path in relative if path and not any(part in path + "/" for part in FOREIGN)]
@@ -258,15 +259,15 @@ class _Anchoring:
     def _own_frames(self) -> list[Frame]:
         frames = []
         for frame in frames_in(self._subject.output):
-            for path in self._there([frame.path]):
+            for path in self._own_files([frame.path]):
                 frames.append(replace(frame, path=path, function=frame.function.rpartition(".")[2]))
         return frames
 
 
 def lines_of(text: str, written: str) -> Lines | None:
-    """The lines (from 1, the last included) of a text where something was written; None when that is not clear.
+    """Return the lines (from 1, the last included) of a text that contain what was written; None when it is ambiguous.
 
-    What was changed again since is found by its longest line that occurs just once.
+    A text that was changed again since is located by its longest line that occurs exactly once.
     """
     written = written.strip("\n")
     if written.strip() and text.count(written) == 1:
@@ -281,7 +282,7 @@ def lines_of(text: str, written: str) -> Lines | None:
 
 
 def _look_up(parts: Parts, place: Place, path: str, names: Sequence[str], lines: Lines | None) -> list[Anchor]:
-    """The code index's anchors; without one the file's own, and none when there is no such file."""
+    """Return the code index's anchors; without an index the file's own; none when there is no such file."""
     index = parts.codeindex()
     if index is not None:
         return [replace(a, commit=place.commit, branch=place.branch) for a in index.anchors(place, path, names, lines)]
@@ -290,15 +291,15 @@ def _look_up(parts: Parts, place: Place, path: str, names: Sequence[str], lines:
 
 
 def _means(name: str, symbol: str) -> bool:
-    """Whether a name somebody gave stands for that qualified name."""
+    """Return whether a name that somebody gave stands for that qualified name."""
     wanted = name.replace("::", ".").removesuffix("()")
     return f".{symbol}".endswith(f".{wanted}") or f".{symbol.partition('#')[0]}".endswith(f".{wanted}")
 
 
 def anchored_words(anchors: Sequence[Anchor]) -> str:
-    """What a lesson is anchored to: `Store.put in src/store.py`, `all of src/wal.py`; empty for nothing.
+    """Describe what a lesson is anchored to: `Store.put in src/store.py`, `all of src/wal.py`; empty for nothing.
 
-    A test's title is a sentence of the repository's; it is called a test.
+    A test is described as a test, because its title is a sentence from the repository.
     """
     return ", ".join(_anchor_words(anchor) for anchor in anchors if anchor.path)
 

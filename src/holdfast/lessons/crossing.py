@@ -1,7 +1,7 @@
-"""Crossing: which projects' lessons may be seen from another project, and which lessons recur in several.
+"""Crossing: which projects' lessons are visible from another project, and which lessons recur in several.
 
-Nothing crosses by itself. A person asks for lessons of sibling projects, or promotes a lesson to all projects; of a
-closed project neither happens.
+Nothing crosses by itself. A person asks for lessons of sibling projects, or promotes a lesson to all projects; neither
+is possible with a closed project.
 """
 
 from __future__ import annotations
@@ -27,34 +27,34 @@ if TYPE_CHECKING:
 
 
 class Recurring(Frozen):
-    """A lesson of this project and the ones of other projects that say the same."""
+    """A lesson of this project, with lessons of other projects that say the same."""
 
     lesson: Lesson
     twins: tuple[Lesson, ...]
 
 
 def closed_projects(store: Store) -> frozenset[str]:
-    """The projects that others do not see."""
+    """Return the projects whose lessons are invisible to other projects."""
     return _parse(store.get_state(CLOSED_PROJECTS))
 
 
 def close_project(parts: Parts, place: Place) -> None:
-    """Let no other project see this one's lessons."""
+    """Hide this project's lessons from other projects."""
     _edit_closed(parts, add=place.project.id, remove="")
 
 
 def open_project(parts: Parts, place: Place) -> None:
-    """Let other projects see this one's lessons, where a person asks for it."""
+    """Show this project's lessons to other projects, where a person asks for them."""
     _edit_closed(parts, add="", remove=place.project.id)
 
 
 def unseen_from(store: Store, project: str) -> frozenset[str]:
-    """The projects whose lessons are not seen from that one."""
+    """Return the projects whose lessons are invisible from that one."""
     return closed_projects(store) - {project}
 
 
 def closed_lessons(store: Store, project: str) -> tuple[LessonId, ...]:
-    """Ids of the lessons that are not seen from that project, of projects that are closed."""
+    """Return the ids of lessons that are invisible from that project because their project is closed."""
     ids: list[LessonId] = []
     for closed in sorted(unseen_from(store, project)):
         where = LessonFilter(project=ProjectId(closed), states=STATES, limit=CROSSING_MOST)
@@ -63,7 +63,7 @@ def closed_lessons(store: Store, project: str) -> tuple[LessonId, ...]:
 
 
 def siblings_of(store: Store, project: str) -> list[ProjectId]:
-    """The other projects with lessons in use, but closed ones; none for a project that is closed itself."""
+    """Return the other open projects with active lessons; none for a project that is closed itself."""
     closed = closed_projects(store)
     if project in closed:
         return []
@@ -73,12 +73,12 @@ def siblings_of(store: Store, project: str) -> list[ProjectId]:
 
 
 def name_of(store: Store, project: str) -> str:
-    """What people call a project: the name it had when its lessons were last changed here, else its id's end."""
+    """Return a project's name at the last change of its lessons here, else the end of its id."""
     return store.get_state(PROJECT_NAME, project) or f"project {project[-8:]}"
 
 
 def find_recurring(parts: Parts, place: Place) -> list[Recurring]:
-    """Active lessons of this project that other projects learnt, too, and that are about no project's code."""
+    """Return active lessons of this project that other projects learnt, too, and that are about no project's code."""
     project = place.project.id
     unseen = closed_projects(parts.store)
     if project in unseen:
@@ -104,9 +104,9 @@ def find_recurring(parts: Parts, place: Place) -> list[Recurring]:
 
 
 def promote(parts: Parts, place: Place, ref: str, *, author: str) -> Lesson:
-    """The lesson as one of the user's own, for every project; it and its twins elsewhere are superseded by it.
+    """Make the lesson one of the user's own, for every project; it supersedes the original and its twins elsewhere.
 
-    Raises InvalidValueError for one that is about the code of a project, and for one that is for all projects already.
+    Raises InvalidValueError for a lesson about a project's code, and for one that is for all projects already.
     """
     return with_retries(lambda: _promote(parts, place, ref, author))
 
@@ -142,7 +142,7 @@ def _promote(parts: Parts, place: Place, ref: str, author: str) -> Lesson:
 
 
 def _may_cross(lesson: Lesson) -> bool:
-    """Whether it can be a lesson for every project: about no files, no branch, and not private."""
+    """Return whether it can be a lesson for every project: about no files, not staged, and not private."""
     scope = lesson.scope
     return not (lesson.paths or lesson.globs or scope.branch or scope.path_prefix or lesson.private)
 
@@ -155,11 +155,11 @@ def _edit_closed(parts: Parts, *, add: str, remove: str) -> None:
 
 
 def _parse(text: str) -> frozenset[str]:
-    """The projects. Raises StoreError where they cannot be read: nothing is to be opened by damage."""
+    """Return the projects. Raises StoreError where they cannot be read, because damage must not open a project."""
     try:
         names = loads(text or "[]")
     except ValueError:
         names = None
     if not isinstance(names, list):
-        raise StoreError("which projects are closed cannot be read", hint="holdfast doctor")
+        raise StoreError("the list of closed projects cannot be read", hint="holdfast doctor")
     return frozenset(map(str, names))

@@ -1,4 +1,4 @@
-"""Ledger: how a change of memory is written down, so that `log` shows it and `undo` takes it back."""
+"""Ledger: records a change of memory, so that `log` shows it and `undo` takes it back."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Written(Frozen):
-    """A change that was put, and the versions as they were recorded."""
+    """A stored change, and the versions as they were recorded."""
 
     change: Change
     lessons: tuple[Lesson, ...] = ()
@@ -42,14 +42,14 @@ def write_change(
     summary: str = "",
     extends: Change | None = None,
 ) -> Written:
-    """Put the next version of each lesson together with the record of the change, in one transaction.
+    """Write the next version of each lesson together with the record of the change, in one transaction.
 
-    `expected` is what `Store.put` takes: the `recorded_at` of the version each one replaces. Where the clock was set
-    back, a version is recorded just after the one it replaces. With `extends` the lessons are added to that record,
-    which was put before, instead of making one of their own.
+    `expected` is as in `Store.put`: the `recorded_at` of the version that each one replaces. If the clock was set back,
+    a version is recorded just after the one it replaces. With `extends` the lessons are added to that existing record
+    instead of a new one.
 
-    A change carries ids and, as its summary, places in the code, never a lesson's words: forgetting a lesson need
-    not rewrite the log. Raises StaleWriteError, writing nothing; see `Store.put`.
+    A change contains ids and, as its summary, locations in the code, never a lesson's words: so forgetting a lesson
+    need not rewrite the log. Raises StaleWriteError, writing nothing; see `Store.put`.
     """
     recorded = tuple(_after(lesson, expected.get(lesson.id)) for lesson in _seen_like_predecessors(lessons))
     change = _change(parts, place, verb, recorded, actor=actor, undone=undone, summary=summary)
@@ -61,12 +61,12 @@ def write_change(
     parts.store.put(recorded, expected, change)
     if any(lesson.scope.branch for lesson in recorded):
         forget_seen(parts, place.project.id)
-    _mark_changed(parts)  # an embedder that looked between that and the put saw nothing new and took it away
+    _mark_changed(parts)  # again: an embedder that looked before the put found nothing new and cleared the mark
     return Written(change=change, lessons=recorded)
 
 
 def purge_with_change(parts: Parts, place: Place, lessons: Sequence[LessonId]) -> dict[str, int]:
-    """Purge the lessons together with the record that says so; rows erased, by table."""
+    """Purge the lessons together with the record of it; return the number of rows erased, by table."""
     change = replace(_change(parts, place, "purge", ()), lessons=tuple(lessons))
     erased = parts.store.purge(lessons, change)
     _mark_changed(parts)
@@ -74,10 +74,10 @@ def purge_with_change(parts: Parts, place: Place, lessons: Sequence[LessonId]) -
 
 
 def with_retries(step: Callable[[], T]) -> T:
-    """The step's answer; a step that lost a race is repeated a few times, and reads everything anew.
+    """Return the step's answer; repeat a step that lost a race a few times, reading everything anew.
 
-    A learner that counts a sighting while a person revises the same lesson is no reason to trouble the person.
-    Losing every time raises StaleWriteError.
+    For example, a learner counts a sighting while a person revises the same lesson; the person should not notice.
+    Raises StaleWriteError when every attempt loses.
     """
     for _ in range(TRIES - 1):
         try:
@@ -88,7 +88,7 @@ def with_retries(step: Callable[[], T]) -> T:
 
 
 def _seen_like_predecessors(lessons: Sequence[Lesson]) -> Iterator[Lesson]:
-    """The lessons; one that takes another's place is staged only where that one was, or neither would be seen."""
+    """Yield the lessons; a successor is staged only where its predecessor was, or neither would be visible."""
     closed = {lesson.id: lesson.scope for lesson in lessons if lesson.state in ("superseded", "retired")}
     for lesson in lessons:
         former = next((closed[x.target] for x in lesson.links if x.kind == "supersedes" and x.target in closed), None)
@@ -99,14 +99,14 @@ def _seen_like_predecessors(lessons: Sequence[Lesson]) -> Iterator[Lesson]:
 
 
 def _after(lesson: Lesson, before: datetime | None) -> Lesson:
-    """The version as it follows the one recorded at `before`."""
+    """Return the version, recorded later than the one recorded at `before`."""
     if before is None or lesson.recorded_at > before:
         return lesson
     return replace(lesson, recorded_at=next_instant(before, lesson.recorded_at), retracted_at=None)
 
 
 def _change(parts: Parts, place: Place, verb: str, lessons: Sequence[Lesson], **fields: str) -> Change:
-    """The record; it is not earlier than what it tells of, so that `undo` finds the versions it made."""
+    """Return the record; it is not earlier than its versions, so that `undo` finds them."""
     now = parts.clock.now()
     return Change(
         id=parts.clock.new_id(),

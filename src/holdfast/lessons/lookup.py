@@ -29,7 +29,7 @@ FULL_ID = 36
 
 
 class History(Frozen):
-    """What happened to one lesson, each newest first."""
+    """The log records of one lesson, each newest first."""
 
     changes: tuple[Change, ...] = ()
     deliveries: tuple[Delivery, ...] = ()
@@ -37,19 +37,19 @@ class History(Frozen):
 
 
 class Choice(Frozen):
-    """Which lessons, by what a store has no index of; what is empty takes any."""
+    """Selects lessons by fields that a store has no index of; an empty field selects all."""
 
     tag: str = ""
     host: str = ""
-    """Learnt in a session of that host."""
+    """The host of the session in which the lesson was learnt."""
     trust: Trust | None = None
     since: datetime | None = None
-    """Valid from then or later."""
+    """The lesson is valid from then or later."""
     hidden: frozenset[LessonId] = frozenset()
-    """None of these."""
+    """Lessons to leave out."""
 
     def takes(self, lesson: Lesson) -> bool:
-        """Whether all that is given holds of the lesson."""
+        """Return whether the lesson satisfies every field."""
         return lesson.id not in self.hidden and (
             (not self.tag or self.tag.lower() in (tag.lower() for tag in lesson.tags))
             and (not self.host or lesson.provenance.host == self.host)
@@ -59,7 +59,7 @@ class Choice(Frozen):
 
 
 def resolve(parts: Parts, place: Place, ref: str, as_of: datetime | None = None) -> Lesson:
-    """The lesson with that id anywhere, or whose id ends so in this project or among the user's own.
+    """Return the lesson with that full id anywhere, or with that end of an id in this project or of the user.
 
     Tombstones are found too. Raises LessonNotFoundError or AmbiguousIdError.
     """
@@ -98,9 +98,9 @@ def list_lessons(
     limit: int,
     choice: Choice = Choice(),  # noqa: B008  # immutable
 ) -> list[Lesson]:
-    """Lessons that fit, newest first. No states means all but forgotten ones, no kinds means every kind.
+    """Return lessons that match, newest first. No states means all except forgotten, no kinds means every kind.
 
-    Without `all_projects` and `as_of`, lessons that are staged on a branch and not seen here are left out.
+    Without `all_projects` and `as_of`, lessons that are staged on a branch and invisible here are left out.
     """
     _require_words("state", states, STATES)
     _require_words("kind", kinds, LESSON_KINDS)
@@ -120,7 +120,7 @@ def list_lessons(
 
 
 def _sift(parts: Parts, where: LessonFilter, choice: Choice) -> list[Lesson]:
-    """The newest of the filter's lessons that the choice takes, as many as the filter's limit."""
+    """Return the newest of the filter's lessons that satisfy the choice, up to the filter's limit."""
     chosen: list[Lesson] = []
     offset = 0
     while len(chosen) < where.limit:
@@ -133,7 +133,7 @@ def _sift(parts: Parts, where: LessonFilter, choice: Choice) -> list[Lesson]:
 
 
 def named_instant(text: str, now: datetime) -> datetime:
-    """The instant of ISO 8601 text, or of words as `yesterday` and `3 days ago`: of a span of time its beginning.
+    """Parse ISO 8601 text, or words such as `yesterday` and `3 days ago`; a span of time gives its beginning.
 
     Raises InvalidValueError.
     """
@@ -147,7 +147,7 @@ def named_instant(text: str, now: datetime) -> datetime:
 
 
 def in_project(parts: Parts, place: Place, path: str) -> str:
-    """The path, typed in the place's folder, relative to the project's root; InvalidValueError when outside of it."""
+    """Return a path typed at that location relative to the project's root; InvalidValueError if it is outside."""
     relative = parts.workspace.relative(place, path, folder_of(place))
     if not relative:
         raise InvalidValueError(f"{path} is outside of the project at {place.root}", hint="give a path inside of it")
@@ -155,23 +155,23 @@ def in_project(parts: Parts, place: Place, path: str) -> str:
 
 
 def folder_of(place: Place) -> str:
-    """The absolute folder a place was asked from."""
+    """Return the absolute folder for which a location was resolved."""
     return f"{place.root}/{place.prefix}" if place.prefix else place.root
 
 
 def deliveries(parts: Parts, place: Place, session: SessionId, lesson: LessonId, limit: int) -> list[Delivery]:
-    """What was shown in this project, newest first."""
+    """Return what was shown in this project, newest first."""
     where = LogFilter(project=place.project.id, session=session, lesson=lesson, limit=limit)
     return parts.store.find_records(Delivery, where)
 
 
 def changes(parts: Parts, place: Place, limit: int) -> list[Change]:
-    """What changed this project's memory, newest first."""
+    """Return the changes of this project's memory, newest first."""
     return parts.store.find_records(Change, LogFilter(project=place.project.id, limit=limit))
 
 
 def history(parts: Parts, lesson: LessonId) -> History:
-    """All that the log knows of a lesson, in every project."""
+    """Return all log records of a lesson, in every project."""
     store, where = parts.store, LogFilter(lesson=lesson)
     return History(
         changes=tuple(store.find_records(Change, where)),

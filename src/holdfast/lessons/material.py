@@ -1,7 +1,7 @@
-"""Material: what a session has read. A rule whose words stand there is the material's, whoever repeats it.
+"""Material: the texts that a session has read. A rule with their words comes from them, whoever repeats it.
 
-An agent that read a file repeats it in every session, so repetition of its words proves nothing, and neither does a
-tool call that hands them to the memory.
+An agent that read a file repeats it in every session, so repetition proves nothing, and neither does a tool call that
+stores the words in the memory.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ ALWAYS_READ = (
     ".github/copilot-instructions.md", ".claude/CLAUDE.md", "DEVELOPMENT.md", "HACKING.md", "CHANGELOG.md", "NOTES.md",
     "TODO.md", "package.json", "Makefile", "pyproject.toml",
 )  # fmt: skip
-"""Files that hosts put into an agent's context, or that agents look at first, without an event that says so."""
+"""Files that hosts put into an agent's context, or that agents read first, without an event that says so."""
 
 
 class Material:
-    """The texts that some events brought into a session, asked once and kept."""
+    """The texts that some events brought into a session, loaded once."""
 
     def __init__(self, parts: Parts, place: Place, events: Iterable[Event]) -> None:
         self._parts = parts
@@ -52,9 +52,9 @@ class Material:
         self._pieces: list[tuple[int, str, frozenset[str]]] | None = None
 
     def holds(self, rule: str, written_in: EventId | None = None) -> str:
-        """Where the rule's words stand: a file's name or a tool's; empty when nothing that was read says it.
+        """Return the name of a file or tool with the rule's words; empty when nothing that was read contains them.
 
-        For a rule that was written in an event of the session only what was read before it counts: a commit's own
+        For a rule that was written in an event of the session, only texts read before it count, because a commit's own
         words come back from `git log`.
         """
         wanted = _stems(rule)
@@ -68,12 +68,12 @@ class Material:
         return next((name for at, name, piece in self._pieces if at < end and len(wanted & piece) >= least), "")
 
     def _texts(self) -> Iterator[tuple[int, str, str]]:
-        """(position, name, text) of tool output, failures, pasted text, replaced text and the files that were read."""
+        """Yield (position, name, text) of tool output, failures, pasted text, replaced text and files read."""
         files: dict[str, int] = {}
         persons = [event.text for event in self._events if event.kind == "prompt" and event.trust == "person"]
         for at, event in enumerate(self._events):
             if event.command.startswith(OWN_COMMAND):
-                continue  # it prints lessons: memory is no evidence for or against itself
+                continue  # it prints lessons, and memory is no evidence for or against itself
             if event.tool == MEMORY_TOOL:
                 continue  # the agent's own words
             if event.kind in ("tool_result", "tool_failure") and event.trust != "person":
@@ -91,7 +91,7 @@ class Material:
                 yield files.get(path, -1), path, self._as_found(path, content[:FILE_BYTES].decode("utf-8", "replace"))
 
     def _as_found(self, path: str, content: str) -> str:
-        """The file without the lines that these events wrote into it."""
+        """Return the file without the lines that these events wrote into it."""
         edits = [event for event in self._events if event.kind == "file_edit" and path in event.files]
         own = {line.strip() for edit in edits for line in edit.new.splitlines()}
         own -= {line.strip() for edit in edits for line in edit.old.splitlines()}
@@ -99,21 +99,21 @@ class Material:
 
 
 def recent_events(parts: Parts, place: Place) -> list[Event]:
-    """The events of the sessions that are under way in this project, as near as the store can tell."""
+    """Return the events of the current sessions in this project, as well as the store can tell."""
     learned = learned_position(parts.store)
     where = EventFilter(project=place.project.id, after=max(0, learned - RECENT_EVENTS))
     return [event for _, event in parts.store.find_events(where)]
 
 
 def _without_refusal(event: Event, persons: Iterable[str]) -> str:
-    """A tool's text; of a refused call without the user's words behind it, which are a prompt of their own."""
+    """Return a tool's text; for a refused call without the user's words at its end, which are also a prompt."""
     if not refused(event):
         return event.text
     return next((event.text.removesuffix(words) for words in persons if event.text.endswith(words)), event.text)
 
 
 def _not_spoken(event: Event) -> str:
-    """What stands in a prompt and no person typed."""
+    """Return the parts of a prompt that no person typed."""
     if event.trust in ("tool", "repository"):
         return event.text
     words = own_words(event.text)
@@ -123,7 +123,7 @@ def _not_spoken(event: Event) -> str:
 
 
 def _pieces(text: str) -> Iterator[frozenset[str]]:
-    """The stems of each few lines of the text that stand together; a long line counts sentence by sentence."""
+    """Yield the stems of each few adjacent lines of the text; a long line is split into sentences."""
     whole = (line for line in text.splitlines() if line.strip())
     lines = [_stems(part) for line in whole for part in (line.split(". ") if len(line) > LINE_LIMIT else (line,))]
     for at in range(len(lines)):

@@ -1,8 +1,8 @@
-"""Which of the lessons that are staged on branches are seen at a place. Lean: every hook asks.
+"""Returns which staged lessons are visible at a location. It is lean, because every hook asks.
 
-The answer is kept as a state of the store, a line for each checkout: its commit, its branch, how closely it was looked
-at, and the lessons that are seen. It is worked out anew (`staging.find_seen`) where HEAD has moved since, or where a
-lesson was staged; so a hook asks git once a commit, and only where lessons are staged at all.
+The answer is stored as a state of the store, a line for each checkout: its commit, its branch, how closely it was
+checked, and the visible lessons. It is computed again (`staging.find_seen`) when HEAD has moved, or when a lesson was
+staged. So a hook asks git once a commit, and only where lessons are staged at all.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from holdfast.ports.parts import Parts
 
 NONE = "none"
-"""Kept where no lesson is staged; an empty value: not known."""
+"""Stored where no lesson is staged; an empty value means that it is not known."""
 CLOSE, GLANCE = "close", "glance"
 
 CHECKOUTS_KEPT = 8
@@ -26,7 +26,7 @@ CHECKOUTS_KEPT = 8
 
 
 def seen_here(parts: Parts, place: Place) -> tuple[LessonId, ...] | None:
-    """The staged lessons that are seen at the place; None: all of them, since nothing is checked out there."""
+    """Return the staged lessons visible at the location; None: all of them, because nothing is checked out there."""
     if not (place.commit or place.branch):
         return None
     kept_answers = parts.store.get_state(STAGED_SEEN, place.project.id)
@@ -43,7 +43,7 @@ def seen_here(parts: Parts, place: Place) -> tuple[LessonId, ...] | None:
 
     lessons = find_staged(parts, place)
     seen, is_sure = find_seen(parts, place, lessons) if lessons else ((), True)
-    if is_sure or parts.hasty:  # a hook that git left without an answer does not ask again before HEAD moves
+    if is_sure or parts.hasty:  # a hook that got no answer from git does not ask again before HEAD moves
         line = " ".join([key, GLANCE if parts.hasty else CLOSE, *seen])
         others = [line for line in lines if not line.startswith(key + " ")]
         _keep(parts, place, "\n".join([line, *others][:CHECKOUTS_KEPT]) if lessons else NONE, lessons)
@@ -51,19 +51,19 @@ def seen_here(parts: Parts, place: Place) -> tuple[LessonId, ...] | None:
 
 
 def _keep(parts: Parts, place: Place, answers: str, lessons: list[Lesson]) -> None:
-    """Write the answers down, unless another lesson was staged meanwhile; a store that is only read goes without."""
+    """Store the answers, unless another lesson was staged meanwhile; ignore a store that cannot be written."""
     from holdfast.lessons.staging import find_staged
 
     try:
         parts.store.set_state(STAGED_SEEN, place.project.id, answers)
-        if find_staged(parts, place) != lessons:  # who staged it may have cleared them before we wrote them
+        if find_staged(parts, place) != lessons:  # another process may have cleared the answers before we wrote them
             forget_seen(parts, place.project.id)
     except StoreError:
         return
 
 
 def hidden_here(parts: Parts, place: Place) -> frozenset[LessonId]:
-    """The staged lessons that are not seen at the place."""
+    """Return the staged lessons that are invisible at the location."""
     seen = seen_here(parts, place)
     if seen is None or parts.store.get_state(STAGED_SEEN, place.project.id) == NONE:
         return frozenset()
@@ -73,5 +73,5 @@ def hidden_here(parts: Parts, place: Place) -> frozenset[LessonId]:
 
 
 def forget_seen(parts: Parts, project: str) -> None:
-    """Have the answers of a project worked out anew: a lesson was staged."""
+    """Drop a project's stored answers, because a lesson was staged."""
     parts.store.set_state(STAGED_SEEN, project, "")

@@ -1,8 +1,8 @@
-"""Staging: a lesson learnt on a branch is seen there and on what grows from it, and everywhere once it is merged.
+"""Staging: a lesson learnt on a branch is visible there and on branches from it, and everywhere after the merge.
 
 A lesson is staged when it is about code that the branch has changed, or is a decision that no person stated. It stays
-so until the main line has what it is about: the commit, its changes under other commits, or the very text it is
-anchored to. Where that cannot be told, a lesson is seen rather than hidden (ADR 32).
+staged until the main branch has its subject: the commit, its changes in other commits, or the exact text of its
+anchors. Where git cannot tell, a lesson is visible rather than hidden (ADR 32).
 """
 
 from __future__ import annotations
@@ -32,34 +32,34 @@ if TYPE_CHECKING:
 
 
 class Staged(Frozen):
-    """A staged lesson and what became of its branch, as far as this clone tells."""
+    """A staged lesson and the fate of its branch, as far as this clone knows."""
 
     lesson: Lesson
     is_seen: bool
-    """Whether it is seen where the question was asked."""
+    """Whether it is visible at the location in question."""
     fate: str
-    """`open`: the branch is there; `gone`: it is not, and was not merged as far as git tells."""
+    """`open`: the branch exists; `gone`: it does not, and git knows of no merge."""
 
 
 # Staging
 
 
 def stage(parts: Parts, place: Place, lesson: Lesson, branch: str = "", branches: Branches | None = None) -> Lesson:
-    """The new lesson, staged where it is of a branch alone; else as it is.
+    """Return the new lesson, staged if it belongs to a branch alone.
 
-    `branch` is where it was learnt, by default what is checked out. `branches` spares a second question to git.
+    `branch` is where it was learnt, by default the one checked out. Pass `branches` to save a second query of git.
     """
     branch = branch or place.branch
     if not branch or not place.commit or (lesson.scope.level, lesson.scope.project) != ("project", place.project.id):
         return lesson
     branches = branches or parts.workspace.branches(place)
     scope, lines = _scope_on(place, branches, lesson.scope, branch), branches.main_commits() or ()
-    is_staged = scope.branch and _is_of_branch(parts, branches, lesson, (*lines, scope.base))
+    is_staged = scope.branch and _is_branch_only(parts, branches, lesson, (*lines, scope.base))
     return replace(lesson, scope=scope) if is_staged else lesson
 
 
 class SharedStaging:
-    """Staging of lessons that are files: one is staged where its file is on no main line."""
+    """Staging of lessons that are files: a lesson is staged while no main branch has its file."""
 
     def __init__(self, parts: Parts, place: Place, folder: str) -> None:
         self._place = place
@@ -69,7 +69,7 @@ class SharedStaging:
         self._is_known = False
 
     def is_merged(self, path: str) -> bool:
-        """Whether a main line has the file, or none is known."""
+        """Return whether a main branch has the file; also True when no main branch is known."""
         if not self._is_known:
             self._is_known = True
             lines = self._branches.main_commits() or ()
@@ -78,32 +78,32 @@ class SharedStaging:
         return self._merged is None or f"{self._folder}/{path}" in self._merged
 
     def stage(self, lesson: Lesson, path: str) -> Lesson:
-        """A lesson that came in with that file, staged on what is checked out where the file is of that branch."""
+        """Return an incoming lesson from that file, staged on the current branch if only the branch has the file."""
         if not self._place.branch or not self._place.commit or self.is_merged(path):
             return lesson
         return replace(lesson, scope=_scope_on(self._place, self._branches, lesson.scope, self._place.branch))
 
     def unstage(self, lesson: Lesson, path: str) -> Lesson:
-        """The lesson as it is now: not staged any more once a main line has its file."""
+        """Return the lesson, no longer staged once a main branch has its file."""
         if not lesson.scope.branch or not self.is_merged(path):
             return lesson
         return replace(lesson, scope=unstaged(lesson.scope))
 
 
 def unstaged(scope: Scope) -> Scope:
-    """The scope of a lesson that is seen everywhere."""
+    """Return the scope of a lesson that is visible everywhere."""
     return replace(scope, branch="", commit="", base="")
 
 
 def fork_of(branches: Branches, commit: str, lines: Sequence[str]) -> str:
-    """The newest commit that the commit has in common with one of the lines; empty for none."""
+    """Return the newest commit that the commit shares with one of the lines; empty if there is none."""
     forks = dict.fromkeys(fork for line in lines if (fork := branches.fork(line, commit)))
     dated = [(at, fork) for fork in forks if len(forks) > 1 and (at := branches.time(fork)) is not None]
     return max(dated)[1] if dated else next(iter(forks), "")
 
 
 def _scope_on(place: Place, branches: Branches, scope: Scope, branch: str) -> Scope:
-    """The scope of a lesson staged on the branch; as it is where that is the main line, or git does not know it."""
+    """Return the scope staged on the branch; unchanged for the main branch, or a branch that git does not know."""
     tip = branches.tip(branch)
     if not tip or branches.is_main(branch):
         return scope
@@ -112,15 +112,15 @@ def _scope_on(place: Place, branches: Branches, scope: Scope, branch: str) -> Sc
     return replace(scope, branch=branch, commit=commit, base=base) if base else scope
 
 
-def _is_of_branch(parts: Parts, branches: Branches, lesson: Lesson, lines: Sequence[str]) -> bool:
-    """Whether the main line has not what the lesson is about; false where that cannot be told."""
+def _is_branch_only(parts: Parts, branches: Branches, lesson: Lesson, lines: Sequence[str]) -> bool:
+    """Return whether the main branch lacks the lesson's subject; False where git cannot tell."""
     if not lesson.paths:
         return profile_of(lesson.kind).is_staged_unanchored and lesson.trust != "person"
     return all(_has_anchors(parts, branches, line, lesson) is False for line in lines)
 
 
 def restated(known: Lesson, draft: Lesson) -> Scope:
-    """The scope of a known lesson that was stated again: of another branch too, it is no branch's alone."""
+    """Return the scope of a known lesson that was stated again; a statement on another branch ends its staging."""
     same = known.scope.branch == draft.scope.branch
     return known.scope if same else unstaged(known.scope)
 
@@ -129,12 +129,12 @@ def restated(known: Lesson, draft: Lesson) -> Scope:
 
 
 def find_staged(parts: Parts, place: Place) -> list[Lesson]:
-    """The project's lessons that are staged on a branch, newest first."""
+    """Return the project's lessons that are staged on a branch, newest first."""
     return parts.store.find(LessonFilter(project=place.project.id, staged=True, limit=STAGED_AT_MOST))
 
 
 def find_seen(parts: Parts, place: Place, lessons: Sequence[Lesson]) -> tuple[tuple[LessonId, ...], bool]:
-    """Those of the staged lessons that are seen at the place, and whether git could tell of all."""
+    """Return the staged lessons that are visible at the location, and whether git could answer for all of them."""
     branches = parts.workspace.branches(place)
     commits = [lesson.scope.commit for lesson in lessons if _has_own_commit(lesson)]
     missing = branches.missing(place.commit, list(dict.fromkeys(commits))) if commits else frozenset()
@@ -161,16 +161,16 @@ def find_seen(parts: Parts, place: Place, lessons: Sequence[Lesson]) -> tuple[tu
 
 
 def _has_own_commit(lesson: Lesson) -> bool:
-    """Whether the branch had a commit of its own when the lesson was staged."""
+    """Return whether the branch had a commit of its own when the lesson was staged."""
     return bool(lesson.scope.commit) and lesson.scope.commit != lesson.scope.base
 
 
 def _has_anchors(
     parts: Parts, branches: Branches, commit: str, lesson: Lesson, blobs: Mapping[str, str] | None = None
 ) -> bool | None:
-    """Whether the commit has everything that the lesson is anchored to, as it was recorded; false without anchors.
+    """Return whether the commit has all of the lesson's anchors as they were recorded; False without anchors.
 
-    `blobs` are the commit's, where they are known already.
+    `blobs` are the commit's, where they are known already. Return None when git cannot tell.
     """
     anchors = [anchor for anchor in lesson.anchors if anchor.path]
     if blobs is None and anchors:
@@ -198,9 +198,9 @@ def _has_anchor(parts: Parts, branches: Branches, commit: str, anchor: Anchor, b
 
 
 def settle(parts: Parts, place: Place) -> Change | None:
-    """Let the lessons be seen everywhere that the main line has by now; None when there are none.
+    """Unstage the lessons whose subject the main branch has by now; return the change, None if there are none.
 
-    A lesson staged before its branch had a commit is given the branch's commit.
+    A lesson that was staged before its branch had a commit gets the branch's commit.
     """
 
     def step() -> Change | None:
@@ -233,8 +233,8 @@ def settle(parts: Parts, place: Place) -> Change | None:
 
 
 def _state(branches: Branches, staged: Sequence[Lesson], lines: Sequence[str]) -> str:
-    """What differs once another look at the staged lessons may tell more: the lessons and the tips."""
-    from hashlib import blake2b  # a hook that looks for staged lessons does not come here
+    """Return a digest that changes whenever checking the staged lessons again may give another result."""
+    from hashlib import blake2b  # loaded late: a hook that looks up staged lessons does not get here
 
     tips = {lesson.scope.branch: branches.tip(lesson.scope.branch) for lesson in staged}
     versions = [[lesson.id, render_instant(lesson.recorded_at)] for lesson in staged]
@@ -242,7 +242,7 @@ def _state(branches: Branches, staged: Sequence[Lesson], lines: Sequence[str]) -
 
 
 def _settled(parts: Parts, branches: Branches, lesson: Lesson, lines: Sequence[str]) -> Lesson | None:
-    """The lesson as it is now: not staged any more, or at its branch's first commit; None when nothing changed."""
+    """Return the lesson unstaged, or with its branch's first commit; None when nothing changed."""
     scope = lesson.scope
     if lesson.paths and any(_has_anchors(parts, branches, line, lesson) for line in lines):
         return _unstaged(parts, lesson)
@@ -250,7 +250,7 @@ def _settled(parts: Parts, branches: Branches, lesson: Lesson, lines: Sequence[s
     if tip is None:
         return None
     if tip and branches.was_at(scope.branch, scope.commit) is False:
-        tip = ""  # another branch of the same name
+        tip = ""  # another branch of the same name exists now
     last = tip or branches.last_tip(scope.branch)
     own = [commit for commit in dict.fromkeys((scope.commit, last)) if commit and commit != scope.base]
     for line in lines:
@@ -260,7 +260,7 @@ def _settled(parts: Parts, branches: Branches, lesson: Lesson, lines: Sequence[s
         if _has_own_commit(lesson) and scope.commit not in missing:
             return _unstaged(parts, lesson)
         if not _has_own_commit(lesson) and last and last in own and last not in missing and not lesson.paths:
-            return _unstaged(parts, lesson)  # what was not committed then is merged now
+            return _unstaged(parts, lesson)  # work that was uncommitted at staging is merged now
         if any(commit in missing and branches.is_applied(line, commit) for commit in own):
             return _unstaged(parts, lesson)
     if not _has_own_commit(lesson) and tip and tip != scope.commit and not _is_on_any(branches, lines, tip):
@@ -275,7 +275,7 @@ def _is_on_any(branches: Branches, lines: Sequence[str], commit: str) -> bool:
 
 
 def _is_doubtful(branches: Branches, lesson: Lesson, lines: Sequence[str], own: Sequence[str]) -> bool:
-    """Whether the branch may have been merged in a form that nothing tells: the main line has changed its files."""
+    """Return whether the branch may have been merged in an undetectable form: the main branch has changed its files."""
     base = lesson.scope.base
     paths = lesson.paths or (branches.changed(base, own[-1]) if base and own else ()) or ()
     before = branches.blobs(base, paths) if base and paths else None
@@ -290,7 +290,7 @@ def _unstaged(parts: Parts, lesson: Lesson) -> Lesson:
 
 
 def list_staged(parts: Parts, place: Place) -> list[Staged]:
-    """The staged lessons of the project, by branch, the newest first."""
+    """Return the staged lessons of the project, by branch, newest first."""
     lessons = find_staged(parts, place)
     branches = parts.workspace.branches(place)
     seen = frozenset(find_seen(parts, place, lessons)[0] if place.commit or place.branch else (x.id for x in lessons))
@@ -305,7 +305,7 @@ def list_staged(parts: Parts, place: Place) -> list[Staged]:
 
 
 def rescue(parts: Parts, place: Place, lessons: Callable[[], Sequence[Lesson]], *, author: str = "") -> list[Lesson]:
-    """Let those of the lessons that are staged be seen everywhere; undoable."""
+    """Unstage those of the lessons that are staged; undoable."""
 
     def step() -> list[Lesson]:
         staged = [lesson for lesson in lessons() if lesson.scope.branch]

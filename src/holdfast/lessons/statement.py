@@ -1,4 +1,4 @@
-"""Statement: what somebody says a lesson is, made clean, and the lesson fields that follow from it."""
+"""Statement: cleans what somebody states as a lesson, and derives the lesson's fields from it."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ TEXTS = ("title", "insight", "why", "how", "topic_key")
 LISTS = ("snippets", "tags")
 NAMES = ("files", "symbols")
 _NAME_SIGNS = str.maketrans("-_/.", "    ")
-"""Signs between the words of names: a name can be a sentence."""
+"""Replaces the signs between words of a name by spaces, because a name can contain a sentence."""
 
 
 def doubt(trust: Trust, fields: Mapping[str, Any]) -> str:
-    """Why words as they were given may not be believed without a person, or an empty string; a person's always may."""
+    """Return why the fields need a person's confirmation, or an empty string; a person's own never do."""
     if trust in ("person", "verified"):
         return ""
     from holdfast.lessons.suspicion import suspicion
@@ -38,21 +38,21 @@ def doubt(trust: Trust, fields: Mapping[str, Any]) -> str:
 
 
 def doubtful_name(names: Iterable[str]) -> str:
-    """Why names of files or symbols may not be shown to an agent: one of them is a sentence that attacks it."""
+    """Return why names of files or symbols may not be shown to an agent: one of them is an attack in words."""
     from holdfast.lessons.suspicion import suspicion
 
     return suspicion("\n".join(name.translate(_NAME_SIGNS) for name in names))
 
 
 def clean(text: str) -> str:
-    """The text without secrets, private spans, hidden characters and outer blanks."""
+    """Return the text without secrets, private spans, hidden characters and outer blanks."""
     from holdfast.text.redaction import redact
 
     return redact(without_hidden(text)).strip()
 
 
 def clean_all(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields with their texts clean and empty list items dropped. Raises InvalidValueError for a wrong type."""
+    """Return the fields with clean texts and without empty list items. Raises InvalidValueError for a wrong type."""
     done = dict(fields)
     for name in TEXTS:
         if name in done:
@@ -64,7 +64,7 @@ def clean_all(fields: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def with_title(fields: dict[str, Any]) -> dict[str, Any]:
-    """The fields with a title, made from the insight when none is given.
+    """Return the fields with a title, derived from the insight when there is none.
 
     Raises InvalidValueError for an insight that is missing, too long or all private.
     """
@@ -73,13 +73,14 @@ def with_title(fields: dict[str, Any]) -> dict[str, Any]:
         raise InvalidValueError("a lesson needs an insight: the rule to remember", hint="state it in a sentence")
     if insight == "[private]":
         raise InvalidValueError(
-            "nothing is left of a lesson that is all private", hint="take <private> off, or keep it"
+            "the whole insight is private, so nothing of it may be stored",
+            hint="remove <private>, or do not store the lesson",
         )
     if not duplicate_key(insight):
         raise InvalidValueError(f"an insight needs words: {insight[:40]!r}", hint="state the rule in a sentence")
     if len(insight) > INSIGHT_LIMIT:
         raise InvalidValueError(
-            f"an insight has at most {INSIGHT_LIMIT:,} characters, this one {len(insight):,}",
+            f"an insight has at most {INSIGHT_LIMIT:,} characters, but this one has {len(insight):,}",
             hint="make it several lessons, or move code into snippets",
         )
     return {**fields, "title": fields.get("title") or title_of(insight)}
@@ -88,10 +89,10 @@ def with_title(fields: dict[str, Any]) -> dict[str, Any]:
 def anchors_of(
     parts: Parts, place: Place, files: Sequence[str], symbols: Sequence[str], words: str = ""
 ) -> tuple[tuple[Anchor, ...], tuple[str, ...]]:
-    """Anchors to the code of now, and globs: a file is `path`, `path:LINE` or `path::symbol`; `src/**` is a glob.
+    """Return anchors to the present code, and globs. A file is `path`, `path:LINE` or `path::symbol`; a glob `src/**`.
 
     Symbols are looked up in the files, then in the project; the lesson's `words` name definitions, too. Raises
-    InvalidValueError for a file outside of the project.
+    InvalidValueError for a file outside the project.
     """
     from holdfast.lessons.anchoring import Subject, anchor_subject, parse_named
     from holdfast.text.redaction import redact
@@ -111,7 +112,7 @@ def anchors_of(
 
 
 def merged(old: Lesson, new: Lesson) -> dict[str, Any]:
-    """What `old` gains from a restatement: fields whose value changes. Texts it has stay, lists are united."""
+    """Return the fields of `old` that change by a restatement. Existing texts stay, lists are united."""
     gains: dict[str, Any] = {
         name: getattr(new, name) for name in ("why", "how", "topic_key", "revival") if not getattr(old, name)
     }
@@ -126,7 +127,7 @@ def merged(old: Lesson, new: Lesson) -> dict[str, Any]:
 
 
 def texts(name: str, value: Any) -> tuple[str, ...]:
-    """A list of texts as a tuple; one text is a list of one. Raises InvalidValueError for anything else."""
+    """Return a list of texts as a tuple; a single text counts as a list. Raises InvalidValueError for anything else."""
     items = (value,) if isinstance(value, str) else value
     if not isinstance(items, (list, tuple)):
         raise InvalidValueError(f"{name} must be a list of texts")
@@ -148,7 +149,7 @@ def _are_anchors(items: Iterable[Any]) -> bool:
 
 
 def _united_anchors(old: Iterable[Anchor], new: Iterable[Anchor]) -> Iterable[Anchor]:
-    """Each anchor once; a whole file gives way to what in it is meant."""
+    """Return each anchor once; anchors to definitions replace one to their whole file."""
     anchors = {(anchor.path, anchor.symbol): anchor for anchor in old}
     for anchor in new:
         anchors.setdefault((anchor.path, anchor.symbol), anchor)

@@ -1,7 +1,7 @@
-"""Suspicion: why a text may not be believed without a person.
+"""Suspicion: why a text needs a person's confirmation before it is believed.
 
-Text that addresses the agent, hides characters or carries a payload looks like an attack, and is quarantined. What may
-be right but does harm when it is not is another matter: see `text.orders`.
+Text that addresses the agent, hides characters or carries a payload looks like an attack, and is quarantined. For text
+that may be right but does harm when it is wrong see `text.orders`.
 
 Source of the patterns: the published attacks on agents' memories and the OWASP notes on prompt injection.
 """
@@ -32,7 +32,7 @@ _RUN = re.compile(r"[A-Za-z0-9+/]{100,}={0,2}")
 
 
 def suspicion(text: str) -> str:
-    """The reason in a few words, or an empty string for a text that needs no quarantine."""
+    """Return the reason in a few words, or an empty string for a text that needs no quarantine."""
     if hides_something(text):
         return "hidden characters"
     plain = folded(without_hidden(text))
@@ -46,6 +46,6 @@ def suspicion(text: str) -> str:
 
 
 def _is_payload(run: str) -> bool:
-    """Whether it is a long run of mixed case and digits; a path or a hash is not one."""
+    """Return whether it is a long run of mixed case and digits, and neither a path nor a hash."""
     mixed = run != run.lower() and run != run.upper() and any(c.isdigit() for c in run)
     return mixed and run.count("/") * 20 < len(run)

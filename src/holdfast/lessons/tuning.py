@@ -1,4 +1,4 @@
-"""What the use cases' shared parts go by, each with its unit. ARCHITECTURE.md says how they are guarded."""
+"""Constants of the use cases' shared code, each with its unit. ARCHITECTURE.md says how they are guarded."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""What became of deliveries, and what that moves: standing, weights, thresholds (ADR 24).
+"""Outcomes of deliveries, and their effects on lessons: standing, weights, thresholds (ADR 24).
 
 It may touch: `capture`, `lessons` and below.
-Begin with `settle`, which reads a session to its end; `judge` gives one delivery its verdict.
+Begin with `settle`, which judges a session to its end; `judge` gives one delivery its verdict.
 """

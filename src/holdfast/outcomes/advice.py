@@ -1,8 +1,8 @@
-"""What a lesson asks for, in a form that actions can be compared with: names, commands, files, tests.
+"""Extracts from a lesson what actions can be compared with: names, commands, files, tests.
 
-Advice is read from the lesson's words: code in backquotes, paths, identifiers and flags, each affirmed or denied by the
-clause it stands in. A lesson that only describes has names too, but nobody can fail to follow it: `is_order` is false.
-Loaded by the learner alone, never by a hook.
+Advice is read from the lesson's words: code in backquotes, paths, identifiers and flags, each affirmed or denied by its
+clause. A lesson that only describes has names too, but nobody can fail to follow it: `is_order` is false.
+Only the learner loads this module, never a hook.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from holdfast.domain.lesson import Lesson
 
 TESTS, TEST_FIRST, ELSEWHERE = "tests with the change", "failing test first", "look elsewhere too"
-"""Habits of which a session's actions show whether they were kept."""
+"""Habits that a session's actions can show."""
 
 _CODE = re.compile(
     r"`(?P<quoted>[^`\n]{2,120})`"
@@ -59,7 +59,7 @@ _DEMAND = re.compile(
     r"|\b(?:must|should|have to|has to|always|never|only with|only through|instead of|rather than)\b",
     re.IGNORECASE,
 )
-"""A sentence that tells its reader to use what it names."""
+"""A sentence that tells its reader to use the names in it."""
 _PROGRAM = re.compile(r"[a-z][\w.-]*$|\./[\w./-]+$")
 _PATH = re.compile(r"(?:[\w.-]+/)*[\w-][\w.-]*\.[A-Za-z]\w{0,5}$")
 
@@ -68,30 +68,30 @@ class Advice(Frozen):
     """What a lesson asks for and warns of."""
 
     names: tuple[str, ...] = ()
-    """Code that it affirms: to be used."""
+    """Code that it affirms, to be used."""
     ordered: tuple[str, ...] = ()
-    """Of the names: those that a sentence tells the reader to use."""
+    """Those of the names that a sentence tells the reader to use."""
     denied: tuple[str, ...] = ()
-    """Code that it denies: not to be used."""
+    """Code that it denies, not to be used."""
     commands: tuple[str, ...] = ()
     denied_commands: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
-    """Files it is about or names, relative to the project or as its words name them: who edits one may need another."""
+    """Files it is about or names, relative to the project or as in its words; editing one may require another."""
     wants_tests: bool = False
     habit: str = ""
-    """The habit of work that it asks for, of `text.occasions.HABITS`."""
+    """The habit of work that it asks for, one of `text.occasions.HABITS`."""
     linters: tuple[str, ...] = ()
     """Linters that it is about."""
     is_order: bool = False
     """It says what to do, so that it can be ignored."""
     signature: str = ""
-    """The failure it answers."""
+    """Signature of the failure that it answers."""
     failing: str = ""
     """The command whose failure it answers."""
 
 
 def advice_of(lesson: Lesson) -> Advice:
-    """Everything in the lesson that actions can be compared with."""
+    """Return everything in the lesson that actions can be compared with."""
     profile = profile_of(lesson.kind)
     sayings = dict.fromkeys((lesson.title, lesson.insight, lesson.how))
     text = "\n".join(filter(None, sayings))
@@ -122,7 +122,7 @@ def advice_of(lesson: Lesson) -> Advice:
 
 
 def _names_in(text: str) -> Iterator[tuple[str, bool, bool]]:
-    """(code, whether it is affirmed, whether its sentence demands something), in order."""
+    """Yield (code, whether it is affirmed, whether its sentence demands something), in order."""
     for sentence in _SENTENCE_END.split(text):
         is_demand = bool(_DEMAND.search(sentence))
         for match in _CODE.finditer(sentence):
@@ -132,22 +132,22 @@ def _names_in(text: str) -> Iterator[tuple[str, bool, bool]]:
 
 
 def _is_distinctive(name: str) -> bool:
-    """Whether it is code, not a word of the language that somebody put into backquotes."""
+    """Return whether it is code and not an ordinary word that somebody put into backquotes."""
     has_letters = any(char.isalpha() for char in name)
     return has_letters and (not name.isalpha() or name[1:] != name[1:].lower())
 
 
 def _is_affirmed(lead: str) -> bool:
-    """Whether what follows these words of a sentence is affirmed: the last denial or verb before it decides.
+    """Return whether the text after these words is affirmed: the last denial or verb before it decides.
 
-    A verb right behind a denial is denied itself: `never use`.
+    A verb right after a denial is denied itself: `never use`.
     """
     affirmed, denied_at = True, -DENIAL_REACH - 1
     for cue in _CUE.finditer(lead):
         if cue["deny"]:
             affirmed, denied_at = False, cue.end()
         elif cue["turn"]:
-            # a list goes on as it began: `do not use A, B or C`
+            # A list continues as it began: `do not use A, B or C`.
             affirmed = affirmed if cue["turn"] in (",", "and") else True
         elif cue.start() - denied_at > DENIAL_REACH:
             affirmed = True
@@ -155,13 +155,13 @@ def _is_affirmed(lead: str) -> bool:
 
 
 def _is_command(name: str) -> bool:
-    """Whether it is several words of which the first may be a program: `git rev-parse --git-dir`."""
+    """Return whether it has several words of which the first may be a program: `git rev-parse --git-dir`."""
     first, _, rest = name.partition(" ")
     plain = not any(char in name for char in "(){}=<>;\"'…") and bool(_PROGRAM.match(first))
     return bool(rest) and plain and bool(command_target(name))
 
 
 def _is_call(name: str) -> bool:
-    """Whether it is a call such as `exec.Command(` or `os.Getwd`, not a file's name with a short ending."""
+    """Return whether it is a call such as `exec.Command(` or `os.Getwd`, not a file's name with a short ending."""
     ending = name.rpartition(".")[2]
     return "/" not in name and (not ending.islower() or name.count(".") > 1)

@@ -1,4 +1,4 @@
-"""A session's bill: what it was told and what that came to, what it missed, what it taught."""
+"""A session's bill: what it was told and how that ended, what it missed, what it taught."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ class Bill(Frozen):
     learnt: int = 0
     tokens: int = 0
     judged: int = 0
-    """Of the lessons told, those that were judged: the others wait for the session's end."""
+    """How many of the lessons told were judged; the others wait for the session's end."""
 
     @property
     def words(self) -> str:
-        """One line: `told 4 (2 heeded), missed 1, learnt 3`."""
+        """The bill in one line: `told 4 (2 heeded), missed 1, learnt 3`."""
         followed = [f"{count} {word}" for word, count in self._verdicts() if count]
         followed += [f"{self.told - self.judged} not judged yet"] if self.judged < self.told else []
         came_to = f" ({', '.join(followed)})" if followed else ""
@@ -45,7 +45,7 @@ class Bill(Frozen):
 
 
 def bill_of(parts: Parts, place: Place, session: SessionId) -> Bill | None:
-    """The bill of a session of the project, by default of the latest that has any entry; None where there is none."""
+    """Return the bill of a session of the project, by default of the latest with an entry; None without any."""
     session = session or _latest(parts, place)
     if not session:
         return None
@@ -56,7 +56,7 @@ def bill_of(parts: Parts, place: Place, session: SessionId) -> Bill | None:
     lessons = parts.store.find(LessonFilter(project=place.project.id, states=STATES, limit=BILLED_MOST))
     learnt = sum(lesson.provenance.session == session for lesson in lessons)
     if not (deliveries or outcomes or learnt):
-        return None  # nobody knows the session
+        return None  # the session is unknown
     return Bill(
         session=session,
         told=len({delivery.lesson for delivery in deliveries}),
@@ -73,7 +73,7 @@ def bill_of(parts: Parts, place: Place, session: SessionId) -> Bill | None:
 
 
 def _latest(parts: Parts, place: Place) -> SessionId:
-    """The session of the newest delivery, outcome or lesson of the project."""
+    """Return the session of the newest delivery, outcome or lesson of the project."""
     where = LogFilter(project=place.project.id, limit=1)
     dated = [(outcome.at, outcome.session) for outcome in parts.store.find_records(Delivery, where)]
     dated += [(outcome.at, outcome.session) for outcome in parts.store.find_records(Outcome, where) if outcome.session]
@@ -85,7 +85,7 @@ def _latest(parts: Parts, place: Place) -> SessionId:
 
 
 def _is_lesson(parts: Parts, delivery: Delivery) -> bool:
-    """Not a restored checkpoint, which is logged under its own id."""
+    """Return False for a restored checkpoint, which is logged under its own id."""
     try:
         return bool(parts.store.get([delivery.lesson]))
     except LessonNotFoundError:

@@ -1,9 +1,9 @@
 """Estimates with intervals: shares and differences of shares over sessions, by a bootstrap.
 
-Deliveries of one session are not independent, so sessions are what is drawn again. A plain bootstrap of few sessions is
-too sure of itself: with none heeded of eight it says "nought, certainly". So weights are drawn as the Bayesian
-bootstrap draws them (Rubin, Annals of Statistics 1981), with two sessions added that stand for what was not seen, one
-of each kind, each as heavy as PRIOR_SESSIONS of those that were.
+Deliveries of one session are not independent, so the bootstrap resamples sessions. A plain bootstrap of few sessions is
+overconfident: with none of eight heeded its interval is exactly zero. So weights are drawn as in the Bayesian bootstrap
+(Rubin, Annals of Statistics 1981). Two sessions, one of each outcome, are added for what was not observed; each weighs
+PRIOR_SESSIONS of an observed session.
 
 The draws come from a fixed sequence of numbers: the same records give the same interval in every process.
 """
@@ -26,7 +26,7 @@ _WORD = (1 << 64) - 1
 
 
 class Share(Frozen):
-    """`count` of `of`, the plain ratio, and an interval that covers the truth in 95 of 100 cases."""
+    """`count` of `of`, with an interval that contains the truth in 95 of 100 cases."""
 
     count: int = 0
     of: int = 0
@@ -40,7 +40,7 @@ class Share(Frozen):
 
 
 class Difference(Frozen):
-    """One share less another, with its interval."""
+    """One share minus another, with its interval."""
 
     difference: float = 0.0
     low: float = -1.0
@@ -48,12 +48,12 @@ class Difference(Frozen):
 
     @property
     def is_clear(self) -> bool:
-        """Whether the interval leaves zero out."""
+        """Whether the interval excludes zero."""
         return self.low > 0 or self.high < 0
 
 
 def share_of(sessions: Sequence[tuple[int, int]]) -> Share:
-    """The share of hits over sessions, each given as (hits, of)."""
+    """Return the share of hits over sessions, each given as (hits, of)."""
     seen = [pair for pair in sessions if pair[1]]
     hits, total = sum(pair[0] for pair in seen), sum(pair[1] for pair in seen)
     if not total:
@@ -63,17 +63,18 @@ def share_of(sessions: Sequence[tuple[int, int]]) -> Share:
 
 
 def difference_of(pairs: Sequence[tuple[int, int]], other_pairs: Sequence[tuple[int, int]]) -> Difference:
-    """The share of the first group of sessions less that of the second; the whole range where one has nothing."""
+    """Return the share of the first group of sessions minus the second's; the whole range if a group is empty."""
     first, second = [pair for pair in pairs if pair[1]], [pair for pair in other_pairs if pair[1]]
     if not first or not second:
         return Difference()
+    # Two seeds, so that the draws are independent even if both groups have the same size.
     left, right = _draws(first, numbers(len(first))), _draws(second, numbers(len(second) + SEED))
     low, high = _interval(sorted(a - b for a, b in zip(left, right, strict=True)))
     return Difference(difference=_ratio(first) - _ratio(second), low=low, high=high)
 
 
 def numbers(seed: int) -> Callable[[], float]:
-    """A function that gives the next number in (0, 1) of a sequence that looks random (splitmix64)."""
+    """Return a function that returns the next pseudo-random number in (0, 1) of a fixed sequence (splitmix64)."""
     state = (seed * SEED + SEED) & _WORD
 
     def next_number() -> float:
@@ -92,7 +93,7 @@ def _ratio(sessions: Sequence[tuple[int, int]]) -> float:
 
 
 def _draws(sessions: Sequence[tuple[int, int]], number: Callable[[], float]) -> list[float]:
-    """Shares under weights drawn anew each time."""
+    """Return the shares under repeatedly drawn weights."""
     size = sum(pair[1] for pair in sessions) / len(sessions)
     unseen = [(PRIOR_SESSIONS * size, PRIOR_SESSIONS * size), (0.0, PRIOR_SESSIONS * size)]
     return [_weighed([*sessions, *unseen], number) for _ in range(DRAWS)]
@@ -113,7 +114,7 @@ def _interval(drawn: Sequence[float]) -> tuple[float, float]:
 
 
 def pairs_by_session(entries: Iterable[tuple[str, bool]]) -> list[tuple[int, int]]:
-    """(hits, of) of each session, from entries that each name theirs, in an order of their own."""
+    """Return (hits, of) of each session in a fixed order, from (session, hit) entries."""
     sums: dict[str, tuple[int, int]] = {}
     for session, hit in entries:
         hits, of = sums.get(session, (0, 0))

@@ -1,7 +1,7 @@
-"""Hold-out: which deliveries are withheld at random, so that the effect of the others can be estimated.
+"""Hold-out: withholds some deliveries at random, to estimate the effect of the others.
 
-The draw is a function of session and lesson: it needs no random source, and every process and every moment of a session
-comes to the same result. Every delivery asks this, so nothing here is imported that a hook has not loaded.
+The draw is a function of session and lesson. It needs no random source, and every process and every moment of a session
+gets the same result. Every delivery calls it, so this module imports nothing that a hook has not loaded.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ WORD = 0xFFFFFFFF
 
 
 def is_withheld(session: SessionId, lesson: LessonId, share: float) -> bool:
-    """Whether the lesson is withheld from the session, which is so for about that share of all pairs."""
+    """Return whether the lesson is withheld from the session; true for about that share of all pairs."""
     return share > 0 and _draw(f"{session}\n{lesson}") < share
 
 
 def may_withhold(lesson: Lesson) -> bool:
-    """Whether chance may withhold the lesson; a pinned one is always delivered."""
+    """Return whether chance may withhold the lesson; a pinned one is always delivered."""
     return not lesson.pinned
 
 
 def withheld_outcomes(
     parts: Parts, place: Place, call: HookCall, moment: Moment, lessons: Iterable[LessonId], trigger: str
 ) -> list[Outcome]:
-    """The log's records of what was withheld. Each pair of session and lesson has one id, so it is kept once."""
+    """Return log records of what was withheld. Each pair of session and lesson has one id, so it is stored once."""
     at = parts.clock.now()
     return [
         Outcome(
@@ -50,12 +50,12 @@ def withheld_outcomes(
 
 
 def outcome_id(session: SessionId, lesson: LessonId, what: str) -> str:
-    """The id of the one outcome of that sort that a lesson has in a session."""
+    """Return the id of a lesson's only outcome of that sort in a session."""
     return f"{what}:{lesson}:{session}"
 
 
 def _draw(text: str) -> float:
-    """A number in [0, 1) that looks random: a check sum, mixed so that alike texts get unlike numbers.
+    """Return a pseudo-random number in [0, 1): a check sum, mixed so that similar texts get unrelated numbers.
 
     A check sum alone is linear: two lessons would be withheld together in all sessions or in none.
     """

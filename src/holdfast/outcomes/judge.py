@@ -1,7 +1,7 @@
-"""Judge one delivery by what followed it, without a model.
+"""Judges one delivery by what followed it, without a model.
 
-A verdict needs something to point at: an event and its words. Where nothing that followed shows whether a lesson
-mattered, the verdict is `unclear` and counts for nothing.
+A verdict needs evidence: an event and its words. If nothing that followed shows whether a lesson mattered, the verdict
+is `unclear` and does not count.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from holdfast.domain.records import Delivery
 
 _NO_ISSUES = re.compile(r"\b0 issues\b")
-"""What golangci-lint says that finds nothing."""
+"""The output of golangci-lint when it finds nothing."""
 _COMPLAINT = re.compile(
     r"\b(?:that|this|the|your|a|holdfast(?:'s)?)\s+(?:\w+\s+){0,2}(?:note|memory|lesson|reminder|hint)s?\b"
     r"[^.!?\n]{0,40}\b(?:wrong|outdated|obsolete|stale|not true|untrue|incorrect|false|nonsense"
@@ -47,7 +47,7 @@ _COMPLAINT = re.compile(
     r"|\b(?:ignore|forget|drop|disregard)\s+(?:that|this|the)\s+(?:\w+\s+)?(?:note|memory|lesson|reminder|hint)\b",
     re.IGNORECASE,
 )
-"""How people say that what they see was told is wrong."""
+"""Phrases with which people say that a delivered lesson is wrong."""
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w{5,60}")
 _SHORT_ID = re.compile(r"\b[0-9a-f]{8}\b")
 
@@ -61,16 +61,16 @@ class Judged(Frozen):
 
 
 class Sayings(Frozen):
-    """What a session states as rules, each as (position, rule, event)."""
+    """The rules that a session states, each as (position, rule, event)."""
 
     rules: tuple[tuple[int, str, EventId], ...] = ()
-    """By the user's prompts."""
+    """Rules in the user's prompts."""
     proofs: tuple[tuple[int, str, EventId], ...] = ()
-    """By commands that failed and passed."""
+    """Rules proved by commands that failed and then passed."""
 
     @staticmethod
     def of(story: Story, candidates: Sequence[Candidate]) -> Sayings:
-        """Those of the candidates that rest on a prompt of the user, and those that are proved."""
+        """Select the candidates that rest on a prompt of the user, and those that are proved."""
         positions = {event.id: at for at, event in enumerate(story.events)}
         stated = [
             (positions[span.event], candidate.insight, span.event, candidate.trust)
@@ -85,10 +85,10 @@ class Sayings(Frozen):
 
 
 def judge(lesson: Lesson, begin: int, end: int, trigger_files: Sequence[str], story: Story, sayings: Sayings) -> Judged:
-    """What became of a lesson that was told (or withheld) before the event at `begin`, up to the event at `end`.
+    """Return the verdict on a lesson that was told (or withheld) before event `begin`, by the events before `end`.
 
-    The user's contradiction counts first, then a failure that came all the same, then what was done as the lesson says,
-    then the opposite that stood.
+    The user's contradiction counts first, then a failure despite the lesson, then an action as the lesson says, then
+    the opposite if it stood, then an order that was ignored.
     """
     advice = advice_of(lesson)
     span = _Span(story, begin, end)
@@ -105,7 +105,7 @@ def judge(lesson: Lesson, begin: int, end: int, trigger_files: Sequence[str], st
 
 
 def complaints(story: Story, deliveries: Sequence[tuple[int, Delivery]]) -> Iterator[tuple[LessonId, Judged]]:
-    """Lessons that the user calls wrong: the one whose id stands there, else the only one just told."""
+    """Yield lessons that the user calls wrong: the one whose id is mentioned, else the only one just told."""
     for at, words in story.prompts:
         complaint = _COMPLAINT.search(words)
         if complaint is None:
@@ -129,12 +129,12 @@ class _Span:
         self.commands = [action for action in self.actions if action.event.command and not is_reading(action.event)]
 
     def is_new(self, name: str) -> bool:
-        """Whether neither user nor agent had the name before: then the lesson may have brought it."""
+        """Return whether neither user nor agent used the name before; then it may come from the lesson."""
         return self.story.first_said(name, self.begin) < 0
 
 
 def _overruled(lesson: Lesson, span: _Span, sayings: Sayings) -> Judged | None:
-    """The user states the opposite, or the session proves it."""
+    """Judge `overridden` if the user states the opposite, or the session proves it."""
     for at, rule, event in (*sayings.rules, *sayings.proofs):
         if span.begin <= at < span.end and opposed(rule, lesson.insight):
             return Judged(verdict="overridden", evidence=(event,), words=clipped(rule))
@@ -142,7 +142,7 @@ def _overruled(lesson: Lesson, span: _Span, sayings: Sayings) -> Judged | None:
 
 
 def _failed(advice: Advice, lesson: Lesson, span: _Span, sayings: Sayings) -> Judged | None:
-    """The failure that the lesson answers comes, its linter reports, or the user has to say it again."""
+    """Judge `failed` if the lesson's failure occurs, its linter reports, or the user has to repeat the rule."""
     rules = _rules_named(lesson)
     for at, event in span.story.failures(span.begin):
         if at >= span.end:
@@ -163,12 +163,12 @@ def _failed(advice: Advice, lesson: Lesson, span: _Span, sayings: Sayings) -> Ju
 
 
 def _rules_named(lesson: Lesson) -> frozenset[str]:
-    """Words of the lesson that may be names of linters' rules."""
+    """Return the words of the lesson that may be names of linters' rules."""
     return frozenset(re.findall(r"[A-Za-z][A-Za-z0-9]{3,30}", f"{lesson.title} {lesson.insight} {lesson.how}"))
 
 
 def _heeded(advice: Advice, span: _Span, trigger_files: Sequence[str]) -> Judged | None:
-    """What the lesson affirms is done: its command is run, its name is used, the other file or a test is edited."""
+    """Judge `heeded` if its command is run, its name is used, or the other file or a test is edited."""
     for action in span.commands:
         ran = next((command for command in advice.commands if _runs(action, command)), "")
         if ran and _is_news(span, ran):
@@ -189,7 +189,7 @@ def _heeded(advice: Advice, span: _Span, trigger_files: Sequence[str]) -> Judged
 
 
 def _edited_too(advice: Advice, span: _Span, trigger_files: Sequence[str]) -> Judged | None:
-    """Another of the lesson's files is edited than the one it was told for."""
+    """Judge `heeded` if a file of the lesson is edited other than the one it was told for."""
     edited_before = {file for edit in span.story.edits if edit.at < span.begin for file in edit.event.files}
     others = [file for file in advice.files if not _names_one_of(file, [*trigger_files, *edited_before])]
     for action in span.edits if len(advice.files) > 1 or not trigger_files else ():
@@ -200,7 +200,7 @@ def _edited_too(advice: Advice, span: _Span, trigger_files: Sequence[str]) -> Ju
 
 
 def _tested(advice: Advice, span: _Span) -> Judged | None:
-    """A test is written after other edits, where the lesson asks for tests."""
+    """Judge `heeded` if a test is written after other edits and the lesson asks for tests."""
     if advice.wants_tests:
         worked = next((action.at for action in span.edits if not edits_test(action)), None)
         for action in span.edits if worked is not None else ():
@@ -210,7 +210,7 @@ def _tested(advice: Advice, span: _Span) -> Judged | None:
 
 
 def _tested_first(advice: Advice, span: _Span) -> Judged | None:
-    """A test is the first code written, and a test run fails before other code is: a rule asks for that order."""
+    """Judge `heeded` if a rule asks for tests first, the first code is a test, and it fails before code changes."""
     first = next((at for at, action in enumerate(span.edits) if language_of(action.event.files[0])), None)
     if advice.habit != TEST_FIRST or first is None or not edits_test(span.edits[first]):
         return None
@@ -223,7 +223,7 @@ def _tested_first(advice: Advice, span: _Span) -> Judged | None:
 
 
 def _looked_elsewhere(advice: Advice, span: _Span) -> Judged | None:
-    """What an edit changed is searched for afterwards, where a rule asks to look for it in other places."""
+    """Judge `heeded` if a rule asks to look elsewhere and a changed name is searched for afterwards."""
     if advice.habit != ELSEWHERE:
         return None
     changed: dict[str, int] = {}
@@ -239,7 +239,7 @@ def _looked_elsewhere(advice: Advice, span: _Span) -> Judged | None:
 
 
 def _passed_lint(advice: Advice, span: _Span) -> Judged | None:
-    """Code that the lesson's linter looks at is written, and the linters' next run passes."""
+    """Judge `heeded` if code that the lesson's linter checks is written, and the linters' next run passes."""
     for action in span.edits if advice.linters else ():
         looked_at = next((words for linter in advice.linters if (words := _bait(linter, action))), "")
         if not looked_at:
@@ -252,7 +252,7 @@ def _passed_lint(advice: Advice, span: _Span) -> Judged | None:
 
 
 def _is_clean_lint(event: Event) -> bool:
-    """Whether the event is a run of linters that found nothing; a pipe hides how it ended."""
+    """Return whether the event is a run of linters that found nothing; a pipe hides its exit status."""
     if "lint" not in command_kinds(event.command) or failed(event):
         return False
     return bool(_NO_ISSUES.search(event.text)) or (
@@ -269,7 +269,7 @@ def _writes_code(action: Action) -> bool:
 
 
 def _done_otherwise(advice: Advice, span: _Span) -> Judged | None:
-    """What the lesson denies is written or run; one that was taken out again did not stand, so it failed."""
+    """Judge what the lesson denies: `overridden` if it is written or run; `failed` if it is taken out again."""
     for action in span.commands:
         ran = next((command for command in advice.denied_commands if _runs(action, command)), "")
         if ran and action.event.kind == "tool_result":
@@ -287,7 +287,7 @@ def _done_otherwise(advice: Advice, span: _Span) -> Judged | None:
 
 
 def _ignored(advice: Advice, span: _Span, trigger_files: Sequence[str]) -> Judged | None:
-    """An order with something to look for, and work of its sort without it."""
+    """Judge `ignored` if an order has something to look for, and work of its sort went on without it."""
     if not advice.is_order:
         return None
     worked = [action for action in span.edits if _writes_code(action)] if advice.wants_tests else []
@@ -308,7 +308,7 @@ def _ignored(advice: Advice, span: _Span, trigger_files: Sequence[str]) -> Judge
 
 
 def _is_news(span: _Span, command: str) -> bool:
-    """Whether the command was not run before the delivery; one that was is the session's own habit."""
+    """Return whether the command was not run before the delivery, when it would be the session's own habit."""
     return not any(_runs(earlier, command) for earlier in span.story.commands if earlier.at < span.begin)
 
 
@@ -317,7 +317,7 @@ def _runs(action: Action, command: str) -> bool:
 
 
 def _has(text: str, name: str) -> bool:
-    """Whether the name stands in the text as a whole: `mise run test` is no part of `mise run test:ci`."""
+    """Return whether the text contains the name as a whole: `mise run test` is no part of `mise run test:ci`."""
     at = text.find(name)
     while at >= 0:
         before, after = text[at - 1 : at], text[at + len(name) : at + len(name) + 1]
@@ -330,7 +330,7 @@ def _has(text: str, name: str) -> bool:
 
 
 def _names_one_of(file: str, files: Sequence[str]) -> bool:
-    """Whether a file, perhaps named without its folder, is one of those."""
+    """Return whether a file, perhaps named without its folder, is one of those."""
     return any(path == file or path.endswith(f"/{file}") for path in files)
 
 

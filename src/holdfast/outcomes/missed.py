@@ -1,7 +1,7 @@
-"""Missed needs: what a session had to find out, or be told, that a lesson in memory says, and was not told.
+"""Missed needs: things that a session had to find out, or be told, although a lesson in memory says them.
 
-Three things show a need: the user states a rule that memory has, something fails whose answer memory has, and a search
-ends at the file that a lesson names for what was searched. Only lessons that were known when the session began count.
+Three things show a need: the user states a rule that memory has, something fails whose answer memory has, or a search
+ends at the file that a lesson names for the searched word. Only lessons that were known when the session began count.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _IDENTIFIER = re.compile(r"[A-Za-z_]\w{5,60}")
 
 
 class Need(Frozen, nested={"lesson": Lesson}):
-    """A lesson that would have helped, from which position on, and by which event that shows."""
+    """A lesson that would have helped, the position from which on, and the event that shows it."""
 
     lesson: Lesson
     at: int
@@ -53,9 +53,9 @@ class Library:
         self._identifiers = [frozenset(_IDENTIFIER.findall(_text(lesson))) for lesson in self.lessons]
 
     def saying(self, rule: str) -> list[Lesson]:
-        """Lessons that say what the rule says, the nearest first, at most two: the same words, or most of their weight.
+        """Return lessons that say what the rule says, the nearest first, at most two.
 
-        Words that many lessons have weigh little.
+        They have the same words, or most of their weight; a word that many lessons have weighs little.
         """
         wanted = stems_of(rule)
         weight = sum(self._weights.get(stem, self._unknown) for stem in wanted)
@@ -70,13 +70,13 @@ class Library:
         return [lesson for _, _, lesson in sorted(nearest, key=lambda entry: entry[:2])[:2]]
 
     def naming(self, words: frozenset[str]) -> list[tuple[Lesson, str]]:
-        """(lesson, word) of each lesson that has one of those identifiers."""
+        """Return (lesson, word) of each lesson that has one of those identifiers."""
         pairs = zip(self.lessons, self._identifiers, strict=True)
         return [(lesson, min(words & names)) for lesson, names in pairs if words & names]
 
 
 def needs_of(story: Story, sayings: Sayings, library: Library) -> Iterator[Need]:
-    """Every need that the session shows, in no particular order; a lesson may be needed more than once."""
+    """Yield every need that the session shows, in no particular order; a lesson may be needed more than once."""
     for at, rule, event in sayings.rules:
         for lesson in library.saying(rule):
             yield Need(lesson=lesson, at=at, event=event, words=clipped(rule), moment="prompt")
@@ -85,7 +85,7 @@ def needs_of(story: Story, sayings: Sayings, library: Library) -> Iterator[Need]
 
 
 def _failures(story: Story, library: Library) -> Iterator[Need]:
-    """Failures with a signature that a lesson answers, or with a linter's rule that a lesson names."""
+    """Yield failures with a signature that a lesson answers, or with a linter's rule that a lesson names."""
     for at, event in story.failures():
         signature, target = signatures_of(event)
         for rule in sorted(lint_rules_in(event)):
@@ -103,7 +103,7 @@ def _failures(story: Story, library: Library) -> Iterator[Need]:
 
 
 def _searches(story: Story, library: Library) -> Iterator[Need]:
-    """Searches for a name that ended, soon after, in an edit of the file that a lesson with that name is about."""
+    """Yield searches that soon ended in an edit of the file that a lesson with the searched name is about."""
     for action in story.actions:
         event = action.event
         if event.kind == "file_edit" or not (is_reading(event) and event.tool not in ("Read", "LS")):

@@ -1,8 +1,8 @@
-"""Settle: judge what sessions were told, after they ended, and let the outcomes move lessons.
+"""Settle: judges deliveries to sessions after their end, and lets the outcomes move lessons.
 
-Every outcome has an id that follows from session and lesson, and a store keeps one record of an id: a session that is
-judged twice, or by two learners at once, counts once. A delivery is judged by the HORIZON events that follow it, once
-they are there or the session is over, so a session that never ends is judged piece by piece.
+The id of an outcome derives from session and lesson, and a store has one record of an id. So a session that is judged
+twice, or by two learners at once, counts once. A delivery is judged by the HORIZON events that follow it, as soon as
+they exist or the session is over, so a session that never ends is judged piece by piece.
 """
 
 from __future__ import annotations
@@ -45,22 +45,22 @@ if TYPE_CHECKING:
 
 JUDGE = "judge/1"
 RULE_DETECTORS = ("correction", "explicit")
-"""Detectors whose finds in a prompt are the user's rules."""
+"""Detectors whose candidates from a prompt are the user's rules."""
 
 
 class SettleReport(Frozen):
-    """What became of the sessions of one call."""
+    """The result of judging the sessions of one call."""
 
     sessions: int = 0
     outcomes: int = 0
     moved: tuple[LessonId, ...] = ()
     """Lessons whose state changed."""
     failed: tuple[str, ...] = ()
-    """What could not be judged, and why; the rest was."""
+    """Sessions that could not be judged, and why; the others were."""
 
 
 class _Open(Frozen):
-    """A session that is still to be judged, and where it worked."""
+    """A session that is still to be judged, and its folder."""
 
     project: ProjectId
     session: SessionId
@@ -78,7 +78,7 @@ def settle_pending(parts: Parts) -> SettleReport:
             judged, is_over = settle(parts, entry.project, entry.session)
         except HoldfastError:
             raise
-        except Exception as exc:  # one session that cannot be judged must not keep the others from it
+        except Exception as exc:  # one session that cannot be judged must not stop the others
             failed.append(f"outcomes of session {entry.session}: {type(exc).__name__}: {exc}")
             continue
         count, outcomes = count + 1, outcomes + len(judged)
@@ -90,14 +90,14 @@ def settle_pending(parts: Parts) -> SettleReport:
     for project, (cwd, lessons) in touched.items():
         parts.store.set_state(OUTCOME_WEIGHTS, project, _weights_text(parts, project))
         moved += move_at(parts, cwd, project, sorted(lessons))
-    # kept last: a learner that is killed before judges the same sessions again, which counts once
+    # Stored last: a learner that is killed earlier judges the same sessions again, which counts once.
     _keep_open(parts, waiting, open_now)
     parts.store.set_state(OUTCOMES_POSITION, "", str(newest))
     return SettleReport(sessions=count, outcomes=outcomes, moved=tuple(moved), failed=tuple(failed))
 
 
 def settle(parts: Parts, project: ProjectId, session: SessionId) -> tuple[list[Outcome], bool]:
-    """Judge one session as far as it can be judged; the outcomes that are new, and whether the session is over."""
+    """Judge one session as far as possible; return the new outcomes, and whether the session is over."""
     events = session_events(parts, project, session)
     if not events:
         return [], True
@@ -112,7 +112,7 @@ def settle(parts: Parts, project: ProjectId, session: SessionId) -> tuple[list[O
 
 
 def move_at(parts: Parts, cwd: str, project: ProjectId, lessons: Iterable[LessonId]) -> list[LessonId]:
-    """Let outcomes move those lessons, in the place of the folder; nothing where that is gone or another project."""
+    """Let outcomes move those lessons, at the folder's location; do nothing if it is gone or of another project."""
     try:
         place = parts.workspace.locate(cwd)
     except HoldfastError:
@@ -121,9 +121,9 @@ def move_at(parts: Parts, cwd: str, project: ProjectId, lessons: Iterable[Lesson
 
 
 def move(parts: Parts, place: Place, lessons: Iterable[LessonId]) -> list[LessonId]:
-    """Give each lesson the state that its outcomes add up to; those that changed.
+    """Give each lesson the state that its outcomes add up to; return those that changed.
 
-    `undo` takes it back, and what was counted until then counts no more.
+    `undo` takes it back; outcomes before the undo no longer count.
     """
     moved: list[LessonId] = []
     for lesson_id in lessons:
@@ -133,13 +133,13 @@ def move(parts: Parts, place: Place, lessons: Iterable[LessonId]) -> list[Lesson
 
 
 def refresh(parts: Parts, place: Place, lesson: LessonId) -> None:
-    """After a statement about a lesson: move it, and compute the project's weights anew."""
+    """Move a lesson after a statement about it, and compute the project's weights anew."""
     parts.store.set_state(OUTCOME_WEIGHTS, place.project.id, _weights_text(parts, place.project.id))
     move(parts, place, [lesson])
 
 
 def standing_now(parts: Parts, lesson: Lesson) -> Standing:
-    """The lesson's standing by all that the log knows of it."""
+    """Return the lesson's standing by all its records in the log."""
     where = LogFilter(lesson=lesson.id, limit=SETTLED_MOST)
     return standing_of(
         lesson, parts.store.find_records(Outcome, where), since_of(parts.store.find_records(Change, where))
@@ -147,7 +147,7 @@ def standing_now(parts: Parts, lesson: Lesson) -> Standing:
 
 
 def for_review(parts: Parts, place: Place) -> list[tuple[Lesson, str]]:
-    """The project's lessons that outcomes speak against and only a person closes, each with the reason."""
+    """Return the project's lessons that outcomes contradict and only a person may close, each with the reason."""
     where = LogFilter(project=place.project.id, limit=SETTLED_MOST)
     doubted = {outcome.lesson for outcome in parts.store.find_records(Outcome, where) if outcome.verdict in _DOUBTS}
     doubtful = []
@@ -176,7 +176,7 @@ def _move_one(parts: Parts, place: Place, lesson_id: LessonId) -> bool:
 
 
 class _Session:
-    """One session and everything its outcomes are made of."""
+    """One session with everything that its outcomes derive from."""
 
     def __init__(
         self, parts: Parts, project: ProjectId, session: SessionId, events: Sequence[Event], is_over: bool
@@ -192,7 +192,7 @@ class _Session:
         self.withheld = [outcome for outcome in outcomes if outcome.verdict == "withheld"]
 
     def outcomes(self) -> Iterable[Outcome]:
-        """Every outcome that can be told by now, those told before among them."""
+        """Yield every outcome that can be decided by now, including those recorded before."""
         first: dict[LessonId, tuple[int, Delivery]] = {}
         for position, delivery in self.deliveries:
             first.setdefault(delivery.lesson, (position, delivery))
@@ -208,7 +208,7 @@ class _Session:
         yield from self._missed({lesson: position for lesson, (position, _) in first.items()})
 
     def _judged(self, lesson_id: LessonId, begin: int, source: Delivery | Outcome) -> Iterable[Outcome]:
-        lesson = _find(self.parts, lesson_id)  # a purged lesson and a restored checkpoint have none
+        lesson = _find(self.parts, lesson_id)  # None for a purged lesson and for a restored checkpoint
         end = begin + HORIZON
         if lesson is None or not (self.is_over or end <= len(self.story.events)):
             return
@@ -221,7 +221,7 @@ class _Session:
         yield self._outcome(lesson, judged, "judged", about)
 
     def _missed(self, told_at: dict[LessonId, int]) -> Iterable[Outcome]:
-        """Lessons that the session needed before it was told them, each once."""
+        """Yield lessons that the session needed before it was told them, each once."""
         withheld = {outcome.lesson for outcome in self.withheld}
         seen: set[LessonId] = set()
         for need in sorted(needs_of(self.story, self.sayings, self._library()), key=lambda need: need.at):
@@ -238,7 +238,7 @@ class _Session:
             yield self._outcome(lesson, judged, "missed", about)
 
     def _library(self) -> Library:
-        """What memory could have told when the session began."""
+        """Return the lessons that memory could have told when the session began."""
         where = LessonFilter(
             project=self.project, states=("active", "probation"), as_of=self.began_at, limit=KNOWN_MOST
         )
@@ -249,7 +249,7 @@ class _Session:
         fields: dict[str, object] = {"judge": JUDGE, **about}
         return Outcome(
             id=outcome_id(self.session, lesson.id, what),
-            # after the version it is about, whatever the clock says: standing counts by this time
+            # Later than the version it is about, whatever the clock says, because standing counts by this time.
             at=next_instant(lesson.recorded_at, self.parts.clock.now()),
             project=self.project, session=self.session, lesson=lesson.id, verdict=judged.verdict, note=judged.words,
             evidence=judged.evidence, **fields,  # type: ignore[arg-type]
@@ -264,7 +264,7 @@ def _find(parts: Parts, lesson: LessonId) -> Lesson | None:
 
 
 def _rules(parts: Parts, events: Sequence[Event]) -> list[Candidate]:
-    """What detectors find that the user states, or that the machine proves; a detector that raises finds nothing."""
+    """Return candidates that the user states or the machine proves; skip a detector that raises."""
     rules: list[Candidate] = []
     for detector in parts.detectors():
         try:
@@ -277,7 +277,7 @@ def _rules(parts: Parts, events: Sequence[Event]) -> list[Candidate]:
 
 
 def _is_over(events: Sequence[Event], now: datetime) -> bool:
-    """Its end was heard of and nothing came after it, or nothing was heard of it for long."""
+    """Return whether the session's end was reported and nothing followed, or nothing was reported for long."""
     return events[-1].kind == "session_end" or now - events[-1].at >= IDLE
 
 
@@ -286,7 +286,7 @@ def _weights_text(parts: Parts, project: ProjectId) -> str:
 
 
 def _waiting(parts: Parts) -> tuple[list[_Open], int]:
-    """The sessions to look at, in the order in which they were first heard of, and the last event's position."""
+    """Return the sessions to judge, in the order of their first events, and the last event's position."""
     position = parts.store.get_state(OUTCOMES_POSITION)
     newest = int(position) if position.isascii() and position.isdigit() else 0
     sessions = {(entry.project, entry.session): entry for entry in _load_open(parts.store.get_state(OUTCOMES_OPEN))}
@@ -301,11 +301,11 @@ def _load_open(text: str) -> list[_Open]:
     try:
         return [_Open(project=project, session=session, cwd=cwd) for project, session, cwd in loads(text or "[]")]
     except (TypeError, ValueError):
-        return []  # not as we write it: its sessions come back with their next event
+        return []  # not in our format: its sessions come back with their next event
 
 
 def _keep_open(parts: Parts, judged: Sequence[_Open], still_open: Sequence[_Open]) -> None:
-    """Keep the sessions that are still open, and those that another learner has added meanwhile."""
+    """Store the sessions that are still open, and those that another learner has added meanwhile."""
     done = {(entry.project, entry.session) for entry in judged}
 
     def edit(text: str) -> str:

@@ -1,7 +1,7 @@
-"""Standing: what the outcomes of a lesson add up to, and the state it should have.
+"""Standing: the sum of a lesson's outcomes, and the state that it should have.
 
-A pure function of the outcomes since a person last had a say, so that counting twice changes nothing. A lesson that a
-person stated, or pinned, is never closed by inference: it is only put up for review (ADR 16).
+It is a pure function of the outcomes since a person last vouched for the lesson, so counting twice changes nothing. A
+lesson that a person stated, or pinned, is never closed by inference: it is only put up for review (ADR 16).
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
     from holdfast.domain.vocabulary import State
 
 AGENT = "agent"
-"""`Outcome.judge` of what an agent states."""
+"""`Outcome.judge` of an agent's statement."""
 PERSONAL = ("remember", "accept", "confirm", "revise", "undo", "edit", "import")
-"""Verbs of changes by which somebody vouches for a lesson: what was counted before counts no more."""
+"""Verbs of changes by which somebody vouches for a lesson: outcomes before them no longer count."""
 
 
 class Standing(Frozen):
-    """The sums of a lesson's outcomes, and what follows."""
+    """The sums of a lesson's outcomes, and their consequence."""
 
     told: int = 0
     heeded: int = 0
@@ -45,23 +45,23 @@ class Standing(Frozen):
     missed: int = 0
     withheld: int = 0
     credit: int = 0
-    """Heeded uses, with statements at their worth."""
+    """Heeded uses, plus statements by their weight."""
     harm: int = 0
     becomes: State | None = None
-    """The state that it should move to; None: it stays."""
+    """The state to which it should move; None: it stays."""
     for_review: bool = False
-    """Whether a person should look at it: outcomes speak against it, and only a person closes it."""
+    """Whether a person should review it: outcomes contradict it, and only a person may close it."""
     words: str = ""
     """What its state rests on, and what would change it."""
 
     @property
     def is_harmful(self) -> bool:
-        """Whether enough outcomes speak against the lesson, and more than speak for it."""
+        """Whether enough outcomes contradict the lesson, and more than support it."""
         return self.harm >= HARM_TO_RETIRE and self.harm > self.credit
 
 
 def standing_of(lesson: Lesson, outcomes: Sequence[Outcome], since: datetime | None = None) -> Standing:
-    """The standing of a lesson by its outcomes, in any order; those up to `since` are not counted."""
+    """Return the standing of a lesson by its outcomes, in any order; outcomes up to `since` do not count."""
     counted = sorted(
         (outcome for outcome in outcomes if since is None or outcome.at > since),
         key=lambda outcome: (outcome.at, outcome.id),
@@ -90,7 +90,7 @@ def standing_of(lesson: Lesson, outcomes: Sequence[Outcome], since: datetime | N
 
 
 def since_of(changes: Sequence[Change]) -> datetime | None:
-    """When somebody last vouched for a lesson with these changes; None for never."""
+    """Return when somebody last vouched for a lesson with these changes; None for never."""
     return max((change.at for change in changes if change.verb in PERSONAL), default=None)
 
 

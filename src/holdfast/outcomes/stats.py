@@ -1,7 +1,7 @@
-"""Stats: what deliveries came to, by project and overall, with intervals, against what was withheld.
+"""Stats: the outcomes of deliveries, by project and overall, with intervals, compared with withheld lessons.
 
-A withheld lesson is judged like one that was told, so the two differ by the telling alone: the share of sessions that
-did what it says anyway, and the share in which its failure came, with and without it.
+A withheld lesson is judged like a delivered one, so the two differ only by the delivery. Compared are the share of
+sessions that did what the lesson says anyway, and the share in which its failure occurred, with and without it.
 """
 
 from __future__ import annotations
@@ -26,39 +26,39 @@ JUDGED = ("heeded", "ignored", "overridden", "failed", "unclear")
 
 
 class Stats(Frozen):
-    """Counts, shares with their intervals, and differences of one project, or of all."""
+    """Counts, shares with their intervals, and differences of one project, or of all projects."""
 
     project: ProjectId
     name: str = ""
     sessions: int = 0
-    """Sessions that were told something, or had something withheld from them."""
+    """Sessions that were told something, or from which something was withheld."""
     delivered: int = 0
     tokens: int = 0
     heeded: Share = Share()
-    """Of the lessons told, by session and lesson, those that were followed."""
+    """Share of the lessons told, by session and lesson, that were followed."""
     ignored: Share = Share()
     overridden: Share = Share()
     failed: Share = Share()
-    """Those whose failure came all the same."""
+    """Share of those whose failure occurred anyway."""
     unclear: Share = Share()
     helped: int = 0
     hurt: int = 0
     missed: int = 0
     withheld: int = 0
     heeded_without: Share = Share()
-    """Of the withheld lessons, those that were followed without being told."""
+    """Share of the withheld lessons that were followed without being told."""
     failed_without: Share = Share()
     effect_on_heeding: Difference = Difference()
     effect_on_failures: Difference = Difference()
-    """Share of failures with the lesson less that without it: below nought where telling spares them."""
+    """Share of failures with the lesson minus that without it; negative where telling prevents failures."""
     minutes_spared: float = 0.0
-    """By the minutes of each heeded lesson's kind, less what is heeded without telling where enough was withheld."""
+    """Minutes by each heeded lesson's kind, less those heeded without being told, if enough were withheld."""
     weeks: tuple[tuple[str, int, int], ...] = ()
     """(Monday, told, heeded) of each week, oldest first."""
 
 
 def stats_of(parts: Parts, place: Place, all_projects: bool) -> list[Stats]:
-    """The stats of the place's project; or of all projects together first, then of each, the busiest first."""
+    """Return the stats of the location's project; or of all projects together, then of each, the busiest first."""
     where = LogFilter(project=ProjectId("") if all_projects else place.project.id, limit=COUNTED_MOST)
     kinds = _kinds(parts, place, all_projects)
     deliveries = [outcome for outcome in parts.store.find_records(Delivery, where) if outcome.lesson in kinds]
@@ -83,7 +83,7 @@ def stats_of(parts: Parts, place: Place, all_projects: bool) -> list[Stats]:
 
 
 def _kinds(parts: Parts, place: Place, all_projects: bool) -> dict[LessonId, LessonKind]:
-    """Every lesson's kind; a restored checkpoint, which is logged like a lesson, has none."""
+    """Return every lesson's kind; a restored checkpoint, which is logged like a lesson, has none."""
     from holdfast.domain.vocabulary import STATES
 
     where = LessonFilter(project=place.project.id, all_projects=all_projects, states=STATES, limit=COUNTED_MOST)

@@ -1,4 +1,4 @@
-"""What happened in one session, prepared for questions about it: actions, words, failures, in order of time."""
+"""The events of one session, prepared for queries: actions, words and failures in order of time."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ _NOT_RULES = frozenset(("cached", "deprecated", "optional", "default", "typechec
 
 
 class Action(Frozen, nested={"event": Event}):
-    """Something the agent did: a command, an edit, a read or a search."""
+    """Something that the agent did: a command, an edit, a read or a search."""
 
     at: int
     """Position among the session's events."""
     event: Event
     written: str = ""
-    """The text that an edit put in and that was not there before it, or the command on one line."""
+    """The lines that an edit added, or the command on one line."""
     taken: str = ""
-    """The text that an edit took out."""
+    """The lines that an edit removed."""
 
 
 class Story:
@@ -48,20 +48,20 @@ class Story:
         self._said = [_said(event) for event in self.events]
 
     def position(self, at: datetime) -> int:
-        """How many events happened up to that instant."""
+        """Return how many events happened up to that instant."""
         return sum(event.at <= at for event in self.events)
 
     def work_at(self, position: int) -> str:
-        """The kind of work that the last prompt before the position began."""
+        """Return the kind of work that the last prompt before the position began."""
         words = next((words for at, words in reversed(self.prompts) if at < position), "")
         return task_of(words)
 
     def first_said(self, name: str, before: int) -> int:
-        """Where user or agent first said or wrote the name before the position; -1 for nowhere."""
+        """Return where user or agent first said or wrote the name before the position; -1 for nowhere."""
         return next((at for at, text in enumerate(self._said[:before]) if name in text), -1)
 
     def failures(self, after: int = 0) -> Iterator[tuple[int, Event]]:
-        """What failed from the position on, by the host's word or by a linter's report that a pipe hid."""
+        """Yield failures from the position on: reported by the host, or by a linter whose exit status a pipe hid."""
         for at, event in enumerate(self.events[after:], after):
             if (failed(event) and not refused(event)) or (_ran(event) and lint_rules_in(event)):
                 yield at, event
@@ -92,12 +92,12 @@ def _said(event: Event) -> str:
 
 
 def is_reading(event: Event) -> bool:
-    """Whether the event is a read or a search: its command, if the host gives one, is a pattern."""
+    """Return whether the event is a read or a search; its command, if the host gives one, is a pattern."""
     return event.tool in ("Read", "Grep", "Glob", "Search", "LS", "WebFetch", "WebSearch")
 
 
 def is_search(event: Event) -> bool:
-    """Whether the event is a search for text, by a tool or by a command."""
+    """Return whether the event is a search for text, by a tool or by a command."""
     if event.tool in ("Grep", "Search"):
         return True
     programs = {words[0].rpartition("/")[2] for words in simple_commands(event.command)} if event.command else set()
@@ -105,7 +105,7 @@ def is_search(event: Event) -> bool:
 
 
 def lint_rules_in(event: Event) -> frozenset[str]:
-    """The rules that linters report in the event's output, as golangci-lint, ruff and others close their lines."""
+    """Return the rules that linters report in the event's output, at line ends as golangci-lint or as codes of ruff."""
     if not _ran(event):
         return frozenset()
     names = {match["rule"] for match in _LINTER_LINE.finditer(event.text)} - _NOT_RULES
@@ -113,21 +113,21 @@ def lint_rules_in(event: Event) -> frozenset[str]:
 
 
 def signatures_of(event: Event) -> tuple[str, str]:
-    """The signature of the event's failure and the target of its command."""
+    """Return the signature of the event's failure and the target of its command."""
     return error_signature(event.text), command_target(event.command)
 
 
 def runs_tests(action: Action) -> bool:
-    """Whether a part of the action's command line is a test run."""
+    """Return whether a part of the action's command line is a test run."""
     return any(is_test_run(step.text) for step in split_line(action.event.command))
 
 
 def edits_test(action: Action) -> bool:
-    """Whether the action writes a test."""
+    """Return whether the action writes a test."""
     return any(map(is_test_file, action.event.files))
 
 
 def clipped(text: str) -> str:
-    """The text on one line, short enough for an outcome's note."""
+    """Return the text on one line, short enough for an outcome's note."""
     line = " ".join(text.split())
     return line if len(line) <= WORDS_LIMIT else line[: WORDS_LIMIT - 1] + "…"

@@ -1,4 +1,4 @@
-"""What outcomes go by: counts, shares and spans, each with its unit. ARCHITECTURE.md says how they are guarded."""
+"""Constants of outcomes: counts, shares and spans, each with its unit. ARCHITECTURE.md says how they are guarded."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Outcomes to weights: the factor of each lesson and the shift of each moment. `weights` says what they do."""
+"""Turns outcomes into weights: a factor for each lesson and a shift for each moment. `weights` describes their use."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ NOT_NEEDED = ("ignored", "overridden", "hurt")
 
 
 def weights_of(outcomes: Iterable[Outcome]) -> Weights:
-    """The weights that a project's outcomes give."""
+    """Return the weights that result from a project's outcomes."""
     by_lesson: dict[str, list[Outcome]] = {}
     by_moment: dict[str, list[Outcome]] = {}
     for outcome in outcomes:
@@ -42,7 +42,7 @@ def weights_of(outcomes: Iterable[Outcome]) -> Weights:
 
 
 def factors_of(outcomes: Sequence[Outcome]) -> dict[str, float]:
-    """A lesson's factors: of every moment and kind of work that has enough outcomes, of each moment, and overall."""
+    """Return a lesson's factors: for each moment and work, for each moment, and overall, if outcomes suffice."""
     cells: dict[str, list[Outcome]] = {}
     for outcome in outcomes:
         for key in dict.fromkeys((f"{outcome.moment}/{outcome.work}", outcome.moment, "")):
@@ -51,7 +51,7 @@ def factors_of(outcomes: Sequence[Outcome]) -> dict[str, float]:
 
 
 def factor_of(outcomes: Sequence[Outcome]) -> float:
-    """Odds of need by the posterior of a Beta distribution, over the odds of its prior, within the factor's range."""
+    """Return the posterior odds of need over the prior odds (Beta distribution), within the factor's range."""
     needed = sum(_count(outcome) for outcome in outcomes if outcome.verdict in NEEDED)
     unneeded = sum(_count(outcome) for outcome in outcomes if outcome.verdict in NOT_NEEDED)
     odds = (PRIOR_NEEDED + needed) / (PRIOR_NOT + unneeded)
@@ -59,7 +59,7 @@ def factor_of(outcomes: Sequence[Outcome]) -> float:
 
 
 def shift_of(outcomes: Sequence[Outcome]) -> float:
-    """Up where what is told is mostly not needed, down where needs are missed; by a tenth at most."""
+    """Return a shift above 1 where most of what is told is not needed, below 1 where needs are missed; by a tenth."""
     if len(outcomes) < SHIFT_OUTCOMES:
         return 1.0
     unneeded = sum(outcome.verdict in NOT_NEEDED for outcome in outcomes)
@@ -72,7 +72,7 @@ def _count(outcome: Outcome) -> int:
 
 
 def render_weights(weights: Weights) -> str:
-    """The state's text; empty when every factor and shift is one."""
+    """Return the state's text; empty when every factor and shift is 1."""
     if not weights.lessons and not weights.shifts:
         return ""
     return dumps({"lessons": weights.lessons, "shifts": weights.shifts})

@@ -1,9 +1,9 @@
-"""What outcomes do to delivery: a factor for each lesson by moment and kind of work, and a shift of the thresholds.
+"""Effects of outcomes on delivery: a factor for each lesson by moment and kind of work, and shifts of thresholds.
 
-A factor is the odds that the lesson is needed there, against the odds of lessons in general; it stays within a half and
-two, and is one until three outcomes say something. The learner computes all of a project's (`weighing`) and keeps them
-as one state; every delivery reads it, and it is empty for most projects, so nothing here is imported that a hook has
-not loaded.
+A factor is the odds that the lesson is needed there, relative to the odds of lessons in general. It stays between a
+half and two, and is 1 until there are three outcomes. The learner computes all factors of a project (`weighing`) and
+stores them as one state. Every delivery reads the state, which is empty for most projects, so this module imports
+nothing that a hook has not loaded.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ NAME = "outcome"
 
 
 class Weights(Frozen):
-    """The factors and shifts of one project, as the mark holds them."""
+    """The factors and shifts of one project, as the state holds them."""
 
     lessons: dict[str, dict[str, float]]
     shifts: dict[str, float]
 
     def factor(self, lesson: LessonId, moment: Moment, work: str = "") -> float:
-        """The factor at the moment for that kind of work; else that of the moment, else that of the lesson."""
+        """Return the factor at the moment for that kind of work; else the moment's, else the lesson's."""
         known = self.lessons.get(lesson, {})
         for key in (f"{moment}/{work}", moment, ""):
             if key in known:
@@ -45,11 +45,11 @@ class Weights(Frozen):
         return 1.0
 
     def shift(self, moment: Moment) -> float:
-        """What the project's threshold at the moment is multiplied by."""
+        """Return the factor of the project's threshold at the moment."""
         return within(self.shifts.get(moment, 1.0), LEAST_SHIFT, MOST_SHIFT)
 
     def apply(self, ranked: Ranked, moment: Moment, work: str = "") -> Ranked:
-        """The result with its factor among the multipliers, and in its score."""
+        """Return the result with its factor among the multipliers and in its score."""
         factor = self.factor(ranked.lesson.id, moment, work)
         if factor == 1.0:
             return ranked
@@ -57,7 +57,7 @@ class Weights(Frozen):
         return replace(ranked, score=ranked.score * factor, why=why)
 
     def rank(self, weighed: list[tuple[Ranked, T]], moment: Moment, work: str = "") -> list[tuple[Ranked, T]]:
-        """The results, best first, with their factors. What matches exactly stays before all that does not."""
+        """Return the results, best first, with their factors. Exact matches stay before all others."""
         if not self.lessons:
             return weighed
         again = [(self.apply(ranked, moment, work), payload) for ranked, payload in weighed]
@@ -68,7 +68,7 @@ NO_WEIGHTS = Weights(lessons={}, shifts={})
 
 
 def load_weights(store: Store, project: ProjectId) -> Weights:
-    """The project's weights; none where there are none or they cannot be read: a delivery goes without."""
+    """Return the project's weights; neutral ones if there are none or they cannot be read, so that delivery goes on."""
     try:
         text = store.get_state(OUTCOME_WEIGHTS, project)
     except StoreError:
@@ -83,10 +83,10 @@ def load_weights(store: Store, project: ProjectId) -> Weights:
 
 
 def within(number: float, least: float, most: float) -> float:
-    """The number, or the bound that it is beyond."""
+    """Return the number, limited to the bounds."""
     return min(most, max(least, number))
 
 
 def _numbers_in(plain: Any) -> dict[str, dict[str, float]]:
-    """The tables of numbers of a mark; raises for what is none."""
+    """Return the tables of numbers in a state's value; raises for anything else."""
     return {str(name): {str(key): float(value) for key, value in table.items()} for name, table in plain.items()}

@@ -1,5 +1,5 @@
-"""What use cases need from outside: one Protocol a file, and `parts`, the bundle of them that every use case is given.
+"""The interfaces between use cases and everything outside them: one Protocol a file, bundled in `parts`.
 
-It may touch: `domain`. A port names no backend, no host and no plug-in.
-Begin with `parts`, then `store`; who adds a plug-in begins with the port that it implements.
+It may touch: `domain`, `lean` and `errors`. A port names no backend, no host and no plug-in.
+Begin with `parts`, then `store`. To write a plug-in, begin with the port that it implements.
 """

@@ -1,4 +1,4 @@
-"""Activity: the log of what Holdfast did: deliveries, outcomes, checkpoints, changes."""
+"""Activity: the log of what Holdfast did, namely its deliveries, outcomes, checkpoints and changes."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ class Activity(Protocol):
     """Log records of four types, each with an id of its own."""
 
     def record(self, entries: Sequence[LogRecord]) -> None:
-        """Append to the log; a record whose id is already there is skipped."""
+        """Append records to the log; skip a record whose id is already there."""
         ...
 
     def find_records(self, kind: type[L], where: LogFilter) -> list[L]:
-        """Log records of that type, newest first; of changes and checkpoints that is the one received last."""
+        """Return log records of that type, newest first; changes and checkpoints are ordered by when they arrived."""
         ...

@@ -1,4 +1,4 @@
-"""Branches: which lines of work a repository has, and what of one is on another."""
+"""Branches: the branches of a repository, and how the commits of one relate to those of another."""
 
 from __future__ import annotations
 
@@ -12,64 +12,64 @@ else:
 
 
 class Branches(Protocol):
-    """The branches of one clone, read-only. None wherever git does not know or does not answer in time."""
+    """The branches of one clone, read-only. A method returns None when git does not know or does not answer in time."""
 
     def resolve(self, revision: str) -> str:
-        """The commit that a person names; empty for none."""
+        """Return the commit that a revision names; empty if there is none."""
         ...
 
     def time(self, commit: str) -> datetime | None:
-        """When the commit was made."""
+        """Return when the commit was made."""
         ...
 
     def is_main(self, branch: str) -> bool:
-        """Whether others start from that branch: it is the remote's default, or is called as such branches are."""
+        """Return whether this is a main branch: a remote's default branch, or a branch with a usual name for it."""
         ...
 
     def main_commits(self) -> Sequence[str] | None:
-        """The newest commits of the main line, here and at the remote; empty where there is no main line."""
+        """Return the newest commits of the main branches, local and remote; empty where there is no main branch."""
         ...
 
     def tip(self, branch: str) -> str | None:
-        """The commit that the branch is at, here or at a remote; empty when there is no such branch."""
+        """Return the branch's newest commit, local or at a remote; empty when there is no such branch."""
         ...
 
     def last_tip(self, branch: str) -> str:
-        """Where a branch that is gone was when it was left for another one the last time; empty when not known."""
+        """Return the commit of a deleted branch at the last checkout of another one; empty when it is not known."""
         ...
 
     def created(self, branch: str) -> datetime | None:
-        """When this clone began the branch, rebased since or not."""
+        """Return when this clone created the branch; a later rebase does not change the answer."""
         ...
 
     def was_at(self, branch: str, commit: str) -> bool | None:
-        """Whether the branch, as it is called now, has ever been at that commit, rebased since or not."""
+        """Return whether the branch of that name ever pointed at the commit, even if it was rebased since."""
         ...
 
     def missing(self, line: str, commits: Sequence[str]) -> frozenset[str] | None:
-        """Those of the commits that are not in the history of `line`, among them those that nobody knows."""
+        """Return those of the commits that `line` does not contain, including commits that git does not know."""
         ...
 
     def fork(self, line: str, commit: str) -> str | None:
-        """The newest commit that both have in their history; empty for none."""
+        """Return the newest commit that both histories share; empty if there is none."""
         ...
 
     def is_applied(self, line: str, commit: str) -> bool | None:
-        """Whether what the commit's own line changed is on `line` under other commits: rebased, picked or squashed."""
+        """Return whether `line` has the changes of the commit's branch in other commits: rebased, picked, squashed."""
         ...
 
     def blobs(self, commit: str, paths: Sequence[str]) -> Mapping[str, str] | None:
-        """The blobs, as `git1:…`, of those of the paths that the commit has."""
+        """Return the blob id, as `git1:…`, of each of the paths that the commit has."""
         ...
 
     def below(self, commit: str, folder: str) -> frozenset[str] | None:
-        """The files that the commit has below the folder, relative to the project's root."""
+        """Return the commit's files below the folder, relative to the project's root."""
         ...
 
     def changed(self, base: str, commit: str) -> Sequence[str] | None:
-        """The files that differ between the two commits; at most 1,000."""
+        """Return the files that differ between the two commits; at most 1,000."""
         ...
 
     def file(self, commit: str, path: str) -> bytes | None:
-        """The file's content in that commit."""
+        """Return the file's content in that commit."""
         ...

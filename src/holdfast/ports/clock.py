@@ -14,13 +14,13 @@ class Clock(Protocol):
     """Tells the time and makes ids."""
 
     def now(self) -> datetime:
-        """Aware UTC, strictly later than the answer before (by at least a microsecond)."""
+        """Return the time in aware UTC, at least a microsecond later than the last answer."""
         ...
 
     def elapsed_s(self) -> float:
-        """Monotonic seconds, for deadlines only."""
+        """Return monotonic seconds, for deadlines only."""
         ...
 
     def new_id(self) -> str:
-        """A fresh UUID version 7."""
+        """Return a new UUID version 7."""
         ...

@@ -17,20 +17,20 @@ class Detector(Protocol):
     """One way of finding lessons."""
 
     id: str
-    """`name/version`; the version grows whenever the detector would judge the same window differently."""
+    """`name/version`; raise the version whenever the detector would judge the same window differently."""
 
     def detect(self, window: Sequence[Event]) -> list[Candidate]:
-        """Candidates in a session's events, oldest first. Files in events are relative to the project's root.
+        """Return candidates from a session's events, oldest first. Files in events are relative to the project's root.
 
-        `learning/learn` calls it with a whole session so far and drops what it has learnt before, so it need not
-        remember anything.
+        The detector need not remember anything: `learning/learn` passes the whole session so far and drops candidates
+        that it decided on before.
         """
         ...
 
 
 class Judge(Protocol):
-    """A detector that also knows how likely it is that an engineer would keep what others found."""
+    """A detector that also estimates how likely an engineer would keep the candidates of other detectors."""
 
     def calibrate(self, window: Sequence[Event], candidates: Sequence[Candidate]) -> list[Candidate]:
-        """The candidates in order; those that are `to_judge` with a calibrated probability as their confidence."""
+        """Return the candidates in order; those that are `to_judge` get a calibrated probability as confidence."""
         ...

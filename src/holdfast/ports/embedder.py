@@ -1,4 +1,4 @@
-"""Embedder: texts to unit vectors."""
+"""Embedder: turns texts into unit vectors."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ else:
 class Embedder(Protocol):
     """A model that places texts in a space. Vectors of different `id`s are never compared.
 
-    One whose class says `is_local = True` answers from this machine, in milliseconds: hooks may ask it.
+    Set `is_local = True` on the class of an embedder that answers on this machine within milliseconds: hooks use it.
     """
 
     id: str
@@ -21,15 +21,15 @@ class Embedder(Protocol):
     dimension: int
 
     def embed_documents(self, texts: Sequence[str]) -> list[list[float]]:
-        """Return one unit vector per text to be found, in order, however long that takes.
+        """Return one unit vector for each text to be searched, in order, however long that takes.
 
         Raises EmbedderError; its message never holds a key.
         """
         ...
 
     def embed_query(self, text: str) -> list[float]:
-        """Return the unit vector of a question, which somebody waits for: one try, in little time.
+        """Return the unit vector of a question. Somebody is waiting, so try once and give up soon.
 
-        Comparable with the vectors of `embed_documents`. Raises EmbedderError; its message never holds a key.
+        It is comparable with the vectors of `embed_documents`. Raises EmbedderError; its message never holds a key.
         """
         ...

@@ -1,4 +1,4 @@
-"""Erasure: what is taken out of a store for good."""
+"""Erasure: removes data from a store for good."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ else:
 
 
 class Erasure(Protocol):
-    """Erasing follows every derivation: rows, indexes, logs and the bytes of a file."""
+    """Erasing follows every derivation: rows, indexes, logs and the bytes of the file."""
 
     def purge(self, ids: Sequence[LessonId], change: Change | None = None) -> dict[str, int]:
-        """Erase the lessons, every version, their text, vectors and log records; rows erased by table.
+        """Erase the lessons with every version, text, vector and log record; return the number of rows by table.
 
-        The events that a version quotes lose their raw texts, and its rule and quotes are taken out of the other
-        events, checkpoints and deliveries of the sessions it was seen in.
-        The record of the change, if there is one, is kept in the same transaction.
+        The events that a version quotes lose their raw texts. Its rule and quotes are removed from the other events,
+        checkpoints and deliveries of the sessions in which the lesson was seen.
+        The record of the change, if there is one, is stored in the same transaction.
         """
         ...
 
     def erase_event_texts(self, before: datetime) -> int:
-        """Erase the raw texts of events that happened before that instant; returns how many events had any.
+        """Erase the raw texts of events that happened before that instant; return how many events had any.
 
-        That they happened stays known.
+        The events themselves stay.
         """
         ...

@@ -17,13 +17,13 @@ class EventLog(Protocol):
     """The events of every session, in the order they were received."""
 
     def append_events(self, events: Sequence[Event]) -> int:
-        """Keep events; returns how many were new. One with a (session, key) already kept is skipped."""
+        """Store events and return how many were new. An event whose (session, key) is already stored is skipped."""
         ...
 
     def find_events(self, where: EventFilter) -> list[tuple[int, Event]]:
-        """(position, event) pairs in order of position; positions grow and are never used again.
+        """Return (position, event) pairs in order of position; positions grow and are never used again.
 
-        Whoever has read up to a position goes on after it: an event never appears below one that could be read already,
-        also where several write at once.
+        A reader can continue after the last position it has read: a new event never appears below a position that was
+        readable before, even if several processes write at once.
         """
         ...

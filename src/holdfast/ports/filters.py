@@ -1,4 +1,4 @@
-"""What a store is asked by for events, lessons and log records: all given conditions of a filter hold together."""
+"""Filters for events, lessons and log records: all conditions of a filter hold together."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ if TYPE_CHECKING:
 
 
 class EventFilter(Frozen):
-    """Which events; all given conditions hold together. Answers are in the order the store received them."""
+    """Selects events; all conditions hold together. Answers are in the order in which the store received them."""
 
     project: ProjectId = ""  # type: ignore[assignment]
     session: SessionId = ""  # type: ignore[assignment]
     kind: EventKind | None = None
-    """Only prompts, or only replies: what `domain.event.spoken_prefix` begins the key of. Asked of one session."""
+    """Only prompts, or only replies, by `domain.event.spoken_prefix` of their keys. Use it with one session."""
     last: int = 0
-    """Only the last so many; 0: from the first on."""
+    """Only this many of the last events; 0 means all."""
     after: int = 0
     """Only events the store received after this position; `EventLog.find_events` returns positions with events."""
     limit: int = 10_000
 
 
 class LessonFilter(Frozen):
-    """Which lessons, newest first; all given conditions hold together."""
+    """Selects lessons, newest first; all conditions hold together."""
 
     project: ProjectId = ""  # type: ignore[assignment]
-    """Lessons of this project and of the user; empty with all_projects false: the user's own."""
+    """Lessons of this project and of the user. Empty, and `all_projects` false: the user's own lessons only."""
     all_projects: bool = False
     states: tuple[State, ...] = ()
     """Empty: every state but forgotten."""
@@ -39,7 +39,7 @@ class LessonFilter(Frozen):
     duplicate_key: str = ""
     """`text.words.duplicate_key` of the insight: normalised words; equal keys may be duplicates."""
     path: str = ""
-    """Anchored to this file, or seen there before a move or on a branch (`text.searchkeys.anchored_files`)."""
+    """Anchored to this file, now or before a move or on a branch (`text.searchkeys.anchored_files`)."""
     staged: bool = False
     """Only those staged on a branch."""
     without_vector: str = ""
@@ -50,7 +50,7 @@ class LessonFilter(Frozen):
 
 
 class LogFilter(Frozen):
-    """Which log records, newest first; all given conditions hold together."""
+    """Selects log records, newest first; all conditions hold together."""
 
     project: ProjectId = ""  # type: ignore[assignment]
     """Empty: every project."""

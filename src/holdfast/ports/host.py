@@ -1,4 +1,7 @@
-"""Host: one agent program. Payloads and transcripts to events, briefings to payloads, installation as data."""
+"""Host: the adapter for one agent program.
+
+It turns payloads and transcripts into events and briefings into payloads. It describes its installation as data.
+"""
 
 from __future__ import annotations
 
@@ -19,49 +22,50 @@ else:
 
 
 class ConfigEdit(Frozen):
-    """One thing to have in a host's configuration file, and how to know it again: surfaces apply it, text-preserving.
+    """One entry of a host's configuration file, and the texts by which it is recognised later.
 
-    The file's name tells its form: `.toml`, `.yaml` or `.yml`; all else is JSON, with or without comments.
+    `installing` applies it and preserves the rest of the file. The file's name decides its format: `.toml`, `.yaml`
+    or `.yml`; every other file is JSON, with or without comments.
     """
 
     file: str
-    """Absolute path; created when it is not there."""
+    """Absolute path; the file is created when it does not exist."""
     path: tuple[str, ...]
-    """Keys from the top to the object or list that takes the value."""
+    """Keys from the top of the file to the object or list that takes the value."""
     value: Any
     """For an object: the member's value under `key`. For a list: the element to append."""
     key: str = ""
     """The member's name; empty when `path` names a list."""
     ours: str = ""
-    """A text that only an entry of ours contains (our program's path): an entry with it is replaced."""
+    """A text that only our entry contains (the path of our program); an entry that contains it is replaced."""
     formerly: tuple[str, ...] = ()
     """Texts that only entries of older versions of ours contain; such an entry is replaced, too."""
     comments: bool = False
-    """The host takes comments and trailing commas in its JSON."""
+    """The host accepts comments and trailing commas in its JSON."""
     shared: bool = False
-    """The file must have this member, whoever needs it: one that is there stays as it is, also after us."""
+    """The file needs this member whoever uses it: an existing value is not changed, and uninstalling leaves it."""
 
     def marks(self, text: str) -> bool:
-        """Whether the text is an entry of ours, of this version or of an older one."""
+        """Return whether the text is an entry of ours, of this version or of an older one."""
         return any(mark in text for mark in (self.ours, *self.formerly))
 
 
 class BlockEdit(Frozen):
-    """A block of ours between markers in a text file of the user's, such as AGENTS.md; the rest stays theirs."""
+    """Our block between markers in a text file of the user, such as AGENTS.md; the rest of the file stays theirs."""
 
     file: str
     text: str
-    """What stands between the markers, without them."""
+    """The lines between the markers, without them."""
     script: bool = False
-    """The file is a shell script: the markers are comments of the shell; else of Markdown."""
+    """The markers are shell comments instead of Markdown ones."""
     label: str = ""
-    """In the markers, where a file has several blocks of ours."""
+    """A label in the markers, where a file has several blocks of ours."""
     config: bool = False
-    """With `script`: the file has comments of the shell, but is no program."""
+    """With `script`: the file uses shell comments but is not a program."""
 
 
 class OwnFile(Frozen):
-    """A whole file of ours. A file of that name that is not ours is never written over."""
+    """A whole file of ours. A file of the same name that is not ours is never overwritten."""
 
     file: str
     text: str
@@ -73,7 +77,7 @@ class OwnFile(Frozen):
     """The file is executable."""
 
     def marks(self, text: str) -> bool:
-        """Whether the text is a file of ours, of this version or of an older one."""
+        """Return whether the text is a file of ours, of this version or of an older one."""
         return any(mark in text for mark in (self.ours, *self.formerly))
 
 
@@ -82,7 +86,7 @@ if TYPE_CHECKING:
 
 
 class InstallPlan(Frozen):
-    """What setup would change, in order, and what it cannot do, in words for the user."""
+    """The edits of one setup, in order, and notes for the user on what it cannot do."""
 
     host: str
     scope: str
@@ -91,21 +95,21 @@ class InstallPlan(Frozen):
 
 
 class RulesTarget(Frozen):
-    """A file in a project in which a host reads standing rules."""
+    """A file in a project from which a host reads standing rules."""
 
     file: str
-    """Relative to the project's root. With `{slug}`: whole files of ours, one for each scope of paths."""
+    """Relative to the project's root. With `{slug}`: a set of files of ours, one for each scope of paths."""
     front_matter: str = ""
     """Text before the rules of a whole file, with `{globs}` and `{description}` filled in; without `{globs}` the host
     cannot tell paths apart."""
     always: str = ""
-    """The same for the file whose rules hold everywhere."""
+    """Text before the rules of the file whose rules hold everywhere."""
     globs: str = "comma"
-    """How `{globs}` is written: `comma` (a,b), `list` (["a", "b"])."""
+    """Format of `{globs}`: `comma` (a,b) or `list` (["a", "b"])."""
     limit_chars: int = 0
-    """Longest file the host takes; 0: no limit is known."""
+    """Characters of the longest file that the host accepts; 0: no limit is known."""
     first_of: tuple[str, ...] = ()
-    """Files of which the host reads only the first that is there, this one among them."""
+    """A list of files with this one among them, of which the host reads only the first that exists."""
 
 
 class Headless(Frozen):
@@ -114,58 +118,61 @@ class Headless(Frozen):
     program: str
     """The program's name on the PATH."""
     arguments: tuple[str, ...] = ()
-    """Arguments; `{prompt}` is where the prompt goes, `{answer}` the file the answer is written to.
-    Without `{prompt}` the prompt is given on stdin."""
+    """Arguments; `{prompt}` stands for the prompt, `{answer}` for the file to which the answer is written.
+    Without `{prompt}` the prompt is passed on stdin."""
     answer: str = ""
-    """Dotted name of the field of the JSON object on stdout that holds the answer; empty: stdout is the answer."""
+    """Dotted name of the field with the answer in the JSON object on stdout; empty: stdout is the answer."""
     cost: str = ""
-    """Dotted name of the field with the cost in dollars, where there is one."""
+    """Dotted name of the field with the cost in dollars, if there is one."""
     model: str = ""
-    """The cheapest model that serves, in the host's words; empty: the host's own default."""
+    """The cheapest model that is good enough, by the host's name for it; empty: the host's default."""
     model_option: str = ""
-    """The option before the model's name."""
+    """The option that takes the model's name."""
 
 
 class HostMarks(Frozen):
-    """How a host is told before its adapter is loaded: `scripts/render_host_marks.py` makes `lean/hostmarks` of it."""
+    """Facts that identify a host before its adapter is loaded.
+
+    `scripts/render_host_marks.py` generates `lean/hostmarks` from them.
+    """
 
     started: str = ""
-    """A variable that it sets for what it starts."""
+    """A variable that the host sets for the processes it starts."""
     started_rank: int = 0
-    """Where the variables of several hosts are set: the lowest rank is the host that was started inside the others."""
+    """Decides where the variables of several hosts are set: the host with the lowest rank was started inside others."""
     session: str = ""
-    """A variable with the session's id that it sets for the MCP servers it starts."""
+    """A variable with the session's id that the host sets for the MCP servers it starts."""
     folder: str = ""
-    """The variable that moves the folder it keeps its files in."""
+    """A variable that moves the folder in which the host keeps its files."""
     client_names: tuple[str, ...] = ()
-    """How the names begin by which its MCP client introduces itself, beside the host's own."""
+    """Beginnings of the names by which its MCP client introduces itself, besides the host's own name."""
     is_unmarked: bool = False
-    """It runs packages that serve several hosts, and marks nothing: where no other mark is found, it is this one."""
+    """The host runs packages that serve several hosts and sets no mark; it is assumed where no other mark is found."""
     is_imitated: bool = False
-    """Other hosts run the hooks in its files too, and have hooks of their own."""
+    """Other hosts also run the hooks in its files, and have hooks of their own."""
 
 
 class HostPackage(Frozen):
-    """The plug-in package that is built for the host."""
+    """The plug-in package that is built for a host."""
 
     layout: str
     """`plugin`: commands, skills, hooks and server in one folder; `extension`: the same, commands as TOML."""
     manifest: str
-    """The manifest's file."""
+    """Name of the manifest file."""
     marketplace: str = ""
     """A file beside the package that offers it as a local marketplace; empty: none is built."""
     hooks: tuple[tuple[Any, ...], ...]
-    """Those that setup registers: (hook, matcher, keys) or, with `flat`, (hook, keys)."""
+    """The hooks that setup registers: (hook, matcher, keys) or, with `flat`, (hook, keys)."""
     hook_host: str
-    """What the hook's command says which host calls: its name, or `any` where others run the package too."""
+    """The host's name in the hook's command, or `any` where other hosts run the package too."""
     flat: bool = False
-    """A hook is one object, without groups and matchers."""
+    """A hook is one object without groups and matchers."""
     plain_exit: bool = False
-    """The command is one for sh and PowerShell alike; otherwise Windows has keys of its own."""
+    """One command serves sh and PowerShell; otherwise Windows has keys of its own."""
 
 
 class HookApproval(Frozen):
-    """One of our hooks as a host sees it that runs only approved ones."""
+    """One of our hooks as seen by a host that runs only approved hooks."""
 
     key: str
     digest: str
@@ -174,69 +181,69 @@ class HookApproval(Frozen):
 
 
 class Approvals(Protocol):
-    """A host's approvals of hooks: it skips a hook, without a word, until its user has approved that very command."""
+    """Approvals of hooks in one host, which silently skips a hook until its user approves exactly that command."""
 
     title: str
-    """What its users call the host."""
+    """The host's name, as its users know it."""
     by_hand: str
-    """How a user approves."""
+    """Instructions for a user to approve hooks by hand."""
 
     def find(self) -> Sequence[HookApproval]:
-        """Our hooks in the user's file, asked of the host. Raises HostConfigError when it does not answer."""
+        """Ask the host for our hooks in the user's file. Raises HostConfigError when it does not answer."""
         ...
 
     def plan(self, hooks: Sequence[HookApproval]) -> Sequence[ConfigEdit]:
-        """The edits that approve these hooks, as the host writes them when its user does."""
+        """Return the edits that approve these hooks, in the form that the host itself writes."""
         ...
 
 
 class HostProfile(Frozen):
-    """What a host can do and where: its row of `setup --list` and of docs/reference/hosts.md."""
+    """What a host supports, and where its files are: its row of `setup --list` and of docs/reference/hosts.md."""
 
     title: str
-    """The name its makers give it."""
+    """The name that its makers use."""
     mcp: str = ""
-    """The user's file that registers MCP servers, `~` for the home folder; empty: it is no MCP client."""
+    """The user's file that registers MCP servers, `~` for the home folder; empty: the host is no MCP client."""
     hooks: str = ""
-    """The user's file that registers hooks or holds our plug-in; empty: it has none."""
+    """The user's file that registers hooks or holds our plug-in; empty: the host has none."""
     moments: tuple[Moment, ...] = ()
-    """When its hooks can hand something to the model."""
+    """Moments at which its hooks can hand something to the model."""
     transcripts: str = ""
-    """Where it keeps its sessions in a form that can be read; empty: nowhere."""
+    """Where it keeps its sessions in a readable form; empty: nowhere."""
     grows_by_lines: bool = True
-    """Transcripts only grow, line by line, so that reading goes on where it stopped; else they are read whole."""
+    """Transcripts only grow, line by line, so a reader can continue where it stopped; otherwise read them whole."""
     transcript_files: tuple[str, ...] = ()
-    """How the paths of its transcripts end, with `/` between names and `*` for any of them: tells files apart that a
-    user names. The host with the longest that fits is it."""
+    """Endings of its transcripts' paths, with `/` as separator and `*` for any name. They identify a file that a user
+    names; the host with the longest matching ending is chosen."""
     transcript_marks: tuple[tuple[str, ...], ...] = ()
-    """Texts that stand together, white space left out, in one of the first lines of its transcripts, or at the
-    beginning of one that is no list of JSON lines; any tuple of them is enough. Empty: content does not tell."""
+    """Sets of texts that identify its transcripts: all texts of one set, white space ignored, occur in one of the
+    first lines, or at the beginning of a file that is no list of JSON lines. Empty: content does not identify it."""
     rules: tuple[RulesTarget, ...] = ()
-    """Files with standing rules that it reads in a project and we may write; with `{slug}` before others."""
+    """Files with standing rules that it reads in a project and that we may write; names with `{slug}` come first."""
     reads: tuple[str, ...] = ()
-    """More files with standing rules that it reads, `*` for any name: what stands in one need not be told again."""
+    """More files with standing rules that it reads, `*` for any name: their content need not be delivered again."""
     headless: Headless | None = None
-    """How to ask its model one thing; None where it cannot be asked without a terminal."""
+    """How to ask its model one question; None where that needs a terminal."""
     stop_hook: str = ""
-    """Its hook, by its own name, whose answer can let the agent go on when it stops; empty: it has none."""
+    """The host's name for the hook whose answer can make a stopping agent continue; empty: it has none."""
     stop_reply: str = ""
-    """That answer, JSON with `{reason}` where the reason stands as a JSON text."""
+    """That answer: JSON with `{reason}` in the place of the reason, which is a JSON text."""
     marks: HostMarks = HostMarks()
-    """How it is told before its adapter is loaded."""
+    """Facts that identify the host before its adapter is loaded."""
     context_file: str = ""
-    """The file with standing rules whose whole text it puts into every context; empty: another host's, or none."""
+    """The file with standing rules whose whole text goes into every context; empty: another host's, or none."""
     skills_folder: str = ""
     """The folder of a project in which it looks for Agent Skills and into which we write them; empty: none."""
     instructions_tokens: int = 0
-    """Most tokens of a brief in the MCP server's instructions, where it cuts them; 0: no limit is known."""
+    """Most tokens of a brief in the MCP server's instructions, where the host cuts them; 0: no limit is known."""
     package: HostPackage | None = None
     """The plug-in package that is built for it."""
     package_records: tuple[tuple[str, str], ...] = ()
-    """Files under the user's home, and what stands in one when our plug-in package is installed in the host."""
+    """Files under the user's home, each with a text that it contains when our plug-in package is installed."""
     notes: tuple[str, ...] = ()
-    """What a user should know: needs trust, has no end of a session, ..."""
+    """Notes for users: the host needs trust, it reports no end of a session, ..."""
     sources: tuple[str, ...] = ()
-    """Where these facts are from, with the date they were looked up."""
+    """Sources of these facts, with the dates of access."""
 
 
 class Host(Protocol):
@@ -246,54 +253,57 @@ class Host(Protocol):
 
     @property
     def profile(self) -> HostProfile:
-        """What the host can do and where."""
+        """What the host supports, and where its files are."""
         ...
 
     def approvals(self, home: str) -> Approvals | None:
-        """Its approvals of hooks; None for a host that runs what is in its files."""
+        """Return its approvals of hooks; None for a host that runs every hook in its files."""
         ...
 
     def find(self, home: str) -> str:
-        """The path that shows that the host is on this machine, or an empty string."""
+        """Return the path that shows that the host is installed on this machine, or an empty string."""
         ...
 
     def parse_hook(self, payload: Mapping[str, Any], at: datetime, new_id: Callable[[], str]) -> HookCall:
-        """What a hook's stdin object says; an unknown hook gives a call without events or moment.
+        """Parse a hook's stdin object; an unknown hook gives a call without events or moment.
 
         Raises InvalidValueError when the payload is not this host's.
         """
         ...
 
     def render(self, call: HookCall, briefing: Briefing) -> str:
-        """The hook's whole stdout: one JSON object, `{}` when there is nothing to say; or, for a host that hands plain
-        text to the model, that text or a blank line: empty is what a server says that was too late."""
+        """Return the hook's whole stdout: one JSON object, `{}` when there is nothing to deliver.
+
+        A host that hands plain text to the model gets that text, or a blank line. Empty output means that the hook
+        server was too late.
+        """
         ...
 
     def find_transcripts(self, home: str) -> Sequence[str]:
-        """Absolute paths of the transcripts on this machine, oldest first; none where the host keeps none."""
+        """Return absolute paths of the transcripts on this machine, oldest first; empty where the host keeps none."""
         ...
 
     def find_in_project(self, root: str) -> Sequence[str]:
-        """Absolute paths of the transcripts that the host keeps inside a project's folder; none for most."""
+        """Return absolute paths of the transcripts that the host keeps inside a project's folder; usually empty."""
         ...
 
     def parse_transcript(self, lines: Iterable[str], session: str, new_id: Callable[[], str]) -> Iterator[Event]:
-        """Events of a transcript's lines; half-written and foreign lines are skipped.
+        """Yield the events of a transcript's lines; skip half-written and foreign lines.
 
-        `session` is used where the lines do not name one. Our own injected text is left out. Only for a host whose
-        transcripts grow by lines.
+        `session` is used where the lines do not name a session. Text that we injected is left out. Only hosts whose
+        transcripts grow by lines implement this.
         """
         ...
 
     def read_transcript(self, path: str, new_id: Callable[[], str]) -> Iterator[Event]:
-        """Events of all sessions in a file that is read whole. Raises OSError or HostConfigError."""
+        """Yield the events of all sessions in a file that is read whole. Raises OSError or HostConfigError."""
         ...
 
     def plan_install(self, scope: str, folder: str, home: str, command: Sequence[str]) -> InstallPlan:
-        """The edits that register our hooks and MCP server.
+        """Return the edits that register our hooks and MCP server.
 
         `command` is the interpreter, the package's folder and the launcher, all absolute.
 
-        Raises InvalidValueError for a scope the host does not have.
+        Raises InvalidValueError for a scope that the host does not have.
         """
         ...

@@ -1,4 +1,4 @@
-"""Importer: reads what people keep in another tool's files or database, passage by passage, and never writes there."""
+"""Importer: reads another tool's files or database passage by passage, and never writes to them."""
 
 from __future__ import annotations
 
@@ -25,39 +25,39 @@ HEAD_BYTES = 4096
 
 
 class Source(Frozen):
-    """One file that may be imported."""
+    """A file that may be imported."""
 
     path: str
     """Absolute."""
     label: str
-    """How provenance and people name it: relative to the project, else `~/…`, else absolute; forward slashes."""
+    """Its name in provenance and messages: relative to the project, else `~/…`, else absolute; forward slashes."""
     ground: Ground
-    """Where it lies: in the project, in the person's home, or anywhere else."""
+    """Where the file is: in the project, in the person's home, or anywhere else."""
     head: bytes = b""
     """Its first `HEAD_BYTES` bytes."""
 
     @property
     def name(self) -> str:
-        """The file's name in lower case."""
+        """Return the file's name in lower case."""
         return self.label.rsplit("/", 1)[-1].lower()
 
 
 class Passage(Frozen):
-    """A part of a source that stands alone: it becomes one lesson."""
+    """A part of a source that makes sense alone: it becomes one lesson."""
 
     section: str
-    """Where in the source, the same on every run: headings joined by ` > `, or a row's id."""
+    """Position in the source, the same on every run: headings joined by ` > `, or a row's id."""
     insight: str = ""
-    """What it says; never empty in what `Importer.read` gives."""
+    """The passage's words; never empty in what `Importer.read` yields."""
     kind: LessonKind | Literal[""] = ""
-    """Empty: told by the words, else `usual_kind`."""
+    """Empty: derived from the words, else `usual_kind`."""
     usual_kind: LessonKind = "convention"
     title: str = ""
     why: str = ""
     how: str = ""
     snippets: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
-    """Files it is about, as the source names them; those the project does not have are dropped."""
+    """Files it is about, as the source names them; files that the project does not have are dropped."""
     globs: tuple[str, ...] = ()
     """Relative to the project's root."""
     tags: tuple[str, ...] = ()
@@ -65,37 +65,40 @@ class Passage(Frozen):
     scope: ScopeLevel = "project"
     path_prefix: str = ""
     state: State = "active"
-    """What the source says of it: active, candidate (proposed there), superseded or retired."""
+    """Its state in the source: active, candidate (proposed there), superseded or retired."""
     said_at: datetime | None = None
     author: str = ""
-    """Who wrote it, where the source names somebody."""
+    """The author, where the source names one."""
     confidence: float | None = None
-    """How sure the reader is of it, 0 to 1; None: as sure as its trust allows."""
+    """Probability that it is true, by the reader's estimate, 0 to 1; None: it follows from the trust."""
     project: str = ""
-    """The name of its project in a store that holds several; empty in one that does not."""
+    """The name of its project in a store that holds several projects; empty in other stores."""
     names: tuple[str, ...] = ()
-    """What links in the source call it."""
+    """Names by which links in the source refer to it."""
     links: tuple[tuple[LinkKind, str], ...] = ()
     """(kind, name of the other passage)."""
 
 
 class Skipped(Frozen):
-    """A part of a source that is no lesson, and why."""
+    """A part of a source that is no lesson, with the reason."""
 
     section: str
     reason: str
 
 
 class Importer(Protocol):
-    """One foreign format."""
+    """A reader of one foreign format."""
 
     id: str
-    """`name/version`; it is written into the provenance of what it read."""
+    """`name/version`; the provenance of each imported lesson names it."""
 
     def sureness(self, source: Source) -> int:
-        """`NO` to `CERTAIN` that the file is of this format; cheap, never raises for odd content."""
+        """Return how sure it is, `NO` to `CERTAIN`, that the file is of this format.
+
+        It is cheap and never raises for odd content.
+        """
         ...
 
     def read(self, source: Source) -> Iterator[Passage | Skipped]:
-        """What the file holds, in order. Raises InvalidValueError for one that cannot be read whole."""
+        """Yield the file's passages in order. Raises InvalidValueError for a file that cannot be read whole."""
         ...

@@ -1,4 +1,4 @@
-"""IndexStore: where a project's code index is kept. Derived rows only: losing them costs a re-index."""
+"""IndexStore: storage of a project's code index. Every row is derived: losing the store costs a re-index."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ else:
 
 
 class FileState(Frozen):
-    """A file as last indexed: enough to tell, without reading it, that it is unchanged."""
+    """A file as last indexed: enough to see, without reading it, that it is unchanged."""
 
     blob: str
     size: int
@@ -23,85 +23,85 @@ class FileState(Frozen):
 
 
 class IndexStore(Protocol):
-    """One project's index. Outlines are kept by blob, so that work trees and branches share them."""
+    """One project's index. Outlines are stored by blob, so that work trees and branches share them."""
 
     def __enter__(self) -> Self: ...
     def __exit__(self, *exc: object) -> None: ...
 
     def files(self, root: str) -> dict[str, FileState]:
-        """What was indexed under that work tree's root, by path."""
+        """Return what was indexed under that work tree's root, by path."""
         ...
 
     def outlined(self, blobs: Sequence[str]) -> set[str]:
-        """Those of the blobs that have an outline."""
+        """Return those of the blobs that have an outline."""
         ...
 
     def put(self, root: str, outlines: Sequence[Outline], states: Mapping[str, FileState]) -> None:
-        """Keep outlines (new blobs only) and which blob each path has now, in one transaction.
+        """Store outlines (new blobs only) and the current blob of each path, in one transaction.
 
-        A state whose blob has no outline is left out. New and changed files, and those whose imports may lead
-        elsewhere because of a new path, are `unlinked`.
+        A state whose blob has no outline is left out. New and changed files become `unlinked`, and so do files whose
+        imports may resolve differently because of a new path.
         """
         ...
 
     def drop(self, root: str, paths: Sequence[str]) -> None:
-        """Forget paths that are gone; outlines nothing refers to go too. Files that imported them are `unlinked`."""
+        """Drop deleted paths and the outlines that only they used. Files that imported them become `unlinked`."""
         ...
 
     def rules(self) -> str:
-        """The rules that its outlines were made by, as `clear` was told; empty for a new index."""
+        """Return the rules by which its outlines were made, as passed to `clear`; empty for a new index."""
         ...
 
     def clear(self, rules: str) -> None:
-        """Forget everything. From now on outlines are made by these rules: others are not to be mixed with them."""
+        """Drop everything. Later outlines are made by these rules; outlines by other rules must not be mixed in."""
         ...
 
     def unlinked(self, root: str, limit: int) -> dict[str, list[Import]]:
-        """Files whose imports were not resolved since they last changed, and their imports as written."""
+        """Return files whose imports were not resolved since they last changed, with their imports as written."""
         ...
 
     def link(self, root: str, imports: Mapping[str, Sequence[Import]]) -> None:
-        """Keep where those files' imports lead; an import may be given once for each file it leads to."""
+        """Store the targets of those files' imports; an import may occur once for each file it leads to."""
         ...
 
     def symbols(self, root: str, by: str, value: str) -> list[Symbol]:
-        """Definitions in the work tree; `by` is path, name, last_name, body_hash or signature_hash."""
+        """Return definitions in the work tree; `by` is path, name, last_name, body_hash or signature_hash."""
         ...
 
     def imports(self, root: str, path: str) -> list[Import]:
-        """What the file imports: the resolved ones first, then those that lead outside."""
+        """Return the file's imports: those resolved to files first, then those that lead outside."""
         ...
 
     def importers(self, root: str, path: str) -> list[str]:
-        """Files that import the file."""
+        """Return the files that import the file."""
         ...
 
     def put_pairs(self, relation: str, pairs: Mapping[tuple[str, str], float], upto: str) -> None:
-        """Keep a relation's weighted pairs of paths (edited_together, read_before) in the place of those kept.
+        """Replace a relation's weighted pairs of paths (edited_together, read_before).
 
-        `upto` is what they are complete up to: a commit, a position.
+        `upto` is the commit or position up to which they are complete.
         """
         ...
 
     def add_pairs(self, relation: str, pairs: Mapping[tuple[str, str], float], since: str, upto: str) -> bool:
-        """Add weighted pairs to those kept, if these are complete up to just `since`; then they are up to `upto`.
+        """Add weighted pairs to a relation that is complete up to exactly `since`, and mark it complete up to `upto`.
 
-        False, and nothing is kept, when they are complete up to something else.
+        Return False and store nothing when the relation is complete up to something else.
         """
         ...
 
     def pairs_upto(self, relation: str) -> str:
-        """What the relation's pairs are complete up to; empty for none."""
+        """Return the position up to which the relation's pairs are complete; empty if it has none."""
         ...
 
     def pairs(self, relation: str, path: str) -> list[tuple[str, float]]:
-        """The other path and the weight of each pair of that relation, either way round, heaviest first."""
+        """Return the other path and the weight of each pair of that relation, in either order, heaviest first."""
         ...
 
     def verdict(self, key: str) -> str:
-        """The verdict kept by that key; empty for none."""
+        """Return the verdict stored under that key; empty if there is none."""
         ...
 
     def keep_verdict(self, key: str, verdict: str) -> None:
-        """Keep a verdict in the place of the one kept by that key; the oldest go when there are many."""
+        """Store a verdict under that key; the oldest verdicts are dropped when there are many."""
         ...

@@ -1,4 +1,4 @@
-"""LessonFiles: the folder of a repository in which shared lessons are files."""
+"""LessonFiles: the folder of a repository that holds shared lessons as files."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ class LessonFiles(Protocol):
     """The files of one work tree. Paths are relative to the folder of lessons, with forward slashes."""
 
     def find(self) -> Mapping[str, str]:
-        """Every Markdown file and a text that differs once it may have changed; empty for what is no plain file."""
+        """Return each Markdown file with a text that changes when the file may have; empty if it is no plain file."""
         ...
 
     def read(self, path: str) -> bytes | None:
-        """The file's content; None when it cannot be read."""
+        """Return the file's content; None when it cannot be read."""
         ...
 
     def write(self, path: str, content: bytes, before: bytes | None) -> str:
-        """Put the content there in one step and return the file's new mark, as `find` tells it.
+        """Write the content in one step and return the file's new mark, as `find` returns it.
 
-        Raises StaleWriteError when the file does not hold `before` any more (None: there is none), and
+        Raises StaleWriteError when the file no longer holds `before` (None: the file does not exist), and
         HostConfigError when it cannot be written.
         """
         ...
 
     def by_user(self) -> frozenset[str]:
-        """Files that the user committed last, by the address in git's configuration outside of the repository."""
+        """Return the files last committed by the user, by the address in git's configuration outside the repository."""
         ...

@@ -30,31 +30,32 @@ class LessonStore(Protocol):
     ) -> None:
         """Write a version of each lesson and the record of the change, all in one transaction.
 
-        `expected` maps an id to the `recorded_at` of the version it replaces (None: there is none). That version is
-        closed at the new one's `recorded_at`. A change whose id is kept already replaces the record of that id, so
-        that a long import can extend its one record batch by batch.
+        `expected` maps an id to the `recorded_at` of the version it replaces (None: the lesson is new). That version
+        is closed at the new one's `recorded_at`. A change whose id is already stored replaces that record, so that a
+        long import can extend its one record batch by batch.
 
         Raises StaleWriteError, writing nothing, when the expected version is not the current one, and when a lesson
-        with a new id states the rule of another living lesson: candidate, active or quarantined, of the same scope
-        level, project and kind, with an equal `text.words.duplicate_key`. Later versions of a known lesson are
-        not compared: a lesson that is brought back may state what another one says by now.
+        with a new id states the rule of another living lesson: candidate, active, probation or quarantined, of the same
+        with a new id states the rule of another living lesson: candidate, probation, active or quarantined, of the same
+        scope level, project and kind, with an equal `text.words.duplicate_key`. Later versions of a known lesson are
+        not compared, because a restored lesson may state what another lesson states by now.
         """
         ...
 
     def get(self, ids: Sequence[LessonId], as_of: datetime | None = None) -> list[Lesson]:
-        """The lessons in the order asked, as known at that instant.
+        """Return the lessons in the order of the ids, as known at that instant.
 
         Raises LessonNotFoundError for an unknown id, and for a lesson whose row is damaged.
         """
         ...
 
     def find(self, where: LessonFilter) -> list[Lesson]:
-        """Lessons that fit, newest first, ties by id."""
+        """Return the lessons that match, newest first, ties by id."""
         ...
 
 
 def get_readable(lessons: LessonStore, ids: Sequence[LessonId], as_of: datetime | None = None) -> list[Lesson]:
-    """Those of the lessons that can be read, in the order asked: one that is damaged or was erased is no error."""
+    """Return those of the lessons that can be read, in order; skip damaged and erased ones instead of raising."""
     try:
         return lessons.get(ids, as_of)
     except LessonNotFoundError:
@@ -68,6 +69,6 @@ def get_readable(lessons: LessonStore, ids: Sequence[LessonId], as_of: datetime 
 
 
 def damage_words(care: StoreCare) -> str:
-    """What a reader has to know of rows that were left out; empty for none."""
+    """Return a notice for readers on rows that were left out; empty if there are none."""
     count = care.left_out()
     return f"{count} damaged {'row' if count == 1 else 'rows'} left out: holdfast doctor" if count else ""

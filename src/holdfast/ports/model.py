@@ -1,4 +1,4 @@
-"""LanguageModel: one prompt in, one text out. Asked only where the user said yes."""
+"""LanguageModel: answers one prompt with one text. It is called only where the user has agreed to it."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ else:
 
 
 class Completion(Frozen):
-    """A model's answer and what it cost, as far as the model says."""
+    """A model's answer and its cost, as far as the model reports it."""
 
     text: str
     input_tokens: int = 0
     output_tokens: int = 0
     cost_usd: float | None = None
-    """None: the model does not say."""
+    """None: the model does not report it."""
 
 
 class LanguageModel(Protocol):
     """A model behind an endpoint, or the user's own agent in headless mode."""
 
     id: str
-    """Who is asked: provider or host, and model."""
+    """Provider or host, and model."""
 
     def complete(self, prompt: str, timeout_s: float) -> Completion:
-        """The answer to the prompt, which is at most 1 MB long.
+        """Return the answer to the prompt, which is at most 1 MB long.
 
-        Raises ModelError when there is none in time; its message never holds a key or the prompt.
+        Raises ModelError when there is no answer in time; its message never holds a key or the prompt.
         """
         ...

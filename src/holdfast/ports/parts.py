@@ -1,4 +1,4 @@
-"""The ports a use case may call, wired by bootstrap."""
+"""The ports that a use case may call, wired by bootstrap."""
 
 from __future__ import annotations
 
@@ -23,57 +23,60 @@ if TYPE_CHECKING:
 
 
 def no_codeindex() -> CodeIndex | None:
-    """Nothing: freshness then goes by whole files."""
+    """Return None: freshness then compares whole files."""
     return None
 
 
 def no_former(embedder_id: str) -> Embedder | None:
-    """Nothing: no embedder came before the configured one."""
+    """Return None: no other embedder was configured before."""
     return None
 
 
 def no_key(make: bool) -> bytes:
-    """Nothing: exported lines are then not sealed, and none is known again."""
+    """Return no key: exported lines are then not sealed, and none is recognised as ours."""
     return b""
 
 
 def no_lesson_files(place: Place) -> LessonFiles:
-    """Nothing: raises, since only a bootstrapped memory has files."""
+    """Raise InvalidValueError: only a bootstrapped memory has files."""
     raise InvalidValueError(f"no lesson files in {place.root}")
 
 
 def learned_position(store: Store) -> int:
-    """The position up to which events were learnt from; 0, so all are looked at again, where the mark is damaged."""
+    """Return the position up to which events were learnt from.
+
+    A damaged position counts as 0, so that all events are read again.
+    """
     position = store.get_state(LEARNED_POSITION)
     return int(position) if position.isascii() and position.isdigit() else 0
 
 
 class Parts(Frozen):
-    """Everything a use case works with. Callables load what a hook would not want to pay for."""
+    """Everything a use case works with. Callables load what a hook should not pay for."""
 
     store: Store
     workspace: Workspace
     clock: Clock
     host: Callable[[str], Host]
-    """The host adapter of that name; raises PluginNotFoundError."""
+    """Returns the host adapter of that name; raises PluginNotFoundError."""
     detectors: Callable[[], Sequence[Detector]]
     embedder: Callable[[], Embedder | None]
-    """The configured embedder, made on first use; None without one or where it would be too slow (a cold hook)."""
+    """Returns the configured embedder, made on first use; None without one or where it is too slow (a cold hook)."""
     codeindex: Callable[[], CodeIndex | None] = no_codeindex
-    """The structure of the code, made on first use; None where there is none."""
+    """Returns the code index, made on first use; None where there is none."""
     former: Callable[[str], Embedder | None] = no_former
-    """The embedder of that id that was configured before; None when it is another, or cannot be made any more."""
+    """Returns an embedder that was configured before, by id; None if it was another or can no longer be made."""
     export_key: Callable[[bool], bytes] = no_key
-    """This home's key for sealing exports, made when asked to and there is none; empty without one."""
+    """Returns this home's key for sealing exports, or empty bytes; with True it makes a missing key."""
     lesson_files: Callable[[Place], LessonFiles] = no_lesson_files
-    """The folder of a work tree in which shared lessons are files."""
+    """Returns the folder of a work tree that holds shared lessons as files."""
     hasty: bool = False
-    """A host waits for a process that just began: only few lessons are looked at closely."""
+    """A host waits for a process that has just started: check only a few lessons closely."""
     capture: bool = True
     deliver: tuple[Moment, ...] = ()
     wrap_up: bool = False
-    """The agent is asked once a session, after real work, to note what it learnt: only where the user wants it."""
+    """Ask the agent once a session, after real work, to note what it learnt; only where the user wants it."""
     ignore: tuple[str, ...] = ()
     retention_days: int = 90
     holdout: float = 0.0
-    """Share of deliveries that are withheld at random, to learn what happens without them."""
+    """Share of deliveries that are withheld at random, to measure what happens without them."""

@@ -1,4 +1,4 @@
-"""Search: what a question meets in the lessons, as facts. What a fact is worth is decided in `ranking.retrievers`."""
+"""Search: which lessons match a query, and how. It returns facts; `ranking.retrievers` decides what a fact is worth."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ if TYPE_CHECKING:
     from holdfast.domain.query import Query
 
     Numbered = tuple[int, LessonId]
-    """A lesson's version and its position: positions grow with every version written, so the larger is the newer."""
+    """A position and a lesson's id: positions grow with every version written, so the larger is the newer."""
     TokenSource = Literal["error", "command", "topic", "symbol", "path", "file", "mention", "part"]
-    """What of a lesson a token is: see `text.searchkeys.lesson_tokens`."""
+    """Where a lesson's token comes from: see `text.searchkeys.lesson_tokens`."""
     PathRelation = Literal["file", "glob", "folder", "beside"]
-    """What an anchor is to the path asked: the file itself, a glob that it fits, a folder that it is in, a file of such
-    a folder."""
+    """How an anchor relates to the path in question: it is that file, a glob that matches it, a folder that contains
+    it, or another file of such a folder."""
     NameRelation = Literal["same", "unqualified", "around", "inside"]
-    """What a name is to the symbol asked: the same, its last part, what it is in, what is in it."""
+    """How a name relates to the symbol in question: equal, equal to its last part, enclosing it, enclosed by it."""
     TriggerKind = Literal["literal", "command", "path", "symbol"]
     TextKind = Literal["bm25", "share"]
-    """What a text score is: `bm25`, of which a term gives at most (k1 + 1) x idf with k1 = 1.2; `share`, from 0 to 1,
-    of the most that a lesson with every term asked could have."""
+    """Scale of a text score: in `bm25` a term gives at most (k1 + 1) x idf with k1 = 1.2; `share`, 0 to 1, is relative
+    to the most that a lesson with every term could have."""
 else:
     Protocol = object
 
@@ -33,7 +33,7 @@ MOST_ALIKE = 1_000
 
 
 class TokenMatch(Frozen):
-    """Lessons that have one of the exact tokens asked, from one source."""
+    """Lessons that have one of the query's exact tokens, from one source."""
 
     token: str
     source: TokenSource
@@ -47,79 +47,79 @@ class ErrorMatches(Frozen):
 
     signature: str = ""
     lessons: tuple[tuple[str, Numbered], ...] = ()
-    """Each with its signature."""
+    """(signature, lesson) pairs."""
 
 
 class TextMatch(Frozen):
-    """A lesson that has words of the text asked, and what was learnt beside it."""
+    """A lesson that has words of the query's text, and the lesson learnt next to it."""
 
     lesson: Numbered
     score: float
-    """The backend's own, larger is better; `TextMatches.kind` tells what it means."""
+    """The backend's own score, larger is better; `TextMatches.kind` names its scale."""
     session: str = ""
-    """The session it was learnt in."""
+    """The session in which it was learnt."""
     after: Numbered | None = None
-    """The lesson learnt next in that session, if it may be seen."""
+    """The lesson learnt next in that session, if the query may see it."""
 
 
 class TextMatches(Frozen):
-    """What a text met: the lessons, and how many lessons have each of its terms."""
+    """The lessons that match a text, and how many lessons have each of its terms."""
 
     kind: TextKind = "bm25"
     matches: tuple[TextMatch, ...] = ()
     """Best first."""
     terms: tuple[tuple[str, int], ...] = ()
-    """Each term asked and how many lessons of the store have it, estimated where it is common."""
+    """Each term of the query and how many lessons of the store have it, estimated where it is common."""
     lessons: int = 0
     """How many lessons the store has, tombstones and other versions included."""
 
 
 class PathMatch(Frozen):
-    """Lessons of which an anchor stands in one relation to a path asked."""
+    """Lessons with an anchor in one relation to a path of the query."""
 
     path: str
     relation: PathRelation
     levels: int = 0
-    """How far up: 0 for the folder that the file is in, 1 for the one above it."""
+    """Folders between: 0 for the folder that contains the file, 1 for the one above it."""
     lessons: tuple[Numbered, ...] = ()
 
 
 class SymbolMatch(Frozen):
-    """Lessons that have a name which stands in one relation to a symbol asked."""
+    """Lessons that have a name in one relation to a symbol of the query."""
 
     name: str
     relation: NameRelation
     levels: int = 0
-    """How far around: 0 for what the symbol is in."""
+    """Scopes between: 0 for the one directly around the symbol."""
     is_anchor: bool = True
-    """False where only the lesson's words name it, or it is an anchor's last part."""
+    """False where only the lesson's words contain the name, or it is an anchor's last part."""
     lessons: tuple[Numbered, ...] = ()
 
 
 class LinkedMatch(Frozen):
-    """Lessons anchored to a linked file, or to a file asked about."""
+    """Lessons anchored to a linked file, or to a file of the query."""
 
     path: str
-    """As the query has it, also where text cannot hold it: scores go by it."""
+    """The path as the query has it, even if a store cannot hold that text, because scores are looked up by it."""
     lessons: tuple[Numbered, ...]
 
 
 class TriggerMatch(Frozen):
-    """Lessons of which a trigger of that kind fits what is in play."""
+    """Lessons with a trigger of that kind that matches the query."""
 
     kind: TriggerKind
     lessons: tuple[Numbered, ...]
 
 
 class VectorMatch(Frozen):
-    """A lesson and the cosine of its vector and the question's, -1 to 1."""
+    """A lesson and the cosine of its vector with the query's, -1 to 1."""
 
     id: LessonId
     cosine: float
 
 
 class RecentMatch(Frozen):
-    """A lesson and when its version was recorded."""
+    """A lesson and the time at which its version was recorded."""
 
     id: LessonId
     recorded_at: datetime
@@ -133,67 +133,68 @@ class PinnedMatch(Frozen):
 
 
 class Search(Protocol):
-    """One method for each retriever, none of which weighs anything.
+    """One method for each retriever. No method weighs its matches.
 
-    Each keeps to what the query may be answered with: its project, states, kinds, time, branch, prefix and exclusions,
-    and with `as_of` to the lessons known and true then. A query without what a method goes by is answered with nothing.
-    With a `limit`, of lessons that match alike there are at least the newest so many, newest first.
+    Each method returns only lessons that the query admits, by project, states, kinds, time, branch, prefix and
+    exclusions; with `as_of`, only lessons known and true then. A query that lacks the field a method uses gets an
+    empty answer. With a `limit`, the answer has at least that many of the newest lessons that match equally well,
+    newest first.
     """
 
     def match_tokens(self, query: Query) -> list[TokenMatch]:
-        """The lessons that have an exact token of the query (`text.searchkeys.asked_tokens`), by token in that order.
+        """Return the lessons that have an exact token of the query, in the order of `text.searchkeys.asked_tokens`.
 
-        Of a token that more than MOST_ALIKE lessons have, at least the newest so many.
+        Of a token that more than MOST_ALIKE lessons have, return at least that many of the newest.
         """
         ...
 
     def match_errors(self, query: Query, limit: int) -> ErrorMatches:
-        """The `limit` lessons whose error signatures have most of the rare words of the query's error."""
+        """Return the `limit` lessons whose error signatures have most of the rare words of the query's error."""
         ...
 
     def match_text(self, query: Query, limit: int, neighbours: int) -> TextMatches:
-        """The lessons that have most of the words of the query's text, words that few lessons have counting more.
+        """Return the lessons that have most words of the query's text; a word that few lessons have counts more.
 
-        At least the best `neighbours` and the best `limit`; words that many lessons have may be left out once there
-        are `limit`. Session and successor are told of the best `neighbours`.
+        The answer has at least the best `neighbours` and the best `limit`. Once there are `limit` matches, words that
+        many lessons have may be ignored. Session and successor are set for the best `neighbours`.
         """
         ...
 
     def match_paths(self, query: Query, limit: int) -> list[PathMatch]:
-        """The lessons anchored to the query's paths, to globs they fit, to folders they are in, and beside them.
+        """Return the lessons anchored to the query's paths, to matching globs, to folders above them, and beside them.
 
-        Beside a file in a folder are the files of that folder and of those above it, but for the root's.
+        The files beside a file are those of its folder and of the folders above it, except the root.
         """
         ...
 
     def match_symbols(self, query: Query, limit: int) -> list[SymbolMatch]:
-        """The lessons of the query's paths that have names related to its symbols; without paths, only the same."""
+        """Return lessons of the query's paths with names related to its symbols; without paths, equal names only."""
         ...
 
     def match_linked(self, query: Query, limit: int) -> list[LinkedMatch]:
-        """The lessons anchored to the files linked to those in play, and to those in play themselves."""
+        """Return the lessons anchored to the query's linked files, and to its own files."""
         ...
 
     def match_triggers(self, query: Query, limit: int) -> list[TriggerMatch]:
-        """The lessons of which a trigger fits the query's code, command, paths or symbols."""
+        """Return the lessons with a trigger that matches the query's code, command, paths or symbols."""
         ...
 
     def match_occasions(self, query: Query, limit: int) -> list[LessonId]:
-        """The first `limit` lessons of one of the query's occasions, oldest first."""
+        """Return the first `limit` lessons of one of the query's occasions, oldest first."""
         ...
 
     def match_vector(self, query: Query, limit: int) -> list[VectorMatch]:
-        """The `limit` nearest lessons by the query's vector, among the vectors of its embedder, nearest first."""
+        """Return the `limit` nearest lessons by the query's vector, among vectors of its embedder, nearest first."""
         ...
 
     def list_recent(self, query: Query, limit: int) -> list[RecentMatch]:
-        """The newest `limit` lessons; of those that hold since the time asked about, if there is one."""
+        """Return the newest `limit` lessons; if the query names a time, only lessons that hold since then."""
         ...
 
     def list_pinned(self, query: Query, limit: int) -> list[PinnedMatch]:
-        """The `limit` most salient pinned lessons, newer first among equals."""
+        """Return the `limit` most salient pinned lessons, newer first among equals."""
         ...
 
     def count_lessons(self, query: Query, most: int) -> int:
-        """How many current lessons the query's project and states have, counted no further than `most`."""
+        """Count the current lessons of the query's project and states; stop at `most`."""
         ...

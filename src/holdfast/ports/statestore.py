@@ -1,4 +1,4 @@
-"""StateStore: what Holdfast keeps about its own work, by family and owner (`domain.statefamilies`)."""
+"""StateStore: what Holdfast stores about its own work, by family and owner (`domain.statefamilies`)."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ class StateCells(Protocol):
     """Values that are read and written one at a time."""
 
     def get_state(self, family: StateFamily, owner: str = "") -> str:
-        """The owner's value; empty for none."""
+        """Return the owner's value; empty if there is none."""
         ...
 
     def set_state(self, family: StateFamily, owner: str, value: str) -> None:
-        """Keep a value in the place of the owner's; an empty one is kept no more."""
+        """Replace the owner's value; an empty one removes it."""
         ...
 
 
 class StateStore(StateCells, Protocol):
-    """Values with an expiry. Purging a lesson takes it out of the families that name lessons."""
+    """Values with an expiry. Purging a lesson removes it from the values of families that name lessons."""
 
     def edit_state(self, family: StateFamily, owner: str, edit: Callable[[str], str]) -> str:
-        """Set a value to what `edit` makes of it, and return that.
+        """Replace a value by what `edit` makes of it, and return that.
 
-        Nobody else writes in between, so that an edit is never lost. `edit` must not call the store.
+        Nobody else writes in between, so no edit is lost. `edit` must not call the store.
         """
         ...
 
     def expire_states(self, now: datetime) -> int:
-        """Erase the values whose family's days are over by then; returns how many. Their time is the machine's."""
+        """Erase the values older than their family's days; return how many. Values age by the machine's clock."""
         ...

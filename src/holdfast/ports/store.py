@@ -1,4 +1,4 @@
-"""Store: everything a backend keeps, as the sum of its parts. Their filters and answers can be imported from here."""
+"""Store: everything a backend stores, as the sum of smaller ports. Their filters and answers are exported here, too."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ __all__ = [
 
 
 class Store(EventLog, LessonStore, Search, Activity, Vectors, StateStore, Erasure, StoreCare, Protocol):
-    """A backend. Each call is one transaction: all of it or nothing, and what it reads is of one instant.
+    """A backend. Each call is one transaction: it writes all or nothing, and all its reads see one instant.
 
-    Opened and closed by `with`. The threads of a server share one store and call it at the same time.
+    Use it in a `with` statement. The threads of a server share one store and call it at the same time.
 
     Every method may raise StoreLockedError, StoreCorruptError, StoreReadOnlyError or StoreFullError.
-    A row that cannot be read is left out of every answer, counted by `left_out`, and named by `check`.
-    Text given to a store is already redacted, and of any length, keys and paths included. NUL characters and lone
-    surrogates are replaced, never an error, in records as in questions.
+    A row that cannot be read is left out of every answer, counted by `left_out`, and reported by `check`.
+    Callers redact text before they store it. A text may have any length, and so may keys and paths. NUL characters and
+    lone surrogates are replaced and raise no error, in records and in queries.
     """
 
     def __enter__(self) -> Self: ...

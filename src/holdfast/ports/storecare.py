@@ -1,4 +1,4 @@
-"""StoreCare: whether a store is sound and whole, and copies of it."""
+"""StoreCare: checks of a store's soundness, its size, and copies of it."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ else:
 
 
 class Problem(Frozen):
-    """Something wrong with the store and the command that mends it."""
+    """A fault of the store and the command that repairs it."""
 
     what: str
     mend: str = ""
 
 
 class Extent(Frozen):
-    """How much a store holds."""
+    """The size of a store."""
 
     lessons: int = 0
     """Current lessons, tombstones not counted."""
@@ -31,41 +31,41 @@ class Extent(Frozen):
 
 
 class StoreCare(Protocol):
-    """Care of a whole store: damage, extent, copies.
+    """Care of a whole store: damage, size, copies.
 
-    A backend whose rows cannot be damaged one by one, or that has no file, inherits what is said of those here.
+    A backend without files, or whose rows cannot be damaged one by one, inherits the default methods.
     """
 
     def check(self) -> list[Problem]:
-        """What is wrong with the store, its rows and its indexes; empty when sound. Changes nothing."""
+        """Return the faults of the store, its rows and its indexes; empty when it is sound. Changes nothing."""
         return []
 
     def left_out(self) -> int:
-        """How many damaged rows were left out of answers since the store was opened."""
+        """Return how many damaged rows were left out of answers since the store was opened."""
         return 0
 
     def set_aside(self) -> dict[str, int]:
-        """Move every damaged row, byte for byte, to where no question finds it; rows moved, by table.
+        """Move every damaged row unchanged to where no query finds it; return the number of rows moved, by table.
 
-        Nothing is deleted: a later version of Holdfast, or a person, may still make sense of it.
+        Nothing is deleted: a later version of Holdfast, or a person, may still read the row.
         """
         return {}
 
     def extent(self) -> Extent:
-        """How much there is and ever was: what a witness compares to notice that a store was lost or emptied."""
+        """Return the store's size now and ever. A witness compares it to notice a lost or emptied store."""
         ...
 
     def write_copy(self, path: str) -> None:
-        """Write everything there is, as of one instant, into a new file that a store of this backend can open.
+        """Write a snapshot of the whole store into a new file that a store of this backend can open.
 
-        Raises StoreError where there are no such files.
+        Raises StoreError for a backend without such files.
         """
         raise StoreError("this store has no copies")
 
     def take_copy(self, path: str) -> None:
-        """Replace everything there is by what a file of `write_copy` holds: all of it or nothing.
+        """Replace the whole store by the content of a file from `write_copy`: all of it or nothing.
 
-        The copy has the current schema: open it once to bring an older one up to date. Raises StoreError where there
-        are no such files.
+        The copy must have the current schema: open it once to migrate an older one. Raises StoreError for a backend
+        without such files.
         """
         raise StoreError("this store has no copies")

@@ -1,4 +1,4 @@
-"""Vectors: what embedders made of the lessons' texts."""
+"""Vectors: the vectors that embedders made of the lessons' texts."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ class Vectors(Protocol):
     """Unit vectors of current versions, one for each lesson and embedder."""
 
     def put_vectors(self, embedder_id: str, vectors: Mapping[LessonId, Sequence[float]]) -> None:
-        """Keep unit vectors of lessons' current versions; a revised lesson's old vector is gone with its text."""
+        """Store unit vectors of lessons' current versions; revising a lesson drops its old vector."""
         ...
 
     def count_without_vector(self, embedder_id: str) -> int:
-        """How many lessons `LessonFilter.without_vector` would find in all projects."""
+        """Count the lessons that `LessonFilter.without_vector` selects in all projects."""
         ...
 
     def drop_other_vectors(self, embedder_id: str) -> None:
-        """Erase the vectors of every other embedder; stopped half-way, the rest goes with the next call."""
+        """Erase the vectors of every other embedder; if it is interrupted, the next call erases the rest."""
         ...

@@ -1,6 +1,6 @@
-"""What a question is after besides its subject: the kind of task it begins, and the time it names.
+"""The aim of a question besides its subject: the kind of task that it begins, and the time that it names.
 
-Both only shift which of several fitting lessons come first (see `multipliers`), unless a time is all there is.
+Both only change the order of lessons that match (see `multipliers`), unless the question names nothing but a time.
 """
 
 from __future__ import annotations
@@ -29,41 +29,41 @@ TASKS: dict[str, frozenset[str]] = {
     "operate": word_set("deploy deploying release publish install run start setup configure upgrade migrate ci docker"),
     "feature": word_set("add implement build create support introduce feature design extend"),
 }
-"""Words that tell a task, the surest tasks first."""
+"""Words that indicate a task, the most reliable task first."""
 
 ASKING = STOP_WORDS | word_set(
     "learn learnt learned decide decided decision decisions lesson lessons know known happen happened work worked "
     "change changed remember memory find found discover discovered"
 )
-"""Words with which lessons are asked for, whatever they are about."""
+"""Words that ask for lessons, whatever their subject."""
 
 
 class Aim(Frozen):
-    """The task a question begins (empty: cannot be told) and the time it names, [since, until)."""
+    """The task that a question begins (empty: unknown) and the time that it names, [since, until)."""
 
     task: str = ""
     since: datetime | None = None
     until: datetime | None = None
 
     def is_for(self, lesson: Lesson) -> bool:
-        """Whether the lesson is of a kind that the task asks for first."""
+        """Return whether the task prefers lessons of this kind."""
         return self.task in profile_of(lesson.kind).tasks
 
     def names_time_of(self, lesson: Lesson) -> bool:
-        """Whether the lesson was learnt in the time the question names."""
+        """Return whether the lesson was learnt in the time that the question names."""
         at = lesson.validity.valid_from
         named = self.since is not None or self.until is not None
         return named and (self.since is None or at >= self.since) and (self.until is None or at < self.until)
 
 
 def task_of(text: str) -> str:
-    """The first task of which the head of the text has a word; empty without one."""
+    """Return the first task with a word in the first AIM_CHARACTERS of the text; empty without one."""
     words = _words(text[:AIM_CHARACTERS])
     return next((task for task, cues in TASKS.items() if words & cues), "")
 
 
 def says_only_when(text: str) -> bool:
-    """Whether the words name a time and no subject: `what did we decide last week?`."""
+    """Return whether the text names a time and no subject: `what did we decide last week?`."""
     from holdfast.text.timespan import TIME_WORDS
 
     return all(word in ASKING or word in TIME_WORDS or not word.isalpha() for word in _words(text))
@@ -102,14 +102,14 @@ KIND_QUESTIONS: dict[str, tuple[str, ...]] = {
         "which commands", "what commands", "which tools", "what tools", "tooling",
     ),
 }  # fmt: skip
-"""How a question for lessons of some kinds begins, by its name; the longest wordings first."""
+"""Beginnings of questions for lessons of some kinds, by the question's name; the longest wordings come first."""
 _JOINING = word_set(
     "about with for on of in to the a an regarding concerning do does did we i you have are there is was were any be"
 )
 
 
 def kinds_asked(text: str) -> tuple[tuple[LessonKind, ...], str]:
-    """The kinds of lessons a short question asks for, and what it is about without these words; both may be empty.
+    """Return the kinds of lessons that a short question asks for, and its remaining text; both may be empty.
 
     `what failed before with the migration?` asks for failed approaches about `migration`.
     """
@@ -127,7 +127,7 @@ def kinds_asked(text: str) -> tuple[tuple[LessonKind, ...], str]:
 
 
 def _without_joining(text: str) -> str:
-    """The text without the small words it begins with."""
+    """Return the text without the small words at its beginning."""
     words = text.split()
     while words and words[0].lower() in _JOINING:
         words = words[1:]

@@ -1,22 +1,21 @@
-"""The bars below which nothing is delivered: better silent than beside the point.
+"""The relevance thresholds: no result is better than an irrelevant one.
 
-A lesson passes by a place or a name it shares with the question; by a meaning that is near; or by words. In a project
-of thousands some lesson shares a few words with any sentence and lies near any meaning, so the least that is asked for
-grows with the logarithm of how many lessons there are, as the best of as many chances does:
+A lesson passes by a path or a name that it shares with the question, by a similar meaning, or by words. In a project of
+thousands of lessons some lesson shares a few words with any sentence and is close to any meaning. So the thresholds for
+words and meaning grow with the logarithm of the number of lessons, like the expected maximum of so many random scores:
 
-- words: the weight of the words it shares (`Fit.strength`: how much of them there is) times the text retriever's score
-  (how rare they are here: the share it has of what the question could score at all), with EXACT_WORTH for a name, has
-  to reach `told x log(lessons)`;
-- meaning: the cosine has to reach `meaning + MEANING_STEP x log(lessons)`.
+- words: the weight of the shared words (`Fit.strength`) times the text retriever's score (their rarity here: the share
+  of the most that the question could score), plus EXACT_WORTH for a name, must reach `told x log(lessons)`;
+- meaning: the cosine must reach `meaning + MEANING_STEP x log(lessons)`.
 
-Where little is kept, how rare a word is there says nothing yet: as long as the project's lessons, were all as long as
-this one, have no more than FEW_STEMS, other things pass as well: a name alone; words with enough of fixed weights
-(`strength`) that are enough of the question (`coverage`); fewer, of a short question that is mostly covered; or so
-many that coverage does not matter.
+In a small memory the rarity of a word says nothing yet. While the project's lessons, if all had as many words as this
+one, have no more than FEW_STEMS words in total, other combinations pass as well: a name alone; words with enough fixed
+weight (`strength`) that cover enough of the question (`coverage`); fewer words of a short question that is mostly
+covered; or so many words that coverage does not matter.
 
-There are two bars. What is *pushed* into a session unasked has to be right; who *asked* would rather see a weak
-answer than none. `python -m benchmarks.calibrate_bar` fits the constants and tells what each bar lets through and
-keeps; docs/explanation/measurements.md has the figures.
+There are two thresholds. A lesson *pushed* into a session must be right; somebody who *asked* prefers a weak answer to
+none. `python -m benchmarks.calibrate_bar` fits the constants and reports what each threshold admits;
+docs/explanation/measurements.md has the figures.
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ if TYPE_CHECKING:
 
 
 class Bar(Frozen):
-    """What is asked for at least."""
+    """The least values that a lesson needs."""
 
     told: float
     """Weight of shared words times the text retriever's score, for each e-fold of lessons."""
@@ -62,12 +61,12 @@ class Bar(Frozen):
 
 
 class Chance(Frozen):
-    """How much there is for a question to meet by chance."""
+    """The amount of text that a question can match by chance."""
 
     lessons: int = 0
-    """Lessons the question was put to, counted as far as MANY; 0: nobody knows."""
+    """Lessons that were searched, counted up to MANY; 0: not known."""
     stems: int = 0
-    """Different words of this lesson."""
+    """Number of different words in this lesson."""
 
 
 PUSHED, ASKED = Bar(**PUSHED_BAR), Bar(**ASKED_BAR)
@@ -77,35 +76,35 @@ PLACES = ("path", "symbol")
 
 
 def passes(shares: Sequence[LaneShare], fit: Fit, bar: Bar, chance: Chance = UNKNOWN) -> bool:
-    """Whether it may be delivered: for the place or name it shares with the question, its meaning, or its words."""
+    """Return whether a lesson may be delivered, for a shared path or name, for its meaning, or for its words."""
     return (
         is_sure(shares, chance) or passes_by_words(fit, bar, shares, chance) or passes_by_meaning(shares, bar, chance)
     )
 
 
 def is_sure(shares: Sequence[LaneShare], chance: Chance = UNKNOWN) -> bool:
-    """Whether it is at the very place, or the very thing, asked for; where little is kept, a name will do."""
+    """Return whether it is about exactly the path or name in question; in a small memory a weaker name is enough."""
     exact = EXACT_BAR if _is_little(chance) else SURE_EXACT
     return _score(shares, "exact") >= exact or any(is_decisive(share) for share in shares if share.lane in PLACES)
 
 
 def is_decisive(share: LaneShare) -> bool:
-    """Whether that retriever's own score is enough by itself; never for retrievers without a bar."""
+    """Return whether the retriever's own score is enough alone; False for retrievers without such a threshold."""
     return share.lane in DECISIVE_SCORES and share.raw >= DECISIVE_SCORES[share.lane]
 
 
 def is_linked(shares: Sequence[LaneShare], least: float = LINK_LEAST) -> bool:
-    """Whether it is about a file linked that closely to the files in play."""
+    """Return whether it is about a file linked to the files in play with at least that weight."""
     return any(share.lane == "graph" and share.raw >= least for share in shares)
 
 
 def passes_by_meaning(shares: Sequence[LaneShare], bar: Bar, chance: Chance = UNKNOWN) -> bool:
-    """Whether question and lesson say enough alike."""
+    """Return whether question and lesson are close enough in meaning."""
     return _score(shares, "vector") >= bar.meaning + MEANING_STEP * _spread(chance)
 
 
 def passes_by_words(fit: Fit, bar: Bar, shares: Sequence[LaneShare] = (), chance: Chance = UNKNOWN) -> bool:
-    """Whether the words alone are enough."""
+    """Return whether the words alone are enough."""
     strength = fit.strength * _score(shares, "text") + EXACT_WORTH * _score(shares, "exact")
     if strength >= bar.told * _spread(chance):
         return True
@@ -125,4 +124,5 @@ def _is_little(chance: Chance) -> bool:
 
 
 def _spread(chance: Chance) -> float:
+    # 0 lessons means that the number is not known: assume the strictest threshold
     return log(1 + min(max(chance.lessons or MANY, FEW_LESSONS), MANY))

@@ -1,10 +1,10 @@
-"""BM25 over a few texts held in memory, such as the sections of one file: how much each says about a question.
+"""BM25 over a few texts in memory, such as the sections of one file: how well each text answers a question.
 
-Words are cut and stemmed as everywhere (`words.terms`, `relevance.stem`), each counted once a line. A store's text has
-its own index; this is for what is in no store.
+Words are split and stemmed as everywhere (`words.terms`, `relevance.stem`); each counts once a line. A store has its
+own text index; this module is for texts outside a store.
 
 Source: Robertson & Zaragoza, The Probabilistic Relevance Framework, 2009 (k1 = 1.2, b = 0.75); with 1 added in the
-idf's logarithm, so that a term of most texts never counts against one.
+idf's logarithm, so that a term that most texts have never lowers a score.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def bm25(question: str, texts: Sequence[str]) -> list[float]:
-    """The score of each text, in the order given; 0 for one without a word of the question."""
+    """Return the score of each text, in order; 0 for a text without a word of the question."""
     counts = [_counts(text) for text in texts]
     sizes = [sum(count.values()) for count in counts]
     average = sum(sizes) / max(len(sizes), 1)

@@ -1,4 +1,4 @@
-"""Maximal marginal relevance: each next result is judged against those already chosen."""
+"""Maximal marginal relevance: each next result is compared with those already chosen."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ if TYPE_CHECKING:
 
 
 class Rival(Frozen):
-    """One lesson in the contest: its score, its words, the session it was learnt in."""
+    """A candidate for selection: its score, its words, the session in which it was learnt."""
 
     score: float
     terms: frozenset[str] = frozenset()
     session: str = ""
     exact: bool = False
-    """An exact match: no novelty of others puts it behind them."""
+    """An exact match: novelty never puts other lessons before it."""
 
 
 def diversify(rivals: Sequence[Rival], limit: int, mmr_lambda: float = MMR_LAMBDA) -> list[tuple[int, float]]:
-    """At most `limit` rivals in the order they are chosen, greedily: position and worth, which never rises.
+    """Choose at most `limit` rivals greedily; return (position, worth) pairs in the order of choice.
 
-    Each choice has the largest mmr_lambda x score - (1 - mmr_lambda) x likeness to the nearest one already chosen,
-    scores being relative to the best; exact matches are chosen among themselves first, near copies of a chosen one
-    last. Ties go to the earlier one.
-    A choice's worth is that margin (at least WORTH_LEAST), for the knapsack that follows.
+    Each choice has the largest mmr_lambda x score - (1 - mmr_lambda) x likeness to the nearest rival already chosen,
+    with scores relative to the best. Exact matches are chosen first, near copies of a chosen rival last. Ties go to
+    the earlier rival.
+    A choice's worth is that margin (at least WORTH_LEAST), for the knapsack that follows; it never rises.
     """
     best = max((rival.score for rival in rivals), default=0.0) or 1.0
     nearest = [0.0] * len(rivals)
@@ -34,6 +34,7 @@ def diversify(rivals: Sequence[Rival], limit: int, mmr_lambda: float = MMR_LAMBD
     chosen: list[tuple[int, float]] = []
 
     def margin(i: int) -> float:
+        # more than all other terms, so that a near copy comes last
         copied = 1.0 if nearest[i] >= NEAR_COPY else 0.0
         return mmr_lambda * rivals[i].score / best - (1 - mmr_lambda) * nearest[i] - copied
 
@@ -49,7 +50,7 @@ def diversify(rivals: Sequence[Rival], limit: int, mmr_lambda: float = MMR_LAMBD
 
 
 def likeness(rival: Rival, other: Rival) -> float:
-    """0 to 1: the share of words they have in common (Jaccard), a little more within one session."""
+    """Return 0 to 1: the share of words in common (Jaccard), a little more within one session."""
     shared = len(rival.terms & other.terms)
     words = shared / (len(rival.terms) + len(other.terms) - shared) if shared else 0.0
     same = SAME_SESSION if rival.session and rival.session == other.session else 0.0

@@ -1,12 +1,13 @@
-"""Many ranked lists into one: each retriever's own scores on one scale, with a floor under exact matches.
+"""Merges many ranked lists into one: each retriever's own scores on one scale, with a floor under exact matches.
 
-A result's score can be recomputed from its `Why`: the retrievers' shares, added, times the product of the multipliers.
+A result's score can be recomputed from its `Why`: the sum of the retrievers' shares times the product of the
+multipliers.
 
-Words and vectors are weighed by what the question is: the text retriever's score is the share of the question's
-information that the lesson has (`retrievers.score_text`), and it counts by its power TEXT_POWER. So a question whose
-names and rare words a lesson repeats is decided by words, and one that shares none of them by meaning. Ranks alone
-cannot tell these two apart: reciprocal rank fusion of equal weights lets either drown the other.
-`benchmarks/fit_fusion.py` fitted the weights and prints what each retriever is worth; docs/adr/0011 tells why.
+The question decides the balance of words and vectors. The text retriever's score is the share of the question's
+information that the lesson has (`retrievers.score_text`), and its power TEXT_POWER counts. So words decide a question
+whose names and rare words a lesson repeats, and meaning decides one that shares none of them. Ranks alone cannot tell
+these two apart: with equal weights, reciprocal rank fusion lets either drown the other.
+`benchmarks/fit_fusion.py` fitted the weights and prints what each retriever is worth; docs/adr/0011 gives the reasons.
 """
 
 from __future__ import annotations
@@ -29,16 +30,16 @@ EXACT_FLOOR = (
     * HIGHEST
     / LOWEST
 )
-"""Added to an exact match's share: more than all other retrievers together can give with the best multipliers while the
-exact match has the worst. So no other retriever can bury an exact match; among themselves they compete as usual."""
+"""Added to an exact match's share. It exceeds the sum of all other retrievers with the best multipliers even when the
+exact match has the worst multipliers, so no other retriever can bury it. Exact matches compete as usual."""
 
 
 def fuse(rankings: Mapping[str, Sequence[Hit]], limit: int = 1_000) -> dict[LessonId, tuple[LaneShare, ...]]:
-    """What each retriever gives to each of the best `limit` lessons, best sum first, ties by id.
+    """Return each retriever's share in the best `limit` lessons, by lesson, best sum first, ties by id.
 
     A retriever adds its weight times the hit's strength (0 to 1) and TIE / (RRF_K + rank), rank counting from 1. The
-    strength of a vector is how far its cosine is above the last one's that was found. The exact retriever adds
-    EXACT_FLOOR on top for hits from SURE_EXACT on. The order of the retrievers does not matter.
+    strength of a vector is how far its cosine exceeds the least cosine of the ranking. The exact retriever adds
+    EXACT_FLOOR for hits from SURE_EXACT on. The order of the retrievers does not matter.
     """
     by_lesson: dict[LessonId, list[tuple[str, int, float, float]]] = {}
     for name in sorted(rankings):
@@ -56,12 +57,12 @@ def fuse(rankings: Mapping[str, Sequence[Hit]], limit: int = 1_000) -> dict[Less
 
 
 def total(shares: Sequence[LaneShare]) -> float:
-    """The sum of the shares, exact to the last bit whatever their order."""
+    """Return the sum of the shares, exact to the last bit in any order."""
     return fsum(share.share for share in shares)
 
 
 def score_of(why: Why) -> float:
-    """The score a `Why` stands for: sum of shares times product of multipliers, in the order they are listed."""
+    """Recompute a score from its `Why`: sum of shares times product of multipliers, in their listed order."""
     score = total(why.shares)
     for _, factor in why.multipliers:
         score *= factor
@@ -69,7 +70,7 @@ def score_of(why: Why) -> float:
 
 
 def is_exact(shares: Sequence[LaneShare]) -> bool:
-    """Whether the floor is under it."""
+    """Return whether the shares include the floor of an exact match."""
     return any(share.lane == "exact" and share.raw >= SURE_EXACT for share in shares)
 
 

@@ -1,8 +1,10 @@
-"""Bounded multipliers on a fused score. Each stays within a published range, so that what is learnt about a lesson
-never beats how well it fits the question: all learnt factors together less than double a score.
+"""Bounded multipliers on a fused score.
 
-How well a lesson fits is the fused score itself, and no factor of its own: the words counted once more took two points
-from questions that share few of them, and gave nothing elsewhere.
+Each stays within a published range, so that what is learnt about a lesson never outweighs how well it matches the
+question: all learnt factors together less than double a score.
+
+The lexical overlap has no multiplier, because the fused score contains it already. Counting the words once more took
+two points from questions that share few of them, and gained nothing elsewhere.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
     from holdfast.domain.vocabulary import Freshness
 
 LOWEST, HIGHEST = map(prod, zip(*RANGES.values(), strict=True))
-"""Least and most of all multipliers together."""
+"""Least and greatest product of all multipliers."""
 
 NO_AIM = Aim()
 
@@ -29,13 +31,13 @@ NO_AIM = Aim()
 def multipliers(
     lesson: Lesson, freshness: Freshness, now: datetime, aim: Aim = NO_AIM, share: float = 1.0
 ) -> tuple[tuple[str, float], ...]:
-    """Name and factor of each multiplier, in the order of RANGES.
+    """Return name and factor of each multiplier, in the order of RANGES.
 
-    `share` is how much of the code behind it changed, 0 to 1: a rewrite counts more than a word.
-    A lesson learnt in the time that the question names, and one of a kind that its task asks for, has the most.
+    `share` is how much of the code behind the lesson changed, 0 to 1: a rewrite counts more than a changed word.
+    A lesson learnt in the time that the question names, or of a kind that its task prefers, gets the greatest factor.
     """
     return (
-        ("freshness", _of_code(freshness, share)),
+        ("freshness", _freshness_factor(freshness, share)),
         ("trust", TRUST[lesson.trust]),
         ("confidence", _within("confidence", lesson.confidence)),
         ("salience", _within("salience", lesson.salience)),
@@ -46,19 +48,19 @@ def multipliers(
 
 
 def recency(lesson: Lesson, now: datetime) -> float:
-    """1 for a lesson of now, 0.5 after its kind's half-life, towards 0; pinned lessons do not age."""
+    """Return 1 for a lesson recorded now, 0.5 after its kind's half-life, then towards 0; 1 for pinned lessons."""
     if lesson.pinned:
         return 1.0
     age_days = max(0.0, (now - lesson.recorded_at).total_seconds() / 86_400)
     return float(0.5 ** (age_days / profile_of(lesson.kind).half_life_days))
 
 
-def _of_code(freshness: Freshness, share: float) -> float:
+def _freshness_factor(freshness: Freshness, share: float) -> float:
     full = FRESHNESS[freshness]
     return full + (MILD.get(freshness, full) - full) * (1.0 - min(1.0, max(0.0, share) / REWRITTEN))
 
 
 def _within(name: str, part: float) -> float:
-    """The point at `part` (0 to 1) of the multiplier's range."""
+    """Return the value at `part` (0 to 1) of the multiplier's range."""
     low, high = RANGES[name]
     return low + (high - low) * min(1.0, max(0.0, part))

@@ -1,8 +1,8 @@
-"""Names a lesson is known by: its topic key and its tags. A question that has one of them in it is about that lesson.
+"""The names of a lesson: its topic key and its tags. A question that contains one of them is about that lesson.
 
-A name is found as a run of whole words, by their stems (`dead letter` in `the dead letters`), or with one slip of the
-keyboard in it: a letter too many, one missing, two swapped. A wrong letter is not forgiven: too many names are one
-letter apart. A name of a single everyday word (`error`) counts only beside other words of the lesson.
+A name matches a run of whole words, by their stems (`dead letter` in `the dead letters`), even with one typing slip: an
+extra letter, a missing letter, or two swapped letters. A wrong letter is not accepted, because too many names differ
+in one letter. A name of a single everyday word (`error`) counts only beside other words of the lesson.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ TELLING, EVERYDAY_NAME, UNNAMED = 2, 1, 0
 
 
 def runs_of(text: str) -> dict[str, bool]:
-    """Every run of 1 to NAME_WORDS words of a question, stemmed; whether a slip is looked for in it."""
+    """Return every run of 1 to NAME_WORDS stemmed words of a question, and whether it may match with a slip."""
     stems = _stems(text[:NAME_CHARACTERS])
     short = len(stems) <= SLIPS_AMONG
     runs: dict[str, bool] = {}
@@ -32,7 +32,7 @@ def runs_of(text: str) -> dict[str, bool]:
 
 
 def naming(lesson: Lesson, runs: dict[str, bool]) -> int:
-    """TELLING when the question has a name of the lesson, EVERYDAY_NAME for one everyday word, else UNNAMED."""
+    """Return TELLING if the question has a name of the lesson, EVERYDAY_NAME for one everyday word, else UNNAMED."""
     best = UNNAMED
     for name in filter(None, (lesson.topic_key, *lesson.tags)) if runs else ():
         stems = _stems(name)
@@ -51,7 +51,7 @@ def _has_slip(name: str, runs: dict[str, bool]) -> bool:
 
 
 def _is_slip(word: str, other: str) -> bool:
-    """Whether one letter more, one less or two swapped makes one of the other; the first letter is right."""
+    """Return whether the words differ by one extra, missing or swapped letter; the first letter must be equal."""
     if word[0] != other[0] or abs(len(word) - len(other)) > 1:
         return False
     at = next((i for i, (a, b) in enumerate(zip(word, other, strict=False)) if a != b), len(word))

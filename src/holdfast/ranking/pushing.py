@@ -1,13 +1,13 @@
-"""How relevant a lesson is to what is told unasked, and how relevant it has to be.
+"""How relevant a lesson is to a push delivery, and how relevant it must be.
 
-Who asked wants the best there is; who did not ask is better served by nothing than by something beside the point. So
-what is told unasked is held against real prompts of the same project: long ones, full of the project's own words. Two
-measures decide together, both of which grow with how rare the shared words are here: BM25, as it is and not as a share
-of a long prompt, and the cosine of prompt and lesson. The more lessons there are, the likelier one of them is near any
-prompt, so the least grows with the logarithm of their number.
+Somebody who asks wants the best lesson there is; a session that did not ask is better served by nothing than by an
+irrelevant lesson. So the thresholds for pushing are fitted on real prompts of the same project: long ones, full of the
+project's own words. Two measures decide together, and both grow with the rarity of the shared words here: BM25, in
+absolute terms and not as a share of a long prompt, and the cosine of prompt and lesson. With more lessons it is more
+likely that one of them is near any prompt, so the threshold grows with the logarithm of their number.
 
-With few lessons no word's rarity is known yet. Then the words themselves have to be enough: telling ones, more of them
-the longer the prompt is, and a good part of what the lesson says.
+With few lessons the rarity of a word is not known yet. Then the words themselves must be enough: telling words, more of
+them for a longer prompt, and a good part of the lesson's words.
 """
 
 from __future__ import annotations
@@ -41,38 +41,38 @@ if TYPE_CHECKING:
 
 
 def relevance_of(shares: Sequence[LaneShare], weight: float) -> float:
-    """BM25 and cosine on one scale."""
+    """Return BM25 and cosine as one sum, on the scale of a cosine."""
     return weight / BM25_UNIT + _score(shares, "vector")
 
 
 def worth_here(shares: Sequence[LaneShare], weight: float) -> float:
-    """What orders lessons about one place: how near to it they are, and how relevant."""
+    """Return the sort key for lessons about one place: how near to it they are, and how relevant."""
     return max(_score(shares, "path"), _score(shares, "symbol")) + relevance_of(shares, weight)
 
 
 def is_about(shares: Sequence[LaneShare], weight: float, fit: Fit, chance: Chance, shift: float = 1.0) -> bool:
-    """Whether a lesson may be told unasked, for its words and meaning alone.
+    """Return whether a lesson may be pushed for its words and meaning alone.
 
-    `shift`: what the project's outcomes multiply the relevance asked for by.
+    `shift` multiplies the required relevance; it comes from the project's outcomes.
     """
     lessons = chance.lessons
     is_named = _score(shares, "path") >= 1.0  # the prompt names the very file that the lesson is about
     if lessons < PUSH_FEW and not is_named and not _has_words(fit, chance):
         return False
-    # an identifier of both says what no rarity tells yet
+    # With few lessons a shared identifier tells what no word's rarity can tell yet.
     if lessons < PUSH_FEW and _score(shares, "exact") >= EXACT_BAR:
         return True
     return lessons < PUSH_FEWEST or relevance_of(shares, weight) >= shift * _asked_for(lessons)
 
 
 def is_plainly_about(shares: Sequence[LaneShare], weight: float, chance: Chance, shift: float = 1.0) -> bool:
-    """Whether a lesson is so relevant that it may be told beside another one; never where no word's rarity is known."""
+    """Return whether a lesson may be pushed as a second one; False where no word's rarity is known."""
     lessons = chance.lessons
     return lessons >= PUSH_FEW and relevance_of(shares, weight) >= PUSH_PLAIN * shift * _asked_for(lessons)
 
 
 def agrees(shares: Sequence[LaneShare], weight: float, chance: Chance) -> bool:
-    """Whether a lesson about a file in play may be told: the session's words agree with it."""
+    """Return whether a lesson about a file in play may be pushed: the session's words agree with it."""
     at_symbol = _score(shares, "symbol") >= PUSH_NEAR
     if not at_symbol and _score(shares, "path") < PUSH_NEAR:
         return False
@@ -80,8 +80,8 @@ def agrees(shares: Sequence[LaneShare], weight: float, chance: Chance) -> bool:
 
 
 def words_agree(weight: float, chance: Chance, at_symbol: bool) -> bool:
-    """Whether the session's words give a lesson at its place enough BM25: less at the very definition."""
-    if chance.lessons < (PUSH_FEW if at_symbol else PUSH_FEWEST):  # no word's rarity is known: the place has to do
+    """Return whether the session's words give a lesson at its place enough BM25; a definition needs less."""
+    if chance.lessons < (PUSH_FEW if at_symbol else PUSH_FEWEST):  # no word's rarity is known, so the place is enough
         return True
     least = PUSH_SYMBOL_LEAST if at_symbol else PUSH_FILE_LEAST
     return weight / BM25_UNIT >= least + PUSH_STEP * log(1 + chance.lessons)

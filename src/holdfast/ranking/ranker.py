@@ -1,13 +1,13 @@
-"""A small learned ranker for questions about code: which of the lessons that retrieval found is meant.
+"""A small learned ranker for questions about code: it orders the lessons that retrieval found.
 
-A linear model over eleven features of a question and a lesson. Its weights are data, fitted by
+It is a linear model over eleven features of a question and a lesson. Its weights are data, fitted by
 `python -m benchmarks.fit_ranker` on the histories of pytest and of SQLAlchemy before 2020: later commits that cite
-earlier ones. Fitted on the other project it puts the cited commit among the first five by title for .50 of pytest's
+earlier ones. Fitted on the other project, it puts the cited commit among the first five by title for .50 of pytest's
 questions instead of .41 and .57 of SQLAlchemy's instead of .39; with one file .54 instead of .47 and .64 instead of
 .51. Without words it gains nothing.
 
-It is used where somebody asks, among many lessons, where most of the candidates are anchored to code: it was fitted
-on such memories alone. It is never used for what is delivered unasked: for that it did no better than rules.
+It answers explicit queries among many lessons where most candidates are anchored to code, because it was fitted on such
+memories alone. Push deliveries never use it: for them it did no better than rules.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ FEATURES = (
     "text_rank", "vector_rank", "path", "head_overlap", "symbol_overlap", "coverage", "text", "vector", "exact",
     "files", "age",
 )  # fmt: skip
-"""What a lesson is judged by, in the order of `features`."""
+"""Names of the features, in the order of `features`."""
 
 
 def applies(lessons: Sequence[Lesson], among: int) -> bool:
-    """Whether the ranker's judgement holds: it is asked of many lessons, and most candidates are anchored to code."""
+    """Return whether the ranker is valid here: there are many lessons, and most candidates are anchored to code."""
     anchored = sum(bool(lesson.anchors) for lesson in lessons)
     return among >= RANKED_LESSONS and anchored >= RANKED_ANCHORED * len(lessons) > 0
 
@@ -59,11 +59,11 @@ def features(
     symbols: Collection[str],
     now: datetime | None,
 ) -> tuple[float, ...]:
-    """The features of a lesson, in the order of FEATURES.
+    """Return the features of a lesson, in the order of FEATURES.
 
-    `most_text` is the best text score of all candidates; `alike_paths` how many of them are as near to the files in
-    play as this one, for a place says less where many lessons share it; `stems` are the question's; `symbols` the last
-    parts of the definitions in play, case-folded. Without `now` age does not count.
+    `most_text` is the best text score of all candidates. `alike_paths` is how many candidates are as near to the files
+    in play as this one, because a place that many lessons share says less. `stems` are the question's. `symbols` are
+    the last parts of the definitions in play, case-folded. Without `now` age does not count.
     """
     by_name = {share.lane: share for share in shares}
 
@@ -92,7 +92,7 @@ def features(
 
 
 def judge(rows: Sequence[Sequence[float]]) -> list[float]:
-    """The worth of each lesson from its features, in (0, 1]; the best has 1."""
+    """Return the worth of each lesson from its features, in (0, 1]; the best has 1."""
     by_name = {name: [row[at] for row in rows] for at, name in enumerate(FEATURES)}
     weights = WITH_VECTORS if any(by_name["vector"]) else WORDS_ALONE if any(by_name["path"]) else WORDS_WITHOUT_PLACE
     scores = [sum(weight * value for weight, value in zip(weights, row, strict=True)) for row in rows]
@@ -101,11 +101,11 @@ def judge(rows: Sequence[Sequence[float]]) -> list[float]:
 
 
 def last_part(symbol: str) -> str:
-    """`put` of `Store.put#2`, case-folded."""
+    """Return the last part of a symbol, case-folded: `put` for `Store.put#2`."""
     return symbol.partition("#")[0].replace("::", ".").rpartition(".")[2].casefold()
 
 
 def _overlap(words: set[str], other: Collection[str]) -> float:
-    """The share of words that both have (Jaccard)."""
+    """Return the share of words that both have (Jaccard)."""
     shared = len(words.intersection(other))
     return shared / (len(words) + len(set(other)) - shared) if shared else 0.0

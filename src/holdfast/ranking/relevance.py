@@ -1,9 +1,9 @@
-"""How well a lesson's words answer a question's: the measure behind the bar below which nothing is delivered.
+"""Lexical overlap of a lesson with a question: the measure behind the relevance threshold.
 
-A question's terms weigh by how much they tell: names and identifiers most, the everyday words of programming
-(`test`, `file`, `error`, ...) little, since any two texts about code share them. Words are compared by a light stem.
-The weights are fixed, not counted in the store, so that they tell something in a store of 20 lessons already; how rare
-a word is among many is what the text retriever's score tells, and `bar` uses both.
+Each of a question's terms has a weight: names and identifiers the largest, everyday words of programming (`test`,
+`file`, `error`, ...) a small one, because any two texts about code share them. Words are compared by a light stem.
+The weights are fixed and not counted in the store, so they work in a store of 20 lessons. The text retriever's score
+says how rare a word is among many lessons; `bar` uses both.
 """
 
 from __future__ import annotations
@@ -18,23 +18,23 @@ if TYPE_CHECKING:
 
 
 class Asked(Frozen):
-    """A question's stems, each with its weight and the word it is of, and the sum of the weights."""
+    """A question's stems, each with its weight and its word, and the sum of the weights."""
 
     stems: tuple[tuple[str, float, str], ...] = ()
     weight: float = 0.0
 
 
 class Fit(Frozen):
-    """How a lesson fits: `strength`, the weight of the question's terms it has; `coverage`, their share (0 to 1)."""
+    """Overlap of a lesson: `strength`, the weight of the question's terms in it; `coverage`, their share (0 to 1)."""
 
     strength: float = 0.0
     coverage: float = 0.0
     matched: tuple[str, ...] = ()
-    """The question's words it has, the most telling first."""
+    """The question's words that it has, largest weight first."""
 
 
 def weigh(text: str) -> Asked:
-    """The question's stems, weighed; an identifier counts whole and in parts, a small number like an everyday word."""
+    """Return the weighted stems; an identifier counts whole and in parts, a short number as an everyday word."""
     weighed: dict[str, tuple[str, float, str]] = {}
     for term in terms(text)[:WEIGHED_TERMS]:
         root = stem(term)
@@ -50,7 +50,7 @@ def weigh(text: str) -> Asked:
 
 
 def fit_of(question: Asked, stems: frozenset[str]) -> Fit:
-    """How a lesson with those stems fits the question."""
+    """Return the lexical overlap of a question with a lesson that has those stems."""
     matched = [(weight, word) for root, weight, word in question.stems if root in stems or _begins_any(root, stems)]
     strength = sum(weight for weight, _ in matched)
     return Fit(
@@ -61,12 +61,12 @@ def fit_of(question: Asked, stems: frozenset[str]) -> Fit:
 
 
 def _begins_any(root: str, stems: frozenset[str]) -> bool:
-    """One character of a script written in runs is part of pairs."""
+    """Return whether a single character of a script without spaces is part of any pair in the stems."""
     return is_begun(root) and any(root in stem for stem in stems)
 
 
 def lesson_stems(lesson: Lesson) -> frozenset[str]:
-    """The stems of everything a lesson says and is anchored to."""
+    """Return the stems of a lesson's words, tags and anchors."""
     title = "" if lesson.insight.startswith(lesson.title) else lesson.title
     texts = (title, lesson.insight, lesson.why, lesson.how, lesson.command, *lesson.tags, lesson.topic_key)
     about = (*lesson.paths, *lesson.symbols, *lesson.globs)
@@ -74,13 +74,16 @@ def lesson_stems(lesson: Lesson) -> frozenset[str]:
 
 
 def stems_of(text: str) -> frozenset[str]:
-    """The stems of a text's terms."""
+    """Return the stems of a text's terms."""
     return frozenset().union(*map(_KNOWN.__getitem__, chunks(text)))
 
 
 class _Known(dict[str, "tuple[str, ...]"]):
-    """The stems of chunks met before: lessons of one store share most of their words, and cutting is what a recall in a
-    process that stays would spend a fifth of its time on."""
+    """A cache of the stems of text chunks.
+
+    Lessons of one store share most of their words; without it a long-running process spends a fifth of a recall on
+    splitting words.
+    """
 
     def __missing__(self, chunk: str) -> tuple[str, ...]:
         stems = tuple(map(stem, terms_of(chunk)))
@@ -95,7 +98,7 @@ _KNOWN = _Known()
 
 
 def stem(word: str) -> str:
-    """The word without common English endings: plural, -ing, -ed, doubled consonant, final e. Not Porter's."""
+    """Return the word without common English endings: plural, -ing, -ed, doubled consonant, final e. Not Porter's."""
     if not word.isalpha() or len(word) < 4:
         return word
     if word.endswith("s") and not word.endswith(("ss", "us", "is")):

@@ -1,16 +1,16 @@
-"""What each retriever makes of a store's facts: hits with scores, best first, newer first among equals.
+"""Turns the facts of a store into each retriever's hits with scores, best first, newer first among equals.
 
-- exact: names, errors and commands. The chances of several tokens add up as independent ones do.
+- exact: names, errors and commands. The chances of several tokens combine as independent ones do.
 - text: the share (0 to 1) that a lesson's BM25 is of the most that the question's terms could give, times 1 to
-  FAMILIAR_MOST for how familiar its words are here (ADR 27), and shares of what was learnt beside it. A hit's weight is
-  its own BM25 with the same factor.
-- path, symbol, linked, triggers: what stands in the nearest relation to what is asked counts.
+  FAMILIAR_MOST for how familiar its words are here (ADR 27), plus shares of the scores of neighbouring hits. A hit's
+  weight is its own BM25 with the same factor.
+- path, symbol, linked, triggers: the nearest relation to the question counts.
 - recent, pinned, occasion, vector: the fact is the score.
 
-An answer rarely repeats the words of what it answers, so a lesson takes a share of the text score of the one before it
+An answer rarely repeats the words of its question, so a lesson takes a share of the text score of the lesson before it
 and of the best of its session. On turns of recorded conversations that finds a tenth more than words alone. On lessons
-of coding sessions it changes nothing that can be told from chance; a share for the lesson before a hit changes nothing
-on either, and there is none.
+of coding sessions its effect cannot be told from chance. A share for the lesson before a hit has no effect on either,
+so there is none.
 """
 
 from __future__ import annotations
@@ -69,16 +69,16 @@ if TYPE_CHECKING:
 
 
 class Hit(Frozen):
-    """A lesson that a retriever found, and its score: larger is better, comparable only within the retriever."""
+    """A lesson that a retriever found. Scores are larger for better hits and comparable only within the retriever."""
 
     id: LessonId
     score: float = 0.0
     weight: float = 0.0
-    """Of a text hit: the lesson's own BM25, of which the score is a share; 0 for what only stands near a hit."""
+    """For a text hit: the lesson's own BM25, of which the score is a share; 0 for a lesson that is only near a hit."""
 
 
 def score_exact(tokens: Iterable[TokenMatch], errors: ErrorMatches, limit: int) -> list[Hit]:
-    """Lessons that have names, errors and commands of the question."""
+    """Return the lessons that have names, errors and commands of the question."""
     scores: dict[Numbered, float] = {}
     for match in tokens:
         worth = TOKEN_WORTH[match.source]
@@ -96,7 +96,7 @@ def score_exact(tokens: Iterable[TokenMatch], errors: ErrorMatches, limit: int) 
 
 
 def score_text(answer: TextMatches, limit: int) -> list[Hit]:
-    """Lessons that have words of the question, and what was learnt beside them."""
+    """Return the lessons that have words of the question, and the lessons learnt next to them."""
     most = TERM_MOST * fsum(_idf(count, answer.lessons) for _, count in answer.terms) or 1.0
     factor = _familiarity(max((count for _, count in answer.terms), default=0))
     if answer.kind == "share":
@@ -107,18 +107,18 @@ def score_text(answer: TextMatches, limit: int) -> list[Hit]:
 
 
 def _idf(count: int, lessons: int) -> float:
-    """How much a term tells: BM25's, with a floor."""
+    """Return BM25's inverse document frequency, with a floor."""
     return max(IDF_LEAST, log((max(lessons - count, 0) + 0.5) / (count + 0.5)))
 
 
 def _familiarity(most_common: int) -> float:
-    """By how many lessons have the question's most common word."""
+    """Return the factor for how many lessons have the question's most common word."""
     growth = log(max(most_common, FAMILIAR) / FAMILIAR) / log(FAMILIAR_ENOUGH / FAMILIAR)
     return min(FAMILIAR_MOST, 1 + (FAMILIAR_MOST - 1) * growth)
 
 
 def _with_nearby(scores: Mapping[Numbered, float], matches: Sequence[TextMatch]) -> dict[Numbered, float]:
-    """The scores with the shares that hits of one session give each other and the lesson learnt next."""
+    """Return the scores plus the shares that hits give to their session and to the lesson learnt next."""
     shared = dict(scores)
     session_of: dict[Numbered, str] = {}
     hits_of: dict[str, list[float]] = {}
@@ -137,7 +137,7 @@ def _with_nearby(scores: Mapping[Numbered, float], matches: Sequence[TextMatch])
 
 
 def score_paths(matches: Iterable[PathMatch], limit: int) -> list[Hit]:
-    """Lessons about the files asked, and about what is near them."""
+    """Return the lessons about the query's files, and about what is near them."""
     worths = (
         (PATH_WORTH[match.relation] * LEVEL_FACTORS[match.relation] ** match.levels, match.lessons) for match in matches
     )
@@ -145,7 +145,7 @@ def score_paths(matches: Iterable[PathMatch], limit: int) -> list[Hit]:
 
 
 def score_symbols(matches: Iterable[SymbolMatch], limit: int) -> list[Hit]:
-    """Lessons about the definitions asked, what they are in and what is in them."""
+    """Return the lessons about the query's definitions, their enclosing definitions and their members."""
     return _best(_highest((_worth_of_name(match), match.lessons) for match in matches), limit)
 
 
@@ -155,7 +155,7 @@ def _worth_of_name(match: SymbolMatch) -> float:
 
 
 def score_linked(matches: Iterable[LinkedMatch], query: Query, limit: int) -> list[Hit]:
-    """Lessons about files linked to those in play: the weight of the heaviest link counts."""
+    """Return the lessons about files linked to those in play, scored by the heaviest link."""
     weights: dict[str, float] = {}
     for neighbour in query.linked[:LINKED_LIMIT]:
         weights[neighbour.path] = max(neighbour.weight, weights.get(neighbour.path, 0.0))
@@ -164,32 +164,32 @@ def score_linked(matches: Iterable[LinkedMatch], query: Query, limit: int) -> li
 
 
 def score_triggers(matches: Iterable[TriggerMatch], limit: int) -> list[Hit]:
-    """Lessons of which a trigger fits."""
+    """Return the lessons with a matching trigger."""
     return _best(_highest((TRIGGER_WORTH[match.kind], match.lessons) for match in matches), limit)
 
 
 def score_occasions(ids: Iterable[LessonId]) -> list[Hit]:
-    """Lessons of an occasion, each for the whole of it, in the order given."""
+    """Return the lessons of an occasion in order, each with the score 1."""
     return [Hit(id=id_, score=1.0) for id_ in ids]
 
 
 def score_vector(matches: Iterable[VectorMatch]) -> list[Hit]:
-    """Lessons near in meaning."""
+    """Return the lessons near in meaning, scored by cosine."""
     return [Hit(id=match.id, score=match.cosine) for match in matches]
 
 
 def score_recent(matches: Iterable[RecentMatch]) -> list[Hit]:
-    """Lessons by when they were recorded, in seconds since 1970."""
+    """Return the lessons scored by when they were recorded, in seconds since 1970."""
     return [Hit(id=match.id, score=match.recorded_at.timestamp()) for match in matches]
 
 
 def score_pinned(matches: Iterable[PinnedMatch]) -> list[Hit]:
-    """Pinned lessons by their salience."""
+    """Return the pinned lessons scored by salience."""
     return [Hit(id=match.id, score=match.salience) for match in matches]
 
 
 def _highest(worths: Iterable[tuple[float, Sequence[Numbered]]]) -> dict[Numbered, float]:
-    """Each lesson with the most that one of its matches is worth."""
+    """Return each lesson with the largest worth of its matches."""
     scores: dict[Numbered, float] = {}
     for worth, lessons in worths:
         for lesson in lessons:
@@ -198,7 +198,7 @@ def _highest(worths: Iterable[tuple[float, Sequence[Numbered]]]) -> dict[Numbere
 
 
 def _best(scores: Mapping[Numbered, float], limit: int, weights: Mapping[Numbered, float] | None = None) -> list[Hit]:
-    """The best, newer first among equals."""
+    """Return the best hits, newer first among equals."""
     weights = weights or {}
     newest_first = sorted(scores, reverse=True)
     best_first = sorted(newest_first, key=scores.__getitem__, reverse=True)

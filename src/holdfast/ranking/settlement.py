@@ -1,9 +1,9 @@
-"""Settlement: which of two lessons that contradict each other comes first, and whether that closes the other one.
+"""Settlement: decides which of two contradicting lessons comes first, and whether it closes the other one.
 
-The order is total and depends on the two lessons alone, so that two machines come to one answer: who said it, whether
-it holds at the time asked about, how much evidence it has, how new it is. It closes a lesson only where the
-contradiction is sure and the better one may close the other: a person's lesson is closed by a person alone, and an
-agent's word closes nothing, it only proposes.
+The order is total and depends on the two lessons alone, so that two machines reach the same answer. It compares who
+stated the lesson, whether it holds at the time in question, how much evidence it has, and how new it is.
+A lesson is closed only if the contradiction is certain and the better lesson has the authority: only a person closes a
+person's lesson, and an agent's word closes nothing, it only proposes.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from holdfast.text.contradiction import Relation
 
 CLOSING: tuple[Trust, ...] = ("person", "verified")
-"""Whose word may close a lesson."""
+"""Trusts whose lessons may close another lesson."""
 WORDS: dict[Trust, str] = {
     "person": "a person's word", "verified": "verified code", "agent": "the agent's word",
     "repository": "the repository's text", "tool": "a tool's text",
@@ -34,11 +34,11 @@ class Ruling(Frozen):
     """Whether the first of the two is the better one."""
     reason: str
     closes: bool = False
-    """Whether the other one is to be closed without asking anybody."""
+    """Whether to close the other one without asking anybody."""
 
 
 def rule(lesson: Lesson, other: Lesson, relation: Relation, at: datetime) -> Ruling:
-    """The ruling on two lessons that contradict each other, as `relation` says of their insights."""
+    """Return the ruling on two lessons whose insights contradict each other as `relation` describes."""
     ended = _ended(lesson, other, relation)
     if ended is not None:
         better, worse = (lesson, other) if ended else (other, lesson)
@@ -54,7 +54,10 @@ def rule(lesson: Lesson, other: Lesson, relation: Relation, at: datetime) -> Rul
 
 
 def _ended(lesson: Lesson, other: Lesson, relation: Relation) -> bool | None:
-    """Whether the first (True) or the second text says that the other one has ended and is trusted as much."""
+    """Return True if the first text says that the second has ended, False for the reverse.
+
+    Return None if neither or both say so, or if the lesson that says so is trusted less.
+    """
     if relation.ends[0] == relation.ends[1]:
         return None
     ender, ending = (lesson, other) if relation.ends[0] else (other, lesson)
@@ -70,17 +73,17 @@ def _order(lesson: Lesson, at: datetime) -> tuple[int, bool, int, datetime, date
 
 
 def _reasons(first: Lesson, other: Lesson) -> tuple[str, ...]:
-    """What each part of the order says, the better one being the first or the second."""
+    """Return the reason for each part of the order."""
     better, worse = sorted((first, other), key=lambda lesson: TRUSTS.index(lesson.trust))
     by_trust = f"{WORDS[better.trust]} comes before {WORDS[worse.trust]}"
     return by_trust, "holds now", "has more evidence", "is newer", "is newer", "has the later id"
 
 
 def _may_close(better: Lesson, worse: Lesson, relation: Relation) -> bool:
-    """Whether the better one's word is enough to close the other one."""
+    """Return whether the better lesson has the authority to close the other one."""
     if not relation.is_sure or better.trust not in CLOSING or better.state != "active" or worse.pinned:
         return False
-    if better.scope.branch or worse.scope.branch:  # what holds on an unmerged branch closes nothing elsewhere
+    if better.scope.branch or worse.scope.branch:  # a lesson on an unmerged branch closes nothing elsewhere
         return False
     if worse.trust == "person":
         return better.trust == "person" and better.provenance.person == worse.provenance.person
@@ -88,5 +91,5 @@ def _may_close(better: Lesson, worse: Lesson, relation: Relation) -> bool:
 
 
 def _replaces(better: Lesson, worse: Lesson, relation: Relation) -> bool:
-    """Whether a word of equal trust takes the place of an earlier one: the newer value of a known slot."""
+    """Return whether a lesson of equal trust replaces the earlier one: it has the newer value of a known slot."""
     return relation.slot not in OPEN_SLOTS and better.validity.valid_from >= worse.validity.valid_from

@@ -1,7 +1,7 @@
-"""Every number that ranking goes by, with its unit. `tests/ranking/test_tuning.py` holds each of them.
+"""Every number that ranking uses, with its unit. `tests/ranking/test_tuning.py` tests each of them.
 
-Fitted ones name what fitted them; docs/explanation/measurements.md has the figures. A score is from 0 to 1 unless its
-sentence says more; a cosine is from -1 to 1.
+For fitted numbers the sentence or heading names what fitted them; docs/explanation/measurements.md has the figures. A
+score is from 0 to 1 unless its sentence says otherwise; a cosine is from -1 to 1.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""From a question or a moment to a briefing: retrieve, score, filter, assemble. `moments` has one file a moment.
+"""Turns a question or a moment into a briefing: retrieve, score, filter, assemble. `moments` has one file a moment.
 
-It may touch: `curation` and below. Hooks come here: what they import is listed by a test.
+It may touch: `curation` and below. Hooks call it, so a test lists what they load.
 Begin with `retrieve`, then `inject`, which chooses the moment, and `moments/turn`; `ask` answers on demand.
 """

@@ -1,9 +1,8 @@
-"""The answer for somebody who asks: command line, MCP and SDK.
+"""Answers explicit questions from the command line, MCP and the SDK.
 
-What differs from a delivery at a moment: a learned ranker orders lessons about code, lessons that nobody confirmed
-yet answer below the others, lessons that contradict each other come as one block, a question for a kind of lesson is
-understood, and where nothing passes the threshold the closest are named. The first lessons stay the same whatever the
-limit is.
+An answer differs from a delivery at a moment. A learned ranker orders lessons about code. Unconfirmed lessons answer
+below the others. Contradicting lessons come as one block. A question for a kind of lesson is recognised. When no
+lesson passes the threshold, the closest are named. The first lessons are the same for every limit.
 """
 
 from __future__ import annotations
@@ -52,18 +51,18 @@ if TYPE_CHECKING:
     Pair = tuple[Ranked, Found]
 
 ANSWERING: tuple[str, ...] = ("person", "verified", "agent")
-"""Whose unconfirmed lessons answer. What a repository or a tool's output says waits until a person has read it."""
+"""Trusts whose unconfirmed lessons answer. What a repository or a tool states waits until a person has read it."""
 
 
 class _Answer(Frozen):
-    """What one search gave, best first."""
+    """The result of one search, best first."""
 
     passed: tuple[Pair, ...] = ()
     """The lessons that passed the threshold, at most ASKED_POOL."""
     further: tuple[Pair, ...] = ()
-    """Those behind them, where more are wanted."""
+    """Lessons after those, if the limit asks for more."""
     failed: tuple[Found, ...] = ()
-    """Those that did not pass."""
+    """Lessons that did not pass."""
     notes: str = ""
 
 
@@ -77,9 +76,9 @@ def ask(
     moment: Moment = "on_demand",
     unconfirmed: tuple[State, ...] = (),
 ) -> Briefing:
-    """The few lessons that answer the query, or none and the nearest. A question without anything asks in general.
+    """Return the few lessons that answer the query, or none and the nearest. An empty query asks in general.
 
-    `unconfirmed`: lessons in these states answer too, below all others, unless a repository or a tool says them.
+    Lessons in the `unconfirmed` states answer below all others, unless a repository or a tool stated them.
     """
     query, degraded = with_vector(parts, query)
     if query.paths and not query.linked:
@@ -98,7 +97,7 @@ def ask(
         rest = len(near) - len(ranked)
         return Briefing(near=tuple(item for item, _ in ranked), near_more=rest, degraded=notes)
     pairs, disputes = _with_opponents(parts, place, query, passed)
-    # further ones come last: the first stay the same for whoever wants more
+    # Further lessons come last, so that the first ones are the same for every limit.
     pairs = [*pairs, *answer.further, *waiting.further]
     return _assemble(pairs, disputes, limit, budget_tokens, notes)
 
@@ -112,12 +111,12 @@ def find(
 
 
 def _by_ranker(parts: Parts, query: Query, matches: tuple[Found, ...]) -> tuple[Found, ...]:
-    """The lessons with a share that puts them in the ranker's order; unchanged where it does not apply.
+    """Add a share to each lesson that puts the lessons in the ranker's order; return them unchanged if it is not valid.
 
-    Exact matches keep their floor. The share is what is missing from the fused score to the ranker's, so that the
-    shares still add up to the score.
+    Exact matches keep their floor. The share is the difference between the ranker's score and the fused score, so that
+    the shares still add up to the score.
     """
-    # without words nothing is found by chance, so that the lessons asked of are not counted and it does not apply
+    # Without words nothing matches by chance: then the lessons are not counted, and the ranker does not apply.
     if not matches or not applies([match.lesson for match in matches], matches[0].chance.lessons):
         return matches
     worths = judge(rows_of(parts, query, matches))
@@ -134,11 +133,11 @@ def _by_ranker(parts: Parts, query: Query, matches: tuple[Found, ...]) -> tuple[
 
 
 def rows_of(parts: Parts, query: Query, matches: Sequence[Found]) -> list[tuple[float, ...]]:
-    """The ranker's features of each lesson."""
+    """Return the ranker's features of each lesson."""
     stems = frozenset(root for root, _, _ in weigh(asked_words(query)).stems)
     symbols = frozenset(map(last_part, query.symbols))
     most_text = max((share.raw for match in matches for share in match.shares if share.lane == "text"), default=0.0)
-    # a question that names a time does not want the newest
+    # A question that names a time does not prefer the newest lessons.
     now = None if query.since or query.until else query.as_of or parts.clock.now()
     places = [next((share.raw for share in match.shares if share.lane == "path"), 0.0) for match in matches]
     return [
@@ -153,7 +152,7 @@ def rows_of(parts: Parts, query: Query, matches: Sequence[Found]) -> list[tuple[
 def _push(
     parts: Parts, place: Place, query: Query, limit: int, budget_tokens: int, moment: Moment, degraded: str
 ) -> Briefing:
-    """Answer the same question as a delivery at that moment would."""
+    """Answer the question in the way that a delivery at that moment would."""
     drawn = draw(parts, query, PARTICULAR, pool=max(POOL, min(2 * limit, POOL_LIMIT)))
     good = admissible(parts, query, drawn.found, PUSHED)
     ranked = weigh_up(parts, place, good)
@@ -162,7 +161,8 @@ def _push(
 
 
 def _search(parts: Parts, place: Place, query: Query, limit: int, trusts: tuple[str, ...] = TRUSTS) -> _Answer:
-    """Every way in which the question is asked of the lessons in the query's states, together."""
+    """Search the lessons in the query's states with every reading of the question, and merge the results."""
+    # Without unconfirmed lessons this one cheap query saves a whole search.
     if trusts == ANSWERING and not parts.store.list_recent(query, 1):
         return _Answer()
     passed: dict[LessonId, Found] = {}
@@ -188,11 +188,11 @@ def _search(parts: Parts, place: Place, query: Query, limit: int, trusts: tuple[
 
 
 def _readings(query: Query) -> list[tuple[Query, tuple[str, ...]]]:
-    """The queries a question stands for, each with its retrievers.
+    """Return the queries that a question stands for, each with its retrievers.
 
-    A question of a time or a kind alone lists what there is. One for a kind of lesson about something is also asked
-    without the words for the kind, among lessons of the kind. An error is asked as a text, like any question, and by
-    its signature and class without the output around it.
+    A question that names only a time or a kind lists all such lessons. A question for a kind of lesson about something
+    is also asked among the lessons of that kind, without the words for the kind. An error is asked as a text, like any
+    question, and again by its signature and class without the output around it.
     """
     says = bool(query.text or query.symbols or query.command or query.error)
     if (query.since or query.until) and says_only_when(query.text) and not query.paths:
@@ -257,7 +257,7 @@ def _diversified(ranked: Sequence[Pair]) -> list[Pair]:
 def _assemble(
     pairs: Sequence[Pair], disputes: Sequence[tuple[LessonId, LessonId]], limit: int, budget_tokens: int, notes: str
 ) -> Briefing:
-    """The first lessons, in order, that fit the limit and the budget."""
+    """Return a briefing with the first lessons, in order, that fit the limit and the budget."""
     room = budget_tokens - frame_tokens(more_line(max(len(pairs), 1), "holdfast recall"))
     items: list[Ranked] = []
     lines: list[Line] = []
@@ -285,7 +285,7 @@ DISAGREE = "These two disagree; the first is better proven or newer:"
 def _with_headings(
     items: Sequence[Ranked], lines: Sequence[Line], disputes: Sequence[tuple[LessonId, LessonId]]
 ) -> list[Line]:
-    """The lines, with one that says so before two that disagree."""
+    """Return the lines, with a heading before two that disagree."""
     headed: list[Line] = []
     for at, line in enumerate(lines):
         if tuple(item.lesson.id for item in items[at : at + 2]) in disputes:
@@ -295,7 +295,7 @@ def _with_headings(
 
 
 def _remark(ranked: Ranked, disputes: Sequence[tuple[LessonId, LessonId]]) -> str:
-    """What a reader has to know besides the rule and its source: what contradicts it, and what changed."""
+    """Return a note besides the rule and its source: what contradicts it, and what changed in its code."""
     id_ = ranked.lesson.id
     others = [first if other == id_ else other for first, other in disputes if id_ in (first, other)]
     against = "disagrees with " + ", ".join(map(short_id, others)) if others else ""
@@ -305,7 +305,7 @@ def _remark(ranked: Ranked, disputes: Sequence[tuple[LessonId, LessonId]]) -> st
 def _with_opponents(
     parts: Parts, place: Place, query: Query, passed: Sequence[Pair]
 ) -> tuple[list[Pair], tuple[tuple[LessonId, LessonId], ...]]:
-    """The lessons, the best each beside the first one that contradicts it; and these pairs, the better one first."""
+    """Put the first opponent of each of the best lessons beside it; return the lessons, and pairs better one first."""
     passed = [*passed, *_linked_opponents(parts, place, query, passed)]
     ordered: list[Pair] = []
     disputes: list[tuple[LessonId, LessonId]] = []
@@ -341,11 +341,11 @@ def _linked_opponents(parts: Parts, place: Place, query: Query, passed: Sequence
             continue
         if is_visible(lesson, replace(query, states=("active",))):
             opponents.append(found_of(lesson, weigh(asked_words(query))))
-    return weigh_up(parts, place, opponents, because="contradicts one that was found")
+    return weigh_up(parts, place, opponents, because="contradicts a lesson that was found")
 
 
 def _disagree(pair: Pair, other: Pair) -> bool:
-    """Whether two lessons contradict each other: a link says so, or they are opposed rules about one thing."""
+    """Return whether two lessons contradict each other: by a link, or as opposed rules about the same thing."""
     mine, theirs = pair[1].lesson, other[1].lesson
     if mine.id == theirs.id:
         return False
@@ -366,6 +366,6 @@ def _contradicts(lesson: Lesson, other: Lesson) -> bool:
 
 
 def _proof(pair: Pair) -> tuple[bool, int, float]:
-    """Confirmed ones first, then the most trusted, then the newest."""
+    """Return a sort key: confirmed lessons first, then the most trusted, then the newest."""
     lesson = pair[1].lesson
     return pair[0].is_unconfirmed, TRUSTS.index(lesson.trust), -lesson.recorded_at.timestamp()

@@ -1,4 +1,4 @@
-"""An answer out of what was found: what may be delivered, how much of it, in which order, as which lines."""
+"""Assembles an answer from matches: which may be delivered, how many of them, in which order, as which lines."""
 
 from __future__ import annotations
 
@@ -32,8 +32,7 @@ FOLLOWED = ("relates_to", "refines", "caused_by")
 
 
 def admissible(parts: Parts, query: Query, matches: Sequence[Found], bar: Bar) -> list[Found]:
-    """Return the matches that may be delivered because of a name, a place, their meaning or their words, and the
-    lessons that the named ones are linked to.
+    """Return the matches that pass by a name, a place, their meaning or words, and the lessons linked to named ones.
 
     A question that names a lesson is about that lesson: all others then need strong words.
     """
@@ -71,13 +70,13 @@ def _linked_by(parts: Parts, query: Query, good: Sequence[Found]) -> list[Found]
                 share = LaneShare(lane="link", rank=len(followed) + 1, raw=1.0, share=fuse_total(match.shares) / 2)
                 stems = lesson_stems(lesson)
                 fit = fit_of(weigh(asked_words(query)), stems)
-                via = "linked to one that is named"
+                via = "linked to a lesson that the question names"
                 followed.append(Found(lesson=lesson, shares=(share,), fit=fit, stems=stems, aim=match.aim, via=via))
     return followed
 
 
 def is_visible(lesson: Lesson, query: Query) -> bool:
-    """Whether the query allows a lesson that no retriever found."""
+    """Return whether the query allows a lesson that no retriever found."""
     scope, ends = lesson.scope, lesson.validity.valid_to
     mine = query.all_projects or scope.level == "user" or scope.project == query.project
     holds = query.at is None or ends is None or ends > query.at
@@ -96,9 +95,9 @@ def brief(
     hint: str = "holdfast recall",
     degraded: str = "",
 ) -> Briefing:
-    """Choose, order and compile: at most `limit` lessons within the budget, the frame and checkpoint included.
+    """Choose, order and compile at most `limit` lessons within the budget, which includes the frame and checkpoint.
 
-    `extra` counts lessons that fit but were not read; `hint` is what reaches those left out.
+    `extra` counts further lessons that were not read; `hint` is the command that shows those left out.
     """
     rivals = [
         Rival(score=r.score, terms=f.stems, session=f.lesson.provenance.session, exact=is_exact(f.shares))
@@ -125,12 +124,12 @@ def brief(
 
 
 def says_something(share: LaneShare) -> bool:
-    """Whether that retriever's answer is about the question: not a settling one, nor the nearest of nothing near."""
+    """Return whether the share is evidence: it does more than settle ties, and its meaning is near enough."""
     return share.lane not in (*SETTLING, "ranker") and (share.lane != "vector" or share.raw >= NEAR_MEANING)
 
 
 def render(lines: Sequence[Line], more: int, hint: str, checkpoint_text: str) -> str:
-    """The fenced text of a briefing; empty when there is nothing to say."""
+    """Return the fenced text of a briefing; empty when there is nothing to deliver."""
     if not lines and not checkpoint_text:
         return ""
     return render_block([line.text for line in lines], more_line(more, hint), checkpoint_text)

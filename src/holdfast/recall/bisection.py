@@ -1,7 +1,7 @@
-"""Bisect: since which commit memory says something, and what it said before.
+"""Bisect: finds the commit since which memory gives its present answer, and its answer before.
 
-A commit stands for the instant at which it was committed: memory at a commit is what was known then. Lessons that are
-staged on a branch are answered with as a recall on the branch that is checked out is.
+A commit stands for the instant at which it was committed: memory at a commit is what was known then. Staged lessons
+are visible as in a recall on the branch that is checked out.
 """
 
 from __future__ import annotations
@@ -25,31 +25,31 @@ if TYPE_CHECKING:
     from holdfast.ports.parts import Parts
 
 NOW = ""
-"""The id of the work tree as it is, behind the last commit."""
+"""The id that stands for the work tree as it is, after the last commit."""
 
 
 class Bisection(Frozen, nested={"good": CommitPoint, "bad": CommitPoint, "before": Lesson, "after": Lesson}):
-    """Two neighbouring commits between which memory's answer became what it is at the bad end, and both answers."""
+    """Two neighbouring commits between which memory's answer changed to that of the bad end, and both answers."""
 
     good: CommitPoint
-    """The last commit at which memory said something else."""
+    """The last commit at which memory gave another answer."""
     bad: CommitPoint
-    """The first commit at which it said what it says at the bad end; its id is empty for the work tree, now."""
+    """The first commit with the answer of the bad end; its id is empty for the work tree, now."""
     before: Lesson | None = None
     after: Lesson | None = None
     changed: bool = True
-    """False: memory says the same at both ends, and `good` and `bad` are these ends."""
+    """False: memory gives the same answer at both ends, and `good` and `bad` are these ends."""
     steps: int = 0
-    """Instants that memory was asked about."""
+    """Number of instants at which memory was queried."""
     change: tuple[Version, ...] = ()
-    """The version that made the difference, where it can be told."""
+    """The version that made the difference, where it is known."""
 
 
 def bisect(parts: Parts, place: Place, subject: str, good: str = "", bad: str = "") -> Bisection:
-    """Since which commit memory answers as it does at `bad`. `subject` is a lesson's id, or a question in words.
+    """Find the commit since which memory answers as it does at `bad`. `subject` is a lesson's id or a question.
 
-    `good` defaults to the first commit and `bad` to the work tree now. As with git's bisect, where the answer came and
-    went several times, one of the places is found. Raises InvalidValueError where git does not know a commit.
+    `good` defaults to the first commit and `bad` to the work tree now. If the answer appeared and disappeared several
+    times, one of the changes is found, as with git's bisect. Raises InvalidValueError where git does not know a commit.
     """
     points = _points(parts, place, good, bad)
     answer = _answers(parts, place, subject)
@@ -71,7 +71,7 @@ def bisect(parts: Parts, place: Place, subject: str, good: str = "", bad: str = 
 
 
 def instant_of(parts: Parts, place: Place, name: str) -> datetime | None:
-    """When the commit of that name was committed; None when git knows none."""
+    """Return when the commit of that name was committed; None when git does not know it."""
     points = parts.workspace.history(place).points(name, name)
     return points[-1].at if points else None
 
@@ -84,19 +84,19 @@ def _points(parts: Parts, place: Place, good: str, bad: str) -> Sequence[CommitP
     if not bad:
         points = [*points, CommitPoint(id=NOW, at=parts.clock.now(), subject="the work tree, now")]
     if len(points) < 2:
-        raise InvalidValueError("there is no commit between these two", hint="give --good and --bad")
+        raise InvalidValueError("there is no commit between the two ends", hint="give --good and --bad")
     if points[0].at > points[-1].at:
-        raise InvalidValueError(f"{good} was committed after {bad or 'now'}", hint="--good is the older one")
+        raise InvalidValueError(f"{good} was committed after {bad or 'now'}", hint="--good must be the older commit")
     return points
 
 
 def _answers(parts: Parts, place: Place, subject: str) -> Callable[[datetime], Lesson | None]:
-    """What memory says of the subject at an instant: a lesson of the chain that held, or the best answer."""
+    """Return a function from an instant to memory's answer: the active lesson of the chain, or the best match."""
     try:
         chain = tuple(dict.fromkeys(version.lesson.id for version in lineage(parts, place, subject)))
     except LessonNotFoundError:
         if not subject.strip():
-            raise InvalidValueError("nothing is asked", hint="give a lesson's id or a question") from None
+            raise InvalidValueError("the question is empty", hint="give a lesson's id or a question") from None
 
         def best(at: datetime) -> Lesson | None:
             query = question(parts, place, subject, as_of=at)
@@ -119,14 +119,14 @@ def _answers(parts: Parts, place: Place, subject: str) -> Callable[[datetime], L
 
 
 def _says(lesson: Lesson | None) -> tuple[str, ...]:
-    """What counts as the answer: a sighting or a new anchor changes nothing of it."""
+    """Return the parts of a lesson that count as the answer; a sighting or a new anchor does not change it."""
     return (lesson.insight, lesson.why, lesson.how) if lesson else ()
 
 
 def _change(
     parts: Parts, place: Place, before: Lesson | None, after: Lesson | None, start: datetime, end: datetime
 ) -> tuple[Version, ...]:
-    """The first version between the two instants from which memory said something else."""
+    """Return the first version between the two instants with the later answer; empty if there is none."""
     subject = after or before
     if subject is None:
         return ()

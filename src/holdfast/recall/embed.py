@@ -1,7 +1,7 @@
-"""Embed: vectors for lessons that have none of the current embedder yet, and for questions.
+"""Embeds lessons that have no vector of the current embedder yet, and questions.
 
-Resumable: each batch is kept before the next is asked for. A change of the embedder leaves the vectors of the one
-before, which goes on answering questions until every lesson has its new vector; then the old ones are erased.
+Embedding can be resumed: each batch is stored before the next is requested. When the embedder changes, the vectors of
+the former one go on answering questions until every lesson has its new vector; then they are erased.
 """
 
 from __future__ import annotations
@@ -26,32 +26,32 @@ if TYPE_CHECKING:
     from holdfast.ports.parts import Parts
 
 PROBE = "why do the login tests fail near midnight?"
-"""What an embedder is tried with."""
+"""A text to try an embedder with."""
 
 
 class Placed(Frozen):
-    """A question's place in an embedder's space; empty without an embedder."""
+    """A question's vector and its embedder; empty without an embedder."""
 
     vector: tuple[float, ...] = ()
     embedder_id: str = ""
     missing: str = ""
-    """What that embedder has not seen yet, in words."""
+    """A notice about lessons that the embedder has not embedded yet."""
 
 
 class Coverage(Frozen):
-    """How far the embedding of all projects' lessons is."""
+    """Progress of embedding the lessons of all projects."""
 
     lessons: int = 0
     embedded: int = 0
-    """With a vector of the configured embedder."""
+    """Lessons with a vector of the configured embedder."""
     answering: str = ""
-    """Id of the embedder whose vectors answer questions: the one before until the new one has seen every lesson."""
+    """Id of the embedder whose vectors answer questions: the former one until every lesson has its new vector."""
     failed: str = ""
-    """When embedding failed last, and why; empty when it went well since."""
+    """When and why embedding last failed; empty when it has succeeded since."""
 
 
 def embedding_text(lesson: Lesson) -> str:
-    """What stands for a lesson in the embedder's space: title, insight, why, how and paths, redacted."""
+    """Return the text to embed for a lesson: title, insight, why, how and paths, redacted."""
     title = "" if lesson.insight.startswith(lesson.title.rstrip("…")) else lesson.title
     lines = (title, lesson.insight, lesson.why, lesson.how, " ".join(lesson.paths))
     return redact("\n".join(line for line in lines if line))
@@ -67,7 +67,7 @@ def embed_pending(parts: Parts, limit: int = 1_000, on_batch: Callable[[int], No
         embedder = parts.embedder()
         if embedder is None:
             return 0
-        _keep(parts, LESSONS_CHANGED, "", "")  # before the look: what changes during it is looked for again
+        _keep(parts, LESSONS_CHANGED, "", "")  # before the query: a change during it must set the flag again
         pending = parts.store.find(LessonFilter(all_projects=True, without_vector=embedder.id, limit=limit))
         done = sum(_embed(parts, embedder, batch, on_batch) for batch in _batches(pending))
     except EmbedderError as exc:
@@ -83,7 +83,7 @@ def embed_pending(parts: Parts, limit: int = 1_000, on_batch: Callable[[int], No
 
 
 def embed_question(parts: Parts, text: str) -> Placed:
-    """Embed the redacted question. Raises EmbedderError, and for a while after one without asking the embedder."""
+    """Embed the redacted question. Raises EmbedderError, also for a while after a failure without a new attempt."""
     wanted = parts.embedder() if text.strip() else None
     if wanted is None:
         return Placed()
@@ -93,7 +93,7 @@ def embed_question(parts: Parts, text: str) -> Placed:
         try:
             return Placed(vector=_ask(parts, former, question), embedder_id=former.id)
         except EmbedderError:
-            pass  # the new one has seen some lessons
+            pass  # the new embedder has vectors of some lessons
     _catch_up(parts, wanted)
     return Placed(vector=_ask(parts, wanted, question), embedder_id=wanted.id, missing=_missing(parts, wanted))
 
@@ -108,7 +108,7 @@ def probe(parts: Parts) -> Embedder | None:
 
 
 def coverage(parts: Parts) -> Coverage:
-    """How many lessons have their vector; none when the configured embedder cannot be made."""
+    """Count the lessons that have their vector; zero when the configured embedder cannot be made."""
     try:
         embedder = parts.embedder()
     except HoldfastError:
@@ -140,7 +140,7 @@ def _embed(parts: Parts, embedder: Embedder, batch: Sequence[Lesson], on_batch: 
 
 
 def _unchanged(parts: Parts, batch: Sequence[Lesson]) -> set[str]:
-    """Ids whose text is still what was embedded: a slow endpoint leaves time for somebody to revise a lesson."""
+    """Return the ids whose lesson is unchanged: a slow endpoint leaves time for somebody to revise one."""
     current: set[str] = set()
     for lesson in batch:
         try:
@@ -153,7 +153,7 @@ def _unchanged(parts: Parts, batch: Sequence[Lesson]) -> set[str]:
 
 
 def _settle(parts: Parts, embedder: Embedder) -> None:
-    """Once no lesson waits, this embedder answers; only then do the vectors of others go."""
+    """Make this embedder answer once no lesson waits, and only then erase the vectors of the others."""
     if parts.store.get_state(EMBEDDER_COVERING) != embedder.id:
         if parts.store.count_without_vector(embedder.id):
             return
@@ -162,13 +162,13 @@ def _settle(parts: Parts, embedder: Embedder) -> None:
 
 
 def _former(parts: Parts, wanted: Embedder) -> Embedder | None:
-    """The embedder whose vectors still answer; None when that is the wanted one, or it cannot be made any more."""
+    """Return the embedder whose vectors still answer; None if it is the wanted one or can no longer be made."""
     covering = parts.store.get_state(EMBEDDER_COVERING)
     return parts.former(covering) if covering and covering != wanted.id else None
 
 
 def _catch_up(parts: Parts, wanted: Embedder) -> None:
-    """Let an embedder of this machine that has not seen every lesson see a batch more, where no host waits."""
+    """Embed one more batch if the embedder is local, lessons are missing, and no host waits."""
     if not getattr(wanted, "is_local", False) or parts.hasty:
         return
     if parts.store.get_state(EMBEDDER_COVERING) == wanted.id and not parts.store.get_state(LESSONS_CHANGED):
@@ -176,7 +176,7 @@ def _catch_up(parts: Parts, wanted: Embedder) -> None:
     try:
         embed_pending(parts, EMBEDDED_AT_ONCE)
     except StoreError:
-        return  # locked or read-only: words answer, and the next question tries again
+        return  # locked or read-only: the text retriever answers, and the next question tries again
 
 
 def _missing(parts: Parts, wanted: Embedder) -> str:
@@ -201,8 +201,8 @@ def _require_rested(parts: Parts, embedder: Embedder) -> None:
         left_s = REST_S - (parts.clock.now() - parse_instant(at)).total_seconds() if at else 0.0
     except InvalidValueError:
         return
-    if 0 < left_s <= REST_S:  # more than that: the machine's clock was set back
-        raise EmbedderError(f"{why}; asked again in {left_s:.0f} s", hint="holdfast embedder status asks it now")
+    if 0 < left_s <= REST_S:  # a larger value means that the machine's clock was set back
+        raise EmbedderError(f"{why}; next attempt in {left_s:.0f} s", hint="holdfast embedder status tries it now")
 
 
 def _dated(parts: Parts, exc: EmbedderError) -> str:
@@ -210,5 +210,5 @@ def _dated(parts: Parts, exc: EmbedderError) -> str:
 
 
 def _keep(parts: Parts, family: StateFamily, owner: str, value: str) -> None:
-    with suppress(StoreError):  # busy or read-only: what failed is raised all the same
+    with suppress(StoreError):  # the store is busy or read-only; the embedder's own error is raised in any case
         parts.store.set_state(family, owner, value)

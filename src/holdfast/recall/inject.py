@@ -1,7 +1,7 @@
-"""What to hand to a host at a moment: a few lines within the moment's budget, or nothing; and the log of it.
+"""Delivers a few lines to a host at a moment, within the moment's budget, or nothing, and logs the delivery.
 
-`moments` chooses; here a call is prepared for it, and what the host was told is written down: each lesson under the
-rank of its line, the others of a line's group too. A restored checkpoint is logged like a lesson, under its own id.
+`moments` chooses the lessons. This module prepares the call and logs each lesson under the rank of its line, with the
+other lessons of the line's group. A restored checkpoint is logged like a lesson, under its own id.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ if TYPE_CHECKING:
 def inject(
     parts: Parts, place: Place, call: HookCall, until_s: float | None = None, budget_tokens: int = 0
 ) -> Briefing:
-    """The delivery for the call's moment, logged; empty when nothing fits or the channel is off.
+    """Return the delivery for the call's moment, and log it; empty when no lesson qualifies or the channel is off.
 
-    Never raises for a retriever or a store that is broken: `degraded` says what was. A log that cannot be written is no
-    reason to deliver nothing. `budget_tokens`: where a host takes less than the moment's budget.
+    Never raises for a broken retriever or store: `degraded` reports it. A delivery is made even if it cannot be logged.
+    `budget_tokens` is for a host that accepts less than the moment's budget.
     """
     handover = prepare(parts, place, call, until_s, budget_tokens)
     deliveries = handover.deliveries()
@@ -56,7 +56,7 @@ def prepare(
     budget_tokens: int = 0,
     offer: Callable[[Handover], None] | None = None,
 ) -> Handover:
-    """What `inject` delivers, not logged. `offer`: see `Memory.hand_over`."""
+    """Return what `inject` delivers, without logging it. For `offer` see `Memory.hand_over`."""
     moment = call.moment
     if moment is None or moment == "on_demand" or moment not in parts.deliver:
         return Handover(Briefing(moment=moment or "on_demand"))
@@ -68,21 +68,21 @@ def prepare(
         turn.take_news()
         briefing = turn.with_news(_chooser(moment)(turn))
         if until_s is not None and parts.clock.elapsed_s() > until_s:
-            return Handover(Briefing(moment=moment), turn)  # the hook answers alone by now
+            return Handover(Briefing(moment=moment), turn)  # the hook has given up and answered alone
         return Handover(briefing, turn)
     except HoldfastError as exc:
         return Handover(Briefing(moment=moment, degraded=str(exc)))
 
 
 class Handover:
-    """A delivery that is ready, and the records to write when the host has received it."""
+    """A prepared delivery, and the records to write when the host has received it."""
 
     def __init__(self, briefing: Briefing, turn: Turn | None = None) -> None:
         self.briefing = briefing
         self._turn = turn
 
     def deliveries(self) -> list[Delivery]:
-        """The log's records of what is shown: lessons, and a restored checkpoint under its own id."""
+        """Return the log records of what is shown: lessons, and a restored checkpoint under its own id."""
         turn = self._turn
         if turn is None:
             return []
@@ -90,7 +90,7 @@ class Handover:
         return _deliveries(turn.parts, turn.place, turn.call, self.briefing, restored)
 
     def keep_states(self) -> None:
-        """Keep the states of the lessons that were read, and which were withheld. Raises StoreError."""
+        """Store the states of the lessons that were read, and which were withheld. Raises StoreError."""
         turn = self._turn
         if turn is None:
             return
@@ -104,7 +104,7 @@ class Handover:
 
 
 def _spoken(call: HookCall) -> HookCall:
-    """The call without secrets and private spans: its words become the logged trigger and reason of a delivery."""
+    """Redact the call's words, because they become the logged trigger and reason of a delivery."""
     return replace(
         call,
         prompt=redact_to(_ends_of(call.prompt), TEXT_LIMIT),
@@ -114,10 +114,10 @@ def _spoken(call: HookCall) -> HookCall:
 
 
 def _ends_of(text: str) -> str:
-    """The head and the tail of a long text, before anything searches it.
+    """Return the head and the tail of a long text, to bound later searches.
 
-    A tail that begins within a private span or a key block begins after it instead: its opening mark is cut away, and
-    nothing else would say that it is private.
+    A tail that would begin within a private span or a key block begins after it instead, because nothing marks the
+    rest as private once its opening mark is cut away.
     """
     if len(text) <= HEAD_CHARACTERS + TAIL_CHARACTERS:
         return text
@@ -130,7 +130,7 @@ def _ends_of(text: str) -> str:
 
 
 def log_recall(parts: Parts, place: Place, call: HookCall, briefing: Briefing) -> None:
-    """Record what an agent was shown because it asked; `call` names host and session; its prompt is the question."""
+    """Log what an explicit query showed to an agent; `call` has the host, the session and the question as prompt."""
     deliveries = _deliveries(parts, place, _spoken(call), briefing)
     if deliveries:
         parts.store.record(deliveries)
@@ -160,7 +160,7 @@ def _deliveries(
 
 
 def _chooser(moment: Moment) -> Callable[[Turn], Briefing]:
-    """The function that chooses for a moment; its module is loaded for its own moment alone."""
+    """Return the function that chooses for a moment; its module is loaded for that moment only."""
     if moment == "prompt":
         from holdfast.recall.moments.prompt import prompt as choose
     elif moment == "before_file":

@@ -1,4 +1,4 @@
-"""A question as the retrievers are asked it: its words, the places and names in them, the time it is about."""
+"""Turns a question into a query for the retrievers: its words, the paths and names in them, the time it names."""
 
 from __future__ import annotations
 
@@ -33,16 +33,16 @@ def question(
     kinds: Sequence[LessonKind] = (),
     all_projects: bool = False,
 ) -> Query:
-    """The query for a question asked at a place. Paths, identifiers and an error in the text inform it like given ones.
+    """Return the query for a question asked at a location. Paths, identifiers and errors in the text inform it, too.
 
-    Raises InvalidValueError for what is no text and when there is an `as_of` without a time zone.
+    Raises InvalidValueError for a value that is no text, and for an `as_of` without a time zone.
     """
     for name, value in (("text", text), ("command", command), ("error", error)):
         if not isinstance(value, str):
             raise InvalidValueError(f"{name} must be a text, not {type(value).__name__}")
     if as_of is not None and as_of.tzinfo is None:
         raise InvalidValueError("as_of must be an aware time", hint="add a zone, e.g. 2026-11-21T08:45:29Z")
-    from holdfast.text.timespan import span_in  # before a file or a command nothing is asked in words
+    from holdfast.text.timespan import span_in  # loaded late: a file or a command asks nothing in words
 
     question_text = shorten(text)
     now = parts.clock.now()
@@ -70,16 +70,16 @@ def question(
 
 
 def shorten(text: str) -> str:
-    """The head and the tail of a long text; a pasted log says what matters at its ends."""
+    """Return the head and the tail of a long text, where a pasted log has its essential lines."""
     if len(text) <= TEXT_LIMIT:
         return text
     return text[: TEXT_LIMIT // 2] + "\n" + text[-TEXT_LIMIT // 2 :]
 
 
 def with_vector(parts: Parts, query: Query, local: bool = False) -> tuple[Query, str]:
-    """The query with its text's vector when an embedder is there; without, and why, when it fails.
+    """Return the query with its text's vector if there is an embedder, and a note on why it is missing or partial.
 
-    `local`: only from one that waits for no endpoint.
+    With `local`, only an embedder on this machine is used.
     """
     if not query.text.strip() or query.vector:
         return query, ""
@@ -87,7 +87,7 @@ def with_vector(parts: Parts, query: Query, local: bool = False) -> tuple[Query,
         embedder = parts.embedder()
         if embedder is None or (local and not getattr(embedder, "is_local", False)):
             return query, ""
-        from holdfast.recall.embed import embed_question  # redacted first: the endpoint may be somebody else's
+        from holdfast.recall.embed import embed_question  # it redacts first: the endpoint may be somebody else's
 
         placed = embed_question(parts, query.text)
     except (EmbedderError, InvalidValueError, PluginNotFoundError) as exc:
@@ -96,5 +96,5 @@ def with_vector(parts: Parts, query: Query, local: bool = False) -> tuple[Query,
 
 
 def without(ids: Iterable[LessonId], query: Query) -> Query:
-    """The query, never answering with these."""
+    """Return the query with these lessons excluded."""
     return replace(query, exclude=tuple(dict.fromkeys([*query.exclude, *ids])))

@@ -1,4 +1,4 @@
-"""What is shown of single records: fenced like a delivery, cleaned, and cut to a length that hosts hand on."""
+"""Quotes single records: fenced like a delivery, cleaned, and cut to a length that hosts pass on."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def quote_lesson(lesson: Lesson, judged: tuple[Freshness, str]) -> str:
-    """Everything about one lesson that a model can use, one field a line. `judged`: its freshness, in words too."""
+    """Return the fields of a lesson that a model can use, one a line. `judged` is its freshness and caveat."""
     freshness, caveat = judged
     source = lesson.provenance
     rows = (
@@ -40,12 +40,12 @@ def quote_lesson(lesson: Lesson, judged: tuple[Freshness, str]) -> str:
 
 
 def quote_checkpoint(checkpoint: Checkpoint) -> str:
-    """A checkpoint's whole state."""
+    """Return a checkpoint's whole state."""
     return render_block([], checkpoint=taskstate.render(checkpoint, CHECKPOINT_TOKENS))
 
 
 def quote_near(near: Sequence[Ranked]) -> str:
-    """The titles of lessons that did not pass the bar, and why they were the nearest."""
+    """Return the titles of lessons below the relevance threshold, and why they were the nearest."""
     return render_block([_near_line(ranked) for ranked in near])
 
 
@@ -56,7 +56,7 @@ def _near_line(ranked: Ranked) -> str:
 
 
 def _row(name: str, texts: Sequence[str]) -> list[str]:
-    """`name: text`; of several lines each as it was written: snippets keep their indentation."""
+    """Return `name: text`; several lines keep their indentation, which snippets need."""
     lines = [line for line in _cut("\n".join(texts)).splitlines() if line.strip()]
     cleaned = [line[: len(line) - len(line.lstrip(" \t"))] + clean(line) for line in lines]
     return [f"{name}:", *cleaned] if len(cleaned) > 1 else [f"{name}: {line.lstrip()}" for line in cleaned]

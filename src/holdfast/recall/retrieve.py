@@ -1,4 +1,4 @@
-"""A question's retrievers are asked, and their answers fused. `score` and `assemble` go on from there."""
+"""Queries a question's retrievers and fuses their answers. `score` and `assemble` continue from there."""
 
 from __future__ import annotations
 
@@ -48,9 +48,9 @@ if TYPE_CHECKING:
     from holdfast.ranking.retrievers import Hit
 
 PLACES = ("path", "symbol", "graph")
-"""Retrievers that say no more than where lessons belong."""
+"""Retrievers that only say where lessons belong."""
 BY_CHANCE = ("text", "vector")
-"""Retrievers that find something in most stores: what the best of it is worth depends on how many lessons there are."""
+"""Retrievers that find something in most stores, so the value of their best hit depends on the number of lessons."""
 RETRIEVERS: dict[str, Callable[[Search, Query, int], list[Hit]]] = {
     "exact": lambda search, query, limit: score_exact(
         search.match_tokens(query), search.match_errors(query, ERRORS_COMPARED), limit
@@ -65,15 +65,15 @@ RETRIEVERS: dict[str, Callable[[Search, Query, int], list[Hit]]] = {
     "trigger": lambda search, query, limit: score_triggers(search.match_triggers(query, limit), limit),
     "occasion": lambda search, query, limit: score_occasions(search.match_occasions(query, limit)),
 }
-"""Every retriever by its name in `LaneShare.lane`: the facts of a store, scored, at most `limit`, best first."""
+"""Every retriever by its name in `LaneShare.lane`. It scores the facts of a store: at most `limit`, best first."""
 PARTICULAR = tuple(name for name in RETRIEVERS if name != "recent")
-"""Retrievers for a question about something: how recent a lesson is only weighs in its multiplier."""
+"""Retrievers for a question with a subject: there only a multiplier counts how recent a lesson is."""
 TIMED = ("recent",)
 """The retriever for a question that names a time and no subject."""
 
 
 class Draw(Frozen):
-    """What the retrievers gave, weighed, best first; `degraded` says which could not answer."""
+    """The retrievers' matches, best first; `degraded` names retrievers that could not answer."""
 
     found: tuple[Found, ...] = ()
     degraded: str = ""
@@ -86,9 +86,9 @@ def draw(
     pool: int = POOL,
     admit: Callable[[Found], bool] | None = None,
 ) -> Draw:
-    """Ask the retrievers, fuse, read the best `pool` lessons and measure how their words fit, best first.
+    """Query the retrievers, fuse, read the best `pool` lessons and measure their lexical overlap; best first.
 
-    `admit` drops what a moment has no use for. Raises StoreError when no retriever could answer.
+    `admit` drops matches that a moment cannot use. Raises StoreError when no retriever could answer.
     """
     rankings, among, failures = _ask(parts, query, retrievers, max(RETRIEVER_DEPTH, pool))
     shares_by_id = fuse(rankings, pool)
@@ -111,7 +111,7 @@ def draw(
 
 
 def found_of(lesson: Lesson, question_stems: Asked) -> Found:
-    """A lesson that no retriever brought, and how its words fit the question."""
+    """Return a lesson that no retriever found as a match, with its lexical overlap."""
     stems = lesson_stems(lesson)
     return Found(
         lesson=lesson,
@@ -122,7 +122,7 @@ def found_of(lesson: Lesson, question_stems: Asked) -> Found:
 
 
 def asked_words(query: Query) -> str:
-    """Everything in the query that words can fit."""
+    """Return all texts of the query whose words are compared with lessons."""
     if not (query.error or query.command):
         return " \n ".join(filter(None, (query.text, *query.symbols)))
     from holdfast.text.signature import command_target, error_signature
@@ -134,8 +134,10 @@ def asked_words(query: Query) -> str:
 def _ask(
     parts: Parts, query: Query, retrievers: Iterable[str], depth: int
 ) -> tuple[dict[str, list[Hit]], int, list[str]]:
-    """What each retriever answers, how many lessons the question was put to where that is counted, and words for
-    those that could not answer; raises when none could."""
+    """Return each retriever's hits, the number of lessons searched where it is counted, and notes on failures.
+
+    Raises StoreError when no retriever could answer.
+    """
     answers: dict[str, list[Hit]] = {}
     among = 0
     failures: list[str] = []

@@ -1,4 +1,4 @@
-"""What was found for a question, with its score, its reason, and its freshness as of now."""
+"""Gives each match its score, its reason, and its freshness as of now."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from holdfast.ranking.relevance import Fit
 
 SETTLING = ("pinned", "recent")
-"""Retrievers that settle ties; what only they bring answers no particular question."""
+"""Retrievers that settle ties; a lesson that only they find answers no particular question."""
 
 
 class Found(Frozen):
-    """A lesson that retrievers answered with, and how its words fit the question."""
+    """A lesson that retrievers found, with its lexical overlap."""
 
     lesson: Lesson
     shares: tuple[LaneShare, ...]
@@ -38,13 +38,13 @@ class Found(Frozen):
     stems: frozenset[str]
     aim: Aim = NO_AIM
     via: str = ""
-    """For one that is not about the files in play: how the file it is about is linked to them."""
+    """For a lesson about another file than those in play: how that file is linked to them."""
     named: int = UNNAMED
-    """Whether the question has a name of it: see `ranking.names`."""
+    """Whether the question contains a name of it: see `ranking.names`."""
     chance: Chance = UNKNOWN
-    """How much there was for the question to meet by chance."""
+    """The amount of text that the question could match by chance."""
     weight: float = 0.0
-    """The lesson's own BM25, without what stands near it."""
+    """The lesson's own BM25, without shares from neighbouring hits."""
 
 
 def weigh_up(
@@ -54,10 +54,11 @@ def weigh_up(
     because: str = "",
     offer: Callable[[list[tuple[Ranked, Found]]], None] | None = None,
 ) -> list[tuple[Ranked, Found]]:
-    """Each with its score, reason and freshness as of now, best first. Ranks are set when they are chosen.
+    """Return the matches with score, reason and freshness as of now, best first. Ranks are set when they are chosen.
 
-    `because` is the moment's own reason; otherwise retrievers and words give it. `offer` is given the list as it is
-    before the first close look, which can take longer than a host waits; it is not called where none is needed.
+    `because` is the moment's own reason; otherwise retrievers and words give it. A close freshness check can take
+    longer than a host waits, so `offer` is called with the list as it is before the first one; it is not called when
+    no close check is needed.
     """
     check = FreshnessCheck(parts, place)
     now = parts.clock.now()
@@ -95,7 +96,7 @@ def _best_first(pair: tuple[Ranked, Found]) -> tuple[float, str]:
 
 
 def reason(match: Found) -> str:
-    """Why it was chosen, in a few words."""
+    """Return why it was chosen, in a few words."""
     reasons = [match.via] if match.via else []
     for share in match.shares:
         if share.lane in SETTLING or (share.lane in _REASONS and is_decisive(share)):
@@ -107,5 +108,5 @@ def reason(match: Found) -> str:
 
 _REASONS = {
     "exact": "names the same thing", "path": "about this file", "symbol": "about this symbol",
-    "vector": "alike in meaning", "pinned": "pinned", "recent": "recent",
+    "vector": "similar in meaning", "pinned": "pinned", "recent": "recent",
 }  # fmt: skip

@@ -1,7 +1,7 @@
-"""Siblings: lessons of other projects, for a person who asks for them; below the project's own, each with its project.
+"""Siblings: lessons of other projects for a person who asks for them, listed below the project's own.
 
-Of siblings only words count: their files and definitions are not ours. Lessons of a closed project, and those of a
-branch, are not among them.
+Each names its project. Only words are compared, because the files and definitions of siblings are not ours. Lessons of
+a closed project, and lessons staged on a branch, are left out.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ SIBLING = ("sibling", SIBLING_FACTOR)
 def ask_across(
     parts: Parts, place: Place, query: Query, *, limit: int, budget_tokens: int, unconfirmed: tuple[State, ...] = ()
 ) -> Briefing:
-    """The project's own answer, and behind it what sibling projects answer in the room that is left."""
+    """Return the project's own answer, then lessons of sibling projects in the remaining limit and budget."""
     own = ask(parts, place, query, limit=limit, budget_tokens=budget_tokens, unconfirmed=unconfirmed)
     known = {item.lesson.id for item in own.items}
     sibling_items: list[Ranked] = []
@@ -50,7 +50,7 @@ def ask_across(
 
 
 def _fitting(candidates: Sequence[Ranked], room: int, budget_tokens: int) -> tuple[list[Ranked], int]:
-    """The best that fit the room and the budget, and what they cost."""
+    """Return the best that fit the remaining lines and budget, and their tokens."""
     chosen: list[Ranked] = []
     spent = 0
     for item in sorted(candidates, key=lambda ranked: (-ranked.score, ranked.lesson.id)):

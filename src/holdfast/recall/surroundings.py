@@ -1,6 +1,6 @@
-"""What is around the files in play: the definitions under an edit or a read, and the files linked to them.
+"""The surroundings of the files in play: the definitions under an edit or a read, and the linked files.
 
-Lean, and never a reason to fail: what cannot be told is left out. Nothing is indexed here, only looked up.
+It is lean and raises nothing: an answer that is not available is left out. It looks things up and indexes nothing.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ RELATIONS = {
 
 
 def symbols_at(parts: Parts, place: Place, path: str, call: HookCall) -> tuple[str, ...]:
-    """The definitions that the call is about to edit or read, innermost first; none for a whole file.
+    """Return the definitions that the call is about to edit or read, innermost first; empty for a whole file.
 
-    They are told from the file's layout (`text.enclosing`): guesses, to be looked up under that very file only.
+    They are guessed from the file's layout (`text.enclosing`), so look them up only under that file.
     """
     if not call.excerpts and not call.lines[0]:
         return ()
@@ -44,7 +44,7 @@ def symbols_at(parts: Parts, place: Place, path: str, call: HookCall) -> tuple[s
 
 
 def linked_files(parts: Parts, place: Place, paths: Sequence[str]) -> tuple[Neighbour, ...]:
-    """The files linked to those, closest first, each once: links add up as independent chances do.
+    """Return the files linked to those, closest first, each once; weights combine as independent chances do.
 
     Empty where there is no code index or it does not answer.
     """
@@ -64,7 +64,7 @@ def linked_files(parts: Parts, place: Place, paths: Sequence[str]) -> tuple[Neig
 
 
 def way_to(linked: Iterable[Neighbour], paths: Sequence[str]) -> str:
-    """How the closest of those paths is linked, in words: `about src/b.py, imported here`; empty for none."""
+    """Describe the link of the closest of those paths: `about src/b.py, imported here`; empty without one."""
     for neighbour in linked:  # closest first
         if neighbour.path in paths:
             return f"about {neighbour.path}, {RELATIONS.get(neighbour.relation, 'linked to it')}"

@@ -1,6 +1,6 @@
-"""What recall goes by: limits, shares and lengths, each with its unit. ARCHITECTURE.md says how they are guarded.
+"""Constants of recall: limits, shares and lengths, each with its unit. ARCHITECTURE.md says how they are guarded.
 
-How much lessons score, and what passes, is in `ranking`.
+Scores and thresholds are in `ranking`.
 """
 
 from __future__ import annotations

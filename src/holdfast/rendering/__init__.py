@@ -1,5 +1,5 @@
-"""Lessons to text for an agent, within a token budget and inside a fence; and the JSON views that all surfaces print.
+"""Renders lessons as text for an agent, within a token budget and inside a fence; and the JSON views of all surfaces.
 
 It may touch: `text` and below. It is pure; it neither ranks nor prints.
-Begin with `lines`, then `budget` (what a text costs) and `views` (JSON).
+Begin with `lines`, then `budget` (tokens of a text) and `views` (JSON).
 """

@@ -1,4 +1,4 @@
-"""The token budget: what a text costs, and the most valuable choice within the budget (a knapsack)."""
+"""The token budget: the tokens of a text, and the most valuable choice within the budget (a knapsack)."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ POOL = 40
 
 
 def fit(costs: Sequence[int], values: Sequence[float], budget: int, limit: int) -> list[int]:
-    """Positions, ascending, of at most `limit` items that cost at most `budget` together and are worth most.
+    """Return the positions, ascending, of at most `limit` items that cost at most `budget` and have the most value.
 
-    Exact (0/1 knapsack over the states that no other beats in cost and value). Costs are positive; so are values.
+    It is exact (0/1 knapsack over the states that no other beats in cost and value). Costs and values are positive.
     """
     first = list(range(min(len(costs), max(0, limit))))
     if sum(costs[i] for i in first) <= budget and _best_are_first(values, len(first)):
@@ -37,12 +37,12 @@ _State = tuple[int, float, tuple[int, ...]]
 
 
 def _best_are_first(values: Sequence[float], count: int) -> bool:
-    """Whether no later item is worth more than one of the first `count`."""
+    """Return whether no later item is worth more than one of the first `count`."""
     return count == 0 or max(values[count:], default=0.0) <= min(values[:count])
 
 
 def _undominated(states: list[_State]) -> list[_State]:
-    """States in order of cost, each worth more than every cheaper one."""
+    """Return states in order of cost, each worth more than every cheaper one."""
     best: list[_State] = []
     for state in sorted(states, key=lambda s: (s[0], -s[1])):
         if not best or state[1] > best[-1][1]:
@@ -57,16 +57,16 @@ _SPACES = [chr(i) for i in range(128) if chr(i).isspace()]
 
 
 def count_tokens(text: str) -> int:
-    """About how many tokens a language model would count; meant to err on the high side for English and code.
+    """Estimate the tokens of a text in a language model; the estimate is rather too high for English and code.
 
     A word costs one token for every six characters begun, each mark one, each CJK character one, and other letters
-    outside ASCII half a one. Never more for a whole than for its parts together.
+    outside ASCII half a one. A whole text never costs more than its parts together.
     """
     if not text:
         return 0
     wide = 0
     if not text.isascii():
-        wide = sum(2 if ord(c) >= 0x2E80 else 1 for c in text if ord(c) > 127)
+        wide = sum(2 if ord(c) >= 0x2E80 else 1 for c in text if ord(c) > 127)  # in halves of a token
         text = "".join(c if ord(c) < 128 else " " for c in text)
     words = text.translate(_PUNCTUATION).split()
     marks = len(text) - sum(map(len, words)) - sum(map(text.count, _SPACES))

@@ -1,6 +1,6 @@
-"""Lessons as the few lines a host is given: fenced, attributed, one line each, within a hard token budget.
+"""Renders lessons as the few lines for a host: fenced, attributed, one line each, within a hard token budget.
 
-What is recalled is data. Lesson text cannot close the fence, open another one or hide characters.
+Recalled text is data. A lesson cannot close the fence, open another one or hide characters.
 """
 
 from __future__ import annotations
@@ -31,50 +31,50 @@ PATHS_SHOWN = 2
 
 _RESERVED = ("holdfast", "system", "reminder", "instruction", "user", "assistant", "human", "tool", "function", "antml",
              "memory", "prompt", "thinking")  # fmt: skip
-"""A tag whose name holds one of these could pass for a host's or our own fence."""
+"""A tag whose name contains one of these words could pass for a host's fence or ours."""
 
 
 class Line(Frozen):
-    """One compiled line and what it costs."""
+    """One compiled line and its tokens."""
 
     text: str
     tokens: int
 
 
 def frame_tokens(more: str = "", checkpoint: str = "") -> int:
-    """What a delivery costs before its first lesson."""
+    """Return the tokens of a delivery without lessons."""
     return count_tokens(render_block([], more, checkpoint))
 
 
 def render_block(lines: Sequence[str], more: str = "", checkpoint: str = "") -> str:
-    """The fenced text; empty when there is neither a line nor a checkpoint."""
+    """Return the fenced text of the checkpoint and the lines."""
     body = [checkpoint] if checkpoint else []
     return "\n".join([OPENING, INTRODUCTION, *body, *lines, *([more] if more else []), CLOSING])
 
 
 def add_line(block: str, line: str) -> str:
-    """The block with one more line, before all others; a new block when there was none."""
+    """Return the block with one more line before all others; a new block if there was none."""
     head = f"{OPENING}\n{INTRODUCTION}\n"
     return block.replace(head, f"{head}{line}\n", 1) if block.startswith(head) else render_block([line])
 
 
 def more_line(count: int, hint: str) -> str:
-    """How to reach what was left out; empty when nothing was. `hint` is the command to type."""
+    """Say how to see what was left out; empty when nothing was. `hint` is the command to type."""
     return f"{count} more: {hint}" if count > 0 else ""
 
 
 def compile_line(
     lesson: Lesson, caveat: str = "", budget: int = LINE_TOKENS, *, places: bool = True, at: datetime | None = None
 ) -> Line:
-    """`- [id8] Rule. Why. How. (source, date; where; caveat)` in at most `budget` tokens.
+    """Return `- [id8] Rule. Why. How. (source, date; where; caveat)` in at most `budget` tokens.
 
-    What to do is left out where the rule says it already; so is a difference of two texts that ran into a lesson.
-    `places`: name what it is about. `at`: now, for a line with a date; one of this year goes without it.
+    What to do is left out if the rule says it already, and so is a difference of two texts inside a lesson. With
+    `places`, name what it is about. `at` is the present time, for a line with a date; a date of this year has no year.
 
-    The id, the rule, the source and the caveat stay. The reason gives way first, in a line of more than REASONED_TOKENS
-    already, then what to do, then the place, then the rule's end, at a word. A place that the rule names is not named
-    twice. What gives way may hold an exception; then the line says where the whole rule is, and a rule whose cut end
-    holds one is not told by halves: its title stands for it.
+    The id, the rule, the source and the caveat stay. The reason is left out first, even in a line of more than
+    REASONED_TOKENS; then what to do, then the place, then the end of the rule, between words. A place in the rule is
+    not named twice. If a part that is left out may contain an exception, the line says where the whole rule is. A rule
+    whose cut end contains an exception is not shown in part: its title takes its place.
     """
     head, caveat, source = f"- [{short_id(lesson.id)}] ", clean(caveat), source_word(lesson)
     source = f"{source}, {_date(lesson, at)}" if at is not None else source
@@ -103,7 +103,7 @@ def compile_line(
 
 
 TITLE_ONLY = "only its title"
-"""Note of a line that does not tell the rule."""
+"""Note of a line that does not contain the rule."""
 
 _LIMITS = frozenset({
     "not", "no", "never", "nor", "none", "cannot", "without", "unless", "except", "excepting", "exception",
@@ -115,28 +115,28 @@ _LIMITS = frozenset({
 
 
 def limits(text: str) -> bool:
-    """Whether the text holds a negation, an exception or a condition: without it a rule may say the opposite."""
+    """Return whether the text has a negation, an exception or a condition, without which a rule may be reversed."""
     words = text.lower().replace("\u2019", "'").split()
     return any(word.strip('.,;:!?()[]"`*_-…') in _LIMITS for word in words)
 
 
 def _shortened(head: str, rule: str, tail: str, budget: int) -> tuple[str, int]:
-    """The line with as much of the rule as fits before the tail, and where in the rule the rest begins."""
+    """Return the line with as much of the rule as fits before the tail, and the position in the rule of the rest."""
     room = budget - count_tokens(tail) - 2
     shortened = _cut(head + rule, room)
     while count_tokens(f"{shortened}…{tail}") > budget and room > 1:
-        room -= 1  # a word full of signs costs more tokens than its length suggests
+        room -= 1  # a word with many signs costs more tokens than its length suggests
         shortened = _cut(head + rule, room)
     return f"{shortened}…{tail}", max(0, len(shortened) - len(head))
 
 
 def clean(text: str) -> str:
-    """One line without control and invisible characters and without tags that could pass for a fence."""
+    """Return one line without control and invisible characters and without tags that could pass for a fence."""
     return " ".join(_escape_tags(without_hidden(text)).split())
 
 
 def _escape_tags(text: str) -> str:
-    """`<` of a reserved tag as `&lt;`, also where look-alike letters spell it; code such as `list<int>` stays."""
+    """Replace `<` of a reserved tag by `&lt;`, even in look-alike letters; code such as `list<int>` stays."""
     plain = folded(text)
     pieces: list[str] = []
     done, at = 0, plain.find("<")
@@ -150,13 +150,13 @@ def _escape_tags(text: str) -> str:
 
 
 def _sentence(text: str) -> str:
-    """Clean text that ends like a sentence."""
+    """Return clean text that ends like a sentence."""
     plain = clean(_change_in_words(text))
     return plain if not plain or plain[-1] in ".!?…。" else plain + "."
 
 
 def _change_in_words(text: str) -> str:
-    """A text of `-` and `+` lines as what was and what is now; run together on one line nobody could read it."""
+    """Turn a text of `-` and `+` lines into words for before and after, which stay readable on one line."""
     lines = text.splitlines()
     if (
         not lines
@@ -170,7 +170,7 @@ def _change_in_words(text: str) -> str:
 
 
 def _prose(text: str) -> str:
-    """The text up to where a difference of two texts begins; all of it where it begins with one."""
+    """Return the text up to a difference of two texts; the whole text if it begins with one."""
     lines = text.split("\n")
     for at, line in enumerate(lines):
         if at and line.startswith(_DIFFERENCE) and "\n".join(lines[:at]).strip():
@@ -179,11 +179,11 @@ def _prose(text: str) -> str:
 
 
 _DIFFERENCE = ("diff --git ", "@@ ", "--- a/", "+++ b/", "+\t", "-\t", "+    ", "-    ")
-"""How the first line of a difference begins."""
+"""Beginnings of the first line of a difference."""
 
 
 def _joined(rule: str, why: str) -> tuple[str, str]:
-    """Rule and reason as they are read: a reason that goes on with the rule's sentence is part of it."""
+    """Return rule and reason for reading: a reason that continues the rule's sentence becomes part of it."""
     first = why.split(" ", 1)[0].lower()
     if first in _GOING_ON and rule.endswith("."):
         return f"{rule[:-1]}{',' if first in ('so', 'since', 'as') else ''} {why[:1].lower()}{why[1:]}", ""
@@ -196,7 +196,7 @@ REPEATED = 0.85
 
 
 def _repeats(sentence: str, rule: str) -> bool:
-    """Whether the rule has nearly all words of the sentence."""
+    """Return whether the rule has nearly all words of the sentence."""
     words = _words(sentence)
     return bool(words) and len(words & _words(rule)) >= REPEATED * len(words)
 
@@ -210,14 +210,14 @@ _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct",
 
 
 def _date(lesson: Lesson, at: datetime) -> str:
-    """`12 Jan`, with the year where it is not the present one."""
+    """Return `12 Jan`, with the year unless it is the present one."""
     valid_from = lesson.validity.valid_from
     day = f"{valid_from.day} {_MONTHS[valid_from.month - 1]}"
     return day if at.year == valid_from.year else f"{day} {valid_from.year}"
 
 
 def _where(lesson: Lesson) -> list[str]:
-    """The first places it is about, symbols with their file."""
+    """Return the first places it is about, symbols with their file."""
     located = {anchor.symbol for anchor in lesson.anchors if anchor.path}
     places = dict.fromkeys(
         f"{anchor.path}:{anchor.symbol}".strip(":")
@@ -235,7 +235,7 @@ def _line(head: str, sentences: Sequence[str], notes: Sequence[str]) -> str:
 
 
 def _cut(text: str, budget: int) -> str:
-    """The longest run of whole words of the text within the budget; at least one character of an endless word."""
+    """Return the longest run of whole words within the budget; at least one character of an endless word."""
     words = text.split(" ")
     low, high = 0, len(words)
     while low < high:
@@ -254,19 +254,19 @@ def _cut(text: str, budget: int) -> str:
 SOURCE_WORDS: dict[Trust, str] = {
     "person": "user", "verified": "proved", "agent": "agent", "repository": "file", "tool": "tool output",
 }  # fmt: skip
-"""Said by a person, proved by exit codes, concluded by an agent, read in a file or in a tool's output."""
+"""Words for a source: said by a person, proved by exit codes, concluded by an agent, read in a file or tool output."""
 
 
 GIT_HISTORY = "git_history/"
-"""What the detector of a lesson from a commit begins with; its version follows."""
+"""Prefix of the detector of a lesson from a commit; its version follows."""
 
 
 def source_word(lesson: Lesson) -> str:
-    """`user`, `proved`, `agent`, `file`, `commit` or `tool output`; `agent, unconfirmed` for one that is not active."""
+    """Return `user`, `proved`, `agent`, `file`, `commit` or `tool output`, with `, unconfirmed` if it is not active."""
     word = "commit" if is_from_commit(lesson) else SOURCE_WORDS[lesson.trust]
     return word if lesson.state == "active" else f"{word}, unconfirmed"
 
 
 def is_from_commit(lesson: Lesson) -> bool:
-    """Whether a commit's message says it and no person has accepted it."""
+    """Return whether it comes from a commit's message and no person has accepted it."""
     return lesson.trust == "repository" and lesson.provenance.detector.startswith(GIT_HISTORY)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def lesson_json(lesson: Lesson, freshness: str = "", caveat: str = "") -> dict[str, Any]:
-    """Every field of a lesson and of its anchors, also those at their default, and what follows from them.
+    """Return every field of a lesson and of its anchors, even those at their default, and fields derived from them.
 
     Keys are only ever added.
     """
@@ -33,7 +33,7 @@ def lesson_json(lesson: Lesson, freshness: str = "", caveat: str = "") -> dict[s
 
 
 def ranked_json(ranked: Ranked) -> dict[str, Any]:
-    """A recalled lesson, its place, and every part of its score: (sum of shares) x (product of factors)."""
+    """Return a recalled lesson, its rank, and every part of its score: (sum of shares) x (product of factors)."""
     why = ranked.why
     return {
         "rank": ranked.rank,
@@ -51,7 +51,7 @@ def ranked_json(ranked: Ranked) -> dict[str, Any]:
 
 
 def briefing_json(briefing: Briefing) -> dict[str, Any]:
-    """A briefing with every part of every score."""
+    """Return a briefing with every part of every score."""
     return {
         "items": [ranked_json(item) for item in briefing.items],
         "more": briefing.more,

@@ -1,5 +1,5 @@
-"""The front of all use cases: `Memory`, which every surface calls, and a hook's whole answer.
+"""The facade of all use cases: `Memory`, which every surface calls, and the whole answer to a hook.
 
-It may touch: every use case and the ports; nothing that stands behind a port.
+It may touch: every use case and the ports, but nothing that implements a port.
 Begin with `memory`, whose methods load their use case when they are called, then `hook.attend`.
 """

@@ -1,4 +1,4 @@
-"""A hook's whole answer: keep what happened, hand over what fits. Neither may take the other down."""
+"""The whole answer to a hook: stores what happened and delivers lessons. A failure of either leaves the other alone."""
 
 from __future__ import annotations
 
@@ -20,45 +20,45 @@ if TYPE_CHECKING:
     Complain = Callable[[str, Exception], None]
 
     class Later(Protocol):
-        """Where events and deliveries go that the store could not take."""
+        """Takes events and deliveries that the store could not take."""
 
         def keep_events(self, parts: Parts, place: Place | None, call: HookCall) -> None:
-            """Keep the call's events; `place` is None where the project is not known."""
+            """Keep the call's events; `place` is None if the project is not known."""
             ...
 
         def keep_deliveries(self, deliveries: Sequence[Delivery]) -> None:
-            """Keep what was shown."""
+            """Keep the records of what was shown."""
             ...
 
     class Reply(Protocol):
-        """How the answer reaches the host."""
+        """Sends the answer to the host."""
 
         def offer(self, text: str) -> None:
-            """Leave the best answer so far, for a host that stops waiting before there is a better one."""
+            """Store the best answer so far, for a host that stops waiting before a better one is ready."""
             ...
 
         def say(self, text: str) -> str | None:
-            """Give the answer; returns the text the host was told, or None when it does not wait any more."""
+            """Send the answer; return the text that the host received, or None when it no longer waits."""
             ...
 
 
 class HeldReply:
-    """A reply that only remembers its text, which counts as heard."""
+    """A reply that only stores its text, which counts as received."""
 
     def __init__(self) -> None:
         self.text = ""
 
     def offer(self, text: str) -> None:
-        """Nothing: nobody stops waiting."""
+        """Do nothing: nobody stops waiting."""
 
     def say(self, text: str) -> str | None:
-        """Remember it."""
+        """Store the text."""
         self.text = text
         return text
 
 
 def answer(memory: PlaceMemory, host_name: str, payload: dict[str, Any], complain: Complain | None = None) -> str:
-    """The host's stdout text. What fails on the way is told to `complain` (which step, why); the rest goes on.
+    """Return the host's stdout text. A failing step is reported to `complain` (step, error); the others go on.
 
     Raises PluginNotFoundError for an unknown host and InvalidValueError for a payload that is not this host's.
     """
@@ -66,13 +66,13 @@ def answer(memory: PlaceMemory, host_name: str, payload: dict[str, Any], complai
 
 
 def parse(memory: PlaceMemory, host_name: str, payload: dict[str, Any]) -> HookCall:
-    """What the payload says; raises as `answer` does."""
+    """Parse the payload; raises as `answer` does."""
     clock = memory.parts.clock
     return memory.parts.host(host_name).parse_hook(payload, clock.now(), clock.new_id)
 
 
 def respond(memory: PlaceMemory, call: HookCall, complain: Complain | None = None, again: bool = False) -> str:
-    """The host's stdout text, which says nothing where a step failed. See `attend`."""
+    """Return the host's stdout text, which is empty of lessons if a step failed. See `attend`."""
     reply = HeldReply()
     attend(memory, call, reply, complain, again=again)
     return reply.text
@@ -88,11 +88,11 @@ def attend(
     until_s: float | None = None,
     again: bool = False,
 ) -> None:
-    """Capture, then deliver, then log what the host was told.
+    """Capture, then deliver, then log what the host received.
 
-    Capture comes first, so that a host that asks twice is answered once. What the store cannot take goes to `later`.
-    `until_s`: see `Memory.inject`. `again`: a server was asked first and did not answer in time; it may have captured
-    the events.
+    Capture comes first, so that a host that fires a hook twice is answered once. What the store cannot take goes to
+    `later`. For `until_s` see `Memory.inject`. `again` means that a server was asked first and did not answer in time;
+    it may have captured the events.
     """
     _Exchange(memory, call, reply, _Steps(complain), later).run(until_s, again)
 
@@ -110,7 +110,7 @@ class _Exchange:
         self._offers: dict[str, Handover] = {}
 
     def run(self, until_s: float | None, again: bool) -> None:
-        """Do all of it."""
+        """Process the call."""
         handover = self._keep_and_prepare(until_s, again) if self._is_wanted() else None
         briefing = handover.briefing if handover else Briefing()
         text = self._render(briefing)
@@ -128,7 +128,7 @@ class _Exchange:
             self._log(shown)
 
     def _is_wanted(self) -> bool:
-        """Whether there is anything to do: many hooks matter for one of the two only, and each can be switched off."""
+        """Return whether there is anything to do: many hooks only capture or only deliver, and both can be off."""
         return self._captures() or self._call.moment in self._memory.parts.deliver
 
     def _captures(self) -> bool:
@@ -149,9 +149,9 @@ class _Exchange:
         return handover
 
     def _capture(self) -> bool:
-        """Keep the call's events; returns whether all of them were kept before: the host fired this hook twice.
+        """Store the call's events; return whether all of them were stored before, by a first firing of this hook.
 
-        A second firing must not deliver again, also when both run at once: the store lets only one of them be first.
+        A second firing must not deliver again, even if both run at once: the store lets only one of them be first.
         """
         call, here = self._call, self._here
         new = self._steps.run("capture", lambda: here.observe(call))
@@ -172,7 +172,7 @@ class _Exchange:
         return self._memory.parts.host(self._call.host).render(self._call, briefing)
 
     def _wrap_up(self) -> str:
-        """The answer that lets the agent go on once, to note what it learnt; empty where it is not to be asked."""
+        """Return the answer that makes the agent go on once to note what it learnt; empty if it is not to be asked."""
         from holdfast.recall.moments.wrapup import ask_to_wrap_up
 
         return ask_to_wrap_up(self._here.parts, self._here.place, self._call)
@@ -200,28 +200,28 @@ class _Exchange:
 
 
 class _Steps:
-    """Runs steps of which each may fail alone."""
+    """Runs steps each of which may fail alone."""
 
     def __init__(self, complain: Complain | None) -> None:
         self._complain = complain
 
     def run(self, name: str, step: Callable[[], Any]) -> Any:
-        """The step's result; None when it failed, which is told."""
+        """Return the step's result; None when it failed, which is reported."""
         try:
             return step()
-        except Exception as exc:  # no error of ours may reach the host
+        except Exception as exc:  # none of our errors may reach the host
             if self._complain:
                 self._complain(name, exc)
             return None
 
     def tell(self, name: str, degraded: str) -> None:
-        """Report what a step that went on could not do."""
+        """Report what a step that continued could not do."""
         if degraded and self._complain:
             self._complain(name, HoldfastError(degraded))
 
 
 def _checkpoint(here: PlaceMemory, call: HookCall) -> None:
-    """Write down the task's state before the agent forgets it."""
+    """Store the task's state before the agent loses its context."""
     from holdfast.curation.checkpoint import capture
 
     capture(here.parts, here.place, call.session)

@@ -1,6 +1,6 @@
-"""Memory: the one front of all use cases, for one folder. Each method is one file of this room.
+"""Memory: the facade of all use cases, for one folder.
 
-Use cases are imported when called: a hook that only observes does not pay for learning.
+Methods import their use case when they are called, so that a hook that only observes does not pay for learning.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ NO_SESSION = SessionId("")
 
 
 class Memory(PlaceMemory):
-    """What is known about the project of one folder, and of the user."""
+    """The memory of the project of one folder, and of the user."""
 
     def __enter__(self) -> Self:
         return self
@@ -59,39 +59,39 @@ class Memory(PlaceMemory):
         self.close()
 
     def at(self, folder: str) -> Memory:
-        """The same memory asked from another folder."""
+        """Return the same memory for another folder."""
         return Memory(self.parts, folder)
 
     # Capture
 
     def watch(self) -> Watch:
-        """A look, repeated by the caller, at the files that active lessons of the project are about."""
+        """Return a watch of the files that the project's active lessons are about; the caller repeats its looks."""
         from holdfast.freshness.watch import Watch
 
         return Watch(self.parts, self.folder)
 
     def append(self, events: Sequence[Event]) -> int:
-        """Keep events from anywhere (a transcript), redacted; returns how many were new."""
+        """Store events from anywhere (a transcript), redacted; return how many were new."""
         from holdfast.capture.observe import observe
 
         return observe(self.parts, self.place, events)
 
     def learn(self, session: SessionId) -> LearnReport:
-        """Run the detectors over a session's events and admit what they find. Idempotent."""
+        """Run the detectors over a session's events and admit their candidates. Idempotent."""
         from holdfast.learning.learn import learn
 
         return learn(self.parts, self.place, session)
 
     def learn_pending(self) -> LearnReport:
-        """Learn from every session, of any project, with events kept since the last call. Idempotent."""
+        """Learn from every session, of any project, with events stored since the last call. Idempotent."""
         from holdfast.learning.learn import learn_pending
 
         return learn_pending(self.parts)
 
     def embed_pending(self, limit: int = 1_000) -> int:
-        """Give vectors to lessons, of any project, that have none of the configured embedder; how many got one.
+        """Embed lessons, of any project, that have no vector of the configured embedder; return how many got one.
 
-        0 without an embedder. Raises EmbedderError; the vectors kept before it stay.
+        Return 0 without an embedder. Raises EmbedderError; the vectors stored before it stay.
         """
         if self.parts.embedder() is None:
             return 0
@@ -100,31 +100,31 @@ class Memory(PlaceMemory):
         return embed_pending(self.parts, limit)
 
     def drop_old_texts(self) -> int:
-        """Drop raw texts older than the retention window, at most once a day; returns how many events had one."""
+        """Drop raw texts older than the retention window, at most once a day; return how many events had one."""
         from holdfast.capture.retention import drop_old_texts
 
         return drop_old_texts(self.parts)
 
     def end_probation(self) -> int:
-        """Retire lessons whose probation is over; returns how many."""
+        """Retire lessons whose probation is over; return how many."""
         from holdfast.capture.retention import end_probation
 
         return end_probation(self.parts, self.place)
 
     def rejudge(self, *, dry: bool = False) -> RejudgeReport:
-        """Judge again what an older version took for lessons by words alone; what became of them."""
+        """Judge again the lessons that an older version learnt from words alone; return what changed."""
         from holdfast.learning.rejudge import rejudge
 
         return rejudge(self.parts, self.place, dry=dry)
 
     def rejudge_once(self) -> RejudgeReport | None:
-        """As `rejudge`, unless it was done here since the judge changed; then None."""
+        """Call `rejudge`, unless it was done here since the judge changed; then return None."""
         from holdfast.learning.rejudge import rejudge_once
 
         return rejudge_once(self.parts, self.place)
 
     def undo_rejudging(self, *, author: str = "") -> Change:
-        """Every lesson that was judged again as it was before."""
+        """Restore every lesson that was judged again."""
         from holdfast.learning.rejudge import undo_rejudging
 
         return undo_rejudging(self.parts, self.place, author=author)
@@ -132,16 +132,16 @@ class Memory(PlaceMemory):
     # Delivery
 
     def answer_hook(self, host: str, payload: dict[str, Any]) -> str:
-        """A hook's whole answer: its events are kept, what fits its moment is delivered; the host's stdout text."""
+        """Answer a hook: store its events, deliver lessons for its moment, and return the host's stdout text."""
         from holdfast.service.hook import answer
 
         return answer(self, host, payload)
 
     def inject(self, call: HookCall, until_s: float | None = None, budget_tokens: int = 0) -> Briefing:
-        """What to hand to the host at the call's moment, logged as delivered; empty when nothing fits.
+        """Return what to hand to the host at the call's moment, logged as delivered; empty when nothing qualifies.
 
-        After `until_s` of the clock's elapsed seconds nobody waits for it: nothing is handed over or logged.
-        `budget_tokens`: where the host takes less than the moment's budget.
+        After `until_s` of the clock's elapsed seconds nobody waits: nothing is delivered or logged. `budget_tokens` is
+        for a host that accepts less than the moment's budget.
         """
         from holdfast.recall.inject import inject
 
@@ -164,11 +164,11 @@ class Memory(PlaceMemory):
         all_projects: bool = False,
         across: bool = False,
     ) -> Briefing:
-        """The lessons that matter to the question, best first, within the budget, verified against the code now.
+        """Return the lessons that matter to the question, best first, within the budget, checked against the code now.
 
-        Active lessons first; then those that nobody confirmed yet and that are in the `unconfirmed` states, marked so.
-        Candidates wait for a person, so an agent is not told them. `states` asks for lessons in these states alone.
-        `across`: lessons of sibling projects follow the project's own, each with its project's name as the caveat.
+        Active lessons come first, then unconfirmed lessons in the `unconfirmed` states, marked as such. Candidates wait
+        for a person, so an agent does not get them. `states` restricts the answer to lessons in these states. With
+        `across`, lessons of sibling projects follow the project's own, each with its project's name as the caveat.
         """
         from holdfast.recall.ask import ask
         from holdfast.recall.question import question
@@ -192,7 +192,7 @@ class Memory(PlaceMemory):
         return ask(self.parts, self.place, query, limit=limit, budget_tokens=budget_tokens, unconfirmed=unconfirmed)
 
     def note_recall(self, briefing: Briefing, call: HookCall) -> None:
-        """Log what a recall showed to an agent; `call` tells its host, session and question (as the prompt)."""
+        """Log what a recall showed to an agent; `call` has its host, session and question (as the prompt)."""
         from holdfast.recall.inject import log_recall
 
         log_recall(self.parts, self.place, call, briefing)
@@ -221,10 +221,10 @@ class Memory(PlaceMemory):
         when: Triggers | None = None,
         revive_when: str = "",
     ) -> Lesson:
-        """Keep a lesson somebody states; a topic_key that is already there is revised instead of added.
+        """Store a lesson that somebody states; one with an existing topic_key revises that lesson.
 
-        `when`: the moments to tell it at, beside those that its words give. `revive_when`: a condition, such as
-        `numpy>=2`, that wakes it once it is retired.
+        `when` adds triggers to those derived from its words. `revive_when` is a condition, such as `numpy>=2`, that
+        wakes the lesson once it is retired.
         """
         from holdfast.curation.remember import remember
         from holdfast.curation.revival import settle_condition
@@ -238,13 +238,13 @@ class Memory(PlaceMemory):
         )  # fmt: skip
 
     def rivals(self, lesson: Lesson) -> list[Lesson]:
-        """Active lessons that contradict this one and were not closed, newest first, at most five."""
+        """Return active lessons that contradict this one and were not closed, newest first, at most five."""
         from holdfast.curation.conflicts import conflicts_of
 
         return [conflict.other(lesson.id) for conflict in conflicts_of(self.parts, self.place, lesson)][:5]
 
     def conflicts(self) -> list[Conflict]:
-        """Pairs of lessons that cannot hold together, the better one of each first; the newest pair first."""
+        """Return pairs of lessons that cannot hold together, the better one of each first; the newest pair first."""
         from holdfast.curation.conflicts import find_conflicts
 
         return find_conflicts(self.parts, self.place)
@@ -256,19 +256,19 @@ class Memory(PlaceMemory):
         return settle(self.parts, self.place, ref, over, author=author)
 
     def keep_both(self, ref: str, other: str, *, author: str = "") -> Lesson:
-        """Say that two lessons hold beside each other: they are no conflict any more."""
+        """Record that two lessons hold beside each other, which ends their conflict."""
         from holdfast.curation.conflicts import keep_both
 
         return keep_both(self.parts, self.place, ref, other, author=author)
 
     def surrounding(self, lesson: Lesson) -> list[Event]:
-        """The prompts and replies around the lesson's first evidence, in order; empty where they are not known."""
+        """Return the prompts and replies around the lesson's first evidence, in order; empty if they are not known."""
         from holdfast.curation.surrounding import find_surrounding
 
         return find_surrounding(self.parts, self.place, lesson)
 
     def get(self, ref: str, as_of: datetime | None = None) -> Lesson:
-        """A lesson by its id or the end of it. Raises LessonNotFoundError or AmbiguousIdError."""
+        """Return a lesson by its id or the end of it. Raises LessonNotFoundError or AmbiguousIdError."""
         from holdfast.lessons.lookup import resolve
 
         return resolve(self.parts, self.place, ref, as_of)
@@ -287,9 +287,9 @@ class Memory(PlaceMemory):
         trust: Trust | None = None,
         since: datetime | None = None,
     ) -> list[Lesson]:
-        """Lessons of the project and the user, newest first; all given conditions hold together.
+        """Return lessons of the project and the user, newest first; all given conditions hold together.
 
-        `host`: learnt in a session of that host. `since`: true since then or later.
+        `host` selects lessons learnt in a session of that host, `since` those valid since then or later.
         """
         from holdfast.lessons.lookup import Choice, list_lessons
 
@@ -303,38 +303,38 @@ class Memory(PlaceMemory):
         return lessons
 
     def verdicts(self, lessons: Sequence[Lesson]) -> list[tuple[Freshness, str]]:
-        """Each lesson's freshness against the code as it is now, and what changed, in words."""
+        """Return each lesson's freshness against the present code, and what changed, in words."""
         from holdfast.freshness.check import FreshnessCheck
 
         check = FreshnessCheck(self.parts, self.place)
         return [check.judge(lesson) for lesson in lessons]
 
     def history(self, lesson: LessonId) -> History:
-        """What happened to a lesson: its changes, deliveries and outcomes, each newest first."""
+        """Return a lesson's changes, deliveries and outcomes, each newest first."""
         from holdfast.lessons.lookup import history
 
         return history(self.parts, lesson)
 
     def lineage(self, ref: str) -> tuple[Version, ...]:
-        """Every version of a lesson, of those it supersedes and of its successors, oldest first."""
+        """Return every version of a lesson, of its predecessors and of its successors, oldest first."""
         from holdfast.curation.lineage import lineage
 
         return lineage(self.parts, self.place, ref)
 
     def blame(self, path: str, lines: tuple[int, int] | None = None) -> tuple[Blamed, ...]:
-        """The active lessons that are about a file, or about some of its lines, first and last one from 1."""
+        """Return the active lessons about a file, or about some of its lines, given as first and last from 1."""
         from holdfast.curation.blame import blame
 
         return blame(self.parts, self.place, path, lines)
 
     def bisect(self, subject: str, *, good: str = "", bad: str = "") -> Bisection:
-        """The commit since which memory says what it says of a lesson or a question, and what it said before."""
+        """Find the commit since which memory gives its present answer to a lesson or question, and the one before."""
         from holdfast.recall.bisection import bisect
 
         return bisect(self.parts, self.place, subject, good, bad)
 
     def instant(self, text: str) -> datetime:
-        """The instant that a time, words as `3 days ago`, or a commit's name stand for. Raises InvalidValueError."""
+        """Return the instant of a time, of words such as `3 days ago`, or of a commit. Raises InvalidValueError."""
         from holdfast.errors import InvalidValueError
         from holdfast.lessons.lookup import named_instant
         from holdfast.recall.bisection import instant_of
@@ -350,73 +350,73 @@ class Memory(PlaceMemory):
     def verify(
         self, *, waiting: bool = False, actor: str = "", progress: Callable[[int, int], None] | None = None
     ) -> VerifyReport:
-        """Check every lesson about this project's code, and write down where moved code is now."""
+        """Check every lesson about this project's code, and record where moved code is now."""
         from holdfast.freshness.verify import verify
 
         return verify(self.parts, self.place, waiting=waiting, actor=actor, progress=progress)
 
     def follow_moves(self) -> Change | None:
-        """Write down where the code of active lessons has moved to; None when nothing has."""
+        """Record where the code of active lessons has moved to; return None when nothing has."""
         from holdfast.freshness.verify import follow_moves
 
         return follow_moves(self.parts, self.place)
 
     def explain(self, ref: str) -> Explanation:
-        """Why a lesson is believed: provenance, anchors and their verdicts, deliveries and outcomes."""
+        """Explain why a lesson is believed: provenance, anchors and their verdicts, deliveries and outcomes."""
         from holdfast.curation.explain import explain
 
         return explain(self.parts, self.place, ref)
 
     def compare(self, ref: str) -> tuple[Lesson, tuple[Comparison, ...]]:
-        """A lesson and the code it is about, then and now."""
+        """Return a lesson and the code that it is about, then and now."""
         from holdfast.freshness.compare import compare
 
         return compare(self.parts, self.place, ref)
 
     def confirm(self, ref: str, *, author: str = "") -> Lesson:
-        """Say that a lesson holds for the code as it is now: its anchors are made anew."""
+        """Confirm that a lesson holds for the present code, and renew its anchors."""
         from holdfast.curation.confirm import confirm
 
         return confirm(self.parts, self.place, ref, author=author)
 
     def revise(self, ref: str, *, author: str = "", trust: Trust = "person", **changes: Any) -> Lesson:
-        """Close the lesson and add a successor with those fields changed; returns the successor."""
+        """Close the lesson and add a successor with those fields changed; return the successor."""
         from holdfast.curation.revise import revise
 
         return revise(self.parts, self.place, ref, changes, author=author, trust=trust)
 
     def edit(self, ref: str, *, author: str = "", **triggers: Any) -> Lesson:
-        """Change when a lesson is told: paths, symbols, literals, commands, work, standing; what is not given stays."""
+        """Change when a lesson is told: paths, symbols, literals, commands, work, standing; omitted fields stay."""
         from holdfast.curation.edit import edit
 
         return edit(self.parts, self.place, ref, triggers, author=author)
 
     def revive_when(self, ref: str, condition: str, *, retire: bool = False, author: str = "") -> Lesson:
-        """Set what wakes a lesson once it is retired, e.g. `numpy` for another version; `retire` retires it now."""
+        """Set the condition that wakes a retired lesson, e.g. `numpy` for another version; `retire` retires it now."""
         from holdfast.curation.revival import set_revival
 
         return set_revival(self.parts, self.place, ref, condition, retire=retire, author=author)
 
     def wake_retired(self) -> list[Woken]:
-        """Put retired lessons whose condition holds on probation, and say why."""
+        """Put retired lessons whose condition holds on probation; return them with reasons."""
         from holdfast.curation.revival import wake_retired
 
         return wake_retired(self.parts, self.place)
 
     def forget(self, ref: str, *, author: str = "") -> Lesson:
-        """Leave a tombstone; it is never shown again, and undo cannot bring it back but `revise` can restate it."""
+        """Leave a tombstone. The lesson is never shown again; `undo` brings it back, and `revise` can restate it."""
         from holdfast.curation.forget import forget
 
         return forget(self.parts, self.place, ref, author=author)
 
     def purge(self, ref: str) -> dict[str, int]:
-        """Erase the lesson and all that derives from it; rows erased by table."""
+        """Erase the lesson and everything derived from it; return the number of rows erased by table."""
         from holdfast.curation.forget import purge
 
         return purge(self.parts, self.place, ref)
 
     def words_of(self, ref: str) -> tuple[str, ...]:
-        """Titles and rules of every version of the lesson: what to look for where a copy may be."""
+        """Return titles and rules of every version of the lesson, to search for copies of them."""
         from holdfast.curation.forget import words_of
 
         return words_of(self.parts, self.place, ref)
@@ -424,7 +424,7 @@ class Memory(PlaceMemory):
     def undo(self, *, author: str = "", past_purges: bool = False) -> Change:
         """Take back the last change of this project's memory.
 
-        Raises InvalidValueError when there is none, or when it is a purge; `past_purges` takes the one before instead.
+        Raises InvalidValueError when there is none, or when it is a purge; `past_purges` skips purges.
         """
         from holdfast.curation.undo import undo
 
@@ -433,7 +433,7 @@ class Memory(PlaceMemory):
     # The inbox
 
     def inbox(self) -> list[Lesson]:
-        """Candidates and quarantined lessons that wait for a person, most promising first."""
+        """Return the lessons on probation, candidates and quarantined lessons that wait for a person, best first."""
         from holdfast.curation.review import inbox
 
         return inbox(self.parts, self.place)
@@ -453,37 +453,37 @@ class Memory(PlaceMemory):
     # Hygiene
 
     def audit(self, *, everything: bool = False) -> list[Finding]:
-        """Lessons that a person should look at again, best candidates first; `everything`: also those put off."""
+        """Return lessons that a person should review, weightiest first; `everything` includes those put off."""
         from holdfast.curation.audit import audit
 
         return audit(self.parts, self.place, everything=everything)
 
     def left_today(self) -> int:
-        """How many of a day's audited lessons have not been decided on yet."""
+        """Return how many of a day's audited lessons are still to be decided."""
         from holdfast.curation.audit import left_today
 
         return left_today(self.parts, self.place)
 
     def keep(self, ref: str, *, author: str = "") -> Lesson:
-        """Say that an audited lesson holds as it stands: it is not shown again for a season."""
+        """Confirm an audited lesson as it is, and hide it from the audit for `curation.tuning.KEPT_DAYS`."""
         from holdfast.curation.audit import keep
 
         return keep(self.parts, self.place, ref, author=author)
 
     def put_off(self, ref: str) -> Lesson:
-        """Leave an audited lesson as it is; it is not shown again for some days."""
+        """Leave an audited lesson as it is, and hide it from the audit for some days."""
         from holdfast.curation.audit import put_off
 
         return put_off(self.parts, self.place, ref)
 
     def note_decided(self) -> None:
-        """Count an audited lesson that was revised, forgotten or promoted among today's."""
+        """Count an audited lesson that was revised, forgotten or promoted among today's decisions."""
         from holdfast.curation.audit import note_decided
 
         note_decided(self.parts, self.place)
 
     def prunable(self) -> list[Finding]:
-        """Lessons that nobody would miss; never pinned ones, nor what a person stated or accepted."""
+        """Return lessons that nobody would miss; never pinned ones, nor those that a person stated or accepted."""
         from holdfast.curation.audit import find_prunable
 
         return find_prunable(self.parts, self.place)
@@ -497,26 +497,26 @@ class Memory(PlaceMemory):
     # Other projects
 
     def promote(self, ref: str, *, author: str = "") -> Lesson:
-        """Make a lesson of this project one for every project; it and its twins elsewhere are superseded."""
+        """Make a lesson of this project one for every project; it supersedes the original and its twins elsewhere."""
         from holdfast.lessons.crossing import promote
 
         return promote(self.parts, self.place, ref, author=author)
 
     def close_project(self) -> None:
-        """Let no other project see this one's lessons."""
+        """Hide this project's lessons from other projects."""
         from holdfast.lessons.crossing import close_project
 
         close_project(self.parts, self.place)
 
     def open_project(self) -> None:
-        """Let other projects see this one's lessons, where a person asks for it."""
+        """Show this project's lessons to other projects, where a person asks for them."""
         from holdfast.lessons.crossing import open_project
 
         open_project(self.parts, self.place)
 
     @property
     def is_closed(self) -> bool:
-        """Whether other projects do not see this one's lessons."""
+        """Whether this project's lessons are hidden from other projects."""
         from holdfast.lessons.crossing import closed_projects
 
         return self.place.project.id in closed_projects(self.parts.store)
@@ -526,49 +526,49 @@ class Memory(PlaceMemory):
     def feedback(
         self, ref: str, verdict: Verdict, note: str = "", session: SessionId = NO_SESSION, *, judge: str = ""
     ) -> Outcome:
-        """Record what became of a lesson that was shown, and let it count; `judge` is `agent` for an agent's word."""
+        """Record somebody's verdict on a lesson that was shown; `judge` is `agent` for an agent's word."""
         from holdfast.curation.feedback import feedback
 
         return feedback(self.parts, self.place, ref, verdict, note, session, judge)
 
     def settle_pending(self) -> SettleReport:
-        """Judge what sessions of any project were told, by what followed, and let it move lessons. Idempotent."""
+        """Judge deliveries of all projects by what followed, and let the outcomes move lessons. Idempotent."""
         from holdfast.outcomes.settle import settle_pending
 
         return settle_pending(self.parts)
 
     def for_review(self) -> list[tuple[Lesson, str]]:
-        """Lessons that outcomes speak against and only a person closes, each with the reason."""
+        """Return lessons that outcomes contradict and only a person may close, each with the reason."""
         from holdfast.outcomes.settle import for_review
 
         return for_review(self.parts, self.place)
 
     def bill(self, session: SessionId = NO_SESSION) -> Bill | None:
-        """What a session was told, missed and taught, by default the project's latest; None where there is none."""
+        """Return what a session was told, missed and taught, by default the project's latest; None if there is none."""
         from holdfast.outcomes.bill import bill_of
 
         return bill_of(self.parts, self.place, session)
 
     def stats(self, *, all_projects: bool = False) -> list[Stats]:
-        """What deliveries came to: of this project, or of each project and all of them together, first."""
+        """Return the outcomes of deliveries: of this project, or of all projects together and then of each."""
         from holdfast.outcomes.stats import stats_of
 
         return stats_of(self.parts, self.place, all_projects)
 
     def log(self, *, session: SessionId = "", lesson: LessonId = "", limit: int = 50) -> list[Delivery]:  # type: ignore[assignment]
-        """Deliveries in this project, newest first."""
+        """Return deliveries in this project, newest first."""
         from holdfast.lessons.lookup import deliveries
 
         return deliveries(self.parts, self.place, session, lesson, limit)
 
     def changes(self, limit: int = 50) -> list[Change]:
-        """Changes of this project's memory, newest first."""
+        """Return changes of this project's memory, newest first."""
         from holdfast.lessons.lookup import changes
 
         return changes(self.parts, self.place, limit)
 
     def heartbeat(self) -> list[Event]:
-        """The newest event of each host and kind on this machine, newest first."""
+        """Return the newest event of each host and kind on this machine, newest first."""
         from holdfast.capture.heartbeat import last_events
 
         return last_events(self.parts.store)
@@ -576,25 +576,25 @@ class Memory(PlaceMemory):
     # Checkpoints
 
     def save_checkpoint(self, goal: str, **state: Any) -> Checkpoint:
-        """Keep the working state of a task: done, next, open_questions, files, task, session."""
+        """Store the working state of a task: done, next, open_questions, files, task, session."""
         from holdfast.curation.checkpoint import save
 
         return save(self.parts, self.place, goal, **state)
 
     def checkpoint(self, task: str = "") -> Checkpoint | None:
-        """The current checkpoint of a task (default: the latest of this branch), or None."""
+        """Return the current checkpoint of a task (default: the latest of this branch), or None."""
         from holdfast.curation.taskstate import current
 
         return current(self.parts, self.place, task)
 
     def checkpoints(self, limit: int = 50) -> list[Checkpoint]:
-        """Every saved state of this project's tasks, newest first, closed ones too."""
+        """Return every saved state of this project's tasks, newest first, closed ones included."""
         from holdfast.curation.taskstate import saved
 
         return saved(self.parts, self.place, limit)
 
     def close_checkpoint(self, task: str = "") -> Checkpoint | None:
-        """Mark the task finished: its checkpoint is not restored any more."""
+        """Mark the task as finished, so that its checkpoint is no longer restored."""
         from holdfast.curation.checkpoint import finish
 
         return finish(self.parts, self.place, task)
@@ -602,7 +602,7 @@ class Memory(PlaceMemory):
     # The project
 
     def accept_project(self) -> Place:
-        """Let the id that the folder's `.holdfast/project.toml` declares count there; the place from now on.
+        """Accept the id that the folder's `.holdfast/project.toml` declares; return the resulting location.
 
         Raises InvalidValueError where no such id waits.
         """
@@ -610,9 +610,9 @@ class Memory(PlaceMemory):
         return self._place
 
     def release_project(self) -> Place:
-        """Let the id that the folder's `.holdfast/project.toml` declares not count any more; the place from now on.
+        """Stop accepting the id that the folder's `.holdfast/project.toml` declares; return the resulting location.
 
-        Raises InvalidValueError where none counts.
+        Raises InvalidValueError where no declared id is accepted.
         """
         self._place = self.parts.workspace.release_claim(self.folder)
         return self._place
@@ -628,29 +628,29 @@ class Memory(PlaceMemory):
         progress: Callable[[int], None] | None = None,
         dry: bool = False,
     ) -> ImportReport:
-        """Whole lessons from JSON lines; idempotent. A bad line is reported with its number, the others are kept.
+        """Import whole lessons from JSON lines; idempotent. A bad line is reported with its number, others are stored.
 
-        Lines that this home exported come back as they were. Others wait in the inbox as repository text, unless a
-        person vouches for them: `accept`.
+        Lines that this home exported come back unchanged. Others wait in the inbox as repository text, unless a person
+        vouches for them with `accept`.
         """
         from holdfast.curation.transfer import import_lessons
 
         return import_lessons(self.parts, self.place, lines, accept=accept, origin=origin, progress=progress, dry=dry)
 
     def staged(self) -> list[Staged]:
-        """The lessons that are staged on branches, by branch, and whether each is seen here."""
+        """Return the lessons staged on branches, by branch, and whether each is visible here."""
         from holdfast.lessons.staging import list_staged
 
         return list_staged(self.parts, self.place)
 
     def staged_elsewhere(self) -> int:
-        """How many lessons are staged on branches and not seen here."""
+        """Count the lessons that are staged on branches and invisible here."""
         from holdfast.lessons.staged import hidden_here
 
         return len(hidden_here(self.parts, self.place))
 
     def rescue(self, refs: Sequence[str] = (), *, branch: str = "", author: str = "") -> list[Lesson]:
-        """Let staged lessons be seen everywhere: those named, or all of a branch; returns those that were staged."""
+        """Unstage the named lessons, or all of a branch, so that they are visible everywhere; return them."""
         from holdfast.lessons.staging import find_staged, rescue
 
         def wanted() -> list[Lesson]:
@@ -661,7 +661,7 @@ class Memory(PlaceMemory):
         return rescue(self.parts, self.place, wanted, author=author)
 
     def branch_summary(self, base: str = "") -> BranchSummary:
-        """What the checked-out branch taught since it left `base`; by default the main line.
+        """Summarise what the checked-out branch taught since it left `base`, by default the main branch.
 
         Raises InvalidValueError for a base that git does not know.
         """
@@ -671,9 +671,9 @@ class Memory(PlaceMemory):
         return summarise(branches, self.place.commit, base, (self.parts, self.place))
 
     def settle_branches(self) -> Change | None:
-        """Let lessons staged on branches be seen everywhere once the main line has what they are about.
+        """Unstage lessons once the main branch has what they are about; return the change.
 
-        What is seen here meanwhile is looked at closely, for hooks to know.
+        It also updates which staged lessons are visible here, so that hooks find the answer.
         """
         from holdfast.lessons.staged import seen_here
         from holdfast.lessons.staging import settle
@@ -683,13 +683,13 @@ class Memory(PlaceMemory):
         return change
 
     def sync(self, how: Syncing) -> SyncReport:
-        """Keep the lessons' files of the work tree and the store in step; what became of each lesson. Idempotent."""
+        """Synchronise the lessons' files of the work tree with the store; return a step for each lesson. Idempotent."""
         from holdfast.publishing.sharing.sync import sync
 
         return sync(self.parts, self.place, self.parts.lesson_files(self.place), how)
 
     def shareable(self) -> list[Lesson]:
-        """Active lessons of the project that may stand in its repository."""
+        """Return active lessons of the project that may be in its repository."""
         from holdfast.publishing.sharing.sync import find_shareable
 
         return find_shareable(self.parts, self.place)
@@ -697,25 +697,25 @@ class Memory(PlaceMemory):
     def adopt(
         self, readings: Sequence[Reading], how: Adopting, progress: Callable[[int], None] | None = None
     ) -> tuple[Step, ...]:
-        """Lessons from what importers read in other tools' files; what became of each passage. Idempotent."""
+        """Adopt what importers read in other tools' files; return a step for each passage. Idempotent."""
         from holdfast.curation.adopt import adopt
 
         return adopt(self.parts, self.place, readings, how, progress)
 
     def backfill_git(self, how: GitBackfill, progress: Callable[[int], None] | None = None) -> GitReport:
-        """Lessons from the commits of the project's repository; what became of them. Idempotent."""
+        """Learn lessons from the commits of the project's repository; return a report. Idempotent."""
         from holdfast.learning.githistory.backfill import backfill_git
 
         return backfill_git(self.parts, self.place, how, progress)
 
     def take_back_git(self, *, author: str = "") -> int:
-        """Retire the lessons from commits that nobody has accepted; how many."""
+        """Retire the lessons from commits that nobody has accepted; return how many."""
         from holdfast.learning.githistory.backfill import take_back
 
         return take_back(self.parts, self.place, author=author)
 
     def export_lessons(self, *, states: Sequence[State] = ("active",), all_projects: bool = False) -> Iterator[str]:
-        """Lessons as JSON lines, redacted again, without the private ones."""
+        """Yield lessons as JSON lines, redacted again, without private ones."""
         from holdfast.curation.transfer import export_lessons
 
         return export_lessons(self.parts, self.place, states=states, all_projects=all_projects)

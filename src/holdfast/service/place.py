@@ -1,6 +1,6 @@
-"""The memory of one folder as far as a hook needs it: where the folder is, what to keep, what to hand over.
+"""The part of a folder's memory that hooks need: its location, storing events, delivering lessons.
 
-Use cases are imported when called: a hook that only observes does not pay for delivery.
+Methods import their use case when they are called, so that a hook that only observes does not pay for delivery.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class PlaceMemory:
-    """What is known about the project of one folder, and of the user. `Memory` adds all other use cases."""
+    """The memory of the project of one folder, and of the user. `Memory` adds all other use cases."""
 
     def __init__(self, parts: Parts, folder: str) -> None:
         self.parts = parts
@@ -27,11 +27,11 @@ class PlaceMemory:
         return f"{type(self).__name__}({self.folder!r})"
 
     def close(self) -> None:
-        """Let go of the store."""
+        """Close the store."""
         self.parts.store.__exit__(None, None, None)
 
     def at(self, folder: str) -> PlaceMemory:
-        """The same memory asked from another folder."""
+        """Return the same memory for another folder."""
         return PlaceMemory(self.parts, folder)
 
     @property
@@ -42,13 +42,13 @@ class PlaceMemory:
         return self._place
 
     def observe(self, call: HookCall) -> int:
-        """Keep the call's events, redacted; returns how many were new."""
+        """Store the call's events, redacted; return how many were new."""
         from holdfast.capture.observe import observe
 
         return observe(self.parts, self.place, call.events)
 
     def notice(self, call: HookCall) -> None:
-        """Judge the lessons about the files that the call's events edited: the session hears of it at its next call."""
+        """Check the lessons about the files that the call edited; the session is told at its next call."""
         from holdfast.freshness.notice import note_edits
 
         note_edits(self.parts, self.place, call)
@@ -56,10 +56,10 @@ class PlaceMemory:
     def hand_over(
         self, call: HookCall, until_s: float | None = None, offer: Callable[[Handover], None] | None = None
     ) -> Handover:
-        """What to hand to the host at the call's moment, not logged yet: that is for whoever knows that it arrived.
+        """Return what to hand to the host at the call's moment. The caller logs it once it knows that it arrived.
 
-        After `until_s` of the clock's elapsed seconds nobody waits for it: nothing is handed over. `offer` is given
-        what could be handed over already, before lessons whose code changed are looked at closely.
+        After `until_s` of the clock's elapsed seconds nobody waits: nothing is delivered. `offer` is called with what
+        could be delivered already, before lessons whose code changed are checked closely.
         """
         from holdfast.recall.inject import prepare
 

@@ -1,5 +1,5 @@
-"""One backend a folder, named by the scheme of its URL. The only SQL of ours.
+"""The store backends: one folder each, named after the scheme of its URL. Our own SQL is only here.
 
-It may touch: `ranking`, `text`, `ports` and below. It translates its driver's errors.
+It may touch: `ranking`, `text`, `ports` and below. A backend translates its driver's errors.
 Begin with `sqlite/store`; a new backend inherits `holdfast.testing.store_contract` in its tests.
 """

@@ -1,4 +1,4 @@
-"""For tests, also those of outside plug-ins: the contract of a store, builders of records, made-up credentials.
+"""Helpers for tests, including those of outside plug-ins: a store's contract, record builders, made-up credentials.
 
 It may touch: everything but the surfaces.
 Begin with `store_contract` for a backend, `builders` for everything else.

@@ -180,7 +180,7 @@ class LogContract:
 
 
 class StateContract:
-    """What Holdfast keeps about its own work."""
+    """State that Holdfast stores about its own work."""
 
     def test_a_state_is_empty_until_it_is_set(self, store: Store) -> None:
         assert store.get_state(PLACE, "/a") == ""

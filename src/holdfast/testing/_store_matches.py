@@ -1,4 +1,4 @@
-"""The store's contract: what matches, and as what."""
+"""The store's contract: which lessons match, and how."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the parts of the store's contract share: lessons made to be found, and questions that find them."""
+"""Helpers that the modules of the store's contract share: lessons made to be found, and queries that find them."""
 
 from __future__ import annotations
 
@@ -30,28 +30,28 @@ HOSTILE = (
 
 
 def id_of(text: str) -> str:
-    """The text in the id of a test; without backslashes, which pytest escapes anew for each class that inherits it."""
+    """Return the text for a test's id without backslashes, which pytest escapes again for each inheriting class."""
     return ascii(text[:40]).replace("\\", "/")
 
 
 def minutes(count: float) -> datetime:
-    """So long after START."""
+    """Return the time that many minutes after START."""
     return START + timedelta(minutes=count)
 
 
 def found(store: Search, method: str, limit: int = 10, **conditions: Any) -> list[LessonId]:
-    """The ids a method of the port answers with for a query in PROJECT, each once, in the order given."""
+    """Return the ids that a method of the port returns for a query in PROJECT, each once, in order."""
     return ids_of(answer_of(store, method, Query(**{"project": PROJECT, **conditions}), limit))
 
 
 def answer_of(store: Search, method: str, query: Query, limit: int) -> Any:
-    """What a method of the port answers."""
+    """Return the answer of a method of the port."""
     more = {"match_tokens": (), "match_text": (limit, 0)}.get(method, (limit,))
     return getattr(store, method)(query, *more)
 
 
 def ids_of(answer: Any) -> list[LessonId]:
-    """The ids of the lessons in an answer, each once."""
+    """Return the ids of the lessons in an answer, each once."""
     ids: list[LessonId] = []
     if isinstance(answer, TextMatches):
         ids = [match.lesson[1] for match in answer.matches]
@@ -69,11 +69,11 @@ def ids_of(answer: Any) -> list[LessonId]:
 BY_SUBJECT = (
     "match_tokens", "match_errors", "match_text", "match_paths", "match_symbols", "match_linked", "match_vector",
 )  # fmt: skip
-"""The methods that go by what a lesson is about."""
+"""The methods that match by a lesson's subject."""
 
 
 def every_method(lesson: Lesson) -> dict[str, dict[str, Any]]:
-    """For each method of the port, a question that the lesson made by `reachable` answers."""
+    """Return, for each method of the port, a query that matches the lesson made by `reachable`."""
     return {
         "match_tokens": {"text": "what about Engine.connect?"},
         "match_errors": {"error": "EngineError: the pool of connections overflowed"},
@@ -90,7 +90,7 @@ def every_method(lesson: Lesson) -> dict[str, dict[str, Any]]:
 
 
 def reachable(store: Store, **over: Any) -> Lesson:
-    """A stored lesson that every method can find, with a vector."""
+    """Store a lesson with a vector that every method can find, and return it."""
     identity = over.pop("id", "") or make_id()
     lesson = make_lesson(
         id=identity, insight=over.pop("insight", f"Make the SQLAlchemy engine once for the whole program {identity}"),
@@ -104,7 +104,7 @@ def reachable(store: Store, **over: Any) -> Lesson:
 
 
 def assert_found(store: Store, lesson: Lesson, expected: bool, **conditions: Any) -> None:
-    """The lesson is found, or is not, by every method."""
+    """Assert that every method finds the lesson, or that none does."""
     for method, question in every_method(lesson).items():
         ids = found(store, method, **{**question, **conditions})
         assert (lesson.id in ids) is expected, method

@@ -1,4 +1,4 @@
-"""The store's contract: the scope, states and time of every search method, and any text as a question."""
+"""The store's contract: scope, states and time in every search method, and arbitrary text as a query."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from holdfast.testing.builders import (
 
 
 class SearchContract:
-    """What each method answers."""
+    """The answers of each method."""
 
     def test_every_method_finds_a_lesson_made_for_it(self, store: Store) -> None:
         lesson = reachable(store)

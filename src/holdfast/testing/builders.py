@@ -1,4 +1,4 @@
-"""Records for tests, built the same way everywhere: give what matters, the rest is plausible and valid."""
+"""Records for tests, built the same way everywhere: pass what matters, the other fields are plausible and valid."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from holdfast.lean.records import replace
 from holdfast.lean.texts import uuid7
 
 START = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)
-"""When every test begins."""
+"""The time at which every test begins."""
 PROJECT = ProjectId("project-a")
 SESSION = SessionId("session-1")
 
@@ -22,40 +22,40 @@ _numbers = count()
 
 
 def make_id() -> str:
-    """A new UUID version 7; ids of one test run grow and never repeat."""
+    """Return a new UUID version 7; ids of one test run grow and never repeat."""
     number = next(_numbers)
     return uuid7(int(START.timestamp() * 1000) + number, number.to_bytes(10, "big"))
 
 
 class FixedClock:
-    """A clock that stands where it is put and moves a microsecond with every look; `advance` moves it on."""
+    """A clock that stands still except for a microsecond with every call of `now`; `advance` moves it."""
 
     def __init__(self, at: datetime = START) -> None:
         self.at = at
         self.elapsed = 0.0
 
     def now(self) -> datetime:
-        """A microsecond later than the answer before."""
+        """Return a time a microsecond later than the last answer."""
         self.at += timedelta(microseconds=1)
         return self.at
 
     def elapsed_s(self) -> float:
-        """Seconds advanced so far."""
+        """Return the seconds advanced so far."""
         return self.elapsed
 
     def new_id(self) -> str:
-        """A new UUID version 7."""
+        """Return a new UUID version 7."""
         return make_id()
 
     def advance(self, seconds: float) -> datetime:
-        """Move on; returns the new time."""
+        """Advance the clock and return the new time."""
         self.at += timedelta(seconds=seconds)
         self.elapsed += seconds
         return self.at
 
 
 def make_event(**over: Any) -> Event:
-    """An event of `SESSION` in `PROJECT`: a prompt unless told otherwise, with an id and key of its own."""
+    """Return an event of `SESSION` in `PROJECT`: a prompt by default, with a new id and key."""
     made = EventId(over.pop("id", "") or make_id())
     text = over.get("text", "please fix the login test")
     plain: dict[str, Any] = {
@@ -73,10 +73,10 @@ def make_event(**over: Any) -> Event:
 
 
 def make_lesson(**over: Any) -> Lesson:
-    """An active lesson of `PROJECT`, with an id and a rule of its own: a store keeps each rule once.
+    """Return an active lesson of `PROJECT`, with a new id and a rule of its own, because a store has each rule once.
 
     Shorthands beside the fields: `project`, `prefix` and `branch` make the scope, `path` and `symbol` an anchor
-    (`paths` several), `valid_from` and `valid_to` the validity (from START on when not given).
+    (`paths` several), `valid_from` and `valid_to` the validity (by default from START on).
     """
     scope = Scope(
         level=over.pop("level", "project"),
@@ -106,13 +106,13 @@ def make_lesson(**over: Any) -> Lesson:
 
 
 def next_version(lesson: Lesson, seconds: float = 60, **changes: Any) -> Lesson:
-    """The lesson as recorded again that many seconds later, with changes."""
+    """Return the lesson recorded again that many seconds later, with changes."""
     at = lesson.recorded_at + timedelta(seconds=seconds)
     return replace(lesson, recorded_at=at, retracted_at=None, **changes)
 
 
 def make_delivery(**over: Any) -> Delivery:
-    """A delivery in `SESSION` of `PROJECT`, before a file."""
+    """Return a delivery in `SESSION` of `PROJECT`, before a file."""
     plain: dict[str, Any] = {
         "id": make_id(), "at": START, "project": PROJECT, "session": SESSION, "host": "claude-code",
         "moment": "before_file", "lesson": LessonId("lesson-1"), "rank": 1, "score": 0.5,
@@ -122,7 +122,7 @@ def make_delivery(**over: Any) -> Delivery:
 
 
 def make_outcome(**over: Any) -> Outcome:
-    """A lesson that was heeded."""
+    """Return the outcome of a lesson that was heeded."""
     plain: dict[str, Any] = {
         "id": make_id(), "at": START, "project": PROJECT, "session": SESSION, "lesson": LessonId("lesson-1"),
         "verdict": "heeded",
@@ -131,7 +131,7 @@ def make_outcome(**over: Any) -> Outcome:
 
 
 def make_checkpoint(**over: Any) -> Checkpoint:
-    """The working state of a task called `login`."""
+    """Return the working state of a task called `login`."""
     plain: dict[str, Any] = {
         "id": make_id(), "at": START, "project": PROJECT, "session": SESSION, "task": "login",
         "goal": "make the login test pass",
@@ -140,7 +140,7 @@ def make_checkpoint(**over: Any) -> Checkpoint:
 
 
 def make_change(**over: Any) -> Change:
-    """A lesson was remembered."""
+    """Return the change of a lesson that was remembered."""
     plain: dict[str, Any] = {
         "id": make_id(), "at": START, "project": PROJECT, "verb": "remember", "lessons": (LessonId("lesson-1"),),
     }  # fmt: skip

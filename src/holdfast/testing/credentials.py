@@ -1,7 +1,7 @@
 """Made-up credentials of every format that redaction knows, and texts that only look like one.
 
-Nothing here is a credential: each is drawn from a seed when asked for, and its prefix is put together then, so that
-no file of ours holds a string that a scanner of repositories would stop at.
+Nothing here is a real credential. Each is drawn from a seed at run time, and its prefix is put together at run time,
+so that no file of ours contains a string that a repository scanner would report.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ CARRIERS: tuple[str, ...] = (
     'run("{}")', "a\\n{}\\nb", '{{\\"x\\":\\"{}\\"}}', "https://h.example.org/?k={}&n=1", "- `{}`,", "({})",
     "a%3D{}%26b", "key\t{}\tend", "+KEY={}", "<k>{}</k>",
 )  # fmt: skip
-"""Texts a key is found in; two braces stand for one."""
+"""Texts that contain a key; doubled braces stand for single ones."""
 
 ASSIGNED: tuple[tuple[str, str, Callable[[Random], str]], ...] = (
     ("password in code", 'password = "{}"', lambda r: draw(r, ALNUM, 12) + "7"),
@@ -102,7 +102,7 @@ ASSIGNED: tuple[tuple[str, str, Callable[[Random], str]], ...] = (
     ("cookie", "Cookie: sid={}; theme=dark", lambda r: draw(r, ALNUM, 24)),
     ("set cookie", "set-cookie: session={}; Path=/; HttpOnly", lambda r: draw(r, URL64, 24)),
 )  # fmt: skip
-"""(format, the text with a place for the secret, how it is drawn)."""
+"""(format, the text with a place for the secret, how the secret is drawn)."""
 
 LOOK_ALIKES: tuple[str, ...] = (
     "commit 3f2a1b4c5d6e7f8091a2b3c4d5e6f708192a3b4c",
@@ -138,18 +138,18 @@ LOOK_ALIKES: tuple[str, ...] = (
     "AKIA is how access keys begin", "hf_hub_download(repo_id='acme/model-v2-large-uncased')",
     "npm_config_registry=https://registry.example.org/", "npm_package_dependencies_typescript_version",
 )  # fmt: skip
-"""Texts that redaction leaves alone."""
+"""Texts that redaction must not change."""
 
 
 def draw(random: Random, alphabet: str, size: int) -> str:
-    """That many characters, the first of them a letter or a digit and at least one of them a digit where there are."""
+    """Return that many characters; the first is a letter or digit, the last a digit if the alphabet has digits."""
     word = "".join(random.choice(alphabet) for _ in range(size))
     edges = [char for char in alphabet if char.isalnum()]
     return random.choice(edges) + word[1:-1] + random.choice([char for char in edges if char in "234567"] or edges)
 
 
 def iter_keys(seed: int, each: int) -> Iterator[tuple[str, str, str]]:
-    """(format, text, the key in it) of every format with a prefix, `each` of them, in changing texts."""
+    """Yield (format, text, the key in it) for every format with a prefix, `each` times, in varying texts."""
     random = Random(seed)
     for name, halves, alphabet, size, tail in PREFIXED:
         for turn in range(each):
@@ -158,7 +158,7 @@ def iter_keys(seed: int, each: int) -> Iterator[tuple[str, str, str]]:
 
 
 def iter_assigned(seed: int, each: int) -> Iterator[tuple[str, str, str]]:
-    """(format, text, the secret in it) of every way a name or a header announces one, `each` of them."""
+    """Yield (format, text, the secret in it) for every name or header that announces one, `each` times."""
     random = Random(seed)
     for name, text, make in ASSIGNED:
         for _ in range(each):
@@ -167,7 +167,7 @@ def iter_assigned(seed: int, each: int) -> Iterator[tuple[str, str, str]]:
 
 
 def make_pem(seed: int, kind: str = "RSA ", lines: int = 20, newline: str = "\n") -> str:
-    """A private key block of that kind and number of lines."""
+    """Return a private key block of that kind and number of lines."""
     random = Random(seed)
     body = ["".join(random.choice(BASE64) for _ in range(64)) for _ in range(lines)]
     mark = kind + "PRIVATE" + " KEY-----"
@@ -280,11 +280,11 @@ FORMS: tuple[tuple[str, str], ...] = (
     ("other", "$2b$12${t}{t2}"),
     ("other", "machine h login a password {p}"), ("other", "{pem_tail}"), ("other", "{pem_middle}"),
 )  # fmt: skip
-"""(kind, a text with a place for the secret): ways in which people and programs write secrets down."""
+"""(kind, a text with a place for the secret): the ways in which people and programs write secrets."""
 
 
 def iter_forms(seed: int, each: int) -> Iterator[tuple[str, str, str, tuple[str, ...]]]:
-    """(kind, form, text, what must be gone from it) of every form, `each` of them with other secrets."""
+    """Yield (kind, form, text, texts that redaction must remove) for every form, `each` times with other secrets."""
     random = Random(seed)
     for kind, form in FORMS:
         for _ in range(each):
@@ -311,12 +311,12 @@ def _fill(form: str, random: Random) -> tuple[str, tuple[str, ...]]:
 
 
 def draw_password(random: Random) -> str:
-    """A password as programs draw them: 12 letters and digits, one of them a sign."""
+    """Return a password as programs draw them: 12 letters and digits, and one sign."""
     return draw(random, ALNUM, 7) + random.choice("!#%+=*") + draw(random, ALNUM, 5)
 
 
 def draw_words(random: Random) -> str:
-    """A password as people choose them: one or two words and a number."""
+    """Return a password as people choose them: one or two words and a number."""
     words = ("sunrise", "Tiger", "hunter", "walnut", "Orchid", "marble", "falcon", "Winter", "copper")
     return random.choice(words) + random.choice(("", random.choice(words))) + str(random.randint(2, 9_999))
 
@@ -348,4 +348,4 @@ QUIET: tuple[str, ...] = (
     "pat = re.compile(r'[a-z]+')", "salt: the condiment", "seed = 42", "auth: basic",
     "key: value1", "pw2 = pw1", "compass: north2", "passing: true", "bypass 12345678",
 )  # fmt: skip
-"""Lines that agents meet and that redaction leaves alone."""
+"""Lines that agents meet and that redaction must not change."""

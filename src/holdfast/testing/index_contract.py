@@ -1,4 +1,4 @@
-"""What every IndexStore promises. An implementation's tests inherit `IndexContract` and give it a fixture `index`.
+"""The contract of an IndexStore. An implementation's tests inherit `IndexContract` and provide a fixture `index`.
 
 class TestMyIndex(IndexContract):
     @pytest.fixture
@@ -22,7 +22,7 @@ OTHER_ROOT = "/src/shop-worktree"
 
 
 def make_symbol(name: str, path: str = "src/a.py", **over: Any) -> Symbol:
-    """A function of that name; its hashes are made of its name."""
+    """Return a function of that name; its hashes are derived from its name."""
     defaults: dict[str, Any] = {
         "path": path, "name": name, "kind": "function", "start_line": 1, "end_line": 3, "start_byte": 0,
         "end_byte": 40, "signature": f"def {name}()", "signature_hash": f"s1:{name}", "body_hash": f"b1:{name}",
@@ -32,23 +32,23 @@ def make_symbol(name: str, path: str = "src/a.py", **over: Any) -> Symbol:
 
 
 def make_outline(path: str = "src/a.py", blob: str = "git1:a", **over: Any) -> Outline:
-    """An outline with one function `f` unless told otherwise."""
+    """Return an outline, by default with one function `f`."""
     defaults: dict[str, Any] = {"path": path, "blob": blob, "language": "python", "symbols": (make_symbol("f", path),)}
     return Outline(**{**defaults, **over})
 
 
 def state_of(outline: Outline, size: int = 40, mtime_ns: int = 1_700_000_000_000_000_001) -> FileState:
-    """The state of a file that has the outline's blob."""
+    """Return the state of a file that has the outline's blob."""
     return FileState(blob=outline.blob, size=size, mtime_ns=mtime_ns)
 
 
 def keep(index: IndexStore, *outlines: Outline, root: str = ROOT) -> None:
-    """Put outlines and their files."""
+    """Put outlines and their files into the index."""
     index.put(root, outlines, {outline.path: state_of(outline) for outline in outlines})
 
 
 def names(symbols: list[Symbol]) -> list[tuple[str, str]]:
-    """(path, name) of each."""
+    """Return (path, name) of each symbol."""
     return [(symbol.path, symbol.name) for symbol in symbols]
 
 
@@ -277,7 +277,7 @@ class _Verdicts:
 
 
 class IndexContract(_Files, _Symbols, _Imports, _Pairs, _Verdicts):
-    """Everything an IndexStore promises."""
+    """The whole contract of an IndexStore."""
 
     def test_an_index_has_every_method_of_the_port(self, index: IndexStore) -> None:  # noqa: D102
         public = {name: member for name, member in vars(IndexStore).items() if not name.startswith("_")}

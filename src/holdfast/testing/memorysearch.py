@@ -1,4 +1,4 @@
-"""`MemorySearch`: the port `Search` over lessons in memory, without an index: all that a further backend has to do."""
+"""`MemorySearch`: the port `Search` over lessons in memory, without an index: the minimum for a further backend."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ from holdfast.text.triggers import triggers_of
 from holdfast.text.words import is_begun, terms
 
 Row = tuple[int, Lesson]
-# ruff: noqa: D102 - every method is explained at `ports.search.Search`
+# ruff: noqa: D102 - `ports.search.Search` documents every method
 
 
 class MemorySearch:
-    """The searches of a store that has `known` and `vectors`, those by embedder and lesson."""
+    """The search methods for a store that has `known` and `vectors`, which are by embedder and lesson."""
 
     vectors: dict[str, dict[LessonId, Sequence[float]]]
 
     def known(self, as_of: datetime | None) -> Iterable[Row]:
-        """Versions and their positions, oldest first: the current ones, or those known and true at that instant."""
+        """Return versions and positions, oldest first: the current ones, or those known and true at that instant."""
         raise NotImplementedError
 
     def match_tokens(self, query: Query) -> list[port.TokenMatch]:
@@ -55,7 +55,7 @@ class MemorySearch:
         return port.ErrorMatches(signature=signature, lessons=lessons)
 
     def match_text(self, query: Query, limit: int, neighbours: int) -> port.TextMatches:
-        """BM25 without a share for length; a word counts as often as its column weighs."""
+        """Score by BM25 without length normalisation; a word counts as often as the weight of its column."""
         seen = dict(self._seen(query))
         rows = {at: lesson for at, lesson in self.known(query.as_of) if lesson.state != "forgotten"}
         stems = {at: [{*map(stem, terms(text))} for text in keys.text_columns(lesson)] for at, lesson in rows.items()}
@@ -126,12 +126,12 @@ class MemorySearch:
         return min(most, sum(lesson.state in query.states for _, lesson in self._scope(query)))
 
     def _scope(self, query: Query) -> Iterable[Row]:
-        """The lessons of the query's project and of the user, without tombstones."""
+        """Return the lessons of the query's project and of the user, without tombstones."""
         rows = (row for row in self.known(query.as_of) if row[1].state != "forgotten")
         return (row for row in rows if query.all_projects or row[1].scope.owner in ("", query.project))
 
     def _seen(self, query: Query) -> Iterable[Row]:
-        """Those that the query may be answered with."""
+        """Return the lessons that are visible to the query."""
         return (row for row in self._scope(query) if _is_seen(row[1], query))
 
 
@@ -182,14 +182,14 @@ def _fitting(lesson: Lesson, query: Query) -> Iterator[port.TriggerKind]:
 
 
 def _weight(columns: Iterable[set[str]], term: str) -> float:
-    """How often a term counts: the weights of the columns that have it, or what begins with it where that is asked."""
+    """Return the sum of the weights of the columns that have the term, or a word that begins with it."""
     root, begun = stem(term), is_begun(term)
     matches = [root in stems or (begun and any(word.startswith(term) for word in stems)) for stems in columns]
     return sum(weight for weight, has_term in zip(TEXT_COLUMN_WEIGHTS, matches, strict=True) if has_term)
 
 
 def _grouped(rows: Iterable[Row], keys_of: Callable[[Lesson], Iterable[Any]]) -> dict[Any, tuple[port.Numbered, ...]]:
-    """For each key, the lessons that have it, each once, newest first."""
+    """Return for each key the lessons that have it, each once, newest first."""
     groups: dict[Any, dict[port.Numbered, None]] = {}
     for at, lesson in reversed(list(rows)):
         for key in keys_of(lesson):

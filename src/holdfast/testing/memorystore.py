@@ -1,4 +1,4 @@
-"""`MemoryStore`: the port `Store` in dictionaries: all that a further backend has to do, and quick for tests."""
+"""`MemoryStore`: the port `Store` in dictionaries: the minimum for a further backend, and quick for tests."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from holdfast.text.words import duplicate_key
 
 NAMING_LESSONS = {family.name for family in FAMILIES if family.names_lessons}
 SHOWN = tuple(state for state in STATES if state != "forgotten")
-# ruff: noqa: D102 - every method is explained at the parts of `ports.store.Store`
+# ruff: noqa: D102 - the ports that make up `ports.store.Store` document every method
 
 
 class MemoryStore(MemorySearch, StoreCare, AbstractContextManager["MemoryStore"]):
-    """Everything in memory, for one thread. A call that fails leaves all as it was."""
+    """A store in memory, for one thread. A call that fails changes nothing."""
 
     def __init__(self) -> None:
         self.vectors: dict[str, dict[LessonId, Sequence[float]]] = {}
@@ -164,7 +164,7 @@ class MemoryStore(MemorySearch, StoreCare, AbstractContextManager["MemoryStore"]
         return len(old)
 
     def _recorded(self, as_of: datetime | None) -> Iterator[Row]:
-        """The current versions, or those that were current at that instant."""
+        """Yield the current versions, or those that were current at that instant."""
         for at, lesson in self._versions.items():
             closed = lesson.retracted_at
             if closed is None if as_of is None else lesson.recorded_at <= as_of and (closed is None or closed > as_of):
@@ -191,7 +191,7 @@ class MemoryStore(MemorySearch, StoreCare, AbstractContextManager["MemoryStore"]
 
 
 def _rule(lesson: Lesson) -> tuple[str, ...]:
-    """What no two living lessons may state; empty where it states nothing."""
+    """Return what no two living lessons may have in common; empty for a lesson without a rule."""
     key = duplicate_key(lesson.insight) if lesson.state in LIVING else ""
     return (key, lesson.scope.owner, lesson.scope.level, lesson.kind) if key else ()
 

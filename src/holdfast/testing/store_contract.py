@@ -1,4 +1,4 @@
-"""What every backend promises. A backend's tests inherit `StoreContract` and give it a fixture `store`.
+"""The contract of a backend. A backend's tests inherit `StoreContract` and provide a fixture `store`.
 
 class TestMyStore(StoreContract):
     @pytest.fixture
@@ -27,7 +27,7 @@ class StoreContract(
     StateContract,
     PurgeContract,
 ):
-    """Everything a backend promises."""
+    """The whole contract of a backend."""
 
     def test_a_store_has_every_method_of_the_port(self, store: Store) -> None:  # noqa: D102 - its name says it
         methods = {name: member for part in Store.__mro__ for name, member in vars(part).items() if name[0] != "_"}

@@ -1,4 +1,4 @@
-"""A store against a dict of versions: whatever is done in whatever order, every instant reads the same in both.
+"""A store compared with a dict of versions: after any steps in any order, both read the same at every instant.
 
 A backend's tests inherit `StoreMachine` and open their store; pytest finds the class that Hypothesis makes of it.
 
@@ -28,11 +28,11 @@ from holdfast.ports.store import LessonFilter, Store
 from holdfast.testing.builders import PROJECT, START, make_lesson
 
 STEPS = settings(max_examples=40, stateful_step_count=25, suppress_health_check=[HealthCheck.too_slow])
-"""How often and how long a machine runs."""
+"""Number and length of the machine's runs."""
 
 
 def some_words() -> st.SearchStrategy[str]:
-    """One to three of four words: few, so that lessons often state the same."""
+    """Return one to three of four words, so few that lessons often state the same rule."""
     return st.lists(st.sampled_from(["apple", "pear", "plum", "fig"]), min_size=1, max_size=3).map(" ".join)
 
 
@@ -48,16 +48,16 @@ class StoreMachine(RuleBasedStateMachine):
         self.store = self.open()
 
     def open(self) -> Store:
-        """An open, empty store."""
+        """Return an open, empty store."""
         raise NotImplementedError
 
     def teardown(self) -> None:
-        """The store is sound at the end."""
+        """Check at the end that the store is sound."""
         assert self.store.check() == []
         self.store.__exit__(None, None, None)
 
     def tick(self) -> None:
-        """Move time on by a second."""
+        """Advance the time by a second."""
         self.now += timedelta(seconds=1)
 
     def keep(self, lesson: Lesson) -> None:
@@ -68,7 +68,7 @@ class StoreMachine(RuleBasedStateMachine):
         versions.append(lesson)
 
     def put(self, *lessons: Lesson) -> bool:
-        """Put the lessons here and there; False where a rule is stated already, which the store must refuse."""
+        """Put the lessons into store and model; return False if a rule exists already, which the store must refuse."""
         expected = {
             lesson.id: self.versions[lesson.id][-1].recorded_at if lesson.id in self.versions else None
             for lesson in lessons
@@ -139,7 +139,7 @@ class StoreMachine(RuleBasedStateMachine):
 
     @invariant()
     def now_reads_the_same(self) -> None:
-        """Current versions are the same in both, and are found by their words."""
+        """Check that both have the same current versions, and that these are found by their words."""
         current = [versions[-1] for versions in self.versions.values()]
         shown = [lesson for lesson in current if lesson.state != "forgotten"]
         expected = sorted(shown, key=lambda lesson: (-lesson.recorded_at.timestamp(), lesson.id))
@@ -152,7 +152,7 @@ class StoreMachine(RuleBasedStateMachine):
 
     @invariant()
     def every_instant_reads_the_same(self) -> None:
-        """What was known and true at an instant is the same in both."""
+        """Check that both have the same versions known and true at an instant."""
         span = (self.now - START).total_seconds()
         for share in (0.0, 0.5, 0.9):
             at = START + timedelta(seconds=round(span * share))
@@ -163,7 +163,7 @@ class StoreMachine(RuleBasedStateMachine):
                 with pytest.raises(LessonNotFoundError):
                     self.store.get([id_], as_of=at)
             if share != 0.5:
-                continue  # an index of the past is made for one of the instants: it is dear
+                continue  # an index of the past is expensive, so it is made for one instant only
             query = Query(project=PROJECT, text="apple", as_of=at)
             active = {v.id for v in known if v.state == "active" and _true(v, at)}
             assert {match.id for match in self.store.list_recent(query, 99)} == active

@@ -1,1 +1,1 @@
-"""What is delivered when: one module for each moment, on top of `turn`, which minds what a session was told already."""
+"""What to deliver when: one module a moment, on top of `turn`, which remembers what the session was told already."""

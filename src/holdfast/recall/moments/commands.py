@@ -1,4 +1,4 @@
-"""Before a command: how it failed before, what a trigger knows of it, and once a session a line for its kind."""
+"""Before a command: earlier failures of it, lessons that it triggers, and once a session a line for its kind."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ if TYPE_CHECKING:
     from holdfast.recall.score import Found
 
 ENDINGS = ("commit", "pr")
-"""Kinds of commands by which work is handed in."""
+"""Kinds of commands that hand in work."""
 TESTS = "tests with the change"
 COMMAND, KIND, REMINDER = "about this command", "first command to", "a standing rule this session left out"
 
 
 def before_command(turn: Turn) -> Briefing:
-    """What is known of this command, a trigger's lesson, a line for its kind; at the end what was left out."""
+    """Deliver lessons about this command, a triggered lesson, a line for its kind, and a reminder before handing in."""
     line = turn.call.command
     target = command_target(line)
     if not target or not turn.room:
         return Briefing(moment=turn.moment)
     kinds = command_kinds(line)
-    known = _known(turn, target) if turn.count(reason=COMMAND) < SESSION_COMMAND_LINES else []
+    known = _command_picks(turn, target) if turn.count(reason=COMMAND) < SESSION_COMMAND_LINES else []
     triggered = trigger_picks(turn) if turn.count(reason=TRIGGER) < TRIGGER_LINES else []
     triggered = [pick for pick in triggered if not names_what_runs(pick.found.lesson, line)]
-    if kinds:  # a quoted command of a kind is the kind's: its line is told once a session
+    if kinds:  # the line for the kind, told once a session, covers triggers that only name the command
         triggered = [
             pick for pick in triggered if pick.reason.removeprefix(f"{TRIGGER}: ") in pick.found.lesson.when.literals
         ]
@@ -46,16 +46,16 @@ def before_command(turn: Turn) -> Briefing:
     for kind in kinds:
         reason = f"{KIND} {kind}"
         if not turn.count(reason=reason):
-            parts.append((_of_kind(turn, kind, reason), COMMAND_LINES))
+            parts.append((_kind_picks(turn, kind, reason), COMMAND_LINES))
     if set(kinds).intersection(ENDINGS) and not turn.count(reason=REMINDER):
-        parts.append((_left_out(turn), COMMAND_LINES))
+        parts.append((_reminder_picks(turn), COMMAND_LINES))
     return turn.tell(*parts)
 
 
 def names_what_runs(lesson: Lesson, line: str) -> bool:
-    """Whether the lesson is a command card that says nothing new: the line runs a command that it names.
+    """Return whether the lesson is a command card that says nothing new: the line runs a command that it names.
 
-    A card that tells to run something else first is new all the same.
+    A card that says to run something else first is new even then.
     """
     if not lesson.topic_key.startswith(CARDS) or " && " in lesson.how:
         return False
@@ -66,8 +66,8 @@ def names_what_runs(lesson: Lesson, line: str) -> bool:
     )
 
 
-def _known(turn: Turn, target: str) -> list[Pick]:
-    """Lessons of which this very command is the subject; the card, which names it, says nothing new."""
+def _command_picks(turn: Turn, target: str) -> list[Pick]:
+    """Pick the lessons whose subject is this command, except the card, which names it and says nothing new."""
 
     def about_it(match: Found) -> bool:
         lesson = match.lesson
@@ -82,8 +82,8 @@ def _known(turn: Turn, target: str) -> list[Pick]:
     return [Pick(found=match, reason=COMMAND) for match in drawn.found]
 
 
-def _of_kind(turn: Turn, kind: str, reason: str) -> list[Pick]:
-    """How commands of that kind are run here: the command card, then what most lessons say, then the oldest."""
+def _kind_picks(turn: Turn, kind: str, reason: str) -> list[Pick]:
+    """Pick how such commands are run here: the command card, then what most lessons say, then the oldest."""
     lessons = [lesson for lesson in turn.of_occasions(kind) if not names_what_runs(lesson, turn.call.command)]
     size: dict[str, int] = {}
     for lesson in lessons:
@@ -97,8 +97,8 @@ def _of_kind(turn: Turn, kind: str, reason: str) -> list[Pick]:
     return grouped(sorted(lessons, key=order), reason)
 
 
-def _left_out(turn: Turn) -> list[Pick]:
-    """The rule that tests come with a change, where this session edited code and no test."""
+def _reminder_picks(turn: Turn) -> list[Pick]:
+    """Pick the rule that tests come with a change, if this session edited code and no test."""
     query = replace(turn.query(occasions=("standing",)), exclude=())
     ids = turn.parts.store.match_occasions(query, EDITS_READ)
     rules = [lesson for lesson in get_readable(turn.parts.store, ids) if habit_of(lesson.insight) == TESTS]

@@ -1,4 +1,4 @@
-"""After a failure: what answered this error before."""
+"""After a failure: lessons that answered the same error before."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ANSWERS = "answers this failure"
 
 
 def after_failure(turn: Turn) -> Briefing:
-    """The same error or nearly, one of its class about the same thing, the same command, or a strong match of words."""
+    """Deliver lessons on the same or a similar error, its class and subject, the command, or with strong words."""
     failure = read_failure(turn.call.error, turn.call.command)
     if not (failure.words or failure.target) or not turn.room:
         return Briefing(moment=turn.moment)

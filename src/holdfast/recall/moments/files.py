@@ -1,4 +1,4 @@
-"""Before a file is read or edited: what its text or the session's subject shows to be of use, and linters' rules."""
+"""Before a file is read or edited: triggered lessons, lessons that the session's words agree with, linters' rules."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ FILE, TRIGGER, CARD, BAIT = "about this file", "trigger", "lint card", "a linter
 
 
 def before_file(turn: Turn) -> Briefing:
-    """A trigger's lesson, one about the file that the session's words agree with, and linters' rules."""
+    """Deliver a triggered lesson, or one about the file that the session's words agree with, and linters' rules."""
     files = turn.files()
     if not files or not turn.room:
         return Briefing(moment=turn.moment)
@@ -49,9 +49,9 @@ def before_file(turn: Turn) -> Briefing:
 
 
 def trigger_picks(turn: Turn, files: Sequence[str] = (), symbols: Sequence[str] = ()) -> list[Pick]:
-    """Pick the lessons with a trigger that fits the code or command about to be written or run.
+    """Pick the lessons with a trigger that matches the code or command about to be written or run.
 
-    A place that a model named is not enough, as no file is: the session's words have to agree.
+    A path or symbol that a model chose as a trigger is not enough alone: the session's words must agree.
     """
     call = turn.call
     code = "\n".join(call.writes) if call.edits else call.command
@@ -70,7 +70,7 @@ def trigger_picks(turn: Turn, files: Sequence[str] = (), symbols: Sequence[str] 
 
 
 def matched(lesson: Lesson, query: Query, old: str = "") -> str:
-    """Which trigger of the lesson fits for itself, in words; empty where it stands in the replaced text as well."""
+    """Return the trigger that is enough alone; empty without one, or where the replaced text contains it too."""
     from holdfast.text.globs import glob_matches, names_only_an_ending
     from holdfast.text.shell import simple_commands
     from holdfast.text.triggermatch import begins, stands_in
@@ -82,7 +82,7 @@ def matched(lesson: Lesson, query: Query, old: str = "") -> str:
     for beginning in lesson.when.commands:
         if any(begins(command, beginning) for command in commands):
             return beginning
-    waits = bool(lint_languages(lesson))  # for code that its linter looks at
+    waits = bool(lint_languages(lesson))  # it is delivered for code that its linter checks, not for every such file
     for glob in lesson.globs:
         if waits and names_only_an_ending(glob) and not lesson.when.edited:
             continue
@@ -92,7 +92,7 @@ def matched(lesson: Lesson, query: Query, old: str = "") -> str:
 
 
 def matched_place(lesson: Lesson, query: Query) -> str:
-    """Which path or symbol of the lesson's triggers is in play; empty for none."""
+    """Return the path or symbol among the lesson's triggers that is in play; empty without one."""
     from holdfast.text.globs import glob_matches, names_only_an_ending
 
     waits = not lesson.when.edited and bool(lint_languages(lesson))
@@ -104,7 +104,7 @@ def matched_place(lesson: Lesson, query: Query) -> str:
 
 
 def _agreeing(turn: Turn, places: Mapping[LessonId, str]) -> list[Pick]:
-    """Of lessons whose trigger names a place in play, those that the session's words agree with, the best first."""
+    """Pick lessons whose trigger names a place in play if the session's words agree with them, the best first."""
     if not places:
         return []
     drawn = draw(turn.parts, turn.query(text=_subject(turn)), ("text",), admit=lambda match: match.lesson.id in places)
@@ -116,13 +116,13 @@ def _agreeing(turn: Turn, places: Mapping[LessonId, str]) -> list[Pick]:
 
 
 def _subject(turn: Turn) -> str:
-    """What the session and this edit are about."""
+    """Return the words that say what the session and this edit are about."""
     edit = "\n".join((*turn.call.excerpts, *turn.call.writes))[:EDIT_CHARACTERS]
     return f"{turn.subject()} {telling(edit)}"
 
 
 def _about(turn: Turn, files: Sequence[str], symbols: Sequence[str]) -> list[Pick]:
-    """Lessons about the file, or a close one, that the prompt, the last reply or the edit agree with."""
+    """Pick lessons about the file, or a close one, that the prompt, the last reply or the edit agree with."""
     places = turn.query(paths=files, symbols=symbols)
     if not turn.parts.store.match_paths(places, 1):
         return []
@@ -141,21 +141,21 @@ def _about(turn: Turn, files: Sequence[str], symbols: Sequence[str]) -> list[Pic
 
 
 def _is_card(turn: Turn, match: Found) -> bool:
-    """Whether it is a linter's rule and nothing is written yet: an edit brings it."""
+    """Return whether it is a linter's rule and nothing is written yet: an edit delivers it."""
     return not turn.call.edits and bool(linters_in(f"{match.lesson.title} {match.lesson.insight}"))
 
 
 def _reason(match: Found) -> str:
-    """What the file has to do with it, and the words that agree."""
+    """Return how the lesson relates to the file, and the words that agree."""
     about = FILE if any(map(is_decisive, match.shares)) else f"{FILE}'s neighbour"
     words = ", ".join(match.fit.matched[:3])
     return f"{about}; shares {words}" if words else about
 
 
 def _lint(turn: Turn, path: str) -> tuple[list[Pick], list[Pick]]:
-    """The lessons on linters that look at what this edit writes, and the card: those on linters of many rules.
+    """Return the lessons on linters that check what this edit writes, and the card: lessons on linters of many rules.
 
-    Of both one a linter, what bit most sessions first.
+    Each linter gives one lesson; the linter that came up in most sessions comes first.
     """
     language = language_of(path)
     if not language:

@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     from holdfast.recall.score import Found
 
 WRITTEN_WHOLE = (*MACHINE_OPENINGS, "Implement the following plan:", "[SYSTEM NOTIFICATION")
-"""How prompts begin that a program wrote."""
+"""Beginnings of prompts that a program wrote."""
 RETRIEVERS = ("exact", "text", "path", "pinned", "vector")
 
 
 def prompt(turn: Turn) -> Briefing:
-    """The lessons that the person's words are about; the checkpoint when this session's start delivered nothing."""
+    """Deliver the lessons that the prompt is about, and a checkpoint that the session's start did not deliver."""
     if not any(delivery.moment in RESTORING_MOMENTS for delivery in turn.told):
         turn.checkpoint = turn.restorable(own=False)
     delivered = turn.count("prompt")
@@ -41,12 +41,12 @@ def prompt(turn: Turn) -> Briefing:
 
 
 def _standing(turn: Turn) -> list[Pick]:
-    """At a session's first delivery, in a host that is told nothing at its start: the rules told there elsewhere."""
+    """Pick the standing rules at a session's first delivery, in a host that accepts nothing at its start."""
     if turn.told:
         return []
     from holdfast.recall.moments.start import standing_picks
 
-    picks = standing_picks(turn)  # before the host is asked: its profile costs a hook some milliseconds
+    picks = standing_picks(turn)  # first, because loading the host's profile costs a hook some milliseconds
     return picks if picks and "session_start" not in turn.parts.host(turn.call.host).profile.moments else []
 
 
@@ -69,7 +69,7 @@ def candidates(turn: Turn, words: str) -> list[Found]:
         text=parsed.text, paths=parsed.paths, symbols=parsed.symbols, error=parsed.error, since=parsed.since,
         until=parsed.until,
     )  # fmt: skip
-    query, _ = with_vector(turn.parts, query, local=True)  # a host waits: for no endpoint
+    query, _ = with_vector(turn.parts, query, local=True)  # a host waits, so no request to an endpoint
     drawn = draw(turn.parts, query, RETRIEVERS)
     turn.degraded = drawn.degraded
     return sorted(drawn.found, key=lambda match: -relevance_of(match.shares, match.weight) * turn.favour(match.lesson))

@@ -1,4 +1,4 @@
-"""Whether what a lesson says stands in front of the agent anyway: in its session or in the project's rules files."""
+"""Tells whether the agent sees a lesson's content anyway: in its session or in the project's rules files."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ GOING_ON = ("continue", "resume", "go on with", "carry on", "pick up where", "wh
 
 
 def says_already(turn: Turn, lesson: Lesson) -> bool:
-    """Whether the session or a rules file says what the lesson says, nearly word for word. A question says nothing."""
+    """Return whether the session or a rules file says the same almost word for word. Lines that ask do not count."""
     wanted = frozenset(stem for stem in stems_of(lesson.insight) if stem not in EVERYDAY and len(stem) > 2)
     if len(wanted) < SAID_LEAST_WORDS:
         return False
@@ -37,7 +37,7 @@ def says_already(turn: Turn, lesson: Lesson) -> bool:
 
 
 def shares_subject(prompt: str, task: str) -> bool:
-    """Whether a prompt goes on with a task: it says so, or shares telling words with it."""
+    """Return whether a prompt continues a task: it says so, or shares telling words with it."""
     opening = " ".join(prompt.lower().split()[:OPENING_WORDS])
     if any(phrase in opening for phrase in GOING_ON):
         return True
@@ -53,10 +53,10 @@ def _rules(turn: Turn) -> Iterator[str]:
 
 
 def _says(text: str, wanted: frozenset[str], least: float) -> bool:
-    """Whether so many of the words stand together in a few lines of the text."""
+    """Return whether that share of the words occurs within a few lines of the text."""
     most = least * len(wanted)
     low = text.lower()
-    if sum(stem in low for stem in wanted) < most:  # cheap, and nearly always the answer
+    if sum(stem in low for stem in wanted) < most:  # cheap, and decides nearly every case
         return False
     return any(len(wanted & stems_of(piece)) >= most for piece in _pieces(text))
 

@@ -31,20 +31,20 @@ NEEDED = ("heeded", "helped")
 
 
 def session_start(turn: Turn) -> Briefing:
-    """The checkpoint and the lessons about its files, the standing rules, and how many more."""
+    """Deliver the checkpoint, a lesson about its files, the standing rules, and the number of further lessons."""
     turn.checkpoint = turn.restorable(own=True)
     count = len(turn.parts.store.list_recent(turn.query(), COUNTED))
-    return turn.tell((_of_task(turn), RESTORED_LINES), (standing_picks(turn), STANDING_LINES), extra=count)
+    return turn.tell((_task_picks(turn), RESTORED_LINES), (standing_picks(turn), STANDING_LINES), extra=count)
 
 
 def after_compaction(turn: Turn) -> Briefing:
-    """The task's state, the lessons about its files, and the standing rules, which the agent has lost too."""
+    """Deliver the task's state, a lesson about its files, and the standing rules, which the agent has lost too."""
     turn.checkpoint = turn.restorable(own=True)
-    return turn.tell((_of_task(turn), RESTORED_LINES), (standing_picks(turn), STANDING_LINES))
+    return turn.tell((_task_picks(turn), RESTORED_LINES), (standing_picks(turn), STANDING_LINES))
 
 
-def _of_task(turn: Turn) -> list[Pick]:
-    """Lessons about the files of the task that is restored, those that fit its goal first."""
+def _task_picks(turn: Turn) -> list[Pick]:
+    """Pick lessons about the files of the restored task, those that match its goal first."""
     if turn.checkpoint is None or not turn.checkpoint.files:
         return []
     from holdfast.recall.retrieve import draw
@@ -57,7 +57,7 @@ def _of_task(turn: Turn) -> list[Pick]:
 
 
 def standing_picks(turn: Turn) -> list[Pick]:
-    """The pinned lessons and the standing rules, first what is to be told first; groups once."""
+    """Pick the pinned lessons and the standing rules, most important first, each group once."""
     matches = turn.parts.store.list_pinned(turn.query(), STANDING_LINES)
     pinned = get_readable(turn.parts.store, [match.id for match in matches])
     standing = turn.of_occasions("standing")
@@ -76,13 +76,13 @@ def grouped(lessons: Sequence[Lesson], reason: str) -> list[Pick]:
             continue
         delivered_keys |= own
         also = tuple(other.id for other in lessons if other is not lesson and keys[other.id] <= own)
-        general = is_standing(lesson) or not lesson.symbols  # a file where it once bit says nothing
+        general = is_standing(lesson) or not lesson.symbols  # the file in which a rule was learnt says nothing
         picks.append(Pick(found=match, reason=PINNED if lesson.pinned else reason, also=also, general=general))
     return picks
 
 
 def _ordered(turn: Turn, lessons: Iterable[Lesson]) -> list[Lesson]:
-    """Pinned ones, then the same person's, then those that sessions needed, then the oldest."""
+    """Sort: pinned lessons, then not those of other persons, then those that sessions needed, then the oldest."""
     lessons = list(lessons)
     needed = _needed(turn, lessons)
     person = _present_person(turn, lessons)
@@ -97,7 +97,7 @@ def _ordered(turn: Turn, lessons: Iterable[Lesson]) -> list[Lesson]:
 
 
 def _needed(turn: Turn, lessons: Sequence[Lesson]) -> dict[LessonId, int]:
-    """In how many sessions each of the lessons was heeded or helped."""
+    """Return in how many sessions each lesson was heeded or helped."""
     if not lessons:
         return {}
     where = LogFilter(project=turn.place.project.id, limit=OUTCOMES_READ)
@@ -109,7 +109,7 @@ def _needed(turn: Turn, lessons: Sequence[Lesson]) -> dict[LessonId, int]:
 
 
 def _present_person(turn: Turn, lessons: Sequence[Lesson]) -> str:
-    """Who works in this folder, where a lesson names who stated it: to ask git costs a process."""
+    """Return who works in this folder, only if a lesson names its author: asking git costs a process."""
     if not any(lesson.provenance.person for lesson in lessons):
         return ""
     return turn.parts.workspace.person(turn.place).id

@@ -1,8 +1,9 @@
-"""One call of a host with what its session was told already: which lessons may still be told, and in which lines.
+"""One call of a host with its session's deliveries: decides which lessons may still be told, and compiles their lines.
 
-An agent is told at most SESSION_LIMIT different lines in a session, nothing twice unless it lost its context, no other
-member of a group that was told, nothing that its own session taught or has said itself, and nothing that stands in the
-project's rules files. A lesson on probation is told only where it fits most closely, one a delivery.
+An agent is told at most SESSION_LIMIT different lines in a session. It is told nothing twice unless it lost its
+context, nothing from a group of which it was told a member, nothing that its own session taught or said, and nothing
+that the project's rules files contain. A lesson on probation needs the closest kind of match, and a delivery has at
+most one.
 """
 
 from __future__ import annotations
@@ -58,20 +59,20 @@ if TYPE_CHECKING:
 
 
 class Pick(Frozen):
-    """A lesson to be told, why, and the others of its group."""
+    """A lesson to be told, the reason, and the others of its group."""
 
     found: Found
     reason: str = ""
-    """In a few words; empty: what was found tells it."""
+    """A few words; empty: derived from the match."""
     also: tuple[LessonId, ...] = ()
     general: bool = False
-    """It holds for all work: what it was once about says nothing."""
+    """It holds for all work, so its places and their state are not mentioned."""
     again: bool = False
-    """It is told although it, or its group, was told before: a reminder."""
+    """It is a reminder: it is told even if it or its group was told before."""
 
 
 class Turn:
-    """A call, its session's log, and the delivery that is made of them."""
+    """A call, its session's log, and the delivery that results from them."""
 
     def __init__(self, parts: Parts, place: Place, call: HookCall, moment: Moment) -> None:
         self.parts, self.place, self.call, self.moment = parts, place, call, moment
@@ -79,7 +80,7 @@ class Turn:
         self.budget = self.profile.budget_tokens
         where = LogFilter(project=place.project.id, session=call.session)
         self.told = [delivery for delivery in parts.store.find_records(Delivery, where) if delivery.agent == call.agent]
-        """What this agent was ever told in this session, newest first."""
+        """Everything this agent was told in this session, newest first."""
         self.known = () if moment == "after_compaction" else _since_compaction(self.told)
         """What it was told and still has in its context."""
         self.shown = tuple(dict.fromkeys(delivery.lesson for delivery in self.known))
@@ -87,9 +88,9 @@ class Turn:
         self.news: Ranked | None = None
         self.offer: Callable[[Briefing], None] | None = None
         self.read: list[Ranked] = []
-        """Every lesson that was judged against the code."""
+        """Every lesson whose freshness was checked."""
         self.withheld: dict[LessonId, Lesson] = {}
-        """Lessons that would have been told and are held back at random; the next best is told instead."""
+        """Lessons that chance withholds from this session; the next best is told instead."""
         self.degraded = ""
         self._weights: Weights | None = None
         self._line = ""
@@ -100,7 +101,7 @@ class Turn:
 
     @property
     def room(self) -> int:
-        """Lines that may still be told. What was told again because a compaction took it away does not count."""
+        """Lines that may still be told. Lines repeated after a compaction do not count."""
         lines: set[tuple[object, int]] = set()
         before: set[LessonId] = set()
         for delivery in reversed(self.told):
@@ -110,7 +111,7 @@ class Turn:
         return max(0, SESSION_LIMIT - len(lines) - (self.news is not None))
 
     def count(self, moment: str = "", reason: str = "") -> int:
-        """Lines told at that moment, for a reason that begins so; a group is one line."""
+        """Count the lines told at that moment whose reason begins with `reason`; a group is one line."""
         return len({
             (delivery.at, delivery.rank)
             for delivery in self.told
@@ -118,26 +119,26 @@ class Turn:
         })  # fmt: skip
 
     def keys_told(self) -> frozenset[str]:
-        """The keys of the groups that were told."""
+        """Return the keys of the groups that were told."""
         if self._keys is None:
             lessons = get_readable(self.parts.store, self.shown) if self.shown else []
             self._keys = frozenset().union(*map(group_keys, lessons))
         return self._keys
 
     def subject(self) -> str:
-        """The telling words of what the session is about now: of its last two prompts and the last reply."""
+        """Return the telling words of the session's last two prompts and its last reply."""
         texts = [*self.said("prompt", 2), *self.said("reply", 1)]
         return " ".join(telling(text[:SUBJECT_CHARACTERS]) for text in texts)
 
     def said(self, kind: EventKind, last: int) -> list[str]:
-        """The texts of the last few prompts or replies of this session."""
+        """Return the texts of the last few prompts or replies of this session."""
         where = EventFilter(project=self.place.project.id, session=self.call.session, kind=kind, last=last)
         return [event.text for _, event in self.parts.store.find_events(where)]
 
     # Queries
 
     def query(self, **fields: object) -> Query:
-        """A query of this place that leaves out what was shown."""
+        """Return a query at this location that leaves out what was shown."""
         return Query(
             project=self.place.project.id,
             staged=self._seen_here(),
@@ -149,30 +150,30 @@ class Turn:
         )
 
     def _seen_here(self) -> tuple[LessonId, ...] | None:
-        """The staged lessons that are seen here, looked up once a turn."""
+        """Return the staged lessons that are visible here, looked up once a turn."""
         if not self._seen:
             self._seen.append(seen_here(self.parts, self.place))
         return self._seen[0]
 
     def files(self) -> tuple[str, ...]:
-        """The call's files, relative to the project."""
+        """Return the call's files, relative to the project."""
         relative = [self.parts.workspace.relative(self.place, path, self.call.cwd) for path in self.call.paths]
         return tuple(dict.fromkeys(path for path in relative if path))
 
     def of_occasions(self, *names: str) -> list[Lesson]:
-        """The lessons of those occasions that may be told, oldest first."""
+        """Return the lessons of those occasions that may be told, oldest first."""
         ids = self.parts.store.match_occasions(self.query(occasions=names), OCCASION_DEPTH)
         return [lesson for lesson in get_readable(self.parts.store, ids) if self.may_tell(lesson)]
 
     def may_tell(self, lesson: Lesson) -> bool:
-        """Whether the agent has it neither from this session, which taught it, nor from a rules file it reads."""
+        """Return False for a lesson that the agent still has from this session, or from a rules file the host reads."""
         session = self.call.session
         learnt_here = session == lesson.provenance.session or session in lesson.sessions_seen
         forgot = bool(self.call.agent) or any(delivery.moment == "after_compaction" for delivery in self.told)
         return not (learnt_here and not forgot) and not self._host_reads(lesson)
 
     def _host_reads(self, lesson: Lesson) -> bool:
-        """Whether the host reads the rules file that an agent wrote the lesson into: it tells its rules by itself."""
+        """Return whether an agent wrote the lesson into a rules file that the host reads itself."""
         path = lesson.provenance.origin.partition("#")[0].replace("%23", "#") if lesson.trust == "agent" else ""
         if not path:
             return False
@@ -193,7 +194,7 @@ class Turn:
     # The delivery
 
     def take_news(self) -> None:
-        """Make room for a lesson whose code got worse in this session, if there is one."""
+        """Reserve room for a lesson whose code got worse during this session, if there is one."""
         if not self.room:
             return
         try:
@@ -203,7 +204,7 @@ class Turn:
 
             self.news = find_news(self.parts, self.place, self.call, self.told)
         except StoreError:
-            return  # it writes down what it sees; without that, the others are delivered all the same
+            return  # the notice could not be recorded, but the other lessons are delivered
         if self.news is None:
             return
         line = compile_line(self.news.lesson, self.news.caveat, min(LINE_TOKENS, self.budget - FRAME_TOKENS))
@@ -212,7 +213,7 @@ class Turn:
         self.shown = (*self.shown, self.news.lesson.id)
 
     def with_news(self, briefing: Briefing) -> Briefing:
-        """The briefing with that lesson before the others."""
+        """Return the briefing with the notice about that lesson before the others."""
         if self.news is None:
             return briefing
         items = (self.news, *(replace(item, rank=item.rank + 1) for item in briefing.items))
@@ -222,7 +223,7 @@ class Turn:
     def tell(self, *parts: tuple[Sequence[Pick], int], extra: int = 0) -> Briefing:
         """Deliver the first few allowed picks of each part, in their order, and the checkpoint if one is restored.
 
-        `extra` counts lessons of which there are more.
+        `extra` counts further lessons.
         """
         chosen = self._choose(parts)
 
@@ -236,7 +237,7 @@ class Turn:
         return self._compile(chosen, weighed, extra)
 
     def _choose(self, parts: Sequence[tuple[Sequence[Pick], int]]) -> list[Pick]:
-        """Groups once, nothing that was told, learnt here, said here or written in a rules file."""
+        """Choose each group once, and nothing that was told, learnt here, said here or written in a rules file."""
         chosen: list[Pick] = []
         room = self.room
         if not room or not any(picks for picks, _ in parts):
@@ -264,7 +265,7 @@ class Turn:
         return pick.again or not self._is_said(lesson)
 
     def _is_withheld(self, pick: Pick) -> bool:
-        """Whether chance keeps the lesson from this session: never a pinned one, and never a reminder."""
+        """Return whether chance withholds the lesson from this session; never a pinned one, and never a reminder."""
         lesson = pick.found.lesson
         if pick.again or not may_withhold(lesson):
             return False
@@ -274,7 +275,7 @@ class Turn:
         return True
 
     def _is_said(self, lesson: Lesson) -> bool:
-        from holdfast.recall.moments.saying import says_already  # only where there is something to tell
+        from holdfast.recall.moments.saying import says_already  # loaded only when a lesson is about to be told
 
         return says_already(self, lesson)
 
@@ -307,7 +308,7 @@ class Turn:
         )  # fmt: skip
 
     def _checkpoint_text(self, shared: bool) -> str:
-        """The checkpoint to restore, compiled; within half of the budget when lessons share it."""
+        """Return the compiled checkpoint to restore, within half of the budget when lessons share it."""
         if self.checkpoint is None:
             return ""
         from holdfast.curation.taskstate import render
@@ -315,8 +316,8 @@ class Turn:
         return render(self.checkpoint, self.budget // 2 if shared else self.budget - FRAME_TOKENS)
 
     def restorable(self, own: bool) -> Checkpoint | None:
-        """The current checkpoint when it is recent and its task goes on; `own`: also one of this very session."""
-        from holdfast.curation.taskstate import current  # before a file or a command nothing is restored
+        """Return the current checkpoint if it is recent and its task continues; `own` admits this session's own."""
+        from holdfast.curation.taskstate import current  # loaded late: before a file or a command nothing is restored
 
         checkpoint = current(self.parts, self.place)
         if checkpoint is None or checkpoint.id in self.shown or (checkpoint.session == self.call.session and not own):
@@ -325,10 +326,10 @@ class Turn:
         return checkpoint if recent and (checkpoint.session == self.call.session or self._goes_on(checkpoint)) else None
 
     def _goes_on(self, checkpoint: Checkpoint) -> bool:
-        """Whether another session's task is the one at hand: nobody took it up, and it was not left as done.
+        """Return whether this session continues another session's task: it is open and no other session took it up.
 
-        A session that ended after it wrote something down has gone on from there: then only words or files that the
-        task and this call share tell that it goes on.
+        If that session ended or another one took the task up, the task continues only if the prompt shares words with
+        it, or changed files of the work tree do.
         """
         log = LogFilter(project=self.place.project.id, lesson=LessonId(checkpoint.id), limit=1)
         where = EventFilter(project=self.place.project.id, session=checkpoint.session, last=1)
@@ -344,24 +345,24 @@ class Turn:
 
 
 def telling(text: str, most: int = SUBJECT_WORDS) -> str:
-    """The first so many words of a text that are not everyday ones: each costs a look-up."""
+    """Return the first `most` words of a text that are not everyday words; each word costs a look-up."""
     words = (term for term in terms(text) if stem(term) not in EVERYDAY and len(term) > 2)
     return " ".join(islice(words, most))
 
 
 def _warning(ranked: Ranked) -> str:
-    """What became of the lesson's code, and what to do about it."""
+    """Return what changed in the lesson's code, and what to do about it."""
     worse = ranked.freshness in ("drifted", "changed", "orphaned")
     return f"{ranked.caveat}: check before relying on it" if worse and ranked.caveat else ranked.caveat
 
 
 def as_found(lessons: Iterable[Lesson]) -> list[Found]:
-    """Lessons that no question found."""
+    """Wrap lessons that no retriever found."""
     return [Found(lesson=lesson, shares=(), fit=Fit(), stems=frozenset()) for lesson in lessons]
 
 
 def _since_compaction(deliveries: Iterable[Delivery]) -> tuple[Delivery, ...]:
-    """What the agent was shown and still has: deliveries (newest first) since the last one after a compaction."""
+    """Return the deliveries (newest first) since the last compaction, which the agent still has in its context."""
     known: list[Delivery] = []
     restored = None
     for delivery in deliveries:
@@ -374,7 +375,7 @@ def _since_compaction(deliveries: Iterable[Delivery]) -> tuple[Delivery, ...]:
 
 
 def _is_closest(match: Found) -> bool:
-    """The very symbol, command or failure, or a distinctive name: nearer than the file, a trigger or some words."""
+    """Return whether the match is by symbol, command, failure or distinctive name, not by file, trigger or words."""
     lesson = match.lesson
     by_place = any(share.lane == "symbol" and is_decisive(share) for share in match.shares)
     by_name = any(share.lane == "exact" and share.raw >= SURE_EXACT for share in match.shares)

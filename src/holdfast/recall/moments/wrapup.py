@@ -1,6 +1,6 @@
-"""Wrap-up: the agent is asked, once a session and only after real work, to note what the next one should know.
+"""Wrap-up: asks the agent, once a session and only after real work, to note what the next session should know.
 
-It costs the user a turn of the agent, so it is off until the user switches it on.
+It costs the user a turn of the agent, so it is off by default.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ REQUEST = (
 
 
 def ask_to_wrap_up(parts: Parts, place: Place, call: HookCall) -> str:
-    """What the host is told so that the agent goes on once; empty where it is not to be asked, or was."""
+    """Return the answer that makes the agent go on once; empty if it should not be asked or was asked already."""
     profile = parts.host(call.host).profile
     if call.name != profile.stop_hook or not profile.stop_reply or call.agent or not call.session:
         return ""
@@ -35,7 +35,7 @@ def ask_to_wrap_up(parts: Parts, place: Place, call: HookCall) -> str:
 
 
 def note_asked(parts: Parts, session: SessionId) -> None:
-    """Write down that the agent of the session was asked."""
+    """Record that the agent of the session was asked."""
     parts.store.set_state(WRAPPED_UP, session, "yes")
 
 

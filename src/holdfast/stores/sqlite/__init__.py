@@ -1,4 +1,4 @@
-"""The SQLite backend: everything of one user in one file."""
+"""The SQLite backend: all data of one user in one file."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 
 def make(options: Mapping[str, str]) -> SqliteStore:
-    """A store, not opened yet, for `url` = `sqlite:///absolute/path`.
+    """Return a store, not opened yet, for `url` = `sqlite:///absolute/path`.
 
     `timeout_s` (default 30) is how long a call may wait for another process before StoreLockedError. With `upgrade` =
-    `no` an older schema raises SchemaTooOldError. With `frozen` = `yes` a file whose companions cannot be made is read
-    as it lies there. Raises InvalidValueError for another kind of URL.
+    `no` an older schema raises SchemaTooOldError. With `frozen` = `yes` a file beside which SQLite cannot make its own
+    files is opened read-only without them. Raises InvalidValueError for another kind of URL.
     """
     from holdfast.stores.sqlite.store import SqliteStore
 

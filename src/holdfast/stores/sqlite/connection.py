@@ -1,16 +1,16 @@
-"""One connection to the file: how it is opened, how turns on it are taken, how it is let go.
+"""One connection to the file: opening it, transactions on it, and closing it.
 
-Any thread may use it; turns are taken one after another. A read is one deferred transaction, a write one
-`BEGIN IMMEDIATE` under a lock file: SQLite's own waiting is unfair, and with eight writers the lock file doubles the
-throughput and cuts the longest wait to a sixth.
+Threads share the connection and take turns. A read is one deferred transaction, a write one `BEGIN IMMEDIATE` under a
+lock file. SQLite's own waiting is unfair: with eight writers the lock file doubles the throughput and cuts the longest
+wait to a sixth.
 
-Commits are `synchronous=NORMAL`: an acknowledged write survives a killed process, not a power cut. A person's lesson
-is committed `FULL`.
+Commits are `synchronous=NORMAL`: an acknowledged write survives a killed process, but not a power cut. A person's
+lesson is committed with `FULL`.
 
-Letting go: SQLite moves the write-ahead log into the file when the last connection closes, with two flushes to the
-disk. A hook that leaves by `os._exit` without closing skips them; the next opener recovers the log, and nothing is
-lost. But then the log only grows, since an opener that is alone does not know what was moved already. So who finds it
-over `LOG_LIMIT` closes after all, and empties it.
+When the last connection closes, SQLite moves the write-ahead log into the file, with two flushes to the disk. A hook
+that leaves by `os._exit` without closing skips them; the next opener recovers the log, and nothing is lost. But then
+the log only grows, because a process that opens the file alone does not know what was moved already. So a connection
+closes properly and empties the log if it finds the log over `LOG_LIMIT`.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 SCHEMA = 5
-"""Number of the newest migration: what `PRAGMA user_version` says of a file this code can use."""
+"""Number of the newest migration: the `PRAGMA user_version` of a file that this code can use."""
 LONGEST_NAP_S = 0.004
 """Longest pause in seconds between two questions for the lock."""
 CACHE = -16_000
@@ -49,45 +49,45 @@ needs, from the system's own cache."""
 
 
 _DRIVERS = (sqlite3.Error, OSError, UnicodeDecodeError)
-"""What the driver raises; the last when its own message quotes a damaged schema."""
+"""Errors that the driver raises; the last when its own message quotes a damaged schema."""
 
 
 LOG_LIMIT = 1_000_000
 """Bytes of a write-ahead log; a longer one is emptied when a connection closes. Who opens the file alone, as a
 hook does, reads the whole log first: 1.3 ms a megabyte."""
 LEFT_AS_IT_IS = (StoreLockedError, StoreCorruptError, SchemaTooOldError, SchemaTooNewError)
-"""Why a file cannot be opened that reading it as it lies there would not help with, or that would make unsafe."""
+"""Errors of opening for which a read-only open without the log would not help, or would be unsafe."""
 
 
 class Connection:
-    """A file's connection. `reading` and `writing` give turns: `with connection.writing() as sql: ...`."""
+    """A connection to one file. `reading` and `writing` return transactions: `with connection.writing() as sql:`."""
 
     schema = SCHEMA
-    """What `PRAGMA user_version` says of a file of this kind that needs no migration."""
+    """The `PRAGMA user_version` of a file of this kind that needs no migration."""
     migrations = "migrations"
-    """The folder beside this module with the SQL files that lead there."""
+    """The folder beside this module with the SQL files of its migrations."""
     text_factory: Callable[[bytes], str] | type[str] = staticmethod(text_of)
-    """What reads a text column; `str` is quicker and raises for the whole answer when one text is damaged."""
+    """Decodes a text column; `str` is quicker, but one damaged text makes it raise for the whole answer."""
 
     def __init__(self, path: str, timeout_s: float, upgrade: bool = True, frozen: bool = False) -> None:
-        """`upgrade`: bring an older schema up to date, which takes long. `frozen`: see `open`."""
+        """Set up without opening. `upgrade` migrates an older schema, which takes long; for `frozen` see `open`."""
         self.path = path
         self.timeout_s = timeout_s
         self._upgrade = upgrade
         self._frozen = frozen
         self.frozen_by: StoreError | None = None
-        """Why the file is read as it lies there and cannot be written; None for a file that is open as usual."""
+        """Why the file is open read-only without its log; None for a file that is open as usual."""
         self._turns = RLock()
         self._lock = FileLock(path + ".lock")
         self._sql: sqlite3.Connection | None = None
         self._writes = 0
 
     def open(self) -> None:
-        """Open the file, made with mode 0600 when it is not there, and bring its schema up to date.
+        """Open the file, create it with mode 0600 if it does not exist, and bring its schema up to date.
 
-        Costs one pragma when the schema is current. With `frozen`, a file that SQLite cannot open because there is no
-        room or no right to make the files beside it is read as it lies there; writing then raises what SQLite said
-        first. Only for a process that soon ends: it does not see what others write. Raises StoreError.
+        It costs one pragma when the schema is current. With `frozen`, a file beside which SQLite cannot make its own
+        files, for lack of room or rights, is opened read-only without them; writing then raises SQLite's first error.
+        This is only for a process that soon ends, because it does not see what others write. Raises StoreError.
         """
         if self._sql is not None:
             return
@@ -127,16 +127,16 @@ class Connection:
             raise
 
     def _is_whole_without_log(self) -> bool:
-        """Whether the file alone holds everything: there is no write-ahead log, or an empty one."""
+        """Return whether the file alone has all data: there is no write-ahead log, or an empty one."""
         try:
             return os.path.getsize(self.path) > 0 and _log_size(self.path) == 0
         except OSError:
             return False
 
     def close(self) -> None:
-        """Let go of the file; the last one to do so moves the write-ahead log into it.
+        """Close the file; the last connection to close moves the write-ahead log into it.
 
-        A long log is emptied as far as others' reading allows, also when others stay.
+        A long log is emptied even while others stay open, as far as their reading allows.
         """
         with self._turns:
             if self._sql is not None:
@@ -144,7 +144,7 @@ class Connection:
                     if _log_size(self.path) > LOG_LIMIT:
                         self._sql.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
                 except (sqlite3.Error, OSError):
-                    pass  # a read-only file, or another process writes for long: whoever closes next does it
+                    pass  # a read-only file, or another process writes for long: the next to close empties it
                 self._sql.close()
                 self._sql = None
             self._lock.close()
@@ -158,15 +158,15 @@ class Connection:
 
     @property
     def turns(self) -> RLock:
-        """What a thread holds while it uses the connection outside of `reading` and `writing`."""
+        """The lock to hold while a thread uses the connection outside `reading` and `writing`."""
         return self._turns
 
     def reading(self) -> Turn:
-        """A turn in which every question sees the same state."""
+        """Return a transaction in which every query sees the same state."""
         return Turn(self, "BEGIN")
 
     def writing(self, *, durable: bool = False) -> Turn:
-        """A turn that is kept whole or not at all; `durable` flushes it to the disk before it returns."""
+        """Return a transaction that is written whole or not at all; `durable` flushes it to the disk at its end."""
         return Turn(self, "BEGIN IMMEDIATE", durable=durable)
 
     def checkpoint(self) -> None:
@@ -178,7 +178,7 @@ class Connection:
                 raise translate(exc, self.path) from exc
 
     def count_write(self) -> None:
-        """Give the memory for pages back every so often."""
+        """Count a write; after every WRITES_BEFORE_SHRINK of them release the page cache."""
         self._writes += 1
         if self._writes % WRITES_BEFORE_SHRINK == 0:
             self.sql.execute("PRAGMA shrink_memory")
@@ -190,26 +190,26 @@ class Connection:
             raise StoreLockedError(waited, hint=HINTS[StoreLockedError])
 
     def unlock(self) -> None:
-        """Give the lock file back."""
+        """Release the lock file."""
         self._lock.release()
 
 
 class Turn:
-    """One transaction: committed at the end, rolled back on any error; the driver's errors become ours."""
+    """One transaction: committed at the end, rolled back on any error. It translates the driver's errors."""
 
     def __init__(self, connection: Connection, begin: str, *, durable: bool = False) -> None:
-        self._of = connection
+        self._connection = connection
         self._begin = begin
         self._durable = durable
 
     def __enter__(self) -> sqlite3.Connection:
-        self._of._turns.acquire()
+        self._connection._turns.acquire()
         try:
-            sql = self._of.sql
+            sql = self._connection.sql
             if self._begin != "BEGIN":
-                if self._of.frozen_by is not None:
-                    raise self._of.frozen_by
-                self._of.lock()
+                if self._connection.frozen_by is not None:
+                    raise self._connection.frozen_by
+                self._connection.lock()
             if self._durable:
                 sql.execute("PRAGMA synchronous=FULL")
             sql.execute(self._begin)
@@ -217,50 +217,51 @@ class Turn:
         except BaseException as exc:
             self._leave()
             if isinstance(exc, _DRIVERS):
-                raise translate(exc, self._of.path) from exc
+                raise translate(exc, self._connection.path) from exc
             raise
 
     def __exit__(self, kind: type[BaseException] | None, exc: BaseException | None, trace: object) -> None:
         try:
             if kind is None:
-                self._of.sql.execute("COMMIT")
+                self._connection.sql.execute("COMMIT")
                 if self._begin != "BEGIN":
-                    self._of.count_write()
+                    self._connection.count_write()
         except sqlite3.Error as failure:
             self._undo()
-            raise translate(failure, self._of.path) from failure
+            raise translate(failure, self._connection.path) from failure
         finally:
             if kind is not None:
                 self._undo()
             self._leave()
+        # In a write such an error may be the caller's own; in a read only a damaged row causes it.
         reads = self._begin == "BEGIN"
         if exc is not None and (isinstance(exc, _DRIVERS) or (reads and _tells_of_damage(exc))):
-            raise translate(exc, self._of.path) from exc
+            raise translate(exc, self._connection.path) from exc
 
     def _undo(self) -> None:
         try:
-            if self._of.sql.in_transaction:  # after a full disk SQLite has rolled back by itself
-                self._of.sql.execute("ROLLBACK")
+            if self._connection.sql.in_transaction:  # on a full disk SQLite rolls back by itself
+                self._connection.sql.execute("ROLLBACK")
         except (sqlite3.Error, StoreError):
-            pass  # the error that led here is the one to tell; an open transaction dies with the connection
+            pass  # the first error is the one to report; an open transaction ends with the connection
 
     def _leave(self) -> None:
         try:
-            if self._durable and self._of._sql is not None:
-                self._of._sql.execute("PRAGMA synchronous=NORMAL")
+            if self._durable and self._connection._sql is not None:
+                self._connection._sql.execute("PRAGMA synchronous=NORMAL")
             if self._begin != "BEGIN":
-                self._of.unlock()
+                self._connection.unlock()
         finally:
-            self._of._turns.release()
+            self._connection._turns.release()
 
 
 def _tells_of_damage(exc: BaseException) -> bool:
-    """Whether reading ended by a value that no row of ours has: a text where a number belongs, a number too large."""
+    """Return whether a read met a value that we never write: a text instead of a number, a number too large."""
     return isinstance(exc, (TypeError, ValueError, OverflowError)) and not isinstance(exc, HoldfastError)
 
 
 def _log_size(path: str) -> int:
-    """Bytes of the write-ahead log beside the file. Raises OSError."""
+    """Return the bytes of the write-ahead log beside the file. Raises OSError."""
     try:
         return os.stat(path + "-wal").st_size
     except FileNotFoundError:
@@ -268,12 +269,12 @@ def _log_size(path: str) -> int:
 
 
 def _in_uri(path: str) -> str:
-    """The path as it stands in a `file:` URI."""
+    """Return the path as a `file:` URI needs it."""
     return path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
 
 
 def _make_private(path: str) -> None:
-    """Make the file 0600 (and its folder 0700 when it is new), before anything is in it."""
+    """Create the file with mode 0600 before it has content (a new folder with 0700), or correct its mode."""
     try:
         if os.stat(path).st_mode & 0o077:
             os.chmod(path, 0o600)

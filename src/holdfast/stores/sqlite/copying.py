@@ -1,4 +1,4 @@
-"""Whole copies of the database: written for a backup, and taken over from one."""
+"""Copies of the whole database: written for a backup, and restored from one."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ NAP_S = 0.05
 
 
 def write_copy(connection: Connection, path: str) -> None:
-    """Write the whole database into a new file, as of one instant. Raises StoreError."""
+    """Write a snapshot of the whole database into a new file. Raises StoreError."""
     with connection.turns:
         try:
-            # not the driver's `backup`: VACUUM leaves out free pages, which can still hold erased words
+            # VACUUM leaves out free pages, which can still hold erased words; the driver's `backup` copies them.
             connection.sql.execute("VACUUM INTO ?", (path,))
         except sqlite3.Error as exc:
             raise translate(exc, connection.path) from exc
 
 
 def take_copy(connection: Connection, path: str) -> None:
-    """Replace the whole database by the copy, in one transaction. Raises StoreError; then nothing has changed.
+    """Replace the whole database by the copy, in one transaction. On StoreError nothing has changed.
 
     Other processes may have the database open: for them it is one large write.
     """
@@ -43,7 +43,7 @@ def _copy_pages(connection: Connection, path: str) -> None:
     deadline = time.monotonic() + connection.timeout_s
 
     def stop_waiting(status: int, remaining: int, total: int) -> None:
-        """The driver tries again for ever while the database is locked; so this ends it."""
+        """Stop at the deadline: the driver itself retries for ever while the database is locked."""
         if time.monotonic() > deadline and status in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
             raise StoreLockedError(f"{connection.path} is locked by another process", hint=HINTS[StoreLockedError])
 

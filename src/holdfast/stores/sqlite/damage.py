@@ -1,7 +1,7 @@
-"""Rows whose documents cannot be read: finding them, and setting them aside.
+"""Finds rows whose documents cannot be read, and sets them aside.
 
-A row set aside is copied, byte for byte, to the table `set_aside` before it leaves its own table. What derives from a
-lesson version (its full text, anchors, tokens, vectors) goes with it and can be made again.
+A row set aside is copied, byte for byte, to the table `set_aside` before it leaves its own table. The rows derived from
+a lesson version (its full text, anchors, tokens, vectors) are deleted with it; they can be rebuilt.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ DOCUMENTS: dict[str, tuple[str, type[Frozen]]] = {
     "events": ("position", Event),
     **{table: ("position", kind) for kind, (table, _) in eventlog.TABLES.items()},
 }
-"""Tables that hold documents: the column that numbers the rows, and the record of a document."""
+"""Tables that hold documents: the column that numbers the rows, and the type of the record."""
 
 
 def find_damaged(sql: sqlite3.Connection) -> dict[str, list[int]]:
-    """Numbers of the rows that cannot be read, by table; tables with none left out."""
+    """Return the numbers of the rows that cannot be read, by table; tables without any are left out."""
     damaged = {table: list(_damaged_rows(sql, table)) for table in DOCUMENTS}
     return {table: rows for table, rows in damaged.items() if rows}
 
 
 def set_aside(sql: sqlite3.Connection) -> dict[str, int]:
-    """Move the damaged rows to the table `set_aside`; rows moved, by table."""
+    """Move the damaged rows to the table `set_aside`; return the number of rows moved, by table."""
     damaged = find_damaged(sql)
     for table, rows in damaged.items():
         column, _ = DOCUMENTS[table]
@@ -65,6 +65,6 @@ def _damaged_rows(sql: sqlite3.Connection, table: str) -> Iterator[int]:
 
 
 def _columns_as_json(sql: sqlite3.Connection, table: str) -> str:
-    """SQL for the row's other columns as a JSON object; bytes that are no text are written in hexadecimal."""
+    """Return SQL for the row's other columns as a JSON object, with every value in hexadecimal."""
     names = [name for _, name, *_ in sql.execute(f"PRAGMA table_info({table})") if name != "doc"]
     return "json_object(" + ", ".join(f"'{name}', hex({name})" for name in names) + ")"

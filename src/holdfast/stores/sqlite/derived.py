@@ -1,7 +1,6 @@
-"""What is kept of a current version besides its document, to be found by: anchors, exact tokens, triggers, full
-text.
+"""The derived rows by which a current version is found: anchors, exact tokens, triggers, full text.
 
-All of it can be made again from the documents. A version that is no longer current has none of it.
+All of them can be rebuilt from the documents. A version that is no longer current has none.
 """
 
 from __future__ import annotations
@@ -19,11 +18,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 SEARCHABLE = ("candidate", "probation", "active", "superseded", "retired", "quarantined")
-"""States whose lessons are in the indexes: all but the tombstone's."""
+"""States whose lessons are in the indexes: all except tombstones."""
 
 
 def index(sql: sqlite3.Connection, row: int, lesson: Lesson, owner: str, with_triggers: bool = True) -> None:
-    """Write a current version's derived rows; `with_triggers`: the schema has a table for them."""
+    """Write a current version's derived rows; `with_triggers` says whether the schema has a table for triggers."""
     if lesson.state not in SEARCHABLE:
         return
     if with_triggers:
@@ -37,20 +36,20 @@ def index(sql: sqlite3.Connection, row: int, lesson: Lesson, owner: str, with_tr
 
 
 def drop(sql: sqlite3.Connection, row: int) -> None:
-    """Remove a version's derived rows; its vectors too."""
-    _drop_found_by(sql, row)
+    """Delete a version's derived rows, and its vectors."""
+    _drop_search_rows(sql, row)
     sql.execute("DELETE FROM vectors WHERE lesson = ?", (row,))
 
 
 def rebuild(sql: sqlite3.Connection) -> None:
-    """Make the derived rows of every current version again from its document; vectors stay.
+    """Rebuild the derived rows of every current version from its document; vectors stay.
 
-    A document that cannot be read keeps the rows it has.
+    A version whose document cannot be read keeps the rows that it has.
     """
     from holdfast.stores.sqlite.rows import DAMAGED, record_of
 
     table = "SELECT 1 FROM sqlite_master WHERE name = 'triggers'"
-    with_triggers = bool(sql.execute(table).fetchone())  # an older schema's step makes rows again, too
+    with_triggers = bool(sql.execute(table).fetchone())  # a migration to an older schema rebuilds rows, too
     rows = sql.execute("SELECT row, owner FROM lessons WHERE retracted_at IS NULL").fetchall()
     for row, owner in rows:
         (doc,) = sql.execute("SELECT doc FROM lessons WHERE row = ?", (row,)).fetchone()
@@ -58,18 +57,18 @@ def rebuild(sql: sqlite3.Connection) -> None:
             lesson = record_of(Lesson, doc)
         except DAMAGED:
             continue
-        _drop_found_by(sql, row, with_triggers)
+        _drop_search_rows(sql, row, with_triggers)
         index(sql, row, lesson, owner, with_triggers)
 
 
-def _drop_found_by(sql: sqlite3.Connection, row: int, with_triggers: bool = True) -> None:
+def _drop_search_rows(sql: sqlite3.Connection, row: int, with_triggers: bool = True) -> None:
     for table in ("anchors", "tokens", *(("triggers",) if with_triggers else ())):
         sql.execute(f"DELETE FROM {table} WHERE lesson = ?", (row,))
     sql.execute("DELETE FROM lesson_text WHERE rowid = ?", (row,))
 
 
 def _token_rows(row: int, lesson: Lesson, owner: str) -> Iterable[tuple[str, str, int, float]]:
-    """(token, owner, lesson, code of the source) of each exact token, and of the session."""
+    """Return (token, owner, lesson, code of the source) of each exact token, and of the session."""
     codes = {token: SOURCE_CODES[source] for token, source in lesson_tokens(lesson).items()}
     session = lesson.provenance.session and SESSION_PREFIX + lesson.provenance.session
     if session:
@@ -85,7 +84,7 @@ def _anchor_rows(row: int, lesson: Lesson, owner: str) -> Iterable[tuple[str, st
 
 
 def _trigger_rows(row: int, lesson: Lesson, owner: str) -> Iterator[tuple[str, str, str, int, str]]:
-    """(kind, key, owner, lesson, value) of each trigger, and of each occasion, which follows from the whole lesson."""
+    """Yield (kind, key, owner, lesson, value) of each trigger, and of each occasion, which the whole lesson implies."""
     when = triggers_of(lesson)
     for literal in map(clean, when.literals):
         yield "literal", key_of(literal), owner, row, literal

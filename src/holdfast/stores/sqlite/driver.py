@@ -1,4 +1,4 @@
-"""SQLite's driver without its Python face, which nothing here needs: `import sqlite3` costs a hook 1 ms more."""
+"""SQLite's driver without its Python wrapper, which is not needed here: `import sqlite3` costs a hook 1 ms more."""
 
 from __future__ import annotations
 

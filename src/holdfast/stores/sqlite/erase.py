@@ -1,4 +1,4 @@
-"""Purging: a lesson and everything that derives from it is gone, from the rows, the indexes and the file's bytes."""
+"""Purging: erases a lesson and everything derived from it from the rows, the indexes and the file's bytes."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ _BY_ID = ("deliveries", "outcomes", "change_lessons")
 
 
 def purge(sql: sqlite3.Connection, ids: Sequence[str]) -> dict[str, int]:
-    """Erase; returns rows erased by table, tables with none left out.
+    """Erase the lessons; return the number of rows erased by table, without tables that lost none.
 
-    That an event happened stays known, its words do not: see `_drop_words`. A change that names other lessons too
-    keeps those and loses its summary. Links of other lessons to an erased id stay: an id says nothing.
+    The events themselves stay, but lose their words: see `_drop_words`. A change that names other lessons too keeps
+    those and loses its summary. Links of other lessons to an erased id stay, because an id reveals nothing.
     """
     erased = _drop_words(sql, Purging(_versions(sql, ids)))
 
@@ -46,13 +46,13 @@ def purge(sql: sqlite3.Connection, ids: Sequence[str]) -> dict[str, int]:
             count(table, sql.execute(f"DELETE FROM {table} WHERE lesson = ?", (id_,)))
         erased["state"] = erased.get("state", 0) + forget_lesson(sql, id_)
     if erased.get("lessons"):
-        # deleted text, also of versions closed long ago, stays in the index's segments until they are merged
+        # Deleted text, even of versions closed long ago, stays in the index's segments until they are merged.
         sql.execute("INSERT INTO lesson_text (lesson_text) VALUES ('optimize')")
     return {table: rows for table, rows in erased.items() if rows}
 
 
 def _versions(sql: sqlite3.Connection, ids: Sequence[str]) -> Iterator[Lesson]:
-    """Every version of the lessons that can be read."""
+    """Yield every readable version of the lessons."""
     for id_ in dict.fromkeys(map(clean, ids)):
         for (doc,) in sql.execute("SELECT doc FROM lessons WHERE id = ?", (id_,)):
             try:
@@ -62,7 +62,7 @@ def _versions(sql: sqlite3.Connection, ids: Sequence[str]) -> Iterator[Lesson]:
 
 
 def _drop_words(sql: sqlite3.Connection, purging: Purging) -> dict[str, int]:
-    """Take the lessons' words out of what their sessions left; returns rows changed, by what was in them."""
+    """Remove the lessons' words from the records of their sessions; return the number of rows changed by content."""
     changed: dict[str, int] = {}
     for session in purging.sessions:
         for name, kind, without in purging.steps():
@@ -93,7 +93,7 @@ def _rewrite(sql: sqlite3.Connection, table: str, position: int, before: dict[st
 
 
 def drop_texts(sql: sqlite3.Connection, before: str) -> int:
-    """Take the raw texts out of events that happened before that instant; returns how many events had any."""
+    """Remove the raw texts from events that happened before that instant; return how many events had any."""
     raw = [f"'$.{name}'" for name in RAW]
     has_text = " OR ".join(f"json_extract(doc, {name}) IS NOT NULL" for name in raw)
     return sql.execute(
@@ -104,9 +104,9 @@ def drop_texts(sql: sqlite3.Connection, before: str) -> int:
 
 
 def flush(connection: Connection) -> None:
-    """Move the write-ahead log into the file and empty it: erased text must not live on there.
+    """Move the write-ahead log into the file and empty it, because erased text must not survive there.
 
-    While another process reads, the log cannot be emptied now; it is by the last one to close.
+    While another process reads, the log cannot be emptied; the last process to close empties it.
     """
     connection.checkpoint()
 
@@ -118,7 +118,7 @@ def _purge_changes(sql: sqlite3.Connection, id_: str) -> int:
     for change_id, doc in rows:
         try:
             change = record_of(Change, doc)
-        except DAMAGED:  # nobody can say what else it tells: a purge goes too far rather than not far enough
+        except DAMAGED:  # its other content is unknown, and a purge must rather erase too much than too little
             sql.execute("DELETE FROM changes WHERE id = ?", (change_id,))
             continue
         rest = tuple(lesson for lesson in change.lessons if lesson != id_)

@@ -1,4 +1,4 @@
-"""Events and the log: append-only records, each kept once."""
+"""Events and the log: append-only records, each stored once."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ TABLES: dict[type, tuple[str, tuple[str, ...]]] = {
     Checkpoint: ("checkpoints", ("project", "session")),
     Change: ("changes", ("project",)),
 }
-"""Each kind of record's table and the columns it can be asked by."""
+"""The table of each type of record, and the columns by which it can be filtered."""
 _NEWEST: dict[type, str] = {Change: "position DESC", Checkpoint: "position DESC"}
-"""Of these the newest is the one received last: after the clock was set back, `undo` must not take back the change of
-a later hour of before, and a task's state must not be an older one."""
+"""Types whose newest record is the one received last. If the clock was set back, `undo` must not take back an earlier
+change that has a later time, and a task's state must not be an older one."""
 
 
 def append(sql: sqlite3.Connection, events: Sequence[Event]) -> int:
-    """Keep the events that are not there yet; returns how many those were."""
+    """Store the events that are new; return how many there were."""
     before = sql.total_changes
     sql.executemany(
         "INSERT INTO events (session, key, project, doc) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
@@ -40,19 +40,19 @@ def append(sql: sqlite3.Connection, events: Sequence[Event]) -> int:
 
 
 def find_events(sql: sqlite3.Connection, where: EventFilter, left_out: LeftOut) -> list[tuple[int, Event]]:
-    """(position, event) in order of position; without damaged ones."""
+    """Return (position, event) in order of position, without damaged events."""
     clauses: list[str] = ["position > ?"]
     args: list[Any] = [where.after]
     if where.session:
         clauses.append("session = ?")
         args.append(clean(where.session))
     if where.project:
-        # the plus keeps SQLite to the session's index when there is a session: a project has far more events
+        # The plus keeps SQLite on the session's index when there is a session: a project has far more events.
         clauses.append("+project = ?" if where.session else "project = ?")
         args.append(clean(where.project))
 
     if where.kind:
-        # keys are in the index of sessions
+        # The key of a prompt or reply begins with its kind, and keys are in the index of sessions.
         clauses.append("key >= ? AND key < ?")
         prefix = spoken_prefix(where.kind)
         args += [prefix, prefix + "\U0010ffff"]
@@ -102,9 +102,9 @@ def _note_lessons(sql: sqlite3.Connection, change: Change) -> None:
 
 
 def find_records(sql: sqlite3.Connection, kind: type[L], where: LogFilter, left_out: LeftOut) -> list[L]:
-    """Records of that type, newest first; without damaged ones.
+    """Return records of that type, newest first, without damaged ones.
 
-    A record of a kind without sessions or lessons fits no such filter.
+    A filter by session or lesson selects nothing of a type without that column.
     """
     table, columns = _table(kind)
     clauses: list[str] = ["1"]
@@ -112,8 +112,8 @@ def find_records(sql: sqlite3.Connection, kind: type[L], where: LogFilter, left_
     for column, value in (("project", where.project), ("session", where.session), ("lesson", where.lesson)):
         if not value:
             continue
-        wide = column == "project" and (where.session or where.lesson)  # then its index would be the slow one
-        clauses.append(f"{'+' if wide else ''}{column} = ?" if column in columns else _elsewhere(kind, column))
+        wide = column == "project" and (where.session or where.lesson)  # the project's index would be slower then
+        clauses.append(f"{'+' if wide else ''}{column} = ?" if column in columns else _indirect_clause(kind, column))
         args.append(clean(value))
 
     def ask() -> Iterable[tuple[int, str]]:
@@ -127,7 +127,7 @@ def find_records(sql: sqlite3.Connection, kind: type[L], where: LogFilter, left_
     return [entry for _, entry in read_rows(table, ask, lambda doc: record_of(kind, doc), left_out)]
 
 
-def _elsewhere(kind: type, column: str) -> str:
+def _indirect_clause(kind: type, column: str) -> str:
     if kind is Change and column == "lesson":
         return "id IN (SELECT change FROM change_lessons WHERE lesson = ?)"
     return "? IS NULL"
@@ -135,5 +135,5 @@ def _elsewhere(kind: type, column: str) -> str:
 
 def _table(kind: type) -> tuple[str, tuple[str, ...]]:
     if kind not in TABLES:
-        raise InvalidValueError(f"the log does not keep {kind.__name__}")
+        raise InvalidValueError(f"the log has no records of type {kind.__name__}")
     return TABLES[kind]

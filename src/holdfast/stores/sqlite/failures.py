@@ -1,4 +1,4 @@
-"""The driver's and the file system's errors as ours: the one place that knows their codes."""
+"""Translates the driver's and the file system's errors into ours. Only this module knows their codes."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _BY_ERRNO: dict[int, type[StoreError]] = {
 
 
 def translate(exc: BaseException, path: str) -> StoreError:
-    """Our error for one of theirs, naming the file; a plain StoreError when nothing more can be said."""
+    """Return our error for a foreign one, naming the file; a plain StoreError when no type is more specific."""
     if not isinstance(exc, (OSError, sqlite3.Error)):
         kind: type[StoreError] = StoreCorruptError
         return kind(f"{path}: a damaged row: {type(exc).__name__}: {exc}", hint=HINTS[kind])

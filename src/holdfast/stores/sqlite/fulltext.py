@@ -1,11 +1,11 @@
-"""Full text: the lessons that a question's words choose, with their BM25, at a cost that hardly grows with the store.
+"""Full-text search: finds lessons by a question's words, with their BM25, at a cost that hardly grows with the store.
 
-FTS5's `bm25()` goes, for every word of its expression, through all rows that have the word, those of other projects
-and the word that stands for a project included: 3 ms at 100,000 lessons, 30 ms at a million. So rare words choose,
-rarest first, as many as choose no more than CHOSEN lessons; other words only count for what those chose, again rarest
-first, up to COUNTED rows; and where a project has many lessons or there are few others, those of others are left out
-after the search. Counting a word stops at COMMON and looks past scopes (a quarter of the cost), so that a look costs
-the same in a large store.
+FTS5's `bm25()` visits, for every word of its expression, all rows that have the word, those of other projects and the
+word that stands for a project included: 3 ms at 100,000 lessons, 30 ms at a million. So only rare words select lessons,
+rarest first, as many words as select no more than CHOSEN lessons. Other words only add to the scores of those, again
+rarest first, up to COUNTED rows. Where a project has many lessons, or there are few others, lessons of other projects
+are filtered out after the search. Counting a word stops at COMMON and ignores scopes (a quarter of the cost), so that
+it costs the same in a large store.
 """
 
 from __future__ import annotations
@@ -47,14 +47,14 @@ COMMON = 1_000
 COMMON_SHARE = 0.02
 """As COMMON, for a store of more than 50,000 lessons: the share of them."""
 COLUMN_WEIGHTS = ", ".join(map(str, (*TEXT_COLUMN_WEIGHTS, 0.0)))
-"""The last column is the scope."""
+"""Weights of the columns; the last column is the scope."""
 
 
 class TermCounts(Frozen):
-    """The terms that any lesson has, those in few lessons and those in many, in the order asked."""
+    """The terms that lessons have, those in few lessons and those in many, in the order of the question."""
 
     lessons: Mapping[str, int]
-    """In how many lessons each is; of a common term as told by how soon the counting stopped."""
+    """The number of lessons with each term; for a common term it is estimated from where counting stopped."""
     rare: tuple[str, ...] = ()
     common: tuple[str, ...] = ()
     newest: int = 0
@@ -92,7 +92,7 @@ def match_errors(sql: sqlite3.Connection, query: Query, limit: int) -> ErrorMatc
 def _sessions(
     sql: sqlite3.Connection, query: Query, best: Sequence[Numbered]
 ) -> dict[int, tuple[str, Numbered | None]]:
-    """The session of each lesson that has one, and the lesson learnt next in it."""
+    """Return the session of each lesson that has one, and the lesson learnt next in it."""
     rows = sql.execute(
         "SELECT s.lesson, s.token,"
         " (SELECT min(n.lesson) FROM tokens n WHERE n.token = s.token AND n.owner = s.owner AND n.lesson > s.lesson)"
@@ -111,20 +111,20 @@ def _sessions(
 def search(
     sql: sqlite3.Connection, query: Query, counts: TermCounts, seen: Clause, limit: int, depth: int
 ) -> dict[Numbered, float]:
-    """The best `depth` lessons among those `seen` (SQL on `lessons l`) and their BM25, larger better.
+    """Return the best `depth` lessons that satisfy `seen` (SQL on `lessons l`) with their BM25, larger is better.
 
-    With fewer than `limit` found by rare words, common ones choose some more.
+    If rare words find fewer than `limit`, common words add some more.
     """
     lessons, rare, common = counts.lessons, counts.rare[:TERM_LIMIT], counts.common[:COMMON_LIMIT]
     scores: dict[Numbered, float] = {}
     if rare:
         choosing = _rarest(lessons, rare, CHOSEN)
-        # what chooses nothing still counts for what is chosen: left out, it costs a tenth of recall
+        # Words that select nothing still count for selected lessons: without them recall falls by a tenth.
         counting = _rarest(lessons, [term for term in (*rare, *common) if term not in choosing], COUNTED, least=0)
         chosen = f"{_scope(sql, query, lessons, choosing)}({_any(choosing)})"
         if counting:
-            # Each lesson is scored once, by all words that it has. FTS5 counts a word once for each time that it stands
-            # in the expression, so that `(a) AND (a OR b)` will not do.
+            # Each lesson is scored once, by all words that it has. FTS5 counts a word once for each time that it occurs
+            # in the expression, so `(a) AND (a OR b)` would count a word twice.
             bm25 = _scored(sql, f"{chosen} NOT ({_any(counting)})")
             bm25 |= _scored(sql, f"{chosen} AND ({_any(counting)})")
         else:
@@ -144,7 +144,7 @@ def search(
 def errors_with(
     sql: sqlite3.Connection, query: Query, counts: TermCounts, seen: Clause, limit: int
 ) -> list[tuple[str, Numbered]]:
-    """The error signatures that have most of the rare words, of lessons seen."""
+    """Return the error signatures that have most of the rare words, with their visible lessons."""
     choosing = _rarest(counts.lessons, counts.rare[:TERM_LIMIT], CHOSEN)
     if not choosing:
         return []
@@ -154,7 +154,7 @@ def errors_with(
     )
     scores: dict[int, float] = dict(rows.fetchall())
     best_first = sorted(scores, key=scores.__getitem__, reverse=True)
-    numbered = first_visible(sql, best_first, seen, limit)  # first scored: a look at a lesson costs more than its score
+    numbered = first_visible(sql, best_first, seen, limit)  # scored first: a look-up costs more than a score
     signatures = dict(
         sql.execute(
             f"SELECT rowid, error FROM lesson_text WHERE rowid IN ({slots(len(numbered))})",
@@ -165,9 +165,9 @@ def errors_with(
 
 
 def _best(sql: sqlite3.Connection, match: str, seen: Clause, limit: int, newest: int) -> dict[Numbered, float]:
-    """The best that are seen of the `newest` lessons that match.
+    """Return the best visible lessons among the `newest` that match.
 
-    Where hardly any of the newest are seen (other projects' are newer), more are looked at.
+    If hardly any of the newest are visible (other projects' are newer), more are searched.
     """
     for most in (newest, newest * WIDER):
         scores = _scored(sql, match, most)
@@ -178,7 +178,7 @@ def _best(sql: sqlite3.Connection, match: str, seen: Clause, limit: int, newest:
 
 
 def _scored(sql: sqlite3.Connection, match: str, newest: int = -1) -> dict[int, float]:
-    """The BM25, larger better, of all lessons that match, or of the `newest` so many."""
+    """Return the BM25, larger is better, of all lessons that match, or of that many of the newest."""
     rows = sql.execute(
         f"SELECT rowid, -bm25(lesson_text, {COLUMN_WEIGHTS}) FROM lesson_text WHERE lesson_text MATCH ?"
         " ORDER BY rowid DESC LIMIT ?",
@@ -188,14 +188,14 @@ def _scored(sql: sqlite3.Connection, match: str, newest: int = -1) -> dict[int, 
 
 
 def _best_seen(sql: sqlite3.Connection, scores: Mapping[int, float], seen: Clause, limit: int) -> dict[Numbered, float]:
-    """The best that are seen, looked up only as far as needed: in a large store a look-up costs more than a score."""
+    """Return the best visible lessons. It looks up only as many as needed: a look-up costs more than a score."""
     newest_first = sorted(scores, reverse=True)
     rows = sorted(newest_first, key=scores.__getitem__, reverse=True)
     return {numbered: scores[numbered[0]] for numbered in first_visible(sql, rows, seen, limit)}
 
 
 def _rarest(lessons: Mapping[str, int], terms: Sequence[str], most: int, least: int = 1) -> list[str]:
-    """The rarest of the words that have at most so many lessons together; at least so many words."""
+    """Return the rarest words that together occur in at most `most` lessons, but at least `least` words."""
     taken: list[str] = []
     for term in sorted(terms, key=lessons.__getitem__):
         most -= lessons[term]
@@ -206,7 +206,7 @@ def _rarest(lessons: Mapping[str, int], terms: Sequence[str], most: int, least: 
 
 
 def _scope(sql: sqlite3.Connection, query: Query, lessons: Mapping[str, int], choosing: Sequence[str]) -> str:
-    """The beginning of an expression that keeps to the query's scope; empty where that costs more than it spares."""
+    """Return the prefix of an expression that limits it to the query's scope; empty where that does not pay."""
     if query.all_projects or _are_few_others(sql, clean(query.project)):
         return ""
     scope = f"scope : ({' OR '.join(dict.fromkeys((scope_token(''), scope_token(clean(query.project)))))})"
@@ -217,7 +217,7 @@ def _scope(sql: sqlite3.Connection, query: Query, lessons: Mapping[str, int], ch
 
 
 def _are_few_others(sql: sqlite3.Connection, owner: str) -> bool:
-    """Whether there are hardly any lessons out of scope: an index tells sooner than a count of the scope."""
+    """Return whether hardly any lessons are out of scope; an index answers sooner than a count of the scope."""
     counting = (
         "SELECT count(*) FROM (SELECT 1 FROM lessons INDEXED BY lessons_recent WHERE retracted_at IS NULL AND"
         " owner > ? AND owner < ? LIMIT ?)"
@@ -232,7 +232,7 @@ def _any(terms: Sequence[str]) -> str:
 
 
 def count_terms(sql: sqlite3.Connection, terms: Sequence[str]) -> TermCounts:
-    """How many lessons have each term, as far as it matters."""
+    """Return how many lessons have each term, counted only as far as it matters."""
     newest: int = sql.execute("SELECT coalesce(max(row), 0) FROM lessons").fetchone()[0]
     many = max(COMMON, int(newest * COMMON_SHARE))
     counting = "SELECT count(*), max(rowid) FROM (SELECT rowid FROM lesson_text WHERE lesson_text MATCH ? LIMIT ?)"
@@ -246,5 +246,5 @@ def count_terms(sql: sqlite3.Connection, terms: Sequence[str]) -> TermCounts:
 
 
 def quoted(term: str) -> str:
-    """The term as an FTS5 string, which nothing in it can leave; one character of a run asks for what begins so."""
+    """Return the term as an escaped FTS5 string; a single character of a script without spaces becomes a prefix."""
     return '"' + words.indexed(term).replace('"', '""') + ('" *' if words.is_begun(term) else '"')

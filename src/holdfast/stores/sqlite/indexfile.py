@@ -1,8 +1,8 @@
-"""`SqliteIndex`: the IndexStore port on one SQLite file a project, beside the memory and never in it.
+"""`SqliteIndex`: the IndexStore port on one SQLite file a project, separate from the memory.
 
-Invariants: a call is one transaction; everything here can be made again from the work tree. So a file that is not
-sound is moved aside and begun anew instead of being reported, and what was wrong is told to `tell`. Lean: a hook reads
-cached verdicts here.
+Each call is one transaction. Everything here can be rebuilt from the work tree, so a damaged file is moved aside and
+started anew instead of raising; `tell` receives a message about it. It is lean, because a hook reads cached verdicts
+here.
 """
 
 from __future__ import annotations
@@ -61,9 +61,9 @@ class IndexConnection(Connection):
 
 
 def make_index(options: Mapping[str, str], tell: Callable[[str], None] | None = None) -> SqliteIndex:
-    """An index, not opened yet, in the file `path`; `timeout_s` (default 30) is how long a call may wait for another.
+    """Return an index, not opened yet, in the file `path`; `timeout_s` (default 30) limits waiting for other processes.
 
-    `tell` hears when an unsound file was moved aside. Raises InvalidValueError for a path that is not absolute.
+    `tell` is called when a damaged file was moved aside. Raises InvalidValueError for a path that is not absolute.
     """
     path = options.get("path", "")
     if not os.path.isabs(path):
@@ -76,7 +76,7 @@ def make_index(options: Mapping[str, str], tell: Callable[[str], None] | None = 
 
 
 class SqliteIndex:
-    """See `ports.indexstore.IndexStore` for what each method promises. Safe to share between threads."""
+    """See `ports.indexstore.IndexStore` for the contract of each method. Safe to share between threads."""
 
     def __init__(self, path: str, timeout_s: float = 30.0, tell: Callable[[str], None] | None = None) -> None:
         self.path = path
@@ -95,7 +95,7 @@ class SqliteIndex:
         self._connection.close()
 
     def files(self, root: str) -> dict[str, FileState]:
-        """What was indexed under that work tree's root, by path."""
+        """Return what was indexed under that work tree's root, by path."""
         query = (
             "SELECT f.path, o.blob, f.size, f.mtime_ns FROM files f JOIN outlines o ON o.id = f.outline WHERE f.root ="
             " (SELECT id FROM roots WHERE root = ?)"
@@ -104,11 +104,11 @@ class SqliteIndex:
         return {path: FileState(blob=blob, size=size, mtime_ns=mtime) for path, blob, size, mtime in rows}
 
     def outlined(self, blobs: Sequence[str]) -> set[str]:
-        """Those of the blobs that have an outline."""
+        """Return those of the blobs that have an outline."""
         return self._read(lambda sql: set(outline_ids(sql, blobs)))
 
     def put(self, root: str, outlines: Sequence[Outline], states: Mapping[str, FileState]) -> None:
-        """Keep outlines and which blob each path has now, in one transaction."""
+        """Store outlines and the current blob of each path, in one transaction."""
 
         def write(sql: sqlite3.Connection) -> None:
             put_outlines(sql, outlines)
@@ -117,7 +117,7 @@ class SqliteIndex:
         self._write(write)
 
     def drop(self, root: str, paths: Sequence[str]) -> None:
-        """Forget paths that are gone, and outlines nothing refers to."""
+        """Drop deleted paths, and the outlines that only they used."""
 
         def write(sql: sqlite3.Connection) -> None:
             number = root_id(sql, root)
@@ -134,11 +134,11 @@ class SqliteIndex:
         self._write(write)
 
     def rules(self) -> str:
-        """The rules that its outlines were made by."""
+        """Return the rules by which its outlines were made."""
         return self._value(RULES)
 
     def clear(self, rules: str) -> None:
-        """Forget everything; from now on outlines are made by these rules."""
+        """Drop everything; outlines that follow are made by these rules."""
 
         def write(sql: sqlite3.Connection) -> None:
             for table in ("symbols", "imports", "outlines", "files", "links", "roots", "pairs", "marks"):
@@ -148,7 +148,7 @@ class SqliteIndex:
         self._write(write)
 
     def symbols(self, root: str, by: str, value: str) -> list[Symbol]:
-        """Definitions in the work tree, by path and place in the file."""
+        """Return definitions in the work tree, by path and position in the file."""
         if by not in _WHERE:
             raise InvalidValueError(f"symbols cannot be found by {by!r}", hint=f"one of {', '.join(_WHERE)}")
         value = clean(value)
@@ -162,7 +162,7 @@ class SqliteIndex:
         return [Symbol(**dict(zip(Symbol.fields_, row, strict=True))) for row in rows]
 
     def imports(self, root: str, path: str) -> list[Import]:
-        """What the file imports: the resolved ones first, then those that lead outside."""
+        """Return the file's imports: those resolved to files first, then those that lead outside."""
 
         def read(sql: sqlite3.Connection) -> list[Import]:
             where = (root_id(sql, root, make=False), clean(path))
@@ -181,7 +181,7 @@ class SqliteIndex:
         return self._read(read)
 
     def importers(self, root: str, path: str) -> list[str]:
-        """Files that import the file."""
+        """Return the files that import the file."""
         query = (
             "SELECT DISTINCT path FROM links WHERE root = (SELECT id FROM roots WHERE root = ?) AND target = ?"
             " ORDER BY path"
@@ -189,7 +189,7 @@ class SqliteIndex:
         return self._read(lambda sql: [path for (path,) in sql.execute(query, (clean(root), clean(path)))])
 
     def unlinked(self, root: str, limit: int) -> dict[str, list[Import]]:
-        """Files whose imports were not resolved since they last changed, and their imports as written."""
+        """Return files whose imports were not resolved since they last changed, with their imports as written."""
         some = (
             "SELECT path, outline FROM files WHERE root = (SELECT id FROM roots WHERE root = ?) AND linked = 0 LIMIT ?"
         )
@@ -205,7 +205,7 @@ class SqliteIndex:
         return imports
 
     def link(self, root: str, imports: Mapping[str, Sequence[Import]]) -> None:
-        """Keep where those files' imports lead."""
+        """Store the targets of those files' imports."""
 
         def write(sql: sqlite3.Connection) -> None:
             number = root_id(sql, root)
@@ -217,7 +217,7 @@ class SqliteIndex:
         self._write(write)
 
     def put_pairs(self, relation: str, pairs: Mapping[tuple[str, str], float], upto: str) -> None:
-        """Keep a relation's weighted pairs in the place of those kept."""
+        """Replace a relation's weighted pairs."""
 
         def write(sql: sqlite3.Connection) -> None:
             sql.execute("DELETE FROM pairs WHERE relation = ?", (relation,))
@@ -227,7 +227,7 @@ class SqliteIndex:
         self._write(write)
 
     def add_pairs(self, relation: str, pairs: Mapping[tuple[str, str], float], since: str, upto: str) -> bool:
-        """Add weighted pairs to those kept, if these are complete up to just `since`."""
+        """Add weighted pairs to a relation that is complete up to exactly `since`."""
 
         def write(sql: sqlite3.Connection) -> bool:
             if read_value(sql, UPTO + relation) != since:
@@ -239,11 +239,11 @@ class SqliteIndex:
         return self._write(write)
 
     def pairs_upto(self, relation: str) -> str:
-        """What the relation's pairs are complete up to."""
+        """Return the position up to which the relation's pairs are complete."""
         return self._value(UPTO + relation)
 
     def pairs(self, relation: str, path: str) -> list[tuple[str, float]]:
-        """The other path and the weight of each pair of that relation, either way round, heaviest first."""
+        """Return the other path and the weight of each pair of that relation, in either order, heaviest first."""
         query = (
             "SELECT file, sum(weight) AS w FROM ("
             "SELECT other AS file, weight FROM pairs WHERE relation = ?1 AND path = ?2 UNION ALL "
@@ -253,11 +253,11 @@ class SqliteIndex:
         return self._read(lambda sql: sql.execute(query, (relation, clean(path))).fetchall())
 
     def verdict(self, key: str) -> str:
-        """The verdict kept by that key."""
+        """Return the verdict stored under that key."""
         return self._value(VERDICT + clean(key))
 
     def keep_verdict(self, key: str, verdict: str) -> None:
-        """Keep a verdict; the oldest go when there are many."""
+        """Store a verdict; the oldest verdicts are dropped when there are many."""
         if self.verdict(key) != clean(verdict):
             self._write(lambda sql: put_value(sql, VERDICT + clean(key), clean(verdict)))
 
@@ -275,7 +275,7 @@ class SqliteIndex:
         return self._again(ask, self._connection.writing)
 
     def _again(self, ask: Callable[[sqlite3.Connection], T], turn: Callable[[], Any]) -> T:
-        """The answer; from a new, empty file when this one turns out not to be sound."""
+        """Return the answer of `ask`; if the file turns out to be damaged, ask a new, empty file."""
         try:
             with turn() as sql:
                 return ask(sql)
@@ -285,7 +285,7 @@ class SqliteIndex:
             return ask(sql)
 
     def _rebuild(self, why: StoreCorruptError) -> None:
-        """Move the file aside, unless another process has done so, and begin a new one."""
+        """Move the file aside, unless another process has done so, and start a new one."""
         self._connection.close()
         self._connection.lock()
         try:
@@ -299,7 +299,7 @@ class SqliteIndex:
             self._connection.unlock()
         self._open()
         if ours and self._tell is not None:
-            self._tell(f"code index moved aside to {self.path}.corrupt and begun anew: {why}")
+            self._tell(f"code index moved aside to {self.path}.corrupt, and a new one started: {why}")
 
 
 def _inode(path: str) -> int:

@@ -1,4 +1,4 @@
-"""An index file's rows: what each call writes, inside the transaction it was given."""
+"""The rows of an index file: what each call writes within its transaction."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from holdfast.stores.sqlite.driver import sqlite3
 
 RULES, UPTO, VERDICT = "rules", "pairs:", "verdict:"
-"""Keys of the table `marks`, the last two with a relation or a verdict's own key behind them."""
+"""Keys of the table `marks`; a relation or a verdict's own key follows the last two."""
 VERDICTS_KEPT = 20_000
 PRUNE_EVERY = 1_024
 SPARE_OUTLINES = 4_000
@@ -30,17 +30,17 @@ _COLUMNS = ", ".join(name for name in Symbol.fields_ if name != "path")
 
 
 def last_name(name: str) -> str:
-    """`put` of `Store.put#2`: what a definition is called where it stands."""
+    """Return the unqualified name of a definition: `put` for `Store.put#2`."""
     return name.partition("#")[0].rpartition(".")[2]
 
 
 def import_of(module: str, names: str, target: str = "") -> Import:
-    """The record of a row; `names` are one a line."""
+    """Return the record of a row; `names` has one name a line."""
     return Import(module=module, target=target, names=tuple(names.split("\n")) if names else ())
 
 
 def root_id(sql: sqlite3.Connection, root: str, make: bool = True) -> int:
-    """The number of a work tree's root; 0 for one that is not known and not to be made."""
+    """Return the number of a work tree's root; 0 for an unknown root if `make` is false."""
     row = sql.execute("SELECT id FROM roots WHERE root = ?", (clean(root),)).fetchone()
     if row is None and make:
         return sql.execute("INSERT INTO roots (root) VALUES (?)", (clean(root),)).lastrowid or 0
@@ -57,7 +57,7 @@ def outline_ids(sql: sqlite3.Connection, blobs: Sequence[str]) -> dict[str, int]
 
 
 def put_outlines(sql: sqlite3.Connection, outlines: Sequence[Outline]) -> None:
-    """Write outlines of blobs that have none yet."""
+    """Write the outlines of blobs that have none yet."""
     known = outline_ids(sql, [outline.blob for outline in outlines])
     for outline in outlines:
         if outline.blob in known:
@@ -90,7 +90,7 @@ def _symbol_rows(number: int, outline: Outline) -> Iterator[tuple[Any, ...]]:
 
 
 def put_files(sql: sqlite3.Connection, root: int, states: Mapping[str, FileState]) -> None:
-    """Write which blob each path has now; a path whose blob has no outline is left out."""
+    """Write the current blob of each path; a path whose blob has no outline is left out."""
     ids = outline_ids(sql, list({state.blob for state in states.values()}))
     had = _outlines_of(sql, root, list(states))
     changed = {path: state for path, state in states.items() if state.blob in ids}
@@ -118,7 +118,7 @@ def _outlines_of(sql: sqlite3.Connection, root: int, paths: Sequence[str]) -> di
 
 
 def loosen(sql: sqlite3.Connection, root: int, paths: Sequence[str]) -> None:
-    """Files that import one of the paths, or might once it is there (or no longer), are unlinked."""
+    """Mark files as unlinked that import one of the paths, or might import it once it appears or disappears."""
     sql.executemany(
         "UPDATE files SET linked = 0 WHERE root = ?1 AND linked = 1"
         " AND path IN (SELECT path FROM links WHERE root = ?1 AND target = ?2)",
@@ -136,14 +136,14 @@ def loosen(sql: sqlite3.Connection, root: int, paths: Sequence[str]) -> None:
 
 
 def _words(path: str) -> tuple[str, ...]:
-    """The words an import of that file would have one of: its own name, or its folder's."""
+    """Return the words of which an import of that file contains at least one: its own name, and its folder's."""
     folder, _, file = clean(path).lower().rpartition("/")
     above = folder.rpartition("/")[2]
     return tuple(word for word in (file.partition(".")[0].strip("_"), above) if word)
 
 
 def link_rows(root: int, imports: Mapping[str, Sequence[Import]]) -> Iterator[tuple[Any, ...]]:
-    """Rows of the imports that lead to a file."""
+    """Yield the rows of the imports that lead to a file."""
     for path, links in imports.items():
         for ordinal, link in enumerate(link for link in links if link.target):
             names = clean("\n".join(link.names))
@@ -151,7 +151,7 @@ def link_rows(root: int, imports: Mapping[str, Sequence[Import]]) -> Iterator[tu
 
 
 def sweep(sql: sqlite3.Connection, outlines: set[int]) -> None:
-    """Delete those of the outlines that no path has."""
+    """Delete those of the outlines that no path uses."""
     for number in outlines:
         if sql.execute("SELECT 1 FROM files WHERE outline = ? LIMIT 1", (number,)).fetchone() is None:
             for table, key in (("symbols", "outline"), ("imports", "outline"), ("outlines", "id")):
@@ -159,7 +159,7 @@ def sweep(sql: sqlite3.Connection, outlines: set[int]) -> None:
 
 
 def _sweep_spare(sql: sqlite3.Connection) -> None:
-    """Forget the oldest outlines no path has, when there are many."""
+    """Delete the oldest outlines that no path uses, when there are many."""
     outlines, used = sql.execute("SELECT (SELECT count(*) FROM outlines), (SELECT count(*) FROM files)").fetchone()
     if outlines > used + SPARE_OUTLINES:
         spare = (
@@ -169,7 +169,7 @@ def _sweep_spare(sql: sqlite3.Connection) -> None:
 
 
 def add_pairs(sql: sqlite3.Connection, relation: str, pairs: Mapping[tuple[str, str], float]) -> None:
-    """Add the weights to those kept."""
+    """Add the weights to the stored ones."""
     sql.executemany(
         "INSERT INTO pairs VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET weight = weight + excluded.weight",
         ((relation, clean(path), clean(other), weight) for (path, other), weight in pairs.items()),
@@ -177,13 +177,13 @@ def add_pairs(sql: sqlite3.Connection, relation: str, pairs: Mapping[tuple[str, 
 
 
 def read_value(sql: sqlite3.Connection, key: str) -> str:
-    """The value kept by that key; empty for none."""
+    """Return the value stored under that key; empty if there is none."""
     row = sql.execute("SELECT value FROM marks WHERE key = ?", (key,)).fetchone()
     return row[0] if row else ""
 
 
 def put_value(sql: sqlite3.Connection, key: str, value: str) -> None:
-    """Keep a value; now and then the oldest verdicts go."""
+    """Store a value; every PRUNE_EVERY values delete the oldest verdicts."""
     number = sql.execute("INSERT OR REPLACE INTO marks (key, value) VALUES (?, ?)", (key, value)).lastrowid or 0
     if number % PRUNE_EVERY == 0:
         sql.execute(

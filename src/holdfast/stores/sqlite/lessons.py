@@ -1,4 +1,4 @@
-"""Lesson versions as they are read: by id, and listed."""
+"""Reads lesson versions: by id, and by filter."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
     from holdfast.stores.sqlite.rows import LeftOut
 
 CLOSED = "('superseded', 'retired', 'forgotten')"
-"""States that say `no longer true`: their validity is closed, which must not hide them from who asks for them."""
+"""States that end a lesson's validity. A query for these states must find them although their validity is over."""
 ASKED_AT_ONCE = 500
 """Lessons read in one statement."""
 
 
 def get(sql: sqlite3.Connection, ids: Sequence[str], as_of: datetime | None, left_out: LeftOut) -> list[Lesson]:
-    """The lessons in the order asked, as known then. Raises LessonNotFoundError, also for a damaged one."""
+    """Return the lessons in the order of the ids, as known then. Raises LessonNotFoundError, also for a damaged one."""
     known, args = known_then(as_of)
     by_id: dict[str, Lesson] = {}
     damaged: set[str] = set()
@@ -62,16 +62,16 @@ def get(sql: sqlite3.Connection, ids: Sequence[str], as_of: datetime | None, lef
 
 
 def find(sql: sqlite3.Connection, where: LessonFilter, left_out: LeftOut) -> list[Lesson]:
-    """Lessons that fit, newest first, ties by id; without damaged ones."""
+    """Return the lessons that match, newest first, ties by id, without damaged ones."""
     clauses, args = _conditions(where)
     newest = "ORDER BY l.recorded_at DESC, l.id"
-    # left to itself SQLite walks an index of all lessons instead of looking up those of the path
+    # NOT INDEXED: otherwise SQLite walks an index of all lessons instead of looking up those of the path.
     lessons = "lessons l NOT INDEXED" if where.path and _is_by_anchors(where) else "lessons l"
 
     def ask() -> Iterable[tuple[int, str, int | None, str]]:
         readable = left_out.but("lessons", "l.row")
         chosen = f"SELECT l.row FROM {lessons} WHERE {' AND '.join(clauses)} AND {readable} {newest} LIMIT ? OFFSET ?"
-        return sql.execute(  # sorted without their documents, which are read for the chosen page only
+        return sql.execute(  # the inner query sorts without documents, which are read only for the chosen page
             f"SELECT l.row, l.id, l.retracted_at, l.doc FROM ({chosen}) c JOIN lessons l ON l.row = c.row {newest}",
             (*args, max(0, where.limit), where.offset),
         )
@@ -80,7 +80,7 @@ def find(sql: sqlite3.Connection, where: LessonFilter, left_out: LeftOut) -> lis
 
 
 def count(sql: sqlite3.Connection, where: LessonFilter, left_out: LeftOut) -> int:
-    """How many lessons fit, whatever the limit; without those known to be damaged."""
+    """Count the lessons that match, whatever the limit, without those known to be damaged."""
     clauses, args = _conditions(where)
     clauses.append(left_out.but("lessons", "l.row"))
     (number,) = sql.execute(f"SELECT count(*) FROM lessons l WHERE {' AND '.join(clauses)}", args).fetchone()
@@ -88,7 +88,7 @@ def count(sql: sqlite3.Connection, where: LessonFilter, left_out: LeftOut) -> in
 
 
 def lesson_or_none(id_: str, retracted_at: int | None, doc: str) -> Lesson | None:
-    """The version of a row, or None when its document is damaged."""
+    """Return the version of a row, or None when its document is damaged."""
     try:
         return lesson_of(id_, retracted_at, doc)
     except DAMAGED:
@@ -96,7 +96,7 @@ def lesson_or_none(id_: str, retracted_at: int | None, doc: str) -> Lesson | Non
 
 
 def lesson_of(id_: str, retracted_at: int | None, doc: str) -> Lesson:
-    """The version of a row. Raises one of `rows.DAMAGED` when its document is damaged, or is not the row's."""
+    """Return the version of a row. Raises one of `rows.DAMAGED` for a document that is damaged or of another lesson."""
     lesson = record_of(Lesson, doc, retracted_at=None if retracted_at is None else instant(retracted_at))
     if lesson.id != id_:
         raise ValueError(f"the row of {id_} holds {lesson.id}")
@@ -104,7 +104,7 @@ def lesson_of(id_: str, retracted_at: int | None, doc: str) -> Lesson:
 
 
 def known_then(as_of: datetime | None) -> tuple[str, list[int]]:
-    """SQL for: this version was what we knew at that instant (None: is what we know)."""
+    """Return SQL for: this version was what we knew at that instant (None: is what we know)."""
     if as_of is None:
         return "l.retracted_at IS NULL", []
     at = micros(as_of)
@@ -112,9 +112,9 @@ def known_then(as_of: datetime | None) -> tuple[str, list[int]]:
 
 
 def true_then(as_of: datetime | None) -> tuple[str, list[int]]:
-    """SQL for: it held at that instant, or says itself that it no longer does. None asks nothing.
+    """Return SQL for: it held at that instant, or its state says that it no longer does. None selects everything.
 
-    A store has no clock: whoever asks about now looks at the validity of what it is given.
+    A store has no clock, so a caller that asks about now must check the validity of the answers.
     """
     if as_of is None:
         return "1", []
@@ -156,7 +156,7 @@ def _conditions(where: LessonFilter) -> tuple[list[str], list[Any]]:
 
 
 def _is_by_anchors(where: LessonFilter) -> bool:
-    """Whether the table of anchors has the lessons asked for: those known now, without forgotten ones."""
+    """Return whether the table of anchors has the lessons in question: those known now, without forgotten ones."""
     return where.as_of is None and "forgotten" not in where.states
 
 

@@ -1,8 +1,8 @@
 """Matches by tokens, paths, symbols and links, and the newest and pinned lessons (see `ports.search`).
 
-Each function keeps to the query's scope, states, kinds and exclusions inside its SQL, and looks up whether a lesson
-may be seen only as far as needed: in a large store that costs more than to find it. Full text, triggers and vectors
-have modules of their own.
+Each function applies the query's scope, states, kinds and exclusions in its SQL. It checks whether a lesson is visible
+only as far as needed, because in a large store that costs more than finding it. Full text, triggers and vectors have
+modules of their own.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ SOURCES_BY_CODE: dict[float, TokenSource] = {code: source for source, code in SO
 
 
 def match_tokens(sql: sqlite3.Connection, query: Query) -> list[TokenMatch]:
-    """The lessons that have an exact token of the query, by token."""
+    """Return the lessons that have an exact token of the query, by token."""
     owner, args = owners(query)
     sharing: dict[str, int] = {}
     rows_by_match: dict[tuple[str, TokenSource], list[int]] = {}
@@ -67,7 +67,7 @@ def _source_of(token: str, code: float) -> TokenSource:
 
 
 def match_paths(sql: sqlite3.Connection, query: Query, limit: int) -> Iterator[PathMatch]:
-    """The lessons anchored to the query's paths, to globs they fit, to folders they are in, and beside them."""
+    """Yield the lessons anchored to the query's paths, to matching globs, to folders above them, and beside them."""
     owner, args = owners(query)
     anchored = f"SELECT lesson FROM anchors WHERE path = ?{owner} ORDER BY lesson DESC"
     beside = f"SELECT lesson FROM anchors WHERE folder = ? AND is_glob = 0{owner} ORDER BY lesson DESC LIMIT ?"
@@ -92,7 +92,7 @@ def match_paths(sql: sqlite3.Connection, query: Query, limit: int) -> Iterator[P
 
 
 def match_symbols(sql: sqlite3.Connection, query: Query, limit: int) -> Iterator[SymbolMatch]:
-    """The lessons of the query's paths that have names related to its symbols."""
+    """Yield the lessons of the query's paths that have names related to its symbols."""
     paths = clean_all(query.paths)
     names = clean_all(asked_names(query.symbols))
     related: dict[str, set[tuple[NameRelation, int]]] = {name: {("same", 0)} for name in names}
@@ -118,7 +118,7 @@ def match_symbols(sql: sqlite3.Connection, query: Query, limit: int) -> Iterator
 def _named(
     sql: sqlite3.Connection, query: Query, which: str, names: Sequence[str], paths: Sequence[str]
 ) -> list[tuple[str, int, float]]:
-    """Token, row and code of lessons that such names point at: of those anchored to the files asked, if any."""
+    """Return token, row and code of lessons with such names, limited to the query's paths if it has any."""
     owner, args = owners(query)
     where, least = f"{which}{owner} AND weight >= ?", SOURCE_CODES["part" if paths else "symbol"]
     if paths:
@@ -131,7 +131,7 @@ def _named(
 
 
 def match_linked(sql: sqlite3.Connection, query: Query, limit: int) -> list[LinkedMatch]:
-    """The lessons anchored to the linked files, and to those in play."""
+    """Return the lessons anchored to the query's linked files, and to its own files."""
     owner, args = owners(query)
     asked_paths = {
         clean(path): path for path in (*(neighbour.path for neighbour in query.linked[:LINKED_LIMIT]), *query.paths)
@@ -149,7 +149,7 @@ def match_linked(sql: sqlite3.Connection, query: Query, limit: int) -> list[Link
 
 
 def list_recent(sql: sqlite3.Connection, query: Query, limit: int) -> list[RecentMatch]:
-    """The newest lessons."""
+    """Return the newest lessons, within the time that the query names."""
     seen, args = visible(query)
     if query.since is not None:
         seen, args = f"{seen} AND l.valid_from >= ?", [*args, micros(query.since)]
@@ -163,9 +163,9 @@ def list_recent(sql: sqlite3.Connection, query: Query, limit: int) -> list[Recen
 
 
 def list_pinned(sql: sqlite3.Connection, query: Query, limit: int) -> list[PinnedMatch]:
-    """The most salient pinned lessons."""
+    """Return the most salient pinned lessons."""
     if not query.states:
-        return []  # without a state SQLite finds no use for the index and raises
+        return []  # without a state SQLite cannot use the index and raises
     seen, args = visible(query)
     rows = sql.execute(
         f"SELECT l.id, l.salience FROM lessons l INDEXED BY lessons_pinned WHERE l.pinned = 1 AND {seen}"
@@ -176,7 +176,7 @@ def list_pinned(sql: sqlite3.Connection, query: Query, limit: int) -> list[Pinne
 
 
 def count(sql: sqlite3.Connection, query: Query, most: int) -> int:
-    """How many current lessons there are, counted no further than `most`."""
+    """Count the current lessons of the query's scope and states; stop at `most`."""
     where, args = f"retracted_at IS NULL AND state IN ({slots(len(query.states))})", [*map(str, query.states)]
     if not query.all_projects:
         where, args = f"owner IN ('', ?) AND {where}", [clean(query.project), *args]
@@ -186,7 +186,7 @@ def count(sql: sqlite3.Connection, query: Query, most: int) -> int:
 
 
 def _visible_ids(sql: sqlite3.Connection, query: Query, groups: Iterable[Sequence[int]]) -> dict[int, LessonId]:
-    """The ids of those rows that the query may be answered with."""
+    """Return the ids of those rows that are visible to the query."""
     rows = list(dict.fromkeys(row for group in groups for row in group))
     return dict(first_visible(sql, rows, visible(query), len(rows))) if rows else {}
 

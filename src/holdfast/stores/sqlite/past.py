@@ -1,7 +1,7 @@
-"""Search as of an instant: the lessons known and true then, indexed anew in memory.
+"""Search as of an instant: indexes the lessons known and true then in memory.
 
-Indexes on disk hold current versions only, so that every other search is quick; a question about the past pays for
-its answer (some 0.2 ms a lesson known then) and further retrievers of the same question find the index ready.
+Indexes on disk contain current versions only, so that every other search is quick. A question about the past pays for
+its index (some 0.2 ms a lesson known then); the other retrievers of the same question reuse it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Past:
-    """The index of one instant, made when first asked and kept until another is asked or something is written."""
+    """The index of one instant, built on first use and kept until another instant is queried or a write happens."""
 
     def __init__(self) -> None:
         self._key: tuple[Any, ...] = ()
@@ -28,7 +28,7 @@ class Past:
         self._vectors: Vectors | None = None
 
     def sql(self, live: sqlite3.Connection, query: Query) -> sqlite3.Connection:
-        """A database whose current lessons are those known and true at the query's instant, in its scope."""
+        """Return a database whose current lessons are those known and true at the query's instant, in its scope."""
         assert query.as_of is not None
         (version,) = live.execute("PRAGMA data_version").fetchone()
         key = (micros(query.as_of), query.all_projects, query.project, version, live.total_changes)
@@ -47,7 +47,7 @@ class Past:
         return self._vectors
 
     def close(self) -> None:
-        """Let go of the memory."""
+        """Release the memory."""
         if self._made is not None:
             self._made.close()
         self._made = self._vectors = None

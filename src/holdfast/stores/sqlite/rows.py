@@ -1,4 +1,4 @@
-"""Records to rows and back, and what SQL text cannot hold made harmless."""
+"""Converts records to rows and back, and replaces characters that SQL text cannot hold."""
 
 from __future__ import annotations
 
@@ -22,33 +22,33 @@ if TYPE_CHECKING:
 SOURCE_CODES: dict[TokenSource, float] = {
     "error": 1.0, "command": 1.0, "topic": 1.0, "symbol": 0.9, "path": 0.8, "file": 0.6, "mention": 0.5, "part": 0.4,
 }  # fmt: skip
-"""How the table `tokens` says what a token is, in its column `weight`: codes, of which older files are full. What a
-hit is worth is decided in `ranking`."""
+"""Codes for a token's source in the column `weight` of the table `tokens`. Existing files contain them. `ranking`
+decides what a hit is worth."""
 SESSION_PREFIX = "session "
-"""Before the session a lesson was learnt in, among its tokens, with the code 0: what else was learnt there is near
-it. It is nothing to ask for."""
+"""Prefix of the session in which a lesson was learnt. It is stored among the lesson's tokens with the code 0, to find
+lessons learnt next to it. No query asks for it."""
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def micros(at: datetime) -> int:
-    """Microseconds since 1970."""
+    """Return microseconds since 1970."""
     since = at - EPOCH
     return (since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds
 
 
 def instant(at: int) -> datetime:
-    """The aware UTC time of microseconds since 1970."""
+    """Return the aware UTC time of microseconds since 1970."""
     return EPOCH + timedelta(microseconds=at)
 
 
 def clean_all(texts: Iterable[str]) -> list[str]:
-    """Each text cleaned."""
+    """Return each text cleaned."""
     return [clean(text) for text in texts]
 
 
 def document(record: R) -> tuple[R, str]:
-    """The record as it can be kept (cleaned when it must be) and its JSON."""
+    """Return the record as it can be stored (cleaned if necessary) and its JSON."""
     doc = dumps(to_plain(record))
     if "\\u0000" not in doc and clean(doc) == doc:
         return record, doc
@@ -57,18 +57,18 @@ def document(record: R) -> tuple[R, str]:
 
 
 def record_of(kind: type[R], doc: str, **known: Any) -> R:
-    """The record of a document; `known` are fields the row tells better than the document."""
+    """Return the record of a document; the fields in `known` come from the row and override the document's."""
     return from_plain(kind, {**loads(doc), **known})
 
 
 DAMAGED = (TypeError, ValueError, AttributeError, KeyError, IndexError, OverflowError, RecursionError)
-"""What reading a damaged document may raise: it is no JSON, not an object, or a field of it is impossible."""
+"""Errors from reading a damaged document: it is no JSON, not an object, or has an impossible field."""
 
 
 class LeftOut:
-    """Rows that reads left out because their document is damaged, since the store was opened.
+    """Rows that reads have left out because of damaged documents, since the store was opened.
 
-    A read that meets one notes it here and asks again without it, so that limits and offsets count readable rows.
+    A read that finds one adds it here and repeats its query without it, so that limits and offsets count readable rows.
     """
 
     def __init__(self) -> None:
@@ -78,21 +78,21 @@ class LeftOut:
         return sum(map(len, self.rows.values()))
 
     def but(self, table: str, column: str) -> str:
-        """SQL for: not one of the rows of that table that were left out before."""
+        """Return SQL for: not one of the rows of that table that were left out before."""
         rows = self.rows.get(table)
         return f"{column} NOT IN ({', '.join(map(str, sorted(rows)))})" if rows else "1"
 
     def add(self, table: str, row: int) -> None:
-        """Note one more row."""
+        """Add a damaged row."""
         self.rows.setdefault(table, set()).add(row)
 
 
 def read_rows(
     table: str, ask: Callable[[], Iterable[tuple[Any, ...]]], read: Callable[..., V], left_out: LeftOut
 ) -> list[tuple[int, V]]:
-    """Return (row, value) of what `ask` finds; each of its rows is a row number and the arguments of `read`.
+    """Return (row, value) for the rows of `ask`; each row is a row number and the arguments of `read`.
 
-    Damaged rows are noted in `left_out`, and `ask`, which must keep to it, is called again.
+    Damaged rows are added to `left_out`, and `ask`, which must exclude them, is called again.
     """
     while True:
         values, damaged = [], False
@@ -107,9 +107,9 @@ def read_rows(
 
 
 def text_of(raw: bytes) -> str:
-    """A text column's value; one that is not UTF-8 begins with a NUL, so that nothing takes it for a document.
+    """Decode a text column; a value that is not UTF-8 gets a leading NUL, so that it never parses as a document.
 
-    The driver's own decoding would raise and end the whole answer because of one damaged row.
+    The driver's own decoding would raise, and one damaged row would end the whole answer.
     """
     try:
         return raw.decode()
@@ -118,10 +118,10 @@ def text_of(raw: bytes) -> str:
 
 
 def scope_token(owner: str) -> str:
-    """A word that stands for an owner in the full text; the last digit keeps the stemmer from touching it."""
+    """Return the word that stands for an owner in the full text; its last digit keeps the stemmer from changing it."""
     return f"zp{owner.encode().hex()}0" if owner else "zu0"
 
 
 def slots(count: int) -> str:
-    """`?, ?, ?`: as many placeholders."""
+    """Return that many placeholders: `?, ?, ?`."""
     return ", ".join("?" * count)

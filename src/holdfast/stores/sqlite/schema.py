@@ -1,6 +1,7 @@
 """The schema's history: numbered SQL files, each applied once, with its record, in one transaction.
 
-One whose name ends in `reindex` also makes the derived rows of every lesson again (0.3 ms each): their form changed.
+A file whose name ends in `reindex` also rebuilds the derived rows of every lesson (0.3 ms each), because their form
+changed.
 """
 
 from __future__ import annotations
@@ -15,9 +16,9 @@ FOLDER = os.path.join(os.path.dirname(__file__), "migrations")
 
 
 def upgrade(connection: Connection) -> None:
-    """Apply the migrations the file lacks. Raises SchemaTooNewError for a file of a newer Holdfast."""
+    """Apply the migrations that the file lacks. Raises SchemaTooNewError for a file of a newer Holdfast."""
     sql = connection.sql
-    _check_known(sql, connection.path, connection.schema)  # before the journal's mode, which is written into the file
+    _check_known(sql, connection.path, connection.schema)  # first, because the journal mode is written into the file
     (mode,) = sql.execute("PRAGMA journal_mode").fetchone()
     if mode != "wal":
         connection.lock()
@@ -33,7 +34,7 @@ def upgrade(connection: Connection) -> None:
 
 
 def build(sql: sqlite3.Connection) -> None:
-    """The whole current schema in an empty database."""
+    """Create the whole current schema in an empty database."""
     for name in sorted(os.listdir(FOLDER)):
         if name.endswith(".sql"):
             _apply(sql, name, ":memory:")
@@ -57,7 +58,7 @@ def _apply(sql: sqlite3.Connection, script: str, path: str, known: int = SCHEMA)
 
 
 def _check_known(sql: sqlite3.Connection, path: str, known: int) -> int:
-    """The file's schema. Raises SchemaTooNewError for one that is not known yet."""
+    """Return the file's schema. Raises SchemaTooNewError for an unknown one."""
     (has,) = sql.execute("PRAGMA user_version").fetchone()
     if has > known:
         raise SchemaTooNewError(
@@ -67,7 +68,7 @@ def _check_known(sql: sqlite3.Connection, path: str, known: int) -> int:
 
 
 def statements(script: str) -> list[str]:
-    """The script's statements one by one: the driver's own `executescript` would commit before the first."""
+    """Split a script into statements: the driver's own `executescript` would commit before the first one."""
     complete: list[str] = []
     rest = ""
     for line in script.splitlines(keepends=True):

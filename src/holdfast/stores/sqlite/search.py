@@ -1,6 +1,6 @@
-"""`SqliteSearch`: what a question meets in the indexes of current lessons, as facts (see `ports.search`).
+"""`SqliteSearch`: the matches of a query in the indexes of current lessons, as facts (see `ports.search`).
 
-Each method is one transaction. What it runs is loaded when called: most hooks ask few of these questions.
+Each method is one transaction. It imports its code when it is called, because most hooks need few of the methods.
 """
 
 from __future__ import annotations
@@ -29,21 +29,21 @@ if TYPE_CHECKING:
 
 
 class SqliteSearch:
-    """The `Search` half of the store."""
+    """The methods of the store that implement `Search`."""
 
     _connection: Connection
     _vectors: Vectors | None = None
     _past: Past | None = None
 
     def match_tokens(self, query: Query) -> list[TokenMatch]:
-        """The lessons that have an exact token of the query, by token."""
+        """Return the lessons that have an exact token of the query, by token."""
         from holdfast.stores.sqlite.matching import match_tokens
 
         with self._connection.reading() as sql:
             return match_tokens(self._index(sql, query), query)
 
     def match_errors(self, query: Query, limit: int) -> ErrorMatches:
-        """The lessons whose error signatures have most of the rare words of the query's error."""
+        """Return the lessons whose error signatures have most of the rare words of the query's error."""
         if not query.error:
             from holdfast.ports.search import ErrorMatches
 
@@ -54,7 +54,7 @@ class SqliteSearch:
             return match_errors(self._index(sql, query), query, limit)
 
     def match_text(self, query: Query, limit: int, neighbours: int) -> TextMatches:
-        """The lessons that have most of the words of the query's text."""
+        """Return the lessons that have most of the words of the query's text."""
         if not query.text:
             from holdfast.ports.search import TextMatches
 
@@ -65,21 +65,21 @@ class SqliteSearch:
             return match_text(self._index(sql, query), query, limit, neighbours)
 
     def match_paths(self, query: Query, limit: int) -> list[PathMatch]:
-        """The lessons anchored to the query's paths, to globs they fit, to folders they are in, and beside them."""
+        """Return the lessons anchored to the query's paths, to matching globs, to their folders, and beside them."""
         from holdfast.stores.sqlite.matching import match_paths
 
         with self._connection.reading() as sql:
             return list(match_paths(self._index(sql, query), query, limit))
 
     def match_symbols(self, query: Query, limit: int) -> list[SymbolMatch]:
-        """The lessons of the query's paths that have names related to its symbols; without paths, only the same."""
+        """Return lessons of the query's paths with names related to its symbols; without paths, equal names only."""
         from holdfast.stores.sqlite.matching import match_symbols
 
         with self._connection.reading() as sql:
             return list(match_symbols(self._index(sql, query), query, limit))
 
     def match_linked(self, query: Query, limit: int) -> list[LinkedMatch]:
-        """The lessons anchored to the files linked to those in play, and to those in play themselves."""
+        """Return the lessons anchored to the query's linked files, and to its own files."""
         if not query.linked:
             return []
         from holdfast.stores.sqlite.matching import match_linked
@@ -88,7 +88,7 @@ class SqliteSearch:
             return match_linked(self._index(sql, query), query, limit)
 
     def match_triggers(self, query: Query, limit: int) -> list[TriggerMatch]:
-        """The lessons of which a trigger fits the query's code, command, paths or symbols."""
+        """Return the lessons with a trigger that matches the query's code, command, paths or symbols."""
         if not (query.code or query.command or query.paths or query.symbols):
             return []
         from holdfast.stores.sqlite.triggers import match_triggers
@@ -97,42 +97,42 @@ class SqliteSearch:
             return match_triggers(self._index(sql, query), query, limit)
 
     def match_occasions(self, query: Query, limit: int) -> list[LessonId]:
-        """The first lessons of one of the query's occasions, oldest first."""
+        """Return the first lessons of one of the query's occasions, oldest first."""
         from holdfast.stores.sqlite.triggers import match_occasions
 
         with self._connection.reading() as sql:
             return match_occasions(self._index(sql, query), query, limit)
 
     def match_vector(self, query: Query, limit: int) -> list[VectorMatch]:
-        """The nearest lessons by the query's vector, nearest first."""
+        """Return the nearest lessons by the query's vector, nearest first."""
         with self._connection.reading() as live:
             sql = self._index(live, query)
             vectors = self._vector_index() if query.as_of is None else self._past_index().vectors
             return vectors.match(sql, query, limit)
 
     def list_recent(self, query: Query, limit: int) -> list[RecentMatch]:
-        """The newest lessons, of the time asked about if there is one."""
+        """Return the newest lessons; if the query names a time, only lessons of that time."""
         from holdfast.stores.sqlite.matching import list_recent
 
         with self._connection.reading() as sql:
             return list_recent(self._index(sql, query), query, limit)
 
     def list_pinned(self, query: Query, limit: int) -> list[PinnedMatch]:
-        """The most salient pinned lessons, newer first among equals."""
+        """Return the most salient pinned lessons, newer first among equals."""
         from holdfast.stores.sqlite.matching import list_pinned
 
         with self._connection.reading() as sql:
             return list_pinned(self._index(sql, query), query, limit)
 
     def count_lessons(self, query: Query, most: int) -> int:
-        """How many current lessons the query's project and states have, counted no further than `most`."""
+        """Count the current lessons of the query's project and states; stop at `most`."""
         from holdfast.stores.sqlite.matching import count
 
         with self._connection.reading() as sql:
             return count(self._index(sql, query), query, most)
 
     def _index(self, sql: sqlite3.Connection, query: Query) -> sqlite3.Connection:
-        """The database whose current lessons are those the query asks about."""
+        """Return the database whose current lessons are those that the query is about."""
         return sql if query.as_of is None else self._past_index().sql(sql, query)
 
     def _vector_index(self) -> Vectors:

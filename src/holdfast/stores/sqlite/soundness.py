@@ -1,4 +1,4 @@
-"""Whether the file is sound and its indexes say what the rows say."""
+"""Checks that the file is sound and that its indexes agree with the rows."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ _COUNTS = {
 
 
 def check(connection: Connection) -> list[Problem]:
-    """Problems found by SQLite's own check, the full text's check and by comparing the indexes with the rows."""
+    """Return the problems found by SQLite's own check, by the full text's check, and by comparing indexes with rows."""
     try:
         with connection.reading() as sql:
             broken = _integrity(sql)
             if broken:
                 return broken
             problems = _damaged(sql) + _counts(sql)
-        with connection.writing() as sql:  # the full text's check is spelt as an insert, though it writes nothing
+        with connection.writing() as sql:  # the full text's check has the form of an insert but writes nothing
             return _full_text(sql) + problems
     except StoreCorruptError as exc:
         return [Problem(what=str(exc), mend=MEND)]
@@ -69,7 +69,7 @@ def _full_text(sql: sqlite3.Connection) -> list[Problem]:
     except sqlite3.DatabaseError as exc:
         if getattr(exc, "sqlite_errorcode", 0) & 0xFF != sqlite3.SQLITE_CORRUPT:
             raise
-        return [Problem(what=f"the full text does not fit the lessons: {exc}", mend=MEND)]
+        return [Problem(what=f"the full-text index does not match the lessons: {exc}", mend=MEND)]
     return []
 
 

@@ -1,4 +1,4 @@
-"""Rows of the table `state`: which of them go, and what is taken out of them."""
+"""Rows of the table `state`: removes expired values, and purged lessons from values."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ DAY = 86_400_000_000
 
 
 def expire(sql: sqlite3.Connection, now: datetime) -> int:
-    """Erase the values whose days are over; returns how many."""
+    """Erase the values older than their family's days; return how many."""
     return sum(
         sql.execute(
             "DELETE FROM state WHERE family = ? AND updated_at < ?",
@@ -27,7 +27,7 @@ def expire(sql: sqlite3.Connection, now: datetime) -> int:
 
 
 def forget_lesson(sql: sqlite3.Connection, lesson: str) -> int:
-    """Take a purged lesson out of the values that name lessons; returns how many did."""
+    """Remove a purged lesson from the values that name lessons; return how many values changed."""
     count = 0
     for family in FAMILIES:
         if family.names_lessons:

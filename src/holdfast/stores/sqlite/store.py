@@ -1,8 +1,8 @@
 """`SqliteStore`: the Store port on one SQLite file.
 
-Invariants: a call is one transaction; a lesson's derived rows (`derived`) change in the transaction that changes the
-lesson; indexes hold current versions only, and a search about the past rebuilds them in memory for that instant
-(`past`). What is loaded here is what every hook needs; the rest is loaded when it is called.
+Each call is one transaction. A lesson's derived rows (`derived`) change in the transaction that changes the lesson.
+Indexes contain current versions only; a search about the past rebuilds them in memory for that instant (`past`).
+This module imports only what every hook needs; methods import the rest when they are called.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 class SqliteStore(SqliteSearch):
-    """See `ports.store.Store` for what each method promises. Safe to share between threads."""
+    """See `ports.store.Store` for the contract of each method. Safe to share between threads."""
 
     def __init__(self, path: str, timeout_s: float = 30.0, *, upgrade: bool = True, frozen: bool = False) -> None:
         self.path = path
@@ -52,12 +52,12 @@ class SqliteStore(SqliteSearch):
         self._connection.close()
 
     def append_events(self, events: Sequence[Event]) -> int:
-        """Keep events; returns how many were new."""
+        """Store events and return how many were new."""
         with self._connection.writing() as sql:
             return eventlog.append(sql, events)
 
     def find_events(self, where: EventFilter) -> list[tuple[int, Event]]:
-        """(position, event) pairs in order of position."""
+        """Return (position, event) pairs in order of position."""
         with self._connection.reading() as sql:
             return eventlog.find_events(sql, where, self._left_out)
 
@@ -67,7 +67,7 @@ class SqliteStore(SqliteSearch):
         expected: Mapping[LessonId, datetime | None],
         change: Change | None = None,
     ) -> None:
-        """Write a version of each lesson and the change; a person's is flushed to the disk before this returns."""
+        """Write a version of each lesson and the change; flush a person's lesson to the disk before returning."""
         from holdfast.stores.sqlite import versions
 
         durable = any(lesson.trust == "person" for lesson in lessons)
@@ -77,38 +77,38 @@ class SqliteStore(SqliteSearch):
                 eventlog.put_change(sql, change)
 
     def get(self, ids: Sequence[LessonId], as_of: datetime | None = None) -> list[Lesson]:
-        """The lessons in the order asked, as known at that instant."""
+        """Return the lessons in the order of the ids, as known at that instant."""
         from holdfast.stores.sqlite.lessons import get
 
         with self._connection.reading() as sql:
             return get(sql, ids, as_of, self._left_out)
 
     def find(self, where: LessonFilter) -> list[Lesson]:
-        """Lessons that fit, newest first, ties by id."""
+        """Return the lessons that match, newest first, ties by id."""
         from holdfast.stores.sqlite.lessons import find
 
         with self._connection.reading() as sql:
             return find(sql, where, self._left_out)
 
     def record(self, entries: Sequence[LogRecord]) -> None:
-        """Append to the log; a record whose id is already there is skipped."""
+        """Append records to the log; skip a record whose id is already there."""
         with self._connection.writing() as sql:
             eventlog.record(sql, entries)
 
     def find_records(self, kind: type[L], where: LogFilter) -> list[L]:
-        """Log records of that type, newest first."""
+        """Return log records of that type, newest first."""
         with self._connection.reading() as sql:
             return eventlog.find_records(sql, kind, where, self._left_out)
 
     def put_vectors(self, embedder_id: str, vectors: Mapping[LessonId, Sequence[float]]) -> None:
-        """Keep unit vectors of lessons' current versions, an id without one skipped."""
+        """Store unit vectors of lessons' current versions; skip ids that have no current version."""
         from holdfast.stores.sqlite.vectors import write
 
         with self._connection.writing() as sql:
             write(sql, embedder_id, vectors)
 
     def count_without_vector(self, embedder_id: str) -> int:
-        """How many lessons have no vector of that embedder."""
+        """Count the lessons without a vector of that embedder."""
         from holdfast.stores.sqlite.vectors import count_waiting
 
         with self._connection.reading() as sql:
@@ -122,19 +122,19 @@ class SqliteStore(SqliteSearch):
             pass
 
     def get_state(self, family: StateFamily, owner: str = "") -> str:
-        """The owner's value; empty for none."""
+        """Return the owner's value; empty if there is none."""
         with self._connection.reading() as sql:
             return _read_state(sql, family, owner)
 
     def set_state(self, family: StateFamily, owner: str, value: str) -> None:
-        """Keep a value in the place of the owner's; nothing is written where it is the same."""
+        """Replace the owner's value; write nothing if it is the same."""
         value = clean(value)
         if self.get_state(family, owner) != value:
             with self._connection.writing() as sql:
                 _write_state(sql, family, owner, value)
 
     def edit_state(self, family: StateFamily, owner: str, edit: Callable[[str], str]) -> str:
-        """Set a value to what `edit` makes of it; nobody else writes in between."""
+        """Replace a value by what `edit` makes of it; nobody else writes in between."""
         with self._connection.writing() as sql:
             before = _read_state(sql, family, owner)
             value = clean(edit(before))
@@ -143,14 +143,14 @@ class SqliteStore(SqliteSearch):
             return value
 
     def expire_states(self, now: datetime) -> int:
-        """Erase the values whose family's days are over by then; returns how many."""
+        """Erase the values older than their family's days; return how many."""
         from holdfast.stores.sqlite.states import expire
 
         with self._connection.writing() as sql:
             return expire(sql, now)
 
     def purge(self, ids: Sequence[LessonId], change: Change | None = None) -> dict[str, int]:
-        """Erase the lessons and all that derives from them; rows erased by table."""
+        """Erase the lessons and everything derived from them; return the number of rows erased by table."""
         from holdfast.stores.sqlite.erase import flush, purge
 
         with self._connection.writing(durable=True) as sql:
@@ -161,7 +161,7 @@ class SqliteStore(SqliteSearch):
         return erased
 
     def erase_event_texts(self, before: datetime) -> int:
-        """Erase the raw texts of events that happened before that instant; returns how many events had any."""
+        """Erase the raw texts of events that happened before that instant; return how many events had any."""
         from holdfast.stores.sqlite.erase import drop_texts, flush
 
         with self._connection.writing(durable=True) as sql:
@@ -170,17 +170,17 @@ class SqliteStore(SqliteSearch):
         return count
 
     def check(self) -> list[Problem]:
-        """What is wrong with the file; empty when sound. Changes nothing."""
+        """Return the faults of the file; empty when it is sound. Changes nothing."""
         from holdfast.stores.sqlite.soundness import check
 
         return check(self._connection)
 
     def left_out(self) -> int:
-        """How many damaged rows were left out of answers since the store was opened."""
+        """Return how many damaged rows were left out of answers since the store was opened."""
         return len(self._left_out)
 
     def set_aside(self) -> dict[str, int]:
-        """Move every damaged row to the table `set_aside`; rows moved, by table."""
+        """Move every damaged row to the table `set_aside`; return the number of rows moved, by table."""
         from holdfast.stores.sqlite.damage import set_aside
 
         with self._connection.writing(durable=True) as sql:
@@ -189,7 +189,7 @@ class SqliteStore(SqliteSearch):
         return moved
 
     def extent(self) -> Extent:
-        """How much there is and ever was."""
+        """Return the store's size now and ever."""
         from holdfast.ports.storecare import Extent
 
         with self._connection.reading() as sql:
@@ -200,13 +200,13 @@ class SqliteStore(SqliteSearch):
         return Extent(lessons=current, versions=last.get("lessons", 0), events=last.get("events", 0))
 
     def write_copy(self, path: str) -> None:
-        """Write everything into a new SQLite file, as of one instant."""
+        """Write a snapshot of the whole store into a new SQLite file."""
         from holdfast.stores.sqlite.copying import write_copy
 
         write_copy(self._connection, path)
 
     def take_copy(self, path: str) -> None:
-        """Replace everything by what a file of `write_copy` holds."""
+        """Replace the whole store by the content of a file from `write_copy`."""
         from holdfast.stores.sqlite.copying import take_copy
 
         if self._past is not None:
@@ -222,7 +222,7 @@ def _read_state(sql: sqlite3.Connection, family: StateFamily, owner: str) -> str
 
 
 def _write_state(sql: sqlite3.Connection, family: StateFamily, owner: str, value: str) -> None:
-    """Keep the value, with the time; an empty one is kept no more."""
+    """Write the value with the machine's time; an empty value deletes the row."""
     if value:
         row = (family.name, clean(owner), value, time.time_ns() // 1000)
         sql.execute("INSERT OR REPLACE INTO state (family, owner, value, updated_at) VALUES (?, ?, ?, ?)", row)

@@ -1,7 +1,7 @@
-"""Triggers of current lessons by what they are looked up by, so that a hook reads only those that can fit.
+"""Triggers of current lessons, stored under look-up keys, so that a hook reads only those that can match.
 
-A literal is kept under its longest word and found by the words of the code it may stand in; a command under its
-program; a symbol under its last part. They are written in `derived`.
+A literal is stored under its longest word and found by the words of the code; a command is stored under its program; a
+symbol under its last part. `derived` writes them.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ SLICE = 500
 
 
 def match_triggers(sql: sqlite3.Connection, query: Query, limit: int) -> list[TriggerMatch]:
-    """Lessons of which a trigger fits the code, the command, the files or the symbols in play."""
+    """Return the lessons with a trigger that matches the code, the command, the files or the symbols in play."""
     code = clean(query.code)[:CODE_LIMIT]
     commands = [" ".join(words) for words in simple_commands(clean(query.command))]
     programs = list(dict.fromkeys(command.partition(" ")[0] for command in commands))
@@ -59,13 +59,13 @@ def match_triggers(sql: sqlite3.Connection, query: Query, limit: int) -> list[Tr
 
 
 def match_occasions(sql: sqlite3.Connection, query: Query, limit: int) -> list[LessonId]:
-    """Lessons of one of the occasions, oldest first."""
+    """Return the lessons of one of the occasions, oldest first."""
     rows = sorted({row for row, _ in _under(sql, query, "occasion", clean_all(query.occasions))})
     return [id_ for _, id_ in first_visible(sql, rows, visible(query), limit)]
 
 
 def _under(sql: sqlite3.Connection, query: Query, kind: str, keys: Sequence[str]) -> Iterable[tuple[int, str]]:
-    """Row and value of the triggers of that kind under one of the keys."""
+    """Yield row and value of the triggers of that kind under one of the keys."""
     owner, args = owners(query)
     for start in range(0, len(keys), SLICE):
         some = keys[start : start + SLICE]

@@ -1,8 +1,8 @@
 """The vectors of one project in memory: a signed byte a component, and their signs as bits.
 
-With many rows the nearest by sign are chosen first and then scored by the bytes: recall .96 to .99 of an exact search,
-and a scan of 32 bytes a lesson where the bytes would be 256. Signs lie word by word, not row by row, so that a scan is
-a few passes over memory in order.
+With many rows, the nearest are chosen by signs first and then scored by the bytes. That keeps .96 to .99 of the recall
+of an exact search and scans 32 bytes a lesson instead of 256. Signs are stored word by word, not row by row, so that a
+scan is a few sequential passes over memory.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _COLUMNS = "SELECT v.lesson, v.scale, v.codes"
 _FITS = "v.embedder = ? AND length(v.codes) = ?"
 _OF_OWNER = "l.retracted_at IS NULL AND l.owner = ?"
 FIRST = (
-    # by owner first, so that other projects' vectors cost nothing; left to itself SQLite reads them all
+    # By owner first, so that other projects' vectors cost nothing; otherwise SQLite reads them all.
     f"{_COLUMNS} FROM lessons l INDEXED BY lessons_recent CROSS JOIN vectors v ON v.lesson = l.row"
     f" WHERE {_FITS} AND {_OF_OWNER}"
 )
@@ -42,13 +42,13 @@ ALL = f"{_COLUMNS} FROM vectors v WHERE {_FITS} AND v.position > ? ORDER BY v.po
 
 
 class VectorIndex:
-    """Vectors of one embedder, dimension and owner (None: of all) in arrays that grow by doubling."""
+    """Vectors of one embedder, dimension and owner (None: of all owners) in arrays that grow by doubling."""
 
     _position: int
-    """Of the newest vector seen, of any owner."""
+    """Position of the newest vector read, of any owner."""
     _count: int
     _built: int
-    """How many there were after the first look."""
+    """Number of vectors after the first read."""
     _added: int
 
     def __init__(self, embedder_id: str, dimension: int, owner: str | None) -> None:
@@ -58,7 +58,7 @@ class VectorIndex:
         self._clear()
 
     def follow(self, sql: sqlite3.Connection) -> None:
-        """Read the rows written since the last look; all of them again when half of ours may be gone."""
+        """Read the rows written since the last call; read all again when half of the index may be outdated."""
         (newest,) = sql.execute("SELECT max(position) FROM vectors WHERE embedder = ?", (self._embedder_id,)).fetchone()
         if newest is None or newest <= self._position:
             return
@@ -72,7 +72,7 @@ class VectorIndex:
         self._built, self._added = (self._count, 0) if first else (self._built, self._added)
 
     def nearest(self, vector: Sequence[float], wanted: int) -> dict[int, float]:
-        """Rows of lessons with their cosines: the best `wanted`, or all when there are fewer."""
+        """Return rows of lessons with their cosines: the best `wanted`, or all when there are fewer."""
         question = np.asarray(vector, dtype=np.float32)
         chosen = np.arange(self._count)
         if self._count > max(EXACT_BELOW, wanted):
@@ -140,7 +140,7 @@ class VectorIndex:
 
 
 def _signs(vectors: NDArray[Any]) -> NDArray[np.uint64]:
-    """Which components are positive, one bit each, in whole words: rows x words."""
+    """Return which components are positive, one bit each, in whole words: rows x words."""
     rows, dimension = vectors.shape
     words = -(-dimension // 64)
     packed = np.zeros((rows, words * 8), dtype=np.uint8)
@@ -150,7 +150,7 @@ def _signs(vectors: NDArray[Any]) -> NDArray[np.uint64]:
 
 
 def _ones(words: NDArray[np.uint64]) -> NDArray[np.uint8]:
-    """How many bits of each word are set."""
+    """Return how many bits of each word are set."""
     if hasattr(np, "bitwise_count"):
         return np.bitwise_count(words)
     table = np.array([bin(byte).count("1") for byte in range(256)], dtype=np.uint8)  # before numpy 2

@@ -1,8 +1,8 @@
 """Vectors: rows in the file, and an index of them in memory that follows the rows.
 
-The rows are the truth: a signed byte a component and a scale, written and removed with their lesson. The index
-(`vectorindex`) holds the same bytes of the projects that were asked about. It is built by the first search and then
-only reads rows that are new; rows gone meanwhile are told by looking the answers up.
+The rows are canonical: a signed byte a component and a scale, written and deleted with their lesson. The index
+(`vectorindex`) has the same bytes for the projects that were queried. The first search builds it; later searches read
+only new rows. Deleted rows are noticed when the answers are looked up.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ ERASED_AT_ONCE = 2_000
 
 
 def write(sql: sqlite3.Connection, embedder_id: str, vectors: Mapping[LessonId, Sequence[float]]) -> None:
-    """Keep the vectors of current, searchable lessons; others are skipped: they were changed meanwhile."""
+    """Store the vectors of current, searchable lessons; skip lessons that were changed meanwhile."""
     embedder_id = clean(embedder_id)
     for id_, vector in vectors.items():
         current = "SELECT row FROM lessons WHERE id = ? AND retracted_at IS NULL AND state <> 'forgotten'"
@@ -46,7 +46,7 @@ def write(sql: sqlite3.Connection, embedder_id: str, vectors: Mapping[LessonId, 
 
 
 def count_waiting(sql: sqlite3.Connection, embedder_id: str, left_out: LeftOut) -> int:
-    """How many lessons have no vector of that embedder."""
+    """Count the lessons without a vector of that embedder."""
     from holdfast.ports.filters import LessonFilter
     from holdfast.stores.sqlite.lessons import count
 
@@ -54,7 +54,7 @@ def count_waiting(sql: sqlite3.Connection, embedder_id: str, left_out: LeftOut) 
 
 
 def erase_others(connection: Connection, embedder_id: str) -> int:
-    """Erase some vectors of other embedders, few enough that nobody waits for long; return how many, 0 at the end."""
+    """Erase some vectors of other embedders, few enough that nobody waits long; return how many, 0 at the end."""
     with connection.reading() as sql:
         positions = sql.execute(
             "SELECT position FROM vectors WHERE embedder < ? OR embedder > ? LIMIT ?",
@@ -67,22 +67,22 @@ def erase_others(connection: Connection, embedder_id: str) -> int:
 
 
 def pack(vector: Sequence[float]) -> tuple[float, bytes]:
-    """Scale and one signed byte a component: a cosine changes by less than .005."""
+    """Return the scale and one signed byte a component: a cosine changes by less than .005."""
     scale = max(map(abs, vector), default=0.0) / 127 or 1.0
     return scale, array("b", [round(component / scale) for component in vector]).tobytes()
 
 
 class Vectors:
-    """The indexes of one database, one for each embedder, dimension and project that was asked about."""
+    """The indexes of one database, one for each embedder, dimension and project that was queried."""
 
     def __init__(self) -> None:
         self._indexes: dict[tuple[str, int, str | None], VectorIndex] = {}
 
     def match(self, sql: sqlite3.Connection, query: Query, limit: int) -> list[VectorMatch]:
-        """The nearest visible lessons of the query's embedder, nearest first, newer first among equals."""
+        """Return the nearest visible lessons of the query's embedder, nearest first, newer first among equals."""
         if not query.vector:
             return []
-        indexes = self._of(sql, query)
+        indexes = self._indexes_for(sql, query)
         wanted = max(RESCORED, limit * RESCORED_FOR_EACH)
         while True:
             parts = [index.nearest(query.vector, wanted) for index in indexes]
@@ -91,10 +91,10 @@ class Vectors:
             nearest = first_visible(sql, rows, visible(query), limit)
             if len(nearest) >= limit or all(len(part) < wanted for part in parts):
                 return [VectorMatch(id=id_, cosine=cosines[row]) for row, id_ in nearest]
-            wanted *= WIDER  # most of the nearest are out of the question's states or gone
+            wanted *= WIDER  # most of the nearest are deleted or not visible to the query
 
-    def _of(self, sql: sqlite3.Connection, query: Query) -> list[VectorIndex]:
-        """The indexes of the projects in question, up to date."""
+    def _indexes_for(self, sql: sqlite3.Connection, query: Query) -> list[VectorIndex]:
+        """Return the indexes of the query's projects, up to date."""
         from holdfast.stores.sqlite.vectorindex import VectorIndex
 
         embedder_id, dimension = clean(query.embedder_id), len(query.vector)

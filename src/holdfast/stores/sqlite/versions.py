@@ -1,4 +1,4 @@
-"""Lesson versions as they are written: a version is closed by its successor and never changed otherwise."""
+"""Writes lesson versions: a version is closed by its successor and never changed otherwise."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def put(sql: sqlite3.Connection, lessons: Sequence[Lesson], expected: Mapping[LessonId, datetime | None]) -> None:
-    """Write a version of each; see the port. A second version of one id in a call replaces the first."""
+    """Write a version of each lesson; see the port. A second version of one id in a call replaces the first."""
     written: dict[str, Lesson] = {}
     new: set[str] = set()
     for raw_lesson in lessons:
@@ -32,12 +32,12 @@ def put(sql: sqlite3.Connection, lessons: Sequence[Lesson], expected: Mapping[Le
         if _put_one(sql, lesson, doc, expects):
             new.add(lesson.id)
         written[lesson.id] = lesson
-    for id_ in new:  # only now: a call may close the lesson that stated the rule before
+    for id_ in new:  # checked last, because the same call may close the lesson that stated the rule before
         _require_only_one(sql, written[id_])
 
 
 def insert(sql: sqlite3.Connection, lesson: Lesson, doc: str, row: int | None = None) -> int:
-    """A new current version with its derived rows; returns its row."""
+    """Insert a new current version with its derived rows; return its row."""
     owner = lesson.scope.owner
     valid = lesson.validity
     values = (
@@ -52,7 +52,7 @@ def insert(sql: sqlite3.Connection, lesson: Lesson, doc: str, row: int | None = 
 
 
 def _put_one(sql: sqlite3.Connection, lesson: Lesson, doc: str, expects: datetime | None) -> bool:
-    """Write the version; returns whether it is the first one of its lesson."""
+    """Write the version; return whether it is the first one of its lesson."""
     current = sql.execute(
         "SELECT row, recorded_at, doc FROM lessons WHERE id = ? AND retracted_at IS NULL", (lesson.id,)
     ).fetchone()
@@ -79,10 +79,10 @@ def _put_one(sql: sqlite3.Connection, lesson: Lesson, doc: str, expects: datetim
 
 
 def _require_only_one(sql: sqlite3.Connection, lesson: Lesson) -> None:
-    """Refuse a new lesson that states the rule of a living one.
+    """Raise StaleWriteError for a new lesson that states the rule of a living one.
 
-    Writers take turns (`Connection.writing`), so a look inside the write transaction is as good as a unique index,
-    and databases of before, which may hold a rule twice, stay as they are.
+    Writers take turns (`Connection.writing`), so a query inside the write transaction is as safe as a unique index.
+    Older databases, which may hold a rule twice, stay valid.
     """
     key = duplicate_key(lesson.insight)
     if lesson.state not in LIVING or not key:
@@ -106,7 +106,7 @@ def _require_new(sql: sqlite3.Connection, lesson: Lesson) -> None:
 
 
 def _kept_vectors(sql: sqlite3.Connection, row: int, doc: str, lesson: Lesson) -> list[tuple[Any, ...]]:
-    """Vectors of the old version that still fit the new one: when it says the same, only its state changed."""
+    """Return the old version's vectors if they still match the new one: same texts, only the state changed."""
     rows = sql.execute("SELECT embedder, scale, codes FROM vectors WHERE lesson = ?", (row,)).fetchall()
     if not rows or lesson.state not in derived.SEARCHABLE:
         return []

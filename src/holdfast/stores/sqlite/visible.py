@@ -1,4 +1,4 @@
-"""What a query may be answered with: one condition, which every index keeps to."""
+"""The condition for lessons that may answer a query; every index applies it."""
 
 from __future__ import annotations
 
@@ -20,15 +20,18 @@ LOOKED_UP = 500
 
 
 def visible(query: Query) -> Clause:
-    """SQL on `lessons l` for: current, true when asked, within the query's scope, states, kinds and prefix, seen on
-    this branch, and not excluded."""
+    """Return SQL on `lessons l` for the lessons that may answer the query.
+
+    They are current, true at its time, within its scope, states, kinds and prefix, visible on its branch, and not
+    excluded.
+    """
     clauses = ["l.retracted_at IS NULL", f"l.state IN ({slots(len(query.states))})"]
     args: list[Any] = list(query.states)
     if not query.all_projects:
         clauses.append("l.owner IN ('', ?)")
         args.append(clean(query.project))
     if query.at is not None:
-        # one recorded by a clock ahead of ours holds from its recording on
+        # A lesson recorded by a clock ahead of ours holds from its recording on.
         clauses.append("(l.valid_to IS NULL OR l.valid_to > ? OR l.state IN ('superseded', 'retired'))")
         clauses.append("(l.valid_from <= ? OR l.valid_from <= l.recorded_at)")
         args += [micros(query.at)] * 2
@@ -51,19 +54,19 @@ def visible(query: Query) -> Clause:
 
 
 def owners(query: Query) -> Clause:
-    """SQL on a derived table for: of the query's project or of the user."""
+    """Return SQL on a derived table for: of the query's project or of the user."""
     return ("", []) if query.all_projects else (" AND owner IN ('', ?)", [clean(query.project)])
 
 
 def first_visible(sql: sqlite3.Connection, rows: Sequence[int], seen: Clause, limit: int) -> list[Numbered]:
-    """Rows and ids of the first `limit` of these lessons that are `seen`, in the order given."""
+    """Return rows and ids of the first `limit` of these lessons that satisfy `seen`, in order."""
     clause, args = seen
     numbered: list[Numbered] = []
-    start, size = 0, min(limit + 20, LOOKED_UP)  # most are visible: rarely is a second, larger look needed
+    start, size = 0, min(limit + 20, LOOKED_UP)  # most lessons are visible, so a second query is rarely needed
     while start < len(rows) and len(numbered) < limit:
         some = rows[start : start + size]
         start, size = start + size, LOOKED_UP
-        # NOT INDEXED: left to itself SQLite walks a whole index of owners and states instead of looking up the rows
+        # NOT INDEXED: otherwise SQLite walks a whole index of owners and states instead of looking up the rows.
         looked_up = sql.execute(
             f"SELECT l.row, l.id FROM lessons l NOT INDEXED WHERE l.row IN ({slots(len(some))}) AND {clause}",
             (*some, *args),

@@ -83,6 +83,8 @@ class _Server:
         os.chmod(self._path, 0o600)
         self._line.listen(BACKLOG)
         self._answering: set[threading.Thread] = set()
+        self._starting = threading.Lock()
+        """Held while a thread is added and started, because a thread that has not started cannot be joined."""
 
     def start(self) -> None:
         self._learner.start()
@@ -98,7 +100,9 @@ class _Server:
         self._line.close()
         self._learner.close()
         until_s = time.monotonic() + LEAVE_S
-        for thread in list(self._answering):  # the caller closes the store next
+        with self._starting:
+            answering = list(self._answering)
+        for thread in answering:  # the caller closes the store next
             thread.join(max(0.0, until_s - time.monotonic()))
 
     def _accept(self) -> None:
@@ -108,8 +112,9 @@ class _Server:
             except OSError:
                 return  # closed
             thread = threading.Thread(target=self._answer, args=(asking,), daemon=True, name="holdfast-hook")
-            self._answering.add(thread)
-            thread.start()
+            with self._starting:
+                self._answering.add(thread)
+                thread.start()
 
     def _answer(self, asking: socket.socket) -> None:
         """Answer one hook's request. After any error the connection is closed, and the hook answers alone."""
@@ -122,7 +127,8 @@ class _Server:
             except Exception as exc:  # a thread's exception would go to the host's terminal
                 self._complain("socket", exc)
             finally:
-                self._answering.discard(threading.current_thread())
+                with self._starting:
+                    self._answering.discard(threading.current_thread())
 
     def _read_request(self, asking: socket.socket) -> tuple[str, bytes]:
         """Return host and payload; the host is "" for an incomplete request or one for another version or store."""
