@@ -31,35 +31,34 @@ Made from the adapters by `scripts/render_hosts_docs.py`; edit those, not this f
 same with what is on your machine.
 
 `holdfast setup` wires every host it finds to one memory: the MCP server, and hooks where the host has them. A file's
-own formatting and comments stay; `holdfast uninstall` gives every byte back. A file that cannot be changed safely is
-left alone, and what to add by hand is shown.
+own formatting and comments stay; `holdfast uninstall` restores the bytes of every file. A file that cannot be changed
+safely stays as it is, and `holdfast setup` shows what to add by hand.
 
-**Deliveries** are the moments at which the host's hooks can hand something to the model: at a session's start, on a
-prompt, for a file, before a command, after a failure, after a compaction. Hosts without any are reached by the MCP
-tools and by rules files: `holdfast rules sync`.
+**Deliveries** are the moments at which the host's hooks can give lessons to the model: at a session's start, on a
+prompt, for a file, before a command, after a failure, after a compaction. Hosts without any get lessons through the MCP
+tools and through rules files (`holdfast rules sync`).
 
-"run" among the sources: `make hosts-live` played the program itself, at that version, and the table below tells what it
-did. For every other host the facts are from documentation, source or others' measurements.
+"run" among the sources means that `make hosts-live` ran the program itself, at that version. The table below has the
+results. For every other host the facts come from documentation, source code or other people's measurements.
 """
 
 LIVE_HEAD = """## Seen in the running programs
 
-Each program works on a small repository with a scripted model: a session that teaches (a failing test and its mending,
-a correction, "Remember that ..."), then sessions that are told. `make hosts-live` plays the story again.
+Each program works on a small repository with a scripted model. The first session teaches: a failing test is fixed, the
+user corrects the agent, and the user says "Remember that ...". Later sessions should receive the lessons.
+`make hosts-live` runs the story again.
 """
 
 LIVE_NOTES = """
-- Cline resumes a session in a terminal only, so that each prompt is a session of its own here. On a machine with ten
-  times more to do than it has cores two of five plays told nothing in the first session after a restart, probably
-  because Cline waits 4 s for a plug-in.
-- Codex hides MCP tools behind a search of its own, which the scripted model does when a tool is not listed. It does not
-  wait for servers: the model takes 0.4 s for an answer, since one that answers at once is done before a server is
-  up.
-- Continue has no hooks: nothing is handed over but through its MCP tools, and `holdfast backfill` learns.
-- "An unrelated prompt is left alone" is about the prompt. At a session's start, when no prompt is known yet, recent
-  rules of the project may be handed over. Deliveries that would be withheld to measure their worth are not withheld
-  here.
-- Not in the story: compaction, sub-agents, terminal interfaces, editors, and programs that need an account.
+- Cline resumes a session only in a terminal, so each prompt is a separate session here. On a machine with ten times
+  more work than cores, the first session after a restart received no lessons in two of five runs. The probable cause is
+  that Cline waits only 4 s for a plug-in.
+- Codex hides MCP tools behind a search, which the scripted model uses when a tool is not listed. Codex does not wait for
+  servers. The scripted model therefore takes 0.4 s for an answer; otherwise a session would end before a server is up.
+- Continue has no hooks: lessons reach it only through the MCP tools, and `holdfast backfill` learns from its sessions.
+- "An unrelated prompt is left alone" concerns the prompt only. At a session's start, when no prompt is known yet, recent
+  rules of the project may be delivered. Holdfast withholds some deliveries to measure their worth, but not in these runs.
+- The story does not cover compaction, sub-agents, terminal interfaces, editors, and programs that need an account.
 """
 
 READ_ONLY = """# Other programs' transcripts

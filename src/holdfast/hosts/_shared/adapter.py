@@ -35,7 +35,7 @@ class Adapter:
     folders: tuple[str, ...] = ()
     """Paths under the user's home; the host is present if one exists. The first holds its files."""
     keeps_transcripts = False
-    """The module `transcripts` of its package reads them: `find(host, home)`, and `parse` (lines) or `read` (files)."""
+    """If true, its module `transcripts` reads them: `find(host, home)`, and `parse` (lines) or `read` (a file)."""
     late = False
     """If true, the host takes nothing before a tool runs; a file's lessons come with the result of reading it."""
 

@@ -10,7 +10,7 @@ import sys
 
 
 def settings_folder(home: str, platform: str = sys.platform) -> str:
-    """Return the settings folder of desktop programs: one of `~/.config`, `~/Library/Application Support` or `AppData\\Roaming`."""
+    """Return where desktop programs keep settings: `~/.config` on Linux, `AppData\\Roaming` on Windows."""
     if platform == "win32":
         return os.path.join(home, "AppData", "Roaming")
     if platform == "darwin":
@@ -19,7 +19,7 @@ def settings_folder(home: str, platform: str = sys.platform) -> str:
 
 
 def state_folder(home: str, platform: str = sys.platform) -> str:
-    """Return the data folder of desktop programs: one of `~/.local/share`, `~/Library/Application Support` or `AppData\\Local`."""
+    """Return where desktop programs keep data: `~/.local/share` on Linux, `AppData\\Local` on Windows."""
     if platform == "win32":
         return os.path.join(home, "AppData", "Local")
     if platform == "darwin":

@@ -34,7 +34,7 @@ class ClaudeCode(Adapter):
         return PROFILE
 
     def find_transcripts(self, home: str) -> Sequence[str]:
-        """Absolute paths of the sessions' transcripts, least recently written first; without sub-agents' own files."""
+        """Return absolute paths of transcripts, least recently written first, without sub-agents' files."""
         from holdfast.hosts.claude_code.transcripts import find_transcripts
 
         return find_transcripts(home, self._config_dir)
