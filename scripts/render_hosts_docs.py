@@ -53,11 +53,13 @@ LIVE_NOTES = """
 - Cline resumes a session only in a terminal, so each prompt is a separate session here. On a machine with ten times
   more work than cores, the first session after a restart received no lessons in two of five runs. The probable cause is
   that Cline waits only 4 s for a plug-in.
-- Codex hides MCP tools behind a search, which the scripted model uses when a tool is not listed. Codex does not wait for
-  servers. The scripted model therefore takes 0.4 s for an answer; otherwise a session would end before a server is up.
-- Continue has no hooks: lessons reach it only through the MCP tools, and `holdfast backfill` learns from its sessions.
-- "An unrelated prompt is left alone" concerns the prompt only. At a session's start, when no prompt is known yet, recent
-  rules of the project may be delivered. Holdfast withholds some deliveries to measure their worth, but not in these runs.
+- Codex hides MCP tools behind a search, which the scripted model uses when a tool is not listed. Codex does not wait
+  for servers. The scripted model therefore takes 0.4 s for an answer; otherwise a session would end before a server is
+  up.
+- Continue has no hooks: lessons reach it only through the MCP tools. `holdfast backfill` learns from its sessions.
+- "An unrelated prompt is left alone" concerns the prompt only. At a session's start, when no prompt is known yet,
+  recent rules of the project may be delivered. Holdfast withholds some deliveries to measure their worth, but not in
+  these runs.
 - The story does not cover compaction, sub-agents, terminal interfaces, editors, and programs that need an account.
 """
 
@@ -68,7 +70,7 @@ Nothing is set up for these; `holdfast backfill` reads what they recorded.
 
 
 def main() -> int:
-    """0, or 1 when asked to check and the file is not up to date."""
+    """Write the page, or with `--check` compare it. Return 1 if the check finds it out of date, else 0."""
     wanted = render()
     if "--check" in sys.argv[1:]:
         return 0 if TARGET.exists() and TARGET.read_text(encoding="utf-8") == wanted else 1
@@ -77,7 +79,7 @@ def main() -> int:
 
 
 def render() -> str:
-    """The whole file's text."""
+    """Return the text of the whole page."""
     hosts = [load_host(name.replace("_", "-")) for name in plugins.builtin_names("hosts")]
     hosts.sort(key=lambda host: host.profile.title.casefold())
     read = [host for host in hosts if not (host.profile.mcp or host.profile.hooks or host.profile.rules)]
@@ -88,7 +90,7 @@ def render() -> str:
 
 
 def _live_table(live: Live) -> Iterator[str]:
-    """A row for each thing seen, a column for each host that was played."""
+    """Yield the table of the live runs: a row for each observation and a column for each host."""
     yield LIVE_HEAD
     yield "| | " + " | ".join(f"{name} {row['version']}" for name, row in live.items()) + " |"
     yield "|---" * (len(live) + 1) + "|"
@@ -127,14 +129,14 @@ def _section(host: Host, played: dict[str, str]) -> Iterator[str]:
 
 
 def _code(where: str) -> str:
-    """Paths as code, words as words."""
+    """Return `where` formatted as code if it is a path, else unchanged."""
     return f"`{where}`" if " " not in where else where
 
 
 def _rules(target: RulesTarget) -> str:
-    """The file, and those that the host reads instead where they are there."""
+    """Return the file, and the files that the host reads instead if they exist."""
     others = [name for name in target.first_of if name != target.file]
-    return f"`{target.file}`" + (f" (or the first there is of {', '.join(others)})" if others else "")
+    return f"`{target.file}`" + (f" (or the first of {', '.join(others)} that exists)" if others else "")
 
 
 def _mark(flag: object) -> str:

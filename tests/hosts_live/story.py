@@ -24,7 +24,7 @@ COLUMNS = {
     "own_answers": "Holdfast's own answers are not learnt",
     "uninstall": "uninstall restores every file exactly",
 }
-"""What the table of live runs tells of a host: `yes`, `no`, or words."""
+"""The rows of the table of live runs, by their keys. A cell holds `yes`, `no` or words."""
 
 
 def play(machine: Machine, *, record: bool = False) -> Facts:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     Part = tuple[Source, Definition]
     Placed = tuple[tuple[str, str], Part]
-    """Path and qualified name without number, and what is there."""
+    """A path and a qualified name without its number, and the definition found there."""
 
 MAX_HOPS = 8
 FIRST_LOOKS = 20

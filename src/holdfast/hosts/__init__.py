@@ -1,5 +1,5 @@
 """Adapts hosts: payloads and transcripts become events, briefings become output, and set-up is described as data.
 
-An adapter may use `text`, `ports` and below, and `_shared`, but no other host. It reads files and never writes them.
+It may touch: `text`, `ports` and below, and `_shared`, but no other host. An adapter reads files and writes none.
 Begin with `claude_code`; most adapters inherit from `_shared/adapter`. To add one, see ARCHITECTURE.md.
 """

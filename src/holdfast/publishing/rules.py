@@ -289,7 +289,7 @@ def _text(title: str, taken: Sequence[_Entry]) -> str:
 _MORE = "`holdfast show ID` tells where one comes from."
 _FRAME_TOKENS = count_tokens(_text(f"{MARK}# Notes from earlier sessions on a folder", ())) + 40
 _FRAME_CHARS = len(_text(MARK, ())) + 200
-"""What a file costs besides its lessons and its front matter."""
+"""The size of a file apart from its lessons and its front matter."""
 
 
 def _front_matter(target: RulesTarget, folder: str) -> str:

@@ -209,8 +209,8 @@ KEYS: tuple[tuple[str, str, str, int, str], ...] = (
 """(rule, prefix, alphabet of what follows, least characters that follow, flags). Case matters.
 
 Flags: `b` no letter or digit stands before the prefix; `d` what follows holds a digit; `e` exactly that many characters
-follow; `l` the mark stands inside of a key, which begins at its left;
-`r` what follows looks drawn at random.
+follow; `l` the prefix stands inside a key, and the key begins to the left of it;
+`r` what follows looks random.
 Sources: the issuers' documentation of their key formats; base64 of the openings of PEM blocks and JSON.
 """
 
@@ -558,7 +558,7 @@ VENDORS = (
     "trello", "travis", "twilio", "twitch", "twitter", "typeform", "vonage", "wakatime", "weatherapi", "xendit",
     "yandex", "zendesk", "zoom",
 )  # fmt: skip
-"""Services whose keys have no form of their own, as they are written in names."""
+"""Services whose keys have no recognisable format, spelled as they are in variable names."""
 
 _VENDORS_BY_HEAD: dict[str, list[str]] = {}
 for _vendor in VENDORS:
