@@ -31,35 +31,36 @@ Made from the adapters by `scripts/render_hosts_docs.py`; edit those, not this f
 same with what is on your machine.
 
 `holdfast setup` wires every host it finds to one memory: the MCP server, and hooks where the host has them. A file's
-own formatting and comments stay; `holdfast uninstall` gives every byte back. A file that cannot be changed safely is
-left alone, and what to add by hand is shown.
+own formatting and comments stay; `holdfast uninstall` restores the bytes of every file. A file that cannot be changed
+safely stays as it is, and `holdfast setup` shows what to add by hand.
 
-**Deliveries** are the moments at which the host's hooks can hand something to the model: at a session's start, on a
-prompt, for a file, before a command, after a failure, after a compaction. Hosts without any are reached by the MCP
-tools and by rules files: `holdfast rules sync`.
+**Deliveries** are the moments at which the host's hooks can give lessons to the model: at a session's start, on a
+prompt, for a file, before a command, after a failure, after a compaction. Hosts without any get lessons through the MCP
+tools and through rules files (`holdfast rules sync`).
 
-"run" among the sources: `make hosts-live` played the program itself, at that version, and the table below tells what it
-did. For every other host the facts are from documentation, source or others' measurements.
+"run" among the sources means that `make hosts-live` ran the program itself, at that version. The table below has the
+results. For every other host the facts come from documentation, source code or other people's measurements.
 """
 
 LIVE_HEAD = """## Seen in the running programs
 
-Each program works on a small repository with a scripted model: a session that teaches (a failing test and its mending,
-a correction, "Remember that ..."), then sessions that are told. `make hosts-live` plays the story again.
+Each program works on a small repository with a scripted model. The first session teaches: a failing test is fixed, the
+user corrects the agent, and the user says "Remember that ...". Later sessions should receive the lessons.
+`make hosts-live` runs the story again.
 """
 
 LIVE_NOTES = """
-- Cline resumes a session in a terminal only, so that each prompt is a session of its own here. On a machine with ten
-  times more to do than it has cores two of five plays told nothing in the first session after a restart, probably
-  because Cline waits 4 s for a plug-in.
-- Codex hides MCP tools behind a search of its own, which the scripted model does when a tool is not listed. It does not
-  wait for servers: the model takes 0.4 s for an answer, since one that answers at once is done before a server is
+- Cline resumes a session only in a terminal, so each prompt is a separate session here. On a machine with ten times
+  more work than cores, the first session after a restart received no lessons in two of five runs. The probable cause is
+  that Cline waits only 4 s for a plug-in.
+- Codex hides MCP tools behind a search, which the scripted model uses when a tool is not listed. Codex does not wait
+  for servers. The scripted model therefore takes 0.4 s for an answer; otherwise a session would end before a server is
   up.
-- Continue has no hooks: nothing is handed over but through its MCP tools, and `holdfast backfill` learns.
-- "An unrelated prompt is left alone" is about the prompt. At a session's start, when no prompt is known yet, recent
-  rules of the project may be handed over. Deliveries that would be withheld to measure their worth are not withheld
-  here.
-- Not in the story: compaction, sub-agents, terminal interfaces, editors, and programs that need an account.
+- Continue has no hooks: lessons reach it only through the MCP tools. `holdfast backfill` learns from its sessions.
+- "An unrelated prompt is left alone" concerns the prompt only. At a session's start, when no prompt is known yet,
+  recent rules of the project may be delivered. Holdfast withholds some deliveries to measure their worth, but not in
+  these runs.
+- The story does not cover compaction, sub-agents, terminal interfaces, editors, and programs that need an account.
 """
 
 READ_ONLY = """# Other programs' transcripts
@@ -69,7 +70,7 @@ Nothing is set up for these; `holdfast backfill` reads what they recorded.
 
 
 def main() -> int:
-    """0, or 1 when asked to check and the file is not up to date."""
+    """Write the page, or with `--check` compare it. Return 1 if the check finds it out of date, else 0."""
     wanted = render()
     if "--check" in sys.argv[1:]:
         return 0 if TARGET.exists() and TARGET.read_text(encoding="utf-8") == wanted else 1
@@ -78,7 +79,7 @@ def main() -> int:
 
 
 def render() -> str:
-    """The whole file's text."""
+    """Return the text of the whole page."""
     hosts = [load_host(name.replace("_", "-")) for name in plugins.builtin_names("hosts")]
     hosts.sort(key=lambda host: host.profile.title.casefold())
     read = [host for host in hosts if not (host.profile.mcp or host.profile.hooks or host.profile.rules)]
@@ -89,7 +90,7 @@ def render() -> str:
 
 
 def _live_table(live: Live) -> Iterator[str]:
-    """A row for each thing seen, a column for each host that was played."""
+    """Yield the table of the live runs: a row for each observation and a column for each host."""
     yield LIVE_HEAD
     yield "| | " + " | ".join(f"{name} {row['version']}" for name, row in live.items()) + " |"
     yield "|---" * (len(live) + 1) + "|"
@@ -128,14 +129,14 @@ def _section(host: Host, played: dict[str, str]) -> Iterator[str]:
 
 
 def _code(where: str) -> str:
-    """Paths as code, words as words."""
+    """Return `where` formatted as code if it is a path, else unchanged."""
     return f"`{where}`" if " " not in where else where
 
 
 def _rules(target: RulesTarget) -> str:
-    """The file, and those that the host reads instead where they are there."""
+    """Return the file, and the files that the host reads instead if they exist."""
     others = [name for name in target.first_of if name != target.file]
-    return f"`{target.file}`" + (f" (or the first there is of {', '.join(others)})" if others else "")
+    return f"`{target.file}`" + (f" (or the first of {', '.join(others)} that exists)" if others else "")
 
 
 def _mark(flag: object) -> str:

@@ -216,13 +216,14 @@ def inspect(setting: Setting, url: str) -> Iterator[str]:
 
 HEAD = """# MCP conformance
 
-What the protocol's official suite (`@modelcontextprotocol/conformance` {suite}) says of `holdfast mcp --http`, for \
-each scenario that a revision requires of servers. Made by `python tests/conformance/run.py --write`; \
-`make conformance` fails when another check fails, or one of those below no longer does.
+Results of the protocol's official suite (`@modelcontextprotocol/conformance` {suite}) for `holdfast mcp --http`, for \
+each scenario that a revision requires of servers. `python tests/conformance/run.py --write` makes this page; \
+`make conformance` fails if another check fails, or if one of the checks below passes.
 
 A scenario passes when none of its checks fails; the number of checks is in brackets. The suite is written around a \
-reference server with tools such as `test_simple_text`: what needs them says nothing about another server and is \
-listed with the reason below, and some scenarios pass only because a tool that is not there is refused as it should be.
+reference server with tools such as `test_simple_text`. A check that needs these tools does not apply to other \
+servers; such checks are listed below with the reason. Some scenarios pass only because Holdfast correctly refuses a \
+tool that it does not have.
 
 """
 

@@ -211,7 +211,7 @@ def test_waits_grow_unless_the_server_says_how_long() -> None:
 def test_an_hour_that_the_server_asks_for_is_not_waited_for_nor_ignored(server: EmbeddingServer, kind: str) -> None:
     server.faults = [(429, {"Retry-After": "2"}), (429, {"Retry-After": "3600"})]
     embedder = build(server, kind)
-    with pytest.raises(EmbedderError, match="status 429; it asks to be left alone for 3600 s"):
+    with pytest.raises(EmbedderError, match="status 429; it asks clients to wait 3600 s"):
         embedder.embed_documents(["one", "two"])
     assert (len(server.asked), waits(embedder)) == (2, [2.0])
 

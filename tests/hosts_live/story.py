@@ -16,15 +16,15 @@ COLUMNS = {
     "cause_proven": "a bug's cause is learnt as proven",
     "correction": "the user's correction is learnt",
     "remember": "“Remember that …” is learnt",
-    "at_start_or_prompt": "handed over at the start or on the prompt",
-    "with_file": "handed over with a file's lesson before or after it is read",
+    "at_start_or_prompt": "delivered at the start or on the prompt",
+    "with_file": "a file's lesson is delivered before or after it is read",
     "unrelated": "an unrelated prompt is left alone",
     "tools": "MCP tools are offered",
     "recall": "MCP `recall` is answered",
-    "own_answers": "our own answers are kept out of the memory",
-    "uninstall": "uninstall gives every byte back",
+    "own_answers": "Holdfast's own answers are not learnt",
+    "uninstall": "uninstall restores every file exactly",
 }
-"""What the table of live runs tells of a host: `yes`, `no`, or words."""
+"""The rows of the table of live runs, by their keys. A cell holds `yes`, `no` or words."""
 
 
 def play(machine: Machine, *, record: bool = False) -> Facts:

@@ -132,7 +132,7 @@ def test_a_memory_bank_gives_what_lasts_and_not_the_work_of_the_day(read: Read, 
         "The cache has to be warmed before the first request.",
         "Key Technical Decisions:\n- Views never query",
     ]
-    assert reasons(parts) == ["1 passages tell how far the work is"] * 2
+    assert reasons(parts) == ["1 passages only report the progress of work"] * 2
 
 
 def test_decision_records_of_both_forms_keep_context_status_and_links(read: Read, write: Write, project: Path) -> None:

@@ -101,7 +101,7 @@ def test_claude_mem_gives_what_to_know_and_not_what_changed(read: Read, database
         "Another project decided something.",
         "The gauge API answers in local time, not UTC.",
     ]
-    assert reasons(parts) == ["tells of a change, not what to know", "marked as sensitive there"]
+    assert reasons(parts) == ["it only reports a change, which is no lesson", "marked as sensitive in claude-mem"]
     fix = parts[0]
     assert isinstance(fix, Passage)
     assert (fix.kind, fix.title, fix.project) == ("fix", "Tide table was read twice", "harbour")
@@ -126,19 +126,19 @@ def test_engram_keeps_reasons_files_and_whose_it_is(read: Read, database: Databa
     )
     assert (fix.kind, fix.files, fix.project) == ("fix", ("src/tides.py",), "harbour")
     assert (own.scope, own.kind, own.project) == ("user", "preference", "")
-    assert reasons(parts) == ["deleted there", "tells of a tool_use, not what to know"]
+    assert reasons(parts) == ["deleted in engram", "it only reports a tool_use, which is no lesson"]
 
 
 def test_mcp_memory_service_leaves_out_what_does_not_hold_there(read: Read, database: Database) -> None:
     parts = read(database("sqlite_vec.db", MEMORY_SERVICE))
     (passage,) = (part for part in parts if isinstance(part, Passage))
     assert (passage.kind, passage.tags, passage.section) == ("decision", ("infra", "deploy"), "memory aaaaaaaaaaaa")
-    assert reasons(parts) == ["deleted there", "superseded there"]
+    assert reasons(parts) == ["deleted in mcp-memory-service", "superseded in mcp-memory-service"]
 
 
 def test_mem0_gives_each_memorys_last_words_in_all_three_forms(read: Read, write: Write, database: Database) -> None:
     parts = read(database("history.db", MEM0))
-    assert (insights(parts), reasons(parts)) == (["Prefers spaces in all projects"], ["deleted there"])
+    assert (insights(parts), reasons(parts)) == (["Prefers spaces in all projects"], ["deleted in mem0"])
     answer = {"results": [{"id": "m1", "memory": "Prefers spaces", "categories": ["user_preferences"], "score": 0.8},
                           {"id": "m2"}]}  # fmt: skip
     parts = read(write("mem0.json", json.dumps(answer)))

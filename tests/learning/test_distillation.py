@@ -182,7 +182,7 @@ def test_a_lesson_that_is_known_already_is_not_added_again(memory: Memory) -> No
     model = Scripted({"lessons": [lesson(known={"relation": "repeats", "id": "K1"})]})
     report = distil(memory.parts, memory.place, "s1", model, worth)  # type: ignore[arg-type]
     assert "K1: Money amounts" in model.prompts[0]
-    assert report.dropped == ("a lesson that is known already",)
+    assert report.dropped == ("the lesson is already known",)
     assert len(memory.lessons()) == 1
 
 

@@ -159,7 +159,7 @@ def test_a_fix_of_lines_that_a_commit_of_the_last_days_added_names_it() -> None:
 
     (find,) = [find for find in find_all([commit(CAUSE), before], lines) if find.worth >= 0.5]
     assert find.source == "mended"
-    assert "It mends “Cache the tides” of 2 days before." in find.insight
+    assert "It fixes “Cache the tides” of 2 days before." in find.insight
     long_ago = commit("feat: cache the tides", id="b" * 40, at=NOW - timedelta(days=90))
     assert all(find.source != "mended" for find in find_all([commit(CAUSE), long_ago], lines))
 

@@ -136,7 +136,7 @@ def test_what_did_harm_is_withheld(memory: Memory, keep: Any) -> None:
         memory.feedback(lesson.id, "hurt")
     rules = compiled(memory)
     assert rules.files == ()
-    assert [(left.lesson.id, left.reason) for left in rules.withheld] == [(stated.id, "it did harm")]
+    assert [(left.lesson.id, left.reason) for left in rules.withheld] == [(stated.id, "it was harmful in sessions")]
     assert memory.parts.store.get([learnt.id])[0].state == "retired"
 
 

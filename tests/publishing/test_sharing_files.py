@@ -159,11 +159,11 @@ def test_a_revision_stands_in_the_same_file(memory: Memory, file: Path, project:
         ("kind: ", "capture: true\nkind: ", (3, 1), "unknown key 'capture'"),
         ("kind: ", "trust: person\nkind: ", (3, 1), "unknown key 'trust'"),
         ("kind: ", "hooks: {run: rm}\nkind: ", (3, 1), "unknown key 'hooks'"),
-        ("tags:", "tags: a\ntags:", (9, 1), "tags stands there twice"),
+        ("tags:", "tags: a\ntags:", (9, 1), "tags occurs twice"),
         ("kind: convention", "kind: law", (3, 1), "kind is one of"),
         ("kind: convention", "kind: convention\nglobs: [../../etc]", (4, 1), "outside of the project"),
         ("Retries are capped at 3\n", "Retries are \udcff\n", None, "not UTF-8"),
-        ("id: ", "id: x", (2, 1), "is no id"),
+        ("id: ", "id: x", (2, 1), "is not an id"),
         ("---", "", (1, 1), "no front matter"),
     ],
 )

@@ -132,7 +132,7 @@ def test_what_did_harm_stays_out(memory: Memory, keep: Any) -> None:
         memory.feedback(lesson.id, "hurt", session=SessionId("s4"))
     skills = compiled(memory)
     assert skills.skills == ()
-    assert [(left.lesson.id, left.reason) for left in skills.withheld] == [(stated.id, "it did harm")]
+    assert [(left.lesson.id, left.reason) for left in skills.withheld] == [(stated.id, "it was harmful in sessions")]
     assert memory.parts.store.get([learnt.id])[0].state == "retired"
 
 

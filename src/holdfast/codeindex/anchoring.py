@@ -1,4 +1,4 @@
-"""Anchors for what is meant in a file: named definitions, the innermost ones over some lines, or the file."""
+"""Makes anchors for parts of a file: named definitions, the innermost ones over some lines, or the whole file."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ def make_anchors(views: Views, path: str, names: Sequence[str], lines: tuple[int
 
 
 def resolve(source: Source, name: str) -> tuple[Definition, ...]:
-    """The definitions a name means in the file: those of its qualified name, or of the one name that ends with it.
+    """Return the definitions that a name means in the file: those of its qualified name, or of the only name ending so.
 
-    A class's `put` is meant by `Store.put`, and by `put` when nothing else in the file is called so. Definitions that
-    share their name are meant together, by a numbered name (`put#2`) only that one.
+    `Store.put` means a class's `put`, and so does `put` if no other name in the file ends with it. A name means all
+    definitions that share it; a numbered name (`put#2`) means only that one.
     """
     wanted = name.replace("::", ".").strip().removesuffix("()")
     if not wanted:
@@ -59,15 +59,15 @@ def resolve(source: Source, name: str) -> tuple[Definition, ...]:
 
 
 def _is_titled(definition: Definition, name: str) -> bool:
-    """Whether it is a test of that title, which may have dots and other signs in it."""
+    """Return whether it is a test with that title, which may contain dots and other signs."""
     wanted = title(name.replace("::", "."))
     return definition.kind == "test" and wanted in (title(definition.name), title(definition.own_name))
 
 
 def innermost(source: Source, first: int, last: int) -> list[Definition]:
-    """The innermost definitions over the lines: those that hold them all together, else the one around them.
+    """Return the innermost definitions that together cover the lines, otherwise the definition around them.
 
-    None when the lines are in no definition, or in more than a few with nothing around.
+    Empty if the lines are in no definition, or touch more than MAX_OVER_LINES with none around.
     """
     touched = [
         definition
@@ -84,12 +84,12 @@ def innermost(source: Source, first: int, last: int) -> list[Definition]:
 
 
 def _is_in(definition: Definition, other: Definition) -> bool:
-    """Whether another definition that the lines do not wholly lie in is around this one."""
+    """Return whether another of these definitions is around this one."""
     return other is not definition and other.start <= definition.start and definition.end <= other.end
 
 
 def _cover(definitions: list[Definition], first: int, last: int) -> bool:
-    """Whether the lines begin and end in those definitions."""
+    """Return whether the lines begin and end in those definitions."""
     begin = min(definition.start_line for definition in definitions)
     end = max(definition.end_line for definition in definitions)
     return begin <= first and end >= last

@@ -1,7 +1,7 @@
-"""What one match of a language's query says: a definition's kind, its nodes, its name and its body.
+"""Reads one match of a language's query: a definition's kind, its nodes, its name and its body.
 
-Queries are kept shallow, because tree-sitter takes tens of milliseconds to prepare deep ones: what lies deeper, a
-name within C's declarators or the function that a variable is bound to, is found here.
+Queries are shallow, because tree-sitter takes tens of milliseconds to prepare deep ones. Deeper parts are found here: a
+name within C's declarators, or the function that a variable is bound to.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _CAST = re.compile(r"\boperator(\w+)(?:\(.*)?")
 
 
 class Capture:
-    """A definition as captured. Without a kind it is no definition."""
+    """A definition as captured. It is none if it has no kind."""
 
     def __init__(self, language: Language, captures: Captures) -> None:
         key, nodes = next(((key, nodes) for key, nodes in captures.items() if _kind(key)), ("", []))
@@ -77,7 +77,7 @@ class Capture:
         if not names:
             self.kind = ""
         if names and self.kind == "test":
-            self.own_name = clean(names[0])  # a sentence: its dots separate no parts
+            self.own_name = clean(names[0])  # a sentence: its dots do not separate parts
         elif names:
             self.owner, self.own_name = _parted(clean(names[0]))
         if owners:
@@ -85,7 +85,7 @@ class Capture:
 
 
 def fields(node: Node, names: tuple[str, ...]) -> list[Node]:
-    """The node's first child by one of those fields, if any."""
+    """Return the node's first child by one of those fields, if any."""
     return [child for name in names if (child := node.child_by_field_name(name)) is not None][:1]
 
 
@@ -113,13 +113,13 @@ def _stands_at_top(language: Language, captures: Captures) -> bool:
 
 
 def _parted(name: str) -> tuple[str, str]:
-    """What a qualified name belongs to, and its last part."""
+    """Return the owner in a qualified name, and the name's last part."""
     owner, _, own = name.rpartition(".")
     return (owner if "(" not in owner else "", own) if not _is_operator(name) else ("", name)
 
 
 def clean(name: Node) -> str:
-    """The name with dots between its parts and without layout, quotes, marks and template arguments."""
+    """Return the name with dots between its parts and without layout, quotes, marks and template arguments."""
     from holdfast.codeindex.parsing import text
 
     written = text(name)
@@ -136,5 +136,5 @@ def clean(name: Node) -> str:
 
 
 def _is_operator(name: str) -> bool:
-    """Whether it is made of signs only, as `==` or `::` are where operators are methods."""
+    """Return whether the name consists of signs only, such as `==` or `::` in languages whose operators are methods."""
     return not any(char.isalnum() or char == "_" for char in name)

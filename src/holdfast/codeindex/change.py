@@ -1,7 +1,7 @@
-"""How much of a definition changed since it was recorded, as a share and in words.
+"""Measures how much of a definition changed since it was recorded, as a share and in words.
 
-The words of both are compared without annotations. `2 of 85 tokens` differ where one of the two has that many that
-the other has not; where every difference is one name for another, that is what the words say.
+Both texts are compared without annotations. In `2 of 85 tokens`, one of them has 2 tokens that the other lacks. If one
+name replaces another everywhere and nothing else differs, the words say so.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Change(Frozen):
     """How much changed, and in words."""
 
     share: float = 1.0
-    """0 to 1; 1 where it is not known."""
+    """0 to 1; 1 if unknown."""
     words: str = ""
 
     @property
@@ -44,11 +44,11 @@ class Change(Frozen):
 
 
 NO_CHANGE = Change()
-"""The definition as it was recorded is not there to compare with."""
+"""Used if the recorded definition is not available for a comparison."""
 
 
 def change_of(then: Part, now: Part) -> Change:
-    """How much one definition changed."""
+    """Return how much one definition changed."""
     old, new = then[0].own_texts(then[1]), now[0].own_texts(now[1])
     names = _renamed(old, new)
     if names:
@@ -60,7 +60,7 @@ def change_of(then: Part, now: Part) -> Change:
 
 
 def group_change(then: Group, now: Group) -> Change:
-    """Which definitions of a group changed: `definition 2 of 3: body changed`, `1 definition added`."""
+    """Return which definitions of a group changed: `definition 2 of 3: body changed`, `1 definition added`."""
     added, removed = _unlike(now, then), _unlike(then, now)
     words, counts = [], []
     for old in list(removed):
@@ -82,13 +82,13 @@ def group_change(then: Group, now: Group) -> Change:
 
 
 def _count(old: Iterable[str], new: Iterable[str]) -> int:
-    """How many tokens one of them has that the other has not: the larger number of the two."""
+    """Return how many tokens one of them has that the other lacks: the larger of the two numbers."""
     then, now = Counter(old), Counter(new)
     return max((then - now).total(), (now - then).total())
 
 
 def _renamed(old: Sequence[str], new: Sequence[str]) -> tuple[str, str] | None:
-    """The one name that is another one everywhere; None when more differs, or it is not everywhere."""
+    """Return the pair of names if one name replaces another everywhere and nothing else differs; otherwise None."""
     pairs = {pair for pair in zip(old, new, strict=False) if pair[0] != pair[1]}
     if len(old) != len(new) or len(pairs) != 1:
         return None
@@ -100,7 +100,7 @@ def _renamed(old: Sequence[str], new: Sequence[str]) -> tuple[str, str] | None:
 def _counterpart(
     source: Source, definition: Definition, other: Source, among: Sequence[Definition]
 ) -> Definition | None:
-    """The changed definition that this one became: of the same head, of the same body, else of the same number."""
+    """Return what the definition became: one with the same head, else the same body, else the same name or number."""
     symbol = source.symbol(definition)
     for by in ("signature_hash", "body_hash", "name"):
         for candidate in among:
@@ -110,7 +110,7 @@ def _counterpart(
 
 
 def _unlike(group: Group, other: Group) -> list[Definition]:
-    """The definitions of one group that the other does not have unchanged."""
+    """Return the definitions of one group that the other does not have unchanged."""
     there = {_hashes(other[0], definition) for definition in other[1]}
     return [definition for definition in group[1] if _hashes(group[0], definition) not in there]
 

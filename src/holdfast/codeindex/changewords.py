@@ -1,4 +1,4 @@
-"""What is different between a definition then and now, in a few words."""
+"""Describes in a few words how a definition differs from its recorded form."""
 
 from __future__ import annotations
 
@@ -24,7 +24,10 @@ SHOWN = 3
 
 
 def signature_words(then: Part, now: Part) -> str:
-    """`signature: timeout added, default of retries changed`; without details when none are found."""
+    """Return the differences in a head: `signature: timeout added, default of retries changed`.
+
+    Returns `signature changed` if no difference is found.
+    """
     details = [*_parameter_words(_parameters(then), _parameters(now)), *_decorator_words(then, now)]
     if not details:
         return "signature changed"
@@ -60,7 +63,7 @@ def _decorator_words(then: Part, now: Part) -> list[str]:
 
 
 def _parameters(part: Part) -> Parameters:
-    """Name → default and the rest (without annotation), in order, of a definition's parameters."""
+    """Return for each parameter its name, and its default and other text (without annotation), in order."""
     source, definition = part
     parameters = {}
     for group in _groups(_lists(source, definition)):
@@ -71,7 +74,7 @@ def _parameters(part: Part) -> Parameters:
 
 
 def _lists(source: Source, definition: Definition) -> list[Node]:
-    """The nodes that hold the definition's parameters: more than one where they are curried."""
+    """Return the nodes that hold the definition's parameters; several if it is curried."""
     for node in _in_head(definition, definition.core, HEAD_DEPTH):
         lists = [
             parameter_list
@@ -84,7 +87,7 @@ def _lists(source: Source, definition: Definition) -> list[Node]:
 
 
 def _groups(lists: Sequence[Node]) -> Iterator[list[Node]]:
-    """What stands between the commas, within the brackets if there are any: a parameter, its modifiers, its default."""
+    """Yield the nodes between commas, inside the brackets if there are any: a parameter, its modifiers, its default."""
     for parameter_list in lists:
         opened = next((index + 1 for index, node in enumerate(parameter_list.children) if node.type in ("(", "[")), 0)
         group: list[Node] = []
@@ -104,7 +107,7 @@ def _is_no_default(node: Node) -> bool:
 
 
 def _in_head(definition: Definition, node: Node, depth: int) -> Iterator[Node]:
-    """The node and what is in it, down to that depth, as far as it begins before the definition's body."""
+    """Yield the node and its descendants down to that depth, as far as they begin before the definition's body."""
     yield node
     for child in node.named_children if depth else ():
         if child.start_byte < definition.body_start:
@@ -150,7 +153,7 @@ def _decorators(part: Part) -> list[str]:
 
 
 def _modifiers(part: Part) -> list[str]:
-    """The definition's modifiers, each by itself: `public`, `static`."""
+    """Return the definition's modifiers one by one: `public`, `static`."""
     source, definition = part
     nodes = [node for node in _in_head(definition, definition.node, 2) if node.type in source.language.modifiers]
     single = (inner for node in nodes for inner in (node.children or [node]))

@@ -1,4 +1,4 @@
-"""The definitions in a syntax tree: where each begins and ends, its head, its body and its qualified name."""
+"""Finds the definitions in a syntax tree: extent, head, body and qualified name of each."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _NAME_SIGNS = str.maketrans(".#", "__")
 
 
 class Definition:
-    """One definition, or a scope that only lends its name. Bytes count from 0, lines from 1; ends are exclusive."""
+    """A definition, or a scope that only qualifies names. Bytes count from 0, lines from 1; byte ends are exclusive."""
 
     def __init__(self, capture: Capture) -> None:
         node, body = capture.node, capture.body
@@ -46,7 +46,7 @@ class Definition:
 
 
 def find_definitions(language: Language, matches: Sequence[Captures]) -> list[Definition]:
-    """The definitions among a query's matches, as in the source, qualified; a repeated name has `#2`, `#3`, … added."""
+    """Return the definitions among a query's matches, qualified, in source order; repeated names get `#2`, `#3`, …."""
     captured = sorted(_iter_captured(language, matches), key=_in_source_order)
     definitions = list(_unwrapped(captured))
     _qualify(definitions)
@@ -58,7 +58,7 @@ def find_definitions(language: Language, matches: Sequence[Captures]) -> list[De
 
 
 def find_members(language: Language, matches: Sequence[Captures], around: Sequence[Definition]) -> list[Definition]:
-    """Fields and tests, qualified by the definitions around them; without those that are definitions already."""
+    """Return fields and tests, qualified by the definitions around them, without those that are definitions already."""
     candidates = sorted(_iter_captured(language, matches, by_name=True), key=_in_source_order)
     spans = {(definition.start, definition.end) for definition in around}
     names = {definition.name.partition("#")[0] for definition in around}
@@ -83,7 +83,7 @@ def find_members(language: Language, matches: Sequence[Captures], around: Sequen
 
 
 def title(words: str) -> str:
-    """A test's title as a name: without the signs that part names, at most 120 characters."""
+    """Return a test's title as a name: without the signs that separate names, at most 120 characters."""
     return " ".join(words.translate(_NAME_SIGNS).split())[:TITLE_LIMIT]
 
 
@@ -97,7 +97,7 @@ def _innermost(around: Sequence[Definition], definition: Definition) -> Definiti
 
 
 def _iter_captured(language: Language, matches: Sequence[Captures], *, by_name: bool = False) -> Iterator[Definition]:
-    """The definition of each match; of one node only the first, or the first of each name."""
+    """Yield the definition of each match; for each node only the first, or the first of each name."""
     taken = set()
     for captures in matches:
         capture = Capture(language, captures)
@@ -113,18 +113,18 @@ def _iter_captured(language: Language, matches: Sequence[Captures], *, by_name: 
 
 
 def _written_end(node: Node) -> int:
-    """Where the node ends, the white space at its end left out."""
+    """Return where the node ends, without trailing white space."""
     text = node.text or b""
     return node.end_byte - (len(text) - len(text.rstrip()))
 
 
 def _last_line(node: Node) -> int:
-    """The last line with some of the node on it."""
+    """Return the last line that the node's text reaches."""
     return node.start_point[0] + 1 + (node.text or b"").rstrip().count(b"\n")
 
 
 def _widen(language: Language, definition: Definition) -> None:
-    """Let the definition begin with its decorators, attributes and wrappers."""
+    """Extend the definition to its decorators, attributes and wrappers."""
     node: Node | None = definition.node
     wrappers = (*language.wrappers, *language.lone_wrappers)
     while wrappers and node is not None and (node := node.parent) is not None:
@@ -149,7 +149,7 @@ def _is_alone(language: Language, wrapper: Node) -> bool:
 
 
 def _unwrapped(definitions: list[Definition]) -> Iterator[Definition]:
-    """Without those that have the very body of one around them: a struct that a typedef names."""
+    """Yield definitions except those whose body an enclosing one has too: a struct named by a typedef."""
     bodies = set()
     for definition in definitions:
         body = (definition.body_start, definition.body_end)
@@ -159,7 +159,7 @@ def _unwrapped(definitions: list[Definition]) -> Iterator[Definition]:
 
 
 def _qualify(definitions: list[Definition]) -> None:
-    """Give each its qualified name and what it is inside of; a function among members becomes a method."""
+    """Set each definition's qualified name and enclosing definition; a function among members becomes a method."""
     around: list[Definition] = []
     for definition in definitions:
         while around and around[-1].end <= definition.start:

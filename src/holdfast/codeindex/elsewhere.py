@@ -1,4 +1,4 @@
-"""Find where else a definition may be now: the index names the places, the files as they are confirm them."""
+"""Finds where else a definition may be now. The index names candidates, and the current files confirm them."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 
 def same_body(views: Views, index: IndexStore | None, anchor: Anchor) -> Symbol | None:
-    """The one definition with the anchor's telling body that was not there when the anchor was made.
+    """Return the only definition with the anchor's body that was not there when the anchor was made.
 
-    None when there are none or several, or when the body is short: many definitions have such a body.
+    None if there are none or several, or if the body is short, since many definitions share short bodies.
     """
     candidates = _candidates(views, index, anchor, "body_hash")
     same = [symbol for symbol in candidates if symbol.body_hash == anchor.body_hash]
@@ -27,7 +27,7 @@ def same_body(views: Views, index: IndexStore | None, anchor: Anchor) -> Symbol 
 
 
 def same_head(views: Views, index: IndexStore | None, anchor: Anchor) -> Symbol | None:
-    """The one definition with the anchor's qualified name and head that was not there before; None if not just one."""
+    """Return the only definition with the anchor's qualified name and head that was not there before, or None."""
     name = unnumbered(anchor.symbol)
     candidates = _candidates(views, index, anchor, "signature_hash")
     namesakes = [symbol for symbol in candidates if unnumbered(symbol.name) == name]
@@ -36,7 +36,7 @@ def same_head(views: Views, index: IndexStore | None, anchor: Anchor) -> Symbol 
 
 
 def same_group(views: Views, index: IndexStore | None, anchor: Anchor) -> Symbol | None:
-    """The one other file whose definitions of the anchor's name are the anchored group; None if not just one."""
+    """Return the group in the only other file whose definitions of that name equal the anchored group, or None."""
     name = unnumbered(anchor.symbol)
     symbols = index.symbols(views.place.root, "name", name) if index is not None else []
     groups = []
@@ -49,7 +49,7 @@ def same_group(views: Views, index: IndexStore | None, anchor: Anchor) -> Symbol
 
 
 def _candidates(views: Views, index: IndexStore | None, anchor: Anchor, by: str) -> Iterable[Symbol]:
-    """Definitions as they are now in the anchor's file and in files where the index has one with that hash."""
+    """Yield current definitions in the anchor's file and in files that have that hash in the index."""
     wanted = anchor.body_hash if by == "body_hash" else anchor.signature_hash
     indexed = index.symbols(views.place.root, by, wanted) if index is not None and wanted else []
     for path in dict.fromkeys((anchor.path, *(symbol.path for symbol in indexed))):
@@ -70,7 +70,7 @@ def _is_telling(views: Views, symbol: Symbol, anchor: Anchor) -> bool:
 
 
 def _is_new(views: Views, anchor: Anchor, symbol: Symbol) -> bool:
-    """Whether the symbol was not yet there, beside the anchored one, when the anchor was made."""
+    """Return whether the symbol did not exist yet when the anchor was made."""
     if not anchor.commit:
         return True
     then = views.then(anchor.commit, symbol.path)

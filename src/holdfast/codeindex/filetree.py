@@ -1,6 +1,6 @@
-"""The project's files and what import rules ask of them: paths by name, by ending and by folder, and settings.
+"""Answers import rules' questions about a project's files: paths by name, ending and folder, and settings.
 
-Paths are relative to the project's root with forward slashes; the root's own folder is the empty text.
+Paths are relative to the project's root, with forward slashes; the root itself is the empty string.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class FileTree:
         self.paths = paths if isinstance(paths, (set, frozenset)) else frozenset(paths)
         self.read = read
         self.kept: dict[Any, Any] = {}
-        """What rules found out once for the whole tree."""
+        """Results of rules for the whole tree."""
 
     @cached_property
     def by_file(self) -> dict[str, list[str]]:
@@ -51,28 +51,28 @@ class FileTree:
         return folders
 
     def first(self, candidates: Iterable[str]) -> str:
-        """The first candidate that is a file; empty without one."""
+        """Return the first candidate that is a file; empty if none is."""
         return next((path for path in candidates if path in self.paths), "")
 
     def unique_end(self, end: str) -> str:
-        """The one file whose path ends in those parts; empty when there is none or more than one."""
+        """Return the only file whose path ends in those parts; empty if there is none or more than one."""
         return _one(end, self.by_file)
 
     def unique_folder(self, end: str) -> str:
-        """The one folder whose path ends in those parts; empty when there is none or more than one."""
+        """Return the only folder whose path ends in those parts; empty if there is none or more than one."""
         return _one(end, self.folders_by_name)
 
     def package(self, folder: str, suffixes: tuple[str, ...]) -> list[str]:
-        """The files directly in a folder with such an end; none when they are too many to mean anything."""
+        """Return the files directly in a folder with one of the endings; none if there are more than PACKAGE_LIMIT."""
         files = [path for path in self.by_folder.get(folder, ()) if path.endswith(suffixes)]
         return files if len(files) <= PACKAGE_LIMIT else []
 
     def nearest(self, path: str, file: str) -> str:
-        """The path of the file of that name in the nearest folder at or above the path's; empty without one."""
+        """Return the path of the file of that name in the nearest folder at or above the path's; empty if none."""
         return self.first(join(folder, file) for folder in above(path))
 
     def json(self, path: str) -> dict[str, Any]:
-        """A configuration file's object, with comments and trailing commas forgiven; empty when it is none."""
+        """Return a configuration file's object; comments and trailing commas are allowed. Empty if it is none."""
         key = "json", path
         if key not in self.kept:
             try:
@@ -85,7 +85,7 @@ class FileTree:
 
 
 def join(folder: str, rest: str) -> str:
-    """The path of `rest` seen from the folder, `.` and `..` resolved; empty when it leads out of the project."""
+    """Return the path of `rest` relative to the folder, with `.` and `..` resolved; empty if it leaves the project."""
     parts = folder.split("/") if folder else []
     for part in rest.split("/"):
         if part == "..":
@@ -98,12 +98,12 @@ def join(folder: str, rest: str) -> str:
 
 
 def folder_of(path: str) -> str:
-    """The folder a path is in."""
+    """Return the folder a path is in."""
     return path.rpartition("/")[0]
 
 
 def above(path: str) -> Iterator[str]:
-    """The path's folder and all above it, nearest first, the root last."""
+    """Yield the path's folder and all folders above it, nearest first, the root last."""
     folder = folder_of(path)
     while folder:
         yield folder
@@ -112,7 +112,7 @@ def above(path: str) -> Iterator[str]:
 
 
 def plain_json(text: str) -> str:
-    """The text without comments and trailing commas, which JSON does not allow and configuration files have."""
+    """Return the text without comments and trailing commas, which configuration files have and JSON forbids."""
     out: list[str] = []
     at = 0
     while at < len(text):

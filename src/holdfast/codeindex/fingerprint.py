@@ -1,7 +1,7 @@
-"""Fingerprints of code that only a change of meaning changes: not comments, layout, docstrings or a formatter.
+"""Computes fingerprints of code that only a change of meaning changes: not comments, layout, docstrings or a formatter.
 
-Source text becomes tokens; a definition's head and body tokens are hashed, each twice: in full and bare, without
-type annotations. A hash starts with its version (`s1:`, `b1:`): hashes of two versions are never compared.
+Source text becomes tokens. The tokens of a definition's head and body are hashed twice: in full, and bare, without type
+annotations. A hash starts with its version (`s1:`, `b1:`); hashes of two versions are never compared.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ BRACKETS = frozenset("(){}")
 DIGITS = frozenset(".0123456789")
 _POINT = re.compile(r"(?<=\d)\.(?=$|[ejf])")
 _UNPARSED = re.compile(r"""/\*.*?\*/|//[^\n]*|\\\r?\n|("(?:\\.|[^"\\])*"|\w+|[^\w\s])""", re.DOTALL)
-"""Comments, continued lines, and in a group what counts: strings, words and signs."""
+"""Comments and continued lines; the group matches what counts: strings, words and signs."""
 
 
 class Tokens:
-    """The telling tokens of a syntax tree in order: where each starts, its text, whether it is annotation only."""
+    """The significant tokens of a syntax tree in order: start, text, and whether it belongs to the bare half."""
 
     def __init__(self) -> None:
         self.starts: list[int] = []
@@ -48,11 +48,11 @@ class Tokens:
         self.bare: list[bool] = []
 
     def between(self, start: int, end: int) -> range:
-        """The indexes of tokens that start within those bytes; block ends at the very end are outside."""
+        """Return the indexes of tokens that start within those bytes; block ends at the very end are not included."""
         return range(bisect_left(self.starts, start), bisect_left(self.starts, end))
 
     def of_member(self, start: int, end: int) -> range:
-        """The same with the block ends that come right after: all that would go if the member went."""
+        """Return the same with the block ends that follow directly: all that would disappear with the member."""
         stop = bisect_left(self.starts, end)
         while stop < len(self.starts) and self.starts[stop] == end and self.texts[stop] == BLOCK_END:
             stop += 1
@@ -60,15 +60,15 @@ class Tokens:
 
 
 def read_tokens(language: Language, root: Node, span: tuple[int, int] | None = None) -> Tokens:
-    """The tokens below a node, normalised: all, or at least those that start within a span of bytes.
+    """Return the normalised tokens below a node: all, or at least those that start within a span of bytes.
 
-    Any depth: the walk keeps its own stack.
+    Works at any depth, since the walk keeps its own stack.
     """
     return _Walk(language).read(root, span)
 
 
 def hash_tokens(version: str, tokens: Tokens, wanted: Iterable[int], own_name: str) -> str:
-    """`<version>:<full>.<bare>` of those tokens; where a definition calls itself, its name is one and the same word."""
+    """Return `<version>:<full>.<bare>` of those tokens. A recursive call's name becomes a fixed word."""
     full, bare = [], []
     for index in wanted:
         text = tokens.texts[index]
@@ -80,7 +80,7 @@ def hash_tokens(version: str, tokens: Tokens, wanted: Iterable[int], own_name: s
 
 
 def _calls_itself(texts: Sequence[str], index: int) -> bool:
-    """Whether the name there is called, as such or on its own object; elsewhere it is another thing's name."""
+    """Return whether that token calls the name, alone or on its own object; elsewhere it names another thing."""
     if texts[index + 1 : index + 2] != ["("]:
         return False
     return index == 0 or texts[index - 1] != "." or texts[index - 2] in OWN_OBJECTS
@@ -119,7 +119,7 @@ class _Walk:
         self._annotates: list[bool] = [False]
         self._source, self._offset = b"", 0
         self._annotated = 0
-        """How many annotations are open; far below zero where they are what the code is about."""
+        """How many annotations are open; far below zero in nodes whose subject is the annotations."""
 
     def read(self, root: Node, span: tuple[int, int] | None) -> Tokens:
         self._source, self._offset = root.text or b"", root.start_byte
@@ -144,7 +144,7 @@ class _Walk:
                 self._leave(cursor.node)
 
     def _enter(self, node: Node, kind: str) -> bool:
-        """Take in a node that a rule is about; returns whether to go on with its children (then `_leave` follows)."""
+        """Process a node that a rule is about; return whether to visit its children (then `_leave` follows)."""
         if kind in self._ignored or self._says_nothing(node, kind):
             return False
         if self._ignored_in and f"{self._kinds[-1]}>{kind}" in self._ignored_in:
@@ -161,7 +161,7 @@ class _Walk:
         if opened:
             self._emit(node.start_byte, OPENED + "\0".join(_between(node)))
         if kind in self._blocks:
-            # before the node: a definition that a block begins with does not begin with the block's start
+            # one byte before the node, so that a definition at the block's beginning does not include the block's start
             self._emit(node.start_byte - 1, BLOCK_START)
         self._open(node, kind, annotates)
         return True
@@ -187,12 +187,12 @@ class _Walk:
         if self._compounds and self._chains.pop()[1]:
             self._emit(max(node.start_byte, node.end_byte - 1), BLOCK_END)
         if kind in self._blocks:
-            # at the end, so outside of a definition that ends with it: what ends the blocks around is not its own;
-            # the end of what is written, since some grammars take the empty lines after it into a block
+            # at the end, and so outside of a definition that ends there: the ends of outer blocks are not its own.
+            # The end of the text counts, since some grammars include the empty lines after a block.
             self._emit(self._written_end(node), BLOCK_END)
 
     def _one(self, node: Node, kind: str) -> None:
-        """Take in a node whose children, if any, do not matter."""
+        """Process a node whose children, if any, do not matter."""
         if kind in self._exact:
             self._emit(node.start_byte, _text(node))
         elif kind in self._text:
@@ -210,7 +210,7 @@ class _Walk:
         return bool(self._opening) and any(child.type in self._opening for child in node.named_children)
 
     def _chain(self, node: Node, kind: str) -> tuple[str, bool]:
-        """The chained operator in whose operands the walk is below that node, and whether the node's extent counts."""
+        """Return the chained operator whose operands are below that node, and whether the node's extent counts."""
         around = self._chains[-1][0]
         if kind not in self._compounds:
             return (around if kind in self._language.grouping else ""), False
@@ -219,7 +219,7 @@ class _Walk:
         return own, not own or own != around
 
     def _only_declares(self, node: Node) -> bool:
-        """Whether the node gives a name a type and no value, elsewhere than in a type, where that makes a field."""
+        """Return whether the node gives a name a type and no value. Directly in a class that would be a field."""
         if node.child_by_field_name("right") is not None or node.child_by_field_name("type") is None:
             return False
         return len(self._kinds) < 3 or self._kinds[-3] != "class_definition"
@@ -243,18 +243,18 @@ class _Walk:
     def _leaf(self, node: Node, kind: str) -> None:
         start, end = node.start_byte, node.end_byte
         if end == start:
-            return  # a token the parser made up
+            return  # a token that the parser inserted
         if not node.is_named:
             self._sign(node, start, kind)
             return
         text = self._source[start - self._offset : end - self._offset].decode("utf-8", "replace").strip()
         if "\n" in text:
-            text = " ".join(text.split())  # what the grammar could not take apart
+            text = " ".join(text.split())  # text that the grammar could not split
         if text:
             self._emit(start, _number(text) if text[0] in DIGITS and text.lstrip(".")[:1].isdigit() else text)
 
     def _sign(self, node: Node, start: int, kind: str) -> None:
-        """Take in a keyword or sign: its type is its text."""
+        """Process a keyword or sign, whose type is its text."""
         if kind == ",":
             self._commas[-1] += 1
         elif kind in CLOSERS and self._commas[-1] and self._tokens.texts and self._tokens.texts[-1] == ",":
@@ -265,7 +265,7 @@ class _Walk:
             self._emit(start, text)
 
     def _is_loose(self, bracket: Node) -> bool:
-        """Whether brackets directly in the open node change nothing."""
+        """Return whether brackets directly in the open node can go without a change of meaning."""
         kind = self._kinds[-1]
         if bracket.type in "{}":
             around = self._kinds[-2] if self._language.loose_blocks else ""
@@ -301,7 +301,7 @@ class _Walk:
 
 @cache
 def _minded(language: Language) -> frozenset[str]:
-    """The types of nodes that a rule of the language is about; nothing has to be asked about the others."""
+    """Return the node types that a rule of the language is about; others need no look at the rules."""
     rules = (
         language.ignored, language.strings, language.joined_strings, language.annotations, language.declarations,
         language.blocks, language.compounds, language.idle_statements, language.hollow, language.exact,
@@ -311,12 +311,12 @@ def _minded(language: Language) -> frozenset[str]:
 
 
 def _number(text: str) -> str:
-    """A number with its letters small, a digit on either side of the point and no plus in its exponent."""
+    """Return a number in lower case, with a digit on either side of the point and no plus in its exponent."""
     return _POINT.sub(".0", "0" * text.startswith(".") + text.lower()).replace("e+", "e")
 
 
 def _between(node: Node) -> Iterator[str]:
-    """What is in no child of the node, and the space its children begin with: some grammars leave text out."""
+    """Yield the text between the node's children, with their leading space: some grammars leave text out."""
     whole, at = node.text or b"", 0
     for child in node.children:
         start, end = child.start_byte - node.start_byte, child.end_byte - node.start_byte

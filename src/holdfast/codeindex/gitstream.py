@@ -1,4 +1,4 @@
-"""What git prints, record by record, so that a long history never lies in memory."""
+"""Reads git's output record by record, so that a long history is never in memory as a whole."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ CHUNK = 262_144
 
 
 def iter_records(folder: str, arguments: Sequence[str]) -> Iterator[str]:
-    """The NUL-ended records of git's answer. Raises OSError where git is missing or fails.
+    """Yield the NUL-terminated records of git's output. Raises OSError if git is missing or fails.
 
-    Bytes that are not UTF-8 are lone surrogates, as in file names.
+    Bytes that are not UTF-8 become lone surrogates, as in file names.
     """
-    import subprocess  # a hook that only reads links already learnt does not pay for it
+    import subprocess  # imported late: a hook that only reads stored links must not pay for it
 
     program = git_program(os.environ.get("PATH", ""), os.path.isfile, os.name == "nt")
     command = [program, "-C", folder, *QUIET, *UNTRUSTED, *arguments]

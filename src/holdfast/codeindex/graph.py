@@ -1,7 +1,7 @@
-"""Files linked to a file: by imports, both ways and two hops, by edits in one commit, by being read before an edit.
+"""Finds files linked to a file: by imports in both directions, by common commits, and by reading before an edit.
 
-Weights are in (0, 1]. They say how likely the one file matters when the other is worked on; the constants order the
-relations, they are not measured probabilities.
+Imports count over two hops. Weights are in (0, 1] and say how likely one file matters for work on the other. The
+constants order the relations; they are not measured probabilities.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ FAINT = 0.02
 
 
 def neighbours(store: IndexStore, root: str, path: str, limit: int = 40) -> list[Neighbour]:
-    """Files linked to the file, closest first, each once for every relation; at most `limit`."""
+    """Return files linked to the file, closest first, each once for every relation; at most `limit`."""
     linked = [*_imported(store, root, path), *_paired(store, root, path)]
     linked = [neighbour for neighbour in linked if neighbour.path != path and neighbour.weight >= FAINT]
     linked.sort(key=lambda neighbour: (-neighbour.weight, neighbour.hops, neighbour.path, neighbour.relation))
@@ -47,7 +47,7 @@ def neighbours(store: IndexStore, root: str, path: str, limit: int = 40) -> list
 
 
 def _imported(store: IndexStore, root: str, path: str) -> list[Neighbour]:
-    """By imports: one hop, then from the closest of them a second, each file by its best way."""
+    """Return neighbours by imports: one hop, then a second from the closest of them, each file by its best path."""
     best: dict[str, Neighbour] = {}
     for neighbour in _hop(store, root, path):
         _keep_best(best, neighbour)
@@ -78,7 +78,7 @@ def _keep_best(best: dict[str, Neighbour], neighbour: Neighbour) -> None:
 
 
 def _paired(store: IndexStore, root: str, path: str) -> Iterator[Neighbour]:
-    """By pairs of paths that are still there: history remembers files that are gone."""
+    """Yield neighbours by pairs of paths. Only existing files count, since history also has deleted ones."""
     for other, share in together(store, path)[:PARTNERS]:
         if os.path.isfile(os.path.join(root, other)):
             yield Neighbour(path=other, relation="edited_together", weight=min(1.0, share))

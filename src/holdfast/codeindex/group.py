@@ -1,8 +1,8 @@
-"""Groups: the definitions of one file that share a qualified name, as one symbol.
+"""Treats the definitions of one file that share a qualified name as one symbol, a group.
 
-Overloads, a property's getter and setter, partial classes, `@overload` stubs and their function, a macro in both
-branches of an `#ifdef`: a name means all of them. A group has the fingerprints of all its definitions, whatever their
-order.
+Examples are overloads, a property's getter and setter, partial classes, `@overload` stubs with their function, and a
+macro in both branches of an `#ifdef`: a name means all of them. A group has the fingerprints of all its definitions, in
+any order.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ GROUP = "group"
 
 
 def group_symbol(source: Source, definitions: Sequence[Definition]) -> Symbol:
-    """All definitions of one name as one symbol; a group of which one definition is left counts too."""
+    """Return all definitions of one name as one symbol; a single definition can be a group too."""
     symbols = [source.symbol(definition) for definition in definitions]
     pairs = [(symbol.signature_hash, symbol.body_hash) for symbol in symbols]
     return replace(
@@ -41,7 +41,7 @@ def group_symbol(source: Source, definitions: Sequence[Definition]) -> Symbol:
 
 
 def _hash_all(version: str, rows: Sequence[Sequence[str]]) -> str:
-    """`<version>:<full>.<bare>` over the hashes of several definitions, in any order."""
+    """Return `<version>:<full>.<bare>` over the hashes of several definitions, in any order."""
     full, bare = [], []
     for row in rows:
         parts = [text.partition(":")[2].partition(".") for text in row]

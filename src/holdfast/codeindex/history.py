@@ -1,8 +1,9 @@
-"""Which files are edited together, learnt from git's history.
+"""Learns from git's history which files are edited together.
 
-Every commit of 2 to 30 files adds to each pair of its files, less the more files it has and the older it is; a file
-with itself gets the same, so that pair over self is the share of a file's commits in which the other was edited too.
-Ages count from a fixed day: sums stay comparable when later commits are added, and only ratios are ever read.
+Every commit of 2 to 30 files adds a weight to each pair of its files; the weight decreases with the number of files and
+with age. A file's pair with itself gets the same, so pair over self is the share of the file's commits in which the
+other was edited too. Ages count from a fixed day: sums stay comparable when later commits are added, and only ratios
+are ever read.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ PRIOR_COMMITS = 1.0
 
 
 class Commit(Frozen):
-    """A commit's id, its time in seconds since 1970, its files under their present names, and whether it renamed."""
+    """A commit's id, its time in seconds since 1970, its files under present names, and whether it renamed any."""
 
     id: str
     at_s: int
@@ -48,9 +49,9 @@ class Commit(Frozen):
 
 
 def learn_history(store: IndexStore, root: str) -> bool:
-    """Bring the pairs up to HEAD; False when there is nothing new, no git or no history.
+    """Bring the pairs up to HEAD; return False if there is nothing new, no git or no history.
 
-    New commits are added. After a rename, or when history was rewritten, all of it is read again.
+    New commits are added. After a rename, or if history was rewritten, all commits are read again.
     """
     try:
         head = next(iter_records(root, ["rev-parse", "-q", "--verify", "HEAD"]), "").strip()
@@ -72,9 +73,9 @@ def learn_history(store: IndexStore, root: str) -> bool:
 
 
 def iter_commits(root: str, revisions: str) -> Iterator[Commit]:
-    """Commits without merges, newest first; files that were renamed since carry their present names.
+    """Yield commits without merges, newest first; files renamed since carry their present names.
 
-    Only renames without an edit are seen: they are told by trees alone, also in a clone without old contents.
+    Only renames without an edit are recognised: trees alone show them, even in a clone without old contents.
     """
     arguments = ["log", "-z", "--no-merges", "-M100%", "--name-status", "--format=%x01%H %ct", "--no-show-signature"]
     names: dict[str, str] = {}
@@ -89,7 +90,7 @@ def iter_commits(root: str, revisions: str) -> Iterator[Commit]:
 
 
 def _commit(fields: list[str], names: dict[str, str]) -> Commit:
-    """A commit from its head and its changes (`M`, path; `R100`, old path, new path); `names` learns of renames."""
+    """Return a commit from its head and changes (`M`, path; `R100`, old path, new path); add renames to `names`."""
     number, _, at = fields[0][1:].partition(" ")
     files: dict[str, None] = {}
     renames = []
@@ -103,13 +104,13 @@ def _commit(fields: list[str], names: dict[str, str]) -> Commit:
             path = new
         if path:
             files[names.get(path, path)] = None
-    for old, new in renames:  # older commits know it by its old name
+    for old, new in renames:  # older commits use its old name
         names[old] = names.get(new, new)
     return Commit(id=number, at_s=int(at or 0), files=tuple(files), renames=bool(renames))
 
 
 def weigh(commits: Iterable[Commit]) -> dict[tuple[str, str], float]:
-    """The weight of each pair of files, and of each file with itself."""
+    """Return the weight of each pair of files, and of each file with itself."""
     weights: dict[tuple[str, str], float] = {}
     for commit in commits:
         size = len(commit.files)
@@ -126,7 +127,7 @@ def weigh(commits: Iterable[Commit]) -> dict[tuple[str, str], float]:
 
 
 def heaviest(pairs: dict[tuple[str, str], float]) -> dict[tuple[str, str], float]:
-    """Each file with itself, and those pairs that are among the heaviest of one of their two files."""
+    """Return each file's pair with itself, and pairs that are among the heaviest of one of their files."""
     partners: dict[str, int] = {}
     strongest: dict[tuple[str, str], float] = {}
     for pair in sorted(pairs, key=lambda pair: (-pairs[pair], pair)):
@@ -141,12 +142,12 @@ def heaviest(pairs: dict[tuple[str, str], float]) -> dict[tuple[str, str], float
 
 
 def age_weight(at_s: float) -> float:
-    """What a commit of that time counts, against one of 2020: doubled every half-life."""
+    """Return the weight of a commit of that time, relative to one of 2020; it doubles every half-life."""
     return float(2.0 ** ((at_s - EPOCH_S) / HALF_LIFE_S))
 
 
 def together(store: IndexStore, path: str) -> list[tuple[str, float]]:
-    """Files edited together with the file, and the share of its commits in which they were: in (0, 1), best first."""
+    """Return files edited together with the file, and the share of its commits with them: in (0, 1), best first."""
     pairs = store.pairs(RELATION, path)
     own = dict(pairs).get(path, 0.0)
     prior = PRIOR_COMMITS * age_weight(_newest(store)) / math.sqrt(2)

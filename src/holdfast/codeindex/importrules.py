@@ -1,6 +1,6 @@
-"""Import rules of languages whose imports name files: Python, JavaScript and TypeScript, C, Rust, Ruby, shells.
+"""Resolves imports of languages whose imports name files: Python, JavaScript and TypeScript, C, Rust, Ruby, shells.
 
-A rule gets the files, the importing path and one import as written, and gives it once for each file it leads to.
+A rule gets the files, the importing path and one import as written, and yields it once for each file it leads to.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 SCRIPTS = (".ts", ".tsx", ".d.ts", ".js", ".jsx", ".mjs", ".cjs", ".mts", ".cts", ".vue", ".svelte", ".json")
 COMPILED = (".js", ".jsx", ".mjs", ".cjs")
-"""Ends that TypeScript's imports have though the file beside is written in TypeScript."""
+"""Endings that TypeScript's imports use although the file beside has an ending of TypeScript."""
 
 C_STANDARD = frozenset(
     f"{name}.h" for name in (
@@ -34,14 +34,14 @@ MOST_PARTS = 64
 
 
 def unique_end(tree: FileTree, path: str, imported: Import) -> Iterator[Import]:
-    """The file beside, or the only one whose path ends in what was written."""
+    """Yield the file beside, or the only file whose path ends in the written text."""
     target = tree.first([join(folder_of(path), imported.module)]) or tree.unique_end(imported.module)
     if target:
         yield replace(imported, target=target)
 
 
 def python(tree: FileTree, path: str, imported: Import) -> Iterator[Import]:
-    """A module's file; names taken from a package that are modules lead to their own files."""
+    """Yield a module's file; names imported from a package that are modules lead to their own files."""
     dots = len(imported.module) - len(imported.module.lstrip("."))
     inside = imported.module[dots:].replace(".", "/")
     if dots:
@@ -76,7 +76,7 @@ def _python_files(module: str) -> tuple[str, ...]:
 
 
 def _python_roots(tree: FileTree, path: str, first: str) -> list[str]:
-    """Where a top-level module may lie, best first: from where the file itself is imported, then the usual places."""
+    """Return where a top-level module may be, best first: the file's own import root, then the usual places."""
     if "python roots" not in tree.kept:
         known = {_python_root(tree, file) for file in tree.paths if file.endswith((".py", ".pyi"))}
         tree.kept["python roots"] = sorted(known, key=lambda root: (root.count("/"), root))
@@ -89,7 +89,7 @@ def _python_roots(tree: FileTree, path: str, first: str) -> list[str]:
 
 
 def _python_root(tree: FileTree, path: str) -> str:
-    """The folder the file's outermost package is in."""
+    """Return the folder that contains the file's outermost package."""
     folder = folder_of(path)
     while folder and f"{folder}/__init__.py" in tree.paths:
         folder = folder_of(folder)
@@ -101,7 +101,7 @@ def _holds(tree: FileTree, root: str, module: str) -> bool:
 
 
 def javascript(tree: FileTree, path: str, imported: Import) -> Iterator[Import]:
-    """Relative paths with ends and index files left out; `paths` of tsconfig; packages of the same repository."""
+    """Yield the file of a relative path (endings and index files may be omitted), a tsconfig path or a package."""
     module = imported.module.partition("?")[0]
     if module.startswith("."):
         target = _script(tree, join(folder_of(path), module))
@@ -140,7 +140,7 @@ def _aliased(tree: FileTree, path: str, module: str) -> str:
 
 
 def _compiler_options(tree: FileTree, config: str, depth: int) -> tuple[str, dict[str, Any]]:
-    """The folder that paths count from, and the options, of a configuration or the one it extends."""
+    """Return the folder to which paths are relative, and the options, of a configuration or the one it extends."""
     configuration = tree.json(config)
     options = configuration.get("compilerOptions")
     options = options if isinstance(options, dict) else {}
@@ -154,7 +154,7 @@ def _compiler_options(tree: FileTree, config: str, depth: int) -> tuple[str, dic
 
 
 def _workspace_package(tree: FileTree, module: str) -> str:
-    """The entry, or the file inside, of a package whose package.json lies in this repository."""
+    """Return the entry, or the file inside, of a package whose package.json is in this repository."""
     if "js packages" not in tree.kept:
         files = tree.by_file.get("package.json", ())
         packages = {str(tree.json(file).get("name") or ""): folder_of(file) for file in sorted(files, reverse=True)}
@@ -172,7 +172,7 @@ def _workspace_package(tree: FileTree, module: str) -> str:
 
 
 def c(tree: FileTree, path: str, imported: Import) -> Iterator[Import]:
-    """An included file: beside, in an include folder at or above, or the only one that ends so."""
+    """Yield an included file: beside, in an include folder at or above, or the only one that ends so."""
     near = (join(folder, part + imported.module) for folder in above(path) for part in ("", "include/", "src/"))
     target = tree.first([join(folder_of(path), imported.module)])
     if not target and imported.module not in C_STANDARD:
@@ -182,7 +182,7 @@ def c(tree: FileTree, path: str, imported: Import) -> Iterator[Import]:
 
 
 def rust(tree: FileTree, path: str, imported: Import) -> Iterator[Import]:
-    """The file of the innermost module on the path, within the crate or a crate of the same repository."""
+    """Yield the file of the innermost module on the path, within the crate or another crate of the repository."""
     for module in taken_apart(imported.module, "::"):
         target = _rust_file(tree, path, [part.strip() for part in module.split("::") if part.strip()])
         if target:
@@ -209,13 +209,13 @@ def _rust_file(tree: FileTree, path: str, parts: list[str]) -> str:
 
 
 def _rust_folder(path: str) -> str:
-    """Where the submodules of a file's module lie."""
+    """Return the folder of the submodules of a file's module."""
     stem = path.removesuffix(".rs")
     return folder_of(path) if stem.rpartition("/")[2] in ("mod", "lib", "main", "build") else stem
 
 
 def _crate_root(tree: FileTree, path: str) -> str:
-    """The folder of the crate's root file: `src` beside the manifest, or where a `main.rs` of its own lies."""
+    """Return the folder of the crate's root file: `src` beside the manifest, or the folder of a separate `main.rs`."""
     package = folder_of(tree.nearest(path, "Cargo.toml"))
     for folder in above(path):
         if folder == package:
@@ -227,7 +227,7 @@ def _crate_root(tree: FileTree, path: str) -> str:
 
 
 def _rust_module(tree: FileTree, folder: str, parts: list[str]) -> str:
-    """The file of the longest beginning of the parts that is one; else the one of the folder's own module."""
+    """Return the file of the longest prefix of the parts that is a module, otherwise of the folder's own module."""
     for size in range(len(parts), 0, -1):
         target = tree.first(_rust_files(folder, "/".join(parts[:size])))
         if target:
@@ -240,7 +240,7 @@ def _rust_files(folder: str, module: str) -> tuple[str, str]:
 
 
 def _crates(tree: FileTree) -> dict[str, str]:
-    """Folders of the repository's crates by the name they are imported by."""
+    """Return the folders of the repository's crates by the name used in imports."""
     if "crates" not in tree.kept:
         folders = {}
         for file in sorted(tree.by_file.get("Cargo.toml", ())):
@@ -253,7 +253,7 @@ def _crates(tree: FileTree) -> dict[str, str]:
 
 
 def _toml_name(text: str) -> str:
-    """`name` in the table `[package]`."""
+    """Return `name` from the table `[package]`."""
     table = ""
     for line in text.splitlines():
         line = line.strip()
@@ -265,7 +265,7 @@ def _toml_name(text: str) -> str:
 
 
 def taken_apart(module: str, between: str, depth: int = 8) -> list[str]:
-    """`a::{b, c::d}` as `a::b` and `a::c::d`; aliases (`as x`) and `*` are dropped."""
+    """Return `a::b` and `a::c::d` for `a::{b, c::d}`; aliases (`as x`) and `*` are dropped."""
     start, brace, rest = module.partition("{")
     if not brace or depth == 0:
         return [module.partition(" as ")[0].removesuffix(between + "*").removesuffix(between + "_")]
@@ -276,7 +276,7 @@ def taken_apart(module: str, between: str, depth: int = 8) -> list[str]:
 
 
 def _split_outside(text: str) -> list[str]:
-    """The parts between commas that are in no braces."""
+    """Return the parts between commas outside of braces."""
     parts, depth, begun = [], 0, 0
     for at, char in enumerate(text):
         depth += (char == "{") - (char == "}")
@@ -287,7 +287,7 @@ def _split_outside(text: str) -> list[str]:
 
 
 def ruby(tree: FileTree, path: str, imported: Import) -> Iterator[Import]:
-    """A file beside, on a load path (`lib`, `app/…`) at or above, or the only one that ends so."""
+    """Yield a file beside, on a load path (`lib`, `app/…`) at or above, or the only one that ends so."""
     file = imported.module if imported.module.endswith(".rb") else imported.module + ".rb"
     near = (join(folder, part + file) for folder in above(path) for part in ("lib/", "", "spec/", "test/"))
     target = tree.first([join(folder_of(path), file)]) or tree.first(near)
@@ -298,7 +298,7 @@ def ruby(tree: FileTree, path: str, imported: Import) -> Iterator[Import]:
 
 
 def shell(tree: FileTree, path: str, imported: Import) -> Iterator[Import]:
-    """A sourced file: what is left after `$HERE/` and the like, beside or from the root, or the only one so named."""
+    """Yield a sourced file: without `$HERE/` and the like, beside, from the root, or the only one of that name."""
     file = imported.module.replace('"', "").replace("'", "")
     for opening, closing in (("$(", ")/"), ("${", "}/"), ("$", "/"), ("`", "`/")):
         if file.startswith(opening) and closing in file:

@@ -1,7 +1,7 @@
-"""Which file of the project an import leads to.
+"""Resolves imports to files of the project.
 
-Each language has its rule (`importrules`); one without gets the rule of the unique end: a file whose path ends in what
-was written, if there is just one. What leads outside, or to more than one file, is left unresolved.
+Each language has its rule (`importrules`, `packages`). A language without one uses the unique end: the only file whose
+path ends in the written text. Imports that lead outside, or to more than one file, stay unresolved.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ RULES: dict[str, Rule] = {suffix: rule for suffixes, rule in _RULES.items() for 
 
 
 class Resolver:
-    """Resolves imports among those files. `read` gives a configuration file, empty without one."""
+    """Resolves imports among those files. `read` returns a configuration file, or nothing if it is missing."""
 
     def __init__(self, paths: Collection[str], read: Callable[[str], bytes]) -> None:
         self._tree = FileTree(paths, read)
 
     def resolve(self, path: str, imports: Sequence[Import]) -> list[Import]:
-        """Those of the file's imports that lead to files of the project, once for each file they lead to."""
+        """Return the imports that lead to other files of the project, once for each file they lead to."""
         rule = RULES.get(os.path.splitext(path)[1].lower(), importrules.unique_end)
         links: dict[tuple[str, str], Import] = {}
         for imported in imports:

@@ -1,4 +1,4 @@
-"""How alike two definitions are, for telling where one went: by their tokens and by their names."""
+"""Measures how alike two definitions are, by their tokens and names, to find what a definition became."""
 
 from __future__ import annotations
 
@@ -33,21 +33,21 @@ MARGIN = 0.1
 PLACE_WORTH = 0.15
 """Added to the likeness of a definition that appears between the same neighbours."""
 UNLIKE_SORTS = frozenset(map(frozenset, (("type", "field"), ("type", "constant"), ("routine", "constant"))))
-"""Sorts of which one does not become the other. A method may become a property that holds a function."""
+"""Pairs of sorts that never replace each other. A method may become a property that holds a function."""
 SAME_TEXT = 0.9
 """From this share of words in common two definitions are one text."""
 
 
 def likeness(then: Part, now: Part, *, in_place: bool = False) -> float:
-    """0 to 1.25: what two definitions share; 0 below what makes them worth a thought.
+    """Return how much two definitions share, 0 to 1.25; 0 if it is too little.
 
-    Tokens count by Dice's coefficient over multisets. Names count as far as the tokens leave a doubt. Of a definition
-    that appears in the other's place no more tokens are asked than of a namesake.
+    Tokens count by Dice's coefficient over multisets. Names count as far as the tokens leave a doubt. A definition in
+    the other's place needs no more tokens in common than a namesake.
     """
     if not _comparable(then[1], now[1]):
         return 0.0
     if then[1].kind == "field" and last_part(then[1].name) != last_part(now[1].name):
-        return 0.0  # a few tokens, or none: its name is what it is
+        return 0.0  # a field has few tokens or none: only its name identifies it
     words = then[0].words(then[1])
     tokens = dice(words, now[0].words(now[1]))
     same_owner = owner_of(then[1].name) == owner_of(now[1].name)
@@ -64,13 +64,13 @@ def _floor(words: int, names: float) -> float:
 
 
 def dice(tokens: Counter[str], other: Counter[str]) -> float:
-    """Twice the shared tokens over all tokens; 1 for two empty ones. Source: Dice, Ecology 26 (1945)."""
+    """Return twice the shared tokens over all tokens; 1 for two empty counters. Source: Dice, Ecology 26 (1945)."""
     total = tokens.total() + other.total()
     return 2 * (tokens & other).total() / total if total else 1.0
 
 
 def name_likeness(then: str, now: str) -> float:
-    """1 for the same last name, leading underscores aside; else what their words share."""
+    """Return 1 for the same last name, without leading underscores; otherwise what their words share."""
     before, after = last_part(then).strip("_"), last_part(now).strip("_")
     if before == after:
         return 1.0
@@ -82,7 +82,7 @@ def _words(name: str) -> list[str]:
 
 
 def _comparable(definition: Definition, other: Definition) -> bool:
-    """Whether both are of one sort, and both local to a function or neither."""
+    """Return whether both are of one sort, and both local to a function or neither."""
     return sort_of(definition.kind) == sort_of(other.kind) and _is_local(definition) == _is_local(other)
 
 
@@ -91,24 +91,24 @@ def _is_local(definition: Definition) -> bool:
 
 
 def sort_of(kind: str) -> str:
-    """Routines may become methods and classes structs, but nothing of one sort becomes one of another."""
+    """Return the sort of a kind: functions and methods are routines, classes and structs types; others stay."""
     return "routine" if kind in ("function", "method") else "type" if kind in MEMBER_KINDS else kind
 
 
 def same_sort(kind: str, other: str | None) -> bool:
-    """Whether a definition of the other kind can be what one of this kind was; an empty kind is any.
+    """Return whether a definition of kind `other` can be a later form of one of `kind`; an empty kind matches any.
 
-    Where a class or a function was and a variable of its name is left, an alias perhaps, it is gone.
+    A class or function is gone if only a variable of its name, perhaps an alias, is left.
     """
     return other is not None and frozenset((sort_of(kind), sort_of(other))) not in UNLIKE_SORTS
 
 
 def _is_commonplace(name: str) -> bool:
-    """Whether half of all classes have a method of that name: it does not say which it is."""
+    """Return whether half of all classes have a method of that name, so that it identifies nothing."""
     last = last_part(name)
     return last.startswith("__") and last.endswith("__")
 
 
 def owner_of(name: str) -> str:
-    """The qualified name of what the definition is in; empty at the top of a file."""
+    """Return the qualified name of the enclosing definition; empty at the top of a file."""
     return unnumbered(name).rpartition(".")[0]

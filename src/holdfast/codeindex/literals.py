@@ -1,4 +1,4 @@
-"""String literals as tokens, without what a formatter may change: quotes, prefixes, how they are cut into pieces."""
+"""Turns string literals into tokens without what a formatter may change: quotes, prefixes, adjacent pieces."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 _LITERAL = re.compile(r"""([A-Za-z0-9]*)('''|\"\"\"|'|")(.*)\2""", re.DOTALL)
 _ESCAPED = re.compile(r"\\(x[\da-fA-F]{2}|u[\da-fA-F]{4}|u\{[\da-fA-F]+\}|U[\da-fA-F]{8}|.)", re.DOTALL)
 _SELF_SHOWING = re.compile(r"(?<![=!<>])=\s*$")
-"""The end of `{name = }`, which shows its own text."""
+"""The end of `{name = }`, which prints its own text."""
 PLAIN = ("string", "string_literal")
 
 
 def literal_token(language: Language, node: Node) -> str:
-    """The literal, or the adjacent literals that are joined, as one text."""
+    """Return the literal, or the adjacent literals that are joined, as one text."""
     source = _outdented(_text(node)) if node.type in language.indented else _text(node)
     if language.expanding and _is_inert(language, source):
         return f'"{source[1:-1]}"'
@@ -34,25 +34,25 @@ def literal_token(language: Language, node: Node) -> str:
 
 
 def _is_inert(language: Language, source: str) -> bool:
-    """Whether it would mean the same in the other quotes."""
+    """Return whether it would mean the same in the other quotes."""
     return source[:1] in ("'", '"') and not any(sign in source[1:-1] for sign in ("'", '"', *language.expanding))
 
 
 def _outdented(source: str) -> str:
-    """The text without what all lines after the first are indented by."""
+    """Return the text without the common indentation of all lines after the first."""
     first, *lines = source.split("\n")
     depths = [len(line) - len(line.lstrip()) for line in lines if line.strip()]
     return "\n".join((first, *(line[min(depths, default=0) :] for line in lines)))
 
 
 def unquoted(source: str) -> str:
-    """The content of a quoted name; as a literal when it needs the quotes."""
+    """Return the content of a quoted name; as a literal if it needs the quotes."""
     inside = source[1:-1]
     return inside if inside.isidentifier() else f'"{inside}"'
 
 
 def _joined(parts: Sequence[str]) -> list[str]:
-    """The parts with neighbours joined that are literals of one kind, plain ones and f-strings also with each other."""
+    """Return the parts, with adjacent literals of one kind joined; plain ones and f-strings are joined too."""
     pieces: list[str | tuple[str, str]] = []
     for part in parts:
         match = _LITERAL.fullmatch(part)
@@ -71,7 +71,7 @@ def _joined(parts: Sequence[str]) -> list[str]:
 
 
 def _literal(match: re.Match[str]) -> tuple[str, str]:
-    """Prefix letters and content of a literal; an escaped quote is a quote, since either may be the delimiter."""
+    """Return prefix letters and content of a literal; escaped quotes become plain ones, since either may delimit."""
     prefix = "".join(sorted(match[1].lower().replace("u", "")))
     content = match[3] if "r" in prefix else _ESCAPED.sub(_plain_escape, match[3])
     return prefix, _tidy_fields(content) if "f" in prefix else content
@@ -84,7 +84,7 @@ def _plain_escape(match: re.Match[str]) -> str:
 
 
 def _tidy_fields(content: str) -> str:
-    """An f-string's content with the layout and the quotes in its fields made alike."""
+    """Return an f-string's content with layout and quotes in its fields normalised."""
     pieces, at = [], 0
     while (start := content.find("{", at)) >= 0:
         if content.startswith("{{", start):
@@ -102,7 +102,7 @@ def _tidy_field(field: str) -> str:
 
 
 def _field_end(content: str, start: int) -> int:
-    """Where a field's expression ends: at its format or its closing brace, outside of brackets and strings."""
+    """Return where a field's expression ends: at its format or closing brace, outside of brackets and strings."""
     depth, quote = 0, ""
     for at in range(start, len(content)):
         sign = content[at]
@@ -118,7 +118,7 @@ def _field_end(content: str, start: int) -> int:
 
 
 def _in_terms_of(wanted: str, prefix: str, content: str) -> str:
-    """A plain literal's content as it would be in an f-string, when it is joined to one."""
+    """Return a plain literal's content as an f-string needs it, if it is joined to one."""
     return content.replace("{", "{{").replace("}", "}}") if wanted and not prefix else content
 
 

@@ -1,7 +1,7 @@
 """LocalCodeIndex: the code index of the work trees on this machine.
 
-Nothing of the parser is loaded before it is needed: an anchor whose file is as it was, or whose verdict on this very
-content is kept, costs a read of the file and a look into the index.
+The parser is loaded only when needed. An anchor whose file is unchanged, or whose verdict for this content is stored,
+costs a read of the file and a look-up in the index.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ SEARCH_S = 2.0
 
 
 class LocalCodeIndex:
-    """See `ports.codeindex.CodeIndex` for what each method promises.
+    """See `ports.codeindex.CodeIndex` for the contract of each method.
 
-    `open_index` gives the index of a place, not opened yet, or None for none; it stays open until `close`. `search_s`
-    bounds the look through git's history in one verdict; a hook gives less. `is_made` tells whether there is an index
-    of a place already.
+    `open_index` returns the index of a location, not opened yet, or None; it stays open until `close`. `search_s`
+    limits the search through git's history for one verdict; hooks pass less. `is_made` returns whether a location
+    already has an index.
     """
 
     def __init__(
@@ -59,31 +59,31 @@ class LocalCodeIndex:
         self.close()
 
     def close(self) -> None:
-        """Let go of the indexes that were opened."""
+        """Close the indexes that were opened."""
         stores, self._stores = self._stores, {}
         for store in stores.values():
             if store is not None:
                 store.__exit__(None, None, None)
 
     def forget_parsed(self) -> None:
-        """Let go of parsed files and of git's answers; they are only kept for speed."""
+        """Drop parsed files and git's answers, which are cached only for speed."""
         self._views.clear()
         self._parsed = None
 
     def outline(self, path: str, content: bytes) -> Outline:
-        """The definitions, fields, tests and groups among them, and (unresolved) imports of one file's content."""
+        """Return the definitions, with fields, tests and groups, and the (unresolved) imports of one file's content."""
         from holdfast.codeindex.outline import outline
 
         return outline(path, content, members=True)
 
     def anchors(self, place: Place, path: str, names: Sequence[str], lines: tuple[int, int] | None) -> list[Anchor]:
-        """Anchors for what is meant in that file; one for the file when nothing is found."""
+        """Return anchors for those parts of the file; one for the whole file if nothing is found."""
         from holdfast.codeindex.anchoring import make_anchors
 
         return make_anchors(self._view(place), path, names, lines)
 
     def verdict(self, place: Place, anchor: Anchor) -> Verdict:
-        """The anchor's state now."""
+        """Return the anchor's state now."""
         blob = self._workspace.blob(place, anchor.path)
         if blob and blob == anchor.blob:
             return Verdict(freshness="fresh", anchor=anchor)
@@ -103,7 +103,7 @@ class LocalCodeIndex:
         return IndexReport(complete=False) if store is None else refresh(store, place.root, progress=progress)
 
     def find(self, place: Place, name: str) -> list[Symbol]:
-        """Definitions in the project with that qualified name, or whose last part it is; from the index."""
+        """Return definitions in the project with that qualified name, or with that last part; from the index."""
         from holdfast.codeindex.namesearch import choose, plain_name
 
         store = self._store(place)
@@ -116,23 +116,23 @@ class LocalCodeIndex:
         return choose(store.symbols(place.root, "last_name", wanted.rpartition(".")[2]), wanted)
 
     def search(self, place: Place, name: str) -> list[Symbol]:
-        """Definitions that the name means, read from the files that git says have it: no index is needed."""
+        """Return definitions that the name means, read from the files in which git finds it; no index is needed."""
         from holdfast.codeindex.namesearch import search
 
         deadline = self._clock.elapsed_s() + self._search_s
         return search(self._view(place), name, lambda: self._clock.elapsed_s() < deadline)
 
     def neighbours(self, place: Place, path: str) -> list[Neighbour]:
-        """Files linked to the file, closest first."""
+        """Return files linked to the file, closest first."""
         from holdfast.codeindex.graph import neighbours
 
         if place.project.id not in self._stores and not self._is_made(place):
-            return []  # an index made just now would know of no links
+            return []  # a new index would have no links
         store = self._store(place)
         return [] if store is None else neighbours(store, place.root, path)
 
     def put_pairs(self, place: Place, relation: str, pairs: Mapping[tuple[str, str], float], upto: str) -> bool:
-        """Keep a relation's weighted pairs of paths in the place of those kept."""
+        """Store a relation's weighted pairs of paths in place of the stored ones."""
         store = self._store(place)
         if store is None:
             return False
@@ -147,7 +147,7 @@ class LocalCodeIndex:
         return store is not None and store.add_pairs(relation, pairs, since, upto)
 
     def pairs_upto(self, place: Place, relation: str) -> str:
-        """What the relation's pairs are complete up to; empty for none."""
+        """Return the mark up to which the relation's pairs are complete; empty for none."""
         store = self._store(place)
         return "" if store is None else store.pairs_upto(relation)
 
@@ -158,7 +158,7 @@ class LocalCodeIndex:
         return Judge(self._view(place), store, lambda: self._clock.elapsed_s() < deadline).judge(anchor)
 
     def _view(self, place: Place) -> Views:
-        """The work tree as of one commit: a new one when HEAD moves, since it keeps git's answers."""
+        """Return the work tree as of one commit. A new one is made when HEAD moves, since it caches git's answers."""
         from holdfast.codeindex.views import ParsedFiles, Views
 
         key = (place.root, place.commit)
@@ -168,7 +168,7 @@ class LocalCodeIndex:
         return self._views[key]
 
     def _store(self, place: Place) -> IndexStore | None:
-        """The place's index, opened; None without one or when it cannot be opened: verdicts do not need it."""
+        """Return the location's opened index; None if there is none or it cannot be opened. Verdicts do not need it."""
         if place.project.id not in self._stores:
             try:
                 store = self._open_index(place)

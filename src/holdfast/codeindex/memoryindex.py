@@ -1,4 +1,4 @@
-"""MemoryIndexStore: a code index that lives as long as the process, for one-shot use without a file."""
+"""MemoryIndexStore: a code index in memory, for single use without a file."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class MemoryIndexStore:
-    """As `ports/indexstore.py` says, in dictionaries."""
+    """Implements `ports/indexstore.py` in dictionaries."""
 
     def __init__(self) -> None:
         self._outlines: dict[tuple[str, str], Outline] = {}
@@ -33,15 +33,15 @@ class MemoryIndexStore:
         pass
 
     def files(self, root: str) -> dict[str, FileState]:
-        """What was indexed under that work tree's root, by path."""
+        """Return what was indexed under that work tree's root, by path."""
         return dict(self._states.get(root, {}))
 
     def outlined(self, blobs: Sequence[str]) -> set[str]:
-        """Those of the blobs that have an outline."""
+        """Return those of the blobs that have an outline."""
         return {blob for _, blob in self._outlines}.intersection(blobs)
 
     def put(self, root: str, outlines: Sequence[Outline], states: Mapping[str, FileState]) -> None:
-        """Keep outlines and which blob each path has now."""
+        """Store outlines, and which blob each path has now."""
         self._outlines.update({(outline.path, outline.blob): outline for outline in outlines})
         self._states.setdefault(root, {}).update(states)
         for path in states:
@@ -57,11 +57,11 @@ class MemoryIndexStore:
         self._by.clear()
 
     def rules(self) -> str:
-        """The rules that its outlines were made by."""
+        """Return the version of the rules by which its outlines were made."""
         return self._rules
 
     def clear(self, rules: str) -> None:
-        """Forget everything; from now on outlines are made by these rules."""
+        """Remove everything; outlines are made by these rules from now on."""
         for table in (
             self._outlines, self._states, self._links, self._pairs, self._upto, self._verdicts, self._by,
         ):  # fmt: skip
@@ -69,7 +69,7 @@ class MemoryIndexStore:
         self._rules = rules
 
     def unlinked(self, root: str, limit: int) -> dict[str, list[Import]]:
-        """Files whose imports are not resolved yet, with their imports as written."""
+        """Return files whose imports are not resolved yet, with their imports as written."""
         linked = self._links.get(root, {})
         unresolved = {
             outline.path: list(outline.imports) for outline in self._iter_outlines(root) if outline.path not in linked
@@ -77,11 +77,11 @@ class MemoryIndexStore:
         return dict(list(unresolved.items())[:limit])
 
     def link(self, root: str, imports: Mapping[str, Sequence[Import]]) -> None:
-        """Keep the resolved imports of files."""
+        """Store the resolved imports of files."""
         self._links.setdefault(root, {}).update({path: list(resolved) for path, resolved in imports.items()})
 
     def symbols(self, root: str, by: str, value: str) -> list[Symbol]:
-        """Definitions in the work tree by path, name, last_name, body_hash or signature_hash."""
+        """Return definitions in the work tree by path, name, last_name, body_hash or signature_hash."""
         key = f"{root}\0{by}"
         if key not in self._by:
             table: dict[str, list[Symbol]] = {}
@@ -92,21 +92,21 @@ class MemoryIndexStore:
         return list(self._by[key].get(value, ()))
 
     def imports(self, root: str, path: str) -> list[Import]:
-        """What the file imports: the resolved ones first, then those that lead outside."""
+        """Return the file's imports: the resolved ones first, then those that lead outside."""
         return sorted(self._links.get(root, {}).get(path, ()), key=lambda imported: not imported.target)
 
     def importers(self, root: str, path: str) -> list[str]:
-        """Files that import the file."""
+        """Return files that import the file."""
         linked = self._links.get(root, {}).items()
         return sorted(name for name, imports in linked if any(imported.target == path for imported in imports))
 
     def put_pairs(self, relation: str, pairs: Mapping[tuple[str, str], float], upto: str) -> None:
-        """Keep a relation's weighted pairs in the place of those kept."""
+        """Store a relation's weighted pairs in place of the stored ones."""
         self._pairs[relation] = dict(pairs)
         self._upto[relation] = upto
 
     def add_pairs(self, relation: str, pairs: Mapping[tuple[str, str], float], since: str, upto: str) -> bool:
-        """Add weighted pairs to those kept, if these are complete up to just `since`."""
+        """Add weighted pairs to the stored ones, if these are complete up to exactly `since`; return whether."""
         if self.pairs_upto(relation) != since:
             return False
         weights = dict(self._pairs.get(relation, {}))
@@ -116,21 +116,21 @@ class MemoryIndexStore:
         return True
 
     def pairs_upto(self, relation: str) -> str:
-        """What the relation's pairs are complete up to."""
+        """Return the mark up to which the relation's pairs are complete."""
         return self._upto.get(relation, "")
 
     def pairs(self, relation: str, path: str) -> list[tuple[str, float]]:
-        """The other path and the weight of each pair of that relation, heaviest first."""
+        """Return the other path and the weight of each pair of that relation, heaviest first."""
         weights = self._pairs.get(relation, {})
         partners = [(a if b == path else b, weight) for (a, b), weight in weights.items() if path in (a, b)]
         return sorted(partners, key=lambda partner: (-partner[1], partner[0]))
 
     def verdict(self, key: str) -> str:
-        """The verdict kept by that key."""
+        """Return the verdict stored under that key; empty if there is none."""
         return self._verdicts.get(key, "")
 
     def keep_verdict(self, key: str, verdict: str) -> None:
-        """Keep a verdict in the place of the one kept by that key."""
+        """Store a verdict under that key, in place of an earlier one."""
         self._verdicts[key] = verdict
 
     def _iter_outlines(self, root: str) -> Iterator[Outline]:

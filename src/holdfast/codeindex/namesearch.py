@@ -1,6 +1,6 @@
-"""Which definitions a dotted name means, and where they are without an index: git names the files that have the words.
+"""Finds the definitions that a dotted name means, also without an index: git lists the files that contain the word.
 
-`flask.helpers.url_for` is `url_for` in a file that ends in `flask/helpers`; `Store.put` is a member, whatever its file.
+`flask.helpers.url_for` is `url_for` in a file that ends in `flask/helpers`; `Store.put` is a member, in any file.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
 FILE_LIMIT = 60
 """Files with the name that are parsed, those first whose paths have most of its parts."""
 PACKAGE_FILES = ("__init__", "index", "mod", "lib", "main")
-"""Names of files that stand for their folder."""
+"""Names of files that represent their folder."""
 
 
 def plain_name(name: str) -> str:
-    """The name with dots between its parts: `pkg.mod:func` and `Store::put()` are written otherwise."""
+    """Return the name with dots between its parts, for `pkg.mod:func` and `Store::put()` too."""
     return name.replace("::", ".").strip().removesuffix("()").replace(":", ".")
 
 
 def search(views: Views, name: str, in_time: Callable[[], bool]) -> list[Symbol]:
-    """The definitions that the name means, found by reading the files that git says have it; empty without git."""
+    """Return the definitions that the name means, from files in which git finds it; empty without git."""
     wanted = plain_name(name)
     last = wanted.rpartition(".")[2]
     if not last:
@@ -39,7 +39,7 @@ def search(views: Views, name: str, in_time: Callable[[], bool]) -> list[Symbol]
 
 
 def choose(symbols: Sequence[Symbol], wanted: str) -> list[Symbol]:
-    """Of symbols with the same last part those that a dotted name means; fields only where nothing else is meant."""
+    """Return, of symbols with the same last part, those a dotted name means; fields only if nothing else matches."""
     indexed = [symbol for symbol in symbols if symbol.kind not in UNINDEXED_KINDS]
     return _choose(indexed, wanted) or _choose(symbols, wanted)
 
@@ -68,13 +68,13 @@ def _named(views: Views, paths: Sequence[str], last: str, in_time: Callable[[], 
 
 
 def _module(path: str) -> list[str]:
-    """The parts of a path as an import names them."""
+    """Return the parts of a path as an import names them."""
     folder, _, file = path.rpartition("/")
     stem = file.partition(".")[0]
     return [part for part in (*folder.split("/"), *([] if stem in PACKAGE_FILES else [stem])) if part]
 
 
 def _is_within(parts: Sequence[str], module: Sequence[str]) -> bool:
-    """Whether the parts are in the module's, one after the other."""
+    """Return whether the parts occur in the module's parts, in a row."""
     starts = range(len(module) - len(parts) + 1)
     return any(list(module[start : start + len(parts)]) == list(parts) for start in starts)

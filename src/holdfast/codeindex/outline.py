@@ -1,6 +1,6 @@
-"""The outline of a file: its definitions with qualified names and fingerprints, and what it imports as written.
+"""Makes the outline of a file: its definitions with qualified names and fingerprints, and its imports as written.
 
-Never raises for odd content: what cannot be read in full is outlined as far as it goes, with a note.
+It never raises for odd content: a file that cannot be read completely is outlined as far as possible, with a note.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def outline(path: str, content: bytes, *, members: bool = False) -> Outline:
-    """The definitions and imports of a file's content; with its members and groups when they are asked for."""
+    """Return the definitions and imports of a file's content, on request with its members and groups."""
     source = read_source(path, content)
     if source is None:
         return Outline(path=path, blob=blob_of(content))
@@ -34,7 +34,7 @@ def outline(path: str, content: bytes, *, members: bool = False) -> Outline:
 
 
 def _more(source: Source) -> Iterator[Symbol]:
-    """What can be anchored and is not indexed: fields, tests, and the definitions that share a name as one symbol."""
+    """Yield what can be anchored but is not indexed: fields, tests, and definitions that share a name as one symbol."""
     yield from map(source.symbol, source.members)
     for group in source.by_name.values():
         if len(group) > 1:

@@ -1,4 +1,4 @@
-"""Import rules of languages whose imports name packages or types, not files: Go, the JVM's, C#, PHP, Swift."""
+"""Resolves imports of languages whose imports name packages or types, not files: Go, the JVM's, C#, PHP, Swift."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ JVM = (".java", ".kt", ".scala", ".groovy", ".kts", ".sc")
 
 
 def go(tree: FileTree, path: str, imported: Import) -> Iterator[Import]:
-    """The files of the package, found by the module paths of go.mod files; tests of it are left out."""
+    """Yield the files of the package, found by the module paths of go.mod files, without its tests."""
     modules = _go_modules(tree)
     for module in sorted(modules, key=len, reverse=True):
         if imported.module == module or imported.module.startswith(module + "/"):
@@ -30,7 +30,7 @@ def go(tree: FileTree, path: str, imported: Import) -> Iterator[Import]:
 
 
 def _go_modules(tree: FileTree) -> dict[str, str]:
-    """Folders of go.mod files by the module path they name."""
+    """Return the folders of go.mod files by the module path they name."""
     if "go modules" not in tree.kept:
         tree.kept["go modules"] = {
             line.split()[1].strip('"'): folder_of(file)
@@ -43,7 +43,7 @@ def _go_modules(tree: FileTree) -> dict[str, str]:
 
 
 def java(tree: FileTree, path: str, imported: Import) -> Iterator[Import]:
-    """The file of the class; for a member the class it is in, for a whole package its files."""
+    """Yield the file of the class; for a member its class's file, for a whole package its files."""
     for module in taken_apart(imported.module, "."):
         wanted = [f"{module}.{name}" for name in imported.names if name not in ("*", "_")] or [module]
         for name in wanted:
@@ -63,10 +63,10 @@ def _java_files(tree: FileTree, name: str) -> Sequence[str]:
 
 
 def csharp(tree: FileTree, path: str, imported: Import) -> Iterator[Import]:
-    """The files of the namespace that are named like the types used; without any, all of them if they are few.
+    """Yield the namespace's files that are named like used types; without any, all of them if they are few.
 
-    A namespace is found by the folder of its name, whose first part is often left out on the disk. What is imported may
-    also be a type: an alias, or `using static`.
+    A namespace is found by the folder of its name, whose first part is often omitted on the disk. An import may also
+    name a type: an alias, or `using static`.
     """
     _, alias, target_name = imported.module.partition("=")
     parts = (target_name.strip() if alias else imported.module).split(".")
@@ -95,7 +95,7 @@ def _csharp_folder(tree: FileTree, parts: Sequence[str]) -> str:
 
 
 def php(tree: FileTree, path: str, imported: Import) -> Iterator[Import]:
-    """An included file, or a class's by the PSR-4 prefixes of composer.json, else the only file that ends so."""
+    """Yield an included file, or a class's by composer.json's PSR-4 prefixes, else the only file that ends so."""
     written = imported.module.strip("()'\" ").replace('"', "'").rpartition("'")[2].lstrip("\\")
     if "/" in written or written.endswith(".php"):
         file = written.lstrip("/")
@@ -121,7 +121,7 @@ def _php_class(tree: FileTree, parts: list[str]) -> str:
 
 
 def _psr4(tree: FileTree) -> list[tuple[str, list[str]]]:
-    """(namespace prefix, folders), longest prefix first."""
+    """Return (namespace prefix, folders), longest prefix first."""
     if "psr-4" not in tree.kept:
         entries: list[tuple[str, list[str]]] = []
         for file in sorted(tree.by_file.get("composer.json", ())):
@@ -137,7 +137,7 @@ def _psr4(tree: FileTree) -> list[tuple[str, list[str]]]:
 
 
 def swift(tree: FileTree, path: str, imported: Import) -> Iterator[Import]:
-    """The files of a target of the package: the folder of the module's name."""
+    """Yield the files of a target of the package: the folder of the module's name."""
     folder = tree.unique_folder("Sources/" + imported.module.split(".")[0])
     yield from _each(imported, tree.package(folder, (".swift",)) if folder else ())
 

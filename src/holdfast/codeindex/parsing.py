@@ -1,4 +1,4 @@
-"""Source text to a syntax tree, and the query's finds in it. The only module that imports tree_sitter."""
+"""Parses source text into a syntax tree and runs queries on it. The only module that imports tree_sitter."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ _LETTERS = {0xDC00 + byte: ord("a") + byte % 26 for byte in range(0x80, 0x100)}
 
 
 def parse(language: Language, content: bytes) -> Tree:
-    """The syntax tree of the content; broken code has a tree with error nodes."""
+    """Return the syntax tree of the content; broken code has a tree with error nodes."""
     content = _decodable(content)
     return Parser(_grammar(language)).parse(_masked(language, content) if language.masked else content)
 
 
 def iter_matches(language: Language, root: Node) -> Iterator[dict[str, list[Node]]]:
-    """What the language's query captures below the node, match by match."""
+    """Return what the language's query captures below the node, match by match."""
     return _captured(_query(language), root)
 
 
 def iter_members(language: Language, root: Node) -> Iterator[dict[str, list[Node]]]:
-    """The same for the language's query of members."""
+    """Return the same for the language's query of members."""
     return _captured(_members_query(language), root) if language.members else iter(())
 
 
@@ -48,7 +48,7 @@ def _captured(query: Query, root: Node) -> Iterator[dict[str, list[Node]]]:
 
 
 def iter_errors(root: Node) -> Iterator[int]:
-    """The first byte of every error and of every token the parser made up."""
+    """Yield the first byte of every error and of every token that the parser inserted."""
     cursor = root.walk()
     while True:
         node = cursor.node
@@ -63,7 +63,7 @@ def iter_errors(root: Node) -> Iterator[int]:
 
 
 def is_within(root: Node, start: int, kinds: Sequence[str]) -> bool:
-    """Whether the byte is in a node of one of those kinds."""
+    """Return whether the byte is in a node of one of those kinds."""
     node = root.descendant_for_byte_range(start, start + 1)
     while node is not None and node.type not in kinds:
         node = node.parent
@@ -71,12 +71,12 @@ def is_within(root: Node, start: int, kinds: Sequence[str]) -> bool:
 
 
 def text(node: Node) -> str:
-    """The node's source; bytes that are not UTF-8 are replaced."""
+    """Return the node's source; bytes that are not UTF-8 are replaced."""
     return (node.text or b"").decode("utf-8", "replace")
 
 
 def _decodable(content: bytes) -> bytes:
-    """The content with bytes that are not UTF-8 as letters: queries that look at text raise on the bytes."""
+    """Return the content with bytes that are not UTF-8 replaced by letters: queries on text fail on such bytes."""
     try:
         content.decode("utf-8")
     except UnicodeDecodeError:
@@ -85,7 +85,7 @@ def _decodable(content: bytes) -> bytes:
 
 
 def _masked(language: Language, content: bytes) -> bytes:
-    """The content with what is masked blanked out; every byte stays in its place."""
+    """Return the content with masked parts blanked out; every byte keeps its position."""
 
     def blank(match: re.Match[bytes]) -> bytes:
         whole = bytearray(match[0])

@@ -1,4 +1,4 @@
-"""Source: one file's content, parsed once: its definitions, and fingerprints of those that are asked for."""
+"""Source: one file's content, parsed once, with its definitions and their fingerprints."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ SIGNATURE_READ = 3_000
 _LITERAL_MARKS = ("'", '"', "`", "=")
 
 COMMONPLACE = frozenset({"self", "this", "return", "def", "function", "func", "fn", "public", "static", "const", "let"})
-"""Words that say nothing about which definition it is."""
+"""Words that do not distinguish definitions."""
 
 _CONFLICT = re.compile(rb"^<{7} .*?^={7}\r?$.*?^>{7} [^\n]*", re.DOTALL | re.MULTILINE)
 _MARKER = re.compile(rb"^(?:<{7} |={7}\r?$|>{7} |\|{7} )[^\r\n]*", re.MULTILINE)
 
 
 class Source:
-    """A parsed file. `obstacle` says why it was not parsed at all: then it has no definitions."""
+    """A parsed file. If `obstacle` says why it was not parsed, it has no definitions."""
 
     def __init__(self, language: Language, path: str, content: bytes) -> None:
         self.language = language
@@ -55,7 +55,7 @@ class Source:
 
     @cached_property
     def root(self) -> Node:
-        """The syntax tree's root. The marks of a merge conflict are read as empty lines: both sides are there."""
+        """The syntax tree's root. The marks of a merge conflict are read as empty lines, so both sides are there."""
         from holdfast.codeindex.parsing import parse
 
         if self.obstacle:
@@ -65,7 +65,7 @@ class Source:
 
     @cached_property
     def markers(self) -> list[int]:
-        """Where the marks of merge conflicts start; those in strings and comments are text."""
+        """Where the marks of merge conflicts start, unless one is in a string or comment: then they are all text."""
         if self.obstacle or b"<<<<<<< " not in self.content or not _CONFLICT.search(self.content):
             return []
         from holdfast.codeindex.parsing import is_within, parse
@@ -77,7 +77,7 @@ class Source:
 
     @cached_property
     def matches(self) -> list[Captures]:
-        """What the language's query finds."""
+        """The matches of the language's query."""
         from holdfast.codeindex.parsing import iter_matches
 
         return list(iter_matches(self.language, self.root))
@@ -89,18 +89,18 @@ class Source:
 
     @cached_property
     def members(self) -> list[Definition]:
-        """Fields and blocks of tests, in the order of the file: they can be anchored and are not indexed."""
+        """Fields and blocks of tests, in the order of the file; they can be anchored but are not indexed."""
         from holdfast.codeindex.parsing import iter_members
 
         return find_members(self.language, list(iter_members(self.language, self.root)), self.definitions)
 
     @cached_property
     def tokens(self) -> Tokens:
-        """The whole file's telling tokens."""
+        """The whole file's significant tokens."""
         return read_tokens(self.language, self.root)
 
     def tokens_in(self, start: int, end: int) -> Tokens:
-        """The telling tokens from one byte to another, and perhaps more: reading a part is cheaper than the whole."""
+        """Return the significant tokens between two bytes, and perhaps more: a part is cheaper than the whole."""
         if "tokens" in self.__dict__:
             return self.tokens
         if (start, end) not in self._parts:
@@ -109,7 +109,7 @@ class Source:
 
     @cached_property
     def by_name(self) -> dict[str, list[Definition]]:
-        """Definitions and members by qualified name without number: overloads and redefinitions come together."""
+        """Definitions and members by qualified name without number: overloads and redefinitions are together."""
         groups: dict[str, list[Definition]] = {}
         for definition in (*self.definitions, *self.members):
             groups.setdefault(unnumbered(definition.name), []).append(definition)
@@ -117,13 +117,13 @@ class Source:
 
     @cached_property
     def error_starts(self) -> list[int]:
-        """Where the parser could not go on, or made up a token, in order."""
+        """Where the parser failed, or inserted a token, in order."""
         from holdfast.codeindex.parsing import iter_errors
 
         return sorted(iter_errors(self.root)) if self.root.has_error else []
 
     def is_broken(self, definition: Definition) -> bool:
-        """Whether a syntax error is in the definition, or cuts it short: then its tokens tell nothing."""
+        """Return whether a syntax error is in the definition, or cuts it short, so that its tokens are unreliable."""
         end = definition.end
         while end < len(self.content) and self.content[end : end + 1].isspace():
             end += 1
@@ -133,7 +133,7 @@ class Source:
 
     @property
     def note(self) -> str:
-        """Why it is incomplete, in words; empty when it is whole."""
+        """Why it is incomplete, in words; empty if it is complete."""
         if self.obstacle:
             return self.obstacle
         if self.markers or self.root.has_error:
@@ -145,13 +145,13 @@ class Source:
         return ""
 
     def symbols(self) -> list[Symbol]:
-        """All definitions with their fingerprints."""
+        """Return all definitions with their fingerprints."""
         if self.definitions:
             _ = self.tokens  # once for all of them
         return [self.symbol(definition) for definition in self.definitions]
 
     def symbol(self, definition: Definition) -> Symbol:
-        """The definition with its fingerprints."""
+        """Return the definition with its fingerprints."""
         tokens = self.tokens_in(definition.start, definition.end)
         head, body = self._head_and_body(definition, tokens)
         return Symbol(
@@ -169,13 +169,13 @@ class Source:
         )
 
     def _head_and_body(self, definition: Definition, tokens: Tokens) -> tuple[list[int], list[int]]:
-        """The indexes of a definition's head and body tokens.
+        """Return the indexes of a definition's head and body tokens.
 
-        What is defined in a class or module is left out, and so are a suite's tests: each has its own fingerprint, and
-        a class whose method changed is the same class.
+        Definitions in a class or module are left out, and so are a suite's tests: each has its own fingerprint, and a
+        class stays the same if only a method changed.
         """
         name_at = {index for start, end in definition.name_spans for index in tokens.between(start, end)}
-        # a block that ends with the body belongs to it, unless it is one of those around the definition
+        # the end of a block that ends with the body belongs to it, unless the block is around the definition
         within = tokens.of_member if definition.body_end < definition.end else tokens.between
         span = within(definition.body_start, definition.body_end)
         head = [
@@ -191,9 +191,9 @@ class Source:
         return [index for index in head if index not in name_at], list(body)
 
     def words(self, definition: Definition) -> Counter[str]:
-        """How often each word, and each pair of words in a row, is in the definition, members included.
+        """Count each word, and each pair of words in a row, in the definition, members included.
 
-        Signs, annotations and its own name are left out: they are in everything.
+        Signs, annotations and its own name are left out, since they occur everywhere.
         """
         if definition.start not in self._words:
             tokens = self.tokens
@@ -203,18 +203,18 @@ class Source:
         return self._words[definition.start]
 
     def own_texts(self, definition: Definition) -> list[str]:
-        """The tokens of its head and body without annotations and without its own name, as they are fingerprinted."""
+        """Return the tokens of its head and body without annotations, with its own name masked as in fingerprints."""
         tokens = self.tokens_in(definition.start, definition.end)
         head, body = self._head_and_body(definition, tokens)
         texts = (tokens.texts[index] for index in sorted((*head, *body)) if tokens.bare[index])
         return [fingerprint.OWN_NAME if text == definition.own_name else text for text in texts]
 
     def body_size(self, definition: Definition) -> int:
-        """The number of tokens of its body."""
+        """Return the number of tokens of its body."""
         return len(self._head_and_body(definition, self.tokens_in(definition.start, definition.end))[1])
 
     def signature_line(self, definition: Definition) -> str:
-        """The head in one line for people, redacted, without decorators, at most 300 characters."""
+        """Return the head in one line for people, redacted, without decorators, at most 300 characters."""
         end = definition.end if definition.kind == "type" else definition.body_start
         head = self.content[definition.head_start : end].decode("utf-8", "replace")
         if definition.name_spans[0][0] >= end:
@@ -226,23 +226,23 @@ class Source:
 
 
 def read_source(path: str, content: bytes) -> Source | None:
-    """The file's content as source; None when its language is not known."""
+    """Return the file's content as source; None if its language is unknown."""
     language = languages.for_path(path)
     return Source(language, path, content) if language else None
 
 
 def blob_of(content: bytes) -> str:
-    """`git1:` and git's blob id of the content."""
+    """Return `git1:` and git's blob id of the content."""
     return "git1:" + sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
 
 
 def unnumbered(name: str) -> str:
-    """The qualified name without `#2`."""
+    """Return the qualified name without `#2`."""
     return name.partition("#")[0]
 
 
 def last_part(name: str) -> str:
-    """`put` of `Store.put#2`."""
+    """Return `put` for `Store.put#2`."""
     return unnumbered(name).rpartition(".")[2]
 
 
@@ -255,7 +255,7 @@ def _blank(match: re.Match[bytes]) -> bytes:
 
 
 def _obstacle(content: bytes) -> str:
-    """Why the content is not parsed at all; empty when it is."""
+    """Return why the content cannot be parsed at all; empty if it can."""
     if len(content) > SIZE_LIMIT:
         return f"too large: {len(content):,} bytes"
     if b"\0" in content[:8_000]:

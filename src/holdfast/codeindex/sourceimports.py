@@ -1,4 +1,4 @@
-"""What a file imports, as written: `imports.py` resolves it to files of the project."""
+"""Finds a file's imports as written; `imports.py` resolves them to files of the project."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MOST_NAMES = 200
 
 
 def imports_of(source: Source) -> list[Import]:
-    """The imports of a source; those of a namespace with the names of types that the source uses."""
+    """Return the imports of a source; an import of a namespace has the names of types that the source uses."""
     imports = find_imports(source.matches)
     if not imports or not source.language.imports_namespaces:
         return imports
@@ -31,7 +31,7 @@ def imports_of(source: Source) -> list[Import]:
 
 
 def find_imports(matches: Sequence[Captures]) -> list[Import]:
-    """The imports among a query's matches in order, each once; names taken from one module are put together."""
+    """Return the imports among a query's matches in order, each once; names from one module are joined."""
     from holdfast.codeindex.parsing import text
 
     modules: dict[str, list[str]] = {}
@@ -45,7 +45,7 @@ def find_imports(matches: Sequence[Captures]) -> list[Import]:
 
 
 def _path_of(written: str) -> str:
-    """The path in quotes, or the end of one that is put together: `(__DIR__ . '/a.php')`; else the text itself."""
+    """Return the path in quotes, or the end of a composed one: `(__DIR__ . '/a.php')`; otherwise the text itself."""
     inner = written.rstrip(")")
     quote = inner[-1:]
     if quote and quote in "'\"":

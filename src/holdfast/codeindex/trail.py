@@ -1,10 +1,10 @@
-"""Where a definition that is no longer in its file went, told from git's commits.
+"""Follows a definition that is no longer in its file through git's commits.
 
-The commit in which it vanished is found by halving the commits that touched the file. In that commit few definitions
-vanish and few appear, so that the one it became stands out, even when it was edited on the way: they are paired by
-likeness, each with its best, and a pair must be clearly better than the next. What appears between the same two
-neighbours counts as more alike. From there the trail goes on to the next commit in which it vanishes, and ends in the
-work tree.
+The commit in which it vanished is found by bisecting the commits that touched the file. In one commit few definitions
+vanish and few appear, so the one that it became stands out, even if it was edited at the same time. Definitions are
+paired by likeness, each with its best match, and a pair must be clearly better than the next. A definition that appears
+between the same two neighbours counts as more alike. The trail then goes on to the next commit in which the definition
+vanishes, and ends in the work tree.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     Part = tuple[Source, Definition]
     Placed = tuple[tuple[str, str], Part]
-    """Path and qualified name without number, and what is there."""
+    """A path and a qualified name without its number, and the definition found there."""
 
 MAX_HOPS = 8
 """Moves that are followed, the look at where it is now included."""
@@ -35,7 +35,7 @@ MAX_FILES = 80
 
 
 class End(Frozen):
-    """Where a trail ends: at a name in a file, or in the commit that deleted it, or nowhere that could be told."""
+    """Where a trail ends: at a name in a file, in the commit that deleted it, or nowhere if git cannot tell."""
 
     path: str = ""
     name: str = ""
@@ -44,7 +44,7 @@ class End(Frozen):
 
 
 def follow(views: Views, path: str, name: str, since: str, in_time: Callable[[], bool]) -> End:
-    """The way of a definition from a commit on. All fields empty: git could not tell, or not in time."""
+    """Return where a definition went after a commit. All fields are empty if git cannot tell, or not in time."""
     name = unnumbered(name)
     since = _first_with(views, path, name, since, in_time)
     if not since:
@@ -72,7 +72,7 @@ def follow(views: Views, path: str, name: str, since: str, in_time: Callable[[],
 
 
 def follow_file(views: Views, path: str, since: str) -> str:
-    """Where a file that is gone is now, by git's renames; empty when it was deleted, or that cannot be told."""
+    """Return where a deleted file is now, by git's renames; empty if it was deleted or git cannot tell."""
     for _ in range(MAX_HOPS):
         commits = views.history.touching(path, since)
         target = views.history.renamed(commits[-1], path) if commits else ""
@@ -83,7 +83,7 @@ def follow_file(views: Views, path: str, since: str) -> str:
 
 
 class Step:
-    """What one commit did to definitions; an empty commit is the work tree's own changes."""
+    """The changes of one commit to definitions; an empty commit means the uncommitted changes of the work tree."""
 
     def __init__(self, views: Views, commit: str, in_time: Callable[[], bool]) -> None:
         self._views = views
@@ -92,11 +92,11 @@ class Step:
         self._before = commit + "^" if commit else views.place.commit
 
     def pair(self, path: str, name: str) -> tuple[str, str] | None:
-        """The (path, name) a vanished definition has afterwards; None when it was deleted or it is not clear.
+        """Return (path, name) of a vanished definition after the commit; None if it was deleted or the case is unclear.
 
-        In this order: the same name in the file that git calls this one's new name; the only one of that name and sort
-        that appears, where only one vanished, unless the old text has stayed in its place under a new name; the same
-        member of where its owner went; the clearly likest.
+        Candidates in order: the same name in the file that git reports as this file's new name; the only definition of
+        that name and sort that appears, if only one vanished, unless the old text stayed in its place under a new name;
+        the same member where its owner went; the definition that is clearly most alike.
         """
         source = self._views.then(self._before, path)
         if source is None or name not in source.by_name:
@@ -114,7 +114,7 @@ class Step:
         return self._with_owner(path, name) or self._likest(path, name, old, gone, come, in_place)
 
     def _with_owner(self, path: str, name: str) -> tuple[str, str] | None:
-        """The same member of its class or module, where that went as a whole."""
+        """Return the same member of its class or module, if that moved as a whole."""
         owner, _, member = name.rpartition(".")
         after = self._views.then(self._commit, path)
         if not owner or (after is not None and owner in after.by_name):
@@ -148,7 +148,7 @@ class Step:
         return [path, *alike[:MAX_FILES]]
 
     def _changed(self, files: Sequence[str]) -> tuple[list[Placed], list[Placed]]:
-        """The definitions that vanish, and those that appear, each with where it is."""
+        """Return the definitions that vanish, and those that appear, each with its place."""
         gone: list[Placed] = []
         come: list[Placed] = []
         for path in takewhile(lambda _: self._in_time(), files):
@@ -171,10 +171,10 @@ def _place(part: Part) -> tuple[str, str]:
 
 
 def _in_its_place(before: Source, after: Source | None, old: Definition) -> Part | None:
-    """The definition that took this one's place.
+    """Return the definition that took this one's place.
 
-    It is between the same neighbours, where as many of its sort appeared as vanished: the first is what the
-    first became.
+    It is between the same neighbours, if as many definitions of its sort appeared as vanished: then the first became
+    the first.
     """
     if after is None:
         return None
@@ -196,7 +196,7 @@ def _in_its_place(before: Source, after: Source | None, old: Definition) -> Part
 
 
 def _siblings(source: Source, definition: Definition) -> dict[str, Definition]:
-    """The definitions of the same owner by name, in the order of the source."""
+    """Return the definitions of the same owner by name, in the order of the source."""
     owner = owner_of(definition.name)
     ordered = sorted((*source.definitions, *source.members), key=lambda other: other.start)
     siblings: dict[str, Definition] = {}
@@ -207,16 +207,16 @@ def _siblings(source: Source, definition: Definition) -> dict[str, Definition]:
 
 
 def _between(names: Sequence[str], first: str | None, last: str | None) -> list[str]:
-    """The names between two of them; to the ends where one is None."""
+    """Return the names between two of them; to the ends if one is None."""
     start = names.index(first) + 1 if first is not None else 0
     end = names.index(last) if last is not None else len(names)
     return list(names[start:end])
 
 
 def _first_with(views: Views, path: str, name: str, since: str, in_time: Callable[[], bool]) -> str:
-    """The commit, or the first of those after it, whose file has the definition; empty: none of the first few has.
+    """Return the commit, or the first of those after it, whose file has the definition; empty if the first few lack it.
 
-    What was anchored before it was committed is in a later commit only.
+    A definition that was anchored before it was committed is only in a later commit.
     """
     if _has(views, since, path, name):
         return since
@@ -231,7 +231,7 @@ def _only_in(source: Source | None, other: Source | None) -> Iterator[Part]:
 
 
 def _clear_best(scored: list[tuple[float, tuple[str, str], Part]]) -> tuple[float, tuple[str, str], Part] | None:
-    """The best of them, when it is worth a thought and clearly ahead of the next."""
+    """Return the best candidate if it has some likeness and is clearly ahead of the next."""
     ranked = sorted((candidate for candidate in scored if candidate[0] > 0), key=lambda candidate: -candidate[0])
     if not ranked or (len(ranked) > 1 and ranked[0][0] - ranked[1][0] < MARGIN):
         return None
@@ -239,7 +239,10 @@ def _clear_best(scored: list[tuple[float, tuple[str, str], Part]]) -> tuple[floa
 
 
 def _left_meanwhile(views: Views, path: str, name: str, since: str) -> str | None:
-    """The commit after `since` in which a definition left its file that is there again: the new one is another one."""
+    """Return the commit after `since` in which a definition left its file, although one of its name is there now.
+
+    The present one is then another definition.
+    """
     source = views.then(since, path)
     if source is None or name not in source.by_name:
         return None
@@ -253,7 +256,7 @@ def _left_meanwhile(views: Views, path: str, name: str, since: str) -> str | Non
 
 
 def _vanished_in(views: Views, path: str, name: str, kind: str, since: str) -> str | None:
-    """The commit after `since` in which the definition left the file; empty for the work tree; None: not found."""
+    """Return the commit after `since` in which it left the file; empty for the work tree; None if not found."""
     commits = views.history.touching(path, since)
     if not commits or _has(views, commits[-1], path, name, kind):
         return ""
@@ -280,6 +283,6 @@ def _has(views: Views, commit: str, path: str, name: str, kind: str = "") -> boo
 
 
 def _kind(source: Source | None, name: str) -> str | None:
-    """The kind of the first definition of that name; None when there is none."""
+    """Return the kind of the first definition of that name; None if there is none."""
     group = source.by_name.get(name) if source is not None else None
     return group[0].kind if group else None

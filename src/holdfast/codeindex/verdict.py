@@ -1,9 +1,13 @@
-"""Is an anchor's code still as it was? The rules of freshness, in order; each verdict names its reason.
+"""Judges whether an anchor's code is still as it was recorded. Each verdict names its reason.
 
-Same blob: fresh. Symbol found with the same body and head: fresh. Body differs: drifted. Head differs: changed. Not
-found in its file: followed by unique same body, then through git's commits, then by unique same head and name; else
-orphaned. What does not match and was anchored outside of this branch's history is unverified. Nothing is guessed: of
-two places that fit, neither is taken. Whatever cannot be read or compared is unverified, never changed.
+The rules in order: same blob, or a symbol with the same head and body: fresh. A different head: changed. A different
+body: drifted. A symbol that is not in its file is searched in this order: the other places where it was seen; the only
+definition with the same body and name; the trail through git's commits; the only one with the same body under another
+name; the only one with the same head and name, unless a commit or the work tree deleted the symbol. If none is found,
+it is orphaned.
+
+A mismatch of an anchor recorded outside this branch's history is unverified. Nothing is guessed: if two places fit,
+neither is chosen. What cannot be read or compared is unverified, never changed.
 """
 
 from __future__ import annotations
@@ -36,7 +40,7 @@ SEEN_LOOKS = 40
 
 
 class Judge:
-    """Gives verdicts on the anchors of one work tree. `in_time` says whether there is time for another look at git."""
+    """Judges the anchors of one work tree. `in_time` returns whether there is time for a further look at git."""
 
     def __init__(self, views: Views, index: IndexStore | None, in_time: Callable[[], bool]) -> None:
         self._views = views
@@ -44,7 +48,7 @@ class Judge:
         self._in_time = in_time
 
     def judge(self, anchor: Anchor) -> Verdict:
-        """The anchor's state now."""
+        """Return the anchor's verdict."""
         anchor = self._as_of_this_branch(anchor)
         content = self._views.workspace.read(self._views.place, anchor.path)
         if content is None and self._views.workspace.exists(self._views.place, anchor.path):
@@ -70,7 +74,7 @@ class Judge:
         return self._judge_missing(anchor, source)
 
     def _compare_group(self, anchor: Anchor, source: Source, group: list[Definition], blob: str) -> Verdict:
-        """The verdict on the definitions of a name that were found: on all of them, or on the one that was anchored."""
+        """Return the verdict on the definitions found under a name: on all of them, or on the anchored one."""
         if anchor.symbol_kind != GROUP:
             return self._compare(anchor, source, _pick(anchor, source, group), blob)
         symbol = group_symbol(source, group)
@@ -90,7 +94,7 @@ class Judge:
         )
 
     def _compare(self, anchor: Anchor, source: Source, definition: Definition, blob: str) -> Verdict:
-        """The verdict on a definition that was found."""
+        """Return the verdict on a definition that was found."""
         symbol = source.symbol(definition)
         now, (head, body) = _anchored(anchor, symbol, blob), _differences(anchor, symbol)
         if "tokens" not in (head, body):
@@ -111,7 +115,7 @@ class Judge:
         return Verdict(freshness="changed", reason=reason, detail=words, share=change.share, anchor=now)
 
     def _recorded(self, anchor: Anchor) -> tuple[Source | None, list[Definition]]:
-        """The anchored definitions as they were recorded, if git still has them."""
+        """Return the anchored definitions as they were recorded, if git still has them."""
         then = self._views.of_blob(anchor.path, anchor.blob)
         if then is None and anchor.commit:
             then = self._views.then(anchor.commit, anchor.path)
@@ -119,7 +123,7 @@ class Judge:
         return (then, _recorded_in(anchor, then, group)) if then is not None else (None, [])
 
     def _judge_missing(self, anchor: Anchor, source: Source | None) -> Verdict:
-        """The verdict on a symbol that is not in its file any more."""
+        """Return the verdict on a symbol that is no longer in its file."""
         end = self._find(anchor)
         if end.path:
             return self._followed(anchor, end.path, end.name)
@@ -137,7 +141,7 @@ class Judge:
         return Verdict(freshness="orphaned", reason="gone", anchor=anchor)
 
     def _find(self, anchor: Anchor) -> End:
-        """Where it is now: at a place it was seen at, by its body under its own name, by git, by its body alone."""
+        """Return where it is now: a place where it was seen, its body under its name, git's trail, its body alone."""
         for path, name in _places(anchor):
             there = self._views.now(path)
             if there is not None and unnumbered(name) in there.by_name:
@@ -154,13 +158,13 @@ class Judge:
         return follow(self._views, anchor.path, anchor.symbol, anchor.commit, self._in_time)
 
     def _followed(self, anchor: Anchor, path: str, name: str) -> Verdict:
-        """The verdict on a symbol found under another name or in another file."""
+        """Return the verdict on a symbol found under another name or in another file."""
         source = self._views.now(path)
         assert source is not None
         group = source.by_name[unnumbered(name)]
         verdict = self._compare_group(anchor, source, group, blob_of(source.content))
         if path == anchor.path and source.note and last_part(name) == last_part(anchor.symbol):
-            # it only seems to have moved: the parser lost what is around it
+            # it only seems to have moved: the parser failed on the code around it
             broken = _unverified(anchor, "syntax_error_around")
             return replace(verdict, anchor=anchor) if verdict.freshness == "fresh" else broken
         where = _where_words(anchor, verdict.anchor)
@@ -183,7 +187,7 @@ class Judge:
         return Verdict(freshness=state, reason="moved" if same else "moved_and_changed", where=where, anchor=there)
 
     def _file_target(self, anchor: Anchor) -> str:
-        """Where a file that is gone is now: a place it was seen at, its content beside, or by git's renames."""
+        """Return where a deleted file is now: where it was seen, an uncommitted file of its content, a git rename."""
         workspace, place = self._views.workspace, self._views.place
         seen = next((path for path, _ in _places(anchor) if workspace.exists(place, path)), "")
         beside = [path for path in workspace.dirty(place) if workspace.blob(place, path) == anchor.blob]
@@ -192,9 +196,9 @@ class Judge:
         return follow_file(self._views, anchor.path, anchor.commit) if anchor.commit else ""
 
     def _as_of_this_branch(self, anchor: Anchor) -> Anchor:
-        """The anchor with the commit in which this branch has its text, where its own commit is none of this branch.
+        """Return the anchor at a commit of this branch that has its text, if its own commit is not in this branch.
 
-        A squash merge and a rebase bring the text without the commit it was recorded at.
+        A squash merge or a rebase brings the text without the commit at which it was recorded.
         """
         own = anchor.commit
         if not own or own == self._views.place.commit or self._views.history.holds(own):
@@ -203,7 +207,7 @@ class Judge:
         return replace(anchor, commit=seen, branch=self._views.place.branch) if seen else anchor
 
     def _seen_in(self, anchor: Anchor) -> str:
-        """The newest commit of this branch whose file has the anchored text; empty when none of the newest has."""
+        """Return the newest commit of this branch whose file has the anchored text; empty if none of the newest has."""
         commits = self._views.history.touching(anchor.path, "")[-SEEN_LOOKS:]
         for commit in reversed(commits):
             if not self._in_time():
@@ -213,7 +217,7 @@ class Judge:
         return ""
 
     def _has_text(self, anchor: Anchor, commit: str) -> bool:
-        """Whether the file, or the anchored definition in it, was then as it was recorded."""
+        """Return whether the file, or the anchored definition in it, was then as recorded."""
         content = self._views.history.file(commit, anchor.path)
         if content is None:
             return False
@@ -226,7 +230,7 @@ class Judge:
         return source is not None and bool(_recorded_in(anchor, source, group))
 
     def _judge_edited(self, anchor: Anchor, blob: str) -> Verdict:
-        """The verdict on a whole file that differs: fresh when only comments or layout do."""
+        """Return the verdict on a whole file that differs: fresh if only comments or layout differ."""
         now = replace(anchor, blob=blob)
         then, source = self._views.of_blob(anchor.path, anchor.blob), self._views.now(anchor.path)
         if then is not None and source is not None and not (then.obstacle or source.obstacle):
@@ -236,7 +240,7 @@ class Judge:
         return Verdict(freshness="drifted", reason="file_changed", anchor=now)
 
     def _on_this_branch(self, anchor: Anchor, verdict: Verdict) -> Verdict:
-        """Unverified instead of bad news when the anchor is from outside of what is checked out."""
+        """Return unverified instead of a bad verdict if the anchor comes from outside of the checked-out history."""
         bad = verdict.freshness in ("drifted", "changed", "orphaned")
         if not bad or not anchor.commit or anchor.commit == self._views.place.commit:
             return verdict
@@ -251,7 +255,7 @@ class Judge:
 
 
 def _places(anchor: Anchor) -> list[tuple[str, str]]:
-    """Path and name of the other places it was seen at."""
+    """Return path and name of the other places where it was seen."""
     parted = (place.partition("::") for place in anchor.also)
     return [(path, name) for path, _, name in parted]
 
@@ -266,14 +270,14 @@ def _known_version(anchor: Anchor) -> bool:
 
 
 def _difference(then: str, now: str) -> str:
-    """`tokens`, `annotations` or nothing: what differs between two fingerprints of one version."""
+    """Return what differs between two fingerprints of one version: `tokens`, `annotations` or nothing."""
     if not then or then == now:
         return ""
     return "annotations" if then.rpartition(".")[2] == now.rpartition(".")[2] else "tokens"
 
 
 def _differences(anchor: Anchor, symbol: Symbol) -> tuple[str, str]:
-    """What differs in the head, and what in the body: a field's type is what it is about, and no mere annotation."""
+    """Return what differs in the head, and what in the body. A field's type is essential, not an annotation."""
     head = _difference(anchor.signature_hash, symbol.signature_hash)
     body = _difference(anchor.body_hash, symbol.body_hash)
     return ("tokens" if head and symbol.kind == "field" else head), body
@@ -284,7 +288,7 @@ def _same(now: Anchor, head: str, body: str) -> Verdict:
 
 
 def _recorded_in(anchor: Anchor, source: Source, group: list[Definition]) -> list[Definition]:
-    """Of the definitions of the anchor's name those that it means, when they are as they were recorded."""
+    """Return the definitions that the anchor means, if they are as recorded."""
     recorded = (anchor.signature_hash, anchor.body_hash)
     if anchor.symbol_kind == GROUP:
         symbol = group_symbol(source, group) if group else None
@@ -294,12 +298,12 @@ def _recorded_in(anchor: Anchor, source: Source, group: list[Definition]) -> lis
 
 
 def _whole(source: Source) -> str:
-    """A fingerprint of the whole file."""
+    """Return a fingerprint of the whole file."""
     return hash_tokens(BODY_VERSION, source.tokens, range(len(source.tokens.texts)), "")
 
 
 def _pick(anchor: Anchor, source: Source, group: list[Definition]) -> Definition:
-    """Of several definitions of one name: the one that is the same, else the one of the same number, else the first."""
+    """Return of several definitions of one name the unchanged one, else that of the same number, else the first."""
     if len(group) == 1:
         return group[0]
     for definition in group:
@@ -310,7 +314,7 @@ def _pick(anchor: Anchor, source: Source, group: list[Definition]) -> Definition
 
 
 def _anchored(anchor: Anchor, symbol: Symbol, blob: str) -> Anchor:
-    """The anchor as it would be written now."""
+    """Return the anchor as it would be written now."""
     return replace(
         anchor,
         path=symbol.path,

@@ -1,8 +1,8 @@
-"""Verdicts kept in the index: by the anchor, its file's content and the commit that is checked out.
+"""Caches verdicts in the index, by the anchor, its file's content and the checked-out commit.
 
-Only what cannot become untrue while those stay is kept: what was found in its file, what was found elsewhere (while
-that file stays, too) and what a commit deleted. Unverified is asked again, but where the file's content or the commit
-checked out is the reason.
+A verdict is stored only if it cannot become untrue while these stay: the symbol was found in its file, was found
+elsewhere (while that file stays too), or was deleted by a commit. Unverified is judged again, unless the file's content
+or the checked-out commit is the reason.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ if TYPE_CHECKING:
     from holdfast.ports.workspace import Workspace
 
 RULES = "3"
-"""Grows whenever the same code would get another verdict, and when a verdict is written otherwise."""
+"""Increased whenever the same code would get another verdict, or a verdict's stored form changes."""
 
 LASTING = ("other_branch", "other_version")
-"""Reasons of an unverified anchor that stays so while its file and HEAD do."""
+"""Reasons for which an anchor stays unverified while its file and HEAD stay."""
 MAY_RETURN = ("gone", "file_gone", "deleted_here")
-"""Reasons that the work tree may take away without the anchor's file changing: it may come back elsewhere."""
+"""Reasons that can end without a change of the anchor's file: the definition may come back elsewhere."""
 _WRITTEN = ("freshness", "reason", "detail", "where", "hides", "share")
 _ANCHORED = ("path", "symbol", "symbol_kind", "blob", "signature_hash", "body_hash")
 _SEPARATOR = "\x1f"
 
 
 def load(store: IndexStore | None, workspace: Workspace, place: Place, anchor: Anchor, blob: str) -> Verdict | None:
-    """The kept verdict, when it still holds."""
+    """Return the stored verdict if it still holds, otherwise None."""
     if store is None:
         return None
     try:
@@ -55,7 +55,7 @@ def load(store: IndexStore | None, workspace: Workspace, place: Place, anchor: A
 
 
 def keep(store: IndexStore | None, place: Place, anchor: Anchor, blob: str, verdict: Verdict) -> None:
-    """Keep a verdict that will hold; a store that cannot be written does without."""
+    """Store a verdict that will hold. A store that cannot be written is ignored."""
     if store is None or (verdict.freshness == "unverified" and verdict.reason not in LASTING):
         return
     if (verdict.hides or verdict.reason) in MAY_RETURN:

@@ -1,4 +1,4 @@
-"""Views: files of one work tree, now and as they were, parsed at most once."""
+"""Views: the files of one work tree, now and at earlier commits, parsed at most once."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from holdfast.ports.workspace import Workspace
 
 _PARTS = re.compile(r"[^\W_]+")
-"""A test's title is spelt otherwise than its name, but has the same words."""
+"""A test's title is spelt differently from its name, but has the same words."""
 
 KEPT_BYTES = 3_000_000
 """Bytes of source whose parsed form is kept in memory; what was used longest ago goes first."""
@@ -27,7 +27,7 @@ class ParsedFiles:
         self._size = 0
 
     def read(self, path: str, content: bytes) -> Source | None:
-        """The content as source; None when its language is not known."""
+        """Return the content as source; None when its language is not known."""
         key = (path, blob_of(content))
         source = self._kept.pop(key, None)
         if source is None:
@@ -41,7 +41,7 @@ class ParsedFiles:
 
 
 class Views:
-    """One work tree's files now and then."""
+    """One work tree's files, now and at earlier commits."""
 
     def __init__(self, workspace: Workspace, place: Place, parsed: ParsedFiles) -> None:
         self.workspace = workspace
@@ -50,19 +50,19 @@ class Views:
         self._parsed = parsed
 
     def now(self, path: str) -> Source | None:
-        """The file as it is on the disk; None when it is not there or its language is not known."""
+        """Return the file as it is on the disk; None if it is missing or its language is unknown."""
         return self._source(path, self.workspace.read(self.place, path))
 
     def then(self, commit: str, path: str) -> Source | None:
-        """The file as it was in the commit; an empty commit is the work tree as it is."""
+        """Return the file as it was in the commit; for an empty commit as it is in the work tree."""
         return self._source(path, self.history.file(commit, path)) if commit else self.now(path)
 
     def of_blob(self, path: str, blob: str) -> Source | None:
-        """The file when it had that blob, if git keeps it."""
+        """Return the file with that blob, if git has it."""
         return self._source(path, self.history.blob(blob)) if blob else None
 
     def mentions(self, commit: str, path: str, word: str) -> bool:
-        """Whether the word may be in the file then: its longest part is in the bytes. Cheaper than parsing it."""
+        """Return whether the word may be in the file then, by a search for its longest part. Cheaper than parsing."""
         part = max(_PARTS.findall(word), key=len, default=word)
         return part.encode() in (self.history.file(commit, path) or b"")
 

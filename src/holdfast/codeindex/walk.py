@@ -1,7 +1,7 @@
-"""The files of a work tree that are worth indexing: what git lists, or what lies there when there is no git.
+"""Lists the files of a work tree that are worth indexing: git's list, or the files on disk if there is no git.
 
-Left out, each with its reason: vendored trees, what tools make (unless it is committed), binaries by their name, files
-over 1 MB, links, nested repositories and submodules (they are projects of their own), names that are no text.
+Left out, each with a reason: vendored trees, what tools make (unless committed), binaries by their name, files over 1
+MB, links, nested repositories and submodules (they are separate projects), names that are not text.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ VENDORED = _words(
     "node_modules vendor third_party third-party thirdparty 3rdparty bower_components jspm_packages Pods Carthage"
     " site-packages .venv venv virtualenv .yarn .pnpm-store .bundle"
 )
-"""Folders of other people's code, also where they are committed."""
+"""Folders of other people's code, left out even if committed."""
 
 MADE = _words(
     "dist build out target obj .git .hg .svn __pycache__ .tox .nox .eggs .cache .mypy_cache .ruff_cache"
     " .pytest_cache .hypothesis .gradle .idea .next .nuxt .turbo .parcel-cache .terraform coverage htmlcov"
     " DerivedData .build .dart_tool"
 )
-"""Folders that tools make: left out unless committed."""
+"""Folders that tools make, left out unless committed."""
 
 LOCK_FILES = _words(
     "package-lock.json npm-shrinkwrap.json yarn.lock pnpm-lock.yaml bun.lockb Cargo.lock poetry.lock uv.lock"
@@ -66,9 +66,9 @@ class Tree:
 
 
 def walk(root: str, only: Sequence[str] | None = None) -> Tree:
-    """The files below the root (of those in `only` when given), by path relative to it, with forward slashes.
+    """Return the files below the root (of those in `only` if given), by path relative to it, with forward slashes.
 
-    Raises InvalidValueError for a root that is everybody's: `/`, a home folder, or the folder of all homes.
+    Raises InvalidValueError for a root that is not one project's: `/`, a home folder, or the folder of all homes.
     """
     refuse_everything(root)
     tree = Tree()
@@ -98,14 +98,14 @@ def refuse_everything(root: str) -> None:
 
 
 def _listed(root: str, only: Sequence[str] | None) -> Iterator[tuple[str, bool]]:
-    """Paths and whether they are committed: from git, else from the disk."""
+    """Yield paths and whether they are committed: from git, otherwise from the disk."""
     if os.path.lexists(os.path.join(root, ".git")):
         some = [] if only is None else ["--", *(f":(literal){path}" for path in only)]
         try:
             yield from _from_git(root, some)
             return
         except OSError:
-            pass  # no git on this machine, or a repository it refuses: the disk is still there
+            pass  # no git on this machine, or git refuses the repository: list the disk instead
     yield from ((path, False) for path in _from_disk(root, only))
 
 
@@ -133,7 +133,7 @@ def _is_left_out(folder: str, name: str) -> bool:
 
 
 def _name_reason(path: str, committed: bool) -> str:
-    """Why a path is left out for its name alone; empty when it is not."""
+    """Return why a path is left out by its name alone; empty if it is not."""
     if path.endswith("/"):
         return "a nested repository"
     *above, file = path.split("/")
@@ -162,7 +162,7 @@ def _is_text(path: str) -> bool:
 
 
 def _look(tree: Tree, root: str, path: str) -> str:
-    """Take a file in; returns why not. A file that is gone is neither taken in nor told."""
+    """Add a file to the tree; return why not. A file that is gone is neither added nor reported."""
     try:
         status = os.lstat(os.path.join(root, path))
     except (OSError, ValueError):
@@ -180,14 +180,14 @@ def _look(tree: Tree, root: str, path: str) -> str:
 
 
 class _Folders:
-    """Whether a path's folders are real: one replaced by a link may lead out of the tree."""
+    """Checks that a path's folders are real: a folder replaced by a link may lead out of the tree."""
 
     def __init__(self, root: str) -> None:
         self._root = root
         self._reasons = {"": ""}
 
     def reason(self, path: str) -> str:
-        """Why what is in the path's folder is left out; empty when it is not."""
+        """Return why the files of the path's folder are left out; empty if they are not."""
         folder = path.rpartition("/")[0]
         if folder not in self._reasons:
             self._reasons[folder] = self.reason(folder) or self._look(folder)

@@ -1,7 +1,8 @@
-"""Processes that outline files, for a first index: parsing keeps a core busy, and there are others.
+"""Runs processes that outline files for a first index, since parsing keeps only one core busy.
 
-A worker is a plain child that is given pickled jobs on stdin and gives pickled outlines on stdout, one for one; it
-ends when its stdin does, so none outlives its parent. Not `multiprocessing`: that would run the caller's script again.
+A worker is a plain child process. It reads pickled jobs from stdin and writes pickled outlines to stdout, one for one.
+It ends when its stdin is closed, so none outlives its parent. `multiprocessing` is not used, since it would run the
+caller's script again.
 """
 
 from __future__ import annotations
@@ -29,8 +30,8 @@ START = "import sys; sys.path[:] = sys.argv[1:]; from holdfast.codeindex.workers
 
 
 def worth(files: int) -> int:
-    """How many workers to use for so many files; 0 for none: then parsing here is as quick."""
-    if not hasattr(os, "posix_spawn"):  # where select cannot wait for pipes
+    """Return how many workers to use for so many files; 0 if parsing in this process is as quick."""
+    if not hasattr(os, "posix_spawn"):  # on Windows select cannot wait for pipes
         return 0
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     count = min(MOST, cores, files // FILES_EACH)
@@ -38,10 +39,10 @@ def worth(files: int) -> int:
 
 
 class Workers:
-    """That many workers. Raises OSError when they cannot be started or one of them dies."""
+    """A number of workers. Raises OSError if they cannot be started or one of them dies."""
 
     def __init__(self, count: int) -> None:
-        # -I, because the folder we stand in may be a stranger's; it leaves out folders that we were started with.
+        # -I, because the current folder may be untrusted; it drops sys.path entries, so they are passed on.
         folders = [folder for folder in sys.path if os.path.isabs(folder)]
         command = [sys.executable, "-I", "-c", START, *folders]
         self._idle: list[subprocess.Popen[bytes]] = []
@@ -60,7 +61,7 @@ class Workers:
         self._end(self._all)
 
     def run(self, jobs: Iterable[tuple[T, Job]]) -> Iterator[tuple[T, list[Outline]]]:
-        """The outlines of each job with what came with it, as they are ready; jobs are drawn when a worker is free."""
+        """Yield each job's companion value and outlines, as they become ready; a job is taken when a worker is free."""
         busy: dict[subprocess.Popen[bytes], T] = {}
         for what, job in jobs:
             if not self._idle:
@@ -88,19 +89,19 @@ class Workers:
     @staticmethod
     def _end(workers: Iterable[subprocess.Popen[bytes]]) -> None:
         for worker in workers:
-            worker.kill()  # it holds nothing that matters
+            worker.kill()  # it holds no data that could be lost
             worker.communicate()
 
 
 def serve() -> None:
-    """A worker's life."""
+    """Run a worker until its stdin is closed."""
     import signal
 
     from holdfast.codeindex.refresh import outline_for_index
 
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupt is for the parent, which then ends us
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupt is for the parent, which then ends this worker
     out = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what a library prints must not get between the answers
+    os.dup2(2, 1)  # a library's output must not get between the answers
     while True:
         try:
             job: Job = pickle.load(sys.stdin.buffer)
@@ -110,6 +111,6 @@ def serve() -> None:
 
 
 def write(stream: IO[bytes], value: object) -> None:
-    """One value, whole. A reader that is gone is an OSError."""
+    """Write one value completely. Raises OSError if the reader is gone."""
     pickle.dump(value, stream, protocol=5)
     stream.flush()

@@ -1,5 +1,5 @@
-"""One way of finding lessons each: a session's events to candidates, with the words that prove them.
+"""Finds lessons: each detector turns a session's events into candidates, with the words that prove them.
 
-It may touch: `text`, `ports` and below, and `_writing`; no other detector. Pure: no clock, no file.
+It may touch: `text`, `ports` and below, and `_writing`, but no other detector. A detector reads no clock and no file.
 Begin with `explicit`; its golden cases are in tests/golden/detectors. To add one, see ARCHITECTURE.md.
 """

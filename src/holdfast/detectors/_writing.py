@@ -1,4 +1,4 @@
-"""What the detectors of written texts share: the pieces of a text, which of them state something, and how it is worded.
+"""Reads written texts for the detectors: splits them into pieces, and tells which pieces make a statement.
 
 A piece is a paragraph or list item with the headings and items above it, so that a lesson can name its subject. Only
 the first `READ_LIMIT` characters are read, and every repetition in a pattern that could backtrack is bounded.
@@ -91,7 +91,7 @@ _ONE_OFF = re.compile(
     r"|\b(?:per|at|by|on) (?:the )?user(?:'s)? (?:request|preference|feedback)"
     r"|/tmp/|/Users/|/home/"
 )
-"""Revisions, ids and folders of one machine, and what somebody asked for once."""
+"""Revisions, ids and folders of one machine, and requests made once."""
 _SENTENCE_END = re.compile(r"(?<=[.!?])(?<!e\.g\.)(?<!i\.e\.)(?<!etc\.)(?<!vs\.)[\"')*`\]]{0,3}\s+(?=[A-Z`\"'(*\d])")
 _KINDS: tuple[tuple[re.Pattern[str], LessonKind], ...] = (
     (
@@ -123,14 +123,14 @@ class Piece(NamedTuple):
     start: int
     end: int
     text: str
-    """On one line, without markdown."""
+    """The text on one line, without markdown."""
     above: tuple[str, ...]
-    """Headings and list items that it stands under, the nearest last."""
+    """Headings and list items above it, the nearest last."""
     is_item: bool
 
 
 def read_pieces(text: str) -> list[Piece]:
-    """The pieces of a markdown text in order; code blocks, tables and headings themselves are left out."""
+    """Return the pieces of a markdown text in order; code blocks, tables and headings themselves are left out."""
     return list(_Reader(text[:READ_LIMIT]).pieces())
 
 
@@ -198,46 +198,46 @@ class _Reader:
 
 
 def plain(text: str) -> str:
-    """The text without markdown's marks, on one line; code spans keep theirs."""
+    """Return the text without markdown's marks, on one line; code spans keep their marks."""
     return " ".join(_MARKS.sub("", _LINK.sub(r"\1", text)).split())
 
 
 def without_lead(text: str) -> str:
-    """The text without a word of emphasis in front of it ("IMPORTANT: ...")."""
+    """Return the text without a word of emphasis at its beginning ("IMPORTANT: ...")."""
     return _EMPHASIS.sub("", text, count=1)
 
 
 def sentences(text: str) -> list[str]:
-    """The sentences of a text on one line."""
+    """Return the sentences of a text on one line."""
     return [part for part in _SENTENCE_END.split(text) if part.strip()]
 
 
 def gives_reason(text: str) -> bool:
-    """Whether a phrase of the text names a cause, a purpose, a duty, or what does not work."""
+    """Return whether the text names a cause, a purpose, a duty, or what does not work."""
     return bool(_REASON.search(text))
 
 
 def names_cause(text: str) -> bool:
-    """Whether a phrase of the text names a cause, a purpose or a duty: what a change alone does not show.
+    """Return whether the text names a cause, a purpose or a duty, which a change alone does not show.
 
-    That code is not repeated or work not done twice is every programmer's purpose, and tells nothing of this project.
+    General purposes, such as not to repeat code, are the same in every project and do not count.
     """
     return bool(_CAUSE.search(_GENERIC.sub("", text)))
 
 
 def states_duty(text: str) -> bool:
-    """Whether the text says what must, must not or should be done, with a reason or without."""
+    """Return whether the text says what must, must not or should be done, with or without a reason."""
     return bool(_DUTY.search(text))
 
 
 def alike(wording: str, other: str) -> bool:
-    """Whether two wordings share most of their words: the same thing said at two places."""
+    """Return whether two wordings share most of their words."""
     a, b = ({word.lower() for word in _WORD.findall(text)} for text in (wording, other))
     return len(a & b) >= ALIKE * max(1, min(len(a), len(b)))
 
 
 def best(candidates: Sequence[Candidate], most: int) -> list[Candidate]:
-    """The likeliest candidates above `LEAST_WORTH`, in their order; of those that say the same the first."""
+    """Return the likeliest candidates above `LEAST_WORTH`, in their order; of equal statements only the first."""
     once: list[Candidate] = []
     for candidate in candidates:
         is_new = not any(alike(earlier.insight, candidate.insight) for earlier in once)
@@ -249,28 +249,28 @@ def best(candidates: Sequence[Candidate], most: int) -> list[Candidate]:
 
 
 def is_status(text: str) -> bool:
-    """Whether the text tells how work stands, what somebody asked, or is a trailer."""
+    """Return whether the text reports the state of work or a request, or is a trailer."""
     return bool(_STATUS.match(text.lstrip("-*•> ")))
 
 
 def leans(text: str) -> bool:
-    """Whether the text opens with a word that means something said before it."""
+    """Return whether the text opens with a word that refers to an earlier sentence."""
     return bool(_LEANING.match(text.lstrip("`\"'(")))
 
 
 def fits(text: str) -> bool:
-    """Whether a text is a whole statement of a lesson's size, and of nothing that is there once only."""
+    """Return whether a text is a whole statement of a lesson's size, and not about one occasion."""
     return is_whole(text) and not _ONE_OFF.search(text)
 
 
 def is_whole(text: str) -> bool:
-    """Whether a text is a whole statement of a lesson's size."""
+    """Return whether a text is a whole statement of a lesson's size."""
     whole = not text.endswith((":", "?", "…", "...")) and text.count("`") % 2 == 0
     return whole and SHORTEST <= len(text) <= LONGEST and len(_WORD.findall(text)) >= LEAST_WORDS
 
 
 def joined(subject: str, text: str) -> str:
-    """The text under its subject, unless it names it already."""
+    """Return the text after its subject, unless it names the subject itself."""
     subject = subject.strip().rstrip(":.").strip()
     if not subject:
         return text
@@ -279,23 +279,23 @@ def joined(subject: str, text: str) -> str:
 
 
 def name_kind(text: str, usual: LessonKind) -> LessonKind:
-    """The kind that the words of a statement tell, else the usual one of its source."""
+    """Return the kind that the statement's words show, otherwise the usual kind of its source."""
     return next((kind for pattern, kind in _KINDS if pattern.search(text)), usual)
 
 
 def evidence_of(event: Event, source: str, start: int, end: int) -> Evidence:
-    """The quoted span of the event's text, command or new text."""
+    """Return the quoted span of the event's text, command or new text."""
     end = min(end, start + QUOTE_LIMIT)
     return Evidence(event=event.id, quote=source[start:end], start=start, end=end)
 
 
 def worth_of(source: str, text: str) -> float:
-    """The probability that an engineer would keep what this source says, by the source and the length of the text.
+    """Return the probability that an engineer would keep the text, by its source and length.
 
-    Bases are how many of the finds of 100 sessions of one team a reader took for a lesson that readers of those
-    sessions had noted (docs/explanation/statement-classifier.md), drawn in for the small numbers. Of what else was
-    tried (the judge of worth for sentences, words of cause and duty, names of code) nothing ordered them better than
-    chance; short texts are worse.
+    The bases are shares of finds in 100 sessions of one team that a reader recognised as lessons which readers of those
+    sessions had noted (docs/explanation/statement-classifier.md), drawn in for the small numbers. Other attributes (the
+    judge of worth for sentences, words of cause and duty, names of code) ordered the finds no better than chance; short
+    texts are worse.
     """
     length = max(-SPAN, min(SPAN, (len(text) - USUAL_LENGTH) / 100))
     odds = log(BASES[source] / (1 - BASES[source])) + SLOPE * length

@@ -1,8 +1,7 @@
-"""Answers: what the user chose when the agent asked, stitched with the question into a decision.
+"""Finds decisions in the user's answers to the agent's questions; question and answer together are one decision.
 
-Quiet about questions of how the agent is to go on, about answers that leave the choice to the agent, and about
-questions that mean nothing without the conversation around them. An answer that the user typed is a prompt of its
-own, which other detectors read.
+Not reported: questions about how the agent is to go on, answers that leave the choice to the agent, and questions that
+mean nothing without the conversation. An answer that the user typed is a separate prompt, which other detectors read.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ _PROCEDURE = re.compile(
     r"|(?:this|the) (?:plan|phase|pr|session|branch|commit|review|sweep)\b)",
     re.IGNORECASE,
 )
-"""How questions speak that ask about the work at hand: how to go on, what to do first, what to put into one change."""
+"""Words of questions about the work at hand: how to go on, what to do first, what to put into one change."""
 _LEANS = re.compile(
     r"(?:based on|given (?:this|that|the)|which (?:\w+ )?(?:one|option|approach|direction)\b|(?:this|that|it"
     r"|these)\b|and\b|so\b"
@@ -60,7 +59,7 @@ class Answers:
     id = "answers/1"
 
     def detect(self, window: Sequence[Event]) -> list[Candidate]:
-        """One candidate for each question whose answer decides something, in order."""
+        """Return one candidate for each question whose answer decides something, in order."""
         return [
             candidate
             for at, event in enumerate(window)
@@ -70,7 +69,7 @@ class Answers:
 
 
 def make(options: Mapping[str, str]) -> Answers:
-    """The detector; it has no options."""
+    """Return the detector; it has no options."""
     return Answers()
 
 
@@ -87,7 +86,7 @@ def _decisions(event: Event, files: tuple[str, ...]) -> Iterator[Candidate]:
 
 
 def _decides(question: str, answer: str, about: str) -> bool:
-    """Whether the answer settles something that a later session can understand. Only a chosen option does."""
+    """Return whether the answer settles something that a later session can understand. Only a chosen option can."""
     if not about or len(question) > QUESTION_LIMIT or "?" in answer:
         return False
     if _PROCEDURE.search(question) or _LEANS.match(question) or _UNDECIDED.match(answer):
@@ -115,7 +114,7 @@ def _candidate(event: Event, span: tuple[str, int], parts: tuple[str, str, str],
 
 
 def _edited_next(window: Sequence[Event], at: int) -> tuple[str, ...]:
-    """The files that were edited next, before anybody spoke of something else."""
+    """Return at most three files that were edited before the next prompt."""
     edited: list[str] = []
     for event in window[at + 1 :]:
         if event.kind == "prompt":

@@ -1,7 +1,6 @@
-"""Detector `code_comment`: comments with a reason that an agent added to code, anchored to what they stand at.
+"""Finds comments with a reason that an agent added to code, and anchors them to the symbol below.
 
-Only lines that the edit brought count, not what was there before. Comments of tests tell what the test does and are
-left out.
+Only lines that the edit added count. Comments in tests describe the test and are left out.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ _TODO = re.compile(
     r"(?:TODO|@\w+|eslint|nolint|noqa|type:|pylint|prettier|Step \d|\d+[.)]|Example|e\.g\.)", re.IGNORECASE
 )
 _STEP = re.compile(r"\s\d{1,2}[.)]\s")
-"""Where a list of steps begins inside of a comment."""
+"""The beginning of a list of steps inside a comment."""
 _DEFINES = re.compile(
     r"[ \t]*(?:(?:export|default|pub(?:\([a-z]+\))?|public|private|protected|internal|static|async|abstract|final"
     r"|override|readonly|unsafe|inline|virtual|declare)\s+){0,5}"
@@ -57,12 +56,12 @@ class _Comment(NamedTuple):
 
 
 class CodeComment:
-    """Finds why code is as it is, where an edit says so beside it."""
+    """Finds reasons for code in comments beside it."""
 
     id = "code_comment/1"
 
     def detect(self, window: Sequence[Event]) -> list[Candidate]:
-        """The likeliest comments of the session, each wording once, in the order they were written."""
+        """Return the likeliest comments of the session, each wording once, in the order they were written."""
         candidates: list[Candidate] = []
         for event in window:
             if event.kind == "file_edit" and event.files and not event.agent and _is_code(event.files[0]):
@@ -71,7 +70,7 @@ class CodeComment:
 
 
 def make(options: Mapping[str, str]) -> CodeComment:
-    """The detector; it has no options."""
+    """Return the detector; it has no options."""
     return CodeComment()
 
 
@@ -80,7 +79,7 @@ def _is_code(path: str) -> bool:
 
 
 def _comments(event: Event) -> Iterator[_Comment]:
-    """The comments that the edit brought."""
+    """Yield the comments that the edit added."""
     old = {line.strip() for line in event.old.splitlines()}
     rows = event.new.split("\n")
     start, texts, begin, end = 0, list[str](), 0, 0
@@ -103,7 +102,7 @@ def _comments(event: Event) -> Iterator[_Comment]:
 
 
 def _with_line(texts: list[str], line: str) -> list[str]:
-    """The comment with one more line; a line without a full stop before a capital letter is a sentence of its own."""
+    """Return the comment with one more line; without a full stop, a line before a capital letter ends a sentence."""
     if texts and (texts[-1][-1:].isalnum() or texts[-1].endswith(")")) and line[:1].isupper() and line[1:2].islower():
         texts[-1] += "."
     return [*texts, line]
@@ -135,7 +134,7 @@ def _candidate(event: Event, comment: _Comment) -> Candidate | None:
 
 
 def _telling(text: str) -> str:
-    """The comment, or when it is long the sentences of it that give a reason or a rule."""
+    """Return the comment, or if it is long its sentences that give a reason or a rule."""
     if fits(text):
         return text
     parts = [part for part in sentences(text) if gives_reason(part) or states_duty(part)]

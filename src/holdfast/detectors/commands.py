@@ -1,8 +1,8 @@
-"""Commands: which command builds, tests, lints, formats or starts this project, and how often it passed.
+"""Finds the commands that build, test, lint, format or start this project, and how often each passed.
 
-One candidate for each command of a known purpose, with its counts in this session; `learning/commandcard` adds the
-sessions up into one lesson a purpose. A command aimed at one test, one file or one machine's path is told without that
-part, or not at all.
+There is one candidate for each command of a known purpose, with its counts in this session; `learning/commandcard` sums
+the sessions up into one lesson a purpose. A command that names one test, one file or one machine's path is reported
+without that part, or not at all.
 """
 
 from __future__ import annotations
@@ -40,20 +40,20 @@ _RULES = (
     "copilot-instructions.md",
 )
 _EVERYTHING = re.compile(r"^(?:\S+=\S+ )*go (?:test|build|vet)\b(?!.*\.\.\.)")
-"""Go's commands that name no package work on the folder they stand in."""
+"""Go commands that name no package; they work on the current folder."""
 
 _PACKAGE = re.compile(r"\s\./[\w./-]+/\.\.\.(?=\s|$)")
 _NO_STEPS = ("test", "build", "lint", "format", "typecheck")
-"""Purposes that are often served between a failure and a success without being the cure."""
+"""Purposes of commands that often run between a failure and a success without being the cure."""
 
 
 class Commands:
-    """Finds the commands by which a project is worked on."""
+    """Finds the commands used to work on a project."""
 
     id = "commands/1"
 
     def detect(self, window: Sequence[Event]) -> list[Candidate]:
-        """One candidate for each command, with its counts, in the order of their first runs."""
+        """Return one candidate for each command, with its counts, in the order of their first runs."""
         root = next((event.cwd for event in window if event.cwd), "")
         candidates: dict[str, Candidate] = {}
         broken: dict[str, Attempt] = {}
@@ -76,12 +76,12 @@ class Commands:
 
 
 def make(options: Mapping[str, str]) -> Commands:
-    """The detector; it has no options."""
+    """Return the detector; it has no options."""
     return Commands()
 
 
 def _candidate(run: Attempt, root: str) -> Candidate | None:
-    """The run as a command of the project; None for a command without a purpose or without a general form."""
+    """Return the run as a command of the project; None if it has no known purpose or no general form."""
     if not run.event.command or run.event.kind not in ("tool_result", "tool_failure"):
         return None
     purpose = purpose_of(run.line)
@@ -117,7 +117,7 @@ def _candidate(run: Attempt, root: str) -> Candidate | None:
 
 
 def _folder(run: Attempt, root: str) -> str | None:
-    """The project's folder in which it ran, empty for the root; None when that is outside or cannot be told."""
+    """Return the project's folder in which it ran, empty for the root; None if outside or unknown."""
     name = root.replace("\\", "/").rstrip("/").rpartition("/")[2]
     here = run.event.cwd.replace("\\", "/")
     steps = [step.text.split() for step in split_line(run.event.command)]
@@ -126,7 +126,7 @@ def _folder(run: Attempt, root: str) -> str | None:
         return None
     place = moves[0].rstrip("/") if moves else here
     if moves and here.endswith("/" + place.removeprefix("./")):
-        place = here  # the host noted the folder after the command
+        place = here  # the host recorded the folder after the command had run
     if moves and not place.startswith(("/", "~")) and ":" not in place:
         place = f"{here}/{place.removeprefix('./')}".removesuffix("/.")
     place = place.rstrip("/")
@@ -139,7 +139,10 @@ def _folder(run: Attempt, root: str) -> str | None:
 
 
 def _step(failure: Attempt, run: Attempt, prepared: Attempt | None) -> str:
-    """What had to run before it, proved by a failure without it: in the same line, or as the one step in between."""
+    """Return the step that had to run before, if a failure without it proves it; otherwise an empty string.
+
+    The step is in the same line, or is the last preparing command between failure and success.
+    """
     if cure := step_before(failure, run):
         return cure.how.splitlines()[0]
     if (
@@ -154,7 +157,7 @@ def _step(failure: Attempt, run: Attempt, prepared: Attempt | None) -> str:
 
 
 def _added(known: Candidate | None, made: Candidate, before: str) -> Candidate:
-    """The command with one more run."""
+    """Return the command with one more run."""
     new = made.runs
     if known is None or known.runs is None or new is None:
         return replace(made, runs=replace(new, before=before)) if new else made
@@ -167,13 +170,13 @@ def _added(known: Candidate | None, made: Candidate, before: str) -> Candidate:
 
 
 def _said(window: Sequence[Event]) -> str:
-    """What a person typed and what the project's rules and readme say, where the session read them."""
+    """Return what a person typed, and the project's rules and readme as far as the session read them."""
     texts = [spoken(event) for event in window if event.kind == "prompt"]
     texts += [event.text for event in window if event.files and event.files[0].endswith(_RULES)]
     return "\n".join(texts)
 
 
 def _with_word(candidate: Candidate, words: str) -> Candidate:
-    """The candidate with a note whether a person or the project's rules name the command."""
+    """Return the candidate with a note of whether a person or the project's rules name the command."""
     runs = candidate.runs
     return replace(candidate, runs=replace(runs, named=runs.line in words)) if runs else candidate

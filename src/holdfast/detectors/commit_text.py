@@ -1,7 +1,7 @@
-"""Detector `commit_text`: the reasons in an agent's commit messages, pull request texts and answers to reviews.
+"""Finds reasons in an agent's commit messages, pull request texts and answers to reviews.
 
-What changed is git's to tell; why is the lesson: the paragraph or item that gives a reason, under the message's
-subject, anchored to the files that were edited before it. A commit counts when it was made.
+Git shows what changed; the lesson is why. It is the paragraph or item that gives a reason, under the message's subject,
+anchored to the files edited before. A commit counts only if it did not fail.
 """
 
 from __future__ import annotations
@@ -67,18 +67,18 @@ _NOT_REASONS = re.compile(
     r"test plan|checklist|testing|how to test|verification|screenshots?|todo|files changed", re.IGNORECASE
 )
 _OF_A_REVIEW = re.compile(r"\b(?:review|feedback|comments?|wip|misc|merge|updates?|cleanup|changes)\b", re.IGNORECASE)
-"""Words of a subject that name the occasion and not the matter."""
+"""Words of a subject that name the occasion instead of the change."""
 _ANSWER = re.compile(
     r"(?:already|reconsidered|fixed|done|addressed|added|agreed|good (?:catch|point)|updated|removed|thanks|resolved"
     r"|this|nice|implemented|changed|moved|renamed|refactored|acknowledged|won't fix)\b",
     re.IGNORECASE,
 )
-"""How answers begin that tell what was done about a remark."""
+"""Openings of answers that report what was done about a remark."""
 _MENDS = re.compile(r"fix|bug|regress|revert|hotfix|correct|prevent|avoid", re.IGNORECASE)
 
 
 class _Message(NamedTuple):
-    """A text that was written: characters [start, end) of the command."""
+    """A message in a command: characters [start, end) of it."""
 
     start: int
     end: int
@@ -90,7 +90,7 @@ class CommitText:
     id = "commit_text/1"
 
     def detect(self, window: Sequence[Event]) -> list[Candidate]:
-        """At most three lessons a message, in the order they were written."""
+        """Return at most three lessons a message, in the order in which they were written."""
         candidates: list[Candidate] = []
         edited: list[str] = []
         for event in window:
@@ -105,23 +105,23 @@ class CommitText:
 
 
 def make(options: Mapping[str, str]) -> CommitText:
-    """The detector; it has no options."""
+    """Return the detector; it has no options."""
     return CommitText()
 
 
 def _is_done(event: Event) -> bool:
-    """Whether the command committed or sent something, and did not fail."""
+    """Return whether the command committed or sent something, and did not fail."""
     written = _COMMIT.search(event.command) or _FORGE.search(event.command)
     return bool(written) and event.kind == "tool_result" and event.exit_code in (0, None)
 
 
 def _messages(command: str) -> Iterator[_Message]:
-    """The texts in a command: here-documents, else the arguments that hold a message."""
+    """Yield the texts in a command: here-documents, and arguments that hold a message."""
     spans: list[_Message] = []
     for opening in _HEREDOC.finditer(command):
         line = command[command.rfind("\n", 0, opening.start()) + 1 : opening.end()]
         if not _TAKES_TEXT.search(line):
-            continue  # it writes a file or feeds another program
+            continue  # this here-document is a file or another program's input
         word = next(filter(None, opening.groups()))
         closing = re.compile(rf"^[ \t]*{re.escape(word)}[ \t]*$", re.MULTILINE).search(command, opening.end())
         spans.append(_Message(opening.end(), closing.start() if closing else len(command)))
@@ -155,7 +155,7 @@ def _reasons(event: Event, message: _Message, edited: Sequence[str], window: Seq
 
 
 def _subject(text: str, commits: bool) -> tuple[str, int]:
-    """The message's subject without its type, and where the body begins; a comment on a forge has none."""
+    """Return the subject without its type, and where the body begins; a comment on a forge has no subject."""
     stripped = text.lstrip()
     begin = len(text) - len(stripped)
     line, _, rest = stripped.partition("\n")
@@ -194,7 +194,7 @@ def _candidate(
 
 
 def _telling(text: str) -> str:
-    """The paragraph, or when it is long its sentences that give a reason, with the one before a leaning one."""
+    """Return the paragraph, or if it is long its sentences with a reason, each with the sentence it depends on."""
     if fits(text):
         return text
     parts = sentences(text)

@@ -1,8 +1,8 @@
-"""Detector `compaction_summary`: what an agent wrote down when its context was summed up.
+"""Finds lessons in the summary that an agent writes when its context is compacted.
 
-A summary has sections; those on errors and their fixes, on problems solved and on concepts and decisions hold what the
-session learnt. What it says that the user wanted is the machine's retelling: the prompts themselves are events, and
-nothing here counts as a person's word.
+The sections on errors and fixes, on solved problems, and on concepts and decisions hold what the session learnt. The
+summary's account of what the user wanted is a machine's: the prompts themselves are events, so nothing here counts as a
+person's word.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _TRIVIAL = re.compile(
     r"|imports|syntax|typo|compil(?:e|ation|er)|formatting|gofmt|prettier|merge conflict|indentation)\b",
     re.IGNORECASE,
 )
-"""Slips that the next run tells by itself."""
+"""Slips that the next run shows by itself."""
 _LEAD = re.compile(
     r"(?:(?:P\d )?bug #?\d+|solved|key finding|root cause(?: identified)?|identified(?: the)? root cause"
     r"|identified that|found that"
@@ -62,7 +62,7 @@ _EPISODE = re.compile(
     r"|\bbranch (?:was|is) (?:behind|ahead)|\b(?:I|we) (?:was|were|had|then|also)\b|\bInvalid \w+ ID\b",
     re.IGNORECASE,
 )
-"""What tells of this one session or pull request."""
+"""Words about this one session or pull request."""
 
 _SECTIONS: tuple[tuple[re.Pattern[str], LessonKind], ...] = (
     (re.compile(r"\berrors?\b|\bfix(?:es)?\b|\bproblem", re.IGNORECASE), "bug_cause"),
@@ -71,7 +71,7 @@ _SECTIONS: tuple[tuple[re.Pattern[str], LessonKind], ...] = (
 
 
 class Wording(NamedTuple):
-    """How a lesson is put."""
+    """A lesson's title, statement and cure."""
 
     title: str
     insight: str
@@ -79,12 +79,12 @@ class Wording(NamedTuple):
 
 
 class CompactionSummary:
-    """Finds the causes, constraints and decisions of a summary."""
+    """Finds causes, constraints and decisions in a summary."""
 
     id = "compaction_summary/1"
 
     def detect(self, window: Sequence[Event]) -> list[Candidate]:
-        """The likeliest statements of each summary, in the order they stand there."""
+        """Return the likeliest statements of each summary, in their order."""
         candidates: list[Candidate] = []
         for event in window:
             if event.kind == "compaction" and event.text and not event.agent:
@@ -93,7 +93,7 @@ class CompactionSummary:
 
 
 def make(options: Mapping[str, str]) -> CompactionSummary:
-    """The detector; it has no options."""
+    """Return the detector; it has no options."""
     return CompactionSummary()
 
 
@@ -120,7 +120,7 @@ def _statements(event: Event, window: Sequence[Event]) -> Iterator[Candidate]:
 
 
 def _parts(pieces: Sequence[Piece], at: int) -> list[Piece]:
-    """The items right under this one."""
+    """Return the items directly below this one."""
     depth = len(pieces[at].above)
     parts: list[Piece] = []
     for other in pieces[at + 1 :]:
@@ -132,7 +132,7 @@ def _parts(pieces: Sequence[Piece], at: int) -> list[Piece]:
 
 
 def _mended(event: Event, window: Sequence[Event], piece: Piece, parts: Sequence[Piece]) -> Iterator[Candidate]:
-    """An error with its cause and its cure, which stand below it as items of their own."""
+    """Yield an error with its cause and its cure, which are items below it."""
     cure = next((part for part in parts if _CURE.match(part.text)), None)
     causes = [part for part in parts if part is not cure and not is_status(part.text) and not _CURE.match(part.text)]
     cause = next((part for part in causes if _CAUSE.match(part.text) or gives_reason(part.text)), None)

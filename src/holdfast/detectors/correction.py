@@ -1,7 +1,7 @@
-"""Correction: right after the agent worked, the user rejects or redirects it in words that make a rule.
+"""Finds rules in the words with which a user rejects or redirects the agent's work just done.
 
-Only what a person typed counts, only its first sentences, and only a sentence that says what to do or not to do:
-a bare "no", a question, an answer to the agent's own question, a pasted log and a new task are quiet.
+Only what a person typed counts, only its first sentences, and only a sentence that says what to do or not to do. A bare
+"no", a question, an answer to the agent's own question, a pasted log and a new task are not reported.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ _WE = re.compile(
 )
 
 _GENERAL = (_WE, _SAID, _MODAL)
-"""Forms that are rules even when the agent had asked a question."""
+"""Forms that are rules even after a question of the agent."""
 _LED = (_NOT, _INSTEAD, _WE, _SAID, _MODAL)
 """Forms that may follow an opening word."""
 _FORMS = (_REJECTED, _SHOULD, _ACTUALLY, _WE, _SAID, _NOT, _INSTEAD, _MODAL)
@@ -87,7 +87,7 @@ _OURS = re.compile(
     re.IGNORECASE,
 )
 _STANDING = re.compile(r"\b(?:always|never|in this (?:repo|repository|project|codebase|code base))\b", re.IGNORECASE)
-"""Says in so many words that it holds from now on."""
+"""Words that say explicitly that the rule holds from now on."""
 _LEAD = re.compile(
     r"(?:(?:no|nope|wait|actually|please|ok(?:ay)?|so|and|but|well|hmm+|omf?g|ffs|dude|hey|I think|also)[\s,.!:;-]+)+",
     re.IGNORECASE,
@@ -100,7 +100,7 @@ class Correction:
     id = "correction/2"
 
     def detect(self, window: Sequence[Event]) -> list[Candidate]:
-        """At most one candidate for each prompt, in order."""
+        """Return at most one candidate for each prompt, in order."""
         candidates: list[Candidate] = []
         turn: list[Event] = []
         for event in window:
@@ -115,7 +115,7 @@ class Correction:
 
 
 def make(options: Mapping[str, str]) -> Correction:
-    """The detector; it has no options."""
+    """Return the detector; it has no options."""
     return Correction()
 
 
@@ -136,13 +136,13 @@ def _correction(event: Event, prompt: str, turn: Sequence[Event]) -> Candidate |
 
 
 def _asked(turn: Sequence[Event]) -> bool:
-    """Whether the agent's last words were a question, which the prompt then answers."""
+    """Return whether the agent's last words were a question that the prompt answers."""
     last = next((done for done in reversed(turn) if done.kind == "reply"), None)
     return last is not None and "?" in last.text.rstrip()[-200:]
 
 
 def _rule(sentence: str, *, answers_question: bool) -> str:
-    """The part of the sentence that says what to do; empty when it is none or cannot stand alone."""
+    """Return the part of the sentence that says what to do; empty if there is none or it cannot stand alone."""
     if len(sentence) > SENTENCE_LIMIT or _PASSING.search(sentence) or _HARMLESS.match(sentence):
         return ""
     question = sentence.rstrip().endswith("?")

@@ -1,6 +1,6 @@
-"""Detector `decision_record`: architecture decision records that an agent wrote: what was decided, and why.
+"""Finds decisions, and their reasons, in architecture decision records that an agent wrote.
 
-Reads the forms of Michael Nygard and MADR. A record is one lesson; a proposal is none before it is accepted.
+It reads the forms of Michael Nygard and MADR. A record is one lesson; a proposal is none until it is accepted.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class DecisionRecord:
     id = "decision_record/1"
 
     def detect(self, window: Sequence[Event]) -> list[Candidate]:
-        """One candidate a record, as it was written last."""
+        """Return one candidate a record, from its last version."""
         candidates: dict[str, Candidate] = {}
         for event in window:
             if event.kind == "file_edit" and event.files and not event.agent and _RECORD.search(event.files[0]):
@@ -60,7 +60,7 @@ class DecisionRecord:
 
 
 def make(options: Mapping[str, str]) -> DecisionRecord:
-    """The detector; it has no options."""
+    """Return the detector; it has no options."""
     return DecisionRecord()
 
 
@@ -106,7 +106,7 @@ def _as_sentence(text: str) -> str:
 
 
 def _first(text: str) -> str:
-    """As many whole sentences of the decision as one lesson holds."""
+    """Return as many whole sentences of the decision as fit into a lesson."""
     taken = ""
     for sentence in sentences(text):
         if len(taken) + len(sentence) > 300:

@@ -1,8 +1,8 @@
-"""Explicit: the user asks in so many words to remember something, or states a standing rule. Active at once.
+"""Finds what a user explicitly asks to remember, and standing rules. They become active at once.
 
-Because these need no second look, they must be meant: only what a person typed, only a form that asks for memory
-("remember that ...", "from now on ...", a leading `#`, "always ... in this repo"), never questions about the past,
-quotes, code, headings or long pasted text.
+Nobody reviews these lessons, so the request must be meant. Only text that a person typed counts, and only a form that
+asks for memory ("remember that ...", "from now on ...", a leading `#`, "always ... in this repo"). Questions about the
+past, quotes, code, headings and long pasted text never count.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _ASKED = re.compile(
     re.IGNORECASE,
 )
 _CASUAL = re.compile(r"keep in mind|for the record", re.IGNORECASE)
-"""Verbs that people also use for what matters to the task at hand."""
+"""Verbs that people also use for the task at hand."""
 _DUTY = re.compile(r"\b(?:must(?: not)?|never|always|do not|don't|not allowed|forbidden)\b", re.IGNORECASE)
 _FROM_NOW = re.compile(
     rf"{_LEAD}(?:from now on|from here on(?: out)?|going forward|for all future \w+|as a (?:general )?rule)[\s,:]+"
@@ -57,7 +57,7 @@ _FROM_NOW_LAST = re.compile(rf"{_LEAD}(?P<rule>.{{10,}}?)[\s,]+(?:from now on|go
 _IN_FUTURE = re.compile(
     rf"{_LEAD}(?:in (?:the )?future[\s,:]+(?P<rule>.+)|(?P<last>.{{10,}}?)[\s,]+in (?:the )?future\W*$)", re.IGNORECASE
 )
-"""Of plans as often as of rules."""
+"""Used for plans as often as for rules."""
 _SUBJECT = re.compile(r"(?:I|we|you|he|she|it|they|this|that|there|the|a|an)\b", re.IGNORECASE)
 _HERE = re.compile(
     rf"{_LEAD}(?P<rule>in (?:this|the|our) (?:repo|repository|project|codebase|code base),? "
@@ -76,11 +76,11 @@ _TAKES_BACK = re.compile(
     r"|it (?:is|was)|which|or (?:else|not)|otherwise|until)\b",
     re.IGNORECASE,
 )
-"""How a sentence begins that narrows or denies the one before it."""
+"""Openings of a sentence that narrows or denies the one before."""
 _SHORTCUT = re.compile(r"#(?!#)\s*(?P<rule>[A-Za-z][^\n]{8,300})\s*\Z")
 _NOT_SHORTCUT = re.compile(
     r"#(?:include|define|ifdef|ifndef|endif|pragma|if|else|region|!)\b|#\w+\s*\Z|#[0-9a-f]{3,8}\b"
-    # What an editor puts in for "#name": a selection, a file, a tool's answer.
+    # What an editor inserts for "#name": a selection, a file, a tool's answer.
     r"|#(?:selection|editor|codebase|changes|problems|fetch|usages|githubRepo|vscodeAPI|terminal\w*)\b|#\w+:\S",
     re.IGNORECASE,
 )
@@ -89,19 +89,19 @@ _VERB = re.compile(
     r"|don't|doesn't|do not|does not|lives?|belongs?|goes|means?|requires?|expects?|breaks?|fails?)\b",
     re.IGNORECASE,
 )
-"""What makes a fact of a bare "remember ..." without that, to or a colon."""
+"""Words that make a fact of "remember ..." without `that`, `to` or a colon."""
 
 _PAST = re.compile(
     r"(?:when|how|what|where|why|who|if|whether|the time|last time|me\b|you\b|us\b|i'm\b|i am\b|to ask|correctly"
     r"|right)\b",
     re.IGNORECASE,
 )
-"""What follows "remember" when somebody only recalls."""
+"""What follows "remember" if somebody only recalls."""
 _STATE = re.compile(
     r"(?:always|never) (?:been|had|seen|the (?:same|case)|works?|worked|fails?|failed|heard|happened|did)\b",
     re.IGNORECASE,
 )
-"""A report of how things were, not a rule."""
+"""Words of a report of how things were, which is no rule."""
 _EVERYWHERE = re.compile(
     r"\b(?:in (?:all|every|any) (?:of )?(?:my |our )?(?:projects?|repos?|repositories)"
     r"|across (?:all )?(?:my |our )?projects|for me(?: personally)?\b|everywhere I work|my (?:personal )?preference)\b",
@@ -119,9 +119,9 @@ class Rule(NamedTuple):
 
     text: str
     is_standing: bool
-    """It says always or never, and no more."""
+    """It is a rule only by "always" or "never"."""
     is_casual: bool
-    """It may be about the task at hand: its words decide, not its form."""
+    """It may be about the task at hand, so its words are judged and not its form."""
 
 
 class Explicit:
@@ -130,7 +130,7 @@ class Explicit:
     id = "explicit/2"
 
     def detect(self, window: Sequence[Event]) -> list[Candidate]:
-        """One candidate for each thing asked, in order."""
+        """Return one candidate for each request, in order."""
         candidates: list[Candidate] = []
         files: tuple[str, ...] = ()
         for event in window:
@@ -145,7 +145,7 @@ class Explicit:
 
 
 def make(options: Mapping[str, str]) -> Explicit:
-    """The detector; it has no options."""
+    """Return the detector; it has no options."""
     return Explicit()
 
 
@@ -170,7 +170,7 @@ def _asked_in(event: Event, prompt: str, files: tuple[str, ...]) -> list[Candida
         if end < 0 or len(rule) + len(rest) > RULE_LIMIT:
             continue
         rule = f"{rule.rstrip('.!')}. {rest}" if rest else rule
-        # "Always ..." in a later paragraph is as likely a line of something pasted as the user's rule.
+        # "Always ..." in a later paragraph is as likely pasted text as the user's rule.
         doubtful = stated.is_standing and "\n\n" in prompt[:start].strip()
         trust = "tool" if doubtful else speaker_trust(prompt, start)
         candidates += _candidate(
@@ -180,7 +180,7 @@ def _asked_in(event: Event, prompt: str, files: tuple[str, ...]) -> list[Candida
 
 
 def _exceptions(prompt: str, end: int, following: Sequence[tuple[str, int]]) -> tuple[str, int]:
-    """The sentences right behind a rule that take some of it back, and where they end; -1 when they cannot be read.
+    """Return the sentences directly after a rule that restrict it, and where they end; -1 if they cannot be read.
 
     A rule is kept with its exceptions or not at all.
     """
@@ -195,7 +195,7 @@ def _exceptions(prompt: str, end: int, following: Sequence[tuple[str, int]]) -> 
 
 
 def _rule(sentence: str, forms: Sequence[re.Pattern[str]]) -> Rule | None:
-    """What is to be remembered; None when the sentence asks for nothing."""
+    """Return what to remember; None if the sentence asks for nothing."""
     if sentence.endswith("?") and not re.match(rf"{_LEAD}(?:can|could|would|will) you", sentence, re.IGNORECASE):
         return None
     if _is_quoted(sentence):
@@ -211,12 +211,12 @@ def _rule(sentence: str, forms: Sequence[re.Pattern[str]]) -> Rule | None:
 
 
 def _is_plan(match: re.Match[str]) -> bool:
-    """Whether "in future" is said of what may come, not of what is to be done each time."""
+    """Return whether "in future" is said of what may come, not of what is to be done each time."""
     return not match["rule"] or bool(_SUBJECT.match(match["rule"]))
 
 
 def _is_casual(match: re.Match[str]) -> bool:
-    """Whether "remember" and the like may be said of the task at hand: nothing says that a fact or a duty follows."""
+    """Return whether "remember" may concern the task at hand only: nothing shows that a fact or a duty follows."""
     verb = match["verb"].lower()
     if _EVERYWHERE.search(match["rule"]) or _DUTY.search(match["rule"]):
         return False
@@ -224,14 +224,14 @@ def _is_casual(match: re.Match[str]) -> bool:
 
 
 def _is_request(match: re.Match[str]) -> bool:
-    """Whether the words behind "remember" are a fact or a task to keep, not something recalled."""
+    """Return whether a fact or a task to keep follows "remember", not something recalled."""
     if _PAST.match(match["rule"]):
         return False
     return bool(match["that"].strip(" ,-")) or bool(_VERB.search(match["rule"]))
 
 
 def _is_quoted(sentence: str) -> bool:
-    """Whether the sentence is a list item, a heading or quoted: those belong to a document, not to the conversation."""
+    """Return whether the sentence is a list item, a heading or quoted, and so belongs to a document."""
     return sentence.startswith(("-", "*", "#", "|", '"', "\u201c", "//", "/*", "<")) or bool(
         re.match(r"\d+[.)]", sentence)
     )

@@ -1,9 +1,9 @@
-"""Exploration: walks that led nowhere, so that the next session is spared the same ones.
+"""Finds searches and reading that led nowhere, so that later sessions can avoid them.
 
-Two kinds: several searches in vain before the file was found that the turn then edited, and files that were read, that
-the agent said are not the place, and that nobody edited. Ordinary reading, a single miss and a mistaken pattern are
-quiet, and so are searches after a turn's first edit: they make sure that nothing is left. What was read before what is
-no lesson at all but an association (`learning/associations`).
+There are two kinds: several failed searches before the turn found the file that it then edited, and files that were
+read, that the agent said are not the place, and that nobody edited. Ordinary reading, a single failed search and a
+mistyped pattern are not reported, nor are searches after a turn's first edit, which only make sure that nothing is
+left. Which file was read before which is an association (`learning/associations`), not a lesson.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ PATTERN_LIMIT = 80
 
 _SEARCHES = re.compile(r"^(?:cd \S+ && )?(?:(?:e|f|r|a)?grep|git grep|rg|ag|ack|find|fd)\s")
 _MORE = re.compile(r"&&|\|\||;|\n|\bxargs\b|-exec\b|-delete\b|\bsed -i|\s-[a-zA-Z]*q\b|(?<![0-9&])>(?!\s*/dev/null|&)")
-"""Signs that a search's output is not what the line prints, or not all that it does."""
+"""Signs that the line's output is not the search's, or that the line does more than search."""
 _NAMED = re.compile(r"-i?(?:name|path|regex)[ =]+(['\"]?)(\S+?)\1(?:\s|$)")
 _WORD = re.compile(r"[^\W\d_]{3,}")
 _ASIDE = re.compile(
@@ -46,7 +46,7 @@ _DOUBT = re.compile(r"\b(?:if|whether|might|may|could|probably|perhaps|maybe|see
 
 
 class _Search(Frozen):
-    """A search: what for, and whether it found nothing."""
+    """A search, what it looked for, and whether it found nothing."""
 
     event: Event
     what: str
@@ -54,22 +54,22 @@ class _Search(Frozen):
 
 
 class Exploration:
-    """Finds what was looked for in vain, and where it was."""
+    """Finds what was searched without success, and where it was."""
 
     id = "exploration/1"
 
     def detect(self, window: Sequence[Event]) -> list[Candidate]:
-        """Candidates of low salience, in order: searches in vain first."""
+        """Return candidates of low salience in order, those of failed searches first."""
         return [*_misses(window), *_asides(window)]
 
 
 def make(options: Mapping[str, str]) -> Exploration:
-    """The detector; it has no options."""
+    """Return the detector; it has no options."""
     return Exploration()
 
 
 def _misses(window: Sequence[Event]) -> Iterator[Candidate]:
-    """One for each turn whose first edit came after several searches in vain."""
+    """Yield a candidate for each turn whose first edit followed several failed searches."""
     begun = 0
     for at, event in enumerate(window):
         if spoken(event):
@@ -123,24 +123,24 @@ def _search(event: Event) -> _Search | None:
 
 
 def _names(pattern: str) -> frozenset[str]:
-    """The words that a search looked for; words that another pattern finds were not searched for in vain."""
+    """Return the words that a search looked for. Words that another search found do not count as missed."""
     return frozenset(word.lower() for word in _WORD.findall(pattern))
 
 
 def _inner(command: str) -> str:
-    """The command after a leading `cd`, without redirections that silence errors."""
+    """Return the command after a leading `cd`, without redirections that silence errors."""
     return re.sub(r"^cd \S+ && ", "", command).replace("2>/dev/null", "").replace("2>&1", "")
 
 
 def _named(event: Event, what: str, vain: bool) -> _Search | None:
-    """The search, if what it looks for says something."""
+    """Return the search if its pattern is meaningful, otherwise None."""
     what = " ".join(what.split())
     telling = 3 <= len(what) <= PATTERN_LIMIT and sum(map(str.isalpha, what)) >= 3 and "`" not in what
     return _Search(event=event, what=what, vain=vain) if telling else None
 
 
 def _asides(window: Sequence[Event]) -> Iterator[Candidate]:
-    """One for each file that was read and said not to be the place, when another one was edited for it later."""
+    """Yield a candidate for each file that was read and set aside, if another file was edited later in the turn."""
     edited = {file for event in window if event.kind == "file_edit" for file in event.files}
     read: dict[str, Event] = {}
     yielded: set[str] = set()
@@ -157,7 +157,7 @@ def _asides(window: Sequence[Event]) -> Iterator[Candidate]:
 
 
 def _set_aside(sentence: str, read: Mapping[str, Event]) -> str:
-    """The one file the sentence says is not the place; empty when it says no such thing or names several."""
+    """Return the single file that the sentence rules out; empty if there is none or there are several."""
     match = _ASIDE.search(sentence)
     if not match or len(sentence) > 300 or sentence.endswith("?") or _DOUBT.search(sentence):
         return ""
@@ -167,7 +167,7 @@ def _set_aside(sentence: str, read: Mapping[str, Event]) -> str:
 
 
 def _next_edited(window: Sequence[Event], at: int) -> str:
-    """The file edited next in the same turn."""
+    """Return the file edited next in the same turn."""
     for event in window[at + 1 : at + 1 + SPAN]:
         if spoken(event):
             break

@@ -1,9 +1,9 @@
-"""Fail and fix: a command failed by its exit status or the host's word, and the same target passed later.
+"""Finds what made a failing command pass: the same target failed first and passed later.
 
-What lies between is the cure, and it is told as a rule for the next run: a wrapper, a variable or a flag, another
-folder, a step that must run before, or, for an edit, the cause that somebody stated. What does not generalise (another
-file, another branch, a corrected slip, an edit nobody explained) is quiet, and so is a re-run that passes by itself.
-Tests that fail belong to `red_green`; a test runner called so that it runs nothing belongs here.
+The cure is stated as a rule for the next run: a wrapper, a variable or a flag, another folder, a step that must run
+before, or, for an edit, the cause that somebody stated. What does not generalise is not reported: another file, another
+branch, a corrected slip, an unexplained edit, a re-run that passes by itself. Failing tests belong to `red_green`; a
+test runner called so that it runs nothing belongs here.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _SLIP = re.compile(
     r"|NameError",
     re.IGNORECASE,
 )
-"""What a compiler says of a slip in new code, or git of a conflict: its cure is that one edit."""
+"""Messages of a compiler about a slip in new code, or of git about a conflict; only that one edit cures it."""
 _DIAGNOSTIC = re.compile(r"^(?:\[[\w:-]+\] )?\S+?:\d+(?::\d+)?: (?!:)(.{12,160})$", re.MULTILINE)
 _USAGE = re.compile(
     r"^(?:[\w./-]+: )*(?:error: |fatal: )?(?:unknown|unrecognized|invalid|illegal|unexpected|no such|bad|unsupported)"
@@ -62,11 +62,11 @@ _REFUSED = re.compile(
     r"^(?:remote: (?:error|fatal): |GraphQL: |[ \t]*! \[remote rejected\] |HTTP 4\d\d: )(.{8,160}?)[ \t\r]*$",
     re.MULTILINE,
 )
-"""How a server says no: its rules are worth knowing before the next try."""
+"""Refusals of a server; its rules are worth knowing before the next try."""
 
 
 class _Explained(Frozen):
-    """An edit that made it pass, with the cause somebody stated."""
+    """An edit that made the command pass, with the cause that somebody stated."""
 
     cause: str
     evidence: Evidence
@@ -75,7 +75,7 @@ class _Explained(Frozen):
 
 
 class _Reading:
-    """A window with its runs and the folder it began in."""
+    """A window with its runs and the folder in which it began."""
 
     def __init__(self, window: Sequence[Event]) -> None:
         self.window = window
@@ -84,7 +84,7 @@ class _Reading:
         self.root = next((event.cwd for event in window if event.cwd), "")
 
     def repairs(self, failure: Attempt, cure: Attempt) -> list[Attempt]:
-        """Commands in between that passed and prepare something."""
+        """Return commands in between that passed and prepare something."""
         between = self.runs[bisect_right(self._places, failure.at) : bisect_left(self._places, cure.at)]
         repairs = {
             run.target: run
@@ -95,12 +95,12 @@ class _Reading:
 
 
 class FailFix:
-    """Finds what made a failing command pass, where that is a rule."""
+    """Finds what made a failing command pass, if that is a rule."""
 
     id = "fail_fix/2"
 
     def detect(self, window: Sequence[Event]) -> list[Candidate]:
-        """At most one candidate for each failure with a known cure, in order of the cures."""
+        """Return at most one candidate for each failure with a known cure, in order of the cures."""
         reading = _Reading(window)
         candidates: list[Candidate] = []
         broken: dict[str, Attempt] = {}
@@ -119,12 +119,12 @@ class FailFix:
 
 
 def make(options: Mapping[str, str]) -> FailFix:
-    """The detector; it has no options."""
+    """Return the detector; it has no options."""
     return FailFix()
 
 
 def _cured(reading: _Reading, failure: Attempt | None, recent: list[Attempt], run: Attempt) -> Candidate | None:
-    """What made the run pass that had failed before: its own target, or another form of it."""
+    """Return what made a run pass that had failed: in the same target, or in another form of it."""
     if failure and run.at - failure.at <= SPAN:
         edits = edits_between(reading.window, failure.at, run.at)
         repairs = [general_line(repair.line, keep_files=True) for repair in reading.repairs(failure, run)]
@@ -145,7 +145,7 @@ def _cured(reading: _Reading, failure: Attempt | None, recent: list[Attempt], ru
 
 
 def _explained(reading: _Reading, failure: Attempt, run: Attempt, edits: list[Event]) -> _Explained | None:
-    """The edit with its stated cause; None for a slip of new code, for too many files and without a cause."""
+    """Return the edits with their stated cause; None for a slip of new code, too many files or no cause."""
     complaint = _complaint(failure.event.text)
     if not complaint or _SLIP.search(complaint) or _DIAGNOSTIC.search(failure.event.text[:20_000]):
         return None
@@ -164,12 +164,12 @@ def _explained(reading: _Reading, failure: Attempt, run: Attempt, edits: list[Ev
 def _by_rule(failure: Attempt, run: Attempt, cure: Cure) -> Candidate:
     complaint = _complaint(failure.event.text)
     line, shown = general_line(failure.line), shown_failure(complaint)
-    # A tool that gives orders, or says what to fetch, may be somebody else's voice: a person looks at it first.
+    # Orders in a tool's output may come from an attacker: a person must see them first.
     ordered = instructs(complaint) or (
         fetches(cure.how) and any(line in failure.event.text for line in cure.how.splitlines())
     )
     seen = f" (`{line}` failed with: {shown})" if line and shown and not ordered and cure.sort != "protected" else ""
-    if seen and cure.sort == "runner":  # its rule names the line already
+    if seen and cure.sort == "runner":  # the rule already names the line
         seen = f" ({shown})"
     worth = WORTH[cure.sort]
     return Candidate(
@@ -222,7 +222,7 @@ def _failure_span(event: Event, complaint: str) -> Evidence:
 
 
 def _complaint(text: str) -> str:
-    """What the failure says: a server's refusal, its signature, a checker's first message or a usage error's line."""
+    """Return what the failure says: a server's refusal, its signature, a checker's first message or a usage error."""
     head = text[:20_000]
     refused = _REFUSED.search(head)
     if refused:
@@ -237,7 +237,7 @@ def _complaint(text: str) -> str:
 
 
 def _names(text: str, file: str) -> bool:
-    """Whether the output names the file: its name stands there as a whole word."""
+    """Return whether the output names the file, as a whole word."""
     name = file.rpartition("/")[2]
     at = text.find(name)
     while at >= 0:
@@ -249,7 +249,7 @@ def _names(text: str, file: str) -> bool:
 
 
 def _as_printed(text: str, signature: str) -> str:
-    """The line that the signature was made of; the signature itself when it masks nothing."""
+    """Return the line that gave the signature; the signature itself if it masks nothing."""
     if "<" not in signature:
         return signature
     lines = (line.strip() for line in text[:20_000].splitlines())

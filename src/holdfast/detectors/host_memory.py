@@ -1,7 +1,7 @@
-"""Detector `host_memory`: what an agent put into its host's own memory, by a memory tool or in a memory file.
+"""Finds what an agent saved in its host's own memory, through a memory tool or in a memory file.
 
-Claude Code's auto memory keeps a fact a file, with its reason and how to apply it under labels; an index of one line a
-file is left out. Memory tools take one sentence or a few.
+Claude Code's auto memory has one fact a file, with its reason and its use under labels; its index of one line a file is
+left out. Memory tools take one sentence or a few.
 """
 
 from __future__ import annotations
@@ -36,16 +36,16 @@ _TYPE = re.compile(r"^[ \t]{0,8}type:[ \t]*(\w+)", re.MULTILINE)
 _TITLE = re.compile(r"^[ \t]{0,8}description:[ \t]*(\S.{0,200})$", re.MULTILINE)
 _POINTER = re.compile(r"\[[^\]\n]{1,120}\]\([^)\s]{1,200}\.md\)")
 _KINDS: dict[str, LessonKind] = {"user": "preference", "feedback": "preference", "reference": "tooling"}
-"""Kinds of Claude Code's memory types; a project's fact may be anything."""
+"""Kinds for Claude Code's memory types; a fact of type `project` may be of any kind."""
 
 
 class HostMemory:
-    """Finds what an agent wrote down for its later sessions."""
+    """Finds what an agent saved for its later sessions."""
 
     id = "host_memory/1"
 
     def detect(self, window: Sequence[Event]) -> list[Candidate]:
-        """The facts of each write, each wording once, in order."""
+        """Return the facts of each write, each wording once, in order."""
         candidates: list[Candidate] = []
         for event in window:
             if event.tool == MEMORY_TOOL and event.kind == "tool_result" and not event.agent:
@@ -54,7 +54,7 @@ class HostMemory:
 
 
 def make(options: Mapping[str, str]) -> HostMemory:
-    """The detector; it has no options."""
+    """Return the detector; it has no options."""
     return HostMemory()
 
 
@@ -76,7 +76,7 @@ def _facts(event: Event, window: Sequence[Event]) -> Iterator[Candidate]:
             continue
         subject = title or (piece.above[-1] if piece.above else "")
         insight = joined(subject, piece.text) if leans(piece.text) else piece.text
-        if not is_whole(insight) or leans(insight):  # a memory is of this machine: its folders may be named
+        if not is_whole(insight) or leans(insight):  # a memory belongs to this machine, so it may name its folders
             continue
         words = f"{insight} {' '.join(labels.values())}"
         yield Candidate(

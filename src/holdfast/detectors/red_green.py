@@ -1,8 +1,8 @@
-"""Red to green: a test run failed, files were edited, the tests passed, and somebody said what had been wrong.
+"""Finds causes of failed tests: a test run failed, files were edited, the tests passed, and somebody said why.
 
-Handles test runners only; every other command belongs to `fail_fix`, so that one repair is found once. The lesson is
-the stated cause; without one an edit that made a test pass teaches nothing. A test that is written first and made to
-pass, and a test that is adapted to intended behaviour, are how features are built, not bugs.
+Only test runners count; every other command belongs to `fail_fix`, so that a repair is found once. The lesson is the
+stated cause; an unexplained edit teaches nothing. A test that is written first and made to pass, and a test that is
+adapted to intended behaviour, belong to new features, not to bugs.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _BUILD = re.compile(
 
 
 class _Phase(Frozen):
-    """Of the red runs that one green run answers: where the first is, and where the next problem shows."""
+    """The span of failed runs that one passing run answers: where the first is, and where the next problem begins."""
 
     start: int
     """Files edited before it may hold the agent's own slip."""
@@ -53,7 +53,7 @@ class _Phase(Frozen):
 
 
 class _Repair(Frozen):
-    """What turned the tests green: the edits, their files and the sentence that explains them."""
+    """What made the tests pass: the edits, their files and the sentence that explains them."""
 
     edits: tuple[Event, ...]
     files: tuple[str, ...]
@@ -62,12 +62,12 @@ class _Repair(Frozen):
 
 
 class RedGreen:
-    """Finds what turned failing tests green."""
+    """Finds what made failing tests pass."""
 
     id = "red_green/2"
 
     def detect(self, window: Sequence[Event]) -> list[Candidate]:
-        """One candidate for each red run that a later green one answers, in order of the green ones."""
+        """Return a candidate for each failed run that a later passing run answers, in order of the passing runs."""
         candidates: list[Candidate] = []
         red: list[Attempt] = []
         for run in attempts(window):
@@ -87,12 +87,12 @@ class RedGreen:
 
 
 def make(options: Mapping[str, str]) -> RedGreen:
-    """The detector; it has no options."""
+    """Return the detector; it has no options."""
     return RedGreen()
 
 
 def _replaces(new: Attempt, old: Attempt) -> bool:
-    """Whether the newer red run shows the same problem as the older one, only later."""
+    """Return whether the newer failed run shows the same problem as the older one."""
     if new.target != old.target:
         return False
     now, before = failing_tests(new.event.text), failing_tests(old.event.text)
@@ -100,7 +100,7 @@ def _replaces(new: Attempt, old: Attempt) -> bool:
 
 
 def _covers(green: Attempt, red: Attempt) -> bool:
-    """Whether the green run ran what had failed: the same target, a wider one, or a failed test by its name."""
+    """Return whether the passing run included what had failed: the same or a wider target, or a failed test's name."""
     if green.target == red.target or not reports_tests(red.event.text):
         return green.target == red.target
     wide, narrow = green.target.replace("./...", "").strip(), red.target.replace("./...", "").strip()
@@ -130,7 +130,7 @@ def _candidates(window: Sequence[Event], red: Attempt, green: Attempt, phase: _P
 
 
 def _is_elsewhere(file: str) -> bool:
-    """Whether the file is not the project's, but a scratch file of this session."""
+    """Return whether the file is a scratch file of this session, outside the project."""
     return ":" in file or is_personal(file) or file.startswith("..")
 
 
@@ -157,7 +157,7 @@ def _candidate(red: Attempt, green: Attempt, repair: _Repair) -> Candidate:
         structured=True,
         calibrated=True,
         confidence=WORTH if in_code else WORTH_IN_TESTS,
-        error_signature=error_signature(red.event.text),  # and no command: what failed is the code
+        error_signature=error_signature(red.event.text),  # no command: the code failed, not the command
     )
 
 

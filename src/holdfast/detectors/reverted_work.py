@@ -1,8 +1,8 @@
-"""Reverted work: edits of this session that were undone, what they were and why, when somebody gave a reason.
+"""Finds approaches that this session tried and undid, with the reason that somebody gave.
 
-Found by the inverse edit, by a Write that restores what stood there, and by git commands that throw changes away.
-Quiet: an edit that comes back later (a test of the test), debugging output that is removed, a stash that is popped,
-and git commands that find nothing of ours to throw away.
+Undoing is recognised by the inverse edit, by a Write that restores the old text, and by git commands that discard
+changes. Not reported: an edit that comes back later (a test of the test), removed debugging output, a popped stash, and
+git commands that discard none of the session's edits.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ _ORDERING = re.compile(
 
 
 class _Undone(Frozen):
-    """Edits that were taken back: which, where the taking back begins and by which event."""
+    """Edits that were undone: which, where the undoing begins and by which event."""
 
     edits: tuple[tuple[int, Event], ...]
     at: int
@@ -75,22 +75,22 @@ class _Undone(Frozen):
 
 
 class RevertedWork:
-    """Finds approaches that were tried and taken back."""
+    """Finds approaches that were tried and undone."""
 
     id = "reverted_work/2"
 
     def detect(self, window: Sequence[Event]) -> list[Candidate]:
-        """One candidate for each approach taken back, in order."""
+        """Return one candidate for each undone approach, in order."""
         return [made for undone in _grouped(window, _find(window)) if (made := _candidate(window, undone))]
 
 
 def make(options: Mapping[str, str]) -> RevertedWork:
-    """The detector; it has no options."""
+    """Return the detector; it has no options."""
     return RevertedWork()
 
 
 def _grouped(window: Sequence[Event], approaches: Sequence[_Undone]) -> list[_Undone]:
-    """Edits taken back in one go are one approach: nobody spoke in between."""
+    """Return the undone edits grouped into approaches: edits undone close together, with no prompt in between."""
     groups: list[_Undone] = []
     for undone in approaches:
         last = groups[-1] if groups else None
@@ -136,12 +136,12 @@ def _last_edits(window: Sequence[Event]) -> dict[tuple[str, int], int]:
 
 
 def _comes_back(edit: Event, at: int, last: Mapping[tuple[str, int], int]) -> bool:
-    """Whether the same edit is made again after it was undone."""
+    """Return whether the same edit is made again after it was undone."""
     return last.get(_key(edit), -1) > at
 
 
 def _inverse(pending: Sequence[tuple[int, Event]], event: Event) -> tuple[int, Event] | None:
-    """The edit that this one takes back, newest first."""
+    """Return the newest pending edit that this one undoes, or None."""
     for at, earlier in reversed(pending[-60:]):
         if earlier.files[0] != event.files[0] or not earlier.old:
             continue
@@ -153,7 +153,7 @@ def _inverse(pending: Sequence[tuple[int, Event]], event: Event) -> tuple[int, E
 
 
 def _git_words(command: str) -> list[list[str]]:
-    """The words behind `git` of each git command on the line, without git's own options."""
+    """Return the words after `git` of each git command on the line, without git's own options."""
     commands = []
     for step in split_line(command):
         words = step.text.split()
@@ -172,7 +172,7 @@ Pairs = list[tuple[int, Event]]
 
 
 def _git_step(words: list[str], pending: Pairs, stashed: Pairs) -> tuple[Pairs, Pairs, Pairs]:
-    """What a git command throws away, what stays to be thrown away, and what lies in the stash."""
+    """Return what a git command discards, the edits that remain, and the edits in the stash."""
     verb, rest = words[0], words[1:]
     if verb == "commit":
         return [], [], stashed
@@ -195,7 +195,7 @@ def _stash(rest: list[str], pending: Pairs, stashed: Pairs) -> tuple[Pairs, Pair
 
 
 def _restored(verb: str, rest: list[str]) -> list[str]:
-    """Paths whose working copy a `git checkout` or `git restore` overwrites; empty for any other command."""
+    """Return paths whose working copy a `git checkout` or `git restore` overwrites; empty for any other command."""
     if verb == "restore":
         staged_only = ("--staged" in rest or "-S" in rest) and not ("--worktree" in rest or "-W" in rest)
         return [] if staged_only else [word for word in rest if not word.startswith("-")]
@@ -247,7 +247,7 @@ def _candidate(window: Sequence[Event], undone: _Undone) -> Candidate | None:
 
 
 def _tried(edits: Sequence[Event]) -> str:
-    """The line of the undone edits that says most: the longest one they added."""
+    """Return the longest line that the undone edits added."""
     added = {
         line.strip()
         for edit in edits
@@ -266,20 +266,20 @@ def _matters(edit: Event) -> bool:
 
 
 def _reason(window: Sequence[Event], first: int, at: int, about: str) -> tuple[str, Evidence, float] | None:
-    """Why it was taken back, the words that say so and their worth: the user's, or the agent's cause."""
+    """Return why it was undone, the evidence and the worth: the user's words, or the agent's stated cause."""
     for event in reversed(window[first + 1 : at]):
         for sentence, start in sentences(spoken(event)):
             reason = _LEAD.sub("", sentence).strip()
             if _is_reason(reason) and speaker_trust(event.text, start) == "person":
                 return capital(reason), quote(event, sentence, start), WORTH_OF_USERS
         if spoken(event):
-            break  # what was said before the last word is about something else
+            break  # earlier prompts are about something else
     cause = stated_cause(window, first, min(at + AFTER, len(window)), about)
     return (*cause, WORTH_OF_AGENTS) if cause else None
 
 
 def _is_reason(sentence: str) -> bool:
-    """Whether the sentence says what is wrong with something, and stands alone."""
+    """Return whether the sentence says what is wrong with something, and stands alone."""
     words = sentence.split()
     fits = len(words) >= LEAST_WORDS and len(sentence) <= REASON_LIMIT and not sentence.endswith(("?", ":"))
     leans = _LEANING.match(sentence) or dangles(sentence) or _ORDERING.search(sentence)

@@ -1,7 +1,7 @@
-"""Detector `rules_edit`: the rules that an agent added to a rules file (CLAUDE.md, AGENTS.md, .cursor/rules, ...).
+"""Finds the rules that an agent added to a rules file (CLAUDE.md, AGENTS.md, .cursor/rules, ...).
 
-Only what the edit brought counts; of several edits of one passage the last. Each find names the file as its origin, as
-an import of that file would: a host that reads the file is not told its rules a second time.
+Only text that the edit added counts; of several edits of one passage, the last. Each find names the file as its origin,
+as an import of that file does, so that a host that reads the file does not get its rules a second time.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _NO_RULE = re.compile(
     r"|[\w-]{2,30}: (?:always|never|only|not)? ?(?:added|used|set|required)\b",
     re.IGNORECASE,
 )
-"""An example, or what a name of a list stands for."""
+"""An example, or an entry of a list of names."""
 
 
 class RulesEdit:
@@ -55,7 +55,7 @@ class RulesEdit:
     id = "rules_edit/1"
 
     def detect(self, window: Sequence[Event]) -> list[Candidate]:
-        """The likeliest new rules of each file, in the order they were written."""
+        """Return the likeliest new rules of each file, in the order they were written."""
         by_file: dict[str, list[Candidate]] = {}
         for event in window:
             if event.kind == "file_edit" and event.files and not event.agent and _RULES_FILE.search(event.files[0]):
@@ -67,7 +67,7 @@ class RulesEdit:
 
 
 def make(options: Mapping[str, str]) -> RulesEdit:
-    """The detector; it has no options."""
+    """Return the detector; it has no options."""
     return RulesEdit()
 
 
@@ -98,6 +98,6 @@ def _rules(event: Event, window: Sequence[Event]) -> Iterator[Candidate]:
 
 
 def _worded(piece: Piece) -> str:
-    """The rule under the heading or item above it, where it leans on that."""
+    """Return the rule, after its heading or item if it depends on that."""
     text = without_lead(piece.text)
     return joined(piece.above[-1], text) if piece.above and leans(text) else text

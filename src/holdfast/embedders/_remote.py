@@ -1,6 +1,6 @@
-"""What embedders behind an HTTP endpoint share: one POST with retries, and the check of what came back.
+"""Shared by embedders behind an HTTP endpoint: one POST with retries, and the check of the answer.
 
-Nothing here is reached unless the user named an endpoint.
+Nothing here is called unless the user named an endpoint.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ ANSWER_BYTES, VECTOR_BYTES = 1_000_000, 500_000
 
 
 class Endpoint(endpoint.Endpoint):
-    """One URL that answers vectors to texts."""
+    """One URL that returns vectors for texts."""
 
     error = EmbedderError
 
@@ -44,21 +44,21 @@ class Endpoint(endpoint.Endpoint):
     def post(
         self, question: Mapping[str, Any], texts: int = 1, timeout_s: float = 0.0, tries: int = TRIES
     ) -> dict[str, Any]:
-        """The JSON object answered to a question about that many texts. Raises EmbedderError when there is none.
+        """Return the JSON object that answers a question about that many texts. Raises EmbedderError if there is none.
 
-        `timeout_s` is how long one try may take in all, connecting included; 0: the endpoint's own patience.
+        `timeout_s` limits one try in all, connecting included; 0 means the endpoint's own limit.
         """
         return self.ask(question, timeout_s or self.timeout_s, ANSWER_BYTES + texts * VECTOR_BYTES, tries)
 
     def no_answer(self, failure: endpoint.NoAnswerError, limit_s: float) -> EmbedderError:
-        """What was tried in vain, and how long the server asks to be left alone when that is too long."""
+        """Return the error with the last failure, and the server's requested delay if that is too long."""
         is_long = failure.wait_s > endpoint.LONGEST_WAIT_S
-        later = f"; it asks to be left alone for {failure.wait_s:.0f} s" if is_long else ""
+        later = f"; it asks clients to wait {failure.wait_s:.0f} s" if is_long else ""
         return EmbedderError(f"{self.host} did not answer: {failure}{later}", hint="holdfast embedder status")
 
 
 class RemoteEmbedder:
-    """Unit vectors from an endpoint, batch by batch. A sub-class says what is asked and where the rows stand."""
+    """Unit vectors from an endpoint, batch by batch. A subclass defines the request and where the rows are."""
 
     batch = 32
     """Texts of one request, unless the option `batch` says otherwise."""
@@ -74,19 +74,19 @@ class RemoteEmbedder:
         self._query_timeout_s = number_of(options, "query_timeout_s", 2.0, 0.01)
 
     def question(self, texts: Sequence[str]) -> dict[str, Any]:
-        """The request's body."""
+        """Return the request's body."""
         raise NotImplementedError
 
     def rows(self, answer: Mapping[str, Any]) -> Any:
-        """The vectors in the order of the texts, unchecked."""
+        """Return the vectors in the order of the texts, unchecked."""
         raise NotImplementedError
 
     def embed_documents(self, texts: Sequence[str]) -> list[list[float]]:
-        """One unit vector per text, in order, with retries. Raises EmbedderError."""
+        """Return one unit vector per text, in order, with retries. Raises EmbedderError."""
         return [vector for batch in batches(texts, self._batch, self._longest) for vector in self._ask(batch)]
 
     def embed_query(self, text: str) -> list[float]:
-        """The unit vector of a question: one try of `query_timeout_s` seconds. Raises EmbedderError."""
+        """Return the unit vector of a question: one try of `query_timeout_s` seconds. Raises EmbedderError."""
         (batch,) = batches([text], 1, self._longest)
         return self._ask(batch, self._query_timeout_s, 1)[0]
 
@@ -95,7 +95,7 @@ class RemoteEmbedder:
         return checked(self.rows(answer), len(batch), self.dimension, self._endpoint.host)
 
     def measure(self) -> int:
-        """The dimension the endpoint answers with, asked patiently. Raises EmbedderError."""
+        """Return the dimension of the endpoint's vectors, with retries. Raises EmbedderError."""
         rows = self.rows(self._endpoint.post(self.question(["dimension"])))
         if not isinstance(rows, list) or len(rows) != 1 or not isinstance(rows[0], list) or not rows[0]:
             raise EmbedderError(f"{self._endpoint.host} answered no vector", hint="check `url` and `model`")
@@ -103,7 +103,7 @@ class RemoteEmbedder:
 
 
 def host_of(url: str) -> str:
-    """Host and port of an http(s) URL, without a login. Raises InvalidValueError for anything else."""
+    """Return host and port of an http(s) URL, without a login. Raises InvalidValueError for anything else."""
     host = host_in(url)
     if not host:
         raise InvalidValueError(
@@ -113,7 +113,7 @@ def host_of(url: str) -> str:
 
 
 def checked(rows: Any, count: int, dimension: int, host: str) -> list[list[float]]:
-    """Unit vectors from an answer's rows. Raises EmbedderError unless they are `count` of `dimension` numbers."""
+    """Return unit vectors from an answer's rows; EmbedderError unless they are `count` of `dimension` numbers."""
     if not isinstance(rows, list) or len(rows) != count:
         number = len(rows) if isinstance(rows, list) else "no"
         raise EmbedderError(f"{host} answered {number} vectors to {count} texts", hint="lower `batch` under [embedder]")
@@ -121,7 +121,7 @@ def checked(rows: Any, count: int, dimension: int, host: str) -> list[list[float
 
 
 def unit(row: Any, dimension: int, host: str) -> list[float]:
-    """The row scaled to length 1. Raises EmbedderError for a wrong dimension, NaN, infinity or zero length."""
+    """Return the row scaled to length 1. Raises EmbedderError for a wrong dimension, NaN, infinity or zero length."""
     if not isinstance(row, list) or len(row) != dimension:
         count = len(row) if isinstance(row, list) else "no"
         raise EmbedderError(f"{host} answered {count} numbers, not {dimension}", hint="check `dimension` and `model`")
@@ -138,13 +138,13 @@ def unit(row: Any, dimension: int, host: str) -> list[float]:
 
 
 def batches(texts: Sequence[str], size: int, longest: int) -> list[list[str]]:
-    """The texts, each cut to `longest` characters and never empty, in lists of at most `size`."""
+    """Return the texts, each cut to `longest` characters and never empty, in lists of at most `size`."""
     cut = [text[:longest] or " " for text in texts]
     return [cut[at : at + size] for at in range(0, len(cut), size)]
 
 
 def number_of(options: Mapping[str, str], name: str, default: float, least: float) -> float:
-    """A number among the options. Raises InvalidValueError when it is none or too small."""
+    """Return a number from the options. Raises InvalidValueError if it is no number or too small."""
     text = options.get(name, "")
     try:
         value = float(text) if text else default
@@ -158,7 +158,7 @@ def number_of(options: Mapping[str, str], name: str, default: float, least: floa
 
 
 def required(options: Mapping[str, str], name: str) -> str:
-    """An option that has no default. Raises InvalidValueError when it is not there."""
+    """Return an option that has no default. Raises InvalidValueError if it is missing."""
     if not options.get(name):
         raise InvalidValueError(f"the embedder needs `{name}`", hint=f"add {name}=VALUE to the command")
     return options[name]

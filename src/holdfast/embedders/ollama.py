@@ -26,19 +26,19 @@ class OllamaEmbedder(RemoteEmbedder):
     batch = 32
 
     def question(self, texts: Sequence[str]) -> dict[str, Any]:
-        """The request's body."""
+        """Return the request's body."""
         body: dict[str, Any] = {"model": self.model, "input": list(texts), "truncate": True}
         if self.options.get("keep_alive"):
             body["keep_alive"] = self.options["keep_alive"]
         return body
 
     def rows(self, answer: Mapping[str, Any]) -> Any:
-        """The vectors in the order of the texts."""
+        """Return the vectors in the order of the texts."""
         return answer.get("embeddings")
 
 
 def make(options: Mapping[str, str]) -> Embedder:
-    """The embedder those options describe; nothing is sent yet. Raises InvalidValueError for one that is missing."""
+    """Return the embedder for those options; nothing is sent yet. Raises InvalidValueError if one is missing."""
     url = (options.get("url") or LOCAL).rstrip("/")
     timeout_s = number_of(options, "timeout_s", 60.0, 0.01)
     endpoint = Endpoint(url + "/api/embed", api_key=options.get("api_key", ""), timeout_s=timeout_s)

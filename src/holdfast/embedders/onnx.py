@@ -29,7 +29,7 @@ SAMPLE = 65_536
 
 
 class OnnxEmbedder:
-    """Unit vectors from a model on this machine; loaded by the first text."""
+    """Unit vectors from a model on this machine, which is loaded for the first text."""
 
     is_local = True
 
@@ -44,14 +44,14 @@ class OnnxEmbedder:
         self._model: Any = None
 
     def embed_documents(self, texts: Sequence[str]) -> list[list[float]]:
-        """One unit vector per text, in order. Raises EmbedderError."""
+        """Return one unit vector per text, in order. Raises EmbedderError."""
         vectors: list[list[float]] = []
         for batch in batches(texts, self._batch, self._longest):
             vectors += checked(self._rows(batch), len(batch), self.dimension, self._folder)
         return vectors
 
     def embed_query(self, text: str) -> list[float]:
-        """The unit vector of a question. Raises EmbedderError."""
+        """Return the unit vector of a question. Raises EmbedderError."""
         return self.embed_documents([text])[0]
 
     def _rows(self, texts: list[str]) -> list[list[float]]:
@@ -86,7 +86,7 @@ class OnnxEmbedder:
 
 
 def make(options: Mapping[str, str]) -> Embedder:
-    """The embedder of that folder; nothing is loaded yet. Raises EmbedderError without fastembed or the files."""
+    """Return the embedder of that folder, not loaded yet. Raises EmbedderError without fastembed or the files."""
     if find_spec("fastembed") is None:
         raise EmbedderError("fastembed is not installed", hint="pip install 'holdfast-memory[onnx]'")
     if not options.get("path"):
@@ -100,7 +100,7 @@ def make(options: Mapping[str, str]) -> Embedder:
 
 
 def fingerprint(path: str) -> str:
-    """Twelve hexadecimal digits that change with the file: of its size and both ends, so that 100 MB cost nothing."""
+    """Return twelve hexadecimal digits of the file's size and both ends, so that a large file costs nothing."""
     from hashlib import sha256
 
     with open(path, "rb") as stream:
@@ -112,7 +112,7 @@ def fingerprint(path: str) -> str:
 
 
 def _hidden_size(folder: str) -> float:
-    """The dimension the model's configuration names; 0 when it names none."""
+    """Return the dimension in the model's configuration; 0 if it names none."""
     from holdfast.lean.texts import loads
 
     try:

@@ -24,14 +24,14 @@ class OpenAICompatibleEmbedder(RemoteEmbedder):
     batch = 64
 
     def question(self, texts: Sequence[str]) -> dict[str, Any]:
-        """The request's body."""
+        """Return the request's body."""
         body: dict[str, Any] = {"model": self.model, "input": list(texts), "encoding_format": "float"}
         if self.options.get("ask_dimension", "").lower() == "true":
             body["dimensions"] = self.dimension
         return body
 
     def rows(self, answer: Mapping[str, Any]) -> Any:
-        """The vectors in the order of the texts, by `index` where it is given; None when the answer is malformed."""
+        """Return the vectors in the order of the texts, by `index` if present; None for a malformed answer."""
         items = answer.get("data")
         if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
             return None
@@ -42,7 +42,7 @@ class OpenAICompatibleEmbedder(RemoteEmbedder):
 
 
 def make(options: Mapping[str, str]) -> Embedder:
-    """The embedder those options describe; nothing is sent yet. Raises InvalidValueError for one that is missing."""
+    """Return the embedder for those options; nothing is sent yet. Raises InvalidValueError if one is missing."""
     url = required(options, "url").rstrip("/")
     url = url if url.endswith("/embeddings") else url + "/embeddings"
     timeout_s = number_of(options, "timeout_s", 30.0, 0.01)

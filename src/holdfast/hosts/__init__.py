@@ -1,5 +1,5 @@
-"""One agent program each: its payloads and transcripts to events, a briefing to its payload, what to install as data.
+"""Adapts hosts: payloads and transcripts become events, briefings become output, and set-up is described as data.
 
-It may touch: `text`, `ports` and below, and `_shared`; no other host. Files are read here, never written.
-Begin with `claude_code`; `_shared/adapter` is what most hosts inherit. To add one, see ARCHITECTURE.md.
+It may touch: `text`, `ports` and below, and `_shared`, but no other host. An adapter reads files and writes none.
+Begin with `claude_code`; most adapters inherit from `_shared/adapter`. To add one, see ARCHITECTURE.md.
 """

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def make(options: Mapping[str, str]) -> Host:
-    """The adapter; it has no options."""
+    """Return the adapter; it has no options."""
     return ClaudeDesktop()
 
 
@@ -37,7 +37,7 @@ class ClaudeDesktop(McpClient):
             title="Claude Desktop",
             mcp="claude_desktop_config.json in its settings folder",
             notes=(
-                "Claude Desktop reads no rules files: lessons come through the MCP tools and prompts alone.",
+                "Claude Desktop reads no rules files: lessons come only through the MCP tools and prompts.",
                 "Quit Claude Desktop and start it again: it reads its servers when it starts.",
             ),
             marks=HostMarks(client_names=("claude-ai",)),
@@ -45,15 +45,15 @@ class ClaudeDesktop(McpClient):
         )
 
     def find(self, home: str) -> str:
-        """Its settings folder, or an empty string."""
+        """Return its settings folder, or an empty string."""
         return next((folder for folder in _folders(home) if os.path.isdir(folder)), "")
 
     def servers_file(self, home: str) -> str:
-        """The configuration file of the build that is there."""
+        """Return the configuration file of the installed build."""
         return os.path.join(self.find(home) or _folders(home)[0], "claude_desktop_config.json")
 
 
 def _folders(home: str) -> list[str]:
-    """Its settings folder; on Windows first that of the build from the Store, which sees a folder of its own."""
+    """Return its settings folders; on Windows the Store build's comes first, which uses a folder of its own."""
     packages = os.path.join(home, "AppData", "Local", "Packages", "Claude_*", "LocalCache", "Roaming")
     return [os.path.join(folder, "Claude") for folder in (*sorted(glob.glob(packages)), settings_folder(home))]

@@ -1,7 +1,7 @@
 """JetBrains AI Assistant: our MCP server in the file that every JetBrains IDE reads; rules; no hooks.
 
-Junie is a host of its own. Sources: jetbrains.com/help/ai-assistant, MCP and rules; the shared file from a third
-party's reading of plug-in 262.10968.170; 2026-11-21. Not run here.
+Junie is a separate host. Sources: jetbrains.com/help/ai-assistant, MCP and rules; the shared file from a third party's
+reading of plug-in 262.10968.170; 2026-11-21. Not run here.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def make(options: Mapping[str, str]) -> Host:
-    """The adapter; it has no options."""
+    """Return the adapter; it has no options."""
     return JetBrains()
 
 
@@ -45,7 +45,7 @@ class JetBrains(McpClient):
             reads=("AGENTS.md",),
             notes=(
                 "AI Assistant has no hooks: lessons come through the MCP tools and `holdfast rules sync`.",
-                "Where the IDE does not show the server: paste it in Settings | Tools | AI Assistant | MCP.",
+                "If the IDE does not show the server, paste it in Settings | Tools | AI Assistant | MCP.",
             ),
             sources=(
                 "jetbrains.com/help/ai-assistant, 2026-11-21",
@@ -56,10 +56,10 @@ class JetBrains(McpClient):
         )
 
     def find(self, home: str) -> str:
-        """The IDEs' settings folder, or an empty string."""
+        """Return the IDEs' settings folder, or an empty string."""
         folder = os.path.join(settings_folder(home), "JetBrains")
         return folder if os.path.isdir(folder) else ""
 
     def servers_file(self, home: str) -> str:
-        """The file that all IDEs share."""
+        """Return the file that all IDEs share."""
         return os.path.join(home, ".ai", "mcp", "mcp.json")

@@ -1,8 +1,7 @@
-"""OpenHands' trajectories: a JSON list of events, actions of the agent and the observations that they caused.
+"""Reads OpenHands' trajectories: a JSON list of events, actions of the agent and their observations.
 
-Folders are those of its sandbox, so `--project` says where they belong.
-
-Source: the public repository All-Hands-AI/OpenHands, exported trajectories of version 0; 2026-11-21.
+Folders are its sandbox's, so `--project` must name the project. Source: the public repository All-Hands-AI/OpenHands,
+exported trajectories of version 0; 2026-11-21.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ SANDBOX = "/workspace"
 
 
 def make(options: Mapping[str, str]) -> Host:
-    """The adapter; it has no options."""
+    """Return the adapter; it has no options."""
     return OpenHands()
 
 
@@ -51,11 +50,11 @@ class OpenHands(Recorded):
         )
 
     def find_transcripts(self, home: str) -> Sequence[str]:
-        """Trajectories in its folder."""
+        """Return the trajectories in its folder."""
         return find_files(os.path.join(home, ".openhands", "trajectories"), (".json",))
 
     def read_transcript(self, path: str, new_id: Callable[[], str]) -> Iterator[Event]:
-        """Events of a trajectory. Raises OSError or HostConfigError."""
+        """Yield events of a trajectory. Raises OSError or HostConfigError."""
         trajectory = read_json(path)
         events = fields_of(trajectory).get("history") or fields_of(trajectory).get("trajectory") or trajectory
         telling = Retelling(self, os.path.splitext(os.path.basename(path))[0], new_id)
@@ -80,7 +79,7 @@ def _event(telling: Retelling, event: Mapping[str, Any]) -> Iterator[Event]:
 
 
 def _call(action: str, args: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
-    """The call by Claude Code's names."""
+    """Return the call by Claude Code's names."""
     path = {"file_path": text_of(args.get("path"))}
     if action in ("run", "run_ipython"):
         return "Bash", {"command": text_of(args.get("command")) or text_of(args.get("code"))}

@@ -1,4 +1,4 @@
-"""Sessions of pi, the coding agent: `~/.pi/agent/sessions/<project>/*.jsonl`.
+"""Reads sessions of pi, the coding agent: `~/.pi/agent/sessions/<project>/*.jsonl`.
 
 Source: sessions in the public repository badlogic/pi-mono; 2026-11-21.
 """
@@ -30,7 +30,7 @@ FIELDS = (("file_path", "path"), ("old_string", "oldText"), ("new_string", "newT
 
 
 def make(options: Mapping[str, str]) -> Host:
-    """The adapter; it has no options."""
+    """Return the adapter; it has no options."""
     return Pi()
 
 
@@ -52,17 +52,17 @@ class Pi(Recorded):
         )
 
     def find_transcripts(self, home: str) -> Sequence[str]:
-        """Sessions of all projects."""
+        """Return sessions of all projects."""
         return find_files(os.path.join(home, ".pi", "agent", "sessions"), (".jsonl",))
 
     def translate(self, payload: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The call with Claude Code's names."""
+        """Return the call with Claude Code's names."""
         arguments = dict(fields_of(payload.get("tool_input")))
         arguments |= {name: arguments[own] for name, own in FIELDS if own in arguments}
         return {**payload, "tool_name": TOOLS.get(payload["tool_name"], payload["tool_name"]), "tool_input": arguments}
 
     def parse_transcript(self, lines: Iterable[str], session: str, new_id: Callable[[], str]) -> Iterator[Event]:
-        """Events of a session's lines."""
+        """Yield events of a session's lines."""
         telling = Retelling(self, session, new_id)
         for line in lines:
             entry = parse_line(line)
@@ -99,6 +99,6 @@ def _message(telling: Retelling, message: Mapping[str, Any]) -> Iterator[Event]:
 
 
 def _coded(error: str) -> str:
-    """The error with the exit code that its last line tells put first."""
+    """Return the error, with the exit code from its last line put first."""
     output, mark, code = error.rpartition("Command exited with code ")
     return failure(int(code), output.rstrip()) if mark and code.strip().isdecimal() else error

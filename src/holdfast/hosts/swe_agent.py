@@ -1,9 +1,7 @@
-"""SWE-agent's trajectories: `*.traj`, a JSON object with each step's thought, action and observation.
+"""Reads SWE-agent's trajectories: `*.traj`, a JSON object with each step's thought, action and observation.
 
-Steps tell neither times nor exit codes; folders are those of the container, so `--project` says where they belong.
-
-Sources: the public repository SWE-agent/SWE-agent and trajectories in it, tools `edit` and `str_replace_editor`;
-2026-11-21.
+Steps have neither times nor exit codes. Folders are the container's, so `--project` must name the project. Sources: the
+public repository SWE-agent/SWE-agent and trajectories in it, tools `edit` and `str_replace_editor`; 2026-11-21.
 """
 
 from __future__ import annotations
@@ -35,7 +33,7 @@ NOT_DONE = ("Your proposed edit has introduced new syntax error", "No replacemen
 
 
 def make(options: Mapping[str, str]) -> Host:
-    """The adapter; it has no options."""
+    """Return the adapter; it has no options."""
     return SweAgent()
 
 
@@ -46,7 +44,7 @@ class SweAgent(Recorded):
 
     @property
     def profile(self) -> HostProfile:
-        """What its trajectories are called; they lie wherever it ran."""
+        """The names of its trajectories, which are wherever it ran."""
         return HostProfile(
             title="SWE-agent",
             transcripts="*.traj where it ran: `holdfast backfill FILE --project DIR`",
@@ -57,7 +55,7 @@ class SweAgent(Recorded):
         )
 
     def read_transcript(self, path: str, new_id: Callable[[], str]) -> Iterator[Event]:
-        """Events of a trajectory. Raises OSError or HostConfigError."""
+        """Yield events of a trajectory. Raises OSError or HostConfigError."""
         trajectory = fields_of(read_json(path))
         telling = Retelling(self, os.path.splitext(os.path.basename(path))[0], new_id)
         entries = trajectory.get("trajectory")
@@ -77,7 +75,7 @@ def _state(step: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _issue(history: object) -> str:
-    """The task, of the first message in the user's place that is no demonstration."""
+    """Return the task from the first user message that is no demonstration."""
     for message in map(fields_of, history if isinstance(history, list) else ()):
         text = "\n".join(text_of(block.get("text")) for block in blocks_of(message.get("content")))
         if message.get("role") == "user" and DEMONSTRATION not in text and not message.get("is_demo"):
@@ -100,7 +98,7 @@ def _action(telling: Retelling, step: Mapping[str, Any], use: str) -> Iterator[E
 
 
 def _edit(action: str, opened: str) -> tuple[str, dict[str, str]]:
-    """The edit that an action is, by Claude Code's names; an empty name for another action."""
+    """Return the action as an edit by Claude Code's names; an empty name for another action."""
     name, _, rest = action.partition(" ")
     if name == "edit" and END_OF_EDIT in action and opened not in ("", "n/a"):
         return "Edit", {"file_path": opened, "new_string": action.partition("\n")[2].rpartition(END_OF_EDIT)[0]}

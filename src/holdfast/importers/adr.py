@@ -2,7 +2,7 @@
 
 Reads the form of Michael Nygard (Status, Context, Decision, Consequences) and MADR (Context and Problem Statement,
 Decision Drivers, Considered Options, Decision Outcome; status in front matter or a list). Superseded and deprecated
-records come in as such, proposals as candidates, templates and indexes not at all.
+records keep that state, proposals become candidates, templates and indexes are ignored.
 
 Source: adr.github.io/madr 2 to 4 and cognitect.com (Nygard 2011), September 2026; the form compared with records read
 in public repositories, none of which was imported.
@@ -68,7 +68,7 @@ class Adr:
     id = "adr/1"
 
     def sureness(self, source: Source) -> int:
-        """Judge by its folder and its headings."""
+        """Judge by the folder and the headings."""
         if not source.name.endswith(".md") or NO_RECORDS.search(source.name):
             return NO
         inside = any(f"/{folder}" in "/" + source.label.lower() for folder in FOLDERS)
@@ -79,7 +79,7 @@ class Adr:
         return NAMED if inside and spoken else MAYBE if spoken else NO
 
     def read(self, source: Source) -> Iterator[Passage | Skipped]:
-        """What was decided, why, and what follows from it: one passage, or several of a long decision."""
+        """Yield the decision, its reason and its consequences: one passage, or several of a long decision."""
         front, text = split_front(load_markdown(source))
         title, sections = _sections(text)
         decided = _first(sections, DECISION)
@@ -105,12 +105,12 @@ class Adr:
 
 
 def make(options: Mapping[str, str]) -> Adr:
-    """The importer; it has no options."""
+    """Return the importer; it has no options."""
     return Adr()
 
 
 def _sections(text: str) -> tuple[str, dict[str, str]]:
-    """(title, text by heading in lower case); a section of a deeper level is part of the one above, too."""
+    """Return (title, text by heading in lower case); a deeper section is also part of the one above."""
     headings = list(_HEADING.finditer(text))
     title = next((nearly_plain(heading[2]) for heading in headings if len(heading[1]) == 1), "")
     sections: dict[str, str] = {}
@@ -122,14 +122,14 @@ def _sections(text: str) -> tuple[str, dict[str, str]]:
 
 
 def _first(sections: Mapping[str, str], names: tuple[str, ...]) -> str:
-    """The first of the sections that has words, without the sections inside it that have a place of their own."""
+    """Return the first of the sections that has words, without inner sections that are read separately."""
     text = next((sections[name] for name in names if sections.get(name)), "")
     inner = _HEADING.search(text)
     return nearly_plain(text[: inner.start()] if inner and inner.start() > 0 else _HEADING.sub(r"\2:", text))
 
 
 def _short(text: str) -> str:
-    """At most as much as one lesson holds, cut at a line or a sentence."""
+    """Return at most as much as one lesson holds, cut at a line or a sentence."""
     if len(text) <= LONGEST:
         return text
     head = text[: LONGEST - 1]
@@ -151,6 +151,6 @@ def _dated(text: str) -> str:
 
 
 def _links(front: Mapping[str, Any], text: str) -> Iterator[tuple[LinkKind, str]]:
-    """Links to other records by number, each once; what says it from the other end is told by the other record."""
+    """Yield links to other records by number, each once; the other record reports links in the other direction."""
     references = _LINK.findall(f"{text_of(front.get('status'))}\n{text}")
     yield from dict.fromkeys((_LINKS[verb.lower()], f"adr {int(number)}") for verb, number in references)

@@ -1,4 +1,4 @@
-"""Importer `agents_md`: AGENTS.md and the files of that kind that several agents read.
+"""Importer `agents_md`: AGENTS.md and similar files that several agents read.
 
 Source: agents.md (the open format) and the file names that Codex, Gemini CLI, goose, Aider and Zed look for, September
 2026; AGENTS.md of wshobson/agents was imported.
@@ -12,7 +12,7 @@ from holdfast.importers._shared.rules import RulesImporter
 
 
 def make(options: Mapping[str, str]) -> RulesImporter:
-    """The importer; it has no options."""
+    """Return the importer; it has no options."""
     return RulesImporter(
         "agents_md",
         names=(

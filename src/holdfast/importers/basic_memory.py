@@ -55,7 +55,7 @@ class BasicMemory:
         return CERTAIN if "type" in front or "title" in front else MAYBE
 
     def read(self, source: Source) -> Iterator[Passage | Skipped]:
-        """Its observations in order."""
+        """Yield its observations in order."""
         front, text = split_front(load_markdown(source))
         note = _shared(source, front)
         links = tuple((VERBS.get(verb.strip().lower(), "relates_to"), name) for verb, name in _RELATION.findall(text))
@@ -67,7 +67,7 @@ class BasicMemory:
 
 
 def make(options: Mapping[str, str]) -> BasicMemory:
-    """The importer; it has no options."""
+    """Return the importer; it has no options."""
     return BasicMemory()
 
 

@@ -11,5 +11,5 @@ from holdfast.importers._shared.rules import RulesImporter
 
 
 def make(options: Mapping[str, str]) -> RulesImporter:
-    """The importer; it has no options."""
+    """Return the importer; it has no options."""
     return RulesImporter("claude_md", names=("claude.md", "claude.local.md"), folders=(".claude/rules/",))

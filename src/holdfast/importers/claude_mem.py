@@ -1,8 +1,7 @@
 """Importer `claude_mem`: observations and session summaries of claude-mem (~/.claude-mem/claude-mem.db).
 
-An observation becomes one lesson; of a session's summary only what it calls learnt. Observations that tell what was
-changed, and not what to know, are left out unless they are marked as a gotcha, a pattern, a trade-off, a reason or a
-solution.
+An observation becomes one lesson; of a session's summary only its learnings are read. Observations of changes are left
+out, unless they are marked as a gotcha, a pattern, a trade-off, a reason or a solution.
 
 Source: thedotmack/claude-mem, src/services/sqlite (schema version 49), 2026-08; checked against the source only.
 """
@@ -37,7 +36,7 @@ TELLING: dict[str, LessonKind] = {
     "why_it_exists": "decision",
     "problem_solution": "fix",
 }
-"""Concepts that make any observation worth knowing, and the kind they suggest."""
+"""Concepts that make any observation worth knowing, and the kind that they suggest."""
 
 
 class ClaudeMem:
@@ -46,11 +45,11 @@ class ClaudeMem:
     id = "claude_mem/1"
 
     def sureness(self, source: Source) -> int:
-        """Judge by the columns of its table."""
+        """Judge by the table's columns."""
         return sure_of_table(source, TABLE, REQUIRED)
 
     def read(self, source: Source) -> Iterator[Passage | Skipped]:
-        """Observations, then what sessions learnt, oldest first."""
+        """Yield observations, then what sessions learnt, oldest first."""
         rows = read_rows(source, TABLE, REQUIRED, WANTED)
         summaries = read_rows(
             source, "session_summaries", ("id", "project", "created_at_epoch"), ("request", "learned", "files_edited")
@@ -62,7 +61,7 @@ class ClaudeMem:
 
 
 def make(options: Mapping[str, str]) -> ClaudeMem:
-    """The importer; it has no options."""
+    """Return the importer; it has no options."""
     return ClaudeMem()
 
 
@@ -72,9 +71,9 @@ def _observation(row: Mapping[str, Any]) -> Iterator[Passage | Skipped]:
     suggested = next((kind for word in concepts if (kind := kind_of(word, TELLING))), None)
     kind = kind_of(row["type"], KINDS) or suggested
     if row["type"] == "sensitive":
-        yield Skipped(section=section, reason="marked as sensitive there")
+        yield Skipped(section=section, reason="marked as sensitive in claude-mem")
     elif kind is None:
-        yield Skipped(section=section, reason=f"tells of a {row['type']}, not what to know")
+        yield Skipped(section=section, reason=f"it only reports a {row['type']}, which is no lesson")
     else:
         facts = "\n".join(f"- {fact}" for fact in listed(row["facts"]))
         text = row["narrative"] or row["text"] or facts or row["subtitle"] or row["title"] or ""

@@ -1,7 +1,7 @@
 """Importer `claude_memory`: Claude Code's auto memory, ~/.claude/projects/<folder>/memory/*.md.
 
-A topic file with front matter (`name`, `description`, `type`, or the last in `metadata`) is one lesson when it is
-short, with its `Why:` and `How to apply:`; others, and MEMORY.md, are read as markdown. Entries of MEMORY.md that only
+A short topic file with front matter (`name`, `description`, `type`, the last possibly in `metadata`) is one lesson,
+with its `Why:` and `How to apply:`. Other files, and MEMORY.md, are read as markdown. Entries of MEMORY.md that only
 point to a topic file are left out.
 
 Source: Claude Code 2.1's own instructions for its memory, September 2026, and files of that form in public
@@ -37,13 +37,13 @@ class ClaudeMemory:
     id = "claude_memory/1"
 
     def sureness(self, source: Source) -> int:
-        """Judge by its place."""
+        """Judge by the location."""
         if _PLACE.search(source.path.replace("\\", "/")):
             return CERTAIN
         return MAYBE if source.name == "memory.md" else NO
 
     def read(self, source: Source) -> Iterator[Passage | Skipped]:
-        """The file's one lesson, or its passages."""
+        """Yield the file's single lesson, or its passages."""
         front, text = split_front(load_markdown(source))
         place = _PLACE.search(source.path.replace("\\", "/"))
         inner = front.get("metadata")
@@ -67,7 +67,7 @@ class ClaudeMemory:
 
 
 def make(options: Mapping[str, str]) -> ClaudeMemory:
-    """The importer; it has no options."""
+    """Return the importer; it has no options."""
     return ClaudeMemory()
 
 

@@ -12,7 +12,7 @@ from holdfast.importers._shared.rules import RulesImporter
 
 
 def make(options: Mapping[str, str]) -> RulesImporter:
-    """The importer; it has no options."""
+    """Return the importer; it has no options."""
     return RulesImporter(
         "cline",
         names=(".clinerules",),

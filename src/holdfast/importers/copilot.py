@@ -11,7 +11,7 @@ from holdfast.importers._shared.rules import RulesImporter
 
 
 def make(options: Mapping[str, str]) -> RulesImporter:
-    """The importer; it has no options."""
+    """Return the importer; it has no options."""
     return RulesImporter(
         "copilot",
         names=("copilot-instructions.md",),

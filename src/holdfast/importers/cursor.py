@@ -12,5 +12,5 @@ from holdfast.importers._shared.rules import RulesImporter
 
 
 def make(options: Mapping[str, str]) -> RulesImporter:
-    """The importer; it has no options."""
+    """Return the importer; it has no options."""
     return RulesImporter("cursor", names=(".cursorrules",), folders=(".cursor/rules/",), suffixes=(".mdc", ".md"))

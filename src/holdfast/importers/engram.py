@@ -43,24 +43,24 @@ class Engram:
     id = "engram/1"
 
     def sureness(self, source: Source) -> int:
-        """Judge by the columns of its table."""
+        """Judge by the table's columns."""
         return sure_of_table(source, TABLE, REQUIRED)
 
     def read(self, source: Source) -> Iterator[Passage | Skipped]:
-        """Observations, oldest first; deleted ones and those of single tool calls are left out."""
+        """Yield observations, oldest first; deleted ones and those of single tool calls are left out."""
         for row in read_rows(source, TABLE, REQUIRED, WANTED):
             section = f"observation {row['id']}"
             kind = kind_of(row["type"], KINDS)
             if row["deleted_at"]:
-                yield Skipped(section=section, reason="deleted there")
+                yield Skipped(section=section, reason="deleted in engram")
             elif kind is None:
-                yield Skipped(section=section, reason=f"tells of a {row['type']}, not what to know")
+                yield Skipped(section=section, reason=f"it only reports a {row['type']}, which is no lesson")
             else:
                 yield from _observation(row, section, kind)
 
 
 def make(options: Mapping[str, str]) -> Engram:
-    """The importer; it has no options."""
+    """Return the importer; it has no options."""
     return Engram()
 
 

@@ -1,9 +1,8 @@
 """Importer `mcp_memory`: the knowledge graph of the Model Context Protocol's reference memory server (memory.jsonl).
 
 Each observation of an entity is a lesson that names the entity; a relation links the first lessons of two entities.
-
-Source: modelcontextprotocol/servers, src/memory/index.ts, 2026-07; checked against the source, whose file form others'
-stores repeat.
+Source: modelcontextprotocol/servers, src/memory/index.ts, 2026-07; checked against the source; other tools use the same
+file form.
 """
 
 from __future__ import annotations
@@ -28,13 +27,13 @@ class McpMemory:
     id = "mcp_memory/1"
 
     def sureness(self, source: Source) -> int:
-        """Judge by its first line."""
+        """Judge by the first line."""
         first = source.head.lstrip(b"\xef\xbb\xbf \t\r\n").split(b"\n", 1)[0].replace(b" ", b"")
         keys = (b'"entityType":', b'"relationType":')
         return CERTAIN if first.startswith(b'{"') and any(key in first for key in keys) else NO
 
     def read(self, source: Source) -> Iterator[Passage | Skipped]:
-        """Observations in order; lines that are no entity or relation are reported and left out."""
+        """Yield observations in order; lines that are neither entity nor relation are reported and left out."""
         entities: dict[str, dict[str, Any]] = {}
         links: dict[str, list[str]] = {}
         for number, line in enumerate(load_text(source).split("\n"), 1):
@@ -52,7 +51,7 @@ class McpMemory:
 
 
 def make(options: Mapping[str, str]) -> McpMemory:
-    """The importer; it has no options."""
+    """Return the importer; it has no options."""
     return McpMemory()
 
 

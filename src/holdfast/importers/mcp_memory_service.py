@@ -26,7 +26,7 @@ KINDS: dict[str, LessonKind] = {
     "bug": "bug_cause", "error": "bug_cause", "failure": "bug_cause", "mistake": "failed_approach",
     "fix": "fix", "preference": "preference",
 }  # fmt: skip
-"""Types without a counterpart are told by their words."""
+"""A type without a counterpart gets its kind from the words."""
 
 
 class McpMemoryService:
@@ -35,23 +35,23 @@ class McpMemoryService:
     id = "mcp_memory_service/1"
 
     def sureness(self, source: Source) -> int:
-        """Judge by the columns of its table."""
+        """Judge by the table's columns."""
         return sure_of_table(source, TABLE, REQUIRED)
 
     def read(self, source: Source) -> Iterator[Passage | Skipped]:
-        """Memories, oldest first; deleted and superseded ones are left out."""
+        """Yield memories, oldest first; deleted and superseded ones are left out."""
         for row in read_rows(source, TABLE, REQUIRED, WANTED):
             section = f"memory {str(row['content_hash'])[:12]}"
             if row["deleted_at"]:
-                yield Skipped(section=section, reason="deleted there")
+                yield Skipped(section=section, reason="deleted in mcp-memory-service")
             elif row["superseded_by"]:
-                yield Skipped(section=section, reason="superseded there")
+                yield Skipped(section=section, reason="superseded in mcp-memory-service")
             else:
                 yield from from_row(str(row["content"] or ""), _passage(row, section))
 
 
 def make(options: Mapping[str, str]) -> McpMemoryService:
-    """The importer; it has no options."""
+    """Return the importer; it has no options."""
     return McpMemoryService()
 
 

@@ -1,8 +1,8 @@
-"""Importer `mem0`: what mem0 remembers, from its history database, its JSON answers, or a file of its export skill.
+"""Importer `mem0`: memories of mem0, from its history database, its JSON answers, or a file of its export skill.
 
 Source: mem0ai/mem0, mem0/memory/storage.py (table `history`), the answers of `get_all` and `search` in its quickstart,
-and integrations/mem0-plugin (the export's form), 2026-08; checked against the source only. The memories themselves lie
-in a vector store of the user's choice; the history holds their words as well.
+and integrations/mem0-plugin (the export's form), 2026-08; checked against the source only. The memories themselves are
+in a vector store of the user's choice; the history has their words as well.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ _BLOCK = re.compile(r"(?m)^---[ \t]*\n(?=\w+:)")
 
 
 class Mem0:
-    """Reads the three forms in which mem0 gives its memories away."""
+    """Reads the three forms of mem0's memories."""
 
     id = "mem0/1"
 
     def sureness(self, source: Source) -> int:
-        """Judge by its content; an export of the plug-in by its name."""
+        """Judge by the content; for the plug-in's export by the name."""
         if source.head.startswith(MAGIC):
             return sure_of_table(source, "history", REQUIRED)
         if source.name.startswith("mem0-export-") and source.name.endswith(".md"):
@@ -48,7 +48,7 @@ class Mem0:
         return CERTAIN if head[:1] in (b"{", b"[") and b'"memory"' in head and b'"id"' in head else NO
 
     def read(self, source: Source) -> Iterator[Passage | Skipped]:
-        """Current memories; of the history each memory's last words."""
+        """Yield current memories; from the history each memory's last words."""
         if source.head.startswith(MAGIC):
             yield from _from_history(read_rows(source, "history", REQUIRED, WANTED))
         elif source.name.endswith(".md"):
@@ -58,7 +58,7 @@ class Mem0:
 
 
 def make(options: Mapping[str, str]) -> Mem0:
-    """The importer; it has no options."""
+    """Return the importer; it has no options."""
     return Mem0()
 
 
@@ -69,7 +69,7 @@ def _from_history(rows: Sequence[Mapping[str, Any]]) -> Iterator[Passage | Skipp
     for number, row in latest.items():
         section = f"memory {number}"
         if row["is_deleted"] or str(row["event"]).upper() == "DELETE":
-            yield Skipped(section=section, reason="deleted there")
+            yield Skipped(section=section, reason="deleted in mem0")
         else:
             at = instant(row["updated_at"] or row["created_at"])
             yield from from_row(str(row["new_memory"] or ""), Passage(section=section, trust="agent", said_at=at))

@@ -1,7 +1,7 @@
-"""Importer `memory_bank`: a Cline memory bank (memory-bank/*.md), and those that other agents keep in the same form.
+"""Importer `memory_bank`: a Cline memory bank (memory-bank/*.md), and other agents' banks of the same form.
 
-What the files say of the current work is no lesson: of `activeContext` and `progress` only sections about decisions,
-patterns, preferences, learnings and known issues are read.
+Text about the current work is no lesson: in `activeContext` and `progress` only sections about decisions, patterns,
+preferences, learnings and known issues are read.
 
 Source: docs.cline.bot, Memory Bank, September 2026; the form compared with banks read in public repositories, none of
 which was imported.
@@ -26,7 +26,7 @@ KINDS: dict[str, LessonKind] = {
     "decisionlog": "decision",
 }
 PASSING = ("activecontext", "progress", "tasks")
-"""Files about the work of the day."""
+"""Files about the current work."""
 
 _LASTING = re.compile(r"\b(?:decisions?|patterns?|preferences?|learn\w*|insights?|known issues|considerations)\b", re.I)
 
@@ -37,12 +37,12 @@ class MemoryBank:
     id = "memory_bank/1"
 
     def sureness(self, source: Source) -> int:
-        """Judge by its folder."""
+        """Judge by the folder."""
         inside = any(f"/{folder}" in "/" + source.label.lower() for folder in FOLDERS)
         return CERTAIN if inside and source.name.endswith(".md") and source.name != "readme.md" else NO
 
     def read(self, source: Source) -> Iterator[Passage | Skipped]:
-        """Its passages, without what only tells how far the work is."""
+        """Yield its passages, without those about the progress of work."""
         _, text = split_front(load_markdown(source))
         stem = re.sub(r"\W|_", "", re.sub(r"^\d+[-_]", "", source.name.removesuffix(".md")))
         passing = stem in PASSING
@@ -54,9 +54,9 @@ class MemoryBank:
             else:
                 yield from from_piece(piece, voice)
         if left_out:
-            yield Skipped(section="", reason=f"{left_out} passages tell how far the work is")
+            yield Skipped(section="", reason=f"{left_out} passages only report the progress of work")
 
 
 def make(options: Mapping[str, str]) -> MemoryBank:
-    """The importer; it has no options."""
+    """Return the importer; it has no options."""
     return MemoryBank()

@@ -1,5 +1,6 @@
-"""Candidates to lessons: admission, association, command cards, distillation by a model, a repository's history.
+"""Turns candidates into lessons: admission, associations, command cards, distillation by a model, a repository's
+history.
 
-It may touch: `curation` and below. Detectors are called through their port; only learners come here, never a hook.
-Begin with `learn`, then `admission` (what is let in, merged, or waits).
+It may touch: `curation` and below. It calls detectors through their port. Only learners load it; hooks never do.
+Begin with `learn`, then read `admission`, which decides what is added, merged or left waiting.
 """

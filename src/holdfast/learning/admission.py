@@ -1,11 +1,14 @@
-"""Admission: whether and how a candidate becomes a lesson. One `Admission` takes the candidates of one session.
+"""Decides whether and in which state a candidate becomes a lesson. An `Admission` takes one session's candidates.
 
-A candidate that repeats a lesson is one more sighting of it, never a second lesson; the second session makes a waiting
-lesson active when its wording is distinctive and stands in nothing that the sessions have read. Active at once is what
-a person asked to remember, and, when its detector is sure, what a person said against work just done or what exit
-statuses verified. What was found by its words alone waits; what a tool or a repository says never becomes active by
-itself, whoever repeats it; what looks like an attack is quarantined; what contradicts an active lesson waits, with a
-link to it; what was rejected or forgotten does not come back. Nobody but a person adds to a person's lesson.
+A candidate that repeats a lesson is a further sighting of it, never a second lesson. A second session activates a
+waiting lesson if its wording is distinctive and occurs in nothing that the sessions have read. These become active at
+once: what a person asked to remember and, if the detector is sure, what a person said against work just done, or what
+exit statuses verified.
+
+Finds by words alone wait or are on probation, by their calibrated worth. What a tool or a repository says never becomes
+active by itself, however often it is repeated. What looks like an attack is quarantined. What contradicts an active
+lesson waits, with a link to it. Rejected or forgotten lessons do not come back. Only a person can add to a person's
+lesson.
 """
 
 from __future__ import annotations
@@ -74,7 +77,7 @@ UNTRUSTED: tuple[Trust, ...] = ("repository", "tool")
 
 
 class Source(Frozen):
-    """The session that candidates come from, and its events."""
+    """The session of the candidates, and its events."""
 
     session: SessionId
     host: str
@@ -82,7 +85,7 @@ class Source(Frozen):
 
 
 class Admission:
-    """Takes candidates one by one and writes the outcome as one change."""
+    """Takes candidates and writes all results as one change."""
 
     def __init__(self, parts: Parts, place: Place, source: Source) -> None:
         self.parts = parts
@@ -103,7 +106,7 @@ class Admission:
         self._branches: Branches | None = None
 
     def take(self, candidates: Iterable[Candidate]) -> None:
-        """Decide on each, the surest first, so that a repetition joins the better one."""
+        """Decide on each candidate, the surest first, so that a repetition is merged into the better one."""
         left = {False: INBOX_A_SESSION, True: WRITTEN_A_SESSION}
         for proposed in sorted(candidates, key=lambda c: (not c.explicit, -c.confidence)):
             candidate = self._as_trusted(proposed)
@@ -116,18 +119,18 @@ class Admission:
             if known is None:
                 self._add(draft, explicit=candidate.explicit)
                 left[candidate.written] -= candidate.calibrated
-            elif draft.trust != "repository":  # a file that repeats a lesson is no sighting of it
+            elif draft.trust != "repository":  # a file that repeats a lesson does not count as a sighting
                 self._join(known, draft, explicit=candidate.explicit)
 
     def _as_trusted(self, candidate: Candidate) -> Candidate:
-        """The candidate with no more trust than the events it rests on: what a repository's file tells is its text."""
+        """Return the candidate with no more trust than its events: text of a repository's file is the repository's."""
         behind = [self.source.events[e.event] for e in candidate.evidence if e.event in self.source.events]
         if not any(event.trust == "repository" for event in behind or self.source.events.values()):
             return candidate
         return replace(candidate, trust="repository", scope_level="project", explicit=False, structured=False)
 
     def _is_told(self, candidate: Candidate) -> bool:
-        """A surer find of another detector rests on the same words: one span of text is one lesson of a family."""
+        """Return whether a surer candidate of another detector, of the same family, rests on the same words."""
         family, name = family_of(candidate.kind), candidate.detector
         first = candidate.evidence[0] if candidate.evidence else None
         is_told = first is not None and any(
@@ -139,7 +142,7 @@ class Admission:
         return is_told
 
     def write(self) -> None:
-        """Put all changes and their record, in one transaction; nothing when there are none."""
+        """Write all changes and their record in one transaction; nothing if there are none."""
         if self.changed:
             write_change(self.parts, self.place, "learn", list(self.changed.values()), self._expected)
         for lesson in self._requested:
@@ -148,7 +151,7 @@ class Admission:
     # The draft
 
     def _draft(self, candidate: Candidate) -> Lesson | None:
-        """The candidate as a lesson of now; None when redaction leaves nothing to say."""
+        """Return the candidate as a new lesson; None if redaction leaves nothing to say."""
         insight = clean(candidate.insight)
         if not duplicate_key(insight) or insight == "[private]" or _is_cut(candidate, insight):
             return None
@@ -186,14 +189,14 @@ class Admission:
         return self._staged(draft, candidate)
 
     def _staged(self, draft: Lesson, candidate: Candidate) -> Lesson:
-        """The draft, staged on the branch that its session was on where it is of that branch alone."""
+        """Return the draft, staged on its session's branch if it applies to that branch only."""
         if self._branches is None:
             self._branches = self.parts.workspace.branches(self.place)
         behind = (self.source.events[e.event].branch for e in candidate.evidence if e.event in self.source.events)
         return stage(self.parts, self.place, draft, next(filter(None, behind), ""), self._branches)
 
     def _anchors(self, candidate: Candidate) -> tuple[Anchor, ...]:
-        """The subject, told by what the detector found and by the edits and failures it rests on."""
+        """Return anchors of the subject, by the detector's finds and the edits and failures behind the candidate."""
         paths = [path for path in dict.fromkeys(candidate.files) if _is_inside(path)][:FILES_KEPT]
         behind = [self.source.events[e.event] for e in candidate.evidence if e.event in self.source.events]
         words = "\n".join((candidate.insight, candidate.why, *candidate.symbols))
@@ -209,17 +212,17 @@ class Admission:
         )  # fmt: skip
 
     def _speaker(self, candidate: Candidate) -> Person:
-        """Who said what the candidate quotes: the person who works here, where a person said it."""
+        """Return who said what the candidate quotes: the person who works here, if a person said it."""
         if candidate.trust != "person":
             return Person()
         if self._person is None:
             self._person = self.parts.workspace.person(self.place)
         return self._person
 
-    # What is known already
+    # Known lessons
 
     def _known(self, draft: Lesson) -> Lesson | None:
-        """The lesson that says the same, as it is after this session's changes; None when it is new."""
+        """Return the lesson that says the same, with this session's changes; None if there is none."""
         if draft.topic_key:
             where = LessonFilter(project=draft.scope.project, states=STATES, topic_key=draft.topic_key)
             same_topic = [self._now(lesson) for lesson in self.parts.store.find(where)]
@@ -236,7 +239,7 @@ class Admission:
         return next((lesson for lesson in self._neighbours(draft) if _repeats(lesson, draft)), None)
 
     def _neighbours(self, draft: Lesson) -> list[Lesson]:
-        """Lessons of the same readers that share a file or the kind, and enough words to be worth a look."""
+        """Return lessons of the same readers that share a file or the kind, and enough words for a close comparison."""
         if self._near is None:
             where = LessonFilter(project=self.place.project.id, limit=NEIGHBOURS)
             self._near = self.parts.store.find(where)
@@ -249,7 +252,7 @@ class Admission:
         return self.changed.get(lesson.id, lesson)
 
     def _forgotten(self) -> frozenset[str]:
-        """Keys of what was forgotten: read from the versions before the tombstones."""
+        """Return the keys of forgotten lessons, read from the versions before their tombstones."""
         if self._gone is None:
             store = self.parts.store
             tombs = store.find(LessonFilter(project=self.place.project.id, states=("forgotten",)))
@@ -270,7 +273,7 @@ class Admission:
             and relation(lesson.insight, draft.insight).kind == "contradicts"
             and not _differ_in_taste(lesson, draft)
         )
-        # What a person asked to remember counts at once; what it closes is settled when it is written.
+        # A person's request is active at once; `settle_saved` closes what it contradicts after it is written.
         by_request = explicit and draft.trust == "person"
         links = draft.links if by_request else links
         disputed = any(link.kind == "contradicts" for link in links)
@@ -280,7 +283,10 @@ class Admission:
         self.added += 1
 
     def _join(self, known: Lesson, draft: Lesson, *, explicit: bool) -> None:
-        """One more sighting of a lesson; a rejected one only counts when a person now asks for it in a new session."""
+        """Merge a sighting into a known lesson.
+
+        A rejected lesson changes only if a person now asks for it in a new session.
+        """
         seen_here = self.source.session in known.sessions_seen
         if not seen_here and not explicit and draft.validity.valid_from == known.validity.valid_from:
             return  # the same instant in another session: a resumed or forked session repeats its history
@@ -308,7 +314,7 @@ class Admission:
         self.merged += not seen_here
 
     def _first_state(self, candidate: Candidate) -> State:
-        """Where a new lesson begins: quarantined, active when a trusted source says it, else waiting."""
+        """Return the state of a new lesson: quarantined, active if a trusted source is sure, otherwise waiting."""
         words = (candidate.title, candidate.insight, candidate.why, candidate.how, *candidate.snippets)
         names = (*candidate.files, *candidate.symbols)
         if suspicion("\n".join(words)) or doubtful_name(names) or any(suspicion(e.quote) for e in candidate.evidence):
@@ -325,7 +331,7 @@ class Admission:
         return "active" if candidate.trust == "person" or self._is_proved(candidate) else "candidate"
 
     def _state_by_worth(self, candidate: Candidate, words: str) -> State:
-        """Where a find by its words begins: the likelier it is worth keeping, the nearer to active."""
+        """Return the state of a find by words: the likelier it is worth keeping, the closer to active."""
         reviewed = candidate.trust == "tool" and REVIEW in candidate.tags
         if (candidate.trust in UNTRUSTED and not reviewed) or reservation(words) or candidate.confidence < PROBABLE:
             return "candidate"
@@ -333,11 +339,11 @@ class Admission:
         if candidate.structured and not self._is_proved(candidate):
             return "candidate"
         if not candidate.structured and self._material().holds(candidate.insight, written_in):
-            return "candidate"  # it repeats what was read
+            return "candidate"  # it repeats text that the session has read
         return "active" if candidate.confidence >= LIKELY and not reviewed else "probation"
 
     def _is_proved(self, candidate: Candidate) -> bool:
-        """What exit statuses verified holds nothing that a person must decide, and no sentence that was read."""
+        """Return whether a verified candidate holds nothing that a person must decide, and no sentence it has read."""
         if reservation("\n".join((candidate.title, candidate.insight, candidate.why, *candidate.snippets))):
             return False
         if any(is_order(path.rpartition("/")[2]) for path in candidate.files):
@@ -348,7 +354,7 @@ class Admission:
         return not any(self._material().holds(quote) for quote in replies)
 
     def _next_state(self, known: Lesson, draft: Lesson, seen: Sequence[SessionId]) -> State:
-        """The state after one more sighting."""
+        """Return the state after a further sighting."""
         if "quarantined" in (known.state, draft.state) or known.state == "active":
             return known.state
         linked = any(link.kind in ("contradicts", "refines") for link in known.links)
@@ -365,7 +371,7 @@ class Admission:
         return "active" if _is_distinctive(known) and not self._is_read(known, draft, seen) else known.state
 
     def _is_read(self, known: Lesson, draft: Lesson, seen: Sequence[SessionId]) -> bool:
-        """The words stand in what one of the sessions has read; what exit statuses verified stands there by nature."""
+        """Return whether the words occur in what one of the sessions has read; always false for verified lessons."""
         if known.trust == draft.trust == "verified":
             return False
         others = [session for session in seen if session != self.source.session][-SESSIONS_ASKED:]
@@ -384,20 +390,20 @@ class Admission:
 
 
 def _merged_trust(known: Trust, draft: Trust) -> Trust:
-    """Who vouches for a lesson after a further sighting: what a tool or a file says becomes a person's word alone."""
+    """Return the trust after a further sighting: only a person's word raises what a tool or a file says."""
     if known in UNTRUSTED or draft in UNTRUSTED:
         return "person" if "person" in (known, draft) else max(known, draft, key=TRUSTS.index)
     return min(known, draft, key=TRUSTS.index)
 
 
 def _persons(known: Provenance, draft: Provenance) -> dict[str, str]:
-    """Whose rule it is after a further sighting: nobody's own once another person says so, too."""
+    """Return the fields to clear if a second person states the rule: then it belongs to neither of them."""
     another = bool(known.person and draft.person and known.person != draft.person)
     return {"person": "", "person_name": ""} if another else {}
 
 
 def _differ_in_taste(lesson: Lesson, draft: Lesson) -> bool:
-    """Two persons prefer opposite things: neither is wrong."""
+    """Return whether two persons prefer opposite things, so that neither is wrong."""
     if not (lesson.kind == draft.kind and profile_of(draft.kind).is_personal):
         return False
     mine, other = lesson.provenance.person, draft.provenance.person
@@ -405,26 +411,26 @@ def _differ_in_taste(lesson: Lesson, draft: Lesson) -> bool:
 
 
 def _is_cut(candidate: Candidate, insight: str) -> bool:
-    """The rule was cut for length: half a sentence may say the opposite of the whole."""
+    """Return whether the rule was cut for length: half a sentence may say the opposite of the whole."""
     whole = insight.rstrip()
     return len(whole) > INSIGHT_LIMIT or whole.endswith(("…", "...")) or "[... cut ...]" in candidate.insight
 
 
 def _is_distinctive(lesson: Lesson) -> bool:
-    """The wording is not what agents say in every session: it has enough telling words, or names code."""
+    """Return whether agents do not say this in every session: it has enough significant words, or names code."""
     names = bool(lesson.symbols or lesson.paths or lesson.command) or "`" in lesson.insight
     return len(duplicate_key(lesson.insight).split()) >= (LEAST_NAMED if names else DISTINCTIVE)
 
 
 def _repeats(lesson: Lesson, draft: Lesson) -> bool:
-    """The draft says what the lesson says: in other words, or about the same failure of the same command."""
+    """Return whether the draft repeats the lesson: in other words, or about the same failure of the same command."""
     return _quotes_the_same(lesson, draft) or _same_failure(lesson, draft) or same(lesson.insight, draft.insight)
 
 
 def _quotes_the_same(lesson: Lesson, draft: Lesson) -> bool:
-    """Whether another detector found the lesson in the words that the draft rests on.
+    """Return whether another detector found the lesson in the words that the draft rests on.
 
-    `Admission` sees this by itself when one call learns both. A session that is learnt from while it grows gives its
+    `Admission` sees this by itself if one call learns both. A session that is learnt from while it grows yields its
     finds in several calls.
     """
     known, other = lesson.provenance, draft.provenance
@@ -438,14 +444,14 @@ def _quotes_the_same(lesson: Lesson, draft: Lesson) -> bool:
 
 
 def _failure_told(lesson: Lesson, draft: Lesson) -> dict[str, str]:
-    """The failure by which the draft is found again, for a lesson of the same words that names none."""
+    """Return the draft's failure fields for a lesson with the same words that names no failure."""
     if lesson.error_signature or not draft.error_signature or not _quotes_the_same(lesson, draft):
         return {}
     return {"error_signature": draft.error_signature, "command": lesson.command or draft.command}
 
 
 def _same_failure(lesson: Lesson, draft: Lesson) -> bool:
-    """Both tell how one failure of one command was cured; of a repair the cure must be the same too."""
+    """Return whether both describe one failure of one command; for a repair the cure must be the same too."""
     if (lesson.kind, lesson.command) != (draft.kind, draft.command):
         return False
     if profile_of(draft.kind).tells_command:

@@ -1,8 +1,8 @@
-"""Associations: which files sessions read before they edited which, kept as pairs in the code index.
+"""Counts which files sessions read before they edited which, and stores the pairs in the code index.
 
-They are no lessons: nobody is told of them, but they lead from a file in play to lessons about the files it was worked
-on with. Every session counts once for a pair, so that a long one weighs no more than another. Derived from events:
-what is lost with the index is counted again from those that are kept.
+These pairs are no lessons and are never delivered. They lead from a file in use to lessons about files that it was used
+with. Each session counts once for a pair, so a long session weighs no more than a short one. Pairs are derived from
+events: if the index is lost, they are counted again from the stored events.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ RELATION = "read_before"
 
 
 def associate(parts: Parts, place: Place) -> int:
-    """Count the pairs of events that came since the last call; how many pairs were added to. Idempotent.
+    """Count the pairs in events since the last call; return how many pairs were changed. Idempotent.
 
-    0 without a code index. Raises StoreError when the index cannot be written.
+    Returns 0 without a code index. Raises StoreError if the index cannot be written.
     """
     index = parts.codeindex()
     if index is None:
@@ -53,10 +53,10 @@ def associate(parts: Parts, place: Place) -> int:
 
 
 def weigh_pairs(window: Iterable[Event]) -> Pairs:
-    """(read, edited) pairs of one session's events, each with a weight in (0, 1].
+    """Return (read, edited) pairs of one session's events, each with a weight in (0, 1].
 
-    The last file before an edit weighs 1, the k-th 1 over the root of k; a file that was edited counts as read. What
-    was looked at for another prompt does not count.
+    The last file before an edit weighs 1, the k-th 1 over the root of k; an edited file counts as read. Files that were
+    read for an earlier prompt do not count.
     """
     weights: Pairs = {}
     looked: dict[str, None] = {}
@@ -84,7 +84,7 @@ def _look(looked: dict[str, None], paths: Sequence[str]) -> None:
 
 
 def _news(parts: Parts, place: Place, since: int) -> tuple[int, list[SessionId]]:
-    """The newest position, and the sessions with events after `since`, in order."""
+    """Return the newest position, and the sessions with events after `since`, in order."""
     sessions: dict[SessionId, None] = {}
     newest = since
     while page := parts.store.find_events(EventFilter(project=place.project.id, after=newest, limit=EVENTS_A_READ)):

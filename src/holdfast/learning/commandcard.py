@@ -1,9 +1,9 @@
-"""The command card: one living lesson a purpose that says which command tests, builds or lints this project.
+"""Maintains the command card: for each purpose one lesson with the commands that test, build or lint this project.
 
-Counts are kept by session under digests, so a session that is read again replaces its own counts and nobody's words
-stand outside of lessons and events. A command is the project's way when it passed twice, or in two sessions; of several
-the one that passed most is told first, with scripts of the project and what its people or rules name before the rest.
-A person's revision, and a card that was retired or forgotten, are left alone.
+Counts are stored per session under digests. So reading a session again replaces its own counts, and no command's text
+is stored outside of lessons and events. A command is the project's way if it passed twice, in one session or in two.
+The one with most passes comes first; the project's scripts, and commands that its people or rules name, count more. A
+person's revision, and a retired or forgotten card, stay as they are.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ _CODE_WORK = ("fix", "feature", "refactor")
 
 
 class _Form(Frozen):
-    """One command of a purpose, with its counts over sessions."""
+    """One command of a purpose, with its counts over all sessions."""
 
     line: str
     passed: int
@@ -79,22 +79,22 @@ class _Form(Frozen):
 
     @property
     def passes(self) -> float:
-        """Runs that passed, aimed ones counting less."""
+        """Runs that passed; runs of a part count less."""
         return self.passed + AIMED * self.aimed
 
     @property
     def score(self) -> float:
-        """How strongly the counts say that things are done this way here."""
+        """How strongly the counts show that this is the project's way."""
         return self.passes * (WRAPPED if is_wrapper(self.line) else 1) * (NAMED if self.named else 1)
 
     def is_proved(self, purpose: str) -> bool:
-        """Whether it passed twice, in one session or in two."""
+        """Return whether it passed twice; a start command also needs two sessions."""
         enough = self.sessions >= (START_SESSIONS if purpose == "run" else 1)
         return enough and self.passed + self.aimed >= LEAST_PASSES
 
 
 def update_cards(parts: Parts, place: Place, session: SessionId, candidates: Sequence[Candidate]) -> list[Lesson]:
-    """Count the session's commands and write the lines of the card that changed; the lessons written."""
+    """Count the session's commands and write the changed lines of the card; return the lessons written."""
     runs = [candidate.runs for candidate in candidates if candidate.runs and not suspicion(candidate.runs.line)]
     if not runs:
         return []
@@ -108,7 +108,7 @@ def update_cards(parts: Parts, place: Place, session: SessionId, candidates: Seq
 
 
 def _count(parts: Parts, place: Place, session: SessionId, runs: Sequence[CommandRuns]) -> Ledger:
-    """The project's counts with this session's in place of what was counted of it before."""
+    """Return the project's counts, with this session's new counts in place of its old ones."""
     own = _digest(session)
 
     def edit(text: str) -> str:
@@ -124,7 +124,7 @@ def _count(parts: Parts, place: Place, session: SessionId, runs: Sequence[Comman
 
 
 def _read(text: str) -> Ledger:
-    """The kept counts; what is damaged is left out."""
+    """Return the stored counts without damaged entries."""
     try:
         ledger: Any = loads(text) if text else {}
     except InvalidValueError:
@@ -149,7 +149,7 @@ def _step(
 def _write(
     parts: Parts, place: Place, session: SessionId, candidates: Sequence[Candidate], counts: Ledger
 ) -> Lesson | None:
-    """Write the purpose's line when it is new, says something else, or this session was not in it yet."""
+    """Write the purpose's line if it is new, has changed, or did not include this session."""
     topic = candidates[0].topic_key
     where = LessonFilter(project=place.project.id, states=STATES, topic_key=topic)
     known = next((lesson for lesson in parts.store.find(where) if lesson.scope.level == "project"), None)
@@ -171,14 +171,14 @@ def _write(
 
 
 def _is_forgotten(parts: Parts, place: Place, topic: str) -> bool:
-    """Whether the purpose's line was forgotten: a tombstone has no topic, but the version before it has one."""
+    """Return whether the purpose's line was forgotten. A tombstone has no topic, but the version before it has one."""
     tombs = parts.store.find(LessonFilter(project=place.project.id, states=("forgotten",)))
     before = (parts.store.get([tomb.id], tomb.recorded_at - INSTANT) for tomb in tombs)
     return any(lesson.topic_key == topic for lessons in before for lesson in lessons)
 
 
 def _forms(purpose: str, lines: Mapping[str, None], counts: Ledger) -> list[_Form]:
-    """The proved commands of the purpose whose words are known, best first; a start command needs two sessions."""
+    """Return the proved commands of the purpose whose text is known, best first."""
     forms = []
     for line in lines:
         rows = list(counts.get(_digest(line), {}).values())
@@ -194,7 +194,7 @@ def _lesson(
     parts: Parts, place: Place, session: SessionId, candidates: Sequence[Candidate], forms: Sequence[_Form],
     known: Lesson | None,
 ) -> Lesson:  # fmt: skip
-    """The purpose's line of the card as a lesson of now."""
+    """Return the purpose's line of the card as a lesson."""
     first, purpose = forms[0], candidates[0].topic_key.rpartition("/")[2]
     others = [form for form in forms[1:] if form.passes >= OTHERS_SHARE * first.passes and form.sessions > 1][:OTHERS]
     before = clean(next((c.runs.before for c in candidates if c.runs and c.runs.line == first.line), ""))
@@ -240,7 +240,7 @@ def _lesson(
 
 
 def _told(form: _Form) -> str:
-    """How often it passed and over how many sessions."""
+    """Return in words how often the command passed, and over how many sessions."""
     whole = form.passed + form.failed
     runs = f"{form.passed} of {whole} runs passed" if whole else f"{form.aimed} partial runs passed"
     return f"{runs}, in {form.sessions} sessions" if form.sessions > 1 else runs

@@ -1,7 +1,7 @@
-"""Learn: run the detectors over a session's events and admit what they find.
+"""Runs the detectors over a session's events and admits what they find.
 
-Idempotent by evidence: what rests on the same words of the same event, found by the same detector, is decided on
-once. So a session can be learnt from as often as it grows, and a newer wording of an old find changes nothing.
+Idempotent by evidence: a find of the same detector in the same words of the same event is decided only once. So a
+session can be learnt from each time it has grown, and a newer wording of an old find changes nothing.
 """
 
 from __future__ import annotations
@@ -37,24 +37,24 @@ if TYPE_CHECKING:
     from holdfast.ports.parts import Parts
 
 OPEN: tuple[State, ...] = ("candidate", "probation", "active")
-"""States of a lesson that may still be told."""
+"""States of a lesson that may still be delivered."""
 
 
 class LearnReport(Frozen):
-    """What became of the candidates of one call."""
+    """What happened to the candidates of one call."""
 
     found: int = 0
-    """Candidates the detectors proposed, those decided on before among them."""
+    """Candidates that the detectors proposed, including those decided before."""
     admitted: int = 0
     """New lessons."""
     merged: int = 0
-    """Further sightings of lessons that were there."""
+    """Further sightings of existing lessons."""
     active: tuple[LessonId, ...] = ()
-    """Of the lessons written: those that are delivered from now on."""
+    """Written lessons that are delivered from now on."""
     waiting: tuple[LessonId, ...] = ()
-    """Of the lessons written: those in the inbox."""
+    """Written lessons in the inbox."""
     failed: tuple[str, ...] = ()
-    """Detectors that raised, with the error's type; the others were heard."""
+    """Detectors that raised, with the error's type; the other detectors' candidates counted."""
 
     @property
     def lessons(self) -> tuple[LessonId, ...]:
@@ -63,7 +63,7 @@ class LearnReport(Frozen):
 
 
 def learn(parts: Parts, place: Place, session: SessionId) -> LearnReport:
-    """Learn from a session's events of the place's project; nothing when there are none or nothing new is found."""
+    """Learn from a session's events in the location's project; do nothing if there are none, or no new finds."""
     events = session_events(parts, place.project.id, session)
     proposed, failed = _detect(parts, [_as_spoken(event) for event in events])
     if not proposed:
@@ -81,7 +81,7 @@ def learn(parts: Parts, place: Place, session: SessionId) -> LearnReport:
 
 
 def _close_refuted(parts: Parts, place: Place, session: SessionId, refuted: Sequence[Candidate]) -> None:
-    """Retire what this session taught alone and takes back by now: it was learnt from while it was under way."""
+    """Retire lessons that only this session taught and has taken back by now: it was learnt from while it ran."""
 
     def step() -> None:
         at = parts.clock.now()
@@ -102,7 +102,7 @@ def _close_refuted(parts: Parts, place: Place, session: SessionId, refuted: Sequ
 def _count_commands(
     parts: Parts, place: Place, session: SessionId, candidates: Sequence[Candidate], events: Sequence[Event]
 ) -> LearnReport:
-    """Add the session's commands to the project's card; a transcript that lies in a repository counts for nothing."""
+    """Add the session's commands to the project's card; a transcript that a repository contains does not count."""
     if any(event.trust == "repository" for event in events):
         return LearnReport()
     written = update_cards(parts, place, session, candidates)
@@ -113,11 +113,11 @@ def _count_commands(
 
 
 def learn_pending(parts: Parts) -> LearnReport:
-    """Learn from every session with events after the position learnt up to, each in the place where it last worked.
+    """Learn from every session with events after the stored position, each at its last folder.
 
-    The position moves session by session, so a run that is ended in the middle loses only the session it was at. A
-    session that was begun twice and never ended is set aside and reported: it must not stop learning from all others.
-    Sessions whose folder is gone, or is another project now, are passed over.
+    The position moves session by session, so an interrupted run loses only the session in progress. A session on which
+    learning began ATTEMPTS times without finishing is set aside and reported, so that it cannot block the others.
+    Sessions whose folder is gone, or belongs to another project now, are skipped.
     """
     waiting, newest = _waiting(parts, learned_position(parts.store))
     reports: list[LearnReport] = []
@@ -127,7 +127,7 @@ def learn_pending(parts: Parts) -> LearnReport:
         if place is not None:
             places[place.project.id] = place
             reports.append(_learn_guarded(parts, place, session))
-        # what was learnt lies before the first event of the sessions that still wait
+        # everything before the first event of the next waiting session has been learnt
         reached = waiting[number + 1][3] - 1 if number + 1 < len(waiting) else newest
         parts.store.set_state(LEARNED_POSITION, "", str(reached))
     reports += [_associate(parts, place) for place in places.values()]
@@ -135,8 +135,10 @@ def learn_pending(parts: Parts) -> LearnReport:
 
 
 def _waiting(parts: Parts, after: int) -> tuple[list[tuple[ProjectId, SessionId, str, int]], int]:
-    """(project, session, last folder, position of its first event) of the sessions with events after a position, in
-    the order in which they began, and the last position."""
+    """Return the sessions with events after a position, in the order in which they began, and the last position.
+
+    Each is (project, session, last folder, position of its first event).
+    """
     folders: dict[tuple[ProjectId, SessionId], str] = {}
     firsts: dict[tuple[ProjectId, SessionId], int] = {}
     newest = after
@@ -149,7 +151,7 @@ def _waiting(parts: Parts, after: int) -> tuple[list[tuple[ProjectId, SessionId,
 
 
 def _learn_guarded(parts: Parts, place: Place, session: SessionId) -> LearnReport:
-    """Learn from the session unless it was set aside; what a defect raises is reported like a detector's."""
+    """Learn from the session unless it was set aside. A defect's exception is reported like a detector's."""
     set_aside = parts.store.get_state(LEARNING_SET_ASIDE).splitlines()
     if session in set_aside:
         return LearnReport()
@@ -159,7 +161,7 @@ def _learn_guarded(parts: Parts, place: Place, session: SessionId) -> LearnRepor
         parts.store.set_state(LEARNING_SET_ASIDE, "", "\n".join([*set_aside, session][-SET_ASIDE_MOST:]))
         parts.store.set_state(LEARNING_BEGUN, "", "")
         return LearnReport(
-            failed=(f"session {session} was set aside: learning from it was begun twice and never ended",)
+            failed=(f"session {session} was set aside: learning from it did not finish in two attempts",)
         )
     parts.store.set_state(LEARNING_BEGUN, "", f"{session} {attempt}")
     try:
@@ -168,19 +170,19 @@ def _learn_guarded(parts: Parts, place: Place, session: SessionId) -> LearnRepor
         raise
     except Exception as exc:
         return LearnReport(failed=(f"session {session}: {type(exc).__name__}: {exc}",))
-    finally:  # a killed process does not come here, and that is what the state tells the next one
+    finally:  # a killed process does not get here, so the state shows the next one that it did not finish
         parts.store.set_state(LEARNING_BEGUN, "", "")
 
 
 def admit(parts: Parts, place: Place, candidates: Sequence[Candidate], session: SessionId, host: str) -> LearnReport:
-    """Decide on candidates from anywhere, as if that session had shown them; equal ones are one sighting."""
+    """Decide on candidates from any source, as if that session had shown them; equal candidates are one sighting."""
     return _admit(parts, place, candidates, Source(session=session, host=host, events={}))
 
 
 def admit_from(
     parts: Parts, place: Place, candidates: Sequence[Candidate], session: SessionId, events: Sequence[Event]
 ) -> LearnReport:
-    """Decide on candidates that rest on those events of the session; nothing when there are none."""
+    """Decide on candidates that rest on those events of the session; do nothing if there are none."""
     if not candidates or not events:
         return LearnReport()
     source = Source(session=session, host=events[-1].host, events={event.id: event for event in events})
@@ -205,7 +207,7 @@ def _admit(parts: Parts, place: Place, candidates: Sequence[Candidate], source: 
 
 
 def _associate(parts: Parts, place: Place) -> LearnReport:
-    """Tie the files together that were worked on together; what fails is only told: nothing is lost by it."""
+    """Count which files were used together. A failure is only reported: nothing is lost by it."""
     try:
         associate(parts, place)
     except HoldfastError as exc:
@@ -222,15 +224,15 @@ def _place(parts: Parts, project: ProjectId, cwd: str) -> Place | None:
 
 
 def _as_spoken(event: Event) -> Event:
-    """The event as detectors see it: a prompt in a repository's transcript reads like any other.
+    """Return the event as detectors see it: a prompt in a repository's transcript reads like any other.
 
-    Admission takes what rests on it as the repository's text, by the event that is kept.
+    Admission uses the stored event, and so treats what rests on it as the repository's text.
     """
     return replace(event, trust="person") if event.kind == "prompt" and event.trust == "repository" else event
 
 
 def _detect(parts: Parts, events: Sequence[Event]) -> tuple[list[Candidate], tuple[str, ...]]:
-    """Every detector's candidates, and which detectors raised: one bad plug-in must not silence the others."""
+    """Return every detector's candidates, and which detectors raised: one bad plug-in must not stop the others."""
     candidates: list[Candidate] = []
     failed: list[str] = []
     detectors = parts.detectors() if events else ()
@@ -249,7 +251,7 @@ def _detect(parts: Parts, events: Sequence[Event]) -> tuple[list[Candidate], tup
 
 
 class _Decided:
-    """What was decided on in a session: a digest of detector and first event, with the quoted span."""
+    """The finds decided in a session: a digest of detector and first event, with the quoted span."""
 
     def __init__(self, parts: Parts, session: SessionId) -> None:
         self._parts = parts
@@ -258,11 +260,11 @@ class _Decided:
         self._changed = False
         for entry in parts.store.get_state(DECIDED, session).split():
             digest, *span = entry.split(":")
-            if len(span) == 2 and all(part.isascii() and part.isdigit() for part in span):  # else it is damaged
+            if len(span) == 2 and all(part.isascii() and part.isdigit() for part in span):  # other entries are damaged
                 self._spans.setdefault(digest, []).append((int(span[0]), int(span[1])))
 
     def is_new(self, candidate: Candidate) -> bool:
-        """Whether nothing with overlapping evidence was decided on before; from now on it is."""
+        """Return whether no find with overlapping evidence was decided before, and mark this one as decided."""
         first = candidate.evidence[0] if candidate.evidence else None
         where = first.event if first else candidate.insight
         span = (first.start, first.end) if first else (0, 0)
@@ -274,7 +276,7 @@ class _Decided:
         return True
 
     def keep(self) -> None:
-        """Write it down; the lessons themselves are written before, so that a crash between loses nothing."""
+        """Store the decisions. The lessons are written before, so that a crash in between loses nothing."""
         if self._changed:
             entries = [f"{digest}:{a}:{b}" for digest, spans in self._spans.items() for a, b in spans]
             self._parts.store.set_state(DECIDED, self._session, " ".join(entries))

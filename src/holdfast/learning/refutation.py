@@ -1,10 +1,10 @@
-"""Refutation: claims of a session that a later turn, a failing run or the agent itself takes back.
+"""Drops claims of a session that a later turn, a failing run or the agent itself takes back.
 
-A wrong claim looks as sure as a right one; only what follows tells them apart. What was taken back is no lesson; where
-the words that take it back say what is right, the correction is. Doubtful cases leave the claim alone: a retraction
-must be about the claim's own words.
+A wrong claim looks as sure as a right one; only later events tell them apart. A claim that was taken back is no lesson.
+If the retraction says what is right, the correction becomes the candidate. In doubt the claim stays: a retraction must
+be about the claim's own words.
 
-Loaded by the learner alone, never by a hook.
+Only the learner loads this module; hooks never do.
 """
 
 from __future__ import annotations
@@ -63,19 +63,19 @@ _CLAIMS_CAUSE = re.compile(
     re.IGNORECASE,
 )
 _RIGHT = re.compile(r"(?:\u2014|\u2013| - |: )\s*(?P<right>.{30,280})$")
-"""The part of a retraction behind a dash or colon."""
+"""The part of a retraction after a dash or colon."""
 
 
 class Settled(Frozen):
-    """The candidates as the end of the session leaves them."""
+    """The candidates after retractions were applied."""
 
     kept: tuple[Candidate, ...] = ()
     refuted: tuple[Candidate, ...] = ()
-    """What was taken back: a lesson made of it before is to be closed."""
+    """Claims that were taken back. Lessons already made from them must be closed."""
 
 
 def settle(candidates: Sequence[Candidate], window: Sequence[Event]) -> Settled:
-    """Drop the agent's claims that the session takes back, or put their correction in their place."""
+    """Drop the agent's claims that the session takes back, or replace them by their correction."""
     places = {event.id: at for at, event in enumerate(window)}
     remaining: list[Candidate] = []
     refuted: list[Candidate] = []
@@ -99,14 +99,14 @@ def _is_agents_claim(candidate: Candidate, event: Event) -> bool:
 
 
 def _taken_back(candidate: Candidate, claim: str, at: int, window: Sequence[Event]) -> tuple[bool, Candidate | None]:
-    """Whether something behind the claim takes it back, and the candidate that says what is right."""
+    """Return whether a later event takes the claim back, and a candidate for the correction."""
     answered = False
     for event in window[at + 1 : at + 1 + RETRACTION_SPAN]:
         if event.kind == "reply" and not event.agent:
             retraction = _retraction(event, claim)
             if retraction:
                 return True, _correction(candidate, claim, *retraction)
-            answered = True  # the person answers what was said last
+            answered = True  # a person's answer refers to the last reply only
         answer = unmasked(spoken(event)).strip()
         if answer:
             if not answered and _is_denied(answer, claim):
@@ -116,14 +116,14 @@ def _taken_back(candidate: Candidate, claim: str, at: int, window: Sequence[Even
 
 
 def _retraction(event: Event, claim: str) -> tuple[Event, list[tuple[str, int]]] | None:
-    """The event with the sentence that takes the claim back and the one behind it."""
+    """Return the event with the sentence that takes the claim back and the next sentence; None if there is none."""
     statements = list(sentences(event.text[:RETRACTION_READ]))
     for n, (sentence, _) in enumerate(statements):
         own = _OWN.search(sentence)
         cause = _NOT_THE_CAUSE.search(sentence) and _CLAIMS_CAUSE.search(claim)
         if not (own or cause) or _HEDGED.search(sentence):
             continue
-        # "I was wrong" may name nothing itself: the sentence before tells what it is about
+        # "I was wrong" may name nothing: the sentence before shows the subject
         around = " ".join(text for text, _ in statements[max(0, n - 1) : n + 1]) if own else sentence
         if _shares(around, claim):
             return event, statements[n : n + 2]
@@ -131,7 +131,7 @@ def _retraction(event: Event, claim: str) -> tuple[Event, list[tuple[str, int]]]
 
 
 def _shares(words: str, claim: str) -> bool:
-    """Both have several telling words in common, a shared name of the code counting once more."""
+    """Return whether both share several significant words; a shared name of code counts twice."""
     names = {name.lower() for name in names_in(words)} & {name.lower() for name in names_in(claim)}
     return len(names) + len(_telling(words) & _telling(claim)) >= LEAST_SHARED
 
@@ -141,7 +141,7 @@ def _telling(text: str) -> frozenset[str]:
 
 
 def _is_denied(answer: str, claim: str) -> bool:
-    """A person's answer says that it is not so."""
+    """Return whether a person's answer denies the claim."""
     first = answer.partition("\n")[0]
     if _WRONG.match(first):
         return len(answer.split()) <= BARE_WORDS or _shares(answer, claim)
@@ -149,7 +149,10 @@ def _is_denied(answer: str, claim: str) -> bool:
 
 
 def _fails_again(claim: str, at: int, window: Sequence[Event]) -> bool:
-    """A cause was claimed for a failure, something was edited for it, and the same failure came back unchanged."""
+    """Return whether the claimed cause was wrong.
+
+    After an edit the same failure returned unchanged, and the agent then named another cause.
+    """
     if not _CLAIMS_CAUSE.search(claim):
         return False
     failures = [run for run in attempts(window[max(0, at - RUN_SPAN) : at]) if not run.passed]
@@ -176,7 +179,7 @@ def _fails_again(claim: str, at: int, window: Sequence[Event]) -> bool:
 def _correction(
     candidate: Candidate, claim: str, event: Event, statements: Sequence[tuple[str, int]]
 ) -> Candidate | None:
-    """What is right, with what is not; None when it cannot be told without the conversation."""
+    """Return a candidate with the correction and the wrong claim; None if the correction needs its conversation."""
     sentence, start = statements[0]
     behind = _RIGHT.search(sentence)
     options = [(behind["right"], start + behind.start("right"))] if behind else []

@@ -1,9 +1,9 @@
-"""Rejudge: what an older version took for a lesson by its words alone is judged by the judge of worth of today.
+"""Judges lessons again that an older version found by words alone, with today's judge of worth.
 
-The first version made a sentence a lesson by its cues, and active when it recurred; most of that was boilerplate. The
-session's events are read again as the detector reads them now; where their texts are gone, the lesson's own words are.
-What a person stated, accepted, confirmed, revised or pinned is left as it is. All of it is one change, which
-`undo_rejudging` takes back whatever came after; a mark says that it was done, so that it is done once.
+The first version made a lesson of a sentence by its cues, and activated it when it recurred; most of these were
+boilerplate. The session's events are read again with today's detector; if their texts are gone, the lesson's own words
+are judged. Lessons that a person stated, accepted, confirmed, revised or pinned stay as they are. The result is one
+change, which `undo_rejudging` reverts even after later changes. A stored mark makes sure that it is done once.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from holdfast.ports.parts import Parts
 
 JUDGE = "statements/"
-"""What the id of the detector that goes by words alone begins with; its version follows."""
+"""Beginning of the id of the detector that judges words alone; its version follows."""
 VERB = "rejudge"
 JUDGED: tuple[State, ...] = ("active", "probation", "candidate")
 BY_MACHINE = ("learn", "reanchor", "expire", "stage", "merge", "undo", VERB)
@@ -41,7 +41,7 @@ BY_MACHINE = ("learn", "reanchor", "expire", "stage", "merge", "undo", VERB)
 
 
 class RejudgeReport(Frozen):
-    """What became of the lessons of an older judge."""
+    """What happened to the lessons of an older judge."""
 
     judged: int = 0
     retired: tuple[Lesson, ...] = ()
@@ -51,7 +51,7 @@ class RejudgeReport(Frozen):
 
 
 def rejudge(parts: Parts, place: Place, *, dry: bool = False) -> RejudgeReport:
-    """Judge the project's lessons of an older judge again; once judged, they are not judged again by the same one."""
+    """Judge the project's lessons of an older judge again. The same judge does not judge them twice."""
     judge = next((detector for detector in parts.detectors() if detector.id.startswith(JUDGE)), None)
     if judge is None:
         return RejudgeReport()
@@ -79,7 +79,7 @@ def rejudge(parts: Parts, place: Place, *, dry: bool = False) -> RejudgeReport:
 
 
 def rejudge_once(parts: Parts, place: Place) -> RejudgeReport | None:
-    """Rejudge, unless this judge has done so here before; then None."""
+    """Rejudge, unless this judge has done so here before; return None then."""
     judge = next((detector.id for detector in parts.detectors() if detector.id.startswith(JUDGE)), "")
     if parts.store.get_state(REJUDGED, place.project.id).partition(" ")[0] == judge:
         return None
@@ -87,12 +87,12 @@ def rejudge_once(parts: Parts, place: Place) -> RejudgeReport | None:
 
 
 def undo_rejudging(parts: Parts, place: Place, *, author: str = "") -> Change:
-    """Every lesson that was judged again as it was before. Raises InvalidValueError when there is no such change."""
+    """Restore every lesson that was judged again. Raises InvalidValueError if there is no such change."""
     return undo_latest(parts, place, VERB, author=author)
 
 
 def last_rejudging(parts: Parts, place: Place) -> tuple[int, int, str]:
-    """(lessons retired, lessons put on probation, instant) of the last time; zeros where it was never or taken back."""
+    """Return (lessons retired, lessons put on probation, instant) of the last time; zeros if never or if undone."""
     words = parts.store.get_state(REJUDGED, place.project.id).split()
     if len(words) != 4 or not (words[1].isdigit() and words[2].isdigit()):
         return 0, 0, ""
@@ -101,7 +101,7 @@ def last_rejudging(parts: Parts, place: Place) -> tuple[int, int, str]:
 
 
 def _of_older_judge(parts: Parts, place: Place, judge: str) -> Iterator[Lesson]:
-    """Living lessons of the project that an older version of the judge found."""
+    """Yield living lessons of the project that an older version of the judge found."""
     where = LessonFilter(project=place.project.id, states=JUDGED)
     while page := parts.store.find(where):
         for lesson in page:
@@ -112,7 +112,7 @@ def _of_older_judge(parts: Parts, place: Place, judge: str) -> Iterator[Lesson]:
 
 
 class _Sessions:
-    """The events of sessions, the last one asked for kept: lessons of one session lie together."""
+    """Events of sessions. Only the last session is kept, since lessons of one session come together."""
 
     def __init__(self, parts: Parts, place: Place) -> None:
         self.parts = parts
@@ -120,14 +120,14 @@ class _Sessions:
         self._last: tuple[SessionId, list[Event]] | None = None
 
     def events(self, session: SessionId) -> list[Event]:
-        """The session's events in this project."""
+        """Return the session's events in this project."""
         if self._last is None or self._last[0] != session:
             self._last = (session, list(session_events(self.parts, self._place.project.id, session)))
         return self._last[1]
 
 
 def _is_persons(sessions: _Sessions, lesson: Lesson) -> bool:
-    """Whether a person pinned it, changed it, or said it; a host's text in the user's place is nobody's word."""
+    """Return whether a person pinned it, changed it or said it; a host's text in the user's place does not count."""
     if lesson.pinned:
         return True
     changes = sessions.parts.store.find_records(Change, LogFilter(lesson=lesson.id))
@@ -140,7 +140,7 @@ def _is_persons(sessions: _Sessions, lesson: Lesson) -> bool:
 
 
 def _is_machines(span: Evidence, events: dict[EventId, Event]) -> bool:
-    """Whether the quoted words stand where a host, and not the person, wrote; unknown when the text is gone."""
+    """Return whether a host, not the person, wrote the quoted words; False if the text is gone."""
     event = events.get(span.event)
     if event is None or not event.text or span.end <= span.start:
         return False
@@ -148,7 +148,7 @@ def _is_machines(span: Evidence, events: dict[EventId, Event]) -> bool:
 
 
 def _states(sessions: _Sessions, judge: Detector, lessons: Sequence[Lesson]) -> dict[LessonId, State | None]:
-    """For each lesson the state it falls to; None where it stays. Of a session, few may go on waiting."""
+    """Return the new state of each lesson, or None if it keeps its state. Few lessons a session may go on waiting."""
     states: dict[LessonId, State | None] = {}
     by_session: dict[SessionId, list[Lesson]] = {}
     for lesson in lessons:
@@ -174,7 +174,7 @@ def _state(state: State, worth: float) -> State | None:
 
 
 def _worth(judge: Detector, events: Sequence[Event], lessons: Sequence[Lesson]) -> dict[LessonId, float]:
-    """The probability of each of a session's lessons, by the words around it, or by its own where those are gone."""
+    """Return the probability of each of a session's lessons, by its session's text, or by its own if that is gone."""
     texts = {event.id: event for event in events if event.text}
     spans = [
         (span, candidate.confidence)
@@ -193,7 +193,7 @@ def _worth(judge: Detector, events: Sequence[Event], lessons: Sequence[Lesson]) 
 
 
 def _worth_alone(judge: Detector, lesson: Lesson) -> float:
-    """The probability of the lesson's words, read as a whole turn."""
+    """Return the probability of the lesson's words, read as a whole turn."""
     event = Event(
         id=EventId("lesson"), session=lesson.provenance.session, host=lesson.provenance.host, kind="reply",
         at=lesson.validity.valid_from, key="lesson", text=lesson.insight,

@@ -1,4 +1,6 @@
-"""What learning goes by: shares, limits and lengths, each with its unit. ARCHITECTURE.md says how they are guarded."""
+"""Holds the numbers of learning: shares, limits and lengths, each with its unit. ARCHITECTURE.md says how tests guard
+them.
+"""
 
 from __future__ import annotations
 

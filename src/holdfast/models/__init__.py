@@ -1,5 +1,5 @@
-"""One language model each: a prompt to an answer, only where the user chose a model.
+"""Calls language models: each model turns a prompt into an answer, only if the user chose it.
 
-It may touch: `ports` and below, and `_http`; no other model.
-Begin with `agent`, which asks an agent program that is installed.
+It may touch: `ports` and below, and `_http`, but no other model.
+Begin with `agent`, which runs an installed agent program.
 """

@@ -1,6 +1,6 @@
-"""What models behind an HTTP endpoint share: one POST of JSON, answered by a JSON object of bounded size.
+"""Shared by models behind an HTTP endpoint: one POST of JSON, answered by a JSON object of limited size.
 
-A request that fails is not repeated here: the caller keeps a queue and tries the session again later.
+A failed request is not repeated here: the caller keeps a queue and tries the session again later.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ MAX_OUTPUT_TOKENS = 4_000
 
 
 class Endpoint(endpoint.Endpoint):
-    """One URL that answers completions to prompts."""
+    """One URL that returns completions for prompts."""
 
     error = ModelError
 
     def no_answer(self, failure: endpoint.NoAnswerError, limit_s: float) -> ModelError:
-        """The error for a request that failed; trying later is safe."""
+        """Return the error for a failed request; trying later is safe."""
         if isinstance(failure, endpoint.LateError):
             return ModelError(f"{self.host} did not answer within {limit_s:.0f} s")
         if failure.status:
@@ -35,12 +35,12 @@ class Endpoint(endpoint.Endpoint):
 
 
 def post(url: str, question: Mapping[str, Any], headers: Mapping[str, str], timeout_s: float) -> dict[str, Any]:
-    """The JSON object the endpoint answers with. Raises ModelError, whose message never holds a key or the question."""
+    """Return the endpoint's JSON object. Raises ModelError, whose message never holds a key or the question."""
     return Endpoint(url, host_of(url), headers).ask(question, timeout_s, ANSWER_LIMIT, tries=1)
 
 
 def host_of(url: str) -> str:
-    """Host and port of an http(s) URL, without a login. Raises InvalidValueError for anything else."""
+    """Return host and port of an http(s) URL, without a login. Raises InvalidValueError for anything else."""
     host = host_in(url)
     if not host:
         raise InvalidValueError("a model's url must be http://... or https://...", hint="set `url` under [distil]")
@@ -48,22 +48,22 @@ def host_of(url: str) -> str:
 
 
 def bearer(options: Mapping[str, str]) -> dict[str, str]:
-    """The header that carries the key, if there is one. Raises ModelError for a key no header can hold."""
+    """Return the header that carries the key, if there is one. Raises ModelError for a key that no header can hold."""
     return endpoint.bearer(options.get("api_key", ""), ModelError)
 
 
 def checked_key(options: Mapping[str, str]) -> str:
-    """The key of the options. Raises ModelError, without the key, when no header can hold it."""
+    """Return the key of the options. Raises ModelError, without the key, if no header can hold it."""
     return endpoint.checked_key(options.get("api_key", ""), ModelError)
 
 
 def required(options: Mapping[str, str], name: str) -> str:
-    """An option that has no default. Raises InvalidValueError when it is missing."""
+    """Return an option that has no default. Raises InvalidValueError if it is missing."""
     if not options.get(name):
         raise InvalidValueError(f"the model needs `{name}`", hint=f"holdfast distil use ... {name}=VALUE")
     return options[name]
 
 
 def count(value: object) -> int:
-    """A number of tokens from an answer; 0 for what is none."""
+    """Return a number of tokens from an answer; 0 if it is no number."""
     return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0

@@ -1,7 +1,7 @@
-"""The user's own agent program in headless mode: its account, its model, no tools, our hooks off.
+"""Runs the user's own agent program in headless mode: its account, its model, no tools, our hooks off.
 
 Option `command`: the program and its arguments as a JSON list, as `ports.host.Headless` describes them; options
-`answer` and `cost`: the fields of its JSON output. Bootstrap fills them in from the host's profile.
+`answer` and `cost`: the fields of its JSON output. Bootstrap takes them from the host's profile.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ LOGIN_WORDS = ("log in", "login", "sign in", "authenticate", "api key", "unautho
 
 
 class Agent:
-    """One run of the program for each prompt, in an empty folder, where no repository's files speak to it."""
+    """Runs the program once for each prompt, in an empty folder, where it reads no repository's files."""
 
     def __init__(self, options: Mapping[str, str]) -> None:
         self._command = _command(required(options, "command"))
@@ -34,7 +34,7 @@ class Agent:
         self.id = options.get("id") or os.path.basename(self._command[0])
 
     def complete(self, prompt: str, timeout_s: float) -> Completion:
-        """The agent's answer. Raises ModelError, also for a program that asks for a login or writes too much."""
+        """Return the agent's answer. Raises ModelError, also if the program asks for a login or writes too much."""
         with tempfile.TemporaryDirectory(prefix="holdfast-") as folder:
             answer_file = os.path.join(folder, "answer.txt")
             command = [word.replace("{answer}", answer_file) for word in self._command]
@@ -83,7 +83,7 @@ class Agent:
         try:
             document = json.loads(out)
         except (ValueError, RecursionError):
-            raise ModelError(f"{self.id} answered something that is not JSON") from None
+            raise ModelError(f"the answer of {self.id} is not JSON") from None
         text, cost = _field(document, self._answer), _field(document, self._cost)
         if not isinstance(text, str):
             raise ModelError(f"{self.id} answered no text")
@@ -98,12 +98,12 @@ class Agent:
 
 
 def make(options: Mapping[str, str]) -> LanguageModel:
-    """The agent those options describe; nothing is started yet. Raises InvalidValueError."""
+    """Return the agent for those options; nothing is started yet. Raises InvalidValueError."""
     return Agent(options)
 
 
 def _kill(child: subprocess.Popen[bytes]) -> None:
-    """End the program and what it started."""
+    """End the program and the processes it started."""
     try:
         os.killpg(child.pid, signal.SIGKILL)
     except (OSError, AttributeError):  # already gone, or Windows

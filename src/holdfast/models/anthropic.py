@@ -29,7 +29,7 @@ class Anthropic:
         self.id = f"{self._model}@{host_of(self._url)}"
 
     def complete(self, prompt: str, timeout_s: float) -> Completion:
-        """The model's answer. Raises ModelError."""
+        """Return the model's answer. Raises ModelError."""
         question = {
             "model": self._model,
             "max_tokens": MAX_OUTPUT_TOKENS,
@@ -50,5 +50,5 @@ class Anthropic:
 
 
 def make(options: Mapping[str, str]) -> LanguageModel:
-    """The model those options describe; nothing is sent yet. Raises InvalidValueError or ModelError."""
+    """Return the model for those options; nothing is sent yet. Raises InvalidValueError or ModelError."""
     return Anthropic(options)

@@ -29,7 +29,7 @@ class Ollama:
         self.id = f"{self._model}@{host_of(self._url)}"
 
     def complete(self, prompt: str, timeout_s: float) -> Completion:
-        """The model's answer. Raises ModelError."""
+        """Return the model's answer. Raises ModelError."""
         question = {
             "model": self._model,
             "stream": False,
@@ -51,5 +51,5 @@ class Ollama:
 
 
 def make(options: Mapping[str, str]) -> LanguageModel:
-    """The model those options describe; nothing is sent yet. Raises InvalidValueError."""
+    """Return the model for those options; nothing is sent yet. Raises InvalidValueError."""
     return Ollama(options)

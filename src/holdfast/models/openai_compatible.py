@@ -30,7 +30,7 @@ class OpenAICompatible:
         self.id = f"{self._model}@{host_of(self._url)}"
 
     def complete(self, prompt: str, timeout_s: float) -> Completion:
-        """The model's answer. Raises ModelError."""
+        """Return the model's answer. Raises ModelError."""
         question = {"model": self._model, "messages": [{"role": "user", "content": prompt}]}
         answer = post(self._url, question, self._headers, timeout_s)
         try:
@@ -49,5 +49,5 @@ class OpenAICompatible:
 
 
 def make(options: Mapping[str, str]) -> LanguageModel:
-    """The model those options describe; nothing is sent yet. Raises InvalidValueError or ModelError."""
+    """Return the model for those options; nothing is sent yet. Raises InvalidValueError or ModelError."""
     return OpenAICompatible(options)

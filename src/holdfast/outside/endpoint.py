@@ -1,6 +1,6 @@
 """One URL that answers JSON to JSON over HTTP: limits of time and size, retries, errors without secrets.
 
-httpx is imported at the first call, never before. A redirect is not followed: it would carry the key elsewhere.
+httpx is imported at the first call, never before. Redirects are not followed: they would send the key elsewhere.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from holdfast.errors import HoldfastError
 
 RETRIED = (408, 409, 425, 429, 500, 502, 503, 504)
-"""Statuses that may pass: asked again after a while."""
+"""Statuses that may be temporary; the request is repeated after a while."""
 
 FIRST_WAIT_S = 0.5
 """Seconds to wait after the first try; it doubles after each further one."""
@@ -30,7 +30,7 @@ LONGEST_WAIT_S = 30.0
 
 
 class NoAnswerError(Exception):
-    """Why the last try failed, in a way that may pass."""
+    """Why the last try failed, if another try may succeed."""
 
     def __init__(self, why: str, status: int = 0, retry_after: str = "") -> None:
         super().__init__(why)
@@ -41,18 +41,18 @@ class NoAnswerError(Exception):
 
 
 class LateError(NoAnswerError):
-    """There was no whole answer in time."""
+    """There was no complete answer in time."""
 
     def __init__(self) -> None:
         super().__init__("not in time")
 
 
 class Endpoint:
-    """One URL that answers JSON to JSON. A sub-class names its error and words what stays without an answer.
+    """One URL that answers JSON to JSON. A subclass names its error class and words the final failure.
 
-    A request that fails in a way that may pass is repeated: the wait doubles each time, less a random part of up to a
-    half, or is what the server's Retry-After says; one that asks for more than 30 s is not waited for. Messages of the
-    errors raised never hold the key, a login in the URL or the request's text.
+    A temporary failure is repeated: the wait doubles each time, less a random part of up to a half, or follows the
+    server's Retry-After; a request for more than 30 s ends the tries. Messages of the errors raised never hold the key,
+    a login in the URL or the request's text.
     """
 
     error: type[HoldfastError]
@@ -72,13 +72,13 @@ class Endpoint:
         self._chance = chance
 
     def no_answer(self, failure: NoAnswerError, limit_s: float) -> HoldfastError:
-        """The error for a request whose last try failed so."""
+        """Return the error for a request whose last try failed in this way."""
         raise NotImplementedError
 
     def ask(self, question: Mapping[str, Any], limit_s: float, longest: int, tries: int) -> dict[str, Any]:
-        """The JSON object answered, of at most `longest` bytes. Raises `error` when there is none.
+        """Return the JSON object answered, of at most `longest` bytes. Raises `error` if there is none.
 
-        `limit_s` is how long one try may take in all, connecting included.
+        `limit_s` limits one try in all, connecting included.
         """
         attempt = 0
         while True:
@@ -93,7 +93,7 @@ class Endpoint:
             self._sleep(pause_s)
 
     def _exchange(self, question: Mapping[str, Any], until: float, longest: int) -> tuple[int, bytes]:
-        """Status and body, whole by the monotonic instant `until` and no longer than that."""
+        """Return status and body, complete by the monotonic instant `until`."""
         import httpx
 
         timeout = max(0.001, until - time.monotonic())
@@ -111,7 +111,7 @@ class Endpoint:
         except httpx.HTTPError as exc:
             raise NoAnswerError(failure_words(exc)) from None
         except (httpx.InvalidURL, ImportError, ValueError) as exc:
-            # a proxy's address that is none, a SOCKS proxy without its package: their words may hold a login
+            # an invalid proxy address, a SOCKS proxy without its package: the exceptions' texts may hold a login
             hint = "check `url` and the proxy variables"
             raise self.error(f"{self.host} cannot be asked: {failure_words(exc)}", hint=hint) from None
 
@@ -135,14 +135,14 @@ class Endpoint:
         try:
             answer = loads(body)
         except (ValueError, RecursionError):
-            raise self.error(f"{self.host} answered something that is not JSON", hint="check `url`") from None
+            raise self.error(f"the answer of {self.host} is not JSON", hint="check `url`") from None
         if not isinstance(answer, dict):
             raise self.error(f"{self.host} answered no JSON object", hint="check `url`")
         return answer
 
 
 def checked_key(key: str, error: type[HoldfastError]) -> str:
-    """The key without blanks around it. Raises `error`, without the key, when no header can hold it."""
+    """Return the key without blanks around it. Raises `error`, without the key, if no header can hold it."""
     key = key.strip()
     if not key.isascii() or not (key.isprintable() or not key):
         raise error("the key holds characters that no key has", hint="check the variable that `api_key_env` names")
@@ -150,13 +150,13 @@ def checked_key(key: str, error: type[HoldfastError]) -> str:
 
 
 def bearer(key: str, error: type[HoldfastError]) -> dict[str, str]:
-    """The header that carries the key, if there is one. Raises `error` as `checked_key` does."""
+    """Return the header that carries the key, if there is one. Raises `error` as `checked_key` does."""
     key = checked_key(key, error)
     return {"Authorization": f"Bearer {key}"} if key else {}
 
 
 def backoff_s(attempt: int, retry_after: str = "") -> float:
-    """Seconds to wait after that many attempts: what a Retry-After asks for, else 0.5, 1, 2, ..., at most 30.
+    """Return the seconds to wait after that many attempts: Retry-After's value, else 0.5, 1, 2, ..., at most 30.
 
     Source: RFC 9110, section 10.2.3: seconds, or a date.
     """
@@ -176,10 +176,10 @@ def _until(date: str, usual: float) -> float:
 
 
 def _within(limit_s: float, ask: Callable[[float], tuple[int, bytes]]) -> tuple[int, bytes]:
-    """What `ask` returns or raises, given the instant it has time until; LateError when it has not ended by then.
+    """Return or raise what `ask` does, given its end instant; raise LateError if it has not ended by then.
 
-    httpx limits the wait for each packet, not for all of them. So it runs in a thread: one that is too late is left
-    alone and ends with the next packet.
+    httpx limits the wait for each packet, not for all of them. So `ask` runs in a thread; a late one is abandoned and
+    ends with its next packet.
     """
     from concurrent.futures import Future
 

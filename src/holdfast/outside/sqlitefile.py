@@ -1,4 +1,4 @@
-"""Other programs' SQLite files, read while those run and without a trace: nothing is written or left beside them."""
+"""Reads other programs' SQLite files while those run, without a trace: nothing is written, or left beside them."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ LOG, INDEX, JOURNAL = "-wal", "-shm", "-journal"
 
 
 class ForeignDatabase:
-    """An open database of another program. What cannot be read is raised as the opener's `refuse` words it."""
+    """An open database of another program. A read error is raised as the opener's `refuse` words it."""
 
     def __init__(self, sql: sqlite3.Connection, refuse: Refuse) -> None:
         self._sql = sql
         self._refuse = refuse
 
     def columns(self, table: str) -> frozenset[str]:
-        """The names of a table's columns; none when there is no such table."""
+        """Return the names of a table's columns; none if there is no such table."""
         return frozenset(row[0] for row in self.rows("SELECT name FROM pragma_table_info(?)", table))
 
     def rows(self, query: str, *values: object) -> Iterator[tuple[Any, ...]]:
-        """The rows of a query that only reads."""
+        """Yield the rows of a query that only reads."""
         try:
             yield from self._sql.execute(query, values)
         except sqlite3.Error as exc:
@@ -42,11 +42,11 @@ class ForeignDatabase:
 
 @contextmanager
 def open_database(path: str, refuse: Refuse) -> Iterator[ForeignDatabase]:
-    """The database as it is now, with what stands in its journals. Raises OSError, or what `refuse` makes of a reason.
+    """Open the database as it is now, with its journals. Raises OSError, or the error that `refuse` makes of a reason.
 
-    Without a journal no one is writing, and the file is opened immutable. With a write-ahead log and its index it is
-    shared with the program that has it open. Any other journal would make SQLite write beside the file: a copy of both
-    is read.
+    Without a journal nobody is writing, and the file is opened immutable. With a write-ahead log and its index it is
+    shared with the program that has it open. Any other journal would make SQLite write beside the file, so a copy of
+    both is read.
     """
     os.stat(path)
     uri = Path(path).absolute().as_uri()

@@ -1,8 +1,8 @@
-"""What a branch's sessions learnt, changed and gave up: for the description of a pull request.
+"""Summarises what a branch's sessions learnt, changed and retired, for the description of a pull request.
 
-Two sources are joined. The lesson files that the branch changed are read from git, so that a machine without a memory
-can tell them. The memory tells what its own sessions on the branch did, shared or not. Private lessons, the user's own
-and those that nobody vouched for are left out: a pull request is public.
+Two sources are joined. Lesson files that the branch changed are read from git, so a machine without a memory can report
+them. The memory adds what its own sessions on the branch did, shared or not. Private lessons, the user's own, and those
+that nobody vouched for are left out: a pull request is public.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 FOLDER = ".holdfast/lessons"
 SECTIONS = {"new": "New", "revised": "Revised", "retired": "No longer valid", "refuted": "Learnt and refuted"}
 MARKER = "<!-- holdfast pr -->"
-"""The first line of the summary: a job finds its own comment by it."""
+"""The first line of the summary, by which a job finds its own comment."""
 TELLING = ("active", "probation")
 CHANGES_AT_MOST = 5_000
 """Changes of the project, the latest, among which those of the branch are looked for."""
@@ -43,7 +43,7 @@ SECOND = timedelta(seconds=1)
 
 
 class Row(Frozen):
-    """One lesson that the branch brought, changed or ended. Texts are one redacted line each."""
+    """One lesson that the branch added, changed or ended. Texts are one redacted line each."""
 
     verb: str
     """One of `SECTIONS`."""
@@ -51,17 +51,17 @@ class Row(Frozen):
     insight: str
     why: str = ""
     before: str = ""
-    """The rule that a revised one replaces."""
+    """The rule that a revised lesson replaces."""
     anchors: tuple[str, ...] = ()
     """`path` or `path::symbol`."""
     source: str = ""
-    """Who said it or what found it."""
+    """Who said it, or what found it."""
     file: str = ""
-    """The lesson's file, where it is shared; relative to the project's root."""
+    """The lesson's file, if shared; relative to the project's root."""
     lesson: str = ""
     """Its id in the memory or in its file."""
     doubt: str = ""
-    """Why its words may not be believed, e.g. because they address the agent; empty for no reason."""
+    """Why its words may be untrustworthy, e.g. because they address the agent; empty if there is no reason."""
 
 
 class Summary(Frozen):
@@ -78,10 +78,10 @@ class Summary(Frozen):
 
 
 def summarise(branches: Branches, head: str, base: str, memory: tuple[Parts, Place] | None = None) -> Summary:
-    """The summary of `base...head`, from the files and, where there is one, from the memory.
+    """Return the summary of `base...head`, from the files and, if given, from the memory.
 
-    `base` is what a person calls it; empty: the main line. Raises InvalidValueError where git does not know both and a
-    commit that they have in common.
+    `base` is a name that a person uses; empty means the main line. Raises InvalidValueError unless git knows both and a
+    common commit.
     """
     lines = [branches.resolve(base)] if base else branches.main_commits() or []
     if not all(lines) or not lines or not head:
@@ -95,7 +95,10 @@ def summarise(branches: Branches, head: str, base: str, memory: tuple[Parts, Pla
     rows, problems = _from_files(branches, fork, head)
     waiting = 0
     if memory is not None:
-        times = (branches.time(fork), branches.created(memory[1].branch))  # a rebase moves the fork, not the sessions
+        times = (
+            branches.time(fork),
+            branches.created(memory[1].branch),
+        )  # the earlier of both: a rebase moves the fork, but not the sessions
         own, waiting = _from_memory(*memory, min(filter(None, times), default=None))
         files = {duplicate_key(row.insight) for row in rows}
         rows += [row for row in own if duplicate_key(row.insight) not in files]
@@ -105,7 +108,7 @@ def summarise(branches: Branches, head: str, base: str, memory: tuple[Parts, Pla
 
 
 def render_markdown(summary: Summary) -> str:
-    """The summary as Markdown that begins with `MARKER`."""
+    """Return the summary as Markdown that begins with `MARKER`."""
     lines = [MARKER, "## What this branch taught", ""]
     if not summary.rows:
         lines.append("No lesson is new, revised or retired.")
@@ -141,7 +144,7 @@ def _from_files(branches: Branches, fork: str, head: str) -> tuple[list[Row], li
             continue
         content = branches.file(head, file)
         if content is None:
-            continue  # a file that is gone says nothing
+            continue  # a deleted file ends no lesson
         after, before = parse(path, content), parse(path, branches.file(fork, file) or b"")
         if isinstance(after, Problem):
             problems.append(after)
@@ -177,7 +180,7 @@ def _row_of_files(document: Document, old: Document, file: str, is_new: bool) ->
 
 
 def _short(file: str) -> str:
-    """The name of a lesson's file without its ending."""
+    """Return the name of a lesson's file without its ending."""
     return file.rpartition("/")[2].removesuffix(".md")
 
 
@@ -185,7 +188,7 @@ def _short(file: str) -> str:
 
 
 def _from_memory(parts: Parts, place: Place, begun: datetime | None) -> tuple[list[Row], int]:
-    """Rows of the lessons that sessions on the place's branch changed since then, and how many of them wait."""
+    """Return rows of lessons that sessions on the location's branch changed since then, and how many of them wait."""
     if not place.branch or begun is None:
         return [], 0
     where = LogFilter(project=place.project.id, limit=CHANGES_AT_MOST)
@@ -225,7 +228,7 @@ def _row_of_memory(parts: Parts, lesson: Lesson, before: Lesson | None) -> Row |
     elif lesson.state == "retired" and before is None and lesson.provenance.session:
         verb = "refuted"
     else:
-        return None  # a forgotten lesson is shown by its file alone, without its words
+        return None  # only its file shows a forgotten lesson, without its words
     source = lesson.provenance
     return Row(
         verb=verb,
@@ -240,7 +243,7 @@ def _row_of_memory(parts: Parts, lesson: Lesson, before: Lesson | None) -> Row |
 
 
 class _Sessions:
-    """Which lessons are of the place's branch: staged on it, anchored there, or seen in a session on it."""
+    """Decides which lessons belong to the branch: staged on it, anchored there, or seen in a session on it."""
 
     def __init__(self, parts: Parts, place: Place) -> None:
         self._parts = parts
@@ -248,14 +251,14 @@ class _Sessions:
         self._known: dict[SessionId, bool] = {}
 
     def has(self, lesson: Lesson) -> bool:
-        """Whether the lesson is of the branch."""
+        """Return whether the lesson belongs to the branch."""
         branch = self._place.branch
         if branch in (lesson.scope.branch, *(anchor.branch for anchor in lesson.anchors)):
             return True
         return any(map(self._was_on, {lesson.provenance.session, *lesson.sessions_seen} - {""}))
 
     def _was_on(self, session: SessionId) -> bool:
-        """Whether the session began or ended on the branch."""
+        """Return whether the session began or ended on the branch."""
         if session not in self._known:
             where = EventFilter(project=self._place.project.id, session=session, limit=1)
             find = self._parts.store.find_events
@@ -265,7 +268,7 @@ class _Sessions:
 
 
 def _get(parts: Parts, lesson: LessonId, as_of: datetime | None = None) -> Lesson | None:
-    """The lesson as it was known then; None for one that was not, or that was erased."""
+    """Return the lesson as it was known then; None if it did not exist, or was erased."""
     try:
         return parts.store.get([lesson], as_of)[0]
     except LessonNotFoundError:
@@ -277,7 +280,7 @@ def _place(path: str, symbol: str) -> str:
 
 
 def _source(trust: str, person: str, detector: str, host: str) -> str:
-    """Who said it or what found it, e.g. `said by Ada` or `found by fail_fix in claude-code`."""
+    """Return who said it or what found it, e.g. `said by Ada` or `found by fail_fix in claude-code`."""
     if trust == "person":
         return publishable(f"said by {person or 'a person'}")
     origin = f"found by {detector.partition('/')[0]}" if detector else "stated by an agent" if trust == "agent" else ""

@@ -1,4 +1,4 @@
-"""Folders that lessons are about, in few groups: which rules files with a scope of paths there are."""
+"""Groups the folders of lessons, to decide which rules files with a scope of paths there are."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def common_folder(folders: Iterable[str]) -> str:
-    """The deepest folder that holds them all, with forward slashes; empty for the root."""
+    """Return the deepest folder that contains them all, with forward slashes; empty for the root."""
     common: list[str] | None = None
     for folder in folders:
         names = folder.split("/") if folder else []
@@ -22,10 +22,10 @@ def common_folder(folders: Iterable[str]) -> str:
 
 
 def group_folders(folders: Sequence[str], costs: Sequence[int], most: int, budget: int) -> list[Group]:
-    """At most `most` folders, by name, each with the positions of those of `folders` in it; the root is in no group.
+    """Return at most `most` folders, by name, each with the positions of its members in `folders`, without the root.
 
-    One group a top folder, named by the deepest folder that holds all of it; a group that costs more than the budget
-    is parted by its sub-folders while there is room. Of too many, those with most members stay.
+    There is one group a top folder, named by the deepest folder that contains all of it. A group that costs more than
+    the budget is split by its sub-folders while there is room. If there are too many, those with most members stay.
     """
     groups = _parted("", [at for at, folder in enumerate(folders) if folder], folders)
     while parted := _part_dearest(groups, folders, costs, most, budget):
@@ -36,7 +36,7 @@ def group_folders(folders: Sequence[str], costs: Sequence[int], most: int, budge
 def _part_dearest(
     groups: list[Group], folders: Sequence[str], costs: Sequence[int], most: int, budget: int
 ) -> list[Group]:
-    """The groups with the most expensive one that can be divided split into its parts; empty when there is none."""
+    """Return the groups with the most expensive divisible one split; empty if there is none."""
     priced = sorted((-sum(costs[at] for at in members), name, members) for name, members in groups)
     for cost, name, members in priced:
         parts = _parted(name, members, folders)
@@ -46,7 +46,7 @@ def _part_dearest(
 
 
 def _parted(above: str, members: Iterable[int], folders: Sequence[str]) -> list[Group]:
-    """The members by the folder below `above` that they are in; those in `above` itself are one group."""
+    """Return the members by their folder below `above`; those in `above` itself are one group."""
     skipped = len(above) + 1 if above else 0
     inside_of: dict[str, list[int]] = {}
     for at in members:

@@ -1,7 +1,7 @@
-"""Publication: what of the memory may be written into a project's own files, and in what words.
+"""Decides which lessons may be written into a project's own files, and in which words.
 
-A file in a project is read by others and by other programs: only what is the project's own, holds, and cannot be taken
-for an instruction, a comment or a reference.
+Others read a project's files, and other programs do too. So a lesson is written only if it is the project's own and
+still valid, and its text must not work as an instruction, a comment or a reference.
 """
 
 from __future__ import annotations
@@ -32,21 +32,21 @@ _REFERENCE = re.compile(r"(?<![\w`/.@])@(?=[\w~./$\\])[^\s`]+")
 
 
 class Withheld(Frozen):
-    """A lesson that would be of use, but must not be written, and why."""
+    """A useful lesson that must not be written, and why."""
 
     lesson: Lesson
     reason: str
 
 
 def is_public(lesson: Lesson, place: Place, seen: Collection[LessonId] | None) -> bool:
-    """Whether it is the project's own, not private, and, where it is staged on a branch, `seen` here."""
+    """Return whether it is the project's own, not private, and, if staged on a branch, `seen` here."""
     scope = lesson.scope
     is_here = not scope.branch or lesson.id in (seen or ())
     return not lesson.private and scope.project == place.project.id and is_here
 
 
 def reason_against(lesson: Lesson, verdicts: Sequence[Verdict], standing: Standing) -> str:
-    """Why a lesson may not be written; empty when it may."""
+    """Return why a lesson may not be written; empty if it may."""
     texts = (lesson.title, lesson.insight, lesson.why, lesson.how, lesson.command, lesson.error_signature)
     doubt = next(filter(None, map(suspicion, texts)), "")
     if doubt:
@@ -54,11 +54,11 @@ def reason_against(lesson: Lesson, verdicts: Sequence[Verdict], standing: Standi
     stale = next((verdict for verdict in verdicts if verdict.freshness in STALE), None)
     if stale:
         return f"{stale.anchor.path}: {stale.words or stale.freshness}"
-    return "it did harm" if standing.is_harmful else ""
+    return "it was harmful in sessions" if standing.is_harmful else ""
 
 
 def outcomes_of(parts: Parts, place: Place) -> dict[LessonId, list[Outcome]]:
-    """What became of each of the project's lessons that was shown."""
+    """Return the outcomes of the project's lessons, by lesson."""
     outcomes: dict[LessonId, list[Outcome]] = {}
     for outcome in parts.store.find_records(Outcome, LogFilter(project=place.project.id, limit=EVERY_LESSON)):
         outcomes.setdefault(outcome.lesson, []).append(outcome)
@@ -66,7 +66,7 @@ def outcomes_of(parts: Parts, place: Place) -> dict[LessonId, list[Outcome]]:
 
 
 def standing_in(parts: Parts, lesson: Lesson, outcomes: Sequence[Outcome]) -> Standing:
-    """The lesson's standing by these outcomes, those before somebody last vouched for it left out."""
+    """Return the lesson's standing by these outcomes, without those before somebody last vouched for it."""
     if not outcomes:
         return Standing()
     changes = parts.store.find_records(Change, LogFilter(lesson=lesson.id, limit=EVERY_LESSON))
@@ -74,12 +74,12 @@ def standing_in(parts: Parts, lesson: Lesson, outcomes: Sequence[Outcome]) -> St
 
 
 def publishable(text: str) -> str:
-    """One redacted line that cannot open a comment, pass for a fence, or have a host read a file."""
+    """Return one redacted line that cannot open a comment, look like a fence, or make a host read a file."""
     return unreferring(clean(redact(text)).replace("<!--", "&lt;!--"))
 
 
 def unreferring(text: str) -> str:
-    """The line with references that hosts follow in rules files (`@file`, `#[[file:…]]`) as code, which none follows.
+    """Return the line with references that hosts follow (`@file`, `#[[file:…]]`) made into code, which none follows.
 
     Sources: Claude Code's, Gemini CLI's and Kiro's documentation of their rules files, 2026-11-21.
     """

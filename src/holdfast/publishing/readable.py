@@ -1,4 +1,4 @@
-"""Lessons as one Markdown text for people: grouped by kind, each with its reason, remedy and standing."""
+"""Renders lessons as one Markdown text for people, grouped by kind, each with its reason, remedy and standing."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def render_markdown(lessons: Sequence[Lesson], heading: str) -> Iterator[str]:
-    """The text's lines, redacted anew, without private lessons; kinds in their usual order, then as they come."""
+    """Yield the text's lines, redacted again, without private lessons; kinds in their usual order."""
     from holdfast.text.redaction import redact
 
     yield f"# {heading}"
@@ -53,7 +53,7 @@ def _standing(lesson: Lesson) -> Iterator[str]:
 
 
 def _longest_run(text: str) -> int:
-    """Length of the longest run of backticks."""
+    """Return the length of the longest run of backticks."""
     longest = run = 0
     for char in text:
         run = run + 1 if char == "`" else 0

@@ -1,9 +1,9 @@
-"""Rules: what of the memory stands in the rules files of hosts, where no hook delivers it: which lessons, where, how.
+"""Compiles rules files for hosts: which lessons they contain, in which file, and in which form.
 
-Active lessons of the project that the code bears out as it is now; those that drifted are left out. What is about one
-folder goes to a file for that folder where the host can tell paths apart, the rest to a block or file that is always
-read, both within a budget. A lesson stands in one file that a host reads, and never where it was imported from. The
-same memory and code make the same text, whenever it is asked: nothing of the clock is in it.
+They contain active lessons of the project that match the current code; drifted ones are left out. A lesson about one
+folder goes to a file for that folder if the host supports paths; all others go to a block or file that is always read,
+each within a budget. A host reads a lesson in only one file, and never besides the file it was imported from. The same
+memory and code give the same text at any time: nothing depends on the clock.
 """
 
 from __future__ import annotations
@@ -47,13 +47,13 @@ if TYPE_CHECKING:
     from holdfast.ports.parts import Parts
 
 KINDS = tuple(kind for kind, profile in KIND_PROFILES.items() if profile.rules_order)
-"""Kinds of lessons that are rules to whoever works here."""
+"""Kinds of lessons that are rules for whoever works here."""
 ALWAYS_TOKENS, SCOPED_TOKENS = 1_000, 600
 """Most tokens of a text that is always read, and of a file for one folder."""
 SCOPES_MOST = 10
 """Most files for one folder each, for one host."""
 MARK = "<!-- holdfast:begin rules (kept by holdfast; edits here are lost) -->"
-"""The first line after the front matter of a file of ours; the importers leave out what follows it."""
+"""The first line after the front matter of a file of ours; importers ignore what follows it."""
 SLUG_LIMIT = 60
 
 
@@ -62,9 +62,9 @@ class Outlet(Frozen):
 
     host: str
     target: RulesTarget
-    """With links followed in its file's name."""
+    """The target, with links in its file's name resolved."""
     reads: tuple[str, ...]
-    """All files with rules that the host reads, `*` for any name."""
+    """All files with rules that the host reads; `*` for any name."""
 
 
 class Budget(Frozen):
@@ -78,7 +78,7 @@ DEFAULT = Budget()
 
 
 class RulesFile(Frozen):
-    """One file: all of it, or the block of ours in it."""
+    """One file: completely ours, or the block of ours in it."""
 
     file: str
     """Relative to the project's root, with forward slashes."""
@@ -91,13 +91,13 @@ class RulesFile(Frozen):
 
 
 class Rules(Frozen):
-    """What stands in the project's rules files."""
+    """The contents of the project's rules files."""
 
     files: tuple[RulesFile, ...] = ()
     withheld: tuple[Withheld, ...] = ()
     """Lessons that must not be written, and why."""
     unfit: tuple[LessonId, ...] = ()
-    """Lessons for which no file had room."""
+    """Lessons that did not fit into any file."""
 
 
 class _Entry(Frozen):
@@ -107,23 +107,25 @@ class _Entry(Frozen):
     line: str
     tokens: int
     folder: str
-    """The deepest folder that holds all it is about; empty for the root, and when it is about no file."""
+    """The deepest folder that contains all its files; empty for the root, and if it is about no file."""
 
 
 def compile_rules(
     parts: Parts, place: Place, outlets: Sequence[Outlet], budget: Budget = DEFAULT, own: bool = False
 ) -> Rules:
-    """The rules files of those hosts, by name; with `own` also what holds for the user in all projects.
+    """Return the rules files of those hosts, by name; with `own` also the user's lessons for all projects.
 
-    Never a private lesson. Lessons are chosen by worth: pinned first, then those that helped more often than they
-    hurt, that were met in more sessions, that are trusted, certain and weighty, and the newer ones.
+    Private lessons are never included. Lessons are chosen by worth: pinned first, then by more help than harm, by more
+    sessions, by trust, confidence and salience, and newer ones first.
     """
     entries, withheld = _entries(parts, place, own)
     sharing: dict[str, list[Outlet]] = {}
     for outlet in outlets:
         sharing.setdefault(outlet.target.file, []).append(outlet)
     files: list[RulesFile] = []
-    for name in sorted(sharing, key=lambda name: ("{slug}" in name, name)):  # a file for a folder tells what is left
+    for name in sorted(
+        sharing, key=lambda name: ("{slug}" in name, name)
+    ):  # plain blocks first; files with a slug get what those leave out
         untold = [entry for entry in entries if not _is_told(entry, sharing[name], files)]
         write = _whole_files if "{slug}" in name else _block
         files += write(sharing[name], untold, budget)
@@ -139,7 +141,7 @@ def compile_rules(
 
 
 def is_read(file: str, reads: Iterable[str]) -> bool:
-    """Whether a host that reads those files reads that one; `{slug}` stands for any name."""
+    """Return whether a host that reads those files reads that one; `{slug}` stands for any name."""
     name = file.replace("{slug}", "always")
     return any(fnmatchcase(name, pattern) for pattern in reads)
 
@@ -149,7 +151,7 @@ def _with_readers(file: RulesFile, outlets: Iterable[Outlet]) -> RulesFile:
 
 
 def _entries(parts: Parts, place: Place, own: bool) -> tuple[list[_Entry], list[Withheld]]:
-    """The lessons that may be written, best first, and those that must not."""
+    """Return the lessons that may be written, best first, and those that must not."""
     where = LessonFilter(project=place.project.id, states=("active",), kinds=KINDS, limit=EVERY_LESSON)
     now, seen = parts.clock.now(), seen_here(parts, place)
     lessons = [
@@ -174,7 +176,7 @@ def _entries(parts: Parts, place: Place, own: bool) -> tuple[list[_Entry], list[
 
 
 def _doubt(lesson: Lesson, verdicts: Sequence[Verdict]) -> str:
-    """Why a lesson is no standing rule: what it is about could not be compared, or it says nothing."""
+    """Return why a lesson is no rule: its code could not be compared, or it has no text."""
     unsure = next((verdict for verdict in verdicts if verdict.freshness == "unverified"), None)
     if unsure:
         return unsure.words or f"{unsure.anchor.path}: not verified"
@@ -195,7 +197,7 @@ def _worth(lesson: Lesson, standing: Standing) -> tuple[Any, ...]:
 
 
 def _entry(lesson: Lesson, verdicts: Sequence[Verdict]) -> _Entry:
-    """The lesson's line, with what moved named by its new place."""
+    """Return the lesson's line, with moved code named by its new place."""
     anchors = tuple(verdict.anchor for verdict in verdicts)
     shown = replace(
         lesson,
@@ -212,14 +214,14 @@ def _entry(lesson: Lesson, verdicts: Sequence[Verdict]) -> _Entry:
 
 
 def _fixed_part(glob: str) -> str:
-    """The folder that a pattern's files are all in: `src/db` of `src/db/**/*.sql`."""
+    """Return the folder that contains all of a pattern's files: `src/db` for `src/db/**/*.sql`."""
     names = glob.split("/")[:-1]
     wild = (at for at, name in enumerate(names) if any(mark in name for mark in "*?[{"))
     return "/".join(names[: next(wild, len(names))])
 
 
 def _is_told(entry: _Entry, sharing: Sequence[Outlet], files: Sequence[RulesFile]) -> bool:
-    """Whether each of the hosts is told by another file: by one of ours, or by the one it was imported from."""
+    """Return whether each of the hosts reads the lesson elsewhere: in a file of ours, or where it was imported from."""
     origin = entry.lesson.provenance.origin.partition("#")[0].replace("%23", "#")
     if origin and any(is_read(origin, outlet.reads) for outlet in sharing):
         return True
@@ -236,7 +238,7 @@ def _block(sharing: Sequence[Outlet], entries: Sequence[_Entry], budget: Budget)
 
 
 def _whole_files(sharing: Sequence[Outlet], entries: Sequence[_Entry], budget: Budget) -> Iterator[RulesFile]:
-    """The file that is always read, and one a folder where the host can tell paths apart."""
+    """Yield the file that is always read, and one for each folder if the host supports paths."""
     target, room = sharing[0].target, budget.scoped - _FRAME_TOKENS
     groups = []
     if "{globs}" in target.front_matter:
@@ -268,7 +270,7 @@ def _rules_file(name: str, text: str, taken: Sequence[_Entry], whole: bool = Fal
 
 
 def _fit(entries: Sequence[_Entry], tokens: int, chars: int = 0) -> list[_Entry]:
-    """The best entries that there is room for, in the order they are written: by kind, the older first."""
+    """Return the best entries that fit, in the order in which they are written: by kind, older first."""
     taken, spent, length = [], 0, 0
     for entry in entries:
         longer = length + len(entry.line) + 1
@@ -279,7 +281,7 @@ def _fit(entries: Sequence[_Entry], tokens: int, chars: int = 0) -> list[_Entry]
 
 
 def _text(title: str, taken: Sequence[_Entry]) -> str:
-    """The lessons, fenced and attributed; blank lines let Markdown show them as a list."""
+    """Return the lessons, fenced and attributed; blank lines make Markdown show them as a list."""
     lines = [entry.line for entry in taken]
     return "\n".join([title, "", OPENING, "", f"{INTRODUCTION} {_MORE}", "", *lines, "", CLOSING])
 
@@ -291,7 +293,7 @@ _FRAME_CHARS = len(_text(MARK, ())) + 200
 
 
 def _front_matter(target: RulesTarget, folder: str) -> str:
-    """The target's, filled in; of the file that is always read, its own."""
+    """Return the target's front matter for the folder, or for the file that is always read."""
     plain = _plain(folder)
     described = "Notes from earlier sessions" + (f" on {plain}" if folder else "")
     globs = dumps([f"{plain}/**"]) if target.globs == "list" else f"{plain}/**"
@@ -300,13 +302,13 @@ def _front_matter(target: RulesTarget, folder: str) -> str:
 
 
 def _plain(folder: str) -> str:
-    """The folder as every host's globs and front matter take it: characters that mean something there become `?`."""
+    """Return the folder in a form that every host's globs and front matter accept: special characters become `?`."""
     plain = "".join(c if c.isalnum() or c in "_-./+~ " else "?" for c in folder)
     return plain if plain[:1].isalnum() or plain[:1] in "._" else "?" + plain[1:]
 
 
 def _slugs(folders: Sequence[str]) -> dict[str, str]:
-    """A file name's part for each folder: `src-app`; with a digest where that is not plain, or not one folder's."""
+    """Return a part of the file name for each folder: `src-app`, with a digest unless it is plain and unique."""
     plain = {
         folder: "".join(c if c.isascii() and (c.isalnum() or c in "_.") else "-" for c in folder.lower())
         for folder in folders

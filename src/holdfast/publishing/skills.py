@@ -1,8 +1,8 @@
-"""Skills: procedural lessons that recur, compiled into Agent Skills (agentskills.io): one SKILL.md a subject.
+"""Skills: recurring procedural lessons, compiled into Agent Skills (agentskills.io), one SKILL.md a subject.
 
-A subject is a command, else a file, else a folder. It recurs when two lessons are about it, or one was met in three
-sessions, and more than one session is behind it. Only active lessons of the project that the code still bears out are
-written; redacted, and never one that addresses the agent. The same memory makes the same text, whenever it is asked.
+A subject is a command, else a file, else a folder. It recurs if two lessons are about it and come from two sessions, or
+if one lesson was met in three sessions. Only active lessons of the project that still match the code are written; they
+are redacted and never address the agent. The same memory gives the same text at any time.
 """
 
 from __future__ import annotations
@@ -43,26 +43,26 @@ MARK = "<!-- holdfast:skill "
 
 
 class Skill(Frozen):
-    """One SKILL.md, whole."""
+    """One complete SKILL.md."""
 
     name: str
-    """Lower-case letters, digits and hyphens, at most 64: also its folder's name."""
+    """Lower-case letters, digits and hyphens, at most 64; also its folder's name."""
     description: str
     text: str
     lessons: tuple[LessonId, ...]
     sessions: int
-    """How many sessions are behind it."""
+    """How many sessions support it."""
 
 
 class Skills(Frozen):
-    """What a project's lessons compile into."""
+    """The skills of a project's lessons."""
 
     skills: tuple[Skill, ...] = ()
     withheld: tuple[Withheld, ...] = ()
 
 
 class _Met(Frozen):
-    """A lesson, the sessions that bore it out, and where what it is about is now."""
+    """A lesson, the sessions that confirmed it, and where its code is now."""
 
     lesson: Lesson
     sessions: frozenset[str]
@@ -80,12 +80,12 @@ class _Subject(Frozen):
 
     @property
     def sessions(self) -> int:
-        """How many sessions are behind it."""
+        """How many sessions support it."""
         return len({session for entry in self.met for session in entry.sessions})
 
 
 def compile_skills(parts: Parts, place: Place) -> Skills:
-    """The project's skills by name, checked against the code as it is now."""
+    """Return the project's skills by name, checked against the current code."""
     where = LessonFilter(project=place.project.id, states=("active",), kinds=KINDS, limit=EVERY_LESSON)
     seen = seen_here(parts, place)
     lessons = [lesson for lesson in parts.store.find(where) if is_public(lesson, place, seen)]
@@ -107,14 +107,14 @@ def compile_skills(parts: Parts, place: Place) -> Skills:
 
 
 def is_unedited(text: str, place: Place) -> bool:
-    """Whether a SKILL.md was compiled from this project's lessons and nobody has changed it since."""
+    """Return whether a SKILL.md was compiled from this project's lessons and not changed since."""
     body, _, mark = text.replace("\r\n", "\n").rpartition(MARK)
     lessons = mark.partition(" lessons=")[2].partition(" ")[0]
     return f"{MARK}{mark}" == _mark(place, lessons, body)
 
 
 def _sessions(lesson: Lesson, outcomes: Sequence[Outcome]) -> frozenset[str]:
-    """The sessions in which it was seen, heeded or helped; what a person said counts as one of its own."""
+    """Return the sessions in which it was seen, heeded or helped; a person's statement without one counts as one."""
     borne_out = (
         outcome.session for outcome in outcomes if outcome.verdict in ("heeded", "helped") and not outcome.withheld
     )
@@ -123,7 +123,7 @@ def _sessions(lesson: Lesson, outcomes: Sequence[Outcome]) -> frozenset[str]:
 
 
 def _subjects(met: Sequence[_Met]) -> Iterator[_Subject]:
-    """Subjects that recur: commands first, then files, then folders; a lesson is in at most one."""
+    """Yield subjects that recur: commands first, then files, then folders; a lesson is in at most one."""
     taken: set[LessonId] = set()
     for kind, keys in _KEYS.items():
         by_key: dict[str, list[_Met]] = {}
@@ -143,7 +143,7 @@ def _recurs(subject: _Subject) -> bool:
 
 
 def _command_keys(entry: _Met) -> tuple[str, ...]:
-    """The program and its sub-command, without targets."""
+    """Return the program and its sub-command, without targets."""
     words = entry.lesson.command.split()
     names = [word for word in words[:2] if word.replace("-", "").replace("_", "").isalnum()]
     return (" ".join(names),) if names and names[0] == words[0] else tuple(words[:1])
@@ -181,7 +181,7 @@ def _skill(subject: _Subject, names: set[str], place: Place) -> Skill:
 
 
 def _name(subject: _Subject, names: set[str]) -> str:
-    """`running-pytest`, `working-on-src-app-py`; told apart by a number behind it, and by a digest when cut."""
+    """Return a name such as `running-pytest`; a number makes it unique, and a cut name gets a digest."""
     plain = f"{_VERBS[subject.kind]} {subject.key}".lower()
     spelled = "".join(c if c.isascii() and c.isalnum() else "-" for c in plain)
     name = "-".join(filter(None, spelled.split("-")))
@@ -195,7 +195,7 @@ def _name(subject: _Subject, names: set[str]) -> str:
 
 
 def _description(subject: _Subject) -> str:
-    """What it holds and when to use it, in at most 1,024 characters and without tags."""
+    """Return what it contains and when to use it, in at most 1,024 characters and without tags."""
     when = "; ".join(line[0].lower() + line[1:].rstrip(".") for line in _when(subject))
     titles = [publishable(entry.lesson.title).rstrip(".…") for entry in subject.met]
     what = f"What earlier sessions on this code learnt: {'; '.join(titles)}."
@@ -224,7 +224,7 @@ def _body(subject: _Subject) -> Iterator[str]:
 
 
 def _when(subject: _Subject) -> list[str]:
-    """The occasions, a line each."""
+    """Return the occasions, a line each."""
     paths = list(dict.fromkeys(path for entry in subject.met for path in entry.paths))[:PLACES_SHOWN]
     errors = dict.fromkeys(entry.lesson.error_signature for entry in subject.met if entry.lesson.error_signature)
     head = {"command": "Before running", "file": "Before changing", "folder": "Before changing files in"}
@@ -234,7 +234,7 @@ def _when(subject: _Subject) -> list[str]:
 
 
 def _line(entry: _Met) -> str:
-    """`Rule. Why. How. (caveat) [id]`"""
+    """Return the lesson as one line: `Rule. Why. How. (caveat) [id]`."""
     lesson = entry.lesson
     sentences = [text if text[-1] in ".!?…" else f"{text}." for text in map(publishable, _parts(lesson)) if text]
     notes = f" ({publishable(entry.caveat)})" if entry.caveat else ""
@@ -254,7 +254,7 @@ def _cut(text: str, limit: int) -> str:
 
 
 def _mark(place: Place, lessons: str, body: str) -> str:
-    """The last line: whose lessons these are, and what the text before it was when it was written."""
+    """Return the last line: the lessons, and a digest of the text before it as it was written."""
     return f"{MARK}project={_digest(place.project.id)[:12]} lessons={lessons} sha256={_digest(body)} -->\n"
 
 

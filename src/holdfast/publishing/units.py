@@ -1,8 +1,8 @@
-"""Units: a rules file (CLAUDE.md, AGENTS.md, SKILL.md, .cursorrules, …) in addressable parts, to be given by section.
+"""Splits a rules file (CLAUDE.md, AGENTS.md, SKILL.md, .cursorrules, …) into addressable units, to deliver by section.
 
-A unit is one heading with its own text, without the headings below it; a long one is cut between paragraphs, list
-items and lines into numbered parts. Code fences, tables and HTML comments are never cut. Every line that is not blank
-is in exactly one unit, except headings that nothing but other headings follow.
+A unit is one heading with its own text, without the headings below it. A long one is cut between paragraphs, list items
+and lines into numbered parts. Code fences, tables and HTML comments are never cut. Every line that is not blank is in
+exactly one unit, except headings that only other headings follow.
 """
 
 from __future__ import annotations
@@ -46,26 +46,26 @@ LANGUAGES = {
     "php": "php", "java": "java", "swift": "swift", "scala": "scala", "sql": "sql", "css": "css", "html": "html",
     "md": "markdown documentation", "yml": "yaml", "yaml": "yaml", "tf": "terraform",
 }  # fmt: skip
-"""Words that rules use for what a file's suffix stands for."""
+"""Words that rules use for the language of a file ending."""
 
 
 class Unit(Frozen):
     """One addressable part of a file."""
 
     address: str
-    """The slugs of its headings, parted by slashes; `:2` at the end is a long section's second part."""
+    """The slugs of its headings, separated by slashes; `:2` at the end is a long section's second part."""
     headings: tuple[str, ...]
     first: int
-    """Its first line, from 1; headings in between belong to no other unit."""
+    """Its first line, from 1; headings above it in the section belong to no other unit."""
     last: int
     text: str
     tokens: int
     contract: str
-    """Its first sentence, plain."""
+    """Its first sentence, without markup."""
 
 
 class Choice(Frozen):
-    """The units that answer a question, in the file's order, and the best one that was too long for the budget."""
+    """The units that answer a question, in the file's order, and the best unit if it exceeded the budget."""
 
     units: tuple[Unit, ...] = ()
     tokens: int = 0
@@ -79,14 +79,14 @@ class _Section(Frozen):
     headings: tuple[str, ...]
     begin: int
     body: int
-    """The first line behind the heading."""
+    """The first line after the heading."""
     end: int
     cuts: tuple[int, ...] = ()
     """Lines at which it may be cut."""
 
 
 def parse_units(text: str) -> tuple[Unit, ...]:
-    """The file's units in order; none for a blank file. Line ends of any kind, a byte order mark and NUL are fine."""
+    """Return the file's units in order; none for a blank file. Any line ends, a byte order mark and NUL are allowed."""
     text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n").replace("\0", "\ufffd")
     lines = text.split("\n")
     units = [unit for section in _sections(lines) for unit in _units_of(section, lines)]
@@ -94,7 +94,7 @@ def parse_units(text: str) -> tuple[Unit, ...]:
 
 
 def find_units(units: Sequence[Unit], address: str) -> tuple[Unit, ...]:
-    """The unit with that address, or all under that heading. Raises InvalidValueError, with the nearest addresses."""
+    """Return the unit with that address, or all under that heading. Raises InvalidValueError, with near addresses."""
     wanted = address.strip().strip("/")
     chosen = tuple(
         unit for unit in units if unit.address == wanted or unit.address.startswith((f"{wanted}/", f"{wanted}:"))
@@ -110,10 +110,10 @@ def find_units(units: Sequence[Unit], address: str) -> tuple[Unit, ...]:
 
 
 def choose_units(units: Sequence[Unit], question: str, budget_tokens: int, embedder: Embedder | None = None) -> Choice:
-    """The units that answer the question best, as many as the budget holds; none when nothing fits.
+    """Return the units that answer the question best, as many as the budget allows; none if nothing matches.
 
-    By words, and with an embedder by meaning too; raises EmbedderError. Never the front matter: hosts read it by
-    themselves.
+    Words decide, and with an embedder meaning too; raises EmbedderError. The front matter is never chosen, since hosts
+    read it themselves.
     """
     units = [unit for unit in units if unit.address != FRONT_MATTER]
     scores = _scores(units, question, embedder)
@@ -129,18 +129,18 @@ def choose_units(units: Sequence[Unit], question: str, budget_tokens: int, embed
 
 
 def default_budget(units: Iterable[Unit]) -> int:
-    """Tokens within which a question's sections are delivered unless somebody says otherwise."""
+    """Return the default number of tokens for the sections that answer a question."""
     return max(BUDGET_LEAST, int(sum(unit.tokens for unit in units) * BUDGET_SHARE))
 
 
 def question_about(path: str) -> str:
-    """What to ask a rules file before work on that path: its folders and name, and the language it is written in."""
+    """Return the question to ask a rules file before work on that path: its folders and name, and its language."""
     suffix = path.rsplit("/", 1)[-1].rsplit(".", 1)[-1].lower()
     return f"{path} {LANGUAGES.get(suffix, '')}".strip()
 
 
 def _scores(units: Sequence[Unit], question: str, embedder: Embedder | None) -> list[float]:
-    """How well each unit answers, 0 for one that does not: words, as a share of the best, plus likeness."""
+    """Return how well each unit answers, 0 for no answer: words, as a share of the best, plus likeness."""
     by_words = _with_neighbours(bm25(question, [_words(unit) for unit in units]))
     if embedder is None or not units or not question.strip():
         return by_words
@@ -155,7 +155,7 @@ def _scores(units: Sequence[Unit], question: str, embedder: Embedder | None) -> 
 
 
 def _with_neighbours(scores: Sequence[float]) -> list[float]:
-    """Each score plus a share of the better neighbour's: what is said next to an answer often belongs to it."""
+    """Return each score plus a share of the better neighbour's: text beside an answer often belongs to it."""
     padded = [0.0, *scores, 0.0]
     return [score + NEIGHBOUR * max(padded[at], padded[at + 2]) for at, score in enumerate(scores)]
 
@@ -165,7 +165,7 @@ def _words(unit: Unit) -> str:
 
 
 def _sections(lines: Sequence[str]) -> Iterator[_Section]:
-    """The front matter, what comes before the first heading, and one section a heading."""
+    """Yield the front matter, what comes before the first heading, and one section for each heading."""
     begin = _front_matter_end(lines)
     taken: dict[tuple[str, ...], int] = {}
     if begin:
@@ -183,7 +183,7 @@ def _sections(lines: Sequence[str]) -> Iterator[_Section]:
         while open_headings and open_headings[-1][0] >= level:
             open_headings.pop()
         slugs = _unique((*(slug for _, slug, _ in open_headings), _slug(title)), taken)
-        if level and not (titled and level == 1):  # the file's one title is no part of every address
+        if level and not (titled and level == 1):  # the file's only title is not part of the addresses
             open_headings.append((level, slugs[-1], " ".join(title.split())))
         yield _Section(
             slugs=slugs, headings=tuple(heading for _, _, heading in open_headings), begin=start, body=body, end=end,
@@ -192,7 +192,7 @@ def _sections(lines: Sequence[str]) -> Iterator[_Section]:
 
 
 def _plain(inline: Token) -> str:
-    """A heading's words: of a link its text."""
+    """Return a heading's words; for a link its text."""
     return "".join(part.content for part in inline.children or () if part.type in ("text", "code_inline"))
 
 
@@ -203,14 +203,14 @@ def _parse(text: str) -> list[Token]:
 
 
 def _front_matter_end(lines: Sequence[str]) -> int:
-    """The line behind a YAML front matter; 0 when there is none."""
+    """Return the line after a YAML front matter; 0 if there is none."""
     if lines[0].rstrip() != "---":
         return 0
     return next((at + 1 for at, line in enumerate(lines) if at and line.rstrip() in ("---", "...")), 0)
 
 
 def _cuts(tokens: Sequence[Token]) -> Iterator[int]:
-    """Lines, ascending, before which a section may be cut; not between a line that ends in a colon and what follows."""
+    """Yield lines, ascending, before which a section may be cut; never directly after a line that ends in a colon."""
     led = False
     for token, after in pairwise([*tokens, *tokens[-1:]]):
         if not token.map or token.nesting < 0:
@@ -247,7 +247,7 @@ def _units_of(section: _Section, lines: Sequence[str]) -> Iterator[Unit]:
 
 
 def _parts(section: _Section, lines: Sequence[str]) -> list[tuple[int, int]]:
-    """The section's lines in runs of at most PART_TOKENS, where the cuts allow."""
+    """Return the section's lines in runs of at most PART_TOKENS, as far as the cuts allow."""
     if count_tokens("\n".join(lines[section.begin : section.end])) <= PART_TOKENS:
         return [(section.begin, section.end)]
     parts: list[tuple[int, int]] = []
@@ -262,7 +262,7 @@ def _parts(section: _Section, lines: Sequence[str]) -> list[tuple[int, int]]:
 
 
 def _contract(lines: Iterable[str]) -> str:
-    """The first sentence, without Markdown's marks, cut at a word; of code alone, its first line."""
+    """Return the first sentence, without Markdown's marks, cut at a word; for code alone, its first line."""
     prose = (line for line in lines if not line.lstrip().startswith(("```", "~~~")))
     plain = next((bare for line in prose if (bare := line.strip(" \t#>*-+`|=<!"))), "")
     plain = plain.replace("**", "").replace("`", "")
@@ -274,13 +274,13 @@ def _contract(lines: Iterable[str]) -> str:
 
 
 def _slug(title: str) -> str:
-    """Lower-case letters and digits of any script, joined by hyphens; `section` for a title that has none."""
+    """Return lower-case letters and digits of any script, joined by hyphens; `section` for a title without any."""
     spelled = "".join(c if c.isalnum() else "-" if c in " -_/.:" else "" for c in title.lower())
     return "-".join(filter(None, spelled.split("-"))) or "section"
 
 
 def _unique(slugs: tuple[str, ...], taken: dict[tuple[str, ...], int]) -> tuple[str, ...]:
-    """The slugs, with a number at the end when they were given out before."""
+    """Return the slugs, with a number at the end if they are taken."""
     wanted = slugs
     while wanted in taken:
         taken[slugs] += 1

@@ -1,5 +1,5 @@
-"""Reads text: words, identifiers, globs, command lines, error signatures, time spans, whose words, and secrets.
+"""Reads text: words, identifiers, globs, command lines, error signatures, time spans, speakers and secrets.
 
-It may touch: `domain` and below. It is pure, and knows neither scores nor stores; hooks import part of it.
-Begin with `words`; a session's events are read by `window` and `attempts`; `redaction` takes secrets out.
+It may touch: `domain` and below. It does no I/O and knows neither scores nor stores. Hooks import parts of it.
+Begin with `words`. `window` and `attempts` read a session's events; `redaction` removes secrets.
 """

@@ -1,11 +1,11 @@
-"""Attempts: which commands of a session ran what, and whether they really passed or failed.
+"""Finds which commands a session ran, and whether each passed or failed.
 
-An exit status speaks for the last thing a command line ran: behind `| tail`, `; echo` or `|| true` it says nothing
-about the program in front. Probes (grep, test, diff, ls ...) say no with an exit status; that is an answer, not a
-failure. Where the status is hidden and a test runner was run, the runner's own closing report is read instead: whole
-lines of its documented format, never words inside other text.
+An exit status describes the last command of a line. After `| tail`, `; echo` or `|| true` it says nothing about the
+program in front. Probes (grep, test, diff, ls ...) use the exit status as an answer, so a non-zero status of a probe is
+no failure. If a test runner's status is hidden, its closing report is read instead: whole lines of its documented
+format, never words inside other text.
 
-Loaded by detectors alone, never by a hook.
+Only detectors load this module; hooks never do.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 LINE_LIMIT = 4_000
 """Characters of a command line that are looked at."""
 SIGNALS = (124, 130, 137, 143)
-"""Exit statuses of a time-out, an interrupt or a kill: nobody's bug."""
+"""Exit statuses after a time-out, an interrupt or a kill. They do not show a fault in the command."""
 
 _PROBES = word_set(
     """
@@ -35,7 +35,7 @@ _PROBES = word_set(
     rm rmdir id whoami hexdump xxd od strings fd bat curl wget
     """
 )
-"""Programs whose exit status answers a question, or that only prepare."""
+"""Programs whose exit status answers a question, or that only prepare other commands."""
 _GIT_PROBES = word_set(
     """
     diff grep show show-ref merge-base rev-parse ls-files ls-remote ls-tree cat-file config log status check-ignore
@@ -91,20 +91,20 @@ class Attempt(Frozen):
     """Position in the window."""
     event: Event
     target: str
-    """What ran, normalised (`command_target`); a tool and its file for other tools."""
+    """The normalised command (`command_target`); for other tools the tool and its file."""
     line: str
-    """The part of the command line that ran it, on one line, without redirections at its end."""
+    """The part of the command line that ran the target, on one line, without redirections at its end."""
     passed: bool
     sure: bool = True
-    """Whether the exit status itself says how it ended; else a runner's report or the absence of an error does."""
+    """Whether the exit status shows the outcome. If false, a runner's report or the absence of an error shows it."""
     tests: bool = False
-    """Whether it is a test runner's."""
+    """Whether a test runner ran."""
     alone: bool = True
-    """Whether nothing else in its command line could have failed."""
+    """Whether no other command of the line could have failed."""
 
 
 def attempts(window: Sequence[Event]) -> list[Attempt]:
-    """Every run in the window whose outcome is known, in order; one event may hold several that passed."""
+    """Return every run in the window whose outcome is known, in order. One event may hold several runs that passed."""
     runs: list[Attempt] = []
     for at, event in enumerate(window):
         if event.kind not in ("tool_result", "tool_failure") or refused(event):
@@ -118,23 +118,23 @@ def attempts(window: Sequence[Event]) -> list[Attempt]:
 
 
 def failing_tests(text: str) -> list[str]:
-    """Names of the tests that a runner's report calls failed, each once, at most 20."""
+    """Return the names of the tests that a runner's report lists as failed, each once, at most 20."""
     names = (next(filter(None, match.groups()), "").strip() for match in _FAILING.finditer(text))
     return list(dict.fromkeys(name for name in names if name))[:20]
 
 
 def reports_tests(text: str) -> bool:
-    """Whether a runner's closing report is there: it found tests and ran them, however they ended."""
+    """Return whether the text holds a runner's closing report: the runner found tests and ran them."""
     return bool(_REPORT_FAILED.search(text) or _REPORT_PASSED.search(text))
 
 
 def is_test_run(line: str) -> bool:
-    """Whether the simple command runs tests."""
+    """Return whether the simple command runs tests."""
     return bool(_TEST_PROGRAM.match(command_target(line)))
 
 
 def is_probe(line: str) -> bool:
-    """Whether the simple command answers a question with its exit status, or only prepares."""
+    """Return whether the simple command answers a question with its exit status, or only prepares."""
     words = _bare(line).split(None, 4)
     if not words:
         return True
@@ -145,7 +145,7 @@ def is_probe(line: str) -> bool:
 
 
 def _bare(line: str) -> str:
-    """The command without leading assignments and wrappers, its program without folder."""
+    """Return the command without leading assignments and wrappers, its program without folder."""
     words = line.strip().split()
     while words and (words[0] in ("sudo", "time", "env", "command") or re.match(r"\w+=", words[0])):
         words = words[1:]
@@ -155,7 +155,7 @@ def _bare(line: str) -> str:
 
 
 def split_line(command: str) -> list[Step]:
-    """The simple commands of a line in order; quotes, substitutions and here-documents stay inside theirs."""
+    """Return the simple commands of a line in order. Quotes, substitutions and here-documents stay in their command."""
     steps: list[Step] = []
     text, joiner, depth = "", "", 0
     for piece in _pieces(command[:LINE_LIMIT]):
@@ -202,7 +202,7 @@ def _of_command(at: int, event: Event) -> list[Attempt]:
 
 
 def _last_group(steps: list[Step]) -> list[Step]:
-    """The steps the exit status can speak for: those after the last `;` or line end."""
+    """Return the steps that the exit status can describe: those after the last `;`, `&` or line end."""
     start = max((i for i, step in enumerate(steps) if step.joiner in (";", "\n", "&")), default=0)
     return steps[start:]
 
@@ -218,7 +218,7 @@ def _pipelines(group: list[Step]) -> list[list[Step]]:
 
 
 def _failure(at: int, event: Event, pipes: list[list[Step]], pipefail: bool) -> list[Attempt]:
-    """The one run that failed; nothing when a probe, a filter or a signal may have set the status."""
+    """Return the run that failed, or nothing if a probe, a filter or a signal may have set the status."""
     if event.exit_code in SIGNALS or (is_probe(pipes[-1][-1].text) and not pipefail):
         return _reported(at, event, pipes)
     suspects = [pipe[0] for pipe in pipes if not is_probe(pipe[0].text)]
@@ -239,7 +239,7 @@ def _reported(at: int, event: Event, pipes: list[list[Step]]) -> list[Attempt]:
 
 
 def _success(at: int, event: Event, pipe: list[Step], *, status: bool) -> list[Attempt]:
-    """The run, as passed when the status says so; with a hidden status, what the output itself can show."""
+    """Return the run as passed if the status says so. If the status is hidden, judge by the output."""
     line = pipe[0].text
     target = command_target(line)
     tests = is_test_run(line)

@@ -1,11 +1,11 @@
-"""What a linter looks for, as it stands in code: where a lesson on the linter is of use.
+"""Recognises code that a linter of one rule would report, to tell a lesson about that linter at the right edit.
 
-A linter of one rule, as golangci-lint bundles them, reports one form of code. A lesson on it is told when that form is
-about to be written, not at any edit; where a line of code does not show the form, words and files have to bring it.
-Linters of many rules (ruff, eslint, clippy, staticcheck) have no such form: their lessons stand on the card of the
-language.
+A linter of one rule, as golangci-lint bundles them, reports one form of code. A lesson about it is delivered when that
+form is about to be written, not at every edit. If no line of code shows the form, words and files have to match
+instead. Linters of many rules (ruff, eslint, clippy, staticcheck) have no such form; their lessons are on the card of
+the language.
 
-No regular expressions: a hook imports this.
+Hooks import this module, so it uses no regular expressions.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ PIECES: dict[str, tuple[str, ...]] = {
     "bodyclose": ("http.Get(", ".Do("),
     "testifylint": ("assert.", "require."),
 }
-"""Linters with pieces of code that they look at."""
+"""For each linter, the pieces of code that it looks at."""
 SIZES = ("maintidx", "gocyclo", "gocognit", "cyclop")
 """Linters that report long functions."""
 UNSEEN = word_set(
     "unparam ineffassign ireturn exhaustruct depguard forbidigo gofmt gofumpt goimports isort prettier rustfmt shfmt"
 )
-"""Linters of one rule that no line of code shows by itself; formatters mend what they find."""
+"""Linters of one rule whose findings no single line of code shows. Formatters repair what they find."""
 LONG_FUNCTION = 60
 """Lines of a function that such a linter is likely to report."""
 REPEATED, SHORTEST = 3, 3
@@ -43,19 +43,19 @@ REPEATED, SHORTEST = 3, 3
 
 
 def known_linters() -> Iterator[str]:
-    """The linters whose patterns are known here."""
+    """Yield the linters whose patterns are known here."""
     yield from PIECES
     yield from SIZES
     yield from _READERS
 
 
 def has_many_rules(linter: str) -> bool:
-    """Whether the linter reports many forms of code, so that any code may be one. A runner has no rule of its own."""
+    """Return whether the linter reports many forms of code, so any code may match. A runner has no rule of its own."""
     return not (linter in RUNNERS or linter in PIECES or linter in SIZES or linter in _READERS or linter in UNSEEN)
 
 
 def bait_of(linter: str, new: str, old: str = "") -> str:
-    """What the linter looks at in the new code, in words, and not as often in the old; empty for nothing."""
+    """Describe the form that the linter reports if the new code has more of it than the old code; empty otherwise."""
     if linter in SIZES:
         return "a long function" if _longest_function(new) > max(LONG_FUNCTION, _longest_function(old)) else ""
     if linter in _READERS:
@@ -65,7 +65,7 @@ def bait_of(linter: str, new: str, old: str = "") -> str:
 
 
 def _longest_function(code: str) -> int:
-    """Lines of the longest function whose head and closing brace stand at a line's beginning."""
+    """Return the line count of the longest function whose head and closing brace begin their lines."""
     longest, begun = 0, -1
     for number, line in enumerate(code.splitlines()):
         if line.startswith("func "):
@@ -76,12 +76,12 @@ def _longest_function(code: str) -> int:
 
 
 def _returned_errors(code: str) -> int:
-    """The lines that return an error unchanged."""
+    """Return the lines that return an error unchanged."""
     return sum(line == "return err" or (line.startswith("return ") and line.endswith(", err")) for line in _lines(code))
 
 
 def _dropped_errors(code: str) -> int:
-    """Returns of nil in the block behind a check of an error."""
+    """Count the returns of nil in the block after a check of an error."""
     count, checked = 0, False
     for line in _lines(code):
         count += checked and line.startswith("return") and line.partition("//")[0].rstrip().endswith("nil")
@@ -90,7 +90,7 @@ def _dropped_errors(code: str) -> int:
 
 
 def _repeated_strings(code: str) -> int:
-    """Strings that stand in the code so often that a constant is asked for."""
+    """Count the strings that occur at least REPEATED times in the code."""
     counts: dict[str, int] = {}
     for line in code.splitlines():
         for text in line.split('"')[1::2]:

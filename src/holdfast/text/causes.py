@@ -1,9 +1,9 @@
-"""Causes: the sentence that says why something failed, fit to be told without the session around it.
+"""Finds the sentence that says why something failed, if it can be understood outside its session.
 
-A sentence counts when it gives a cause, is about what failed or was edited, and neither
-doubts nor plans nor tells of the speaker's own work in progress.
+The sentence must give a cause and must be about what failed or was edited. It must not express doubt or plans, or
+describe the speaker's own work in progress.
 
-Loaded by detectors alone, never by a hook.
+Only detectors load this module; hooks never do.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ _LEAD = re.compile(
     r"(?:\*\*)?[:,]?\s+",
     re.IGNORECASE,
 )
-"""Openings that only announce the cause that follows."""
+"""Openings that only announce a cause."""
 _NAME = re.compile(
     r"`([^`\n]{2,80})`|\b([A-Za-z]+(?:_[A-Za-z0-9]+)+|[a-z]+[A-Z]\w+|[A-Z][a-z0-9]+[A-Z]\w+|\w+\.\w+\(\)|--[a-z][\w-]+)"
 )
@@ -76,10 +76,10 @@ _WORD = re.compile(r"[A-Za-z_]\w{3,}")
 
 
 def stated_cause(window: Sequence[Event], first: int, last: int, about: str) -> tuple[str, Evidence] | None:
-    """(sentence, evidence) of the last sentence between two positions that says why; None when none can stand alone.
+    """Return (sentence, evidence) of the last stated cause between two positions; None if no sentence can stand alone.
 
-    `about` is the failure's text and what was edited: a sentence must share a name with it. A person's sentence goes
-    before the agent's.
+    `about` holds the failure's text and what was edited: the sentence must share a name with it, or LEAST_SHARED words
+    if it has no name. A person's sentence takes precedence over the agent's.
     """
     words = frozenset(word.lower() for word in _WORD.findall(about))
     causes = list(_causes(window[first + 1 : last], words))
@@ -89,17 +89,17 @@ def stated_cause(window: Sequence[Event], first: int, last: int, about: str) -> 
 
 
 def names_in(sentence: str) -> list[str]:
-    """Names of code in a sentence: quoted in backticks, or written like an identifier or a flag."""
+    """Return names of code in a sentence: quoted in backticks, or written like an identifier or a flag."""
     return [quoted or plain for quoted, plain in _NAME.findall(sentence)]
 
 
 def stands_alone(sentence: str) -> bool:
-    """Whether the sentence can be understood without what was said before it."""
+    """Return whether the sentence can be understood without what was said before it."""
     return not _LEANS.match(sentence) and not dangles(sentence)
 
 
 def tells_work(sentence: str) -> bool:
-    """Whether the sentence doubts, plans, or tells of the speaker's own work in progress."""
+    """Return whether the sentence doubts, plans, or tells of the speaker's own work in progress."""
     return bool(_OWN_WORK.search(sentence))
 
 
@@ -116,7 +116,7 @@ def _causes(span: Sequence[Event], about: frozenset[str]) -> Iterator[tuple[bool
 
 
 def standing(sentence: str) -> str:
-    """The sentence without its lead when it gives a cause and stands alone; else empty."""
+    """Return the sentence without its lead if it gives a cause and stands alone; otherwise an empty string."""
     lead = _LEAD.match(sentence)
     cause = (sentence[lead.end() :] if lead else sentence).strip(" *-:")
     fits = SHORTEST <= len(cause) <= LONGEST and len(cause.split()) >= LEAST_WORDS and not cause.endswith(("?", ":"))
@@ -136,7 +136,7 @@ def standing(sentence: str) -> str:
 
 
 def _is_about(sentence: str, about: frozenset[str]) -> bool:
-    """Whether the failure or the edit has a name that is in the sentence, or several words where it has no name."""
+    """Return whether the sentence shares a name with `about`; a sentence without names must share several words."""
     names = names_in(sentence)
     words = {word.lower() for text in names or [sentence] for word in _WORD.findall(text)}
     return len(words & about) >= (1 if names else LEAST_SHARED)

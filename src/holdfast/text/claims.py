@@ -1,10 +1,10 @@
-"""Claims: a lesson's text as it is compared with others: its telling words by the part they play.
+"""Reads a lesson's text into a claim: its significant words, each with the part it plays in a comparison.
 
-Words are stemmed crudely, the same way in every text. Names, paths, numbers and code count to the letter. What a text
-denies, the conditions it states and the slots it fills are told apart from the rest, since two texts contradict each
-other only where exactly these differ.
+Words are stemmed crudely, in the same way for every text. Names, paths, numbers and code must match exactly. Denied
+words, conditions and filled slots are kept apart from the rest, since two texts contradict each other only if exactly
+these differ.
 
-Loaded on saving and on request, never by a hook.
+The module is loaded when a lesson is saved and on request, never by a hook.
 """
 
 from __future__ import annotations
@@ -28,46 +28,46 @@ LONGEST = 1_000
 
 
 class Denial(Frozen):
-    """A part of a text that says what is not, or not any more."""
+    """A part of a text that says what does not hold, or no longer holds."""
 
     subject: frozenset[str] = frozenset()
     predicate: frozenset[str] = frozenset()
     ends: bool = False
-    """Whether it held before."""
+    """Whether the text says that it held before."""
 
 
 class Claim(Frozen):
-    """A text as it is compared: its telling words by the part they play."""
+    """A text prepared for comparison: its significant words, by the part they play."""
 
     text: str
     words: frozenset[str] = frozenset()
     """Stems and exact names, without those of exceptions."""
     denied: frozenset[str] = frozenset()
-    """The words of all predicates that are denied."""
+    """The words of all denied predicates."""
     affirmed: frozenset[str] = frozenset()
     """The words that are not denied."""
     subject: frozenset[str] = frozenset()
-    """The words that say something of the subject."""
+    """The words that characterise the subject."""
     poles: frozenset[str] = frozenset()
     """The affirmed words that have an opposite."""
     exact: frozenset[str] = frozenset()
-    """Names, paths, numbers and code: they must agree to the letter."""
+    """Names, paths, numbers and code; they must match exactly."""
     denials: tuple[Denial, ...] = ()
     conditions: tuple[frozenset[str], ...] = ()
-    """The words of each part that says where, when or for what it holds."""
+    """For each part that says where, when or for what the text holds, its words."""
     has_denier: bool = False
-    """Whether it has a word such as `not` anywhere, also in a condition."""
+    """Whether a word such as `not` occurs anywhere, conditions included."""
     is_limited: bool = False
-    """Whether it names an exception, or says that it holds only for something."""
+    """Whether the text names an exception, or says that it holds only for something."""
     numbers: tuple[str, ...] = ()
     sequence: tuple[str, ...] = ()
     """All words of the first sentence, lower-cased."""
     slots: tuple[tuple[str, frozenset[str]], ...] = ()
     """The single-valued slots that the text fills, each with its values."""
     order: tuple[frozenset[str], frozenset[str]] | None = None
-    """What comes first, or is preferred, and what it is put before."""
+    """What comes first or is preferred, and what comes after it."""
     switch: str = ""
-    """`on` or `off`, where something is."""
+    """`on` or `off` if the text says that something is; otherwise empty."""
     tells_version: bool = False
     tells_value: bool = False
 
@@ -81,9 +81,9 @@ DENIERS = word_set(
     stopped prevent prevents forbid forbids nor neither none without hardly"""
 )
 _OVER = word_set("gone removed deprecated dropped obsolete unsupported discontinued abolished retired")
-"""Words that, said of a thing, deny the whole clause and tell that it held before."""
+"""Words that, after a form of `be`, deny the whole clause and say that it held before."""
 _DROPS = word_set("drop drops dropped remove removes removed deprecate deprecates abandoned")
-"""Words that, said by a subject, deny what follows and tell that it held before."""
+"""Verbs that deny what follows and say that it held before."""
 _BE = word_set("is are was were been be got")
 _ADVERBS = word_set("now previously also since already been fully finally long completely meanwhile")
 _DETERMINERS = word_set("a an the any each every this that")
@@ -130,7 +130,7 @@ _LIGHT = word_set(
     preferred
     """
 )
-"""Words that say little of the subject: a text may have some of its own and be about the same thing."""
+"""Words that say little of the subject. Two texts may differ in them and still have the same subject."""
 _IRREGULAR = {
     "built": "build", "written": "write", "wrote": "write", "sent": "send", "kept": "keep", "held": "hold",
     "done": "do", "found": "find", "begun": "begin", "began": "begin", "left": "leave", "lost": "lose",
@@ -167,7 +167,7 @@ _FIRST = re.compile(r"^(?P<word>before|after)\s(?P<right>[^,]+),\s*(?P<left>.+)$
 
 @lru_cache(maxsize=READ_KEPT)
 def read_claim(text: str) -> Claim:
-    """The text as it is compared with others."""
+    """Return the text prepared for comparison."""
     plain = _ANSWER.sub("", " ".join(text.replace("\u2019", "'").split())[:LONGEST])
     unconditional = _EXCEPTION.sub("", plain)
     read = _read_words(unconditional)
@@ -201,7 +201,7 @@ def read_claim(text: str) -> Claim:
 
 
 def _denials_of(sentence: str) -> Iterator[Denial]:
-    """What the sentence denies: what it was switched from, what something stands instead of, what a word denies."""
+    """Yield what the sentence denies: a change's old value, the alternative after `instead of`, what a word denies."""
     ends = bool(_ENDING.search(sentence))
     for pattern in (_SWITCH, _REPLACED):
         match = pattern.search(sentence)
@@ -221,7 +221,7 @@ def _denials_of(sentence: str) -> Iterator[Denial]:
 
 
 def _denial_at(tokens: list[str], words: list[str], at: int, ends: bool) -> Denial | None:
-    """What the word at that place denies; None where it denies nothing. Code stands as an empty word."""
+    """Return what the word at that position denies, or None. Code is represented by an empty word."""
     word = words[at]
     before = [earlier for earlier in words[:at] if earlier not in _ADVERBS]
     last = before[-1] if before else ""
@@ -244,17 +244,17 @@ def _words_of(tokens: list[str]) -> frozenset[str]:
 
 
 def _last_comma(tokens: list[str], at: int) -> int:
-    """The place behind the last comma before that token."""
+    """Return the position after the last comma before that token."""
     return next((n + 1 for n in range(at - 1, -1, -1) if tokens[n].endswith(",")), 0)
 
 
 def telling(text: str) -> list[str]:
-    """The stems and exact names in the text that say something, in order."""
+    """Return the stems and exact names of the significant words, in order."""
     return [word for word, _ in _read_words(text)]
 
 
 def _read_words(text: str) -> list[tuple[str, bool]]:
-    """The telling words, each with whether it is an exact name."""
+    """Return the significant words in order, each with whether it is an exact name."""
     telling_words: list[tuple[str, bool]] = []
     for raw in TOKEN.findall(text):
         word = bare(raw)
@@ -268,14 +268,14 @@ def _read_words(text: str) -> list[tuple[str, bool]]:
 
 
 def bare(raw: str) -> str:
-    """The word, or the code, lower-cased and without what stands around it."""
+    """Return the word or the code in lower case, without surrounding punctuation."""
     word = raw.strip(_EDGE).strip("`*").strip(_EDGE).rstrip(".").removesuffix("...").removesuffix("()").rstrip("=.")
     word = word.lower()
     return word[:-2] if word.endswith("'s") else word
 
 
 def _is_exact(word: str) -> bool:
-    """Whether the word is a number, a path or an identifier rather than a word of the language."""
+    """Return whether the word is a number, a path or an identifier rather than a word of the language."""
     bare = word.strip("`\"'()[]{}<>,;:!?.*\u201c\u201d")
     inner = bare[1:]
     return (
@@ -288,9 +288,9 @@ def _is_exact(word: str) -> bool:
 
 
 def stem(word: str) -> str:
-    """The word without a plural's or a verb's ending; crude, and the same for both texts.
+    """Return the word without a plural or verb ending; crude, and the same for both texts.
 
-    Not `ranking.relevance.stem`: with that one fewer contradictions are told right (ADR 38).
+    This is not `ranking.relevance.stem`: with that function fewer contradictions are recognised correctly (ADR 38).
     """
     word = _IRREGULAR.get(word, word)
     for ending in ("ies", "ied"):
@@ -312,17 +312,17 @@ def _has_vowel(word: str) -> bool:
 
 _LIGHT_STEMS = frozenset(stem(word) for word in _LIGHT)
 PAIRS = frozenset(frozenset(stem(word) for word in pair) for pair in OPPOSITES)
-"""Stems of which only one can hold of one thing."""
+"""Stems of opposites: only one of each pair can hold of one thing."""
 POLES = frozenset().union(*PAIRS)
 
 
 def heavy(words: frozenset[str]) -> frozenset[str]:
-    """The words without those that say little of the subject."""
+    """Return the words without those that say little of the subject."""
     return words - _LIGHT_STEMS
 
 
 def _ordered(text: str) -> tuple[frozenset[str], frozenset[str]] | None:
-    """What comes first, or is preferred, and what it is put before."""
+    """Return what comes first or is preferred, and what comes after it; None if the text states no order."""
     sentence = re.split(r"[.;]\s|[.;]$", text, maxsplit=1)[0]
     match = _FIRST.match(sentence) or _BETWEEN.match(sentence)
     if match is None:
@@ -346,5 +346,5 @@ _PHRASES = tuple(value for value in VALUES if " " in value)
 
 
 def parts_of(value: str) -> frozenset[str]:
-    """The words of a slot's value as they stand among a text's words."""
+    """Return the words of a slot's value in the form in which a claim holds them."""
     return frozenset(stem(part) if part.isalpha() else part for part in value.split())

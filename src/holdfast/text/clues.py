@@ -1,4 +1,4 @@
-"""Clues in a question's text: files and identifiers it names."""
+"""Finds the files and identifiers that a question's text names."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Clues(Frozen):
 
 
 def clues_in(text: str) -> Clues:
-    """The first few paths (with a folder or a known ending) and identifiers (camelCase, snake_case, `f()`)."""
+    """Return the first few paths (with a folder or a known ending) and identifiers (camelCase, snake_case, `f()`)."""
     paths: dict[str, None] = {}
     symbols: dict[str, None] = {}
     for raw in text.split():
@@ -35,13 +35,13 @@ def clues_in(text: str) -> Clues:
 
 
 def _before_line(word: str) -> str:
-    """The word up to its first colon, but for a drive's."""
+    """Return the word up to its first colon, not counting a drive's."""
     drive = word[:2] if has_drive(word) else ""
     return drive + word[len(drive) :].partition(":")[0]
 
 
 def _is_path(word: str) -> bool:
-    """Whether the word is a file: it has a folder and an ending, or one of the usual endings of source files."""
+    """Return whether the word is a file: it has a folder and an ending, or an ending of source files."""
     if "://" in word or "\\\\" in word:
         return False
     name = word.replace("\\", "/").rpartition("/")[2]
@@ -52,7 +52,7 @@ def _is_path(word: str) -> bool:
 
 
 def _is_identifier(word: str) -> bool:
-    """Whether the word is a name of code: it has an underscore or a hump inside, or dotted parts that are names."""
+    """Return whether the word names code: an underscore or a hump inside, or dotted parts that are names."""
     parts = word.split(".")
     if not all(part.isidentifier() for part in parts):
         return False

@@ -1,14 +1,13 @@
-"""Contradiction: what two lessons have to do with each other, told from their words alone.
+"""Compares two lessons by their words alone: same, refining, contradicting or unrelated.
 
-`relation` answers with one of four kinds. *same*: both state one rule. *refines*: one states the other's rule and
-more. *contradicts*: both are about one thing and cannot hold together; the answer names what they differ in and both
-values. *unrelated*: everything else, also two rules for different modules, platforms or conditions.
+`relation` returns one of four kinds. *same*: both state one rule. *refines*: one states the other's rule and more.
+*contradicts*: both are about one thing and cannot both hold; the result names the slot in which they differ, and both
+values. *unrelated*: everything else, including rules for different modules, platforms or conditions.
 
-A wrong contradiction can close a true lesson, and a missed one only leaves two lessons side by side. So the words that
-differ must be explained by the contradiction: where both texts have further words of their own, they are about
-different things.
+A wrong contradiction can close a true lesson; a missed one only leaves two lessons side by side. So the contradiction
+must explain all words that differ: if both texts have further words of their own, they are about different things.
 
-Loaded on saving and on request, never by a hook.
+The module is loaded when a lesson is saved and on request, never by a hook.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ ALIKE = 0.8
 CONTAINED = 0.9
 """Least share of the shorter text's telling words that the longer one has when it refines it."""
 OPEN_SLOTS = ("polarity", "opposites", "order", "value")
-"""What texts differ in where no slot is known."""
+"""The slots of contradictions in which no known slot (`database`, `version` ...) takes part."""
 SURE = 0.6
 """Likeness from which a contradiction in an open slot is sure."""
 SURE_END = 0.35
@@ -53,32 +52,32 @@ LONGEST_VALUE = 3
 
 
 class Relation(Frozen):
-    """What the first text has to do with the second."""
+    """How the first text relates to the second."""
 
     kind: RelationKind = "unrelated"
     slot: str = ""
-    """What they differ in: `database`, `number`, `version`, `polarity` and so on; empty unless they contradict."""
+    """The slot in which they differ: `database`, `number`, `version`, `polarity` ...; empty unless they contradict."""
     values: tuple[str, str] = ("", "")
-    """What the first and the second text say of it."""
+    """The values that the first and the second text give for the slot."""
     ends: tuple[bool, bool] = (False, False)
-    """Whether the first, or the second, text says in words that something has ended: `no longer`, `switched from`."""
+    """For each text, whether it says in words that something has ended: `no longer`, `switched from`."""
     likeness: float = 0.0
-    """Share of the telling words of both that are in both."""
+    """Share of the texts' significant words that both have."""
 
     @property
     def is_sure(self) -> bool:
-        """Whether it is sure enough to close a lesson without asking: a known slot, or nearly equal words."""
+        """Whether the contradiction may close a lesson without asking: a known slot, or nearly equal words."""
         enough = 0.0 if self.slot not in OPEN_SLOTS else SURE_END if any(self.ends) else SURE
         return self.kind == "contradicts" and self.likeness > 0 and self.likeness >= enough
 
 
 def relation(text: str, other: str) -> Relation:
-    """What the two texts have to do with each other. Swapping them swaps the values and changes nothing else."""
+    """Return how the first text relates to the second. Swapping the texts only swaps the values."""
     return relate(read_claim(text), read_claim(other))
 
 
 def relate(claim: Claim, other: Claim) -> Relation:
-    """Answer as `relation` does, for texts that were read already."""
+    """Return the same as `relation`, for texts that have been read already."""
     if not (claim.subject & other.subject) and not _same_slot(claim, other):
         return Relation()
     if _is_same(claim, other):
@@ -100,7 +99,7 @@ _OPENINGS = word_set("the a an this that these those our your its it there in on
 _KNOWN = frozenset(stem(value) for value in VALUES)
 
 
-# The four answers
+# The four kinds of relation
 
 
 def _is_same(claim: Claim, other: Claim) -> bool:
@@ -117,7 +116,7 @@ def _is_same(claim: Claim, other: Claim) -> bool:
 
 
 def _refines(shorter: Claim, longer: Claim) -> bool:
-    """Whether the longer text states the shorter one's rule and more."""
+    """Return whether the longer text states the shorter text's rule and more."""
     a, b = shorter.subject, longer.subject
     if not a or len(a & b) < CONTAINED * len(a) or not shorter.exact <= longer.exact:
         return False
@@ -127,9 +126,9 @@ def _refines(shorter: Claim, longer: Claim) -> bool:
 
 
 def _crossed(claim: Claim, other: Claim) -> bool:
-    """Whether a telling word is affirmed by one and denied by the other."""
+    """Return whether one text affirms a significant word that the other denies."""
     if heavy(claim.denied & other.denied):
-        return False  # both deny it; which words stand in front of the denial is a matter of grammar
+        return False  # both deny it; which words precede the denial depends on grammar only
     return bool(
         heavy(claim.denied & other.affirmed - claim.affirmed) | heavy(other.denied & claim.affirmed - other.affirmed)
     )
@@ -143,7 +142,7 @@ def _contradiction(claim: Claim, other: Claim, slot: str, left: str, right: str)
 
 
 def _denied(claim: Claim, other: Claim) -> Relation | None:
-    """One text denies what the other one affirms, and all that it denies."""
+    """Return a contradiction if one text denies something, and the other affirms all of it."""
     if denial := _denial_against(other, claim):
         return _contradiction(claim, other, "polarity", _shown(denial), "not " + _shown(denial))
     if denial := _denial_against(claim, other):
@@ -156,14 +155,14 @@ def _shown(denial: Denial) -> str:
 
 
 def _denial_against(denier: Claim, affirmer: Claim) -> Denial | None:
-    """The denial of the first text that hits what the second one affirms."""
+    """Return the denial of the first text that contradicts what the second one affirms, or None."""
     for denial in denier.denials:
         predicate = heavy(denial.predicate) or denial.predicate
         subject = heavy(denial.subject)
         if not predicate or _denies_too(affirmer, subject | predicate) or _agree(denier, affirmer, denial):
             continue
         hit = predicate & affirmer.affirmed
-        # What the denial is about beyond the other text: a module, a platform, a condition of its own.
+        # Words of the denial that the other text lacks: its own module, platform or condition.
         beyond = (predicate | subject) - affirmer.words
         if not hit or len(hit) < len(predicate) - len(beyond) or predicate & denier.affirmed >= predicate:
             continue
@@ -180,31 +179,31 @@ def _denial_against(denier: Claim, affirmer: Claim) -> Denial | None:
 
 
 def _denies_too(claim: Claim, words: frozenset[str]) -> bool:
-    """Whether the text denies the same, whatever stands before the `not`: `has no X` and `X is not supported`."""
+    """Return whether the claim denies the same, wherever the `not` stands: `has no X` and `X is not supported`."""
     parts = (heavy(denial.subject | denial.predicate) for denial in claim.denials)
     return any(part and (part <= words or words <= part) for part in parts if len(part & words) > 1)
 
 
 def _agree(denier: Claim, affirmer: Claim, denial: Denial) -> bool:
-    """Whether the other text names all that the denier puts in the place of what it denies: both tell of one change."""
+    """Return whether the affirming text names all replacements that the denier names: both describe one change."""
     names = frozenset(name for name in denier.exact if not name.isdigit())
     new = names & denier.affirmed - denial.predicate - denial.subject
     return bool(new) and new <= affirmer.affirmed
 
 
 def _instructs(claim: Claim) -> bool:
-    """Whether the text tells somebody to do something, as far as its first word shows: no article, no name."""
+    """Return whether the text looks like an instruction: its first word is neither an article nor a name."""
     first = claim.sequence[0] if claim.sequence else ""
     return bool(first) and first not in _OPENINGS and first not in claim.exact
 
 
 def _half(claim: Claim, other: Claim) -> float:
-    """Half of the telling words of the shorter text."""
+    """Return half the number of significant words of the shorter text."""
     return HALF * min(len(claim.subject), len(other.subject))
 
 
 def _with_and_without(text: str, other: str) -> bool:
-    """Whether one text speaks of something with a thing and the other without it: they state two conditions."""
+    """Return whether one text says `with X` and the other `without X`: they state different conditions."""
     for a, b in ((text, other), (other, text)):
         if "without" not in a.lower():
             continue
@@ -215,7 +214,7 @@ def _with_and_without(text: str, other: str) -> bool:
 
 
 def _swapped(claim: Claim, other: Claim) -> Relation | None:
-    """Both texts put the same two things in order, one of them the other way round."""
+    """Return a contradiction if both texts order the same two things, and in opposite ways."""
     a, b = claim.order, other.order
     if a is None or b is None or a[0] & a[1] or b[0] & b[1]:
         return None
@@ -227,8 +226,10 @@ def _swapped(claim: Claim, other: Claim) -> Relation | None:
 
 
 def _rest(claim: Claim, other: Claim, left: frozenset[str], right: frozenset[str]) -> bool:
-    """Whether what the values leave of both texts speaks of one thing: at most one of them has words of its own, and
-    these are no condition."""
+    """Return whether the texts agree apart from the two values.
+
+    At most one of them may have words of its own, and these must not belong to a condition.
+    """
     a, b = heavy(claim.words - left - claim.denied), heavy(other.words - right - other.denied)
     own_a, own_b = a - other.words, b - claim.words
     if own_a and own_b:
@@ -242,7 +243,7 @@ def _rest(claim: Claim, other: Claim, left: frozenset[str], right: frozenset[str
 
 
 def _names_of(value: str) -> frozenset[str]:
-    """The words of all names of that value."""
+    """Return the words of all names of that value."""
     return frozenset().union(*(parts_of(name) for name, (_, known) in VALUES.items() if known == value))
 
 
@@ -251,7 +252,7 @@ def _same_slot(claim: Claim, other: Claim) -> bool:
 
 
 def _other_value(claim: Claim, other: Claim) -> Relation | None:
-    """Both fill one slot, with different values, and speak of the same thing besides."""
+    """Return a contradiction if both texts fill one slot with different values and otherwise agree in their subject."""
     a, b = dict(claim.slots), dict(other.slots)
     for slot in a:
         if slot not in b or a[slot] & b[slot] or len(a[slot]) > 1 or len(b[slot]) > 1:
@@ -273,7 +274,7 @@ def _opposites_in(a: frozenset[str], b: frozenset[str]) -> tuple[str, str] | Non
 
 
 def _opposite(claim: Claim, other: Claim) -> Relation | None:
-    """The texts differ in two words that exclude each other."""
+    """Return a contradiction if the texts differ in two words that exclude each other."""
     if bool(claim.denials) != bool(other.denials) and _crossed(claim, other):
         return None
     pair = _opposites_in(claim.poles, other.poles)
@@ -287,7 +288,7 @@ def _opposite(claim: Claim, other: Claim) -> Relation | None:
 
 
 def _other_number(claim: Claim, other: Claim) -> Relation | None:
-    """The texts differ in one number, which is the value of something or a version."""
+    """Return a contradiction if the texts differ in one number that is a value or a version."""
     a, b = sorted({*claim.numbers} - {*other.numbers}), sorted({*other.numbers} - {*claim.numbers})
     if len(a) != 1 or len(b) != 1 or bool(claim.denied & other.words) != bool(other.denied & claim.words):
         return None
@@ -312,13 +313,13 @@ _DONE_ONE_WAY = frozenset(
         indent answer start generate save write derive encode deliver host"""
     )
 )
-"""Done in one way in a project: what stands behind `with` or `to` is the value."""
+"""Actions that a project does in one way only: the word after `with` or `to` is the value."""
 _INDEFINITE = word_set("a an one some another")
 _TAIL = re.compile(r"^(?:by default|from now on|at most|at least)?$")
 
 
 def _other_end(claim: Claim, other: Claim) -> Relation | None:
-    """The texts have the same words but for one value behind `is`, `with`, `to`, `as` or `by`."""
+    """Return a contradiction if the texts differ only in a value after `is`, `with`, `to`, `as` or `by`."""
     a, b = claim.sequence, other.sequence
     head = 0
     while head < min(len(a), len(b)) and a[head] == b[head]:

@@ -1,9 +1,9 @@
-"""Cures: what differs between a command that failed and one that passed, stated as a rule for the next run.
+"""Compares a failed command with one that passed, and states the difference as a rule for later sessions.
 
-Only what generalises is a cure: a wrapper or a variable in front, another flag, another folder, a step that must run
-before. Another file, another branch, another test or a corrected typing error is none.
+A difference counts only if it generalises: a wrapper or a variable in front, another flag, another folder, a step that
+must run before. Another file, branch or test does not count, nor does a corrected typing error.
 
-Loaded by detectors alone, never by a hook.
+Only detectors load this module; hooks never do.
 """
 
 from __future__ import annotations
@@ -50,15 +50,15 @@ _PREPARES = re.compile(
     r"\b(?:install|sync|generate|gen|codegen|migrate|upgrade|init|tidy|download|vendor|bootstrap|setup|link|start|up"
     r"|login|build|restore|clean|prune|enable|trust|compile|ci|prisma|submodule|seed|createdb|reset)\b"
 )
-"""Words of a command that prepares what another one needs."""
+"""Words of a command that prepares for other commands."""
 _NO_STEP = re.compile(r"^(?:git (?!submodule|lfs)|gh |cd |rm |mkdir |touch |cp |mv |kill|pkill|sleep|chmod|echo|cat )")
-"""Commands that change this session's files, branches and processes, and prepare nothing for the next one's."""
+"""Commands that change only this session's files, branches and processes; a later session does not need them."""
 _RISKY = re.compile(
     r"^--(?:no-verify|force|force-with-lease|no-check|ignore-scripts|no-sandbox|insecure|skip|allow|legacy)|^-f$|^-F$"
 )
-"""Flags that pass by a check: a person decides about them."""
+"""Flags that bypass a check; only a person may recommend them."""
 _ONE_TEST = re.compile(r"::|\s-(?:-?run|k|-filter|-grep|-testNamePattern)\b|\.\w+\.test_|#\w+$")
-"""A command that runs one test, or those of one name."""
+"""Marks of a command that runs one test, or the tests of one name."""
 _ASSIGNMENT = re.compile(r"^([A-Za-z_]\w*)=(\S*)$")
 
 
@@ -68,22 +68,22 @@ _WRAPPERS = word_set(
     docker podman vagrant corepack python python3 sudo wsl rustup fnm nvm volta proto make just task
     """
 )
-"""Programs that run another one."""
+"""Programs that run another program."""
 
 
 class Cure(Frozen):
-    """A rule that says what made the command pass."""
+    """A rule that states what made the command pass."""
 
     rule: str
     """A sentence that stands alone, without a full stop."""
     how: str
-    """What to type, or to do first."""
+    """What to type, or what to do first."""
     sort: str
-    """`absent`, `variable`, `flag`, `runner`, `folder`, `before` or `protected`: how it was found."""
+    """How the rule was found: `absent`, `variable`, `flag`, `runner`, `folder`, `before` or `protected`."""
 
 
 def form_cure(failure: Attempt, run: Attempt) -> Cure | None:
-    """The rule that another form of a command shows by passing; None when the forms differ only for one run."""
+    """Return the rule that another form of a command shows by passing; None if the forms differ only for this run."""
     if not failure.event.command:
         return None
     refused = _protected(failure, run)
@@ -93,7 +93,10 @@ def form_cure(failure: Attempt, run: Attempt) -> Cure | None:
 
 
 def _runner(failure: Attempt, run: Attempt) -> Cure | None:
-    """A test runner was called so that it ran no test, and then so that it did; not for one test or in one place."""
+    """Return a rule if one form of a test runner's command ran no test and another did.
+
+    Commands for one test, or for a path of one machine, give no rule.
+    """
     if not (failure.tests and run.tests) or reports_tests(failure.event.text) or not reports_tests(run.event.text):
         return None
     wrong, right = failure.line.split(), run.line.split()
@@ -108,7 +111,7 @@ def _runner(failure: Attempt, run: Attempt) -> Cure | None:
 
 
 def folder_cure(failure: Attempt, run: Attempt, root: str) -> Cure | None:
-    """The command failed at the project's root and passed behind a `cd` into one of its folders."""
+    """Return a rule if the command failed at the project's root and passed after a `cd` into one of its folders."""
     if failure.line != run.line or "cd " in failure.event.command or failure.event.cwd.rstrip("/") != root.rstrip("/"):
         return None
     steps = [step.text.split() for step in split_line(run.event.command)]
@@ -125,7 +128,7 @@ def folder_cure(failure: Attempt, run: Attempt, root: str) -> Cure | None:
 
 
 def step_before(failure: Attempt, run: Attempt) -> Cure | None:
-    """A step of the same line that prepares, in front of the command that had failed without it."""
+    """Return a rule if a preparing step precedes the command on its line, and the command failed without that step."""
     steps = [step for step in split_line(run.event.command) if step.joiner not in ("|", "|&")]
     own = next((n for n, step in enumerate(steps) if " ".join(step.text.split()).startswith(run.line)), 0)
     tried = " ".join(failure.event.command.split())
@@ -135,7 +138,10 @@ def step_before(failure: Attempt, run: Attempt) -> Cure | None:
 
 
 def before_cure(run: Attempt, lines: Sequence[str]) -> Cure | None:
-    """The rule that these lines must have run before; None when one of them or the command has no general form."""
+    """Return the rule that these lines must run before the command; None if it has no general form.
+
+    None also if there are no lines or more than REPAIRS.
+    """
     target = general_line(run.line, keep_files=True)
     if not lines or len(lines) > REPAIRS or not target or any(line == target for line in lines):
         return None
@@ -144,7 +150,7 @@ def before_cure(run: Attempt, lines: Sequence[str]) -> Cure | None:
 
 
 def is_preparing(line: str) -> bool:
-    """Whether the command prepares what later ones need: it installs, generates, starts or migrates something."""
+    """Return whether the command installs, generates, starts or migrates something that later commands need."""
     return bool(_PREPARES.search(line)) and not _NO_STEP.match(line) and not is_probe(line)
 
 
@@ -162,7 +168,7 @@ def _protected(failure: Attempt, run: Attempt) -> Cure | None:
 
 
 def _absent(failure: Attempt, run: Attempt) -> Cure | None:
-    """The program is not there by that name: another name or a wrapper is."""
+    """Return a rule if the program does not exist under that name, but under another name or a wrapper."""
     match = _ABSENT.search(failure.event.text)
     if not (match or status(failure.event) == ABSENT_STATUS):
         return None
@@ -188,7 +194,7 @@ def _absent(failure: Attempt, run: Attempt) -> Cure | None:
 
 
 def _module(failure: Attempt, run: Attempt, module: str, program: str) -> Cure | None:
-    """`python -m X` or X's own program lacks a module; another interpreter or runner has it."""
+    """Return a rule if the program or `python -m X` lacks a module that another interpreter or runner has."""
     name = command_target(failure.line).split(" ", 1)[0]
     same = command_target(run.line).split(" ", 1)[0] == name
     mine, theirs = _front(failure.line, name), _front(run.line, name)
@@ -198,14 +204,14 @@ def _module(failure: Attempt, run: Attempt, module: str, program: str) -> Cure |
 
 
 def _front(line: str, name: str) -> str:
-    """The words up to and with the program's name."""
+    """Return the line's words up to and including the program's name."""
     words = line.split()
     places = [n for n, word in enumerate(words) if word.rpartition("/")[2] == name]
     return " ".join(words[: places[0] + 1]) if places else ""
 
 
 def _variable(failure: Attempt, run: Attempt) -> Cure | None:
-    """The same command with variables in front."""
+    """Return a rule if the passing command is the same one with variables in front."""
     mine, theirs = _assignments(failure.line), _assignments(run.line)
     added = {name: value for name, value in theirs.items() if mine.get(name) != value}
     if not added or len(added) > REPAIRS or _without(failure.line) != _without(run.line):
@@ -236,7 +242,7 @@ def _without(line: str) -> str:
 
 
 def _flag(failure: Attempt, run: Attempt) -> Cure | None:
-    """A flag that the command does not know, and the one that does it; or a flag without which it fails."""
+    """Return a rule if the command does not know a flag or field, and the passing form uses another one."""
     subject = _subject(failure.line)
     if not subject or _subject(run.line) != subject:
         return None
@@ -255,7 +261,7 @@ def _flag(failure: Attempt, run: Attempt) -> Cure | None:
 
 
 def _field(failure: Attempt, run: Attempt, subject: str, field: str) -> Cure | None:
-    """A field that gh does not know, and the one that was asked for instead."""
+    """Return a rule that names an unknown field of gh, and the field requested in its place."""
     failed_fields, got = ({f for word in line.split() for f in word.split(",")} for line in (failure.line, run.line))
     added = [name for name in got - failed_fields if name.isalpha()]
     if field not in failed_fields or field in got or len(added) != 1:
@@ -265,7 +271,7 @@ def _field(failure: Attempt, run: Attempt, subject: str, field: str) -> Cure | N
 
 
 def _subject(line: str) -> str:
-    """The program with its sub-commands, up to the first flag or one-off word."""
+    """Return the program with its sub-commands, up to the first flag or one-off word."""
     words: list[str] = []
     for word in line.split()[len(_assignments(line)) :]:
         if (
@@ -284,6 +290,6 @@ def _flags(line: str) -> list[str]:
 
 
 def shown_failure(text: str, limit: int = 140) -> str:
-    """A failure's message as it was printed, on one line; empty when it holds a path of one machine."""
+    """Return a failure's message as printed, on one line; empty if it holds a path of one machine or is too long."""
     message = " ".join(text.split())
     return "" if is_personal(message) or len(message) > limit else clip(message, limit).rstrip(" .:;")

@@ -1,8 +1,8 @@
-"""Which definitions are around a place in a file, told from its layout alone: no parser, so that a hook can ask.
+"""Guesses from a file's layout which definitions enclose a position. It needs no parser, so hooks can use it.
 
-Lines above the place that are less and less indented are what it is in; some of them begin definitions. In code that
-is laid out as usual this is what a parser says; elsewhere it may miss a name or give one that is none. So the answer
-is a few guesses, good for looking up what is known under that name in that very file, and for nothing else.
+Above the position, lines with less and less indentation are the blocks around it; some of them begin definitions. For
+code with usual layout the result equals a parser's; otherwise a name may be missing or wrong. So the result is a few
+guesses, good only for looking up what is known under such a name in the same file.
 """
 
 from __future__ import annotations
@@ -29,24 +29,24 @@ KEYWORDS = word_set(
     "class def func function fn fun sub struct interface trait enum impl type mod module namespace object record union"
     " protocol extension mixin contract defmodule defp"
 )
-"""Words that a name being defined comes after."""
+"""Words that precede the name in a definition."""
 CONTROL = word_set(
     "if else elif for foreach while do switch case match when unless until try catch except finally with return throw"
     " raise yield await new delete sizeof not and or in is assert print using lock guard loop unsafe defer go select"
     " default elsif begin rescue ensure then end"
 )
-"""Words that begin or make statements, never definitions."""
+"""Words that begin statements, never definitions."""
 KEYWORD_ONLY = word_set("py pyi rb go rs kt kts swift scala ex exs lua php")
-"""Endings of files in which nothing is defined without a keyword."""
+"""Endings of files of languages in which every definition has a keyword."""
 TAGGED = word_set("struct enum union class")
-"""Keywords that in C and C++ also stand in front of a result's type."""
+"""Keywords that in C and C++ may also precede a result's type."""
 
 
 def definitions_at(path: str, text: str, first: int, last: int) -> list[str]:
-    """Qualified names (`Store.put`) of what lines `first` to `last` (from 1) begin, and of what the first one is in.
+    """Return the qualified names (`Store.put`) of definitions at lines `first` to `last` (counted from 1).
 
-    Each is followed by shorter forms of it. Empty for a file over TEXT_LIMIT characters and for a place outside of
-    all definitions.
+    These are the definitions that begin on the lines, and those that enclose the first line. Each is followed by its
+    shorter forms. Empty for a file over TEXT_LIMIT characters and for a position outside of all definitions.
     """
     if len(text) > TEXT_LIMIT or first < 1 or last < first:
         return []
@@ -66,7 +66,7 @@ def definitions_at(path: str, text: str, first: int, last: int) -> list[str]:
 
 
 def lines_of(text: str, part: str) -> tuple[int, int] | None:
-    """The lines (from 1) that a part of a text is on, whatever its line ends; None when it is not there just once."""
+    """Return the lines (from 1) of a part of a text, whatever its line ends; None unless it occurs exactly once."""
     part = part.strip("\r\n")
     if not part.strip() or len(text) > TEXT_LIMIT:
         return None
@@ -81,7 +81,7 @@ def lines_of(text: str, part: str) -> tuple[int, int] | None:
 
 
 def _qualified(heads: Sequence[tuple[int, str]]) -> list[str]:
-    """The heads' names joined, outermost first; and the innermost alone, should the others be none."""
+    """Return the heads' names joined, outermost first, and shorter forms, in case outer heads are no definitions."""
     names = [name for _, name in heads]
     if not names:
         return []
@@ -89,10 +89,10 @@ def _qualified(heads: Sequence[tuple[int, str]]) -> list[str]:
 
 
 def _around(lines: Sequence[str], first: int, lax: bool) -> list[tuple[int, str]]:
-    """Indentation and name of the heads that the line (from 0) is below, outermost first."""
+    """Return indentation and name of the heads that enclose the line (from 0), outermost first."""
     within = _next_indent(lines, first)
     if lines[first : first + 1] and lines[first].lstrip()[:1] in (")", "]", "}"):
-        within += 1  # the end of a head that begins above at the same indentation
+        within += 1  # this line closes a head that begins above at the same indentation
     heads: list[tuple[int, str]] = []
     goes_on = False
     for at in range(min(first, len(lines)) - 1, max(-1, first - 1 - LINES_UP), -1):
@@ -115,10 +115,10 @@ def _around(lines: Sequence[str], first: int, lax: bool) -> list[tuple[int, str]
 
 
 def _step(line: str) -> int | None:
-    """What a less indented line says about what is around: 0, it is; 1, it goes on above; None, nothing.
+    """Classify a less indented line: 0, it is a head; 1, its head begins further up; None, it says nothing.
 
-    A lone bracket, or the end of a parameter list, belongs to a head that begins above at the same indentation.
-    Labels, directives, comments and the text of a string over several lines are no heads.
+    A lone bracket, or the end of a parameter list, belongs to a head that begins above at the same indentation. Labels,
+    directives, comments and the text of a string over several lines are no heads.
     """
     if line[0] in "#*@" or line.startswith(("//", "/*", "--", '"""', "'''")):
         return None
@@ -135,9 +135,9 @@ def _step(line: str) -> int | None:
 
 
 def _begun(line: str, lax: bool, goes_on: bool = False) -> str:
-    """The name of the definition whose head the line is; empty when it is none.
+    """Return the name of the definition whose head the line is; empty if it is none.
 
-    `lax`: also without a keyword. `goes_on`: it is known that the head ends in a block some lines below.
+    `lax` accepts heads without a keyword. `goes_on` says that the head is known to end in a block some lines below.
     """
     code = _without_comment(line.strip())[:400]
     if not code or code[0] in "#*@)]}{\"'" or code.endswith(";"):
@@ -148,7 +148,7 @@ def _begun(line: str, lax: bool, goes_on: bool = False) -> str:
 
 
 def _after_keyword(code: str, lax: bool) -> str:
-    """`Store` of `export class Store<T> {`, `Store.Put` of `func (s *Store) Put(`."""
+    """Return `Store` for `export class Store<T> {`, `Store.Put` for `func (s *Store) Put(`."""
     rest = code
     while rest:
         word, rest = _word(rest)
@@ -175,7 +175,7 @@ def _after_keyword(code: str, lax: bool) -> str:
 
 
 def _before_bracket(code: str, goes_on: bool) -> str:
-    """The name before the parameters, or before the `=` or `:` of what holds a function or an object."""
+    """Return the name before the parameters, or before the `=` or `:` of a function or an object."""
     head, bracket, rest = code.partition("(")
     plain = head.replace("::", "\0")
     for sign in ("=", ":"):
@@ -196,7 +196,7 @@ def _before_bracket(code: str, goes_on: bool) -> str:
 
 
 def _dotted(text: str) -> str:
-    """The dotted name the text begins with, without `self`."""
+    """Return the dotted name the text begins with, without `self`."""
     text = text.lstrip()
     end = 0
     while end < len(text) and (text[end].isalnum() or text[end] in "_$.:~?!"):
@@ -206,7 +206,7 @@ def _dotted(text: str) -> str:
 
 
 def _word(text: str) -> tuple[str, str]:
-    """The word the text begins with, and the rest."""
+    """Return the word the text begins with, and the rest."""
     end = 0
     while end < len(text) and (text[end].isalnum() or text[end] in "_$"):
         end += 1
@@ -214,7 +214,7 @@ def _word(text: str) -> tuple[str, str]:
 
 
 def _without_generics(text: str) -> str:
-    """The text without `<...>` at its beginning."""
+    """Return the text without `<...>` at its beginning."""
     depth = 0
     for at, sign in enumerate(text):
         depth += (sign == "<") - (sign == ">")
@@ -232,13 +232,13 @@ def _without_comment(line: str) -> str:
 
 
 def _indent(line: str) -> int:
-    """Columns of white space in front; a tab counts as four, which is right wherever a file keeps to one of the two."""
+    """Return the columns of white space in front. A tab counts as four, which is right if a file does not mix both."""
     head = line[: len(line) - len(line.lstrip())]
     return len(head) + 3 * head.count("\t")
 
 
 def _past_marks(lines: Sequence[str], last: int) -> int:
-    """The line count up to and with what the decorators or attributes at its end belong to."""
+    """Return the line count extended past decorators or attributes at its end, to the definition they belong to."""
     for at in range(last, min(last + MARKS, len(lines)) + 1):
         if not lines[at - 1].lstrip().startswith(("@", "#[")):
             return at
@@ -246,5 +246,5 @@ def _past_marks(lines: Sequence[str], last: int) -> int:
 
 
 def _next_indent(lines: Sequence[str], at: int) -> int:
-    """The indentation of the next line that has one."""
+    """Return the indentation of the next line that is not blank."""
     return next((_indent(line) for line in lines[at:] if line.strip()), 0)

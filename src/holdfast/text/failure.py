@@ -1,7 +1,7 @@
-"""What failed, read from an error's output: its signature, its class, and whether a lesson answers it.
+"""Reads an error's output: its signature, its class, and whether a lesson answers it.
 
-Programs word one failure in many ways: `zsh: command not found: go`, `go: command not found`, `exec: "go":
-executable file not found in $PATH`. The class says which failure it is, and the subject what it is about.
+Programs word one failure in many ways: `zsh: command not found: go`, `go: command not found`, `exec: "go": executable
+file not found in $PATH`. The class says which failure it is, and the subject what it is about.
 """
 
 from __future__ import annotations
@@ -37,29 +37,29 @@ CLASSES: dict[str, tuple[str, ...]] = {
         "network is unreachable",
     ),
 }  # fmt: skip
-"""How each class of failures is worded, in lower case; the most particular class first."""
+"""The wordings of each class of failures, in lower case; the most specific class first."""
 SUBJECTLESS = ("protected branch",)
-"""Classes that are one failure, whatever it is about."""
+"""Classes in which the subject does not matter."""
 TAIL_LINES, LINE_LIMIT, WORDS_LIMIT = 60, 400, 300
 """Lines from the end of an output in which a class is looked for, and characters of a line and of the words."""
 
 
 class Failure(Frozen):
-    """An error's output, read."""
+    """What was read from an error's output."""
 
     signature: str = ""
     target: str = ""
-    """What the command that failed runs; empty where none is known."""
+    """What the failed command runs; empty if unknown."""
     kind: str = ""
-    """Its class, one of CLASSES; empty for any other."""
+    """The class, one of CLASSES; empty for other failures."""
     subject: str = ""
-    """The command, module or file the class is about, in lower case; empty where the output names none."""
+    """The command, module or file that the class is about, in lower case; empty if the output names none."""
     words: str = ""
-    """What words can be compared with: the signature or the line that names the class or ends the output."""
+    """Text for a comparison by words: the signature, the line that names the class, or the last line."""
 
 
 def read_failure(error: str, command: str = "") -> Failure:
-    """What the output says about what failed."""
+    """Return what the output says about the failure."""
     signature = error_signature(error)
     kind, line = classify(signature) if signature else ("", "")
     lines = [line.strip()[:LINE_LIMIT] for line in error[-LINE_LIMIT * TAIL_LINES :].splitlines() if line.strip()]
@@ -78,7 +78,7 @@ def read_failure(error: str, command: str = "") -> Failure:
 
 
 def classify(line: str) -> tuple[str, str]:
-    """The class that a line names and the line, or two empty texts."""
+    """Return the class that a line names, and the line; two empty strings for no class."""
     plain = line.lower().replace("\u2019", "'")
     for kind, wordings in CLASSES.items():
         if any(wording in plain for wording in wordings):
@@ -87,9 +87,9 @@ def classify(line: str) -> tuple[str, str]:
 
 
 def answers_failure(failure: Failure, lesson: Lesson) -> bool:
-    """Whether the lesson is about this failure: nearly the same error, or one of its class about the same thing.
+    """Return whether the lesson is about this failure: nearly the same error, or the same class and subject.
 
-    A class alone is not enough where it has many causes: then the subject has to be the same, or the program.
+    Many causes can share a class, so the class alone is not enough: the subject, or the program, must be the same too.
     """
     stored = lesson.error_signature
     if stored and failure.signature and alike(failure.signature, stored):
@@ -115,7 +115,7 @@ def _program(target: str) -> str:
 
 
 def _subject(kind: str, line: str) -> str:
-    """What the line of that class is about: a command, a module or a file's name; empty where it names none."""
+    """Return what the line of that class is about: a command, a module or a file's name; empty if it names none."""
     if kind in ("", "protected branch", "timeout", "connection"):
         return ""
     quoted = [word for is_quoted, word in Words(line).quoted() if is_quoted]

@@ -1,9 +1,9 @@
-"""A command line without what only one run of it needed: ids, branches, selectors, redirections, temporary paths.
+"""Generalises a command line: removes what only one run needed, such as ids, branches, selectors and temporary paths.
 
-What a line proves is worth telling when it holds for the next run as well. A line that is nothing without its one-off
-words (a script in a temporary folder, a here-document, a personal path) has no general form.
+A lesson about a line is useful only if the line works in the next run too. A line that depends on one-off words (a
+script in a temporary folder, a here-document, a personal path) has no general form.
 
-Loaded by detectors alone, never by a hook.
+Only detectors load this module; hooks never do.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _CONFIGURATION = re.compile(r"\.(?:json|ya?ml|toml|txt)$|\.config\.|manage\.py$|
 _FOLDER = re.compile(r"^(?:\./)?[\w@.-]+(?:/[\w@.-]+)*/(?:\.\.\.|\*\*?)?$|^(?:\./)?[\w@.-]+(?:/[\w@.-]+)+$")
 _ALWAYS = word_set("-run --run -timeout --timeout --grep --testnamepattern --testpathpattern")
 _PARTS_OF = {"pnpm": ("--filter", "-F"), "turbo": ("--filter",), "npm": ("-w", "--workspace"), "nx": ("-t",)}
-"""Flags that name a part of the project, where others name a test."""
+"""Flags that select a part of the project; other programs use them to select a test."""
 _ASSIGNMENT = re.compile(r"^[A-Za-z_]\w*=")
 _BRANCHED = word_set("git gh")
 """Programs whose positional words behind the sub-command name branches, revisions and requests."""
@@ -59,9 +59,9 @@ _GH_DEPTH, _GIT_DEPTH = 3, 2
 
 
 def general_line(line: str, *, keep_files: bool = False) -> str:
-    """The line as it would be typed another day; empty when nothing general is left or it holds a secret.
+    """Return the line as it would be typed on another day; empty if nothing general is left or it holds a secret.
 
-    Files and folders it was pointed at are left out unless `keep_files`.
+    Files and folders that it names as targets are removed, unless `keep_files`.
     """
     if _OPAQUE.search(line) or _SECRET.search(line):
         return ""
@@ -78,17 +78,17 @@ def general_line(line: str, *, keep_files: bool = False) -> str:
 
 
 def is_personal(text: str) -> bool:
-    """Whether the text names a path of one machine, one person or one occasion."""
+    """Return whether the text names a path of one machine, one person or one occasion."""
     return bool(_PERSONAL.search(text))
 
 
 def is_source_file(word: str) -> bool:
-    """Whether the word names one file that is worked on, and no configuration."""
+    """Return whether the word names a source file, not a configuration file."""
     return bool(_FILE.match(word)) and not _CONFIGURATION.search(word)
 
 
 def is_one_off(word: str) -> bool:
-    """Whether the word is a number, a revision, an id, a time or an address."""
+    """Return whether the word is a number, a revision, an id, a time or an address."""
     return bool(_ONE_OFF.match(word.strip("'\"")))
 
 

@@ -1,6 +1,6 @@
-"""Hidden characters: what a person does not see, and what looks like something it is not.
+"""Finds hidden characters, which a person does not see, and characters that look like others.
 
-One test for every place that keeps, judges, delivers or prints text. Standard library without `re`: hooks import this.
+All code that stores, judges, delivers or prints text uses these tests. Hooks import this module, so it avoids `re`.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _LOOK_ALIKES = {
 
 
 def is_hidden(char: str) -> bool:
-    """Whether the character shows nothing or steers the display: control, format, surrogate, private, tag, filler."""
+    """Return whether a character is invisible or steers the display (control, format, surrogate, tag, filler)."""
     if " " <= char <= "~" or char in _KEPT:
         return False
     from unicodedata import category
@@ -45,7 +45,7 @@ def is_hidden(char: str) -> bool:
 
 
 def without_hidden(text: str) -> str:
-    """The text without hidden characters; unusual line ends become plain ones."""
+    """Return the text without hidden characters; unusual line ends become plain ones."""
     if text.isascii() and (text.isprintable() or text.replace("\n", "").replace("\t", "").isprintable()):
         return text
     text = text.replace("\r\n", "\n").replace("\r", "\n")
@@ -53,7 +53,7 @@ def without_hidden(text: str) -> str:
 
 
 def hides_something(text: str) -> bool:
-    """Whether the text holds characters that a person does not see and that no writing system or emoji needs there."""
+    """Return whether the text holds invisible characters that no writing system or emoji needs at their place."""
     if text.isascii():
         return False
     for at, char in enumerate(text):
@@ -68,7 +68,7 @@ def hides_something(text: str) -> bool:
 
 
 def folded(text: str) -> str:
-    """The text with look-alikes as the Latin letters and signs they pass for; of the same length."""
+    """Return the text with look-alikes replaced by the Latin letters and signs they imitate; of the same length."""
     if text.isascii():
         return text
     from unicodedata import normalize

@@ -1,4 +1,4 @@
-"""Why a request did not reach its server, in words for the person who waits for it."""
+"""Explains in words why a request did not reach its server."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ WORDS = {
     "ImportError": "the proxy needs a package that is not installed (httpx[socks])",
     "ValueError": "the address, or that of the proxy, is not valid",
 }
-"""By the name of httpx's error class or of a class above it."""
+"""Words by the name of httpx's error class, or of one of its base classes."""
 
 
 def failure_words(exc: BaseException) -> str:
-    """Why the request failed. The error's own text is left out: it may hold a login from an address."""
+    """Return why the request failed. The error's own text is left out, since it may hold a login from an address."""
     names = (kind.__name__ for kind in type(exc).__mro__)
     return next((WORDS[name] for name in names if name in WORDS), "the request failed")

@@ -1,6 +1,6 @@
-"""Whether a sentence leans on what was said before it, and cannot be understood alone.
+"""Recognises sentences that depend on an earlier sentence and cannot be understood alone.
 
-The words that lean in every text are here; each reader of sentences adds those of its own texts.
+This module has the words that show it in every text. Each reader of sentences adds words of its own.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ _DANGLING = re.compile(r"\b(?:it|them|this|that|these|those|one)[\s`*]*(?:[.,;:(
 
 
 def opening(*more: str) -> re.Pattern[str]:
-    """A pattern whose `match` finds a pronoun, a connective or one of `more` (regular expressions) at the beginning."""
+    """Return a pattern that matches a pronoun, a connective or one of the expressions `more` at the beginning."""
     return re.compile(rf"(?:{'|'.join((PRONOUNS, CONNECTIVES, *more))})\b", re.IGNORECASE)
 
 
 def dangles(sentence: str) -> bool:
-    """Whether a clause of the sentence ends in a pronoun: "the test depends on it."."""
+    """Return whether a clause of the sentence ends in a pronoun: "the test depends on it."."""
     return bool(_DANGLING.search(sentence))

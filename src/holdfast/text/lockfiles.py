@@ -1,7 +1,7 @@
-"""Lock files: which versions of each dependency a project uses, read from the text of ten tools' files.
+"""Reads lock files of ten tools: which versions of each dependency a project uses.
 
-Pure. A file that cannot be read names nothing: what follows is only that a lesson is not woken. Of a package that
-stands there in several versions all are told, but of `go.sum`, which keeps what is not used any more, the highest.
+An unreadable file gives no versions; the only effect is that a lesson is not woken. If a package is locked in several
+versions, all are returned. From `go.sum`, which keeps unused versions, only the highest is returned.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _YARN_VERSION = re.compile(r'^ {2}version:? "?([^"\s]+)"?$')
 
 
 def find_versions(name: str, text: str) -> dict[str, frozenset[str]]:
-    """Versions by the name of the package, as `plain_name` spells it, of the lock file of that name."""
+    """Return the versions in the lock file of that name, by the package's `plain_name`."""
     read = READERS.get(name)
     versions: defaultdict[str, set[str]] = defaultdict(set)
     if read is not None:
@@ -42,13 +42,13 @@ def find_versions(name: str, text: str) -> dict[str, frozenset[str]]:
 
 
 def plain_name(package: str) -> str:
-    """The package's name as it is compared: small letters; Python spells `-`, `_` and `.` alike."""
+    """Return the package's name for comparison: in small letters, with `-`, `_` and `.` alike, as Python has it."""
     name = package.strip().casefold()
     return name if "/" in name or name.startswith("@") else re.sub(r"[-_.]+", "-", name)
 
 
 def version_key(version: str) -> tuple[Any, ...]:
-    """What sorts versions: the numbers, then a pre-release before the release and a post-release behind it."""
+    """Return a sort key: the numbers; a pre-release sorts before the release and a post-release after it."""
     plain = version.strip().lower().removeprefix("v").split("+", 1)[0]
     matched = re.match(r"\d+(?:\.\d+)*", plain)
     numbers = [int(part) for part in matched.group().split(".")] if matched else []
@@ -69,7 +69,7 @@ def _npm(text: str) -> Pairs:
             name = entry.get("name") or path.rpartition("node_modules/")[2]
             nested = (
                 "node_modules/" in path and name in tops
-            )  # another package's own copy: the project uses the top one
+            )  # another package's private copy; the project uses the one at the top
             if isinstance(entry.get("version"), str) and not nested:
                 yield name, entry["version"]
         return
@@ -139,4 +139,4 @@ READERS: dict[str, Callable[[str], Pairs]] = {
     "Gemfile.lock": _gems,
     "requirements.txt": _requirements,
 }
-"""By name of the file. Of two that stand in one folder the first that names a package is believed."""
+"""Readers by file name. If two of these files are in one folder, the first that names a package counts."""

@@ -1,4 +1,4 @@
-"""Which files and symbols a text mentions, by how they are written."""
+"""Finds the files and symbols that a text mentions, by their spelling."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SYMBOL = re.compile(
 
 
 def files_named(text: str, window: Sequence[Event]) -> list[str]:
-    """Files that the text names: as the session knows them, or as written when that has a folder."""
+    """Return the files that the text names: as the session spells them, or as written if that has a folder."""
     known: dict[str, str] = {}
     for event in window:
         for path in event.files:
@@ -32,5 +32,5 @@ def files_named(text: str, window: Sequence[Event]) -> list[str]:
 
 
 def symbols_named(text: str) -> tuple[str, ...]:
-    """Identifiers that the text names, without paths, at most MOST_SYMBOLS."""
+    """Return identifiers that the text names, without paths, at most MOST_SYMBOLS."""
     return tuple(dict.fromkeys(_SYMBOL.findall(_PATH.sub(" ", text))))[:MOST_SYMBOLS]

@@ -1,11 +1,11 @@
-"""Occasions: by its form alone, when a lesson is of use, and which lessons are one rule in other words.
+"""Tells from a lesson's form when it is useful, and which lessons state one rule in different words.
 
-A standing rule holds for all work: a person said it as a preference or a convention, and it names no code. A lesson
-about a linter is told before the first edit of the linter's language, one about a kind of command (test, lint, commit,
-pull request, review) before the first such command. Lessons on one linter, one command or one habit are a group: what
-is told of it stands for all of them.
+A standing rule holds for all work: a person stated it as a preference or a convention, and it names no code. A lesson
+about a linter is delivered before the first edit in the linter's language. A lesson about a kind of command (test,
+lint, commit, pull request, review) is delivered before the first such command. Lessons about one linter, one command or
+one habit form a group: one delivery counts for the whole group.
 
-No regular expressions: a hook imports this.
+Hooks import this module, so it uses no regular expressions.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from holdfast.domain.vocabulary import LessonKind, Trust
 
 COMMAND_KINDS = ("test", "lint", "commit", "pr", "review")
-"""Kinds of commands that have an occasion of their own."""
+"""Kinds of commands before which lessons are delivered."""
 CARDS = "commands/"
-"""Beginning of the topic keys of a project's command card: one lesson for each purpose."""
+"""Prefix of the topic keys of a project's command card, which has one lesson for each purpose."""
 
 _GO = word_set(
     """
@@ -44,12 +44,12 @@ _OTHER: dict[str, str] = {
 LINTERS: dict[str, str] = (
     dict.fromkeys(_GO, "go") | dict.fromkeys(_PYTHON, "py") | dict.fromkeys(_SCRIPT, "ts") | _OTHER
 )
-"""Linters by names that mean nothing else, with the ending of the files they read."""
+"""Linters whose names mean nothing else, with the ending of the files that they read."""
 _ENDINGS = {
     "tsx": "ts", "js": "ts", "jsx": "ts", "mjs": "ts", "cjs": "ts", "vue": "ts", "svelte": "ts", "pyi": "py",
     "bash": "sh", "kts": "kt", "yml": "yaml", "cc": "cpp", "c": "cpp", "h": "cpp", "hpp": "cpp", "cxx": "cpp",
 }  # fmt: skip
-"""Endings whose files are of a language that goes by another one."""
+"""Endings of files that count as another ending's language."""
 SOURCES = frozenset(LINTERS.values()) | {"cs", "scala", "ex", "lua", "dart", "zig"}
 _LINT_WORDS = frozenset({"lint", "linter", "linters", "linting"})
 
@@ -78,12 +78,12 @@ HABITS: dict[str, _Alternatives] = {
         word_set("answer reply replies respond"),
     ),
 }  # fmt: skip
-"""Habits that people ask for in many wordings: of each set, the rule has a word."""
+"""Habits that people request in many wordings. A rule must have a word of each set."""
 
 _TESTERS = word_set("pytest jest vitest mocha tox nox rspec phpunit ctest ava playwright cypress gotestsum nextest")
 _LINT_PROGRAMS = frozenset(LINTERS) | {"pre-commit"}
 RUNNERS = frozenset({"golangci-lint", "golangci", "pre-commit"})
-"""Programs that run linters: told by name, they say nothing about one of them."""
+"""Programs that run linters. Their names say nothing about a particular linter."""
 _DENIALS = word_set("not never no don't avoid few prefer")
 _HABIT_WORDS = 24
 """Words of a rule that are looked at for its habit: the rule comes first, its exceptions later."""
@@ -94,14 +94,14 @@ _OF_THE_MOMENT = ("last time", "this time", "for now", "right now", "at the mome
 
 
 def is_standing(lesson: Lesson) -> bool:
-    """Whether the lesson is a rule for all work: marked so, or by who said it and how."""
+    """Return whether the lesson is a rule for all work: it is marked so, or its speaker and form show it."""
     if lesson.when.standing or lesson.when.edited:
         return lesson.when.standing
     return is_standing_rule(lesson.kind, lesson.trust, lesson.insight)
 
 
 def is_standing_rule(kind: LessonKind, trust: Trust, insight: str) -> bool:
-    """Whether a person said it for all times, as a kind that may stand, without the name of a piece of code."""
+    """Return whether a person stated a rule for all work, of a kind that may stand, that names no code."""
     if not profile_of(kind).may_stand or trust != "person" or names_code(insight):
         return False
     words = list(plain_words(insight))
@@ -109,17 +109,17 @@ def is_standing_rule(kind: LessonKind, trust: Trust, insight: str) -> bool:
 
 
 def names_code(text: str) -> bool:
-    """Whether the text names a file, an identifier, a flag or a piece of code."""
+    """Return whether the text names a file, an identifier, a flag or a piece of code."""
     return "`" in text or any(map(_is_code, text.split()))
 
 
 def linters_in(text: str) -> tuple[str, ...]:
-    """The linters that the text names, each once, in order."""
+    """Return the linters that the text names, each once, in order."""
     return tuple(dict.fromkeys(word for word in plain_words(text) if word in LINTERS))
 
 
 def language_of(path: str) -> str:
-    """What stands for a source file's language: its ending, or that of its kin; empty for other files."""
+    """Return the ending that represents a source file's language; empty for other files."""
     name = path.replace("\\", "/").rpartition("/")[2].lower()
     ending = name.rpartition(".")[2]
     ending = _ENDINGS.get(ending, ending)
@@ -127,7 +127,7 @@ def language_of(path: str) -> str:
 
 
 def lint_languages(lesson: Lesson) -> frozenset[str]:
-    """The languages whose linters the lesson is about; empty for one that is about no linter."""
+    """Return the languages whose linters the lesson is about; empty if it is not about a linter."""
     if not profile_of(lesson.kind).is_instruction:
         return frozenset()
     text = f"{lesson.title} {lesson.insight}"
@@ -138,7 +138,7 @@ def lint_languages(lesson: Lesson) -> frozenset[str]:
 
 
 def habit_of(text: str) -> str:
-    """The habit that a rule asks for; empty for another rule."""
+    """Return the habit that a rule requests; empty for other rules."""
     words = list(plain_words(text))[:_HABIT_WORDS]
     if _DENIALS.intersection(words[:3]):
         return ""
@@ -146,9 +146,9 @@ def habit_of(text: str) -> str:
 
 
 def group_keys(lesson: Lesson) -> frozenset[str]:
-    """What the lesson has in common with others of its group; one that is alone has only itself.
+    """Return the keys of the groups that the lesson belongs to; only its own id if it belongs to none.
 
-    A lesson is told when every one of its keys was.
+    A lesson counts as delivered when all its keys were.
     """
     if lint_languages(lesson):
         linters = linters_in(f"{lesson.title} {lesson.insight}")
@@ -166,7 +166,7 @@ def group_keys(lesson: Lesson) -> frozenset[str]:
 
 
 def how_to_commands(lesson: Lesson) -> tuple[str, ...]:
-    """The commands that a lesson on tooling tells to run; the first is the one it is about."""
+    """Return the commands that a lesson on tooling says to run; the first is the one it is about."""
     profile = profile_of(lesson.kind)
     if not profile.is_instruction:
         return ()
@@ -175,7 +175,7 @@ def how_to_commands(lesson: Lesson) -> tuple[str, ...]:
 
 
 def command_kinds(line: str) -> tuple[str, ...]:
-    """The kinds of the commands in a line, of COMMAND_KINDS, each once."""
+    """Return the kinds of the commands in a line, of COMMAND_KINDS, each once."""
     kinds: dict[str, None] = {}
     for words in simple_commands(line):
         kind = _kind_of(words)
@@ -185,9 +185,10 @@ def command_kinds(line: str) -> tuple[str, ...]:
 
 
 def occasions(lesson: Lesson) -> tuple[str, ...]:
-    """The kinds of commands at which the lesson is of use, by its words and commands; `standing` for a rule.
+    """Return the kinds of commands at which the lesson is useful, by its words and commands; `standing` for a rule.
 
-    A standing rule about commits, pull requests or reviews waits for them; others are for a session's start.
+    A standing rule about commits, pull requests or reviews waits for such a command; others belong to a session's
+    start. `edit <language>` stands for the first edit in a linter's language.
     """
     kinds: dict[str, None] = {}
     if lesson.topic_key.startswith(CARDS):
@@ -205,7 +206,7 @@ def occasions(lesson: Lesson) -> tuple[str, ...]:
 
 
 def _waits_for(insight: str) -> tuple[str, ...]:
-    """The kind of command that a standing rule is about; empty for a rule about the work before it."""
+    """Return the kind of command that a standing rule is about; empty for a rule about the work before it."""
     words = list(plain_words(insight))[:_HABIT_WORDS]
     if habit_of(insight) in ("failing test first", "tests with the change", "look elsewhere too"):
         return ()
@@ -223,7 +224,7 @@ _CUES = (
 
 
 def plain_words(text: str) -> Iterator[str]:
-    """The words of a text in lower case, without the signs around them."""
+    """Yield the words of a text in lower case, without surrounding punctuation."""
     for raw in text.lower().replace("`", " ").replace("(", " ").replace("/", " ").replace(",", " ").split():
         word = raw.strip(".,;:!?()[]{}\"'*_")
         if word:
@@ -234,7 +235,7 @@ _EITHER_OR = word_set(
     "and/or input/output before/after read/write yes/no on/off client/server he/she his/her add/remove i/o ci/cd tcp/ip"
     " true/false if/else try/catch start/stop open/close w/o n/a copy/paste push/pull up/down in/out get/set a/b"
 )
-"""Words with a stroke that are no paths."""
+"""Words with a slash that are no paths."""
 
 
 def _is_code(raw: str) -> bool:
@@ -255,7 +256,7 @@ def _is_code(raw: str) -> bool:
 
 
 def _kind_of(words: list[str]) -> str:
-    """The kind of one simple command, given as words without wrappers."""
+    """Return the kind of one simple command, whose words come without wrappers."""
     program = words[0].replace("\\", "/").rpartition("/")[2]
     rest = [word.lower() for word in words[1:] if not word.startswith("-")]
     if program == "git":

@@ -1,8 +1,8 @@
-"""Orders: text that tells its reader what to do, or names what does harm when it is wrong.
+"""Recognises orders: text that tells its reader what to do, or that does harm if it is wrong.
 
-Where to send something, what to run from the network, where credentials lie: an agent may propose such a lesson, a
-person decides. A tool's message that gives orders is no description of a failure, and is left out of what is learnt
-from it.
+Examples are where to send something, what to run from the network, and where credentials are. An agent may propose such
+a lesson, but a person decides about it. A tool's message that gives orders does not describe a failure, so nothing is
+learnt from it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _NETWORK = re.compile(
     rf"|(?<![\w/@.`'\"(-])(?:[a-z0-9][a-z0-9-]{{0,62}}\.)+(?:{_TOP_LEVEL})\b(?![\w(]|\.\w|-\w)",
     re.IGNORECASE,
 )
-"""An address, a host or a mailbox; this machine's own is none."""
+"""An address, a host or a mailbox, except this machine's own."""
 _PIPED = re.compile(
     r"\|\s*(?:sudo\s+)?(?:env\s+)?(?:(?:ba|z|da|k|fi)?sh|python[\d.]*|perl|ruby|node|iex|pwsh|powershell)\b"
     r"|\b(?:ba|z|da)?sh\s+(?:-c\s+)?[\"']?[<$]\(|\beval\s+[\"'$`]|\b(?:curl|wget|iwr|Invoke-WebRequest)\b"
@@ -94,7 +94,7 @@ LONG_NAME = 4
 
 
 def reservation(text: str) -> str:
-    """Why an agent's word is not enough for this text, in a few words; empty when it is."""
+    """Return why a person must confirm this text, in a few words; empty if an agent's word is enough."""
     plain = folded(text)
     if _PIPED.search(plain):
         return "it runs what comes over the network or through a pipe"
@@ -108,7 +108,7 @@ def reservation(text: str) -> str:
 
 
 def harm(text: str) -> str:
-    """The harm that an agent following the text would do to its user, in a few words; empty for no known harm."""
+    """Return the harm that an agent following the text would do to its user, in a few words; empty for none known."""
     plain = folded(text)
     if _PIPED.search(plain):
         return "a command that runs what it is fed"
@@ -116,7 +116,7 @@ def harm(text: str) -> str:
 
 
 def instructs(text: str) -> bool:
-    """Whether a tool's text tells its reader what to do, and does not only report what went wrong."""
+    """Return whether a tool's text tells its reader what to do, instead of only reporting what went wrong."""
     plain = folded(without_hidden(text))
     message = plain.partition(": ")[2] or plain
     chats = _PROSE.search(message) is not None and not _REPORTS.search(message)
@@ -124,12 +124,12 @@ def instructs(text: str) -> bool:
 
 
 def is_order(name: str) -> bool:
-    """Whether an identifier is a sentence that tells its reader what to do, such as the name of a hostile test."""
+    """Return whether an identifier is a sentence that gives an order, such as the name of a hostile test."""
     words = "".join(c.lower() if c.isalnum() else " " for c in folded(without_hidden(name))).split()
     telling = [word for word in words if word not in ("test", "tests", "it", "spec", "py", "js", "ts")]
     return len(telling) >= LONG_NAME and bool(_ORDERS & set(telling))
 
 
 def fetches(command: str) -> bool:
-    """Whether the command brings code from the network."""
+    """Return whether the command loads code from the network."""
     return bool(_FROM_NETWORK.search(command) or reservation(command))

@@ -1,9 +1,9 @@
-"""Whose words stand in the user's place: what a person typed there, and what a program put there or was pasted.
+"""Separates the person's words in a prompt from text that a program wrote or that was pasted.
 
-Hosts write summaries, plans, notices and results of their own commands as if the user had said them; people paste
-output, differences, code and reviews. `read_prompt` names these parts and gives the person's, at the same offsets, so
-that quotes from it hold for the whole text. It judges form, never topic, and in doubt leaves words to the person:
-single lines of output and short remarks of a reviewer without a mark stay theirs.
+Hosts write summaries, plans, notices and results of their own commands into the user's place; people paste output,
+differences, code and reviews. `read_prompt` names these parts and returns the person's words at the same offsets, so
+that quotes from them hold for the whole text. It judges form, never topic. In doubt the words stay the person's: single
+lines of output, and a reviewer's short remarks without a mark.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ OPENINGS: tuple[tuple[str, PartKind], ...] = (
     ("Base directory for this skill:", "command"), ("Caveat: The messages below", "command"),
     ("Another Claude session sent", "notice"), ("API Error", "notice"), ("[SYSTEM NOTIFICATION", "notice"),
 )  # fmt: skip
-"""How texts begin that a host wrote whole."""
+"""Openings of texts that a host wrote completely."""
 
 TAGS: dict[str, PartKind] = {
     "task-notification": "notice", "agent-message": "notice", "teammate-message": "notice", "system-reminder": "notice",
@@ -39,8 +39,8 @@ TAGS: dict[str, PartKind] = {
     "command-name": "command", "command-message": "command", "bash-input": "command", "bash-stdout": "command",
     "bash-stderr": "command", "holdfast-memory": "notice",
 }  # fmt: skip
-"""Blocks that a host writes, from a line's beginning or right behind another one. What somebody typed behind a slash
-command stands in `<command-args>` and is the person's."""
+"""Blocks that a host writes, from a line's beginning or directly after another block. What a person typed after a slash
+command is in `<command-args>` and is the person's."""
 
 OUTPUT_RUN = 3
 """Lines of output in a row that are a paste; fewer belong to the sentence around them."""
@@ -96,7 +96,7 @@ _TO_SOMEBODY = re.compile(
     r"|\b(?-i:ALWAYS|NEVER|MUST)\b",
     re.IGNORECASE,
 )
-"""Words by which people speak to each other, go on speaking, or lay down rules; reviewers and programs do without."""
+"""Words by which people speak to each other, go on speaking or state rules. Reviewers and programs do not use them."""
 _NAME = re.compile(
     r"`[^`\n]+`|\b[a-z]+[A-Z]\w*|\b[A-Z][a-z0-9]+[A-Z]\w*|\b\w+_\w+\b|\b\w+\([^)\n]*\)"
     r"|\b[\w/-]{1,120}\.(?:go|py|ts|js|rs|java|rb|c|h|cpp|md|json|ya?ml|sh)\b"
@@ -106,7 +106,7 @@ _PHRASE = re.compile(
     r"|\b(?:should|could|can) (?:also )?(?:be|lead|cause|still)\b|\b(?:resulting in|causing|unit tests|edge cases)\b",
     re.IGNORECASE,
 )
-"""How reviewers put it."""
+"""Phrases of reviewers."""
 _SEVERITY = re.compile(r"^[^\w\n]*(?:(?:Low|Medium|High|Critical) Severity|Severity: \w+)\s*$", re.MULTILINE)
 _INTRODUCES = re.compile(r"\b(?:feedback|review|finding|findings|copilot)\b", re.IGNORECASE)
 _ASKS_ABOUT = re.compile(r"\b(?:comment|check|look at|address|fix this|was just fixed)\b", re.IGNORECASE)
@@ -128,16 +128,16 @@ class Part(Frozen):
 
 
 class Prompt(Frozen, nested={"parts": Part}):
-    """A text in the user's place, taken apart."""
+    """A text in the user's place, divided by origin."""
 
     origin: Origin
     own: str
-    """The person's words at their places; all else is blank, so that offsets hold for the whole text."""
+    """The person's words at their offsets; all else is blank."""
     parts: tuple[Part, ...] = ()
 
 
 def read_prompt(text: str) -> Prompt:
-    """Who wrote what of a text that stands in the user's place."""
+    """Return who wrote which part of a text in the user's place."""
     opening = text.lstrip()
     for beginning, kind in OPENINGS:
         if opening.startswith(beginning):
@@ -153,7 +153,7 @@ def read_prompt(text: str) -> Prompt:
 
 
 def _by_marks(text: str) -> Iterator[Part]:
-    """What stands between marks: blocks of the host, fences and triple quotes."""
+    """Yield the parts between marks: the host's blocks, fences and triple quotes."""
     yield from _blocks(text)
     marks: tuple[tuple[re.Pattern[str], PartKind], ...] = (
         (_ARGUMENTS, "command"), (_INTERRUPT, "interrupt"), (_QUOTED, "code"),
@@ -163,7 +163,7 @@ def _by_marks(text: str) -> Iterator[Part]:
 
 
 def _blocks(text: str) -> Iterator[Part]:
-    """The host's blocks that are closed."""
+    """Yield the host's blocks that have a closing tag."""
     end, unclosed = 0, set[str]()
     for tag in _TAG.finditer(text):
         if tag.start() < end or tag[1] in unclosed or not _begins_line(text, tag.start()):
@@ -178,13 +178,13 @@ def _blocks(text: str) -> Iterator[Part]:
 
 
 def _begins_line(text: str, at: int) -> bool:
-    """Whether only blanks or the end of another block stand before that place in its line."""
+    """Return whether only blanks or the end of another block precede that position in its line."""
     before = text[text.rfind("\n", 0, at) + 1 : at].rstrip()
     return not before or before.endswith(">")
 
 
 def _outputs(own: str) -> Iterator[Part]:
-    """Runs of lines in the form of a program's output; one part from first to last where there are many."""
+    """Yield runs of lines in the form of a program's output; if there are many, one part from the first to the last."""
     runs: list[list[tuple[int, int]]] = [[]]
     gap = 0
     for start, line in _lines(own):
@@ -207,21 +207,22 @@ def _is_sure(own: str, span: tuple[int, int]) -> bool:
 
 
 def _is_said(line: str) -> bool:
-    """Whether a line is a person's sentence: it has some words, speaks to somebody and begins where sentences do."""
+    """Return whether a line is a person's sentence: several words, addressed to somebody, not indented."""
     return (
         len(line.split()) >= 4 and line[:1] not in (" ", "\t", "+", "-", ">", "|") and bool(_TO_SOMEBODY.search(line))
     )
 
 
 def _speaks(text: str) -> bool:
-    """Whether the text, without what it quotes, is said to somebody."""
+    """Return whether the text, without its quotations, is addressed to somebody."""
     return bool(_TO_SOMEBODY.search(_IN_QUOTES.sub("", text.strip())))
 
 
 def _reviews(own: str) -> Iterator[Part]:
-    """Paragraphs in a reviewer's manner: about named code, to nobody, at some length; and what goes with them.
+    """Yield long paragraphs in a reviewer's manner, about named code and addressed to nobody, and what belongs to them.
 
-    Nothing in a text that is mostly of another language: the words that tell people from reviewers are English.
+    A text that is mostly in another language yields nothing: the words that distinguish people from reviewers are
+    English.
     """
     if len(_FOREIGN.findall(own)) > len(own) // 20:
         return
@@ -237,7 +238,7 @@ def _reviews(own: str) -> Iterator[Part]:
 
 
 def _inner(paragraph: str) -> tuple[int, int]:
-    """Where the reviewer's words may stand in a paragraph: behind an introduction, before a person's last sentences."""
+    """Return where the reviewer's words may be: after an introduction, before a person's last sentences."""
     begin = 0
     colon, mark = _COLON.search(paragraph, 0, LEAD_LENGTH), _QUOTE.search(paragraph, 0, LEAD_LENGTH)
     if colon and (_INTRODUCES.search(paragraph, 0, colon.start()) or _ASKS_ABOUT.search(paragraph, 0, colon.start())):
@@ -274,7 +275,7 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _blanked(text: str, parts: Sequence[Part]) -> str:
-    """The text with the parts blank, line ends kept."""
+    """Return the text with the parts replaced by blanks; line ends stay."""
     for part in parts:
         inside = re.sub(r"[^\n]", " ", text[part.start : part.end])
         text = text[: part.start] + inside + text[part.end :]

@@ -1,6 +1,6 @@
-"""What is taken out of the records around a lesson that is purged: its rule and quotes, and what it rests on.
+"""Removes a purged lesson's rule and quotes, and the text that it rests on, from the records around it.
 
-A store hands over the records of the sessions as plain values and keeps what comes back.
+A store passes the records of the sessions as plain values and saves what is returned.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
     Plain = dict[str, Any]
 
 PURGED = "[purged]"
-"""Stands where a sentence was."""
+"""Replaces a removed sentence."""
 SHORTEST_SENTENCE = 12
 """Characters of a sentence that is looked for elsewhere: shorter ones stand in many texts that say something else."""
 RAW = ("text", "old", "new")
-"""Fields of an event that hold what was said and written, as opposed to what was done to which file."""
+"""Fields of an event that hold what was said and written. Its other fields hold what was done to which file."""
 
 
 class Purging:
-    """The words of some lessons, in all their versions, and records without them. Events come first."""
+    """The words of some lessons, in all versions, and the records without them. Pass the events first."""
 
     def __init__(self, versions: Iterable[Lesson]) -> None:
         sessions: set[str] = set()
@@ -40,14 +40,14 @@ class Purging:
             self._quoted_events |= {span.event for span in lesson.provenance.evidence}
             sentences |= {lesson.insight, *(span.quote for span in lesson.provenance.evidence)}
         self.sessions = sorted(sessions - {""})
-        """The sessions that the lessons were seen in, whose records are to be gone through."""
+        """The sessions in which the lessons were seen; their records have to be cleaned."""
         telling = (sentence for sentence in sentences if len(sentence) >= SHORTEST_SENTENCE)
         self._sentences = sorted(telling, key=lambda sentence: (-len(sentence), sentence))
         self._pattern = _pattern(self._sentences)
         self._emptied: list[str] = []
 
     def steps(self) -> list[tuple[str, type[Frozen], Callable[[Plain], Plain]]]:
-        """What to count, the records of a session, and what becomes of each: in this order."""
+        """Return the steps in order: what to count, the type of record, and the function that cleans a record."""
         return [
             ("event_texts", Event, self.event),
             ("checkpoint_texts", Checkpoint, self.checkpoint),
@@ -57,18 +57,18 @@ class Purging:
         ]
 
     def event(self, plain: Plain) -> Plain:
-        """The event without its raw texts when a lesson quotes it, else without the lessons' sentences."""
+        """Return the event without its raw texts if a lesson quotes it, otherwise without the lessons' sentences."""
         if plain.get("id") in self._quoted_events:
             self._emptied += [str(plain[name]) for name in RAW if name in plain]
             return {name: value for name, value in plain.items() if name not in RAW}
         return self.checkpoint(plain)
 
     def checkpoint(self, plain: Plain) -> Plain:
-        """The record without the lessons' sentences in any field."""
+        """Return the record without the lessons' sentences in any field."""
         return {name: self._without(value) for name, value in plain.items()}
 
     def mention(self, plain: Plain, name: str) -> Plain:
-        """The record with PURGED in the field when it begins what was erased, else without the lessons' sentences."""
+        """Return the record with PURGED in the field if it begins erased text, else without the lessons' sentences."""
         text = str(plain.get(name, ""))
         if not text:
             return plain
@@ -84,7 +84,7 @@ class Purging:
 
 
 def _pattern(sentences: Sequence[str]) -> re.Pattern[str]:
-    """What finds the sentences: in any case, with any white space, with or without their full stop."""
+    """Return a pattern of the sentences in any case, with any white space, with or without their full stop."""
     bare = (sentence.strip().rstrip(".!?…;,: ") for sentence in sentences)
     spelt = [r"\s+".join(map(re.escape, text.split())) for text in bare if text]
     return re.compile("|".join(spelt) or r"(?!)", re.IGNORECASE)

@@ -1,6 +1,6 @@
-"""Purposes: what a command is for in a project: testing, building, linting and so on.
+"""Tells what a command is for in a project: testing, building, linting and so on.
 
-A tool of its own is known by name; a runner of scripts (npm, make, mise, gradle ...) by the name of the script.
+Tools are known by name. For a runner of scripts (npm, make, mise, gradle ...) the name of the script decides.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ PURPOSES: dict[str, str] = {
     "test": "Tests", "build": "Build", "lint": "Lint", "format": "Format", "typecheck": "Type check",
     "migrate": "Migrations", "generate": "Generated code", "install": "Dependencies", "run": "Start",
 }  # fmt: skip
-"""Each purpose with the word that opens its line, in the order in which a card lists them."""
+"""Each purpose with the word that opens its line, in the order of a command card."""
 
 _RUNNERS = word_set(
     """
@@ -23,7 +23,7 @@ _RUNNERS = word_set(
     earthly dagger
     """
 )
-"""Programs that run what a project names itself, beside what they know."""
+"""Programs that run scripts which a project names itself."""
 _IDLE = word_set("run run-script exec x --filter -w workspace workspaces tool all")
 _NAMES = {
     "test": word_set("test tests t spec check-tests unit e2e integration test-unit verify vitest jest pytest testing"),
@@ -36,7 +36,7 @@ _NAMES = {
     "install": word_set("install ci sync bootstrap setup"),
     "run": word_set("dev start serve server watch preview"),
 }
-"""How projects call their scripts; of `test:ci` the part before the sign counts, of `db:migrate` the one behind."""
+"""Usual names of scripts. In `test:ci` the part before the sign counts, in `db:migrate` the part after it."""
 
 _TOOLS = {
     "test": r"(?:pytest|py\.test|unittest|nosetests|tox|nox|jest|vitest|mocha|ava|rspec|phpunit|pest|ctest|karma|bats"
@@ -67,7 +67,7 @@ _PACKAGES = re.compile(r"^(?:npm|pnpm|yarn|bun) (?:install|i|ci|add)\b")
 
 
 def purpose_of(line: str) -> str:
-    """What the simple command is for; empty for one that is for nothing a project card lists."""
+    """Return the purpose of the simple command; empty for a command that no command card lists."""
     target = command_target(line)
     words = target.split()
     if not words:
@@ -82,7 +82,7 @@ def purpose_of(line: str) -> str:
 
 
 def is_wrapper(line: str) -> bool:
-    """Whether the command names a script of the project instead of the tool behind it."""
+    """Return whether the command names a script of the project instead of the tool behind it."""
     words = command_target(line).split()
     return bool(words) and words[0] in _RUNNERS - {"cargo", "dotnet", "deno"}
 

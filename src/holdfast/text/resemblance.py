@@ -1,4 +1,4 @@
-"""Resemblance: which of many lessons say the same, without comparing each with each."""
+"""Finds lessons that say the same among many, without comparing every pair."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ CROWD = 60
 
 
 def find_pairs(lessons: Sequence[Lesson]) -> Iterator[tuple[Lesson, Lesson]]:
-    """Each pair of lessons whose rules say the same, once, in the order given.
+    """Yield each pair of lessons whose rules say the same, once, in the order of `lessons`.
 
-    Two rules that share none of their rarest words are not compared; the same rules share all that count.
+    Two rules that share none of their rarest words are not compared; equal rules share all significant words.
     """
     stems = [frozenset(read(lesson.insight).stems) for lesson in lessons]
     counts = Counter(stem for words in stems for stem in words)
@@ -40,6 +40,6 @@ def find_pairs(lessons: Sequence[Lesson]) -> Iterator[tuple[Lesson, Lesson]]:
 
 
 def _may_be_same(words: frozenset[str], other: frozenset[str]) -> bool:
-    """Whether the words allow it: what `same` asks of them, without reading the rules again."""
+    """Return whether the words allow it: the condition of `same`, without reading the rules again."""
     shorter, longer = sorted((words, other), key=len)
     return shorter <= longer

@@ -1,12 +1,11 @@
-"""Sameness: whether two rules say the same, or the opposite. Wrongly merging is far worse than keeping both.
+"""Decides whether two rules say the same, or the opposite. A wrong merge is far worse than keeping both rules.
 
-A rule is read as its telling words in order, each affirmed or denied. Two rules are the same only when one is the
-other with more words, in the same order, with the same affirmations, numbers and identifiers. They are opposed when
-they are about the same things but differ in what they deny, in a number, in a pair of opposites or in order.
+A rule is read as its significant words in order, each affirmed or denied. Two rules are the same only if one is the
+other with more words, in the same order, with the same affirmations, numbers and identifiers. They are opposed if they
+are about the same things but differ in what they deny, in a number, in a pair of opposites or in order.
 
-It decides what learning merges. What two lessons have to do with each other besides is told by `text.contradiction`.
-
-Loaded by learning alone, never by a hook.
+Learning uses the result to merge lessons. Other relations between lessons are the task of `text.contradiction`. Only
+learning loads this module; hooks never do.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ _DENY = word_set(
 )
 """Words that deny what follows, up to the next turn of the sentence."""
 _ANSWER = re.compile(r"^\s*(?:(?:no|nope|yes|ok|okay|well|actually|hey|please|so|also)[,.!:;]+\s+)+", re.IGNORECASE)
-"""An answer in front of a rule; it denies what was asked, not the rule."""
+"""An answer in front of a rule. It denies what was asked, not the rule."""
 _TURN = re.compile(r"[,;.!?]$|^(?:but|because|since|when|while|if|and|then|use|prefer|so)$")
 _OPPOSITES = """
     before after, enable disable, enabled disabled, allow deny, allow forbid, add remove, true false, on off,
@@ -50,11 +49,11 @@ _OPPOSITES = """
 
 
 class Reading(Frozen):
-    """A rule as telling words in order, each with whether it is affirmed."""
+    """A rule as its significant words in order, each with whether it is affirmed."""
 
     words: tuple[tuple[str, bool], ...]
     exact: frozenset[str]
-    """Numbers and identifiers: they must agree to the letter."""
+    """Numbers and identifiers; they must match exactly."""
 
     @property
     def stems(self) -> tuple[str, ...]:
@@ -63,7 +62,7 @@ class Reading(Frozen):
 
 
 def read(text: str) -> Reading:
-    """What a rule says, word by word."""
+    """Return the rule's significant words."""
     words: list[tuple[str, bool]] = []
     exact: set[str] = set()
     affirmed = True
@@ -84,7 +83,7 @@ def read(text: str) -> Reading:
 
 
 def same(text: str, other: str) -> bool:
-    """Whether the rules say the same; one may say more. Symmetric, and never true of opposed rules."""
+    """Return whether the rules say the same; one may say more. Symmetric, and never true of opposed rules."""
     a, b = sorted((read(text), read(other)), key=lambda reading: len(reading.words))
     if not a.words or a.exact != b.exact or len(a.words) < SHORTEST * len(b.words):
         return False
@@ -96,7 +95,7 @@ def same(text: str, other: str) -> bool:
 
 
 def opposed(text: str, other: str) -> bool:
-    """Whether the rules are about the same thing and cannot both hold. Symmetric, and never true of the same rules."""
+    """Return whether the rules are about the same thing and cannot both hold. Symmetric; never true of equal rules."""
     if same(text, other):
         return False
     a, b = read(text), read(other)
@@ -117,7 +116,7 @@ def _plain(text: str) -> str:
 
 
 def _is_exact(word: str) -> bool:
-    """Whether the word is a number, a path or an identifier rather than a word of the language."""
+    """Return whether the word is a number, a path or an identifier rather than a word of the language."""
     inner = word[1:]
     return (
         any(c.isdigit() for c in word)
@@ -132,7 +131,7 @@ def _denials(text: str) -> int:
 
 
 def _turned(a: Reading, b: Reading, shared: set[str]) -> bool:
-    """Whether one rule affirms a word that the other denies."""
+    """Return whether one rule affirms a word that the other denies."""
     left, right = dict(a.words), dict(b.words)
     return any(left[word] != right[word] for word in shared)
 

@@ -1,4 +1,4 @@
-"""What a store finds lessons by, made alike of lessons and of questions: exact tokens, names, folders, texts."""
+"""Makes the keys by which a store finds lessons, in the same way from lessons and from questions."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ SYMBOL_LIMIT, LINKED_LIMIT = 24, 40
 """Most symbols and linked files asked for in one search."""
 
 SOURCES: tuple[TokenSource, ...] = ("error", "command", "topic", "symbol", "path", "file", "mention", "part")
-"""Where an exact token comes from, what says most first: a token of several sources is of the first of them."""
+"""Sources of an exact token, the most significant first. A token of several sources counts under the first of them."""
 
 _EDGES = ".,;:!?'\"`()[]{}<>=*|&"
 
 
 def lesson_tokens(lesson: Lesson) -> dict[str, TokenSource]:
-    """The exact things a lesson can be asked for by, and what of it each is."""
+    """Return the exact tokens by which a lesson can be found, with the source of each."""
     sources: dict[str, TokenSource] = {}
     for token, source in _tokens(lesson):
         if token and len(sources) < TOKEN_LIMIT:
@@ -42,7 +42,10 @@ def _tokens(lesson: Lesson) -> Iterator[tuple[str, TokenSource]]:
     yield lesson.topic_key.casefold(), "topic"
     for symbol in lesson.symbols:
         yield symbol.casefold(), "symbol"
-        yield _unnumbered(symbol).casefold(), "symbol"  # the second of a name is asked for by the name
+        yield (
+            _unnumbered(symbol).casefold(),
+            "symbol",
+        )  # a question names the second definition of a name without its number
         yield _last_part(symbol), "part"
     for path in lesson.paths:
         yield path.casefold(), "path"
@@ -52,7 +55,7 @@ def _tokens(lesson: Lesson) -> Iterator[tuple[str, TokenSource]]:
 
 
 def asked_tokens(query: Query) -> list[str]:
-    """The exact things a question may name, its error and command first."""
+    """Return the exact tokens that a question may name, its error and command first."""
     text = shorten(query.text)
     tokens: list[str] = []
     if query.error or query.command:
@@ -70,18 +73,18 @@ def asked_tokens(query: Query) -> list[str]:
 
 
 def asked_terms(text: str) -> list[str]:
-    """The words of a question's text that are looked up."""
+    """Return the words of a question's text that are looked up."""
     return words.terms(shorten(text))[: 2 * ASKED_LIMIT]
 
 
 def shorten(text: str) -> str:
-    """The head and the tail of a long text."""
+    """Return a long text's head and tail, joined by a space; a short text as it is."""
     half = TEXT_LIMIT // 2
     return text if len(text) <= TEXT_LIMIT else f"{text[:half]} {text[-half:]}"
 
 
 def text_columns(lesson: Lesson) -> tuple[str, str, str, str, str]:
-    """Title, insight, reason, expanded identifiers and error: what a lesson's full text is made of."""
+    """Return title, insight, reason, expanded identifiers and error: the columns of a lesson's full text."""
     reason = "\n".join((lesson.why, lesson.how, *lesson.snippets))
     names = " ".join((*lesson.paths, *lesson.globs, *lesson.symbols, *lesson.tags, lesson.topic_key, lesson.command))
     spoken = "\n".join((lesson.title, lesson.insight, reason, names, lesson.error_signature))
@@ -89,14 +92,14 @@ def text_columns(lesson: Lesson) -> tuple[str, str, str, str, str]:
 
 
 def asked_names(symbols: Sequence[str]) -> list[str]:
-    """The symbols asked about, as they are looked up."""
+    """Return the symbols in question in the form in which they are looked up."""
     return [symbol.replace("::", ".").casefold() for symbol in symbols[:SYMBOL_LIMIT] if symbol]
 
 
 def related_names(names: Sequence[str]) -> dict[str, set[tuple[NameRelation, int]]]:
-    """Each name, the name without what it is in, and the names of what it is in: relations and how far around each is.
+    """Return each name, its last part, and the names around it, with relation and distance outward.
 
-    What is *inside* a name begins with it and a full stop.
+    A name *inside* another begins with that name and a full stop.
     """
     related: dict[str, set[tuple[NameRelation, int]]] = {}
     for name in names:
@@ -109,18 +112,18 @@ def related_names(names: Sequence[str]) -> dict[str, set[tuple[NameRelation, int
 
 
 def anchored_files(lesson: Lesson) -> list[str]:
-    """The files a lesson is anchored to, those where it was seen before a move or on a branch included."""
+    """Return the files a lesson is anchored to, including earlier paths and paths on other branches."""
     return list(dict.fromkeys((*lesson.paths, *(path for anchor in lesson.anchors for path in anchor.other_paths))))
 
 
 def folders_above(path: str) -> list[str]:
-    """The folders a path is in, nearest first, without the root."""
+    """Return the folders a path is in, nearest first, without the root."""
     parts = path.split("/")[:-1]
     return ["/".join(parts[:count]) for count in range(len(parts), 0, -1)]
 
 
 def identifiers(text: str) -> list[str]:
-    """The words of a text that name one exact thing: symbols, files, flags, error codes; case-folded, each once."""
+    """Return the words that name one exact thing (symbols, files, flags, error codes), case-folded, each once."""
     names: dict[str, None] = {}
     for raw in shorten(text).split():
         if raw.isalpha() and (raw.islower() or raw[1:].islower()):
@@ -146,17 +149,17 @@ def _is_exact(word: str) -> bool:
 
 
 def _has_hump(word: str) -> bool:
-    """camelCase, or PascalCase of two words; not ALL CAPS and not Capitalised."""
+    """Return whether it is camelCase, or PascalCase of two words; not ALL CAPS and not Capitalised."""
     return any(word[i].islower() and word[i + 1].isupper() for i in range(len(word) - 1))
 
 
 def _is_code(word: str) -> bool:
-    """E0308, TS2345, ORA-00942: capitals and at least two digits."""
+    """Return whether it is a code such as E0308, TS2345, ORA-00942: capitals and at least two digits."""
     return word.isupper() and word[0].isalpha() and sum(c.isdigit() for c in word) >= 2
 
 
 def _unnumbered(symbol: str) -> str:
-    """`Store.put` of `Store.put#2`."""
+    """Return `Store.put` for `Store.put#2`."""
     name, _, number = symbol.rpartition("#")
     return name if number.isdecimal() and name else symbol
 

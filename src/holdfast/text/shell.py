@@ -1,4 +1,4 @@
-"""Just enough of a shell's grammar to tell what a command line runs; `shlex` would load `re` into every hook."""
+"""Parses as much of a shell's grammar as is needed to tell what a command line runs; `shlex` would load `re`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _IDLE = word_set(
     umask shopt eval
     """
 )
-"""Programs that only prepare or report; they are the target only when alone."""
+"""Programs that only prepare or report. They are the target only if nothing else runs."""
 _KEYWORDS = word_set("if then else elif fi for while until do done case esac in")
 _WRAPPERS = word_set("sudo time env nice nohup exec command stdbuf caffeinate xvfb-run npx bunx pnpx uvx doas")
 _RUNNERS = frozenset({("uv", "run"), ("poetry", "run"), ("pipenv", "run"), ("hatch", "run"), ("pdm", "run"),
@@ -43,7 +43,7 @@ _VALUE_FLAGS = word_set(
     -run -count -timeout --context --namespace --env --python --with --extra --group --from
     """
 )
-"""Flags whose value is the next word; a value that is no flag's is a target."""
+"""Flags whose value is the next word. A value that belongs to no flag is a target."""
 _BOOLEAN = {
     "pytest": word_set("-x -s -v -q -l -vv -i"),
     "grep": word_set("-n -i -l -o -c -v -r -E -L -I"),
@@ -59,17 +59,17 @@ _BOOLEAN = {
     "mypy": word_set("-v"),
     "python": word_set("-u -I -x -i"),
 }  # fmt: skip
-"""Flags without a value where the program's differ from the list above."""
+"""Flags that take no value in this program, although they are in the list above."""
 
 
 class Words:
-    """A line as words, told apart whether they were quoted; a quote inside a word does not break it."""
+    """A line as words, each with whether it was quoted. A quote inside a word does not split it."""
 
     def __init__(self, line: str) -> None:
         self._line = line
 
     def quoted(self) -> Iterator[tuple[bool, str]]:
-        """(was it wholly in quotes, the word) pairs; punctuation right behind a closing quote is dropped."""
+        """Yield (whether it was wholly in quotes, the word); punctuation directly after a closing quote is dropped."""
         i, line = 0, self._line
         while i < len(line):
             if line[i].isspace():
@@ -90,7 +90,7 @@ class Words:
 
 
 def parse_command(line: str) -> str:
-    """The normalised target of a command line; see `signature.command_target`."""
+    """Return the normalised target of a command line; see `signature.command_target`."""
     folder, best = "", ""
     if "<<" in line:
         line = line.split("\n", 1)[0]  # what follows is a here-document's text
@@ -104,7 +104,7 @@ def parse_command(line: str) -> str:
 
 
 def simple_commands(line: str) -> list[list[str]]:
-    """The simple commands of a line as words, without assignments, wrappers and redirections; first of each pipe."""
+    """Return a line's simple commands as words, without assignments, wrappers, redirections and the rest of pipes."""
     if "<<" in line:
         line = line.split("\n", 1)[0]
     commands = (_unwrapped(_without_redirections(words)) for words in _commands(line[:COMMAND_LIMIT]))
@@ -112,7 +112,7 @@ def simple_commands(line: str) -> list[list[str]]:
 
 
 def _commands(line: str) -> list[list[str]]:
-    """The simple commands of a line, as words; only the first of each pipe."""
+    """Return the simple commands of a line as words; only the first of each pipe."""
     commands: list[list[str]] = [[]]
     piped = False
     for word in _split(line):
@@ -127,7 +127,7 @@ def _commands(line: str) -> list[list[str]]:
 
 
 def _split(line: str) -> list[str]:
-    """Words and operators; quotes are taken off, an operator inside quotes is text."""
+    """Return words and operators. Quotes are removed; an operator inside quotes is text."""
     words: list[str] = []
     word, begun, i = "", False, 0
     while i < len(line):
@@ -180,7 +180,7 @@ def _without_redirections(words: list[str]) -> list[str]:
 
 
 def _unwrapped(words: list[str]) -> list[str]:
-    """Without leading assignments, wrappers with their flags, and brackets."""
+    """Return the words without leading assignments, wrappers with their flags, and brackets."""
     rest = [word for word in words if word not in ("(", ")", "{", "}", "!")]
     while rest and rest[0] in _KEYWORDS:
         rest = rest[1:] if rest[0] not in ("for", "case", "done", "fi", "esac") else []
@@ -208,7 +208,7 @@ def _after_flags(words: list[str]) -> list[str]:
 
 
 def _program(word: str) -> str:
-    """The program's name without its folder and version: `/usr/bin/python3.11` as python."""
+    """Return the program's name without its folder and version: `/usr/bin/python3.11` as python."""
     name = word.replace("\\", "/").rpartition("/")[2].removesuffix(".exe")
     if name.startswith("python") and not name[6:].replace(".", "").strip("0123456789"):
         return "python"
@@ -216,7 +216,7 @@ def _program(word: str) -> str:
 
 
 def _positional(words: list[str], program: str, folder: str) -> list[str]:
-    """Words that are no flags or flags' values; paths relative to where the line went with `cd`."""
+    """Return the words that are neither flags nor their values; paths are relative to the folder of the line's `cd`."""
     positional: list[str] = []
     plain = _BOOLEAN.get(program, frozenset())
     skip = False

@@ -1,9 +1,9 @@
-"""The stable core of an error and of a command: equal for two occurrences of one problem, different for two problems.
+"""Reduces an error or a command to its stable core: equal for one problem, different for two problems.
 
-An error's core is the line that names it, without what differs from run to run or machine to machine: folders, line
-numbers, addresses, times, values. Names in quotes stay where they are what the error is about: a missing module, or
-a name that no value looks like (`'SERVER_NAME'`). Earlier versions masked the latter; `masked` gives their form.
-No regular expressions: see `text.words`.
+An error's core is the line that names it, without what differs between runs or machines: folders, line numbers,
+addresses, times, values. A quoted name stays if the error is about it: a missing module, or a name that does not look
+like a value (`'SERVER_NAME'`). Earlier versions masked the latter; `masked` returns that form. For the reason why there
+are no regular expressions see `text.words`.
 """
 
 from __future__ import annotations
@@ -27,21 +27,21 @@ _LEADS = (
     "fatal: ", "error: ", "error[", "panic: ", "ERROR: ", "Error: ", "FATAL: ", "npm ERR! ", "npm error ", "make: *** ",
     "E: ", "FAILED: ", "ld: ", "Fatal error: ", "Error [",
 )  # fmt: skip
-"""How a line begins that names an error without an exception's type."""
+"""Openings of lines that name an error without an exception's type."""
 _MARKS = (": error: ", ": fatal error: ", ": error TS", ": undefined: ", ": error CS", " - error TS")
-"""What compilers put between the place and the message."""
+"""What compilers print between the place and the message."""
 _SHELL_ENDS = (
     ": command not found", ": not found", ": No such file or directory", ": Permission denied", ": Is a directory",
 )  # fmt: skip
 _SHELL_MIDDLES = ("command not found: ",)
-"""What zsh writes between itself and the name."""
+"""What zsh prints between its own name and the command's."""
 _LATE_ENDS = (
     ": Operation not permitted",
     ": operation not permitted",
     ": permission denied",
     "(protected branch hook declined)",
 )
-"""Ends of lines that name an error where no other line does. Signatures of lessons depend on the order."""
+"""Ends of lines that name an error if no other line does. The order matters: stored signatures depend on it."""
 _NAMING = word_set(
     """
     named module attribute name argument arguments command property package function symbol type option object class
@@ -49,16 +49,16 @@ _NAMING = word_set(
     target relation crate trait macro struct parameter flag subcommand
     """
 )
-"""Words after which a quoted text is a name, and so part of the problem."""
+"""Words after which a quoted text is a name, and so belongs to the problem."""
 _NAME_ERRORS = ("KeyError", "AttributeError", "NameError", "ImportError", "ModuleNotFoundError", "TypeError")
 _CODE_WORDS = frozenset({"errno", "status", "code", "http", "exit"})
-"""Words whose number is part of the problem."""
+"""Words after which a number belongs to the problem."""
 
 
 def error_signature(text: str) -> str:
-    """The normalised line that names the error in an output; empty when no line does.
+    """Return the normalised line that names the error in an output; empty if no line does.
 
-    An exception's last line (of the last traceback) goes before a compiler's first and that before a tool's first.
+    The last traceback's exception takes precedence over a compiler's first error, and that over a tool's first.
     """
     if len(text) > HEAD_LIMIT + TAIL_LIMIT:
         text = text[:HEAD_LIMIT] + "\n" + text[-TAIL_LIMIT:]
@@ -75,7 +75,7 @@ def error_signature(text: str) -> str:
 
 
 def masked(signature: str) -> str:
-    """The signature as earlier versions made it, without the names that only their form tells from values."""
+    """Return the signature as earlier versions made it: names known only by their form are masked."""
     names_matter = signature.startswith(_NAME_ERRORS)
     words: list[str] = []
     for quoted, word in Words(signature).quoted():
@@ -86,9 +86,9 @@ def masked(signature: str) -> str:
 
 
 def alike(signature: str, other: str) -> bool:
-    """Whether two signatures stand for nearly the same error: most words in common, and every name in quotes.
+    """Return whether two signatures are nearly the same error: most words and all quoted names are common.
 
-    A signature of an earlier version, in which a name is masked, is the same as one with the name.
+    A signature of an earlier version, with a masked name, equals one with the name.
     """
     if signature == other:
         return bool(signature)
@@ -101,10 +101,10 @@ def alike(signature: str, other: str) -> bool:
 
 
 def command_target(command: str) -> str:
-    """What a command runs: program, sub-command and targets, without what does not change the work.
+    """Return what a command runs: program, sub-command and targets, without what does not change the work.
 
-    Environment assignments, `cd X &&`, wrappers (`uv run`, `timeout 5`, `python -m`), flags, pipes behind it and
-    redirections are dropped. Of a chain the last part that does something counts. Empty for an empty command.
+    Environment assignments, `cd X &&`, wrappers (`uv run`, `timeout 5`, `python -m`), flags, redirections and the rest
+    of a pipe are dropped. Of a chain, the last part that does something counts. Empty for an empty command.
     """
     return parse_command(command)
 
@@ -114,7 +114,7 @@ def _names(signature: str) -> list[str]:
 
 
 def _exception(line: str) -> str:
-    """`Type: message` when the line names an exception, else an empty string."""
+    """Return `Type: message` if the line names an exception, otherwise an empty string."""
     if line.startswith("E ") and len(line) > 4:
         line = line[1:].strip()  # pytest's margin
     if line.startswith(("FAILED ", "ERROR ")) and " - " in line:
@@ -133,7 +133,7 @@ def _exception(line: str) -> str:
 
 
 def _is_type(name: str) -> bool:
-    """Whether it is a dotted name whose last part is an exception's class."""
+    """Return whether it is a dotted name whose last part is an exception's class."""
     last = name.rpartition(".")[2]
     bare = last.replace("_", "")
     return (
@@ -142,7 +142,7 @@ def _is_type(name: str) -> bool:
 
 
 def _panic(line: str, after: Sequence[str]) -> str:
-    """Rust's panic: the message is on the line below (or in quotes in older versions)."""
+    """Return Rust's panic: the message is on the next line (in older versions in quotes)."""
     if not (line.startswith("thread '") and " panicked at " in line):
         return ""
     message = line.partition(" panicked at ")[2]
@@ -171,7 +171,7 @@ def _tool(line: str, _after: Sequence[str]) -> str:
 
 
 def _late(line: str, _after: Sequence[str]) -> str:
-    """A line that names an error in a form that was not known from the beginning."""
+    """Return a line that names an error in a form that earlier versions did not know."""
     if len(line) > 200:
         return ""
     for middle in _SHELL_MIDDLES:
@@ -184,7 +184,7 @@ def _late(line: str, _after: Sequence[str]) -> str:
 
 
 def _normal(core: str) -> str:
-    """The line with what differs between two runs replaced by `<n>`, `<hex>`, `<time>` and `<value>`."""
+    """Return the line with `<n>`, `<hex>`, `<time>` and `<value>` in place of what differs between two runs."""
     names_matter = core.startswith(_NAME_ERRORS)
     words: list[str] = []
     for quoted, word in Words(core[:2_000]).quoted():
@@ -208,7 +208,7 @@ def _is_naming(before: str) -> bool:
 
 
 def _is_telling(word: str) -> bool:
-    """Whether its form is a name's: an identifier of two words or more, or a flag, without the digit of a value."""
+    """Return whether it has a name's form: an identifier of two words or more, or a flag, without a digit."""
     core = word.lstrip("-").removesuffix("()")
     if not _is_name(word.lstrip("-")) or any(c.isdigit() for c in word) or len(core) < 4:
         return False
@@ -241,7 +241,7 @@ def _varying(core: str, before: str) -> str:
 
 
 def _numbers(core: str) -> str:
-    """Runs of digits (with points inside) as `<n>`, except inside a name such as E0308 or utf8."""
+    """Replace runs of digits (with points inside) by `<n>`, except inside a name such as E0308 or utf8."""
     pieces: list[str] = []
     i = 0
     while i < len(core):
@@ -253,7 +253,7 @@ def _numbers(core: str) -> str:
 
 
 def _digits_end(core: str, start: int) -> int:
-    """Where the number that begins at `start` ends; `start` when none begins there."""
+    """Return where the number that begins at `start` ends; `start` if none begins there."""
     end = start
     while core[end : end + 1].isdigit() or (
         end > start and core[end : end + 1] in (".", ",") and core[end + 1 : end + 2].isdigit()
@@ -277,7 +277,7 @@ def _is_name(word: str) -> bool:
 
 
 def _is_path(word: str) -> bool:
-    """Whether it has folders in it, and is no URL's scheme, fraction or `and/or`."""
+    """Return whether it is a path with folders or a URL, and no fraction or `and/or`."""
     if "://" in word:
         return True
     if word[1:3] == ":\\" or word.startswith(("/", "./", "../", "~/")):
@@ -287,7 +287,7 @@ def _is_path(word: str) -> bool:
 
 
 def _path(word: str) -> str:
-    """A path's last part without line and column: what stays the same in another checkout."""
+    """Return a path's last part without line and column, which is the same in another checkout."""
     parts = word.replace("\\", "/").rstrip("/:").split("/")
     last = parts[-1].partition(":")[0].partition("(")[0]
     stable = last and not any(c.isdigit() for c in last) and len(last) <= 60

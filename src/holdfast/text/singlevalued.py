@@ -1,4 +1,4 @@
-"""Slots that have one value in a project, the values known for each, and words that exclude each other."""
+"""Lists slots that have one value in a project, the known values of each, and words that exclude each other."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ _SLOTS = {
     "indentation": ("tabs, spaces",),
     "naming": ("snake_case, camelcase, kebab-case, pascalcase",),
 }
-"""Each slot's values, one text for each ecosystem: a project of two languages has two package managers. Other names
-of a value stand behind a slash."""
+"""Each slot's values, one string for each ecosystem: a project of two languages has two package managers. A slash
+precedes another name of the same value."""
 
 VALUES: dict[str, tuple[str, str]] = {
     name.strip(): (f"{slot} {number}" if number else slot, names.split("/")[0].strip())
@@ -70,4 +70,4 @@ _OPPOSITES = """
     """
 
 OPPOSITES: tuple[tuple[str, ...], ...] = tuple(tuple(pair.split()) for pair in _OPPOSITES.split(","))
-"""Pairs of words of which only one can hold of one thing."""
+"""Pairs of words that cannot both hold of one thing."""

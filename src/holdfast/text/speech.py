@@ -1,24 +1,24 @@
-"""Speech: which parts of a text that stands in the user's place a person wrote.
+"""Finds the parts of a text in the user's place that a person wrote.
 
-Hosts, editors and the user put other people's text into a prompt: files, selections, messages of programs, logs. What
-stands inside a tag, a code fence or a quoted line has no known author, whatever the tag is called, so no list of tags
-is needed. Hooks and detectors ask the same functions. Standard library without `re`: every hook imports this.
+Hosts, editors and users put other people's text into a prompt: files, selections, messages of programs, logs. The
+author of text inside a tag, a code fence or a quoted line is unknown, whatever the tag's name, so no list of tags is
+needed. Hooks and detectors use the same functions. Every hook imports this module, so it avoids `re`.
 """
 
 from __future__ import annotations
 
 MASK = "\0"
-"""Stands for each character that is nobody's word. Events hold no NUL of their own."""
+"""Replaces each character that no person wrote. Events hold no NUL of their own."""
 
 INTERRUPT = "[Request interrupted by user"
-"""Opening of the line a host leaves where the user pressed escape."""
+"""Opening of the line that a host writes when the user presses escape."""
 
 MACHINE_OPENINGS = (
     "[Request interrupted", "Caveat: The messages below", "This session is being continued", "Another Claude session",
     "Base directory for this skill", "Operation stopped by hook", "Stop hook feedback", "PreToolUse:", "PostToolUse:",
     "API Error",
 )  # fmt: skip
-"""How prompts begin that a program wrote as a whole and did not put into a tag."""
+"""Openings of prompts that a program wrote completely and without a tag."""
 
 TAG_LIMIT = 2_000
 """Characters of an opening tag with its attributes."""
@@ -30,17 +30,17 @@ _SMALL = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz
 
 
 def is_spoken(text: str) -> bool:
-    """Whether a person wrote any part of a text that stands in the user's place."""
+    """Return whether a person wrote any part of a text that stands in the user's place."""
     return bool(spoken_text(text).strip())
 
 
 def spoken_text(text: str) -> str:
-    """The person's words without what is nobody's."""
+    """Return the person's words alone."""
     return own_words(text).replace(MASK, "")
 
 
 def own_words(text: str) -> str:
-    """The text with `MASK` for every character that no person wrote, so that offsets stay as they are.
+    """Return the text with `MASK` for every character that no person wrote; offsets stay the same.
 
     Line ends stay, and a block over several lines ends with one: what follows is a sentence of its own.
     """
@@ -60,7 +60,7 @@ def own_words(text: str) -> str:
 
 
 def _joined(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """The spans in order, overlapping ones as one."""
+    """Return the spans in order, with overlapping spans merged."""
     joined: list[tuple[int, int]] = []
     for start, end in sorted(spans):
         if joined and start <= joined[-1][1]:
@@ -71,9 +71,10 @@ def _joined(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def _tag_blocks(text: str) -> list[tuple[int, int]]:
-    """`<tag ...>` to the last `</tag>`; to the end of the text where a line begins with a tag that is never closed.
+    """Return the spans from `<tag ...>` to the last `</tag>`; to the end of the text if it is never closed.
 
-    The last closing tag counts, not the first: the text inside may hold a closing tag of its own to break out.
+    An unclosed tag counts only at a line's beginning. The last closing tag counts, not the first: the text inside may
+    hold a closing tag of its own to break out.
     """
     lowered = text.translate(_SMALL)
     spans: list[tuple[int, int]] = []
@@ -97,7 +98,7 @@ def _tag_blocks(text: str) -> list[tuple[int, int]]:
 
 
 def _tag_name(lowered: str, at: int) -> str:
-    """The name of the tag that opens at `<`; empty for a comparison, a closing tag or a tag without its `>`."""
+    """Return the name of the tag that opens at `<`; empty for a comparison, a closing tag or a tag without `>`."""
     if lowered[at + 1 : at + 2] not in _LETTERS:
         return ""
     end = at + 1
@@ -109,7 +110,7 @@ def _tag_name(lowered: str, at: int) -> str:
 
 
 def _last_closing(lowered: str, name: str) -> int:
-    """Where the last `</name>` ends; 0 without any."""
+    """Return where the last `</name>` ends; 0 if there is none."""
     at = len(lowered)
     while (at := lowered.rfind(f"</{name}", 0, at)) >= 0:
         rest = lowered[at + 2 + len(name) : at + 2 + len(name) + TAG_LIMIT]
@@ -123,10 +124,10 @@ def _closes_itself(text: str, at: int) -> bool:
 
 
 def _fenced(text: str, sign: str) -> list[tuple[int, int]]:
-    """Spans of fenced code.
+    """Return the spans of fenced code.
 
-    A fence inside an open one that names a language, or a fence without a partner, shows that fences were nested or
-    cut: then all from the first to the last one counts as code, because nobody can tell which one closes which.
+    If a fence inside an open one names a language, or a fence has no partner, fences were nested or cut. Then
+    everything from the first to the last fence counts as code, because their pairs cannot be told.
     """
     spans: list[tuple[int, int]] = []
     opened, nested, at, last = -1, False, text.find(sign), 0
@@ -151,13 +152,13 @@ def _fenced(text: str, sign: str) -> list[tuple[int, int]]:
 
 
 def _names_language(text: str, at: int, rest: str) -> bool:
-    """Whether the fence at `at` opens a block: it begins its line, and one word such as `python` follows."""
+    """Return whether the fence at `at` opens a block: it begins its line, and one word such as `python` follows."""
     alone = not text[text.rfind("\n", 0, at) + 1 : at].strip()
     return alone and bool(rest.strip()) and " " not in rest.strip()
 
 
 def _quoted(text: str) -> list[tuple[int, int]]:
-    """Lines that begin with `>`: how people quote others."""
+    """Return the lines that begin with `>`, by which people quote others."""
     spans: list[tuple[int, int]] = []
     start = 0
     while start < len(text):

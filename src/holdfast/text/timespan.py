@@ -1,7 +1,8 @@
-"""The time a question names: `last week`, `yesterday`, `in March`, `since 2026-10-01`, `3 days ago`, `15 May 2023`.
+"""Reads the time that a question names: `last week`, `in March`, `since 2026-10-01`, `3 days ago`, `15 May 2023`.
 
-Days are UTC days, weeks begin on Monday, and a month or a day of the week without a year or date is the last one that
-has begun. What cannot be told from the words (`before the release`) is nothing. No regular expressions: see `words`.
+Days are UTC days and weeks begin on Monday. A month or weekday without a year or date is the last one that has begun.
+Words that name no time (`before the release`) give None. For the reason why there are no regular expressions see
+`words`.
 """
 
 from __future__ import annotations
@@ -50,11 +51,11 @@ _CUES = (
     | frozenset(WEEKDAYS)
 )
 TIME_WORDS = _CUES | word_set("day days week weeks month months year years hour hours morning evening night")
-"""Words that tell when, and nothing about what."""
+"""Words that state a time and nothing about the subject."""
 
 
 def span_in(text: str, now: datetime) -> Span | None:
-    """The first time named in the text as [from, until), either end open; None when there is none."""
+    """Return the first time named in the text as [from, until), either end open; None if there is none."""
     words = [raw.strip(".,;:!?()\"'`*").lower() for raw in text[:LOOKED_AT].split()]
     for at, word in enumerate(words):
         if word in _CUES or word[:1].isdecimal():
@@ -66,7 +67,7 @@ def span_in(text: str, now: datetime) -> Span | None:
 
 
 def _opened(lead: str, span: Span) -> Span:
-    """`since March` is from its first day on, `before March` up to it."""
+    """Return the span opened by its lead: `since March` begins with March, `before March` ends at March."""
     begun, ended = span
     if _OPEN.get(lead) == "since":
         return (ended if lead == "after" else begun), None
@@ -76,7 +77,7 @@ def _opened(lead: str, span: Span) -> Span:
 
 
 def _span_at(words: Sequence[str], at: int, now: datetime) -> Span | None:
-    """The time that the words from there on name."""
+    """Return the time that the words from there on name."""
     word, rest = words[at], words[at + 1 : at + 4]
     today = datetime(now.year, now.month, now.day, tzinfo=UTC)
     if word in ("today", "tonight"):
@@ -98,7 +99,7 @@ def _span_at(words: Sequence[str], at: int, now: datetime) -> Span | None:
 
 
 def _named_period(which: str, rest: Sequence[str], today: datetime) -> Span | None:
-    """`last week`, `this month`, `past 3 days`, `last Monday`."""
+    """Return the span of `last week`, `this month`, `past 3 days`, `last Monday`."""
     unit = rest[0] if rest else ""
     if which == "this":
         begun = _begin(unit, today)
@@ -115,7 +116,7 @@ def _named_period(which: str, rest: Sequence[str], today: datetime) -> Span | No
 
 
 def _begin(unit: str, day: datetime) -> datetime | None:
-    """The first day of that day's week, month or year; None for other words."""
+    """Return the first day of the week, month or year of that day; None for other words."""
     if unit == "week":
         return day - timedelta(days=day.weekday())
     if unit == "month":
@@ -132,7 +133,7 @@ def _weekday(name: str, today: datetime) -> Span:
 
 
 def _month(name: str, rest: Sequence[str], lead: str, now: datetime) -> Span | None:
-    """`March`, `March 2026`, `May 15 2023`, `15 May 2023`; a word that is also another needs its surroundings."""
+    """Return the span of `March`, `March 2026`, `May 15 2023`, `15 May 2023`; None for another meaning of the word."""
     day = _count(rest[0].rstrip("stndrh")) if rest and rest[0][:1].isdecimal() else 0
     years = [_count(word) for word in rest[:2]]
     year = next((count for count in years if 1970 <= count < 2200), 0)
@@ -149,7 +150,7 @@ def _month(name: str, rest: Sequence[str], lead: str, now: datetime) -> Span | N
 
 
 def _date(word: str, lead: str) -> Span | None:
-    """`2026-10-01`, `2026-10`, `2026-10-01T08:00` or `in 2026`; a day before a month's name is left to the name."""
+    """Return the span of `2026-10-01`, `2026-10`, `2026-10-01T08:00` or `in 2026`; None for a day of the month."""
     numbers = [_count(part) for part in word.partition("t")[0].split("-")]
     if len(numbers) > 3 or not 1970 <= numbers[0] < 2200:
         return None
@@ -176,7 +177,7 @@ def _day(year: int, month: int, day: int) -> Span | None:
 
 
 def _ago(word: str, rest: Sequence[str], now: datetime) -> Span | None:
-    """`3 days ago`: that long before now, give or take half a unit."""
+    """Return the span of `3 days ago`: that long before now, plus or minus one unit."""
     count = _count(word)
     unit = rest[0].removesuffix("s") if rest else ""
     if len(rest) < 2 or rest[1] != "ago" or unit not in _UNITS or not 0 < count < 1000:
@@ -187,7 +188,7 @@ def _ago(word: str, rest: Sequence[str], now: datetime) -> Span | None:
 
 
 def _ago_before(words: Sequence[str], at: int, now: datetime) -> Span | None:
-    """`two weeks ago`, `a month ago`, from the word `ago`."""
+    """Return the span of `two weeks ago`, `a month ago`, from the word `ago`."""
     if words[at] != "ago" or at < 2:
         return None
     count = _NUMBERS.get(words[at - 2], 0)
@@ -195,7 +196,7 @@ def _ago_before(words: Sequence[str], at: int, now: datetime) -> Span | None:
 
 
 def _count(word: str) -> int:
-    """The number a word says; 0 for other words."""
+    """Return the number that a word states; 0 for other words."""
     if word.isascii() and word.isdecimal() and len(word) < 6:
         return int(word)
     return _NUMBERS.get(word, 0)

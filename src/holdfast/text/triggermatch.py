@@ -1,20 +1,20 @@
-"""Whether a trigger fits: a literal in a code, the beginning of a command, a symbol. `triggers` derives them."""
+"""Tells whether a trigger matches: a literal in code, the beginning of a command, a symbol. `triggers` derives them."""
 
 from __future__ import annotations
 
 
 def last_part(symbol: str) -> str:
-    """`put` of `Store.put`, `Store::Put` and `Store#put`: what a symbol's trigger is looked up by."""
+    """Return `put` for `Store.put`, `Store::Put` and `Store#put`: the key of a symbol's trigger."""
     return symbol.replace("::", ".").replace("#", ".").rpartition(".")[2].casefold()
 
 
 def begins(command: str, beginning: str) -> bool:
-    """Whether a command, as words joined by single blanks, begins with those words."""
+    """Return whether a command, as words joined by single blanks, begins with those words."""
     return command == beginning or command.startswith(beginning + " ")
 
 
 def stands_in(literal: str, text: str) -> bool:
-    """Whether the text holds the literal, not as a part of a longer word."""
+    """Return whether the text holds the literal, but not as a part of a longer word."""
     at = text.find(literal)
     while at >= 0:
         end = at + len(literal)
@@ -26,14 +26,14 @@ def stands_in(literal: str, text: str) -> bool:
 
 
 def key_of(literal: str) -> str:
-    """The longest word of a literal, by which it is looked up; empty without one of three letters."""
+    """Return the longest word of a literal, which is its key; empty if no word has three letters."""
     runs = words_of(literal)
     longest = max(runs, key=len, default="")
     return longest if len(longest) > 2 else ""
 
 
 def words_of(text: str) -> list[str]:
-    """The runs of letters, digits and underscores in a text, in lower case, each once."""
+    """Return the runs of letters, digits and underscores in a text, in lower case, each once."""
     spread = "".join(c if c.isalnum() or c == "_" else " " for c in text.lower())
     return list(dict.fromkeys(spread.split()))
 

@@ -1,10 +1,10 @@
-"""Triggers that a lesson's own words give: commands it quotes, and code it says not to write.
+"""Derives triggers from a lesson's words: commands that it quotes, and code that it says not to write.
 
-Only what is sure is derived. A quoted command is where the lesson belongs, whatever it says of it. A piece of code is
-where a lesson belongs that denies it in the same clause: `use exec.CommandContext, not exec.Command(`; so is text that
-it forbids to write. A model or a person may write more (`Lesson.when`).
+Only certain triggers are derived. A lesson belongs to each command that it quotes, whatever it says about it. It
+belongs to a piece of code only if it denies that code in the same clause: `use exec.CommandContext, not exec.Command(`;
+the same holds for text that it forbids to write. A model or a person may add more (`Lesson.when`).
 
-No regular expressions: a hook imports this.
+Hooks import this module, so it uses no regular expressions.
 """
 
 from __future__ import annotations
@@ -48,12 +48,12 @@ _WRITING = word_set(
     name literal literals string strings
     """
 )
-"""Words of a clause about text that code holds."""
+"""Words that show that a clause is about text in code."""
 _PLACEHOLDERS = ("<", "…", "...", "{", "$")
 
 
 def derive_triggers(kind: LessonKind, trust: Trust, insight: str, how: str = "") -> Triggers:
-    """When a lesson of these words is to be told."""
+    """Return the triggers that a lesson's words give."""
     profile = profile_of(kind)
     may_forbid_text = profile.may_forbid_text and trust == "person"
     commands: dict[str, None] = {}
@@ -69,7 +69,7 @@ def derive_triggers(kind: LessonKind, trust: Trust, insight: str, how: str = "")
         elif denied and may_forbid_text:
             literals.update(dict.fromkeys(_forbidden_text(clause, denied)))
         if denied and profile.is_instruction and not any(map(beginning_of, _quoted(clause))):
-            # Beside a command a flag is that command's: for another one it may be right.
+            # A flag beside a command belongs to that command; another command may need it.
             literals.update(dict.fromkeys(_flags(denied)))
     return Triggers(
         literals=tuple(literals)[:LITERALS],
@@ -79,14 +79,14 @@ def derive_triggers(kind: LessonKind, trust: Trust, insight: str, how: str = "")
 
 
 def triggers_of(lesson: Lesson) -> Triggers:
-    """When a lesson is to be told; one of before there were triggers has those that its words give."""
+    """Return the lesson's triggers. A lesson from before triggers were stored gets those that its words give."""
     if lesson.when != Triggers():
         return lesson.when
     return derive_triggers(lesson.kind, lesson.trust, lesson.insight, lesson.how)
 
 
 def united(triggers: Triggers, other: Triggers) -> Triggers:
-    """The triggers of both, each once: what somebody stated and what the words give, or of two statements."""
+    """Return the triggers of both, each once."""
     return Triggers(
         paths=_joined(triggers.paths, other.paths),
         symbols=_joined(triggers.symbols, other.symbols),
@@ -99,7 +99,10 @@ def united(triggers: Triggers, other: Triggers) -> Triggers:
 
 
 def restated(when: Triggers, before: Triggers, after: Triggers) -> Triggers:
-    """The triggers of a lesson whose words changed: those that the old words gave make way for the new words'."""
+    """Return the triggers of a lesson whose words changed: the new words' triggers replace the old words'.
+
+    Triggers that a person edited stay as they are.
+    """
     if when.edited:
         return when
     remaining = Triggers(
@@ -114,9 +117,9 @@ def restated(when: Triggers, before: Triggers, after: Triggers) -> Triggers:
 
 
 def beginning_of(piece: str) -> str:
-    """The beginning of the command that a piece of text is: `gh pr diff` of `gh pr diff <n>`; empty for no command.
+    """Return the beginning of the command in a text: `gh pr diff` for `gh pr diff <n>`; empty for no command.
 
-    Two words at least: a program's name alone is no command.
+    It has at least two words: a program's name alone is no command.
     """
     words = piece.split()
     if len(words) < 2 or words[0] not in _PROGRAMS:
@@ -126,7 +129,7 @@ def beginning_of(piece: str) -> str:
         if any(sign in word for sign in _PLACEHOLDERS) or word in ("|", "&&", "--", ";"):
             break
         if len(beginning) > 1 and word.startswith("-") and not word.startswith("--"):
-            if len(beginning) == 2:  # the flag is what makes it more than an everyday command: `go build -o ...`
+            if len(beginning) == 2:  # only the flag makes it more than an everyday command: `go build -o ...`
                 return ""
             break
         beginning.append(word)
@@ -134,7 +137,7 @@ def beginning_of(piece: str) -> str:
 
 
 def _clauses(text: str) -> Iterator[str]:
-    """The text cut where a sentence or a part of one ends; quoted code stays whole."""
+    """Yield the text split at the ends of sentences and clauses; quoted code stays whole."""
     start, quoted = 0, False
     for at, sign in enumerate(text):
         if sign == "`":
@@ -147,7 +150,7 @@ def _clauses(text: str) -> Iterator[str]:
 
 
 def _denied_part(clause: str) -> str:
-    """What the clause denies: all of it, or what follows `instead of` or `rather than`; empty for none."""
+    """Return what the clause denies: all of it, or the words after `instead of` or `rather than`; empty for nothing."""
     low = clause.lower()
     for words in ("instead of ", "rather than "):
         at = low.find(words)
@@ -162,7 +165,7 @@ def _quoted(clause: str) -> list[str]:
 
 
 def _forbidden(clause: str, denied: str) -> Iterator[str]:
-    """The code and the text that a clause forbids to write."""
+    """Yield the code and the text that a clause forbids to write."""
     for piece in (*_quoted(denied), *_bare_code(denied)):
         literal = _literal(piece)
         if literal and not beginning_of(piece):
@@ -171,7 +174,7 @@ def _forbidden(clause: str, denied: str) -> Iterator[str]:
 
 
 def _forbidden_text(clause: str, denied: str) -> Iterator[str]:
-    """Text in double quotes that the clause forbids to write: `do not hard-code "Blue Whale"`."""
+    """Yield text in double quotes that the clause forbids to write: `do not hard-code "Blue Whale"`."""
     if not _WRITING.intersection(word.strip("()\"'") for word in clause.lower().split()):
         return
     for piece in denied.split('"')[1::2]:
@@ -203,7 +206,7 @@ _FILE_ENDINGS = word_set("json jsonl md txt yaml yml toml lock cfg ini sql html 
 
 
 def _literal(piece: str) -> str:
-    """The piece as it stands in code that is wrong; empty for one that could stand in any code."""
+    """Return the piece as it occurs in wrong code; empty for a piece that could occur in any code."""
     if any(sign in piece for sign in ("<", "…", "...")) or piece.startswith("//") or "/" in piece:
         return ""
     if piece.startswith("-"):

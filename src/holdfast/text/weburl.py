@@ -6,12 +6,12 @@ LOOPBACK = ("localhost", "127.0.0.1", "[::1]", "::1")
 
 
 def host_in(url: str) -> str:
-    """Host and port of an http(s) URL, without a login; empty for anything else."""
+    """Return host and port of an http(s) URL, without a login; empty for anything else."""
     scheme, separator, rest = url.partition("://")
     host = rest.partition("/")[0].partition("?")[0].rpartition("@")[2]
     return host if separator and scheme in ("http", "https") else ""
 
 
 def is_loopback(host: str) -> bool:
-    """Whether the host, with or without a port, is this machine, where no proxy is asked."""
+    """Return whether the host, with or without a port, is this machine; no proxy is used for it."""
     return host.rpartition(":")[0] in LOOPBACK or host in LOOPBACK

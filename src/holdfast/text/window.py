@@ -1,7 +1,7 @@
-"""Window: how detectors read a session's events: who spoke, what failed, where a turn begins, what a sentence is.
+"""Reads a session's events for detectors: speakers, failures, beginnings of turns, sentences.
 
-Nothing here judges words of tool output. The few texts compared are the fixed openings a host itself writes, and
-they are compared at the start of a text, never inside it.
+Nothing here judges words of tool output. The few texts compared are fixed openings that a host itself writes, and they
+are compared at the start of a text, never inside it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _REFUSALS = (
     "File has not been read yet", "File has been modified since", "File has been unexpectedly modified",
     "String to replace not found", "InputValidationError", "Claude requested permissions",
 )  # fmt: skip
-"""Openings of failures that say the host or the user stopped the tool; the tool itself did not fail."""
+"""Openings of failures that say that the host or the user stopped the tool. The tool itself did not fail."""
 
 _STATUS = re.compile(r"Exit code (\d{1,3})\b")
 _CAUSE = re.compile(
@@ -39,7 +39,7 @@ _CAUSE = re.compile(
 )
 _SENTENCE = re.compile(r"[^\s.!?\n](?:[^.!?\n]|[.!?](?=[\w`'\"/)]))*[.!?]*")
 _PASTED = re.compile(
-    # how mails, reports, logs and headings begin a line
+    # beginnings of lines in mails, reports, logs and headings
     r"^[ \t]*(?:(?:From|To|Cc|Subject|Date|Sent|Reply-To|Author|Commit|Title|Labels?|Assignee|Reporter|Reported by"
     r"|Status|Priority|Severity|Environment|Steps to reproduce|Expected(?: \w+)?|Actual(?: \w+)?|Description|Summary"
     r"|Describe the bug|To reproduce)[ \t]*:|#{1,6} \S|\*\*[^*\n]{1,60}\*\*:?[ \t]*$|={3,}|-{3,}"
@@ -60,24 +60,24 @@ _PASTED = re.compile(
     r"\b(?:issue|ticket|e?-?mail|message|comment|review|logs?|output|error|failure|report|bug|thread|chat|slack|page"
     r"|article|docs?|documentation|readme|snippet|pasted?|following|below|this|these|here(?:'s| is| are)|says|said"
     r"|saying|wrote|writes|reads|got|gets|sent|quote|from|see)\b[^\n]{0,100}:[ \t]*$"
-    # the same within a line, with more than one sentence behind it
+    # the same within a line, if more than one sentence follows
     r"|\b(?:issue|ticket|e?-?mail|message|comment|review|log|output|report|thread|chat|page|article|docs?|documentation"
     r"|readme|says|said|wrote|writes|reads|text|body|quote)\b[^\n:]{0,40}:[ \t]+(?=[^\n]{0,400}[.!?] )",
     re.MULTILINE | re.IGNORECASE,
 )
-"""Where words of others begin that a person put into a prompt as they were."""
+"""Marks that other people's words begin here, pasted into a prompt unchanged."""
 _SIGNED = re.compile(
     r"^[ \t]*(?:Best|Kind regards|Best regards|Regards|Cheers|Sincerely|Yours|BR|Greetings),?(?: \w+)?[ \t]*$",
     re.MULTILINE,
 )
-"""How a mail ends."""
+"""Ends of mails."""
 _TEST_FILE = re.compile(
     r"(?:^|/)(?:tests?|specs?|__tests__|testdata|e2e)/|(?:^|/)test_[^/]*$|[._-](?:test|spec)s?\.\w+$"
 )
 
 
 def spoken(event: Event) -> str:
-    """The prompt with `MASK` for all that no person typed; empty for other events and when nothing is left."""
+    """Return the prompt with `MASK` for all that no person typed; empty for other events and if nothing remains."""
     if event.kind != "prompt" or event.agent or event.trust in ("tool", "repository"):
         return ""
     words = own_words(event.text)
@@ -85,18 +85,18 @@ def spoken(event: Event) -> str:
 
 
 def unmasked(words: str) -> str:
-    """The words without what no person typed: for lengths and for showing them."""
+    """Return the words without what no person typed, to measure or show them."""
     return words.replace(MASK, "")
 
 
 def before_paste(words: str) -> str:
-    """The words up to the point from which they look pasted; all of them when nothing does, or when all does."""
+    """Return the words before a pasted part; all words if none, or all, look pasted."""
     pasted = _PASTED.search(words)
     return (words[: pasted.start()].strip() or words) if pasted else words
 
 
 def speaker_trust(words: str, start: int) -> Trust:
-    """`person` for what stands there in a prompt; `tool` behind the point from which it looks pasted, or in quotes."""
+    """Return `person` for a person's words at that position of a prompt; `tool` for pasted or quoted ones."""
     pasted = _PASTED.search(words)
     line = words[words.rfind("\n", 0, start) + 1 : start]
     if (pasted and pasted.start() < start) or line.startswith(("    ", "\t")) or _SIGNED.search(words, start):
@@ -107,29 +107,29 @@ def speaker_trust(words: str, start: int) -> Trust:
 
 
 def interrupted(event: Event) -> bool:
-    """Whether the user stopped the agent here."""
+    """Return whether the user stopped the agent here."""
     return event.kind in ("prompt", "tool_failure") and event.text.lstrip().startswith(INTERRUPT)
 
 
 def refused(event: Event) -> bool:
-    """Whether the user or the host stopped the tool: nothing was learnt about the command."""
+    """Return whether the user or the host stopped the tool, so that nothing was learnt about the command."""
     return event.kind == "tool_failure" and event.text.lstrip().startswith(_REFUSALS)
 
 
 def failed(event: Event) -> bool:
-    """Whether the host or the exit status says that the tool itself failed."""
+    """Return whether the host or the exit status says that the tool itself failed."""
     if event.kind == "tool_failure":
         return not refused(event)
     return event.kind == "tool_result" and event.exit_code is not None and event.exit_code != 0
 
 
 def ended_well(event: Event) -> bool:
-    """Whether the tool came back without a failure; False for a command without a known exit status."""
+    """Return whether the tool returned without a failure; False for a command without a known exit status."""
     return event.kind == "tool_result" and (event.exit_code == 0 or (event.exit_code is None and not event.command))
 
 
 def status(event: Event) -> int | None:
-    """The exit status, from the record or the line a host puts in front of a failure's output."""
+    """Return the exit status, from the record or from the line a host puts in front of a failure's output."""
     if event.exit_code is not None:
         return event.exit_code
     match = _STATUS.match(event.text) if event.kind == "tool_failure" else None
@@ -137,7 +137,7 @@ def status(event: Event) -> int | None:
 
 
 def explanation(window: Sequence[Event], first: int, last: int) -> Evidence | None:
-    """The first sentence the agent wrote between two positions that gives a cause, or None."""
+    """Return the first sentence of the agent between two positions that gives a cause, or None."""
     for event in window[first + 1 : last]:
         if event.kind != "reply" or event.agent:
             continue
@@ -148,15 +148,15 @@ def explanation(window: Sequence[Event], first: int, last: int) -> Evidence | No
 
 
 def is_test_file(path: str) -> bool:
-    """Whether the path looks like a test by folder or name, as common test runners find them."""
+    """Return whether the path looks like a test by folder or name, as common test runners find them."""
     return bool(_TEST_FILE.search(path))
 
 
 def sentences(text: str) -> Iterator[tuple[str, int]]:
-    """(sentence, start) of prose, offsets into `text`.
+    """Yield (sentence, start) of prose, with offsets into `text`.
 
-    What stands in tags, fences, quotes and tables is left out, and so is a sentence that holds some of it: without
-    that part it may say the opposite.
+    Text in tags, fences, quotes and tables is left out, and so is a sentence that holds some of it: without that part
+    it may say the opposite.
     """
     for line_start, line in _lines(own_words(text)):
         if line.lstrip().startswith("|"):
@@ -174,7 +174,7 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
 
 
 def quote(event: Event, span: str = "", start: int = -1) -> Evidence:
-    """Evidence for that span of the event's text (default: its beginning); an event without it is named alone."""
+    """Return evidence for that span of the event's text (default: its beginning), without a quote if it is absent."""
     if not span:
         start, span = 0, event.text
     span = span[:QUOTE_LIMIT]
@@ -186,7 +186,7 @@ def quote(event: Event, span: str = "", start: int = -1) -> Evidence:
 
 
 def clip(text: str, limit: int) -> str:
-    """The text cut at a word within so many characters, with an ellipsis when something was cut."""
+    """Return the text cut at a word within so many characters, with an ellipsis if something was cut."""
     text = text.strip()
     if len(text) <= limit:
         return text
@@ -195,19 +195,19 @@ def clip(text: str, limit: int) -> str:
 
 
 def capital(rule: str) -> str:
-    """The rule as a sentence: its first letter large, unless the first word is an identifier."""
+    """Return the rule with a capital first letter, unless the first word is an identifier."""
     first = rule.split(" ", 1)[0].rstrip(",.;:").replace("'", "")
     plain = first.isalpha() and (len(first) == 1 or first[1:].islower())
     return rule[:1].upper() + rule[1:] if plain else rule
 
 
 def edits_between(window: Sequence[Event], first: int, last: int) -> list[Event]:
-    """The file edits strictly between two positions of the window."""
+    """Return the file edits strictly between two positions of the window."""
     return [event for event in window[first + 1 : last] if event.kind == "file_edit" and event.files]
 
 
 def change_snippet(edit: Event, limit: int = 320) -> str:
-    """The edit as a few `-`/`+` lines: only lines that differ, within so many characters."""
+    """Return the edit as a few `-`/`+` lines: only lines that differ, within so many characters."""
     old, new = edit.old.splitlines(), edit.new.splitlines()
     gone, come = set(old) - set(new), set(new) - set(old)
     lines = [f"- {line.strip()}" for line in old if line in gone and line.strip()]

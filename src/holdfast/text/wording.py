@@ -1,9 +1,9 @@
-"""Wording: what somebody said in a conversation, as a sentence that stands alone; or that it cannot.
+"""Rewords what somebody said in a conversation as a sentence that stands alone, or finds that this is impossible.
 
-A lesson is read without the conversation it comes from. So openings such as "ok, so I think" go, requests and
-questions that lay down a rule become statements ("can we use A instead of B?": "Use A instead of B"), and a sentence
-that leans on what was said before takes that along or is given up. Nothing is added that nobody said. English only;
-other languages pass through as they are.
+A lesson is read without the conversation that it comes from. So openings such as "ok, so I think" are dropped, and
+requests and questions that state a rule become statements ("can we use A instead of B?": "Use A instead of B"). A
+sentence that depends on the one before is joined to it, or rejected. Nothing is added that nobody said. English only;
+other languages stay unchanged.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ CLAUSE_LEAST = 20
 
 
 class Wording(NamedTuple):
-    """A sentence that stands alone; `text` is empty where there is none."""
+    """A sentence that stands alone; `text` is empty if there is none."""
 
     text: str
     with_before: bool = False
@@ -77,7 +77,7 @@ _RULE_VERBS = frozenset(
         "treat",
     ]
 )
-"""Verbs by which a request says how something is to be, not only what is to be done next."""
+"""Verbs of requests that state how something is to be, not only what to do next."""
 _EVERYWHERE = re.compile(
     r"\b(?:everywhere|always|in (?:all|every|each) \w+|every time|each time|whenever|from now on|in (?:the )?future"
     r"|by default)\b",
@@ -118,7 +118,7 @@ _LEANS = re.compile(
     r"|ditto|as (?:above|before|said)|not (?:as|that|like)|like if|for example|e\.g\.|what we more)\b",
     re.IGNORECASE,
 )
-"""How a sentence begins that cannot be understood without the one before it."""
+"""Beginnings of sentences that cannot be understood without the one before."""
 _POINTS = re.compile(
     r"\b(?:the (?:above|below|following)|(?:above|below|following) (?:is|are)|option [0-9A-C]\b|(?:item|point"
     r"|step|issue"
@@ -129,7 +129,7 @@ _POINTS = re.compile(
     r"|you (?:did|made|just|added|wrote|said|mentioned|were|have (?:just )?(?:done|made|added)))",
     re.IGNORECASE,
 )
-"""Words that point at the conversation, or at what lies on the table."""
+"""Words that refer to the conversation, or to what its participants look at."""
 _MOMENT = re.compile(
     r"\b(?:I(?:'ll| will|'m going to| am going to| was| just| did| had| have just|'ve just| want to see| need you)"
     r"|let me|let's (?:see|look|check|start|do|try|go|discuss)|right now|at the moment|for now|just now|today|yesterday"
@@ -137,7 +137,7 @@ _MOMENT = re.compile(
     r"|still (?:fails?|failing|broken|seeing|not working))\b",
     re.IGNORECASE,
 )
-"""What tells of the moment: no rule, and soon untrue."""
+"""Words that describe the moment: no rule, and soon untrue."""
 _NOUN = re.compile(r"^(?i:the|a|an|our|each|every|all|any|no|some)$|[`_./\\]|[a-z][A-Z]|\d")
 _BEFORE_THAT = frozenset(
     [
@@ -169,7 +169,7 @@ _BEFORE_THAT = frozenset(
         "like",
     ]
 )
-"""Words behind which "that" joins two clauses and stands for nothing."""
+"""Words after which "that" joins two clauses and is no pronoun."""
 _WORD = re.compile(r"\S+")
 _MAIN = re.compile(
     r"(?:[,;]|\s[\u2014\u2013-])\s+(?:and |so |but )*(?P<main>(?:we|always|never|use|don't|do not)\b.+)", re.IGNORECASE
@@ -183,7 +183,7 @@ _BREAKS = (
     ". ", "; ", " \u2014 ", " \u2013 ", ", because ", " because ", ", since ", ", so that ", " so that ", ", which ",
     ", so ", ", otherwise ",
 )  # fmt: skip
-"""Where a statement ends and what is said beside it begins."""
+"""Ends of a statement, before a reason or an aside."""
 _BRACKETED = re.compile(r"\s*\([^()]*\)")
 
 _NORM = re.compile(
@@ -203,7 +203,7 @@ _ONCE = re.compile(
     r"|correctly)\b",
     re.IGNORECASE,
 )
-"""One change to be made, or one fault, in the form of a rule."""
+"""Forms of a rule that ask for one change, or describe one fault."""
 _GENERAL = re.compile(r"\b(?:any|every|each|all|always|never|wherever|whenever|everywhere)\b", re.IGNORECASE)
 _DOUBT = re.compile(
     r"\b(?:guess|wonder(?:ing)?|maybe|perhaps|might|not sure|unsure|could be|probably|I suppose|seems?"
@@ -214,7 +214,7 @@ _DOUBT = re.compile(
 
 
 def stand_alone(sentence: str, before: str = "") -> Wording:
-    """The sentence, fit to be read alone; `before` is the one that stands right before it, where there is one.
+    """Return the sentence in a form that can be read alone; `before` is the sentence directly before it, if any.
 
     Both are plain text on one line.
     """
@@ -234,13 +234,13 @@ def stand_alone(sentence: str, before: str = "") -> Wording:
 
 
 def is_norm(text: str) -> bool:
-    """Whether a sentence that stands alone lays down, without a doubt, how things are done here."""
+    """Return whether a sentence that stands alone states, without doubt, how things are done here."""
     once = _ONCE.search(text) and not _GENERAL.search(text)
     return bool(_NORM.search(text)) and not once and not _DOUBT.search(text) and not _MOMENT.search(text)
 
 
 def headline(text: str, limit: int) -> str:
-    """The text's first statement within the limit; cut where a reason or an aside begins, else at a word."""
+    """Return the text's first statement within the limit, cut before a reason or an aside, otherwise at a word."""
     if len(text) <= limit:
         return text
     text = _BRACKETED.sub("", text)
@@ -255,7 +255,7 @@ def headline(text: str, limit: int) -> str:
 
 
 def _stated(sentence: str) -> tuple[str, bool]:
-    """What the sentence states, without its opening and its closing words, and whether that was asked for."""
+    """Return what the sentence states, without opening and closing words, and whether it was a question or request."""
     words = sentence.strip()
     lead = _LEAD.match(words)
     words = _ASIDE.sub("", words[lead.end() :] if lead else words)
@@ -268,7 +268,7 @@ def _stated(sentence: str) -> tuple[str, bool]:
 
 
 def _rule_asked_for(words: str) -> str | None:
-    """The rule in a question or request; empty where it is a task or only a question, None where it is neither."""
+    """Return the rule in a question or request; empty for a task or a mere question, None for anything else."""
     if request := _CAN.match(words):
         verb, rest = request["verb"].lower(), request["rest"]
         if request["no"]:
@@ -286,14 +286,14 @@ def _rule_asked_for(words: str) -> str | None:
 
 
 def _imperative(rest: str) -> str:
-    """A request's words from its verb on; empty where its form is not known."""
+    """Return a request's words from its verb on; empty if the form is not known."""
     verb, blank, object_ = rest.partition(" ")
     verb = _GERUNDS.get(verb.lower(), "" if verb.endswith("ing") else verb)
     return f"{verb}{blank}{object_}" if verb else ""
 
 
 def _leans(words: str) -> bool:
-    """Whether the sentence needs another one, or the moment it was said in, to be understood."""
+    """Return whether the sentence needs another one, or its moment, to be understood."""
     rest = _THIS_PROJECT.sub("the project", words)
     if _LEANS.match(rest) or _POINTS.search(rest) or _MOMENT.search(rest):
         return True
@@ -310,7 +310,7 @@ def _leans(words: str) -> bool:
 
 
 def _finished(words: str) -> str:
-    """The words as a written sentence, its condition first."""
+    """Return the words as a written sentence, with its condition first."""
     words = words.strip().strip("()") if words.startswith("(") and words.endswith(")") else words.strip()
     bare = words.rstrip(" .!;,-")
     if conditional := _CONDITION.fullmatch(bare):

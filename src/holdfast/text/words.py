@@ -1,7 +1,7 @@
-"""Text to search terms: the same cutting for what is kept and for what is asked.
+"""Cuts text into search terms, in the same way for stored texts and for questions.
 
-No regular expressions: importing `re` costs a cold hook 5 ms. The loops run over words, never over characters of
-plain words, so 2 KB of text take a fraction of a millisecond.
+No regular expressions: importing `re` costs a cold hook 5 ms. The loops run over words, never over characters of plain
+words, so 2 KB of text take a fraction of a millisecond.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ CHUNK_LIMIT = 200
 """Longest compound (a path, a dotted name) that is kept whole."""
 
 _JOINERS = "._-/:\\@#+$"
-"""Characters that hold an identifier, a path or a version together."""
+"""Characters that join an identifier, a path or a version."""
 _EDGES = "._-/:\\@$"
-"""Joiners that mean nothing at a word's edge; `c#` and `c++` keep theirs."""
+"""Joiners without meaning at a word's edge; `c#` and `c++` keep theirs."""
 
 
 def word_set(text: str) -> frozenset[str]:
-    """The words of a text as a set: how word lists are written here."""
+    """Return the words of a text as a set; word lists are written in this form."""
     return frozenset(text.split())
 
 
@@ -35,12 +35,11 @@ STOP_WORDS = word_set(
     within without won would wouldn yes yet you your
     """
 )
-"""English words that tell nothing about a question's subject; they would match half of any store."""
+"""English words that say nothing about a question's subject; they would match half of any store."""
 
 
 class _Keep(dict[int, "int | str"]):
-    """A `str.translate` table: letters, digits, marks and the given joiners stay, an emoji stands alone, anything else
-    is a space."""
+    """A `str.translate` table that keeps letters, digits, marks and joiners, isolates emoji and blanks the rest."""
 
     def __init__(self, joiners: str) -> None:
         joining = frozenset(joiners)
@@ -58,7 +57,7 @@ _SUBWORDS = _Keep("_")
 
 
 def terms(text: str) -> list[str]:
-    """Search terms, lower-cased, each once, in order: words, and identifiers and paths both whole and in parts.
+    """Return search terms, lower-cased, each once, in order: words, and identifiers and paths both whole and in parts.
 
     Stop words and single letters are left out. Runs of Chinese, Japanese and Korean become pairs of characters; one
     such character alone stays.
@@ -70,12 +69,12 @@ def terms(text: str) -> list[str]:
 
 
 def chunks(text: str) -> list[str]:
-    """The text cut at what holds nothing together: words, identifiers, paths, each as often as it is there."""
+    """Return the text's words, identifiers and paths, each as often as it occurs."""
     return _normal(text).translate(_CHUNKS).split()
 
 
 def terms_of(chunk: str) -> list[str]:
-    """The search terms of one chunk of a text, see `terms`."""
+    """Return the search terms of one chunk of a text; see `terms`."""
     if chunk.isalpha() and chunk.isascii() and (chunk.islower() or chunk[1:].islower()):
         candidates = [chunk.lower()] if 1 < len(chunk) <= WORD_LIMIT else []  # a plain word: nearly all of them
     else:
@@ -84,10 +83,10 @@ def terms_of(chunk: str) -> list[str]:
 
 
 def expand(text: str) -> str:
-    """The forms that a full-text index cannot derive itself: parts of camelCase and snake_case, pairs of CJK, emoji,
-    letters without the marks and widths that `terms` takes off.
+    """Return forms that a full-text index cannot derive, joined by spaces, each once.
 
-    Words parted by spaces, each form once; kept in a column of its own beside the text.
+    These are parts of camelCase and snake_case, pairs of CJK, emoji, and letters without the marks and widths that
+    `terms` removes. A store keeps them in a column of its own beside the text.
     """
     forms: dict[str, None] = {}
     plain = _normal(text)
@@ -104,17 +103,17 @@ def expand(text: str) -> str:
 
 
 def indexed(term: str) -> str:
-    """A term as the full-text index holds it: an emoji, which the index would drop, under its number."""
+    """Return a term in the index's form: an emoji, which the index would drop, becomes a word with its number."""
     return f"zm{ord(term):x}" if len(term) == 1 and _emoji(ord(term)) else term
 
 
 def is_begun(term: str) -> bool:
-    """Whether the index is asked for words that begin with the term: one character of a script written in runs."""
+    """Return whether the term is a single CJK character, for which the index searches by prefix."""
     return len(term) == 1 and _cjk(term)
 
 
 def duplicate_key(text: str) -> str:
-    """Normalised words, in order: equal keys say the same thing, and opposite statements never have equal keys.
+    """Return the normalised words in order: equal keys say the same, and opposite statements never have equal keys.
 
     Articles and modal filler are dropped; negations, numbers, operators and identifiers stay.
     """
@@ -137,12 +136,12 @@ _NEGATIONS = {
     "never": "not", "shouldn't": "not", "mustn't": "not", "can't": "cannot", "won't": "not", "wouldn't": "not",
     "do": "", "does": "",
 }  # fmt: skip
-"""Negations say one thing; `do` beside them says nothing."""
+"""All negations become one word; `do` beside them means nothing."""
 _FILLER |= {word for word, plain in _NEGATIONS.items() if not plain}
 
 
 def _normal(text: str) -> str:
-    """One form of each letter: full width as usual width, Arabic and Hebrew without vowel signs and stretching."""
+    """Return one form of each letter: full width as usual width, Arabic and Hebrew without vowel signs."""
     if text.isascii():
         return text
     from unicodedata import normalize
@@ -157,11 +156,11 @@ _SIGNS = dict.fromkeys(
         *range(0xFE00, 0xFE10),
     ]
 )  # fmt: skip
-"""Characters that say how a letter sounds or looks, and are written or left out at will."""
+"""Characters that show how a letter sounds or looks, and are optional."""
 
 
 def _of_chunk(chunk: str) -> list[str]:
-    """The whole and the parts of one compound; nothing when no part is worth a search."""
+    """Return the whole and the parts of one compound; nothing if no part is worth a search."""
     whole = chunk.strip(_EDGES).lstrip("#+")
     parts: list[str] = []
     for word in whole.translate(_SUBWORDS).split():
@@ -177,14 +176,14 @@ def _of_chunk(chunk: str) -> list[str]:
 
 
 def _indexed_pieces(word: str) -> list[str]:
-    """The pieces of a word as the index holds them; the last character of a CJK run too, which begins no pair."""
+    """Return the pieces of a word in the index's form, with the last character of a CJK run, which begins no pair."""
     if _is_cjk(word):
         return _pairs(word, ends=True)
     return [indexed(piece) for piece in _pieces(word)] if len(word) <= WORD_LIMIT else []
 
 
 def _pieces(word: str) -> list[str]:
-    """A word cut at underscores and humps, lower-cased; CJK runs as pairs. The word itself when there is no cut."""
+    """Return a word split at underscores and humps, in lower case; CJK runs as pairs; an unsplit word as it is."""
     if not word.isascii() and _is_cjk(word):
         return _pairs(word)
     pieces: list[str] = []
@@ -197,7 +196,7 @@ def _pieces(word: str) -> list[str]:
 
 
 def _humps(bit: str) -> list[str]:
-    """`parseHTTPBody` as parse, http, body."""
+    """Return parse, http, body for `parseHTTPBody`."""
     cuts = [0]
     for i in range(1, len(bit)):
         before, here, after = bit[i - 1], bit[i], bit[i + 1 : i + 2]
@@ -211,7 +210,7 @@ def _is_cjk(word: str) -> bool:
 
 
 def _cjk(c: str) -> bool:
-    """Whether the character is Han, kana or hangul: scripts written without (useful) spaces."""
+    """Return whether the character is Han, kana or hangul: scripts written without (useful) spaces."""
     code = ord(c)
     return (
         0x3040 <= code <= 0x30FF
@@ -223,12 +222,12 @@ def _cjk(c: str) -> bool:
 
 
 def _emoji(code: int) -> bool:
-    """Whether the character is a pictograph. Ticks, arrows and dingbats are not: they stand for no subject."""
+    """Return whether the character is a pictograph. Ticks, arrows and dingbats are not: they name no subject."""
     return 0x1F300 <= code <= 0x1FAFF
 
 
 def _pairs(word: str, ends: bool = False) -> list[str]:
-    """Pairs of neighbours of each CJK run, its last character too with `ends`; what stands between runs as it is."""
+    """Return the pairs of neighbours in CJK runs and the text between runs; `ends` adds each run's last character."""
     pieces: list[str] = []
     run = other = ""
     for c in word + " ":

@@ -1,6 +1,6 @@
-"""Authorship: which files are a repository's own text, so that whoever wrote the repository wrote them.
+"""Decides which files are a repository's own text, which the repository's author wrote.
 
-A file counts as the user's own only where git can tell that the repository does not bring it along: in a work tree, not
+A file counts as the user's own only if git can tell that the repository does not contain it: it is in a work tree, not
 reached through a link, and not tracked. Paths are compared without regard to case, as some file systems do.
 """
 
@@ -27,7 +27,7 @@ ASKED = 200
 
 
 def repository_texts(git: Git, paths: Iterable[str]) -> dict[str, tuple[str, str]]:
-    """By path, for those that may be a repository's text: why, and the root of the work tree (or an empty text)."""
+    """Return, for each path that may be a repository's text, why, and the work tree's root (or an empty string)."""
     texts: dict[str, tuple[str, str]] = {}
     in_tree: dict[str, dict[str, str]] = {}
     for path in paths:
@@ -46,9 +46,9 @@ def repository_texts(git: Git, paths: Iterable[str]) -> dict[str, tuple[str, str
 
 
 def _work_tree(folder: str) -> str:
-    """The root of the work tree that the folder is in; empty for none.
+    """Return the root of the folder's work tree; empty if there is none.
 
-    A folder that looks like a bare repository is passed over: any repository can hold such a folder.
+    A folder that looks like a bare repository is skipped: any repository can contain such a folder.
     """
     checkout = find_checkout(folder)
     while checkout is not None and checkout.git == checkout.root:

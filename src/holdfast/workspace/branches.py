@@ -1,6 +1,6 @@
-"""LocalBranches: the branches of a clone on this machine, asked of git's plumbing and read from its reflogs.
+"""LocalBranches: the branches of a clone on this machine, from git's plumbing and reflogs.
 
-Nothing is written, not even an object. A question that walks over history is asked only where lessons are staged.
+Nothing is written, not even an object. Queries that walk history run only if lessons are staged.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ HEX = frozenset("0123456789abcdef")
 
 
 class LocalBranches:
-    """The branches of the clone whose work tree is at `root`; each answer is kept for the object's life."""
+    """The branches of the clone whose work tree is at `root`; each answer is cached for the object's life."""
 
     def __init__(self, git: Git, root: str) -> None:
         self._git = git
@@ -44,24 +44,24 @@ class LocalBranches:
         self._defaults: frozenset[str] = frozenset()
 
     def resolve(self, revision: str) -> str:
-        """The commit that `git rev-parse` takes it for; empty for none and for what looks like an option."""
+        """Return the commit that `git rev-parse` finds; empty for none and for what looks like an option."""
         if not revision or revision.startswith("-") or "\0" in revision:
             return ""
         output = self._ask("rev-parse", "-q", "--verify", "--end-of-options", revision + "^{commit}")
         return _commit((output or b"").decode("ascii", "replace").strip())
 
     def time(self, commit: str) -> datetime | None:
-        """The time of the committer; None for a commit that is not there."""
+        """Return the committer's time; None if the commit does not exist."""
         output = self._ask("log", "-1", "--format=%ct", commit, "--") if _commit(commit) else None
         seconds = (output or b"").strip()
         return datetime.fromtimestamp(int(seconds), UTC) if seconds.isdigit() else None
 
     def is_main(self, branch: str) -> bool:
-        """Whether it is a remote's default branch, or is called as such branches are."""
+        """Return whether it is a remote's default branch, or has the name of one."""
         return branch in MAIN_LINES or (self._read_refs() is not None and branch in self._defaults)
 
     def main_commits(self) -> list[str] | None:
-        """The commits of every main line, here and at remotes, each once; the remotes' default one before others."""
+        """Return the commits of every main line, here and at remotes, each once; the remotes' default lines first."""
         refs = self._read_refs()
         if refs is None:
             return None
@@ -69,7 +69,7 @@ class LocalBranches:
         return list(dict.fromkeys(commit for ref, commit in refs.items() if _branch(ref) in names))
 
     def tip(self, branch: str) -> str | None:
-        """The branch's commit here, else at a remote; empty when it is gone."""
+        """Return the branch's commit here, else at a remote; empty if it is gone."""
         refs = self._read_refs()
         if refs is None:
             return None
@@ -77,7 +77,7 @@ class LocalBranches:
         return here or next((commit for ref, commit in refs.items() if _branch(ref) == branch), "")
 
     def last_tip(self, branch: str) -> str:
-        """The branch's last commit here, from the work tree's reflog, which stays when a branch is deleted."""
+        """Return the branch's last commit here, from the work tree's reflog, which stays when a branch is deleted."""
         checkout = find_checkout(self._root)
         left = f"\tcheckout: moving from {branch} to ".encode()
         for line in reversed(_reflog(checkout.git, "HEAD") if checkout else ()):
@@ -86,19 +86,19 @@ class LocalBranches:
         return ""
 
     def created(self, branch: str) -> datetime | None:
-        """The time of the oldest entry in the branch's reflog."""
+        """Return the time of the oldest entry in the branch's reflog."""
         first = self._reflog_of(branch)[:1]
         words = first[0].partition(b"\t")[0].split() if first else []
         seconds = words[-2] if len(words) > 3 else b""
         return datetime.fromtimestamp(int(seconds), UTC) if seconds.isdigit() else None
 
     def was_at(self, branch: str, commit: str) -> bool | None:
-        """Whether the branch's own reflog has the commit; None without a reflog, which git deletes with the branch."""
+        """Return whether the branch's reflog has the commit; None without one (git deletes it with the branch)."""
         lines = self._reflog_of(branch)
         return any(commit.encode() in line[:130] for line in lines) if lines else None
 
     def missing(self, line: str, commits: Sequence[str]) -> frozenset[str] | None:
-        """Ask git twice, however many commits: which of them exist, and which of those `line` does not have."""
+        """Return the commits that do not exist or that `line` lacks; two git calls, however many commits."""
         wanted = [commit for commit in commits if _commit(commit)][:COMMITS_LIMIT]
         if not wanted or not _commit(line):
             return frozenset(commits)
@@ -111,16 +111,16 @@ class LocalBranches:
         return frozenset(commit for commit in commits if commit in outside or commit not in there)
 
     def fork(self, line: str, commit: str) -> str | None:
-        """The merge base; empty without one, None when git cannot tell."""
+        """Return the merge base; empty if there is none, None if git cannot tell."""
         if not _commit(line) or not _commit(commit):
             return ""
         output = self._ask("merge-base", line, commit, timeout_s=WALK_TIMEOUT_S)
-        if output is None:  # of another root, or not known
+        if output is None:  # of another root, or unknown
             return "" if self._ask("cat-file", "-t", commit) is not None else None
         return output.decode("ascii", "replace").strip()
 
     def is_applied(self, line: str, commit: str) -> bool | None:
-        """Compare patches: each commit has its like on `line`, or one commit there has the changes of all."""
+        """Compare patches: each commit has an equal on `line`, or one commit there has the changes of all."""
         base = self.fork(line, commit)
         if not base or base == commit:
             return None if base is None else False
@@ -129,7 +129,7 @@ class LocalBranches:
         return True if marks == {b"-"} else self._is_squashed(line, base, commit)
 
     def blobs(self, commit: str, paths: Sequence[str]) -> dict[str, str] | None:
-        """Ask git once for every 500 paths."""
+        """Return blob ids by path, with one git call for every 500 paths."""
         wanted = [path for path in paths if path and "\0" not in path]
         blobs: dict[str, str] = {}
         for start in range(0, len(wanted), COMMITS_LIMIT):
@@ -143,24 +143,24 @@ class LocalBranches:
         return blobs
 
     def below(self, commit: str, folder: str) -> frozenset[str] | None:
-        """Ask git once for the names of all files below the folder."""
+        """Return the names of all files below the folder, with one git call."""
         how = ("-r", "-z", "--full-tree", "--name-only")
         output = self._ask("ls-tree", *how, commit, "--", folder + "/", timeout_s=WALK_TIMEOUT_S)
         return None if output is None else frozenset(os.fsdecode(name) for name in output.split(b"\0") if name)
 
     def changed(self, base: str, commit: str) -> list[str] | None:
-        """Compare the two trees by name; a rename is a file less and a file more."""
+        """Compare the two trees by name; a rename is a removed and an added file."""
         if not (_commit(base) and _commit(commit)):
             return None
         output = self._ask("diff-tree", "-r", "-z", "--name-only", "--no-renames", base, commit, "--")
         return None if output is None else [os.fsdecode(name) for name in output.split(b"\0") if name][:FILES_LIMIT]
 
     def file(self, commit: str, path: str) -> bytes | None:
-        """The file's content in that commit."""
+        """Return the file's content in that commit."""
         return self._ask("cat-file", "blob", f"{commit}:{path}") if _commit(commit) and "\0" not in path else None
 
     def _is_squashed(self, line: str, base: str, commit: str) -> bool | None:
-        """Whether for every file the lines that base..commit changes are those that one commit of base..line does."""
+        """Return whether one commit of base..line has, for every file, the same changed lines as base..commit."""
         output = self._ask(*PLAIN_NAMES, "diff-tree", "-r", *PATCH, base, commit, "--", timeout_s=WALK_TIMEOUT_S)
         if output is None:
             return None
@@ -200,7 +200,7 @@ class LocalBranches:
 
 
 def _branch(ref: str) -> str:
-    """`feature/x` of `refs/heads/feature/x` and of `refs/remotes/origin/feature/x`."""
+    """Return `feature/x` for `refs/heads/feature/x` and for `refs/remotes/origin/feature/x`."""
     if ref.startswith("refs/heads/"):
         return ref.removeprefix("refs/heads/")
     return ref.removeprefix("refs/remotes/").partition("/")[2]
@@ -221,7 +221,7 @@ def _reflog(git: str, *names: str) -> list[bytes]:
 
 
 def _patches(output: bytes) -> dict[bytes, bytes]:
-    """By file, the lines that a diff removes and adds, without their places."""
+    """Return for each file the lines that a diff removes and adds, without their positions."""
     return dict(_each_patch(output))
 
 

@@ -1,10 +1,9 @@
-"""Claims: the ids that `.holdfast/project.toml` files declare, and whether one counts in the folder it is found in.
+"""Decides whether an id that a `.holdfast/project.toml` file declares is valid in its folder.
 
-A file is written by whoever wrote the repository, so an id in it proves nothing. The first repository that declares an
-id owns it on this machine. In any other one it counts only where the remote or the root commit is the owner's, or after
-the user has accepted it for that folder (`accept`). Until then the folder has the id it would have without the file.
-
-What is kept: `domain.statefamilies`, DECLARED and CLAIM.
+The repository's author wrote the file, so an id in it proves nothing. The first repository that declares an id owns it
+on this machine. In another repository it is valid only if the remote or the root commit is the owner's, or after the
+user has accepted it for that folder (`accept`). Until then the folder has the id that it would have without the file.
+The stored states are `domain.statefamilies`, DECLARED and CLAIM.
 """
 
 from __future__ import annotations
@@ -23,11 +22,11 @@ if TYPE_CHECKING:
     from holdfast.ports.statestore import StateCells
 
 RESERVED = ("g1-", "p1-")
-"""How the ids begin that we derive ourselves (`identity`). A file that declares one names somebody's project."""
+"""Prefixes of derived ids (`identity`). A file that declares one names somebody's project."""
 
 
 class Repository(Frozen):
-    """What tells one repository or folder from others."""
+    """What distinguishes a repository or folder from others."""
 
     remote: str = ""
     root_commit: str = ""
@@ -35,7 +34,7 @@ class Repository(Frozen):
     """Digest of the folder's inode and time of birth."""
 
     def is_same(self, other: Repository) -> bool:
-        """Whether remote, root commit or folder agree; what is not known agrees with nothing."""
+        """Return whether remote, root commit or folder agree; unknown values agree with nothing."""
         return (
             bool(self.remote and self.remote == other.remote)
             or bool(self.root_commit and self.root_commit == other.root_commit)
@@ -44,7 +43,7 @@ class Repository(Frozen):
 
 
 UNKNOWN = Repository()
-"""The owner of an id of which the store knows more than where it was declared: it agrees with no repository."""
+"""The owner of an id that the store knows without knowing where it was declared; it agrees with no repository."""
 
 
 def _never(project: str) -> str | None:
@@ -52,7 +51,7 @@ def _never(project: str) -> str | None:
 
 
 class _AtOnce:
-    """A turn that is always ours; contextlib's would cost a hook its import."""
+    """A turn that is always free; contextlib's null context would cost a hook its import."""
 
     def __enter__(self) -> bool:
         return True
@@ -66,7 +65,7 @@ def _silently(root: str, declared: str) -> None:
 
 
 class Claims:
-    """The declared ids of this machine and the repositories in which they count."""
+    """The declared ids of this machine and the repositories in which they are valid."""
 
     def __init__(
         self,
@@ -75,9 +74,10 @@ class Claims:
         turn: Callable[[], AbstractContextManager[bool]] = _AtOnce,
         report: Callable[[str, str], None] = _silently,
     ) -> None:
-        """`first_folder` tells where a project was first heard of: None for never, empty for a place not known.
+        """Make the claims of a store of states.
 
-        `turn` lets one process at a time bind an id. `report(root, id)` is called once for each claim that waits.
+        `first_folder` returns where a project was first seen: None for never, empty for an unknown place. `turn` lets
+        one process at a time bind an id. `report(root, id)` is called once for each claim that waits.
         """
         self._states = states
         self._first_folder = first_folder
@@ -85,10 +85,10 @@ class Claims:
         self._report = report
 
     def counts(self, declared: str, project: Project, folder: str, root: str) -> bool:
-        """Whether the id counts in the folder; it is bound to it when nobody has declared it before.
+        """Return whether the id is valid in the folder; an id without an owner is bound to it.
 
         `project` is what the folder would be without the file. `folder` holds the repository's state: the common git
-        folder, or the folder itself where there is no git. `root` is the work tree's root.
+        folder, or the folder itself if there is no git. `root` is the work tree's root.
         """
         if is_reserved(declared):
             return False
@@ -98,7 +98,7 @@ class Claims:
         waiting = self._states.get_state(CLAIM, folder)
         if "\n" in waiting and waiting == self._state(declared, here, folder):
             return False
-        # A folder that had the id before it became a repository is known by itself, not by its `.git`.
+        # A folder that had the id before it became a repository is identified by itself, not by its `.git`.
         known_as = [replace(here, certificate=_certificate(path)) for path in dict.fromkeys((folder, root))]
         if any(self._agrees(declared, each) for each in known_as) or self._bind(declared, known_as[0], root):
             return True
@@ -108,9 +108,12 @@ class Claims:
         return False
 
     def _state(self, declared: str, here: Repository, folder: str) -> str:
-        """All that a refusal rests on: while it is the same, a hook need not ask for the folder's time of birth."""
+        """Return all that a refusal depends on.
+
+        While it is unchanged, a hook need not look up the folder's time of birth.
+        """
         owners = self._states.get_state(DECLARED, declared)
-        # Without an owner another process is just binding the id, and may not come to its end.
+        # Without an owner another process may be binding the id now, and may fail.
         return (
             "\n".join((declared, repository_mark(folder), here.remote, here.root_commit, owners))
             if owners
@@ -118,15 +121,15 @@ class Claims:
         )
 
     def accept(self, declared: str, folder: str) -> None:
-        """Let the id count in this very folder. Its remote and root commit vouch for no other one."""
+        """Make the id valid in this very folder. Its remote and root commit do not make it valid elsewhere."""
         with self._turn():
             owners = [owner for owner in self._owners(declared) if owner != UNKNOWN]
             self._keep(declared, list(dict.fromkeys([*owners, Repository(certificate=_certificate(folder))])))
 
     def release(self, declared: str, project: Project, folder: str, root: str) -> bool:
-        """Let the id not count any more in the repository that the folder is in; whether it did.
+        """Make the id invalid in the repository of the folder; return whether it was valid.
 
-        An id that nobody has after that is bound to nobody by itself: the next one has to be accepted.
+        If nobody has the id after that, it is not bound automatically again: the next repository has to be accepted.
         """
         known_as = [
             Repository(remote=project.remote, root_commit=project.root_commit, certificate=_certificate(path))
@@ -141,12 +144,12 @@ class Claims:
         return True
 
     def owner(self, declared: str) -> str:
-        """The remote, or the root commit, of the repository that declared the id first; empty when neither is known."""
+        """Return the remote, or the root commit, of the repository that declared the id first; empty if unknown."""
         first = next(iter(self._owners(declared)), Repository())
         return first.remote or first.root_commit
 
     def _agrees(self, declared: str, here: Repository) -> bool:
-        """Whether the repository is one in which the id counts; what was not known of the owner is added."""
+        """Return whether the id is valid in the repository; facts that were unknown about the owner are added."""
         owners = self._owners(declared)
         if not any(owner.is_same(here) for owner in owners):
             return False
@@ -156,18 +159,18 @@ class Claims:
         return True
 
     def _bind(self, declared: str, here: Repository, root: str) -> bool:
-        """Make the repository the owner of an id that has none yet; whether it is now."""
+        """Make the repository the owner of an id without one; return whether it is the owner now."""
         if self._owners(declared):
             return False
-        with self._turn() as ours:  # of two repositories that are first seen at the same time only one is bound
+        with self._turn() as ours:  # only one of two repositories that are first seen at the same time is bound
             if ours and not self._owners(declared):
                 self._keep(declared, [here if self._may_own(declared, root) else UNKNOWN])
             return any(owner.is_same(here) for owner in self._owners(declared))
 
     def _may_own(self, declared: str, root: str) -> bool:
-        """Whether nothing is known of the project yet, or it was first heard of in this work tree.
+        """Return whether the project is unknown yet, or was first seen in this work tree.
 
-        A store of an earlier version, or an import, may know the project though no owner was written down.
+        A store of an earlier version, or an import, may know the project without a recorded owner.
         """
         known_in = self._first_folder(declared)
         return known_in is None or (bool(known_in) and (known_in == root or bool(inside(root, known_in))))
@@ -184,14 +187,14 @@ class Claims:
 
 
 def is_reserved(declared: str) -> bool:
-    """Whether the id looks like one that we derive, which no file may declare."""
+    """Return whether the id looks like a derived one, which no file may declare."""
     return declared.lower().startswith(RESERVED)
 
 
 def _completed(owner: Repository, here: Repository) -> Repository:
-    """The owner with the root commit or remote that it did not have yet.
+    """Return the owner with a root commit or remote that it did not have yet.
 
-    A remote is taken over from the same folder alone: a fork shares the root commit, and its remote is another's.
+    A remote is taken only from the same folder: a fork shares the root commit, but has another remote.
     """
     same_folder = bool(owner.certificate) and owner.certificate == here.certificate
     same_remote = bool(owner.remote) and owner.remote == here.remote
@@ -206,6 +209,6 @@ def _certificate(folder: str) -> str:
     from holdfast.workspace.identity import born
 
     birth = born(folder)
-    # Without a time of birth an inode proves little, for it is used again: then the path must be the same as well.
+    # Inodes are reused, so without a time of birth the path must be the same as well.
     parts = (inode(folder), birth) if birth else (inode(folder), folder)
     return sha256("\0".join(parts).encode("utf-8", "surrogateescape")).hexdigest()[:32]

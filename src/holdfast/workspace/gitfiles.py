@@ -1,7 +1,7 @@
-"""The few files git keeps a checkout's state in, read by hand: asking git would cost a hook more than it may take.
+"""Reads the few files that hold a checkout's state directly: a call to git would exceed a hook's time limit.
 
-Formats: gitrepository-layout(5), gitworktrees, git-config(1). The `GIT_DIR` variable is ignored on purpose: what counts
-is the folder.
+Formats: gitrepository-layout(5), gitworktrees, git-config(1). The `GIT_DIR` variable is ignored on purpose: only the
+folder decides.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ class Checkout(Frozen):
 
     root: str
     git: str
-    """The work tree's own git folder: HEAD is here."""
+    """The work tree's own git folder, with HEAD."""
     common: str
-    """The folder all work trees of the repository share: config, refs and objects are here."""
+    """The folder that all work trees of the repository share, with config, refs and objects."""
 
 
 def upwards(folder: str) -> Iterator[str]:
-    """The folder and all above it, nearest first."""
+    """Yield the folder and all above it, nearest first."""
     while True:
         yield folder
         above = os.path.dirname(folder)
@@ -46,7 +46,7 @@ def upwards(folder: str) -> Iterator[str]:
 
 
 def inode(path: str) -> str:
-    """`device:inode` of a folder; empty when it is gone."""
+    """Return `device:inode` of a folder; empty if it is gone."""
     try:
         stat = os.stat(path)
     except OSError:
@@ -55,9 +55,9 @@ def inode(path: str) -> str:
 
 
 def repository_mark(common: str) -> str:
-    """What tells a repository's git folder from a later one at the same path: inode, and when it was made.
+    """Return what distinguishes a git folder from a later one at the same path: inode and time of creation.
 
-    `description` is written by `git init` or `git clone` and by nobody after; a freed inode is soon used again.
+    Only `git init` and `git clone` write `description`; a freed inode is soon reused.
     """
     try:
         return f"{inode(common)}:{os.stat(os.path.join(common, 'description')).st_mtime_ns}"
@@ -66,7 +66,7 @@ def repository_mark(common: str) -> str:
 
 
 def find_checkout(folder: str) -> Checkout | None:
-    """The innermost git checkout a folder is in, or None."""
+    """Return the innermost git checkout that contains the folder, or None."""
     for above in upwards(folder):
         entry = os.path.join(above, ".git")
         if os.path.isdir(entry):
@@ -85,9 +85,9 @@ def find_checkout(folder: str) -> Checkout | None:
 
 
 def find_declared_id(folder: str, bound: str) -> tuple[str, str] | None:
-    """The id in the nearest `.holdfast/project.toml` at or above the folder, up to `bound`, and the folder it is in.
+    """Return the id in the nearest `.holdfast/project.toml` from the folder up to `bound`, and the file's folder.
 
-    Raises ProjectUnknownError for a file without a usable id: guessing another would split the project's memory.
+    Raises ProjectUnknownError for a file without a usable id: another guess would split the project's memory.
     """
     for above in upwards(folder):
         file = os.path.join(above, PROJECT_FILE)
@@ -99,7 +99,7 @@ def find_declared_id(folder: str, bound: str) -> tuple[str, str] | None:
 
 
 def read_head(checkout: Checkout) -> tuple[str, str]:
-    """Branch and commit checked out; no branch when HEAD is detached, no commit before the first one."""
+    """Return the checked-out branch and commit; no branch if HEAD is detached, no commit before the first one."""
     head = _read(os.path.join(checkout.git, "HEAD")).strip()
     if not head.startswith(b"ref:"):
         return "", parse_commit(head)
@@ -109,7 +109,7 @@ def read_head(checkout: Checkout) -> tuple[str, str]:
 
 
 def read_remote(checkout: Checkout) -> str:
-    """The URL of `origin`, or of the first remote when there is no origin; as written, or empty."""
+    """Return the URL of `origin`, or of the first remote without an origin; as written, or empty."""
     urls: dict[str, str] = {}
     section = ""
     for line in _read(os.path.join(checkout.common, "config")).decode("utf-8", "replace").splitlines():
@@ -122,28 +122,28 @@ def read_remote(checkout: Checkout) -> str:
 
 
 def is_shallow(checkout: Checkout) -> bool:
-    """Whether the clone was cut off, so that its oldest commit is not the root."""
+    """Return whether the clone was cut off, so that its oldest commit is not the root."""
     return os.path.exists(os.path.join(checkout.common, "shallow"))
 
 
 def may_filter(checkout: Checkout) -> bool:
-    """Whether the repository's own configuration may name filters, which git would start."""
+    """Return whether the repository's own configuration may name filters, which git would start."""
     files = (os.path.join(checkout.common, "config"), os.path.join(checkout.git, "config.worktree"))
     return any(gitcalm.may_filter(_read(file)) for file in files)
 
 
 def uses_reftable(checkout: Checkout) -> bool:
-    """Whether refs are in git's binary format, which only git reads; HEAD then holds a placeholder."""
+    """Return whether refs are in git's binary format, which only git reads; HEAD then holds a placeholder."""
     return os.path.isdir(os.path.join(checkout.common, "reftable"))
 
 
 def parse_commit(text: bytes) -> str:
-    """A SHA-1 or SHA-256 object id, or empty."""
+    """Return a SHA-1 or SHA-256 object id, or empty."""
     return text.decode() if len(text) in (40, 64) and not text.strip(b"0123456789abcdef") else ""
 
 
 def _follow(entry: str, folder: str) -> str:
-    """The git folder that a `.git` file of a work tree or submodule names; empty when it is gone."""
+    """Return the git folder that a `.git` file of a work tree or submodule names; empty if it is gone."""
     text = os.fsdecode(_read(entry).strip())
     if not text.startswith("gitdir:"):
         return ""
@@ -173,7 +173,7 @@ def _unquoted(value: str) -> str:
 
 
 def _remote_name(line: str) -> str:
-    """`origin` of a line like `[remote "origin"]`; empty for other sections."""
+    """Return `origin` for a line like `[remote "origin"]`; empty for other sections."""
     word, _, rest = line[1:].partition(" ")
     return rest.strip().rpartition('"')[0].lstrip('"') if word.lower() == "remote" else ""
 

@@ -1,4 +1,4 @@
-"""Asking git, with a deadline and without the `subprocess` module, whose import costs more than git's answer."""
+"""Runs git with a deadline and without the `subprocess` module, whose import takes longer than git's answer."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ OUTPUT_LIMIT = 4_000_000
 
 
 class Git:
-    """The git program, asked in a folder."""
+    """The git program, run in a folder."""
 
     def __init__(self, clock: Clock, patience: float = 1.0) -> None:
         self._clock = clock
         self._patience = patience
 
     def ask(self, folder: str, arguments: Sequence[str], timeout_s: float, trusted: bool = False) -> bytes | None:
-        """What git prints on stdout; None when it fails, is not installed or takes longer (times our patience).
+        """Return git's stdout; None if git fails, is missing or takes longer than the timeout times the patience.
 
-        `trusted` also answers in a folder of another user (`safe.directory`): only for questions whose answer cannot
-        make git run anything that the repository names.
+        `trusted` also answers in a folder of another user (`safe.directory`). Use it only for questions whose answer
+        cannot make git run anything that the repository names.
         """
         if not hasattr(os, "posix_spawnp"):
             return _ask_elsewhere(_command(folder, arguments, trusted), timeout_s * self._patience)
@@ -35,7 +35,7 @@ class Git:
         return None if running is None else self.collect(running, timeout_s)
 
     def start(self, folder: str, arguments: Sequence[str], trusted: bool = False) -> tuple[int, int] | None:
-        """Ask without waiting; the result must be passed to `collect`. None where that cannot be."""
+        """Start git without waiting; the result must be passed to `collect`. None if this is not possible."""
         if not hasattr(os, "posix_spawnp"):
             return None
         reading, writing = os.pipe()
@@ -48,13 +48,13 @@ class Git:
             os.close(writing)
 
     def collect(self, running: tuple[int, int], timeout_s: float) -> bytes | None:
-        """What git printed, as `ask` returns it, waiting at most that long from now."""
+        """Return git's output, as `ask` does, waiting at most that long from now."""
         child, reading = running
         deadline = self._clock.elapsed_s() + timeout_s * self._patience
         output = None
         try:
             output = self._read_until(reading, deadline)
-        finally:  # also when the hook's own deadline interrupts us: no child is left behind
+        finally:  # also after an interrupt by the hook's own deadline: no child may be left behind
             if output is None:
                 os.kill(child, 9)
             os.close(reading)
@@ -62,7 +62,7 @@ class Git:
         return output if status == 0 else None
 
     def _read_until(self, reading: int, deadline: float) -> bytes | None:
-        """Everything up to the end of the stream; None when the deadline or the limit comes first."""
+        """Return everything up to the end of the stream; None if the deadline or the limit comes first."""
         import select
 
         watch = select.poll()

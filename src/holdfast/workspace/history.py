@@ -1,4 +1,4 @@
-"""LocalHistory: the past of one work tree, asked of git's plumbing, which runs nothing that a repository names."""
+"""LocalHistory: the past of one work tree, from git's plumbing, which runs nothing that a repository names."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MESSAGE_LIMIT = 20_000
 """Characters of a commit's message that are read."""
 
 COMMIT_FORMAT = "--format=%x00%H%x00%an%x00%ae%x00%at%x00%B%x00"
-"""No field and no file name can hold a NUL, and no file name is empty: a message cannot pretend to be a commit."""
+"""No field and no file name can contain a NUL, and no file name is empty, so a message cannot imitate a commit."""
 POINT_FORMAT = "--format=%H%x00%ct%x00%s%x00"
 POINTS = 10_000
 """Commits that are asked for as points in time."""
@@ -35,7 +35,7 @@ HEX = frozenset("0123456789abcdef")
 
 
 class LocalHistory:
-    """What git remembers of the work tree at `root`; each answer is kept for the object's life."""
+    """Git's history of the work tree at `root`; each answer is cached for the object's life."""
 
     def __init__(self, git: Git, root: str) -> None:
         self._git = git
@@ -43,18 +43,18 @@ class LocalHistory:
         self._kept: dict[tuple[str, ...], bytes | None] = {}
 
     def blob(self, blob: str) -> bytes | None:
-        """The content with that id."""
+        """Return the content with that id."""
         version, _, name = blob.partition(":")
         return self._ask("cat-file", "blob", name) if version == "git1" and _is_id(name) else None
 
     def file(self, commit: str, path: str) -> bytes | None:
-        """The file's content in that commit; `^` after its id asks for its first parent."""
+        """Return the file's content in that commit; `^` after its id means its first parent."""
         if not _is_id(commit.removesuffix("^")) or "\0" in path:
             return None
         return self._ask("cat-file", "blob", f"{commit}:{path}")
 
     def holds(self, commit: str) -> bool | None:
-        """Whether the commit is in the history of HEAD; None when git does not know the commit."""
+        """Return whether the commit is in the history of HEAD; None if git does not know the commit."""
         if not _is_id(commit):
             return None
         output = self._ask("merge-base", commit, "HEAD", timeout_s=WALK_TIMEOUT_S)
@@ -63,20 +63,20 @@ class LocalHistory:
         return output.decode("ascii", "replace").strip() == commit
 
     def touching(self, path: str, since: str, text: str = "") -> Sequence[str]:
-        """The commits after `since` that changed the file, or how often the text is in it, oldest first."""
+        """Return commits after `since`, oldest first, that changed the file, or how often the text is in it."""
         if (since and not _is_id(since)) or "\0" in path:
             return ()
         how = ["--topo-order", "--format=%H", f"--max-count={LIMIT}", f"{since}..HEAD" if since else "HEAD"]
-        if text:  # what git compares must be the bytes: a repository's configuration may name a program to convert them
+        if text:  # git must compare the bytes: a repository's configuration may name a program that converts them
             how = ["--no-textconv", "--no-ext-diff", f"-S{text}", *how]
         output = self._ask("log", *how, "--", path, timeout_s=WALK_TIMEOUT_S)
         if output == b"" and not text:
-            # git leaves out the side of a merge on which a file came and went: the merge has no trace of it
+            # git omits a merge's side on which a file was added and removed, since the merge shows no trace of it
             output = self._ask("log", "--full-history", "--no-merges", *how, "--", path, timeout_s=WALK_TIMEOUT_S)
         return tuple(reversed((output or b"").decode("ascii", "replace").split()[:LIMIT]))
 
     def changed(self, commit: str) -> Sequence[str]:
-        """The files that the commit added, changed or deleted against its first parent."""
+        """Return the files that the commit added, changed or deleted against its first parent."""
         if not _is_id(commit):
             return ()
         how = ("-r", "-z", "--no-renames", "--diff-filter=AMD", "--name-only")
@@ -84,7 +84,7 @@ class LocalHistory:
         return tuple(os.fsdecode(name) for name in (output or b"").split(b"\0")[:LIMIT] if name)
 
     def renamed(self, commit: str, path: str) -> str:
-        """The name that the commit gave to the file, by git's rename detection."""
+        """Return the name that the commit gave to the file, by git's rename detection."""
         if not _is_id(commit):
             return ""
         how = ("-r", "-z", "-M", "--diff-filter=R", "--name-status")
@@ -94,7 +94,7 @@ class LocalHistory:
         return pairs.get(path, "")
 
     def commits(self, revisions: str, skip: int, most: int) -> Sequence[Commit] | None:
-        """At most that many commits, newest first, without merges; None when git cannot tell or takes too long."""
+        """Return at most that many commits, newest first, without merges; None if git fails or takes too long."""
         first = revisions.removesuffix("..HEAD")
         if first != "HEAD" and not _is_id(first):
             return None
@@ -104,7 +104,7 @@ class LocalHistory:
         return None if output is None else tuple(_commits_in(output))
 
     def points(self, since: str, until: str) -> Sequence[CommitPoint] | None:
-        """The commits from `until` back to `since`, both included, along first parents, oldest first."""
+        """Return the commits from `until` back to `since`, both included, along first parents, oldest first."""
         ends = [self._resolved(name) for name in (until, since) if name]
         if not ends or "" in ends:
             return None
@@ -117,7 +117,7 @@ class LocalHistory:
         return tuple(reversed([*_points_in(output), *_points_in(first)]))
 
     def _resolved(self, name: str) -> str:
-        """The id of the commit with that name; empty when git knows none."""
+        """Return the id of the commit with that name; empty if git knows none."""
         if not name or name.startswith("-") or "\0" in name:
             return ""
         output = self._ask("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
@@ -125,7 +125,7 @@ class LocalHistory:
         return commit if _is_id(commit) else ""
 
     def lines(self, commit: str, path: str) -> tuple[frozenset[str], frozenset[str]]:
-        """The lines that the commit removed from the file and those that it added to it, without outer blanks."""
+        """Return the lines that the commit removed from the file and those that it added, without outer blanks."""
         output = None
         if _is_id(commit):
             how = ("-r", "-p", "-U0", *CALM_DIFF)
@@ -138,12 +138,12 @@ class LocalHistory:
         return frozenset(signs["-"]), frozenset(signs["+"])
 
     def own_address(self) -> str:
-        """The user's e-mail address by git's configuration outside of the repository: an archive can bring its own."""
+        """Return the user's e-mail address from git's configuration outside the repository, which may bring its own."""
         output = self._ask("config", "--global", "--includes", "--get", "user.email")
         return (output or b"").decode("utf-8", "replace").strip()
 
     def is_main_line(self) -> bool:
-        """Whether the remote's default branch is checked out; without a remote, a branch called as such ones are."""
+        """Return whether the remote's default branch is checked out; without a remote, a branch with a usual name."""
         output = self._ask("symbolic-ref", "-q", "--short", "HEAD")
         branch = (output or b"").decode("utf-8", "replace").strip()
         output = self._ask("symbolic-ref", "-q", "--short", "refs/remotes/origin/HEAD")
@@ -163,7 +163,7 @@ def _is_id(text: str) -> bool:
 
 
 def _points_in(output: bytes) -> Iterator[CommitPoint]:
-    """The commits in what `git log` printed in `POINT_FORMAT`, in git's order."""
+    """Yield the commits of `git log` in `POINT_FORMAT`, in git's order."""
     from datetime import UTC, datetime
 
     words = [word.decode("utf-8", "replace") for word in output.split(b"\0")]
@@ -176,7 +176,7 @@ def _points_in(output: bytes) -> Iterator[CommitPoint]:
 
 
 def _commits_in(output: bytes) -> Iterator[Commit]:
-    """The commits in what `git log` printed in `COMMIT_FORMAT`, with a NUL behind each file's name."""
+    """Yield the commits of `git log` in `COMMIT_FORMAT`, with a NUL after each file's name."""
     from datetime import UTC, datetime
 
     words = output.split(b"\0")

@@ -1,7 +1,7 @@
-"""Which project a folder is, when nothing kept answers: found once, kept as states, never guessed from a name.
+"""Finds the project of a folder if no stored state answers; the result is stored, and never guessed from a name.
 
-What is kept: `domain.statefamilies`, PLACE to INODE. CLONE's owner is `<remote>#<root>`. No kept row is ever
-re-labelled: an id once given to a repository stays with it when a remote is added or changed.
+The stored states are `domain.statefamilies`, PLACE to INODE. CLONE's owner is `<remote>#<root>`. No stored row is ever
+re-labelled: a repository keeps its id when a remote is added or changed.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def identify_checkout(states: StateCells, checkout: Checkout, url: str, root: str) -> Project:
-    """The identity of a repository, now kept. `root` is its root commit, empty while it cannot be told."""
+    """Return and store the identity of a repository. `root` is its root commit, empty while it is unknown."""
     remote = normalise_remote(url, checkout.root)
     project_id = (
         (remote and root and states.get_state(CLONE, f"{remote}#{root}"))
@@ -42,9 +42,9 @@ def identify_checkout(states: StateCells, checkout: Checkout, url: str, root: st
 
 
 def identify_folder(states: StateCells, folder: str, alone: bool = False) -> tuple[str, Project]:
-    """Root and identity of a folder without git, now kept; a folder that was moved keeps the one it had.
+    """Return and store root and identity of a folder without git; a moved folder keeps its identity.
 
-    `alone`: the folder is a root, whatever is known of those above.
+    `alone`: the folder is a root, whatever is known of the folders above.
     """
     for root in (folder,) if alone else project_roots(folder):
         project_id = _moved_folder(states, root)
@@ -59,9 +59,9 @@ def identify_folder(states: StateCells, folder: str, alone: bool = False) -> tup
 
 
 def ask_root_commit(git: Git, checkout: Checkout, timeout_s: float) -> str:
-    """The first commit of the first-parent line: one, the same in every clone, whatever histories were merged in.
+    """Return the first commit of the first-parent line, which is the same in every clone, despite merged histories.
 
-    Raises ProjectUnknownError when git does not answer in time.
+    Raises ProjectUnknownError if git does not answer in time.
     """
     question = ["rev-list", "--max-parents=0", "--first-parent", "HEAD", "--"]  # a file may be called HEAD
     output = git.ask(checkout.root, question, timeout_s, trusted=True)
@@ -73,7 +73,7 @@ def ask_root_commit(git: Git, checkout: Checkout, timeout_s: float) -> str:
 
 
 def _kept_for_place(states: StateCells, checkout: Checkout, root: str) -> str:
-    """The id this very repository had: before it got a remote, another remote, its first commit, or git at all."""
+    """Return the id that this very repository had before it got a remote, another remote, its first commit, or git."""
     fields = states.get_state(PLACE, checkout.common).split("\n")
     if len(fields) == 6 and _same_repository(fields[3], root, fields[5] == repository_mark(checkout.common)):
         return fields[0]
@@ -86,13 +86,16 @@ def _same_repository(kept_root: str, root: str, same_inode: bool) -> bool:
 
 
 def _kept_for_remote(states: StateCells, remote: str, root: str) -> str:
-    """The id of another clone of the remote, where one of the two is shallow."""
+    """Return the id of another clone of the remote, if one of the two is shallow."""
     fields = states.get_state(REMOTE, remote).split("\n")
     return fields[0] if len(fields) == 2 and not (fields[1] and root) else ""
 
 
 def _moved_repository(states: StateCells, checkout: Checkout, root: str) -> str:
-    """Without a remote: the repository with this root commit whose folder is gone, else a moved folder."""
+    """Return the id of a repository without a remote that moved.
+
+    That is the repository with this root commit whose folder is gone, or else a moved folder.
+    """
     fields = states.get_state(ROOT_COMMIT, root).split("\n") if root else [""]
     if len(fields) == 2 and not os.path.exists(fields[1]):
         return fields[0]
@@ -100,7 +103,7 @@ def _moved_repository(states: StateCells, checkout: Checkout, root: str) -> str:
 
 
 def _moved_folder(states: StateCells, folder: str) -> str:
-    """The id of the folder that had this inode, was born at this instant and is not where it was."""
+    """Return the id of the folder that had this inode and time of birth and is no longer at its old path."""
     fields = states.get_state(INODE, inode(folder)).split("\n")
     if len(fields) != 3 or not fields[2] or os.path.exists(fields[1]) or fields[2] != born(folder):
         return ""
@@ -129,13 +132,16 @@ def _birth_certificate(folder: str, root: str) -> str:
 
 
 def born(path: str) -> str:
-    """Nanoseconds at which the folder was made; empty where the system does not tell."""
+    """Return the nanoseconds at which the folder was made; empty if the system does not say."""
     birth = getattr(os.stat(path), "st_birthtime", 0)
     return repr(birth) if birth else _linux_birth(path)
 
 
 def _linux_birth(path: str) -> str:
-    """Asked of statx(2), which Python does not offer yet: `stx_btime` is at byte 80, valid if mask bit 0x800 is set."""
+    """Return the birth time from statx(2), which Python lacks.
+
+    `stx_btime` is at byte 80; it is valid if mask bit 0x800 is set.
+    """
     if os.name != "posix":
         return ""
     import ctypes  # only when a folder is seen for the first time

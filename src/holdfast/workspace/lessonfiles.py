@@ -21,7 +21,7 @@ LOG_TIMEOUT_S = 2.0
 
 
 class LocalLessonFiles:
-    """The lessons' files below a work tree's root."""
+    """The lesson files below a work tree's root."""
 
     def __init__(self, root: str, git: Git) -> None:
         self._root = root
@@ -29,14 +29,14 @@ class LocalLessonFiles:
         self._folder = os.path.join(root, *FOLDER)
 
     def find(self) -> dict[str, str]:
-        """Every Markdown file with its size and times; an empty text for a link or another thing that is no file."""
+        """Return every Markdown file with its size and times; an empty string for a link or what is no file."""
         for depth in range(len(FOLDER)):
             if os.path.islink(os.path.join(self._root, *FOLDER[: depth + 1])):
                 raise HoldfastError(f"{'/'.join(FOLDER[: depth + 1])} is a link", hint="make it a folder")
         return dict(self._walk(self._folder, ""))
 
     def read(self, path: str) -> bytes | None:
-        """The file's first bytes, more than a lesson's file may have; None for a link and what cannot be read."""
+        """Return the file's first bytes, more than a lesson's file may have; None for a link or an unreadable file."""
         try:
             with open(os.open(self._whole(path), os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0)), "rb") as stream:
                 return stream.read(READ_LIMIT)
@@ -44,7 +44,7 @@ class LocalLessonFiles:
             return None
 
     def write(self, path: str, content: bytes, before: bytes | None) -> str:
-        """Put the content there in one step. Raises StaleWriteError or HoldfastError."""
+        """Write the content in one step. Raises StaleWriteError or HoldfastError."""
         whole = self._whole(path)
         folder = os.path.dirname(whole)
         if os.path.islink(folder) or os.path.islink(whole):
@@ -59,7 +59,7 @@ class LocalLessonFiles:
         return _mark(os.lstat(whole))
 
     def by_user(self) -> frozenset[str]:
-        """Files whose last commit has the user's address, as git's configuration outside of the repository has it."""
+        """Return files whose last commit has the user's address from git's configuration outside of the repository."""
         output = self._git.ask(
             self._root, ["config", "--global", "--includes", "--get", "user.email"], 1.0, trusted=True
         )
@@ -71,7 +71,7 @@ class LocalLessonFiles:
         last: dict[str, str] = {}
         author = ""
         for word in (word.strip("\n") for word in os.fsdecode(pages).split("\0")):
-            if word.startswith(":"):  # no path of ours begins so, and an address may be empty
+            if word.startswith(":"):  # no path here begins with a colon, and an address may be empty
                 author = word[1:].strip().casefold()
             elif word:
                 last.setdefault(word, author)

@@ -1,7 +1,7 @@
-"""LocalWorkspace: the folders of this machine. Identity by `identity`, git's small files by `gitfiles`.
+"""LocalWorkspace: the folders of this machine. `identity` finds identities, `gitfiles` reads git's small files.
 
-A folder seen before costs a few stats, two or three small files and one state: no child process. Only the first look
-at a repository asks git (for its root commit), through `gitrun`.
+A known folder costs a few stats, two or three small files and one state, without a child process. Only the first look
+at a repository runs git (for its root commit), through `gitrun`.
 """
 
 from __future__ import annotations
@@ -57,8 +57,8 @@ MENTION_LIMIT = 500
 class LocalWorkspace:
     """The code on this machine's disk.
 
-    `states` keeps the identities found before. `patience` multiplies how long git
-    may take; a process nobody waits for gives it more. `claims` makes what tells whether a declared id counts.
+    `states` stores identities. `patience` multiplies git's time limits; a process that nobody waits for passes more.
+    `claims` makes the object that decides whether a declared id is valid.
     """
 
     def __init__(
@@ -69,12 +69,13 @@ class LocalWorkspace:
         self._patience = patience
         self._make_claims = claims
         self._status: dict[str, tuple[int, int]] = {}
-        """Questions about a root's dirty files that git is answering meanwhile."""
+        """Running git processes that look for a root's dirty files."""
 
     def locate(self, folder: str) -> Place:
-        """The place of a folder: declared id where it counts, else git remote and root commit, else kept for the path.
+        """Return a folder's location: by the declared id if valid, else by git, else by the path's stored id.
 
-        Raises ProjectUnknownError when git does not answer in time, InvalidValueError for a folder that is not there.
+        In git the remote and the root commit decide. Raises ProjectUnknownError if git does not answer in time,
+        InvalidValueError for a missing folder.
         """
         folder = _real_folder(folder)
         checkout = gitfiles.find_checkout(folder)
@@ -88,9 +89,9 @@ class LocalWorkspace:
         return self._as_declared(place, declared, checkout.common if checkout else above) if declared else place
 
     def accept_claim(self, folder: str) -> Place:
-        """Let the id that `.holdfast/project.toml` declares count in this folder; the place as it is from now on.
+        """Make the id that `.holdfast/project.toml` declares valid in this folder; return the new location.
 
-        Raises InvalidValueError where none waits for that, or where it is one that only we give.
+        Raises InvalidValueError if no id waits for that, or if it has the form of a derived id.
         """
         from holdfast.workspace.claims import is_reserved
 
@@ -107,9 +108,9 @@ class LocalWorkspace:
         return self.locate(folder)
 
     def release_claim(self, folder: str) -> Place:
-        """Let the id that `.holdfast/project.toml` declares not count any more here; the place from now on.
+        """Make the id that `.holdfast/project.toml` declares invalid here; return the new location.
 
-        Raises InvalidValueError where none counts.
+        Raises InvalidValueError if no declared id is valid here.
         """
         place = self.locate(folder)
         checkout = gitfiles.find_checkout(_real_folder(folder))
@@ -120,9 +121,9 @@ class LocalWorkspace:
         return self.locate(folder)
 
     def relative(self, place: Place, path: str, cwd: str = "") -> str:
-        """The path relative to the project's root with forward slashes; empty for the root and what is outside.
+        """Return the path relative to the project's root with forward slashes; empty for the root and paths outside.
 
-        A relative path is taken from `cwd`, which defaults to the root. A path of another system is outside.
+        A relative path starts at `cwd`, which defaults to the root. A path of another system is outside.
         """
         here, there = native(cwd), native(path)
         if not there or "\0" in there or bool(here) != bool(cwd):
@@ -131,12 +132,12 @@ class LocalWorkspace:
         return inside(place.root, whole) or inside(place.root, _real(whole))
 
     def blob(self, place: Place, path: str) -> str:
-        """`git1:` + git's blob id of the raw bytes on the disk; empty for no file, or one over 5 MB."""
+        """Return `git1:` + git's blob id of the raw bytes on the disk; empty for no file, or one over 5 MB."""
         content = self.read(place, path)
         return "" if content is None else "git1:" + _blob_id(content)
 
     def read(self, place: Place, path: str) -> bytes | None:
-        """The file's raw bytes; None for no file, or one over 5 MB."""
+        """Return the file's raw bytes; None for no file, or one over 5 MB."""
         whole = _join(place.root, path)
         try:
             if not whole or not os.path.isfile(whole) or os.path.getsize(whole) > BLOB_LIMIT:
@@ -148,21 +149,21 @@ class LocalWorkspace:
         return content if len(content) <= BLOB_LIMIT else None
 
     def history(self, place: Place) -> LocalHistory:
-        """What git remembers of the place's work tree; its answers are kept for the object's life."""
+        """Return git's history of the location's work tree; its answers are cached for the object's life."""
         from holdfast.workspace.history import LocalHistory
 
         return LocalHistory(self._git(), place.root)
 
     def branches(self, place: Place) -> LocalBranches:
-        """The branches of the place's clone; its answers are kept for the object's life."""
+        """Return the branches of the location's clone; its answers are cached for the object's life."""
         from holdfast.workspace.branches import LocalBranches
 
         return LocalBranches(self._git(), place.root)
 
     def person(self, place: Place) -> Person:
-        """Who works in the work tree, by `user.email` and `user.name` of git's configuration.
+        """Return who works in the work tree, by `user.email` and `user.name` of git's configuration.
 
-        Nothing is asked in a repository of another user: its configuration would name that user.
+        In another user's repository git is not run: its configuration would name that user.
         """
         if not _ours(place.root):
             return Person()
@@ -173,14 +174,14 @@ class LocalWorkspace:
         return Person(id=_digest(mail or name), name=name) if mail or name else Person()
 
     def exists(self, place: Place, path: str) -> bool:
-        """Whether something is at that path in the work tree; a dangling link is something."""
+        """Return whether something is at that path in the work tree; a dangling link counts."""
         whole = _join(place.root, path)
         return bool(whole) and os.path.lexists(whole)
 
     def dirty(self, place: Place) -> Sequence[str]:
-        """Files changed against HEAD and new ones, relative, at most 50; empty without git or when it takes too long.
+        """Return changed and new files, relative, at most 50; empty without git or if it takes too long.
 
-        Nothing is asked of git in a repository of another user, whose configuration may name programs to run.
+        In another user's repository git is not run, since its configuration may name programs to run.
         """
         if not place.commit or not _ours(place.root):
             return ()
@@ -194,9 +195,9 @@ class LocalWorkspace:
         return tuple(name for name in names if not name.endswith("/"))[:DIRTY_LIMIT]
 
     def mentioning(self, place: Place, word: str) -> Sequence[str]:
-        """Text files of the work tree that have the word, relative, at most 500; ignored ones are left out.
+        """Return text files of the work tree that have the word, relative, at most 500; ignored files are left out.
 
-        Empty without git, in a repository of another user and when it takes too long.
+        Empty without git, in a repository of another user, and if it takes too long.
         """
         if not place.commit or not word or "\0" in word or "\n" in word or not _ours(place.root):
             return ()
@@ -205,13 +206,13 @@ class LocalWorkspace:
         return tuple(os.fsdecode(name) for name in (answer or b"").split(b"\0") if name)[:MENTION_LIMIT]
 
     def stamps(self, place: Place, paths: Sequence[str]) -> Stamps:
-        """What tells, for a stat each, whether the files or the checkout may have changed."""
-        from holdfast.workspace.watching import stamps  # only those who watch
+        """Return stamps, at the cost of a stat each, that show whether the files or the checkout may have changed."""
+        from holdfast.workspace.watching import stamps  # imported late: only watchers need it
 
         return stamps(place.root, paths)
 
     def foresee_dirty(self, place: Place) -> None:
-        """Let git find out while we do other things; only in a hook, which does not live to ask twice."""
+        """Start git's search for dirty files in the background; only in a hook, which asks only once."""
         if self._patience > 1 or not place.commit or place.root in self._status or not _ours(place.root):
             return
         question = self._status_question(place.root)
@@ -220,7 +221,7 @@ class LocalWorkspace:
             self._status[place.root] = running
 
     def _status_question(self, root: str) -> Sequence[str]:
-        """What to ask git about dirty files, so that it starts no filter of the repository's; empty where it might."""
+        """Return git's arguments for finding dirty files without the repository's filters; empty if uncertain."""
         checkout = gitfiles.find_checkout(root)
         if checkout is None:
             return ()
@@ -243,7 +244,7 @@ class LocalWorkspace:
         return os.fsdecode((name or b"").strip()), gitfiles.parse_commit((commit or b"").strip())
 
     def _of_checkout(self, checkout: Checkout, commit: str) -> Project:
-        """The kept identity of a git repository while nothing speaks against it; else found anew."""
+        """Return the stored identity of a git repository while nothing contradicts it, otherwise find it again."""
         fields = self._states.get_state(PLACE, checkout.common).split("\n")
         url = gitfiles.read_remote(checkout)
         has_root = bool(commit) and not gitfiles.is_shallow(checkout)
@@ -256,7 +257,7 @@ class LocalWorkspace:
         return identity.identify_checkout(self._states, checkout, url, root)
 
     def _as_declared(self, place: Place, declared: str, folder: str) -> Place:
-        """The place under its declared id where that counts; else with the claim written down."""
+        """Return the location under its declared id if that is valid, otherwise with the claim recorded."""
         project, claims = place.project, self._claims()
         if declared == project.id:
             return place
@@ -273,7 +274,7 @@ class LocalWorkspace:
         return Claims(self._states)
 
     def _of_folder(self, folder: str, alone: bool = False) -> tuple[str, Project]:
-        """The root and identity of a folder without git: its own, or that of the nearest folder above that has one.
+        """Return root and identity of a folder without git: its own, or the nearest one of a folder above.
 
         `alone`: only its own.
         """
@@ -305,7 +306,7 @@ def _real(path: str) -> str:
 
 
 def _join(root: str, path: str) -> str:
-    """The absolute path of a relative one; empty for one that would leave the root."""
+    """Return the absolute path of a relative one; empty if it would leave the root."""
     if not path or "\0" in path:
         return ""
     whole = os.path.normpath(os.path.join(root, path))

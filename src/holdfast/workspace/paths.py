@@ -1,8 +1,7 @@
-"""Paths of this machine: what hosts send instead of one, and what lies inside of what.
+"""Handles paths of this machine: forms in which hosts send them, and containment.
 
-Pure but for the defaults, so that each system's rules can be tested on every system. `flavour` is `ntpath` or
-`posixpath`; `folds`: the system takes `Shop` and `shop` for one folder, as Windows and macOS do unless told otherwise.
-
+Pure except for the defaults, so that each system's rules can be tested on every system. `flavour` is `ntpath` or
+`posixpath`; `folds` means that the system treats `Shop` and `shop` as one folder, as Windows and macOS do by default.
 Cursor on Windows writes folders as in a URI, `/c:/Users/ada` (reports of its hooks' `workspace_roots`, 2026-11-21);
 tools that run in Git Bash write `/c/Users/ada`.
 """
@@ -24,11 +23,11 @@ LONG, LONG_SHARE = "\\\\?\\", "\\\\?\\UNC\\"
 """How Windows marks a path that may be longer than 260 characters."""
 
 HOMES = ("home", "users")
-"""Folders at the top whose folders are people's homes."""
+"""Top-level folders that contain people's homes."""
 
 
 def native(path: str, flavour: ModuleType = os.path) -> str:
-    """The path as this system writes it; empty for one of another system, which names nothing here."""
+    """Return the path as this system writes it; empty for a path of another system, which names nothing here."""
     if flavour.sep == "/":
         return "" if has_drive(path) or path.startswith(LONG) else path
     if path.startswith(LONG):
@@ -41,7 +40,7 @@ def native(path: str, flavour: ModuleType = os.path) -> str:
 
 
 def inside(root: str, path: str, flavour: ModuleType = os.path, folds: bool = FOLDS) -> str:
-    """`path` relative to `root` with forward slashes; empty when it is the root or not below it. Both are normal."""
+    """Return `path` relative to `root` with forward slashes; empty if it is not below it. Both are normalised."""
     stem = root.rstrip(flavour.sep) + flavour.sep
     head = path[: len(stem)]
     if head != stem and not (folds and head.lower() == stem.lower()):
@@ -50,9 +49,10 @@ def inside(root: str, path: str, flavour: ModuleType = os.path, folds: bool = FO
 
 
 def project_roots(folder: str, flavour: ModuleType = os.path) -> Iterator[str]:
-    """The folders that may be the root of a project without git: the folder, and those above that are not everybody's.
+    """Yield the folders that may be the root of a project without git: the folder, and those above it.
 
-    A home folder or `/tmp` that was once a session's folder must not swallow all that lies in it.
+    Shared folders are left out: a home folder or `/tmp` that was once a session's folder must not become the project of
+    everything in it.
     """
     yield folder
     above = flavour.dirname(folder)
@@ -62,7 +62,7 @@ def project_roots(folder: str, flavour: ModuleType = os.path) -> Iterator[str]:
 
 
 def _is_everybodys(folder: str, flavour: ModuleType) -> bool:
-    """Whether the folder is the top, right below it, or a person's home."""
+    """Return whether the folder is the top, directly below it, or a person's home."""
     parent = flavour.dirname(folder)
     above = flavour.dirname(parent)
     if above == parent:

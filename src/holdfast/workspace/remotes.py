@@ -1,20 +1,20 @@
-"""Git remote URLs to one name a repository: however it was cloned, whoever's credentials the URL carries."""
+"""Normalises git remote URLs to one name a repository, whatever the clone's protocol and credentials."""
 
 from __future__ import annotations
 
 import os
 
 CASELESS_HOSTS = ("github.com", "gitlab.com", "bitbucket.org", "codeberg.org")
-"""Hosts that do not tell upper from lower case in a repository's path."""
+"""Hosts that ignore case in a repository's path."""
 
 _OTHER_NAMES = {"ssh.github.com": "github.com", "www.github.com": "github.com", "altssh.gitlab.com": "gitlab.com"}
 _USUAL_PORTS = ("80", "443", "22", "9418")
 
 
 def normalise_remote(url: str, root: str = "") -> str:
-    """`host/path` of a remote, without user, password, usual port and `.git`; a local path becomes `file:` + path.
+    """Return `host/path` of a remote, without user, password, usual port and `.git`; `file:` + path for a local one.
 
-    `root` is the folder relative local paths start at. Empty for an empty URL.
+    Relative local paths start at `root`. Empty for an empty URL.
     """
     url = url.strip()
     scheme, separator, rest = url.partition("://")
@@ -29,19 +29,19 @@ def normalise_remote(url: str, root: str = "") -> str:
 
 
 def _split(rest: str) -> tuple[str, str]:
-    """Host (with port) and path of what follows the scheme."""
+    """Return host (with port) and path of the text after the scheme."""
     authority, _, path = rest.partition("/")
     return authority.rpartition("@")[2], path
 
 
 def _is_scp(url: str) -> bool:
-    """Whether it is `user@host:path`: a colon before any slash, and no drive letter."""
+    """Return whether it is `user@host:path`: a colon before any slash, and no drive letter."""
     before = url.partition(":")[0]
     return ":" in url and "/" not in before and "\\" not in before and len(before) > 1
 
 
 def _bracketed(url: str) -> tuple[str, str, str]:
-    """`user@[host:port]:path`, git's form for a port or an IPv6 address without a scheme."""
+    """Split `user@[host:port]:path`, git's form for a port or an IPv6 address without a scheme."""
     host, _, path = url.partition("[")[2].partition("]")
     return host.rpartition("@")[2], ":", path.lstrip(":")
 

@@ -1,7 +1,7 @@
-"""Stamps of files: what tells that one may have changed, for the price of a stat.
+"""Stamps files, at the cost of a stat each, to show that one may have changed.
 
-Nothing is subscribed to, so nothing can run out, be lost in an overflow or go blind when a folder is replaced; it
-works alike on every system and on network drives. Only files that lessons are about are looked at (ADR 10).
+There is no subscription, so nothing can run out, be lost in an overflow or break when a folder is replaced. Stamps work
+alike on every system and on network drives. Only files that lessons are about are stamped (ADR 10).
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     Stamp = tuple[int, ...]
 
 CHECKOUT_FILES = ("HEAD", "index", os.path.join("logs", "HEAD"), os.path.join("reftable", "tables.list"))
-"""Files of a work tree's git folder of which one at least is replaced by every commit, switch, reset and rebase."""
+"""Files of a work tree's git folder. Every commit, switch, reset and rebase replaces at least one of them."""
 
 
 def stamps(root: str, paths: Sequence[str]) -> Stamps:
-    """The stamps of a work tree and of files in it; never raises for the state of the disk."""
+    """Return the stamps of a work tree and of files in it; never raises for the state of the disk."""
     own = _stamp(root)
     if not own:
         return Stamps(files=((),) * len(paths))
@@ -31,16 +31,16 @@ def stamps(root: str, paths: Sequence[str]) -> Stamps:
     state = tuple(part for name in CHECKOUT_FILES for part in _stamp(git + name) or (0,)) if git else ()
     inside = root + os.sep  # joined by hand: `os.path.join` costs half as much as the stat
     return Stamps(
-        checkout=(own[0], *state),  # not the folder's times: they tell of any file that comes or goes
+        checkout=(own[0], *state),  # not the folder's times: they change with any file in it
         files=tuple([_stamp(inside + path) for path in paths]),
         busy=bool(git) and os.path.lexists(git + "index.lock"),
     )
 
 
 def _stamp(path: str) -> Stamp:
-    """Inode, size and times; empty for what cannot be looked at.
+    """Return inode, size and times; empty if the file cannot be examined.
 
-    The time of the last change of the inode is part of it: an edit that restores the modification time is seen too.
+    It includes the inode's change time, so an edit that restores the modification time is noticed too.
     """
     try:
         status = os.stat(path)

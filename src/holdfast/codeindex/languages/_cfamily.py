@@ -1,4 +1,4 @@
-"""What C and C++ have in common."""
+"""Holds what C and C++ share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What JavaScript and TypeScript have in common."""
+"""Holds what JavaScript and TypeScript share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""C++, and headers of C: they are not told apart by name, and nearly all of C is C++."""
+"""C++, and headers of C: their names do not distinguish them, and nearly all of C is C++."""
 
 from __future__ import annotations
 

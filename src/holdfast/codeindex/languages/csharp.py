@@ -1,4 +1,4 @@
-"""C#. A namespace is not part of a name: it says where the file is, and its two spellings mean the same."""
+"""C#. A namespace is not part of a name: it says where the file is, and its two notations mean the same."""
 
 from __future__ import annotations
 

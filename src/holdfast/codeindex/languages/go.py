@@ -18,13 +18,13 @@ PLAIN = """(expression_list . [
   (true) (false) (nil) (iota) (type_conversion_expression) (type_assertion_expression) (index_expression)
   (slice_expression) (parenthesized_expression) (type_instantiation_expression)
 ])"""
-"""Values that are no function."""
+"""Values that are not functions."""
 
 FUNCTION = "(expression_list . (func_literal body: (_) @body) .)"
 
 
 def _variables(place: str) -> str:
-    """Patterns for a package's variables at that place."""
+    """Return the patterns for a package's variables at that place."""
     return "\n".join((
         place.format(f"(var_spec name: (identifier) @name value: {FUNCTION}) @definition.function"),
         place.format(f"(var_spec name: (identifier) @name value: {PLAIN} @body) @definition.constant"),
@@ -64,7 +64,7 @@ LANGUAGE = Language(
     grammar_module="tree_sitter_go",
     query=QUERY,
     members=MEMBERS,
-    # a semicolon is what the end of a line is read as
+    # Go's grammar reads the end of a line as a semicolon
     ignored=("comment", ";"),
     strings=("interpreted_string_literal", "raw_string_literal", "rune_literal"),
 )

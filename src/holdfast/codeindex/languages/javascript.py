@@ -22,7 +22,7 @@ COMPOUND = (
     "unary_expression", "update_expression", "sequence_expression", "await_expression", "yield_expression",
     "new_expression", "arrow_function",
 )  # fmt: skip
-"""Expressions whose extent counts, so that parentheses need not."""
+"""Expressions whose extent counts, so that parentheses need not count."""
 
 LANGUAGE = Language(
     name="javascript",

@@ -1,4 +1,4 @@
-"""Kotlin. A companion lends its members to the class, as in code: `Store.make`; an extension is named for its type."""
+"""Kotlin. A companion's members belong to the class, as in code: `Store.make`. An extension is named for its type."""
 
 from __future__ import annotations
 

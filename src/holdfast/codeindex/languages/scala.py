@@ -1,4 +1,4 @@
-"""Scala, 2 and 3. A package is not part of a name: it says where the file is; a package object is."""
+"""Scala 2 and 3. A package is not part of a name, since it says where the file is; a package object is part of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Swift. An extension lends its type's name to its members and is no definition of its own."""
+"""Swift. An extension qualifies its members by its type's name, and is not a definition itself."""
 
 from __future__ import annotations
 

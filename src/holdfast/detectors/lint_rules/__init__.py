@@ -1,8 +1,8 @@
-"""Lint rules that cost this session a round trip: stated once as the rule, not as the one place it was broken at.
+"""Finds lint rules that this session broke and then fixed. The lesson states the rule, not the place.
 
-A rule counts when a command reported it and, after an edit, the same rule was not reported again where the linter
-passed or ran on. One session makes it probable, a second one makes it active. Of compilers and type checkers only what
-a project's strict settings ask for counts: their other errors are about one place.
+A rule counts if a command reported it and, after an edit, the linter passed or ran on. One session makes it probable, a
+second session active. Of compilers and type checkers only messages of a project's strict settings count; their other
+errors concern one place.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _GO = re.compile(
     r"(?P<message>[^\n]{8,400}?) \((?P<rule>[a-z][a-z0-9-]{2,30})\)$"
 )
 _PART = re.compile(r"^(?P<part>G\d{3}|[a-z]\w*[A-Z]\w*|[a-z]+-[a-z-]+|[a-z]{4,20}): (?P<message>.{8,})")
-"""A rule of a linter that holds many: gosec's G104, gocritic's appendAssign."""
+"""A single rule of a linter with many rules: gosec's G104, gocritic's appendAssign."""
 _PLACES = re.compile(r"\b\d+(?:-\d+)?\b(?= lines)|\((?:line )\d+\)|(?<=lines )\d+-\d+")
 _CODE = re.compile(
     r"^(?P<file>[\w./-]{1,200}\.py):\d+:\d+:? (?P<rule>[A-Z]{1,4}\d{3,4})(?: \[\*\])? (?P<message>[^\n]{8,300})$"
@@ -65,7 +65,7 @@ _LINES = ((_GO, "golangci-lint"), (_CODE, ""), (_ESLINT, "eslint"), (_RUBOCOP, "
           (_BIOME, "biome"), (_TSC, "tsc"), (_MYPY, "mypy"))  # fmt: skip
 
 _NOT_LINT = frozenset({"typecheck", "test", "tests", "error", "fail", "deprecated", "cached", "unused-ignore"})
-"""Words in parentheses that close other tools' lines."""
+"""Words in parentheses at the end of other tools' lines."""
 _WAIVERS = ("nolint", "noqa", "eslint-disable", "rubocop:disable", "shellcheck disable", "allow(clippy", "biome-ignore")
 _QUOTED = re.compile(r"`[^`\n]{1,120}`|'[^'\n]{1,40}'|\"[^\"\n]{1,40}\"")
 _LANGUAGES = {
@@ -82,7 +82,7 @@ _LANGUAGES = {
 
 
 class _Report(Frozen):
-    """One rule as a linter reported it."""
+    """A rule as a linter reported it."""
 
     at: int
     rule: str
@@ -94,12 +94,12 @@ class _Report(Frozen):
 
 
 class LintRules:
-    """Finds the lint rules that a session broke and then kept."""
+    """Finds the lint rules that a session broke and then followed."""
 
     id = "lint_rules/2"
 
     def detect(self, window: Sequence[Event]) -> list[Candidate]:
-        """One candidate a rule, in the order the rules were first reported."""
+        """Return one candidate a rule, in the order of their first reports."""
         first: dict[str, _Report] = {}
         last_at: dict[str, int] = {}
         for at, event in enumerate(window):
@@ -112,12 +112,12 @@ class LintRules:
 
 
 def make(options: object) -> LintRules:
-    """The detector; it has no options."""
+    """Return the detector; it has no options."""
     return LintRules()
 
 
 def _reports(at: int, event: Event) -> Iterator[_Report]:
-    """The rules that the event's output reports; of one rule only the first line."""
+    """Yield the rules that the event's output reports; the first line of each."""
     start, seen, head = 0, set[str](), ""
     for line in event.text[:READ_LIMIT].split("\n"):
         match, tool = _match(line)
@@ -138,7 +138,7 @@ def _reports(at: int, event: Event) -> Iterator[_Report]:
 
 
 def _is_everywhere(linter: str, rule: str, tool: str) -> bool:
-    """Whether the rule is no news: every project has it, or the compiler's message is about one place."""
+    """Return whether the rule teaches nothing: every project has it, or a compiler's message is about one place."""
     return bool({linter, rule} & SLIPS) or (tool in ("tsc", "mypy") and rule not in COMPILERS)
 
 
@@ -152,7 +152,7 @@ def _match(line: str) -> tuple[re.Match[str] | None, str]:
 
 
 def _is_cured(window: Sequence[Event], last: int) -> bool:
-    """Whether somebody edited after the last report, and a command of the same program then ended well."""
+    """Return whether somebody edited after the last report, and the same program then ran again."""
     edited = False
     words = window[last].command.split()
     for event in window[last + 1 :]:
@@ -160,7 +160,7 @@ def _is_cured(window: Sequence[Event], last: int) -> bool:
         if edited and event.command and ended_well(event) and _shares_program(words, event.command):
             return True
         if edited and event.command and failed(event) and _shares_program(words, event.command):
-            return True  # it ran again and reports other things: this rule is kept by now
+            return True  # it ran again and reports other rules: this rule is fixed
     return False
 
 
@@ -191,7 +191,7 @@ def _candidate(window: Sequence[Event], report: _Report, last: int) -> Candidate
         ),
         tags=("lint",),
         topic_key=f"lint:{report.rule.replace(' ', ':')}",
-        # A message that gives orders may be somebody else's voice: it waits for a person, however often it comes.
+        # Orders in a message may come from an attacker: it waits for a person, however often it is repeated.
         trust="verified" if is_known or not instructs(message) else "tool",
         calibrated=True,
         confidence=WORTH,
@@ -202,7 +202,7 @@ def _candidate(window: Sequence[Event], report: _Report, last: int) -> Candidate
 
 
 def _general(message: str) -> str:
-    """The message without what only tells the one place: line numbers, short quoted names, details behind a colon."""
+    """Return the message without details of one place: line numbers, short quoted names, text after a colon."""
     message = " ".join(_PLACES.sub("", message).split())
     plain = " ".join(_QUOTED.sub("…", message).split())
     message = message if len(plain.replace("…", "").split()) < LEAST_WORDS else plain
@@ -211,7 +211,7 @@ def _general(message: str) -> str:
 
 
 def _waiver(window: Sequence[Event], last: int, rule: str) -> str:
-    """The waiver that an edit after the report wrote for the rule; empty when the code was changed instead."""
+    """Return the waiver that an edit after the report wrote for the rule; empty if the code was changed instead."""
     end = min(len(window), last + 60)
     short = rule.split(" ")[0].rsplit("/", 1)[-1].removeprefix("clippy::")
     for edit in edits_between(window, last, end):
@@ -223,7 +223,7 @@ def _waiver(window: Sequence[Event], last: int, rule: str) -> str:
 
 
 def _without_reason(waiver: str) -> str:
-    """The waiver with a word in place of the one reason it was written for."""
+    """Return the waiver with a placeholder for the reason it was written for."""
     directive, mark, _ = waiver.partition(" //")
     directive, dashes, _ = directive.partition(" -- ")
     sign = "//" if directive.startswith("nolint") else ""

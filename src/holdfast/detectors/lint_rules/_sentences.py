@@ -1,4 +1,4 @@
-"""What common lint rules ask for, in words that stand alone; other rules are told in their linter's own words."""
+"""States what common lint rules demand, in words that stand alone. Other rules use their linter's own words."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ SENTENCES: dict[str, str] = {
     "no-untyped-call": "mypy is strict: no typed function calls one without types",
     "import-untyped": "mypy wants stubs, or an ignore with a reason, for libraries without types",
 }  # fmt: skip
-"""By the rule as its linter names it; of a linter of many rules its name stands before."""
+"""By the rule's name; for a linter of many rules the linter's name precedes it."""
 
 SLIPS = frozenset({
     "unused", "deadcode", "ineffassign", "typecheck", "gofmt", "goimports", "gci", "gofumpt", "F401", "F841", "F821",
@@ -102,7 +102,7 @@ SLIPS = frozenset({
     "revive redefines-builtin-id", "staticcheck", "format", "Layout/TrailingWhitespace",
     "clippy::all", "clippy::pedantic",
 })  # fmt: skip
-"""Rules that every project has, or that a formatter cures: knowing them saves nobody a round trip."""
+"""Rules that every project has, or that a formatter fixes: knowing them saves no round trip."""
 
 COMPILERS = frozenset(name for name in SENTENCES if name.startswith("TS") or SENTENCES[name].startswith("mypy"))
-"""Messages of compilers that come from a project's settings; all others are about one place."""
+"""Messages of compilers that come from a project's settings; all others concern one place."""

@@ -1,9 +1,9 @@
-"""Detector `statements`: sentences in prompts and replies that state a decision, constraint, bug cause, failed
-approach, convention, tooling fact or preference.
+"""Finds sentences in prompts and replies that state something worth keeping.
 
-The judge of worth (`_worth`) gives every sentence the probability that an engineer of the project would keep it; the
-best of a session are proposed with that probability as their confidence, and admission decides by it. Their kind is
-named by the linear models of `_model`. docs/explanation/statement-classifier.md tells what both were trained on.
+These are decisions, constraints, bug causes, failed approaches, conventions, tooling facts and preferences. The judge
+of worth (`_worth`) gives every sentence the probability that an engineer of the project would keep it. The best of a
+session are proposed with that probability as their confidence, and admission decides by it. The linear models of
+`_model` name the kind. docs/explanation/statement-classifier.md says what both were trained on.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ REVIEW_SHARE = 0.75
 LONGEST = 500
 """Characters of the longest sentence that is kept; a part of a sentence never is."""
 REVIEWED: dict[LessonKind, LessonKind] = {"bug_cause": "bug_cause", "failed_approach": "bug_cause", "fix": "bug_cause"}
-"""Kinds of what reviewers say; all else is a convention."""
+"""Kinds of reviewers' sentences; all others become conventions."""
 SHORTEST = 20
 """Characters of the shortest sentence that can stand alone as a lesson."""
 
@@ -58,22 +58,22 @@ class Find(NamedTuple):
 
     worth: float
     at: int
-    """Place of its event among those that were read."""
+    """Index of its event among the events that were read."""
     start: int
     end: int
     kind: LessonKind
     insight: str
     reviewed: bool = False
-    """It is a reviewer's, in a comment that the user pasted."""
+    """Whether it is a reviewer's, in a comment that the user pasted."""
 
 
 class StatementsDetector:
-    """Finds the sentences of a session that state something worth knowing next time."""
+    """Finds the sentences of a session that state something useful for later sessions."""
 
     id = "statements/3"
 
     def detect(self, window: Sequence[Event]) -> list[Candidate]:
-        """At most two candidates for each prompt or reply and twelve for the session, in order of the events."""
+        """Return at most two candidates for each prompt or reply and twelve for the session, in order of the events."""
         events = [event for event in window if event.kind in _ROLES and not event.agent]
         chosen: list[Find] = []
         for find in sorted(_finds(events), key=lambda find: (-find.worth, find.at, find.start)):
@@ -84,11 +84,11 @@ class StatementsDetector:
         return [_candidate(events, find) for find in sorted(chosen, key=lambda find: (find.at, find.start))]
 
     def worth(self, window: Sequence[Event]) -> list[float]:
-        """For each event the probability, 0 to 1, that its words state something worth keeping; 0 for a tool's."""
+        """Return for each event the probability, 0 to 1, that its words are worth keeping; 0 for a tool's event."""
         return [verdict.probability if verdict else 0.0 for verdict in judge([_turn(event) for event in window])]
 
     def calibrate(self, window: Sequence[Event], candidates: Sequence[Candidate]) -> list[Candidate]:
-        """The candidates in order; those that are `to_judge` with the probability that their words are worth it."""
+        """Return the candidates in order; those that are `to_judge` get the probability of their words' worth."""
         events = [event for event in window if event.kind in _ROLES and not event.agent]
         places = dict(
             zip((event.id for event in events), describe_session([_turn(event) for event in events]), strict=True)
@@ -106,12 +106,12 @@ class StatementsDetector:
 
 
 def make(options: Mapping[str, str]) -> StatementsDetector:
-    """The detector; it has no options."""
+    """Return the detector; it has no options."""
     return StatementsDetector()
 
 
 def _turn(event: Event) -> Turn:
-    """The event as this detector reads it; what nobody says counts as a tool's."""
+    """Return the event as this detector reads it; events without a speaker count as a tool's."""
     role = _ROLES.get(event.kind, "tool")
     text = "" if role == "tool" else event.text
     return Turn(role, text, edits=event.kind == "file_edit", failed=event.kind == "tool_failure")
@@ -130,7 +130,7 @@ def _finds(events: Sequence[Event]) -> Iterator[Find]:
             worth = model.probability(role, sentence.words, _worth.describe(utterance, features, number, event.text))
             if worth < LEAST_WORTH or (role == "agent" and sentence.announces):
                 continue
-            own = own or _Own(event)  # most turns have no sentence of worth: their parts need not be told apart
+            own = own or _Own(event)  # created late: most turns have no sentence of worth
             reviewed = own.is_review(sentence.start, sentence.end)
             if not reviewed and not own.is_speakers(sentence.start, sentence.end):
                 continue
@@ -148,7 +148,7 @@ def _finds(events: Sequence[Event]) -> Iterator[Find]:
 
 
 class _Own:
-    """An event's text with what its speaker did not say masked, at the same offsets, and the reviews in it."""
+    """An event's text with everything its speaker did not say masked, at the same offsets, and its reviews."""
 
     def __init__(self, event: Event) -> None:
         self._text = own_words(event.text)
@@ -164,16 +164,16 @@ class _Own:
             self._spoken = self._text
 
     def is_speakers(self, start: int, end: int) -> bool:
-        """Whether the speaker said all of the span."""
+        """Return whether the speaker said all of the span."""
         return MASK not in self._spoken[start:end]
 
     def is_review(self, start: int, end: int) -> bool:
-        """Whether all of the span stands in a pasted review, outside of its quotes and code."""
+        """Return whether all of the span is in a pasted review, outside of its quotes and code."""
         return MASK not in self._text[start:end] and any(a <= start and end <= b for a, b in self._reviews)
 
 
 def _before(text: str, sentences: Sequence[Sentence], number: int) -> tuple[str, int]:
-    """The sentence right before that one in its paragraph, plain, and where it starts; an empty one without any."""
+    """Return the sentence directly before that one in its paragraph, plain, and its start; an empty one if none."""
     if not number:
         return "", 0
     before, here = sentences[number - 1], sentences[number]
@@ -184,7 +184,7 @@ def _before(text: str, sentences: Sequence[Sentence], number: int) -> tuple[str,
 def _worth_of_span(
     texts: Mapping[EventId, Event], places: Mapping[EventId, tuple[Utterance, dict[str, float]] | None], span: Evidence
 ) -> float:
-    """The probability of the best sentence in the quoted span; 0 where the judge reads none there."""
+    """Return the probability of the best sentence in the quoted span; 0 if the judge finds none there."""
     place, event = places.get(span.event), texts.get(span.event)
     if place is None or event is None:
         return 0.0
@@ -202,7 +202,7 @@ def _worth_of_span(
 
 
 def _raised(candidate: Candidate, worth: float) -> float:
-    """The probability from what the find's form says and what its words say."""
+    """Return the probability combined from the find's form and from its words."""
     return round(candidate.confidence + (1 - candidate.confidence) * worth, 3)
 
 
@@ -228,20 +228,20 @@ def _candidate(events: Sequence[Event], find: Find) -> Candidate:
 
 
 def _trust(event: Event, own: str, start: int) -> Trust:
-    """A person's word for prompts, unless the host says that the text came from elsewhere, or it looks pasted."""
+    """Return a person's trust for prompts, unless the host marks the text as another's or it looks pasted."""
     if event.kind != "prompt":
         return "agent"
     return event.trust if event.trust in ("repository", "tool") else speaker_trust(own, start)
 
 
 def _plain(quote: str) -> str:
-    """The quote without markdown, on one line."""
+    """Return the quote without markdown, on one line."""
     text = _BULLET.sub(" ", _LINK.sub(r"\1", quote))
     return " ".join(_MARKS.sub("", text).split()).strip(" :;,-")
 
 
 def _edited_next(events: Sequence[Event], at: int) -> list[str]:
-    """Files that were edited after the turn and before the person spoke again (or, after a prompt, in answer)."""
+    """Return files edited after the turn and before the next prompt, at most three."""
     edited: list[str] = []
     for event in events[at + 1 :]:
         if event.kind == "prompt":
@@ -252,7 +252,7 @@ def _edited_next(events: Sequence[Event], at: int) -> list[str]:
 
 
 def _edited_before(events: Sequence[Event], at: int) -> list[str]:
-    """For what the agent says of its work: the files it edited since the person spoke, the latest first."""
+    """Return for a reply the files that the agent edited since the last prompt, the latest first, at most three."""
     edited: list[str] = []
     for event in reversed(events[:at] if events[at].kind != "prompt" else ()):
         if event.kind == "prompt":

@@ -1,6 +1,6 @@
-"""Cues: short phrases by what they tell about a sentence, found by table look-up, one pass over the words.
+"""Lists cues, short phrases that say something about a sentence, and finds them by table look-up in one pass.
 
-They are general English of people at work on software; none was taken from one project. A `^` ties a phrase to
+They are general English of people who work on software; none comes from a particular project. A `^` ties a phrase to
 the start of the turn.
 """
 
@@ -98,7 +98,7 @@ ANY = {
     "scold": """wtf, fuck, fucking, shit, stupid, damn, why did, why do, stop, again, you did, you didn't, you
         forgot, you should, you must, you have, you broke, you deleted, you removed, you added""",
 }
-"""Cues in anybody's turn."""
+"""Cues in any turn."""
 
 PERSON = {
     "suggests": """can we, could we, can't we, couldn't we, should we, would it, could it, what about, how about,
@@ -133,7 +133,7 @@ PERSON = {
     "names": """rule, convention, format, named, naming, name, folder, directory, prefix, style, consistent, same
         as, like the, readme, docs, config, plan, test, tests, document, rename""",
 }
-"""Cues that are looked for in a person's turn alone."""
+"""Cues in a person's turn only."""
 
 KIND = {
     "constraint": """can't, cannot, only, does not support, doesn't support, doesn't provide, no way to, limit,
@@ -199,13 +199,13 @@ SURE = {
         limitation, can't use, not atomic, unless, is required, isn't supported, restricted, have no, invariant,
         must never""",
 }
-"""Phrases that all but name the kind of a statement; hand-written, nothing is fitted to them."""
+"""Phrases that almost name the kind of a statement; hand-written, not fitted."""
 
 NAMED = {
     "decision": "we decided, i decided, was decided, the decision is, the decision was",
     "bug_cause": "the root cause, root cause was, root cause is, the culprit, the bug was, the bug is",
 }
-"""Phrases by which a sentence says its own kind, whatever the rest of the turn is about."""
+"""Phrases by which a sentence names its own kind, whatever the rest of the turn is about."""
 
 NOTABLE = (
     "cause", "because", "so", "when", "denial", "modal", "always", "only", "default", "instead", "contrast", "prefer",
@@ -227,7 +227,7 @@ class CueTable:
                 self._by_first.setdefault(words[0], []).append((words, index, tied))
 
     def find(self, words: Sequence[str], *, opens_turn: bool) -> Iterator[int]:
-        """Indexes of the cues in one sentence: one for every word at which a cue's phrase starts."""
+        """Yield the indexes of the cues in one sentence: one for every word at which a cue's phrase starts."""
         for at, word in enumerate(words):
             here = -1
             for phrase, index, tied in self._by_first.get(word, ()):

@@ -1,7 +1,7 @@
-"""Numbers that describe a turn and its place in the session, and numbers that describe one sentence.
+"""Computes the features of turns and of sentences.
 
-A turn is described by its shape, by how often each cue stands in its own words, by what came just before and
-comes just after, and by how long it is for its speaker. No word of a project is among the features.
+A turn is described by its shape, by the counts of each cue in its own words, by what comes just before and after it,
+and by its length compared with its speaker's usual one. No word of a project is among the features.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ _EMOJI = "✅❌🎉"
 
 
 class Turn(NamedTuple):
-    """One thing that happened in a session, as far as it matters here."""
+    """An event of a session, as far as it matters here."""
 
     role: str
     """`user`, `assistant` or `tool`."""
     text: str = ""
     edits: bool = False
-    """A tool turn that changed a file."""
+    """Whether a tool turn changed a file."""
     failed: bool = False
-    """A tool turn that failed."""
+    """Whether a tool turn failed."""
 
 
 class Utterance(NamedTuple):
-    """A text turn that was read: its sentences and the cues in each."""
+    """A turn with text after reading: its sentences and the cues in each."""
 
     role: str
     text: str
@@ -50,7 +50,7 @@ class Utterance(NamedTuple):
 
 
 def say(turn: Turn) -> Utterance:
-    """Read the text turn once: its sentences and their cues."""
+    """Read a turn's text once: its sentences and their cues."""
     reading = read(turn.text)
     words = [sentence.words for sentence in reading.sentences]
     cues = tuple(tuple(_ANY.find(w, opens_turn=n == 0)) for n, w in enumerate(words))
@@ -60,12 +60,12 @@ def say(turn: Turn) -> Utterance:
 
 
 def mute(utterance: Utterance) -> bool:
-    """Whether the turn holds no words of its speaker: injected text, bare code, output, a nod."""
+    """Return whether the turn holds no words of its speaker: injected text, bare code, output, a nod."""
     return sum(s.end - s.start for s in utterance.reading.sentences) < 12
 
 
 def describe_session(turns: Sequence[Turn]) -> list[tuple[Utterance, dict[str, float]] | None]:
-    """For every turn what was read and its features by name (a missing one is 0); None for a tool's turn."""
+    """Return for every turn what was read and its features by name (a missing one is 0); None for a tool's turn."""
     utterances = [say(turn) if turn.role != "tool" else None for turn in turns]
     usual = {role: _usual_length(utterances, role) for role in ("user", "assistant")}
     described: list[tuple[Utterance, dict[str, float]] | None] = []
@@ -85,7 +85,7 @@ def _usual_length(utterances: Sequence[Utterance | None], role: str) -> float:
 
 
 def describe_turn(utterance: Utterance) -> dict[str, float]:
-    """The turn's features by name; a missing one is 0."""
+    """Return the turn's features by name; a missing one is 0."""
     described = {**_shape(utterance), **_counts(utterance)}
     if utterance.role == "user":
         described["user"] = 1.0
@@ -171,7 +171,7 @@ def _length(sentences: Sequence[Sentence]) -> int:
 
 
 def describe_place(turns: Sequence[Turn], at: int, utterances: Sequence[Utterance | None]) -> dict[str, float]:
-    """Features of where the turn stands: what is just before and after it, and how far the person's turns are."""
+    """Return features of the turn's place: what is just before and after it, and the distance to the person's turns."""
     before, after = turns[at - 1] if at else None, turns[at + 1] if at + 1 < len(turns) else None
     described = {f"after_{_what(before)}": 1.0, f"before_{_what(after)}": 1.0}
     described["after_failure"] = float(before is not None and before.failed)
@@ -191,7 +191,7 @@ def _what(turn: Turn | None) -> str:
 
 
 def _neighbours(at: int, utterances: Sequence[Utterance | None]) -> dict[str, float]:
-    """How the other side took it: the agent the person's turn, or the person the agent's."""
+    """Return features of the other side's reaction: the agent's to a person's turn, the person's to the agent's."""
     here = utterances[at]
     later = next((utterances[next_at] for next_at in range(at + 1, len(utterances)) if utterances[next_at]), None)
     if here is None or later is None or here.role == later.role:
@@ -225,7 +225,7 @@ _TOPICAL = (
 
 
 def describe_topic(utterance: Utterance, features: dict[str, float]) -> dict[str, float]:
-    """Features for naming the kind of a statement: each kind's words in the turn and in its most telling sentences."""
+    """Return features for naming a statement's kind: each kind's words in the turn and its most notable sentences."""
     sentences = utterance.reading.sentences
     most_telling = [_KIND.find(sentences[at].words, opens_turn=False) for at in _telling(utterance)]
     whole = [_KIND.find(sentence.words, opens_turn=False) for sentence in sentences]
@@ -234,13 +234,13 @@ def describe_topic(utterance: Utterance, features: dict[str, float]) -> dict[str
 
 
 def sure_kinds(utterance: Utterance) -> set[str]:
-    """Kinds that a phrase in one of the turn's most telling sentences all but names."""
+    """Return the kinds that a phrase in one of the turn's most notable sentences almost names."""
     most_telling = (utterance.reading.sentences[at].words for at in _telling(utterance))
     return {_SURE.names[index] for words in most_telling for index in _SURE.find(words, opens_turn=False)}
 
 
 def named_kind(utterance: Utterance, at: int) -> str:
-    """The kind that the sentence names itself; empty where it names none, or two."""
+    """Return the kind that the sentence names itself; empty if it names none or several."""
     kinds = {_NAMED.names[index] for index in _NAMED.find(utterance.reading.sentences[at].words, opens_turn=False)}
     return kinds.pop() if len(kinds) == 1 else ""
 
@@ -262,7 +262,7 @@ def _kind_words(where: str, matches: Iterable[Iterable[int]]) -> dict[str, float
 
 
 def describe_sentence(utterance: Utterance, at: int) -> dict[str, float]:
-    """Features of one sentence, for choosing which sentence of a turn is the statement."""
+    """Return features of one sentence, for choosing which sentence of a turn is the statement."""
     sentence = utterance.reading.sentences[at]
     described = {f"cue_{_ANY.names[cue]}": 1.0 for cue in utterance.cues[at]}
     if utterance.person_cues:

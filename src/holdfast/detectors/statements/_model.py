@@ -1,6 +1,6 @@
-"""The linear models: is this turn a statement worth keeping, of which kind, and which sentence says it.
+"""Applies the linear models: whether a turn is a statement worth keeping, of which kind, and in which sentence.
 
-Weights are data (`weights.json`, written by `scripts/train_statements.py`); judging is a few hundred
+The weights are data (`weights.json`, written by `scripts/train_statements.py`); judging takes a few hundred
 multiplications in plain Python.
 """
 
@@ -51,13 +51,13 @@ def add_features(
 
 
 class Linear(NamedTuple):
-    """One linear model: bias and, by feature, mean, deviation and weight."""
+    """A linear model: bias and, by feature, mean, deviation and weight."""
 
     bias: float
     features: dict[str, tuple[float, float, float]]
 
     def weigh(self, described: Mapping[str, float]) -> float:
-        """Log-odds of the description."""
+        """Return the log-odds for the features."""
         return add_features(self.bias, self.features, described)
 
 
@@ -68,27 +68,27 @@ class Weights(NamedTuple):
     threshold: float
     """Centred log-odds from which a turn counts as a statement."""
     slope: float
-    """With `offset`: probability = sigmoid(slope x log-odds + offset), fitted on turns the model had not seen."""
+    """With `offset`: probability = sigmoid(slope x log-odds + offset), fitted on turns that the model had not seen."""
     offset: float
     kinds: dict[LessonKind, Linear]
     sentence: Linear
 
 
 class Verdict(NamedTuple):
-    """What the detector makes of one turn."""
+    """The detector's result for one turn."""
 
     weight: float
-    """Centred log-odds; the order of turns, not a probability."""
+    """Centred log-odds; they order turns, but are no probability."""
     probability: float
-    """That somebody would want this turn remembered, 0 to 1."""
+    """The probability that somebody would want this turn remembered, 0 to 1."""
     found: bool
     kind: LessonKind
     sentences: tuple[Sentence, ...]
-    """When found, the sentence that reads most like the statement, then others that do more than not."""
+    """If found, the sentence most like the statement, then others with positive log-odds."""
 
 
 def judge(turns: Sequence[Turn], weights: Weights | None = None) -> list[Verdict | None]:
-    """A verdict for every text turn of a session so far, None for a tool's; the same turns give the same verdicts."""
+    """Return a verdict for every text turn of a session so far, None for a tool's. Deterministic."""
     weights = weights or shipped()
     described = describe_session(turns)
     raw = [None if turn is None else weigh_turn(turn, weights.turn) for turn in described]
@@ -102,21 +102,21 @@ def judge(turns: Sequence[Turn], weights: Weights | None = None) -> list[Verdict
 
 
 def judge_turn(text: str, role: str = "assistant", weights: Weights | None = None) -> Verdict:
-    """The verdict on one turn of that role (`user` or `assistant`) that stands alone."""
+    """Return the verdict on a single turn of that role (`user` or `assistant`), without a session."""
     verdict = judge([Turn(role, text)], weights)[0]
     if verdict is None:
-        raise InvalidValueError(f"a turn of {role!r} states nothing", hint="user or assistant")
+        raise InvalidValueError(f"a turn of role {role!r} cannot be judged", hint="use user or assistant")
     return verdict
 
 
 def weigh_turn(described: tuple[Utterance, dict[str, float]], model: Linear) -> float:
-    """Log-odds of one turn before centring; `MUTED` when it holds no words of its speaker."""
+    """Return the log-odds of one turn before centring; `MUTED` if it holds no words of its speaker."""
     utterance, features = described
     return MUTED if mute(utterance) else model.weigh(features)
 
 
 def session_shift(raw: Sequence[float | None]) -> float:
-    """What to take off every turn's log-odds: a share of the session's mean that grows with its turns."""
+    """Return what to subtract from every turn's log-odds: a share of the session's mean that grows with its turns."""
     spoken = [weight for weight in raw if weight is not None and weight != MUTED]
     return CENTRE * sum(spoken) / (len(spoken) + CENTRE_TURNS) if spoken else 0.0
 
@@ -133,9 +133,10 @@ def _verdict(described: tuple[Utterance, dict[str, float]], weight: float, weigh
 def name_kind(
     described: tuple[Utterance, dict[str, float]], kinds: Mapping[LessonKind, Linear], sentence: int | None = None
 ) -> LessonKind:
-    """The likeliest kind of what the turn states: the fitted log-odds, and sure phrases on top.
+    """Return the likeliest kind of what the turn states, by the fitted log-odds plus a bonus for sure phrases.
 
-    With a sentence's number: the kind that this sentence names itself, if it does, since a turn may state two things.
+    With a sentence's number, the kind that this sentence names itself takes precedence, since a turn may state two
+    things.
     """
     utterance, features = described
     named = "" if sentence is None else named_kind(utterance, sentence)
@@ -153,7 +154,7 @@ def _telling(utterance: Utterance, model: Linear) -> tuple[Sentence, ...]:
 
 
 def rank_sentences(utterance: Utterance, model: Linear) -> list[tuple[float, Sentence]]:
-    """The turn's sentences with their log-odds, the likeliest statement first; earlier ones first among equals."""
+    """Return the turn's sentences with their log-odds, the likeliest statement first, then by position."""
     sentences = utterance.reading.sentences
     weighed = [(model.weigh(describe_sentence(utterance, at)), sentences[at]) for at in range(len(sentences))]
     return sorted(weighed, key=lambda weighted: (-weighted[0], weighted[1].start))
@@ -161,15 +162,16 @@ def rank_sentences(utterance: Utterance, model: Linear) -> list[tuple[float, Sen
 
 @cache
 def shipped() -> Weights:
-    """The weights that come with the package; raises InvalidValueError when they are for other features."""
+    """Return the weights of the package. Raises InvalidValueError if they belong to other features."""
     return parse_weights(json.loads(files(__package__).joinpath("weights.json").read_text("utf-8")))
 
 
 def parse_weights(stored: Mapping[str, Any]) -> Weights:
-    """Weights from their stored form."""
+    """Return weights from their stored form."""
     if stored["provenance"]["features"] != VERSION:
         raise InvalidValueError(
-            "the weights of the statements detector are for other features", hint="reinstall holdfast"
+            "the weights of the statements detector belong to another version of its features",
+            hint="reinstall holdfast",
         )
     return Weights(
         turn=_linear(stored["turn"]),

@@ -1,8 +1,8 @@
-"""What the speaker of a turn says in their own words: its sentences, with their exact place in the text.
+"""Reads a turn's own words: its sentences, with their exact place in the text.
 
-Code blocks, shell prompts, logs, tables and text that a host injects are skipped: they state nothing by
-themselves. Every repetition in a pattern that could backtrack is bounded, and only the first `READ_LIMIT`
-characters are read.
+Code blocks, shell prompts, logs, tables and text that a host injects are skipped, since they state nothing by
+themselves. Every repetition in a pattern that could backtrack is bounded, and only the first `READ_LIMIT` characters
+are read.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ SENTENCE_LIMIT = 160
 SENTENCE_LENGTH = 800
 """Characters of the longest sentence; what is longer is no sentence."""
 CURLED = "\u2019"
-"""The apostrophe that some keyboards and models write."""
+"""The curly apostrophe that some keyboards and models write."""
 IDENTIFIER = "§"
-"""Stands in the words of a sentence for a code span, a path, a dotted or camel-case name."""
+"""Replaces a code span, a path, or a dotted or camel-case name among a sentence's words."""
 
 _INJECTED = re.compile(
     r"\s*(?:<(?:system-reminder|command-|local-command|task-notification|bash-|ide_|environment_context|thinking"
@@ -75,11 +75,11 @@ class Sentence(NamedTuple):
     words: tuple[str, ...]
     """Lower-cased words and some signs; every identifier is `IDENTIFIER`."""
     announces: bool
-    """It says what the speaker is about to do, asks, or leads in to what follows."""
+    """Whether it says what the speaker is about to do, asks, or introduces what follows."""
 
 
 class Reading(NamedTuple):
-    """A turn's own sentences and how much of its text they are not."""
+    """A turn's own sentences, and how many of its lines are code or log."""
 
     sentences: tuple[Sentence, ...]
     injected: bool
@@ -89,7 +89,7 @@ class Reading(NamedTuple):
 
 
 def read(text: str) -> Reading:
-    """The sentences of a turn, in order; none when a host injected it."""
+    """Return the sentences of a turn, in order; none if a host injected the turn."""
     text = text[:READ_LIMIT]
     if _INJECTED.match(text):
         return Reading((), True, text.count("\n") + 1, 0, 0)
@@ -118,7 +118,7 @@ def _own_lines(text: str, counted: dict[str, int]) -> Iterator[tuple[int, str]]:
 
 
 def _opens_inside_code(text: str) -> bool:
-    """Whether the turn starts in the middle of a block: some exports cut turns there and leave half a fence."""
+    """Return whether the turn starts inside a code block: some exports cut turns there and leave half a fence."""
     if _LANGUAGE_WORD.match(text):
         return True
     odd = (text.count("```") + text.count("~~~")) % 2 == 1
@@ -156,7 +156,7 @@ def _words(piece: str) -> Iterator[str]:
 
 
 def _is_word(token: str) -> bool:
-    """Whether the token is a word, not camel case: `iPhone` is rare, `fooBar` is not."""
+    """Return whether the token is a word, not camel case: `iPhone` is rare, `fooBar` is not."""
     return (
         len(token) == 1
         or token[1:].islower()
@@ -168,7 +168,7 @@ def _is_word(token: str) -> bool:
 
 
 def opens_with_intent(words: tuple[str, ...]) -> bool:
-    """Whether the sentence announces the speaker's next step ("Now let me check", "I'm reading", "Add tests")."""
+    """Return whether the sentence announces the next step ("Now let me check", "I'm reading", "Add tests")."""
     at = 0
     while at < len(words) and words[at] in _FILLERS:
         at += 1

@@ -1,8 +1,9 @@
-"""The judge of worth: the probability that an engineer of the project would keep a sentence as a lesson.
+"""Judges worth: the probability that an engineer of the project would keep a sentence as a lesson.
 
-A logistic regression over the sentence's words (identifiers masked), its shape and cues, its turn, and what came
-before and after, fitted by `scripts/train_worth.py` on sessions of several repositories that careful readers labelled,
-and calibrated for each speaker. Weights are data (`worth.json`); judging a sentence is a few hundred multiplications.
+It is a logistic regression over the sentence's words (identifiers masked), its shape and cues, its turn, and the turns
+around it. `scripts/train_worth.py` fits it on sessions of several repositories that careful readers labelled, and
+calibrates it for each speaker. The weights are data (`worth.json`); judging a sentence takes a few hundred
+multiplications.
 """
 
 from __future__ import annotations
@@ -38,12 +39,12 @@ class Worth(NamedTuple):
     """Slope, offset and ceiling by speaker: probability = min(ceiling, sigmoid(slope x log-odds + offset))."""
 
     def probability(self, role: str, words: Sequence[str], described: Mapping[str, float]) -> float:
-        """The calibrated probability, 0 to 1. `role`: user or agent."""
+        """Return the calibrated probability, 0 to 1. `role` is user or agent."""
         slope, offset, ceiling = self.calibration[role]
         return min(ceiling, 1 / (1 + exp(-max(-30.0, min(30.0, slope * self.weigh(words, described) + offset)))))
 
     def weigh(self, words: Sequence[str], described: Mapping[str, float]) -> float:
-        """The log-odds before calibration."""
+        """Return the log-odds before calibration."""
         total = add_features(self.bias, self.features, described)
         counts: dict[str, int] = {}
         for gram in grams(words):
@@ -59,13 +60,13 @@ class Worth(NamedTuple):
 
 
 def grams(words: Sequence[str]) -> list[str]:
-    """The sentence's words and pairs of neighbouring words; how it begins counts by itself."""
+    """Return the sentence's words and pairs of neighbouring words; its first two words also count as an opening."""
     first = ["^" + " ".join(words[:2])] if words else []
     return [*words, *(f"{a} {b}" for a, b in pairwise(words)), *first]
 
 
 def describe(utterance: Utterance, turn_features: Mapping[str, float], at: int, text: str) -> dict[str, float]:
-    """Features of one sentence of a turn: its own, the turn's and where it stands. Names say whose words they are."""
+    """Return features of one sentence: its own, its turn's and its place. Prefixes say which they are."""
     described = {f"s_{name}": value for name, value in describe_sentence(utterance, at).items()}
     described.update({f"t_{name}": value for name, value in turn_features.items()})
     described["sentences"] = log1p(len(utterance.reading.sentences))
@@ -79,12 +80,12 @@ def describe(utterance: Utterance, turn_features: Mapping[str, float], at: int, 
 
 @cache
 def shipped() -> Worth:
-    """The model that comes with the package."""
+    """Return the model that comes with the package."""
     return parse(json.loads(files(__package__).joinpath("worth.json").read_text("utf-8")))
 
 
 def parse(stored: Mapping[str, Any]) -> Worth:
-    """The model from its stored form."""
+    """Return the model from its stored form."""
     return Worth(
         stored["bias"],
         {gram: (idf, weight) for gram, (idf, weight) in stored["grams"].items()},

@@ -1,11 +1,11 @@
-"""Embedder from a table that ships with the package: a text's vector is the weighted sum of its word pieces' rows.
+"""Embeds with a table that ships with the package: a text's vector is the weighted sum of its word pieces' rows.
 
-Nothing is downloaded and no text leaves the process. The table was distilled from all-MiniLM-L6-v2 on software text by
-scripts/distil_embedder.py; how, and how well it does, is in docs/explanation/static-embedder.md. It is read by the
-first text, after its checksum was compared. Options: none.
+Nothing is downloaded and no text leaves the process. scripts/distil_embedder.py distilled the table from
+all-MiniLM-L6-v2 on software text; docs/explanation/static-embedder.md describes how, and its quality. The table is read
+for the first text, after its checksum is compared. Options: none.
 
-A word that cannot be made of known pieces (another script, a hash) gets a direction of its own, drawn from its
-SHA-256: it is like itself and like nothing else. A text without any word gets the empty word's.
+A word that cannot be made of known pieces (another script, a hash) gets its own direction, drawn from its SHA-256: it
+is similar only to itself. A text without words gets the empty word's direction.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 TABLE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "table.bin")
 SHA256 = "92e66d42e64aec4fbfb5549d1ec277ae0d3b110597e9196dc23a0f77a13afc81"
-"""The table's digest; another table is refused, since its vectors could not be compared."""
+"""The table's digest. Another table is refused, since its vectors could not be compared."""
 DIMENSION = 256
 """As many as SHA-256 has bits: an unknown word takes a sign from each."""
 LONGEST = 20_000
@@ -45,7 +45,7 @@ class Table(Frozen):
     scales: NDArray[np.float32]
     codes: NDArray[np.int8]
     usual: float
-    """Median length of the rows in SAMPLE: the weight of a word without one."""
+    """Median length of the rows in SAMPLE; the weight of a word without a row."""
 
 
 class StaticEmbedder:
@@ -60,27 +60,27 @@ class StaticEmbedder:
         self._table: Table | None = None
 
     def embed_documents(self, texts: Sequence[str]) -> list[list[float]]:
-        """One unit vector per text, in order. Raises EmbedderError when the table is missing or not the right one."""
+        """Return one unit vector per text, in order. Raises EmbedderError if the table is missing or wrong."""
         if self._table is None:
             self._table = load_table(self._path)
         return [_place(self._table, text[:LONGEST]) for text in texts]
 
     def embed_query(self, text: str) -> list[float]:
-        """The unit vector of a question. Raises EmbedderError as `embed_documents` does."""
+        """Return the unit vector of a question. Raises EmbedderError as `embed_documents` does."""
         return self.embed_documents([text])[0]
 
 
 def make(options: Mapping[str, str]) -> StaticEmbedder:
-    """The embedder; its table is not read yet. It has no options."""
+    """Return the embedder; its table is not read yet. It has no options."""
     return StaticEmbedder()
 
 
 @lru_cache(maxsize=2)
 def load_table(path: str, expected: str = SHA256) -> Table:
-    """The table in that file, read once a process; its rows stay on the disk until they are used.
+    """Return the table in that file, read once a process; its rows stay on the disk until they are used.
 
     Layout: a line `rows dimension`, a half-precision scale a row, `dimension` signed bytes a row, the pieces one a
-    line; little-endian. Raises EmbedderError when the file cannot be read or its checksum is not the expected one.
+    line; little-endian. Raises EmbedderError if the file cannot be read or its checksum is wrong.
     """
     try:
         with open(path, "rb") as stream:
@@ -113,7 +113,7 @@ def _place(table: Table, text: str) -> list[float]:
     import numpy as np
 
     rows, strange = table.pieces.cut(text)
-    # a sum over the first axis adds row by row: the same bits everywhere, which a matrix product does not promise
+    # a sum over the first axis adds row by row, with the same bits everywhere; a matrix product does not promise that
     total = (table.codes[rows] * table.scales[rows, None]).sum(axis=0)
     for word in strange:
         total += table.usual * _own_direction(word)
@@ -123,7 +123,7 @@ def _place(table: Table, text: str) -> list[float]:
 
 
 def _own_direction(word: str) -> NDArray[np.float32]:
-    """A unit vector that is the word's alone: a sign from each bit of its SHA-256."""
+    """Return the word's own unit vector: a sign from each bit of its SHA-256."""
     import numpy as np
 
     bits = np.unpackbits(np.frombuffer(sha256(word.encode("utf-8", "replace")).digest(), np.uint8))

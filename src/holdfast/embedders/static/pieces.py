@@ -1,8 +1,9 @@
-"""Texts to word pieces: the words of BERT's uncased tokenizer, cut greedily into the longest pieces of a vocabulary.
+"""Cuts texts into word pieces: BERT's uncased words, cut greedily into the longest pieces of a vocabulary.
 
 As in BERT, accents are stripped, letters lowered, and a word's later pieces are written `##piece`. Two things differ,
-because the texts are about code: an identifier is taken apart where its case changes (`takeSnapshot` would start with
-the piece `takes`), and marks of punctuation are no words.
+because the texts are about code: an identifier is split where its case changes (`takeSnapshot` would otherwise start
+with the piece `takes`), and punctuation marks are not words.
+
 Source: Devlin et al., NAACL 2019; Wu et al. 2016, "Google's Neural Machine Translation System" (word pieces).
 """
 
@@ -21,22 +22,22 @@ KEPT_WORDS = 50_000
 """Words whose pieces are remembered."""
 CONTROLS = dict.fromkeys(code for code in (*range(32), 127) if code not in (9, 10, 13))
 DROPPED = ("Mn", "Cf")
-"""Categories of characters that are left out without ending a word: accents taken apart, marks of format."""
+"""Categories of characters that are dropped without ending a word: separated accents, format marks."""
 CASE_CHANGE = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 IDEOGRAPHS = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0002fa1f"
 WORD = re.compile(rf"[{IDEOGRAPHS}]|[^\W_{IDEOGRAPHS}]+")
-"""An ideograph or kana is a word by itself: such scripts put no spaces."""
+"""An ideograph or kana is a separate word: such scripts have no spaces."""
 
 
 class WordPieces:
-    """A vocabulary that cuts texts. A piece's row is its place in the vocabulary."""
+    """A vocabulary that cuts texts. A piece's row is its position in the vocabulary."""
 
     def __init__(self, vocabulary: Sequence[str]) -> None:
         self._rows = {piece: row for row, piece in enumerate(vocabulary)}
         self._known: dict[str, tuple[int, ...]] = {}
 
     def cut(self, text: str) -> tuple[list[int], list[str]]:
-        """The rows of the text's pieces in order, and the words that cannot be made of pieces."""
+        """Return the rows of the text's pieces in order, and the words that cannot be made of pieces."""
         rows: list[int] = []
         strange: list[str] = []
         for word in words_of(text):
@@ -55,7 +56,7 @@ class WordPieces:
         return pieces
 
     def _longest_first(self, word: str) -> Iterator[int]:
-        """Rows of the longest pieces from the left; none at all when a part of the word has none."""
+        """Yield rows of the longest pieces from the left; nothing if a part of the word has no piece."""
         rows = []
         start = 0
         while start < len(word):
@@ -70,7 +71,7 @@ class WordPieces:
 
 
 def words_of(text: str) -> list[str]:
-    """The text's words: runs of letters and digits, without accents, in lower case, identifiers taken apart."""
+    """Return the text's words: runs of letters and digits, without accents, in lower case, identifiers split."""
     text = CASE_CHANGE.sub(" ", text.translate(CONTROLS))
     if not text.isascii():
         text = "".join(c for c in unicodedata.normalize("NFD", text) if unicodedata.category(c) not in DROPPED)

@@ -1,4 +1,4 @@
-"""What adapters have in common: a host is there when one of its folders is, and may keep no transcripts."""
+"""The base class of adapters: a host is present if one of its folders is, and may keep no transcripts."""
 
 from __future__ import annotations
 
@@ -28,42 +28,42 @@ SILENCE = ("{}", "\n")
 class Adapter:
     """The parts of `ports.host.Host` that many hosts share: hooks in Claude Code's shape, no transcripts.
 
-    A host with hooks of another shape overrides `translate` and `render`.
+    An adapter whose hooks have another shape overrides `translate` and `render`.
     """
 
     name = ""
     folders: tuple[str, ...] = ()
-    """Paths under the user's home of which one is there where the host is; the first holds its files."""
+    """Paths under the user's home; the host is present if one exists. The first holds its files."""
     keeps_transcripts = False
-    """The module `transcripts` of its package reads them: `find(host, home)`, and `parse` (lines) or `read` (files)."""
+    """If true, its module `transcripts` reads them: `find(host, home)`, and `parse` (lines) or `read` (a file)."""
     late = False
-    """It takes nothing before a tool runs: what belongs to a file comes with the result of reading it."""
+    """If true, the host takes nothing before a tool runs; a file's lessons come with the result of reading it."""
 
     tells_end = True
-    """Its hooks say when a session ends."""
+    """Whether its hooks report the end of a session."""
 
     def __init__(self, config_dir: str = "") -> None:
         self._config_dir = config_dir
 
     def root(self, home: str) -> str:
-        """The folder of its files: where it was told to keep them, else the first of its folders."""
+        """Return the folder of its files: the configured one, otherwise the first of its folders."""
         return self._config_dir or os.path.join(home, *self.folders[0].split("/"))
 
     def find(self, home: str) -> str:
-        """The folder it was told to use, else the first of its folders; of these, the first that is there."""
+        """Return the first existing path of the configured folder and its folders; empty if none exists."""
         paths = (self._config_dir, *(os.path.join(home, *folder.split("/")) for folder in self.folders))
         return next((path for path in paths if os.path.exists(path)), "")
 
     def approvals(self, home: str) -> Approvals | None:
-        """Its approvals of hooks; None for a host that runs what is in its files."""
+        """Return its approvals of hooks; None for a host that runs every registered hook."""
         return None
 
     def translate(self, payload: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The payload in Claude Code's shape; the answer still goes by the host's own name of the hook."""
+        """Return the payload in Claude Code's shape. The output still uses the host's own name of the hook."""
         return payload
 
     def parse_hook(self, payload: Mapping[str, Any], at: datetime, new_id: Callable[[], str]) -> HookCall:
-        """Parse a hook's stdin object. Raises InvalidValueError when it is not this host's."""
+        """Parse a hook's stdin object. Raises InvalidValueError if it is not this host's."""
         translated = self.translate(payload)
         call = parse_hook(self.name, translated, at, new_id)
         if self.late and translated.get("tool_name") == "Read" and call.name == "PostToolUse":
@@ -72,28 +72,28 @@ class Adapter:
             call = replace(call, may_be_last=True)
         own = text_of(fields_of(payload).get("hook_event_name")) or call.name
         call = call if own == call.name else replace(call, name=own)
-        # What cannot be handed over is not looked for: it would cost time, and count as shown.
+        # No recall for what cannot be delivered: it would cost time, and count as delivered.
         return replace(call, moment=None) if call.moment and self.render(call, ANY_TEXT) in SILENCE else call
 
     def render(self, call: HookCall, briefing: Briefing) -> str:
-        """The hook's whole stdout."""
+        """Return the hook's whole stdout."""
         return render_nested(call, briefing)
 
     def find_transcripts(self, home: str) -> Sequence[str]:
-        """Absolute paths of its transcripts, least recently written first."""
+        """Return absolute paths of its transcripts, least recently written first."""
         return self._reader().find(self, home) if self.keeps_transcripts else ()
 
     def find_in_project(self, root: str) -> Sequence[str]:
-        """Absolute paths of the transcripts that it keeps inside a project; none for most."""
+        """Return absolute paths of transcripts that it keeps inside a project; none for most hosts."""
         return ()
 
     def parse_transcript(self, lines: Iterable[str], session: str, new_id: Callable[[], str]) -> Iterator[Event]:
-        """Events of a transcript's lines; none where transcripts are read whole."""
+        """Return the events of a transcript's lines; none if its transcripts are read as whole files."""
         parse = getattr(self._reader(), "parse", None) if self.keeps_transcripts else None
         return parse(self, lines, session, new_id) if parse else iter(())
 
     def read_transcript(self, path: str, new_id: Callable[[], str]) -> Iterator[Event]:
-        """Events of a file that is read whole. Raises OSError or HostConfigError."""
+        """Return the events of a file that is read as a whole. Raises OSError or HostConfigError."""
         read = getattr(self._reader(), "read", None) if self.keeps_transcripts else None
         return read(self, path, new_id) if read else iter(())
 

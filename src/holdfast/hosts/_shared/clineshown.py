@@ -1,8 +1,8 @@
-"""What Cline showed of a task: `ui_messages.json`, read where the conversation itself was not kept beside it.
+"""Reads what Cline showed of a task, `ui_messages.json`, if the conversation itself is missing beside it.
 
-A list of messages with `ts`, `type` (say or ask) and what is said or asked. A tool's message is JSON; a command is
-followed by its output, and nothing tells how it ended unless the output does. A call that was asked about and answered
-in words may have been refused: it is left out.
+It is a list of messages with `ts`, `type` (say or ask) and the text. A tool's message is JSON. A command is followed by
+its output; only the output can show how it ended. A call that the user answered in words may have been refused, so it
+is left out.
 
 Sources: the public repository cline/cline, src/shared/ExtensionMessage.ts; 2026-11-22.
 """
@@ -31,11 +31,11 @@ TOOLS = {
     "editedExistingFile": "replace_in_file", "newFileCreated": "write_to_file", "readFile": "read_file",
     "listFilesTopLevel": "list_files", "listFilesRecursive": "list_files", "searchFiles": "search_files",
 }  # fmt: skip
-"""Shown names of tools, and those by which the agent calls them."""
+"""Names of tools as shown, and the names by which the agent calls them."""
 
 
 def read_shown(host: Adapter, path: str, new_id: Callable[[], str]) -> Iterator[Event]:
-    """Events of a task as it was shown. Raises OSError, or HostConfigError for a huge file."""
+    """Yield the events of a task as it was shown. Raises OSError, or HostConfigError for a huge file."""
     content = read_json(path)
     messages = [fields_of(message) for message in content] if isinstance(content, list) else []
     messages = [message for message in messages if message.get("partial") is not True]
@@ -47,7 +47,7 @@ def read_shown(host: Adapter, path: str, new_id: Callable[[], str]) -> Iterator[
 
 
 class _Task:
-    """What must be remembered between messages."""
+    """Reads a task's messages; remembers what later messages need."""
 
     def __init__(self, telling: Retelling) -> None:
         self.telling = telling
@@ -55,7 +55,7 @@ class _Task:
         self._calls = 0
 
     def message(self, message: Mapping[str, Any], later: Sequence[Mapping[str, Any]]) -> Iterator[Event]:
-        """The events of a message; a command's with the output that follows."""
+        """Yield the events of a message; for a command also from the output that follows."""
         kind, text = _kind(message), text_of(message.get("text"))
         self.telling.stand(at=instant(message.get("ts")), model=_model(message))
         if kind == "api_req_started":
@@ -91,7 +91,7 @@ class _Task:
 
 
 def _kind(message: Mapping[str, Any]) -> str:
-    """What is said or asked."""
+    """Return what kind of message was said or asked."""
     return text_of(message.get("say")) or text_of(message.get("ask"))
 
 
@@ -100,18 +100,18 @@ def _model(message: Mapping[str, Any]) -> str:
 
 
 def _spoken(text: str) -> str:
-    """The agent's words; a question or a plan stands in an object."""
+    """Return the agent's words; a question or a plan is inside an object."""
     fields = parse_object(text)
     return text_of(fields.get("question")) or text_of(fields.get("response")) or text
 
 
 def _is_doubtful(message: Mapping[str, Any], later: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether the call was asked about and the user answered in words."""
+    """Return whether the call needed an answer and the user answered in words."""
     return message.get("type") == "ask" and bool(later) and _kind(later[0]) == "user_feedback"
 
 
 def _output(later: Sequence[Mapping[str, Any]]) -> str:
-    """What follows a command as its output."""
+    """Return the output that follows a command."""
     lines: list[str] = []
     for message in later:
         if _kind(message) != "command_output":

@@ -1,8 +1,8 @@
-"""Tasks of Cline and of what was made from it: `tasks/<id>/api_conversation_history.json` and what lies beside it.
+"""Reads tasks of Cline and its forks: `tasks/<id>/api_conversation_history.json` and the files beside it.
 
 Messages are Anthropic's. Older versions call tools in XML inside the agent's text, and answer in the user's place with
-`[tool for '...'] Result:`. Times stand in the messages (Roo) or in `ui_messages.json` (Cline), the folder in
-`history_item.json` or in the environment's details, which go with every message of the user's.
+`[tool for '...'] Result:`. Times are in the messages (Roo) or in `ui_messages.json` (Cline). The folder is in
+`history_item.json` or in the environment's details, which come with every user message.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 HISTORY = "api_conversation_history.json"
 EDITORS = ("Code", "Code - Insiders", "VSCodium", "Cursor", "Windsurf")
-"""Editors that the extensions run in, by their settings folders."""
+"""Editors in which the extensions run, by their settings folders."""
 
 CALLS = (
     "execute_command", "read_file", "write_to_file", "replace_in_file", "apply_diff", "insert_content",
@@ -52,7 +52,7 @@ THINKING = re.compile(r"<thinking>.*?</thinking>", re.DOTALL)
 
 
 def task_folders(home: str, *extensions: str) -> list[str]:
-    """The folders of tasks that the extensions may have, in every editor."""
+    """Return the folders in which the extensions may have tasks, for every editor."""
     root = settings_folder(home)
     return [
         os.path.join(root, editor, "User", "globalStorage", extension, "tasks")
@@ -64,7 +64,7 @@ def task_folders(home: str, *extensions: str) -> list[str]:
 def read_task(
     host: Adapter, path: str, new_id: Callable[[], str], translate: Translate | None = None
 ) -> Iterator[Event]:
-    """Events of a task. Raises OSError, or HostConfigError for a huge file."""
+    """Yield the events of a task. Raises OSError, or HostConfigError for a huge file."""
     messages = read_json(path)
     folder = os.path.dirname(path)
     task = _Task(Retelling(host, os.path.basename(folder), new_id, translate), _times(folder))
@@ -74,7 +74,7 @@ def read_task(
 
 
 class _Task:
-    """What must be remembered between messages."""
+    """Reads a task's messages; remembers what later messages need."""
 
     def __init__(self, telling: Retelling, times: Sequence[datetime]) -> None:
         self.telling = telling
@@ -82,7 +82,7 @@ class _Task:
         self._pending: list[tuple[str, dict[str, str]]] = []
 
     def message(self, message: Mapping[str, Any]) -> Iterator[Event]:
-        """The events that this message completes."""
+        """Yield the events that this message completes."""
         role, blocks = message.get("role"), blocks_of(message.get("content"))
         at = instant(message.get("ts")) or (next(self._times, None) if role == "assistant" else None)
         self.telling.stand(at=at, model=text_of(fields_of(message.get("modelInfo")).get("modelId")))
@@ -117,27 +117,27 @@ class _Task:
         yield from self._answer(text, head[1] if head else "")
 
     def _answer(self, text: str, tool: str) -> Iterator[Event]:
-        """The result of a call in XML, with the user's words where only the host and the user can have written them."""
+        """Yield the result of a call in XML, and the user's words that only the host and the user can have written."""
         words = [match[2] for match in USERS_WORDS.finditer(text) if _is_users(text, match.start(), tool)]
         output = USERS_WORDS.sub("", text.partition("<environment_details>")[0]).strip()
         if self._pending:
             tool, arguments = self._pending.pop(0)
-            self._pending.clear()  # one call a message is run; the others were cut off
+            self._pending.clear()  # only one call a message is run; the others were cut off
             yield from self.telling.call(tool, arguments, {"stdout": output, "content": output}, "", error_of(output))
         for word in words:
             yield from self.telling.prompt(word)
 
 
 def _is_users(text: str, start: int, tool: str) -> bool:
-    """Whether words in a result's tag are the user's: of a question to the user, or before all else of an edit.
+    """Return whether words in a result's tag are the user's: in a question's answer, or first in an edit's result.
 
-    Any other result may hold a tool's output or a file's content, which can write the same tags.
+    Any other result may hold a tool's output or a file's content, which can contain the same tags.
     """
     return tool in SPOKEN or (tool in EDITS and text.find("<") == start)
 
 
 def error_of(output: str) -> str:
-    """The error that a result tells of; empty when it tells of none."""
+    """Return the error that a result reports; empty if it reports none."""
     code = CODE.search(output[:400])
     if code:
         return failure(int(code[1]), output)
@@ -146,7 +146,7 @@ def error_of(output: str) -> str:
 
 
 def _judged(block: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A result block that is marked as failed where its words say so."""
+    """Return a result block, marked as failed if its text says so."""
     content = "\n".join(text_of(part.get("text")) for part in blocks_of(block.get("content")))
     error = error_of(content)
     return {**block, "content": error, "is_error": True} if error else block
@@ -161,7 +161,7 @@ def _spoken(block: Mapping[str, Any]) -> str:
 
 
 def _times(folder: str) -> list[datetime]:
-    """When each request to the model began."""
+    """Return the times at which requests to the model began."""
     try:
         shown = read_json(os.path.join(folder, "ui_messages.json"))
     except OSError:
@@ -172,7 +172,7 @@ def _times(folder: str) -> list[datetime]:
 
 
 def folder_of(folder: str) -> str:
-    """The folder a task began in, from the file beside it or from the list of all tasks."""
+    """Return the folder in which a task began, from the file beside it or from the list of all tasks."""
     history = try_json(os.path.join(folder, "history_item.json"))
     cwd = text_of(history.get("workspace")) or text_of(history.get("cwdOnTaskInitialization"))
     state = os.path.join(os.path.dirname(os.path.dirname(folder)), "state", "taskHistory.json")

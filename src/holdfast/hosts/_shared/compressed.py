@@ -1,4 +1,4 @@
-"""Zstandard, where this Python has it: in the standard library from 3.14, else in the package `zstandard`."""
+"""Unpacks Zstandard with the standard library (from Python 3.14) or else with the package `zstandard`."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ MODULES = ("compression.zstd", "zstandard")
 
 
 def unpack(packed: bytes) -> bytes:
-    """The bytes that were compressed. Raises HostConfigError without a module for it, or for damaged ones."""
+    """Return the unpacked bytes. Raises HostConfigError if there is no module for it, or the bytes are damaged."""
     with io.BytesIO(packed) as stream:
         return _read(stream)
 
 
 def unpacked_lines(path: str) -> Iterator[str]:
-    """The lines of a compressed file. Raises OSError or HostConfigError."""
+    """Yield the lines of a compressed file. Raises OSError or HostConfigError."""
     with open(path, "rb") as packed:
         text = _read(packed).decode("utf-8", "replace")
     yield from text.splitlines(keepends=True)
@@ -53,7 +53,7 @@ def _opened(packed: io.IOBase) -> io.IOBase:
 
 
 def is_there(module: str) -> bool:
-    """Whether a module can be imported."""
+    """Return whether a module can be imported."""
     try:
         return importlib.util.find_spec(module) is not None
     except ModuleNotFoundError:

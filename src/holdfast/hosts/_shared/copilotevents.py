@@ -1,4 +1,4 @@
-"""Copilot's events to ours: `events.jsonl` of its command line, and the transcripts its VS Code extension writes.
+"""Turns Copilot's events into ours: `events.jsonl` of its command line, and its VS Code extension's transcripts.
 
 Source: Copilot CLI 1.0.102 run with a mock model, and its `session-events.schema.json`; 2026-11-21.
 """
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def tell_events(telling: Retelling, lines: Iterable[str]) -> Iterator[Event]:
-    """The events of a session's lines."""
+    """Yield the events of a session's lines."""
     for line in lines:
         entry = parse_line(line)
         telling.stand(at=instant(entry.get("timestamp")))
@@ -28,7 +28,7 @@ def tell_events(telling: Retelling, lines: Iterable[str]) -> Iterator[Event]:
 
 
 def as_hook(translate: Translate) -> Callable[[Mapping[str, Any]], Mapping[str, Any]]:
-    """What turns a call into the form of the command line's hooks, given the adapter's `translate`."""
+    """Return a function that turns a call into the form of the command line's hooks and then translates it."""
 
     def translated(call: Mapping[str, Any]) -> Mapping[str, Any]:
         result = {"text_result_for_llm": call["error"] or response_text(call["tool_response"])}
@@ -66,12 +66,12 @@ def _stand(telling: Retelling, details: Mapping[str, Any]) -> None:
 
 
 def _given(arguments: object) -> Mapping[str, Any]:
-    """The extension tells the object's JSON text; a patch is a text of its own."""
+    """Return a call's arguments: the extension sends the object as JSON text; a patch is plain text."""
     return arguments_of(arguments) or ({"input": arguments} if isinstance(arguments, str) else {})
 
 
 def _finished(telling: Retelling, details: Mapping[str, Any]) -> Iterator[Event]:
-    """Hooks are given no id of a call, so its key rests on the minute here too."""
+    """Yield the events of a result. Hooks get no id of a call, so its key rests on the minute here too."""
     tool, arguments = telling.take(text_of(details.get("toolCallId")))
     if not tool:
         return

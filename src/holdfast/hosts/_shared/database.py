@@ -1,4 +1,4 @@
-"""Other programs' SQLite files, as hosts' adapters read them."""
+"""Opens other programs' SQLite files for the adapters."""
 
 from __future__ import annotations
 
@@ -16,5 +16,5 @@ VALUE_LIMIT = 32 * 1024 * 1024
 
 
 def open_foreign(path: str) -> AbstractContextManager[ForeignDatabase]:
-    """The database as it is now. Raises OSError, or HostConfigError for a damaged file or one of an unknown version."""
+    """Return the database as it is now. Raises OSError, or HostConfigError if damaged or of an unknown version."""
     return open_database(path, lambda reason: HostConfigError(f"{path} {reason}", hint="it was left as it is"))

@@ -1,4 +1,4 @@
-"""Files of other programs, read leniently: lines, JSON, times and places as they write them."""
+"""Reads other programs' files leniently: lines, JSON, times and paths as they write them."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ MILLISECONDS_FROM = 100_000_000_000
 
 
 def parse_line(line: str) -> Mapping[str, Any]:
-    """The object in a line; empty for a line that holds none or only half of one."""
+    """Return the object in a line; empty for a line without a whole object."""
     text = line.strip("\0 \t\r\n\ufeff")
     return parse_object(text) if text.startswith("{") else {}
 
 
 def parse_object(text: object) -> Mapping[str, Any]:
-    """The object in a text or bytes; empty when there is none."""
+    """Return the object in a text or bytes; empty if there is none."""
     if isinstance(text, bytes):
         text = text.decode("utf-8", "replace")
     if not isinstance(text, str):
@@ -46,7 +46,7 @@ def parse_object(text: object) -> Mapping[str, Any]:
 
 
 def read_text(path: str) -> str:
-    """A file's text, whatever its encoding and line ends. Raises OSError or, when it is huge, HostConfigError."""
+    """Return a file's text, whatever its encoding and line ends. Raises OSError, or HostConfigError for a huge file."""
     if os.path.getsize(path) > FILE_LIMIT:
         raise HostConfigError(f"{path} is larger than {FILE_LIMIT // 1_000_000} MB", hint="it was left out")
     with open(path, encoding="utf-8", errors="replace", newline=None) as stream:
@@ -54,7 +54,7 @@ def read_text(path: str) -> str:
 
 
 def read_json(path: str) -> Any:
-    """A file's JSON value; None when it is damaged. Raises OSError or, when it is huge, HostConfigError."""
+    """Return a file's JSON value; None if it is damaged. Raises OSError, or HostConfigError for a huge file."""
     try:
         return loads(read_text(path))
     except (InvalidValueError, RecursionError):
@@ -62,7 +62,7 @@ def read_json(path: str) -> Any:
 
 
 def try_json(path: str) -> Mapping[str, Any]:
-    """A file's JSON object; empty when it is not there or damaged."""
+    """Return a file's JSON object; empty if it is missing or damaged."""
     try:
         return fields_of(read_json(path))
     except (OSError, ValueError, HostConfigError):  # a name with a NUL is a ValueError
@@ -70,7 +70,7 @@ def try_json(path: str) -> Mapping[str, Any]:
 
 
 def read_lines(path: str) -> Iterator[Mapping[str, Any]]:
-    """The objects in a file's lines; damaged and huge lines are skipped. Raises OSError."""
+    """Yield the objects in a file's lines; damaged and huge lines are skipped. Raises OSError."""
     with open(path, "rb") as stream:
         while line := stream.readline(LINE_LIMIT):
             if len(line) < LINE_LIMIT and (entry := parse_line(line.decode("utf-8", "replace"))):
@@ -78,7 +78,7 @@ def read_lines(path: str) -> Iterator[Mapping[str, Any]]:
 
 
 def instant(value: object) -> datetime | None:
-    """The time in ISO 8601 text, or in seconds or milliseconds since 1970; None for anything else."""
+    """Return the time in ISO 8601 text, or in seconds or milliseconds since 1970; None for anything else."""
     if isinstance(value, str) and not value.isdecimal():
         with suppress(InvalidValueError):
             return parse_instant(value)
@@ -93,7 +93,7 @@ def instant(value: object) -> datetime | None:
 
 
 def written_at(path: str) -> datetime:
-    """When a file was last written; 1970 when that cannot be said."""
+    """Return when a file was last written; 1970 if unknown."""
     try:
         return datetime.fromtimestamp(os.stat(path).st_mtime, UTC)
     except OSError:
@@ -101,7 +101,7 @@ def written_at(path: str) -> datetime:
 
 
 def path_of_uri(text: str) -> str:
-    """The path in a `file:` address, with `C:\\` for a Windows drive; a plain path stays as it is."""
+    """Return the path in a `file:` address, with `C:\\` for a Windows drive; a plain path stays as it is."""
     if not text.startswith("file:"):
         return text
     path = unquote(text.removeprefix("file://").removeprefix("localhost"))
@@ -111,7 +111,7 @@ def path_of_uri(text: str) -> str:
 
 
 def find_files(root: str, endings: tuple[str, ...], skipped: Iterable[str] = ()) -> list[str]:
-    """Files below a folder whose path (with `/`) ends so, least recently written first; none without the folder."""
+    """Return files below a folder whose path (with `/`) ends so, least recently written first; none if it is absent."""
     left_out = frozenset(skipped)
     matches: list[str] = []
     if "\0" in root:
@@ -124,5 +124,5 @@ def find_files(root: str, endings: tuple[str, ...], skipped: Iterable[str] = ())
 
 
 def oldest_first(paths: Iterable[str]) -> list[str]:
-    """The paths, least recently written first."""
+    """Return the paths, least recently written first."""
     return sorted(paths, key=lambda path: (written_at(path), path))

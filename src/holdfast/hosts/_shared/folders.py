@@ -1,6 +1,6 @@
-"""Where programs keep their files under a user's home, by operating system.
+"""Locates programs' files under a user's home, by operating system.
 
-Derived from the home folder alone: variables such as APPDATA are the settings' to read, and point there unless moved.
+Only the home folder counts. Reading variables such as APPDATA is the settings' task; they point there unless moved.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import sys
 
 
 def settings_folder(home: str, platform: str = sys.platform) -> str:
-    """Where desktop programs keep settings: `~/.config`, `~/Library/Application Support` or `AppData\\Roaming`."""
+    """Return where desktop programs keep settings: `~/.config` on Linux, `AppData\\Roaming` on Windows."""
     if platform == "win32":
         return os.path.join(home, "AppData", "Roaming")
     if platform == "darwin":
@@ -19,7 +19,7 @@ def settings_folder(home: str, platform: str = sys.platform) -> str:
 
 
 def state_folder(home: str, platform: str = sys.platform) -> str:
-    """Where desktop programs keep data: `~/.local/share`, `~/Library/Application Support` or `AppData\\Local`."""
+    """Return where desktop programs keep data: `~/.local/share` on Linux, `AppData\\Local` on Windows."""
     if platform == "win32":
         return os.path.join(home, "AppData", "Local")
     if platform == "darwin":
@@ -28,5 +28,5 @@ def state_folder(home: str, platform: str = sys.platform) -> str:
 
 
 def first_there(paths: tuple[str, ...]) -> str:
-    """The first path that exists, else the first."""
+    """Return the first path that exists, otherwise the first."""
     return next((path for path in paths if os.path.exists(path)), paths[0])

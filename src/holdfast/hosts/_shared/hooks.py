@@ -1,7 +1,8 @@
-"""Hook payloads in Claude Code's shape to calls, and briefings to its form of output. Lean: every hook imports it.
+"""Parses hook payloads in Claude Code's shape into calls, and renders briefings in its output form.
 
-Other hosts share the shape, or their adapters translate into it: names of hooks, of fields and of tools. Missing and
-odd-typed fields are taken as empty; only a payload without a hook's name or session is refused.
+Other hosts share the shape, or their adapters translate into it: names of hooks, fields and tools. Missing and
+odd-typed fields count as empty; only a payload without a hook's name or session is refused. Lean: every hook imports
+it.
 """
 
 from __future__ import annotations
@@ -36,13 +37,13 @@ if TYPE_CHECKING:
 TAKES_CONTEXT = frozenset({
     "SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolUseFailure", "SubagentStart",
 })  # fmt: skip
-"""The hooks we answer whose output may hold `additionalContext`. Stop takes it too, but it would go on working."""
+"""Our hooks whose output may hold `additionalContext`. Stop takes it too, but Claude Code would then go on working."""
 
 CONTEXT_LIMIT = 9_500
 """Characters; above 10,000 Claude Code moves the text to a file and shows its beginning only, and others drop it."""
 
 MACHINE_PROMPTS = frozenset({"system", "loop_wakeup", "schedule_wakeup", "poll_event"})
-"""Values of a prompt's `source` when no person wrote it."""
+"""Values of a prompt's `source` if no person wrote it."""
 
 LINES_READ = 2_000
 """Lines that a read brings when it only says where to begin."""
@@ -75,7 +76,7 @@ def parse_hook(host: str, payload: Mapping[str, Any], at: datetime, new_id: Call
 
 
 def render_nested(call: HookCall, briefing: Briefing, takes: frozenset[str] = TAKES_CONTEXT) -> str:
-    """The hook's whole stdout: `additionalContext` for the hooks that take it, in an object that names the hook."""
+    """Return the hook's whole stdout: `additionalContext`, if the hook takes it, in an object that names the hook."""
     if not briefing.text or call.name not in takes:
         return "{}"
     from holdfast.lean.texts import dumps
@@ -85,17 +86,17 @@ def render_nested(call: HookCall, briefing: Briefing, takes: frozenset[str] = TA
 
 
 def compaction_key(at: datetime) -> str:
-    """The key of a compaction, which no id connects from hook to transcript."""
+    """Return the key of a compaction, for which hook and transcript share no id."""
     return f"compaction:{minute_of(at, COMPACTION_SPAN)}"
 
 
 def start_key(how: str, at: datetime) -> str:
-    """The key of a session's start: there is one start-up, but many resumptions."""
+    """Return the key of a session's start: there is one start-up, but there may be many resumptions."""
     return "start:startup" if how == "startup" else f"start:{how}:{minute_of(at)}"
 
 
 def within_limit(text: str, limit: int = CONTEXT_LIMIT) -> str:
-    """The whole lines of a briefing that fit, and its closing mark."""
+    """Return as many whole lines of a briefing as fit, and its closing mark."""
     if len(text) <= limit:
         return text
     closing = text.rstrip().rpartition("\n")[2] if text.rstrip().endswith(">") else ""
@@ -132,7 +133,7 @@ def _before_tool(source: Source, fields: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _replaced(arguments: Mapping[str, Any]) -> tuple[str, ...]:
-    """The texts an edit is about to replace."""
+    """Return the texts that an edit is about to replace."""
     if "patch" in arguments:
         from holdfast.hosts._shared.patch import parse_patch
 
@@ -143,7 +144,7 @@ def _replaced(arguments: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _written(arguments: Mapping[str, Any]) -> tuple[str, ...]:
-    """The texts an edit is about to write."""
+    """Return the texts that an edit is about to write."""
     if "patch" in arguments:
         from holdfast.hosts._shared.patch import parse_patch
 
@@ -155,7 +156,7 @@ def _written(arguments: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _lines_read(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """The lines of a file that are asked for; nothing for all of them."""
+    """Return the requested lines of a file; nothing if all are requested."""
     first = arguments.get("offset") or 1
     count = arguments.get("limit") or (LINES_READ if arguments.get("offset") else 0)
     if not (isinstance(first, int) and isinstance(count, int)) or first < 1 or count < 1:
@@ -175,7 +176,7 @@ def _after_failure(source: Source, fields: Mapping[str, Any]) -> dict[str, Any]:
 
     tool, arguments, use = _call(fields)
     if fields.get("is_interrupt") is True:
-        # The user stopped it: a command ran for a while, and neither worked nor failed; an edit was not made.
+        # The user stopped it: a command ran for a while, with no known outcome; an edit was not made.
         interrupted = call_finished(source, tool, arguments, {"interrupted": True}, use) if tool == "Bash" else ()
         return {"events": tuple(interrupted)}
     events, error = call_failed(source, tool, arguments, text_of(fields.get("error")), use)
@@ -200,7 +201,7 @@ def _stop(source: Source, fields: Mapping[str, Any]) -> dict[str, Any]:
 
 def _subagent_start(source: Source, fields: Mapping[str, Any]) -> dict[str, Any]:
     prompt = clean(text_of(fields.get("prompt")))
-    # Claude Code does not say what the sub-agent is asked; it is told what a session is told at its start.
+    # Claude Code does not report the sub-agent's prompt, so it gets what a session gets at its start.
     return {"moment": "prompt", "prompt": prompt} if prompt else {"moment": "session_start"}
 
 

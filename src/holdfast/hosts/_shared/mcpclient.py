@@ -1,4 +1,4 @@
-"""Hosts that are given our MCP server and nothing else: what differs is the file, the place in it and the entry."""
+"""The base class of hosts that get only our MCP server; they differ in the file, the place in it and the entry."""
 
 from __future__ import annotations
 
@@ -13,29 +13,29 @@ if TYPE_CHECKING:
 
 
 class McpClient(Adapter):
-    """An adapter without hooks. Sub-classes say `profile` and `servers_file`, and more where they differ."""
+    """An adapter without hooks. Subclasses define `profile` and `servers_file`, and override what differs."""
 
     servers: tuple[str, ...] = ("mcpServers",)
     """Keys from the top of the file to the object that holds the servers."""
 
     comments = False
-    """Whether the host takes comments in that file."""
+    """Whether the host allows comments in that file."""
 
     @property
     def profile(self) -> HostProfile:
-        """What the host can do and where."""
+        """What the host can do, and where its files are."""
         raise NotImplementedError
 
     def servers_file(self, home: str) -> str:
-        """Absolute path of the user's file that registers servers."""
+        """Return the absolute path of the user's file that registers servers."""
         raise NotImplementedError
 
     def entry(self, words: Sequence[str]) -> Any:
-        """The server's entry, given its program and arguments."""
+        """Return the server's entry for its program and arguments."""
         return {"command": words[0], "args": list(words[1:])}
 
     def plan_install(self, scope: str, folder: str, home: str, command: Sequence[str]) -> InstallPlan:
-        """The edit of the user's file."""
+        """Return the edit of the user's file."""
         check_scope(self.name, scope)
         value = self.entry(server_words(command, self.name))
         edit = ConfigEdit(

@@ -1,4 +1,4 @@
-"""Messages as the model interfaces shape them: a role, and text or blocks with calls and their results."""
+"""Reads messages in the form of the model interfaces: a role, and text or blocks with calls and their results."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def tell_message(telling: Retelling, role: object, content: object) -> Iterator[Event]:
-    """The events of one message: blocks `text`, `tool_use` and `tool_result`, or a plain text."""
+    """Yield the events of one message: blocks `text`, `tool_use` and `tool_result`, or a plain text."""
     blocks = blocks_of(content)
     for block in blocks:
         if block.get("type") == "tool_result":
@@ -37,7 +37,7 @@ def tell_message(telling: Retelling, role: object, content: object) -> Iterator[
 
 
 def tell_result(telling: Retelling, block: Mapping[str, Any]) -> Iterator[Event]:
-    """The events of a `tool_result` block."""
+    """Yield the events of a `tool_result` block."""
     text = response_text(block.get("content"))
     first, _, rest = text.partition("\n")
     code = first.removeprefix("Exit code: ").strip()
@@ -56,7 +56,7 @@ def open_calls(telling: Retelling, calls: object) -> None:
 
 
 def arguments_of(value: object) -> Mapping[str, Any]:
-    """A call's arguments, as an object or as its JSON text; empty for neither."""
+    """Return a call's arguments, from an object or its JSON text; empty for anything else."""
     if isinstance(value, str):
         try:
             return fields_of(loads(value))
@@ -66,7 +66,7 @@ def arguments_of(value: object) -> Mapping[str, Any]:
 
 
 def blocks_of(content: object) -> list[Mapping[str, Any]]:
-    """The blocks of a message's content; a plain text is one."""
+    """Return the blocks of a message's content; a plain text is one block."""
     if isinstance(content, str):
         return [{"type": "text", "text": content}]
     return [fields_of(block) for block in content] if isinstance(content, list) else []

@@ -1,8 +1,8 @@
-"""The patch text of `apply_patch`: which files it touches, and what each loses and gains. Lean.
+"""Reads the patch text of `apply_patch`: the files it touches, and what each loses and gains. Lean.
 
 Form: `*** Begin Patch`, then for each file `*** Add File: p`, `*** Delete File: p` or `*** Update File: p`, the last
-perhaps followed by `*** Move to: q`, with lines that begin with a blank, `-` or `+`, and `@@` between hunks.
-Source: the tool's grammar in the public repository openai/codex, seen 2026-11-21.
+optionally followed by `*** Move to: q`, with lines that begin with a blank, `-` or `+`, and `@@` between hunks. Source:
+the tool's grammar in the public repository openai/codex, seen 2026-11-21.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _HEADS = ("*** Add File: ", "*** Update File: ", "*** Delete File: ")
 
 
 class FilePatch(Frozen):
-    """What a patch does to one file: the lines taken out and put in, each joined by line ends."""
+    """What a patch does to one file: the removed and the added lines, each joined by line ends."""
 
     path: str
     old: str = ""
@@ -24,7 +24,7 @@ class FilePatch(Frozen):
 
 
 def parse_patch(text: str) -> list[FilePatch]:
-    """One entry a file, in order; a moved file goes by its new path. Text that is no patch gives nothing."""
+    """Return one entry a file, in order; a moved file has its new path. Text that is no patch gives nothing."""
     patches: list[FilePatch] = []
     path, old, new = "", list[str](), list[str]()
 

@@ -1,6 +1,6 @@
-"""What every reader of a host's payloads and transcripts needs: fields of any type, and events with a session's stamp.
+"""Helps readers of payloads and transcripts: fields of any type, and events with a session's stamp.
 
-Lean: every hook imports it. What a tool call becomes is in `toolcalls`.
+Lean: every hook imports it. `toolcalls` turns tool calls into events.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ CUT = "\n[... cut ...]\n"
 
 
 class Source:
-    """Where events come from: makes them with the session's stamp."""
+    """Creates events with the session's stamp."""
 
     def __init__(self, host: str, session: str, at: datetime, new_id: Callable[[], str]) -> None:
         self.new_id = new_id
         self.at = at
         self.stamp: dict[str, Any] = {"host": host, "session": session}
         self.occasion = ""
-        """What tells this call from an equal one where calls have no id: the host's own time of it."""
+        """Distinguishes equal calls if calls have no id: the host's own time of the call."""
 
     def event(self, kind: EventKind, key: str, text: str = "", **fields: Any) -> Event:
-        """An event of now with the stamp; the text is cut in the middle when it is too long, its length kept."""
+        """Return a new event with the stamp. Text that is too long is cut in the middle; its length is kept."""
         return Event(
             id=EventId(self.new_id()), kind=kind, key=key, at=self.at,
             text=shorten(text), text_length=len(text), **self.stamp, **fields,
@@ -48,17 +48,17 @@ class Source:
 
 
 def text_of(value: object) -> str:
-    """The text in a value, or an empty string when it is something else."""
+    """Return the value if it is a string, otherwise an empty string."""
     return value if isinstance(value, str) else ""
 
 
 def fields_of(value: object) -> Mapping[str, Any]:
-    """The object in a value, or an empty one when it is something else."""
+    """Return the value if it is an object, otherwise an empty one."""
     return value if isinstance(value, dict) else {}
 
 
 def shorten(text: str, limit: int = TEXT_LIMIT) -> str:
-    """At most `limit` characters: beginning and end, cut at white space so that no word (or key) is split."""
+    """Return at most `limit` characters: beginning and end, cut at white space so that no word (or key) is split."""
     if len(text) <= limit:
         return text
     half = (limit - len(CUT)) // 2
@@ -69,7 +69,7 @@ def shorten(text: str, limit: int = TEXT_LIMIT) -> str:
 
 
 def clean(text: str) -> str:
-    """The text without injected blocks, ours and the host's."""
+    """Return the text without injected blocks, Holdfast's and the host's."""
     for opening, closing, to_end in INJECTED:
         start = text.find(opening)
         while start >= 0:
@@ -82,25 +82,25 @@ def clean(text: str) -> str:
 
 
 def digest(text: str) -> str:
-    """16 hexadecimal characters that tell texts apart, whatever their white space."""
+    """Return 16 hexadecimal characters that identify a text, regardless of its white space."""
     from _blake2 import blake2b  # hashlib loads OpenSSL: 3 ms that a hook does not have
 
     return blake2b(" ".join(text.split()).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 
 def said(source: Source, kind: EventKind, text: str, **fields: Any) -> list[Event]:
-    """The event of a prompt or a reply; none when nothing is left of the text without injected blocks."""
+    """Return the event of a prompt or a reply; none if only injected blocks remain."""
     words = clean(text)
     return [source.event(kind, spoken_prefix(kind) + digest(words), words, **fields)] if words else []
 
 
 def minute_of(at: datetime, span: int = 1) -> str:
-    """The time down to `span` minutes, for the keys of things that have no id."""
+    """Return the time rounded down to `span` minutes, for keys of what has no id."""
     return f"{at.isoformat()[:14]}{at.minute // span * span:02d}"
 
 
 def call_files(arguments: Mapping[str, Any]) -> tuple[str, ...]:
-    """The file a tool was called on; those of a patch."""
+    """Return the file on which a tool was called; for a patch all its files."""
     if "patch" in arguments:
         from holdfast.hosts._shared.patch import parse_patch
 

@@ -1,4 +1,4 @@
-"""Hosts whose hooks are functions of a plug-in in JavaScript: our plug-in's file, and the answers it reads. Lean."""
+"""Makes our JavaScript plug-in's file, for hosts whose hooks are functions of a plug-in, and its answers. Lean."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PLACEHOLDER = '["@PROGRAM@"]'
 
 
 def render_context(briefing: Briefing) -> str:
-    """`{"context": text}`, or `{}` when there is nothing to say."""
+    """Return `{"context": text}`, or `{}` if there is nothing to say."""
     if not briefing.text:
         return "{}"
     from holdfast.lean.texts import dumps
@@ -26,7 +26,7 @@ def render_context(briefing: Briefing) -> str:
 
 
 def plugin_file(file: str, host: str, module: str, command: Sequence[str]) -> OwnFile:
-    """The plug-in beside that host's module, with the shared half before it and our hook program's words in it."""
+    """Return the plug-in beside that host's module, after the shared half, with our hook program's words inserted."""
     import json
 
     from holdfast.hosts._shared.programs import OUR_MARKS, hook_words

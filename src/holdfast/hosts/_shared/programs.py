@@ -1,15 +1,14 @@
-"""What hosts are given: the command lines of our hooks and our MCP server, by absolute paths, and the entries.
+"""Builds what is registered with hosts: the command lines of our hooks and MCP server, and their entries.
 
-They name a small launcher in Holdfast's home, which outlives the package: a hook that cannot be started would stop the
-host's user. The launcher knows the interpreter and the package.
+They name, by absolute path, a small launcher in Holdfast's home, which outlives the package: a hook that cannot be
+started would stop the host's user. The launcher knows the interpreter and the package. A version manager's shim costs
+every hook hundreds of milliseconds, and desktop programs have a short PATH.
 
-A version manager's shim costs every hook hundreds of milliseconds, and desktop programs have a short PATH.
-
-On Windows a host hands a hook's command to cmd, PowerShell or Git Bash, and not always to the same one (Codex takes the
-session's shell, Claude Code Git Bash where it is installed). They agree on words without quotes and with forward
-slashes: a quoted program is a mere string to PowerShell, and Git Bash drops backslashes. So a path that would need
-quotes is given by its short name (`C:/PROGRA~1/...`), which Windows keeps on most disks. Reports of all three shells,
-looked up 2026-11-21; not run.
+On Windows a host passes a hook's command to cmd, PowerShell or Git Bash, and not always to the same one (Codex uses the
+session's shell, Claude Code Git Bash if installed). They agree on words without quotes and with forward slashes: a
+quoted program is a mere string to PowerShell, and Git Bash drops backslashes. So a path that would need quotes is given
+by its short name (`C:/PROGRA~1/...`), which Windows keeps on most disks. Source: reports on all three shells, looked up
+2026-11-21; not run.
 """
 
 from __future__ import annotations
@@ -26,33 +25,33 @@ if TYPE_CHECKING:
     Hook = tuple[str, str, Mapping[str, Any]]
 
 LAUNCHER = "bin/holdfast-launch"
-"""End of the launcher's path in Holdfast's home: how what we registered is known again."""
+"""End of the launcher's path in Holdfast's home; it identifies what we registered."""
 ENTRY = "holdfast/surfaces/hooks/entry.py"
-"""End of the hook program's path, which older versions registered; plug-ins on Windows name it still."""
+"""End of the hook program's path, which older versions registered; plug-ins on Windows still name it."""
 SERVER = "holdfast.surfaces.mcp"
-"""The module of the MCP server, which older versions registered; on Windows it is named still."""
+"""The module of the MCP server, which older versions registered; on Windows it is still named."""
 START = "surfaces/start.py"
-"""The script in the package that starts a module of ours without the current folder on the module path."""
+"""The script in the package that starts one of our modules without the current folder on the module path."""
 SERVER_NAME = "holdfast"
 
 OUR_MARKS: dict[str, Any] = {"ours": LAUNCHER, "formerly": (ENTRY, SERVER)}
-"""The fields of an edit by which what we registered is known again, also that of older versions."""
+"""The fields of an edit that identify what we registered, in this and older versions."""
 
 GUARD = 'exec 2>/dev/null; trap "exit 0" 0; . "$0"'
-"""What the shell is told to do with the launcher: end with 0 and say nothing even if it is gone or damaged.
+"""Makes the shell run the launcher and end silently with 0, even if the launcher is missing or damaged.
 
-A host takes 2 for "block", and dash ends with 2 when a script is not there. It is one simple command for the host's
-own shell, since Cursor puts a here-document after it.
+A host takes 2 for "block", and dash ends with 2 if a script is missing. It is one simple command for the host's own
+shell, since Cursor puts a here-document after it.
 """
 
 BARE = "-._/:~\\"
-"""What may stand in a word beside letters and digits on Windows."""
+"""Characters that a word may contain beside letters and digits on Windows."""
 PATH_LIMIT = 32_768
 """Characters of the longest path on Windows."""
 
 
 def hook_words(command: Sequence[str], host: str, *options: str, windows: bool = os.name == "nt") -> list[str]:
-    """A hook's program and arguments, for a plug-in that starts them without a shell.
+    """Return a hook's program and arguments, for a plug-in that starts them without a shell.
 
     `command` is the interpreter, the package's folder and the launcher, all absolute. On Windows the hook program
     itself is named: a process without a shell cannot be a batch file there (Node refuses to start one).
@@ -64,19 +63,19 @@ def hook_words(command: Sequence[str], host: str, *options: str, windows: bool =
 
 
 def hook_command(command: Sequence[str], host: str, *options: str, windows: bool = os.name == "nt") -> str:
-    """A hook as one simple command of a shell. On Windows it is the launcher alone, a batch file."""
+    """Return a hook as one simple shell command. On Windows it is the launcher alone, a batch file."""
     if windows:
         return shell_line([_on_windows(command[2]), host, *options], windows=True)
     return shell_line(hook_words(command, host, *options, windows=False), windows=False)
 
 
 def launcher_words(command: Sequence[str], host: str, *options: str, windows: bool = os.name == "nt") -> list[str]:
-    """The launcher alone, for a host that splits a command at blanks and knows no quotes."""
+    """Return the launcher's words, for a host that splits commands at blanks and knows no quotes."""
     return [_on_windows(command[2]) if windows else command[2], host, *options]
 
 
 def shell_line(words: Sequence[str], windows: bool = os.name == "nt") -> str:
-    """The words as one simple command; on Windows with quotes only where a path has no short name."""
+    """Return the words as one simple command; on Windows with quotes only if a path has no short name."""
     if not windows:
         from shlex import join  # loads `re`; a prompt hook may read the profiles that are made here
 
@@ -85,13 +84,13 @@ def shell_line(words: Sequence[str], windows: bool = os.name == "nt") -> str:
 
 
 def bare_path(path: str, short_name: Callable[[str], str]) -> str:
-    """A path on Windows with forward slashes, by its short name where it would need quotes."""
+    """Return a Windows path with forward slashes, by its short name if it would need quotes."""
     slashed = path.replace("\\", "/")
     return slashed if _is_bare(slashed) else short_name(path).replace("\\", "/")
 
 
 def _is_bare(word: str) -> bool:
-    """Whether cmd, PowerShell and Git Bash all take the word as it is."""
+    """Return whether cmd, PowerShell and Git Bash all take the word unchanged."""
     return bool(word) and all(char.isalnum() or char in BARE for char in word)
 
 
@@ -100,7 +99,7 @@ def _on_windows(path: str) -> str:
 
 
 def _short_name(path: str) -> str:
-    """What Windows calls a path without blanks and long names; the path itself on a disk that keeps no such names."""
+    """Return Windows' short name of a path, without blanks; the path itself on a disk without such names."""
     import ctypes
 
     ask = ctypes.windll.kernel32.GetShortPathNameW  # type: ignore[attr-defined]
@@ -109,9 +108,9 @@ def _short_name(path: str) -> str:
 
 
 def server_words(command: Sequence[str], host: str) -> list[str]:
-    """The MCP server's program and arguments; it is told the host, since not every client says who it is.
+    """Return the MCP server's program and arguments; it gets the host, since not every client says who it is.
 
-    -I: a host starts the server in a repository, and no module of it may stand for one of ours.
+    -I: a host starts the server in a repository, and no module of that may replace one of ours.
     """
     interpreter, package, launcher = command
     if os.name == "nt":  # not every host starts a batch file
@@ -120,7 +119,7 @@ def server_words(command: Sequence[str], host: str) -> list[str]:
 
 
 def hook_edit(file: str, command: str, hook: Hook, path: tuple[str, ...] = ("hooks",)) -> ConfigEdit:
-    """The entry of a hook (its name, matcher and handler's keys) in Claude Code's shape: a group with one handler."""
+    """Return a hook's entry (name, matcher and handler's keys) in Claude Code's shape: a group with one handler."""
     name, matcher, keys = hook
     group: dict[str, Any] = {"matcher": matcher} if matcher else {}
     group["hooks"] = [{"type": "command", "command": command, **keys}]
@@ -130,7 +129,7 @@ def hook_edit(file: str, command: str, hook: Hook, path: tuple[str, ...] = ("hoo
 def server_edit(
     file: str, command: Sequence[str], host: str, path: tuple[str, ...] = ("mcpServers",), **keys: Any
 ) -> ConfigEdit:
-    """The MCP server's entry in the usual shape; `keys` come before `command` and `args`."""
+    """Return the MCP server's entry in the usual shape; `keys` come before `command` and `args`."""
     program, *arguments = server_words(command, host)
     value = {**keys, "command": program, "args": arguments}
     return ConfigEdit(file=file, path=path, key=SERVER_NAME, value=value, **OUR_MARKS)

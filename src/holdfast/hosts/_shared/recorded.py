@@ -1,4 +1,4 @@
-"""Programs of which only transcripts are read: nothing is set up for them."""
+"""The base class of programs of which only transcripts are read; nothing is set up for them."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 
 
 class Recorded(Adapter):
-    """An adapter that only reads. Sub-classes say `profile`, `find_transcripts` and how they are read."""
+    """An adapter that only reads. Subclasses define `profile`, `find_transcripts` and how to read them."""
 
     def plan_install(self, scope: str, folder: str, home: str, command: Sequence[str]) -> InstallPlan:
-        """Raises InvalidValueError: there is nothing to set up."""
+        """Raise InvalidValueError: there is nothing to set up."""
         raise InvalidValueError(
             f"there is nothing to set up in {self.name}", hint=f"its transcripts: holdfast backfill --host {self.name}"
         )

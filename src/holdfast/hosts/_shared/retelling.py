@@ -1,7 +1,7 @@
-"""A session told again from a transcript: the same events, with the same keys, as the host's hooks made of it.
+"""Replays a session from a transcript, with the same events and keys as the host's hooks made of it.
 
-A reader says what it finds (the folder, a prompt, a call, its result); calls go through the adapter's own `translate`,
-so that one description of a host's tools serves hooks and transcripts alike.
+A reader reports what it finds (the folder, a prompt, a call, its result). Calls go through the adapter's own
+`translate`, so one description of a host's tools serves hooks and transcripts.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ PENDING_LIMIT = 1_000
 """Calls without a result that are remembered; an older one was interrupted and never answered."""
 
 UNANSWERED = UNKNOWN_EXIT
-"""The response of a call of which nothing is known but that it was made."""
+"""The response of a call of which only the call itself is known."""
 
 
 def as_it_is(payload: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -40,19 +40,19 @@ def as_it_is(payload: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def failure(code: object, output: str) -> str:
-    """The error of a command that ended with that code, as `Retelling.call` takes it; empty for 0 or no number."""
+    """Return the error of a command that ended with that code, for `Retelling.call`; empty for 0 or no number."""
     if isinstance(code, bool) or not isinstance(code, int) or code == 0:
         return ""
     return f"Exit code {code}\n{output}" if code > 0 else output or f"ended with {code}"
 
 
 class Retelling:
-    """The events of one session, piece by piece; nothing is told before its folder or its words are known."""
+    """The events of one session, piece by piece. The start is reported once the folder is known."""
 
     def __init__(
         self, host: Adapter, session: str, new_id: Callable[[], str], translate: Translate | None = None
     ) -> None:
-        """`translate` where a transcript tells calls otherwise than the hooks: from this module's form of a payload."""
+        """Make the replay; pass `translate` if a transcript's calls differ from the hooks' form of a payload."""
         self._translate = translate or host.translate
         self._source = Source(host.name, session, EPOCH, new_id)
         self._open: dict[str, tuple[str, Mapping[str, Any]]] = {}
@@ -69,12 +69,12 @@ class Retelling:
         return text_of(self._source.stamp.get("cwd"))
 
     def stand(self, at: datetime | None = None, **stamp: str) -> None:
-        """What holds from here on: the time, `session`, `cwd`, `branch`, `model`; what is empty stays as it was."""
+        """Set what holds from here on: the time, `session`, `cwd`, `branch`, `model`. Empty values change nothing."""
         self._source.at = at or self._source.at
         self._source.stamp.update((name, value) for name, value in stamp.items() if value)
 
     def prompt(self, text: str) -> list[Event]:
-        """Record a person's words without the text that programs put around them; nothing when no person spoke."""
+        """Record a person's words, without the text that programs put around them; nothing if no person spoke."""
         words = clean(persons_words(text))
         events = said(self._source, "prompt", words, trust="person") if is_spoken(shorten(words)) else []
         return self._start() + events if events else []
@@ -85,7 +85,7 @@ class Retelling:
         return self._start() + events if events else []
 
     def compacted(self, summary: str = "") -> list[Event]:
-        """The context was summed up here, in these words where the transcript has them."""
+        """Record that the context was compacted here, with the summary if the transcript has it."""
         return [self._source.event("compaction", compaction_key(self._source.at)), *summed_up(self._source, summary)]
 
     def open(self, use: str, tool: str, arguments: object) -> None:
@@ -95,11 +95,11 @@ class Retelling:
         self._open[use] = (tool, fields_of(arguments))
 
     def opened(self, use: str) -> tuple[str, Mapping[str, Any]]:
-        """Tool and arguments of a call without a result yet; an empty name for another one."""
+        """Return tool and arguments of a call without a result yet; an empty name if there is no such call."""
         return self._open.get(use, ("", {}))
 
     def take(self, use: str) -> tuple[str, Mapping[str, Any]]:
-        """Like `opened`, and the call counts as answered."""
+        """Return the same as `opened`, and mark the call as answered."""
         return self._open.pop(use, ("", {}))
 
     def close(self, use: str, response: object, error: str = "") -> list[Event]:
@@ -108,13 +108,13 @@ class Retelling:
         return self.call(tool, arguments, response, use, error) if tool else []
 
     def close_all(self) -> list[Event]:
-        """The calls that were never answered: edits are told, of commands only that they ran."""
+        """Record the calls that were never answered: edits as made, commands only as run."""
         return [event for use in list(self._open) for event in self.close(use, UNANSWERED)]
 
     def call(
         self, tool: str, arguments: Mapping[str, Any], response: object, use: str = "", error: str = ""
     ) -> list[Event]:
-        """A call by the host's own names; `error` when it failed. Without an id its key rests on the minute."""
+        """Record a call by the host's own names; `error` if it failed. Without an id its key rests on the minute."""
         payload: Mapping[str, Any] = {
             "hook_event_name": "PostToolUseFailure" if error else "PostToolUse", "tool_name": tool, "tool_use_id": use,
             "tool_input": arguments, "tool_response": response, "error": error,
@@ -122,7 +122,7 @@ class Retelling:
         return self.hook(self._translate(payload))
 
     def hook(self, payload: Mapping[str, Any]) -> list[Event]:
-        """The events of a payload in Claude Code's shape."""
+        """Return the events of a payload in Claude Code's shape."""
         parser = PARSERS.get(text_of(payload.get("hook_event_name")))
         events = list(parser(self._source, payload).get("events", ())) if parser else []
         return self._start() + events if events else []

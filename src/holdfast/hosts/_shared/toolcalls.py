@@ -1,8 +1,8 @@
-"""What one tool call becomes, the same from a hook and from a transcript; tools go by Claude Code's names.
+"""Turns a tool call into events, the same from a hook and from a transcript; tools have Claude Code's names.
 
-Keys rest on the host's id of the call (`result:<id>`), on the words for prompts and replies, and on the minute for
-what has neither; so a thing seen by a hook and again in a transcript is one event. A prompt or reply repeated word
-for word within one session is therefore kept once: its first time.
+Keys rest on the host's id of the call (`result:<id>`), on the words of prompts and replies, and on the minute for what
+has neither. So what a hook and later a transcript report is one event. A prompt or reply that is repeated word for word
+within a session is therefore kept once, at its first time.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 QUESTION_TOOL = "AskUserQuestion"
 """Asks the user; the answers are the user's own words."""
 MEMORY_TOOLS = frozenset({"save_memory", "update_memory", "create_memory", "write_memory"})
-"""Tools by which an agent keeps a fact in its host's memory: Gemini CLI's, Cursor's, Windsurf's, Serena's."""
+"""Tools by which an agent saves a fact in its host's memory: Gemini CLI's, Cursor's, Windsurf's, Serena's."""
 MEMORY_FIELDS = ("fact", "knowledge_to_store", "Content", "content")
-"""Arguments of theirs that hold the words; `title` or `Title` stands above them."""
+"""Their arguments that hold the words; `title` or `Title` becomes a heading."""
 MEMORY_FOLDERS = (
     ("/.claude/projects/", "/memory/"), ("/.claude/agent-memory/", "/"), ("/.codex/memories/", ""),
     ("/.gemini/", "GEMINI.md"), ("/.codeium/windsurf/memories/", ""),
@@ -48,35 +48,35 @@ OWN_TOOLS = frozenset({"recall", "expand", "remember", "revise", "checkpoint", "
 
 REJECTED = "The user doesn't want to "
 REFUSAL = REJECTED + "proceed with this tool use. The tool use was rejected"
-"""How Claude Code begins the result of a call that the user refused."""
+"""Beginning of the result that Claude Code gives a call which the user refused."""
 SAID = "the user said:"
 CLARIFIES = "The user wants to clarify these questions."
-"""Stands in the place of the user's words when they left the agent's questions unanswered."""
+"""Replaces the user's words if they left the agent's questions unanswered."""
 HOST_NOTE = "\n\nNote: The user's next message may contain a correction or preference."
-"""How a note of the host behind the user's words begins."""
+"""Beginning of a note of the host after the user's words."""
 NOT_RUN = ("Sibling tool call errored", "Cancelled: parallel tool call")
 """Failures of calls that never ran because another one failed: nothing was learnt from them."""
 
 ANALYSIS = "\nAnalysis:\n"
-"""Stands above the notes that Claude Code's summaries begin with."""
+"""Precedes the notes at the beginning of Claude Code's summaries."""
 UNKNOWN_EXIT = {"interrupted": True}
-"""Added to the response of a command of which nobody says how it ended: 0 would be a claim."""
+"""Added to the response of a command whose outcome is unknown; 0 would be a claim."""
 
 
 def summed_up(source: Source, text: str) -> list[Event]:
-    """The event of a compaction's summary, which a machine wrote; none without words.
+    """Return the event of a compaction's summary, which a machine wrote; none without words.
 
-    Its key rests on its words: the hook before the compaction tells the compaction itself, without them.
+    Its key rests on its words: the hook before the compaction reports the compaction itself, without them.
     """
     words = clean(text)
     head, mark, body = words.partition("\nSummary:\n")
-    if mark and ANALYSIS in head:  # the machine's notes for its summary; the summary says what came of them
+    if mark and ANALYSIS in head:  # drop the machine's notes; the summary has their result
         words = body
     return [source.event("compaction", f"summary:{digest(words)}", words)] if words else []
 
 
 def is_own_tool(tool: str, arguments: Mapping[str, Any]) -> bool:
-    """Whether a tool is one of our MCP server's: what it answers is memory already, never evidence.
+    """Return whether a tool is one of our MCP server's: its answers are memory already, never evidence.
 
     Some hosts call every server through one tool and name the server among the arguments.
     """
@@ -87,7 +87,7 @@ def is_own_tool(tool: str, arguments: Mapping[str, Any]) -> bool:
 
 
 def call_finished(source: Source, tool: str, arguments: Mapping[str, Any], response: object, use: str) -> list[Event]:
-    """The events of a call that did not fail."""
+    """Return the events of a call that did not fail."""
     if is_own_tool(tool, arguments):
         return []
     key = _key(source, tool, arguments, use, str(response))
@@ -112,9 +112,10 @@ def call_finished(source: Source, tool: str, arguments: Mapping[str, Any], respo
 def call_failed(
     source: Source, tool: str, arguments: Mapping[str, Any], error: str, use: str
 ) -> tuple[list[Event], str]:
-    """The events of a call that failed, and the error to answer; no error where the user or the host stopped it.
+    """Return the events of a call that failed, and the error to recall for; no error if the user or host stopped it.
 
-    An error is the tool's own text. It may repeat the host's words for a refusal, so it never holds words of the user.
+    An error is the tool's own text. It may repeat the host's words for a refusal, so it never counts as words of the
+    user.
     """
     error = clean(error).removeprefix("<tool_use_error>").removesuffix("</tool_use_error>")
     if is_own_tool(tool, arguments) or error.startswith(NOT_RUN):
@@ -130,9 +131,9 @@ def call_failed(
 
 
 def refusal(source: Source, tool: str, arguments: Mapping[str, Any], content: str, use: str) -> list[Event]:
-    """The call that the user refused, without their words, and these as a prompt; nothing when they gave none.
+    """Return the refused call without the user's words, and these as a prompt; nothing if there are none.
 
-    Only for a reader whose host marks the refusal in a place that no tool writes to.
+    Use it only for a host that marks the refusal in a place that no tool writes to.
     """
     if not content.startswith(REJECTED):
         return []
@@ -145,7 +146,7 @@ def refusal(source: Source, tool: str, arguments: Mapping[str, Any], content: st
 
 
 def exit_code(error: str) -> tuple[int | None, str]:
-    """The code in `Exit code N` at an error's start and the rest of it; None and all of it without one."""
+    """Return the code in `Exit code N` at an error's start and the rest of it; None and the whole error without one."""
     head, _, rest = error.partition("\n")
     digits = head.removeprefix("Exit code ").strip()
     if head.startswith("Exit code ") and digits.isdecimal() and len(digits) < 6:
@@ -154,23 +155,23 @@ def exit_code(error: str) -> tuple[int | None, str]:
 
 
 FIELDS = (("file_path", "path"), ("content", "file_text"), ("old_string", "old_str"), ("new_string", "new_str"))
-"""Claude Code's names of a file tool's arguments, and the names that several others give them."""
+"""Claude Code's names of a file tool's arguments, and the names that several other hosts use."""
 
 
 def with_usual_fields(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments under Claude Code's names too."""
+    """Return the arguments, additionally under Claude Code's names."""
     return {**arguments, **{name: arguments[own] for name, own in FIELDS if own in arguments and name not in arguments}}
 
 
 def exited(code: str, output: str) -> str:
-    """The error of a command that ended with that code, in the form `call_failed` reads; empty for 0 or no number."""
+    """Return the error of a command that ended with that code, as `call_failed` reads it; empty for 0 or no number."""
     return f"Exit code {int(code)}\n{output}" if code.strip().isdecimal() and int(code) else ""
 
 
 def without_exit_line(output: str) -> tuple[str, str]:
-    """A command's output without the line that ends it, and the exit code that the line tells.
+    """Return a command's output without its last line about the exit code, and that code; empty without such a line.
 
-    Copilot's lines: `<exited with exit code 1>`, `<shellId: 0 completed with exit code 1>`. No code: an empty text.
+    Copilot's lines are `<exited with exit code 1>` and `<shellId: 0 completed with exit code 1>`.
     """
     body, _, last = output.rstrip().rpartition("\n")
     if not (last.startswith(("<exited with exit code ", "<shellId: ")) and last.endswith(">")):
@@ -180,7 +181,7 @@ def without_exit_line(output: str) -> tuple[str, str]:
 
 
 def response_text(response: object) -> str:
-    """The text of any tool's response: a string, content blocks, or the first text an object is known to hold."""
+    """Return the text of any tool's response: a string, content blocks, or the first known text field of an object."""
     if isinstance(response, str):
         return response
     if isinstance(response, list):
@@ -194,8 +195,11 @@ def response_text(response: object) -> str:
 
 
 def _answers(source: Source, arguments: Mapping[str, Any], response: object, key: str) -> list[Event]:
-    """What the user chose, as `question = answer` and below it what the agent wrote of the option; and as a prompt
-    each answer that is none of the options: the user typed it."""
+    """Return the user's choices as events.
+
+    One event has `question = answer` lines, each followed by what the agent wrote about the option. Each answer that is
+    none of the options was typed by the user and is also a prompt.
+    """
     fields = fields_of(response)
     answers = fields_of(fields.get("answers"))
     if not answers:
@@ -216,11 +220,11 @@ def _answers(source: Source, arguments: Mapping[str, Any], response: object, key
 
 
 OPTION_MARK = "  option: "
-"""Before what the agent wrote of the option that the user chose."""
+"""Precedes what the agent wrote about the option that the user chose."""
 
 
 def _options(questions: object) -> dict[str, dict[str, str]]:
-    """By question: the labels of its options and what is said of each."""
+    """Return for each question the labels of its options, with their descriptions."""
     return {
         text_of(question.get("question")): {
             text_of(option.get("label")): text_of(option.get("description"))
@@ -235,14 +239,14 @@ def _listed(value: object) -> list[Any]:
 
 
 def _is_chosen(answer: str, labels: Iterable[str]) -> bool:
-    """Whether the answer is made of labels; several are parted by commas, which labels may hold, too."""
+    """Return whether the answer consists of labels, separated by commas, which labels may contain too."""
     for label in sorted(labels, key=len, reverse=True):
         answer = answer.replace(label, "")
     return not answer.strip(" ,;")
 
 
 def todo_text(todos: object) -> str:
-    """One line for each to-do, `[x]` done, `[>]` under way, `[ ]` to come."""
+    """Return one line for each to-do: `[x]` done, `[>]` in progress, `[ ]` open."""
     signs = {"completed": "[x]", "in_progress": "[>]"}
     items = [fields_of(todo) for todo in todos] if isinstance(todos, list) else []
     return "\n".join(
@@ -253,7 +257,7 @@ def todo_text(todos: object) -> str:
 
 
 def _key(source: Source, tool: str, arguments: Mapping[str, Any], use: str, outcome: str) -> str:
-    """The call's key: by its id, else by its minute, what was called, when, and what came of it.
+    """Return the call's key: by its id, otherwise by its minute, the call, the host's time and the outcome.
 
     Without time and outcome, a command that fails and passes within a minute would be kept once, as failed.
     """
@@ -264,7 +268,7 @@ def _key(source: Source, tool: str, arguments: Mapping[str, Any], use: str, outc
 
 
 def is_memory_file(path: str) -> bool:
-    """Whether a host keeps its agent's memory in that file."""
+    """Return whether a host keeps its agent's memory in that file."""
     plain = path.replace("\\", "/")
     if not plain.endswith(".md"):
         return False
@@ -272,7 +276,7 @@ def is_memory_file(path: str) -> bool:
 
 
 def _memory_text(arguments: Mapping[str, Any]) -> str:
-    """The words of a memory tool's call; nothing for one that deletes."""
+    """Return the words of a memory tool's call; empty for a deletion."""
     action = text_of(arguments.get("action") or arguments.get("Action")).lower()
     words = "\n".join(filter(None, (text_of(arguments.get(name)).strip() for name in MEMORY_FIELDS)))
     title = text_of(arguments.get("title") or arguments.get("Title")).strip()
@@ -280,7 +284,7 @@ def _memory_text(arguments: Mapping[str, Any]) -> str:
 
 
 def _remembered(source: Source, name: str, words: str, key: str) -> list[Event]:
-    """What the agent put into its host's memory: its own words, wherever the host keeps them."""
+    """Return what the agent saved in its host's memory: its own words, wherever the host keeps them."""
     return [source.event("tool_result", key, f"{name}\n{words}", tool=MEMORY_TOOL)] if words.strip() else []
 
 
@@ -299,13 +303,13 @@ def _edits(
 
 
 def _new_lines(old: str, new: str) -> str:
-    """The new text without the lines that the old one has."""
+    """Return the new text without lines of the old one."""
     known = {line.strip() for line in old.splitlines() if line.strip()}
     return "\n".join(line for line in new.splitlines() if line.strip() not in known)
 
 
 def _pairs(tool: str, arguments: Mapping[str, Any], response: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """The texts that an edit replaced, each with what took its place."""
+    """Return the texts that an edit replaced, each with its replacement."""
     if tool == "MultiEdit" and isinstance(arguments.get("edits"), list):
         edits = [fields_of(edit) for edit in arguments["edits"]]
         return [(text_of(edit.get("old_string")), text_of(edit.get("new_string"))) for edit in edits]
@@ -337,7 +341,7 @@ def _command(source: Source, arguments: Mapping[str, Any], response: object, key
 
 
 def _look(source: Source, tool: str, arguments: Mapping[str, Any], response: Mapping[str, Any], key: str) -> Event:
-    """A file read or searched: which ones, not what was in them (it is in the repository)."""
+    """Return the event of a file read or searched: which files, without their content (it is in the repository)."""
     text = text_of(arguments.get("pattern"))
     if tool in ("Read", "NotebookRead"):
         return source.event("tool_result", key, text, tool=tool, files=call_files(arguments), trust="tool")
@@ -348,7 +352,7 @@ def _look(source: Source, tool: str, arguments: Mapping[str, Any], response: Map
 
 
 def _found(arguments: Mapping[str, Any], response: Mapping[str, Any]) -> tuple[str, ...]:
-    """The files that a search names, or those that its lines (`src/a.py:12:def put`) begin with."""
+    """Return the files that a search lists, or those that its lines (`src/a.py:12:def put`) begin with."""
     filenames = response.get("filenames")
     names = [name for name in filenames if isinstance(name, str)] if isinstance(filenames, list) else []
     content = text_of(response.get("content"))

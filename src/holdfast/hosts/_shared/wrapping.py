@@ -1,9 +1,9 @@
-"""What hosts put around a person's words before they hand them to a model."""
+"""Removes what hosts put around a person's words before they pass them to a model."""
 
 from __future__ import annotations
 
 WRAPPERS = ("user_query", "USER_REQUEST", "task", "user_input", "feedback", "user_message", "answer")
-"""Tags whose inside alone is the person's, where a text begins with one."""
+"""Tags whose content alone is the person's, if a text begins with one."""
 
 AROUND = (
     "environment_details", "environment_context", "user_instructions", "INSTRUCTIONS", "recommended_plugins",
@@ -12,17 +12,17 @@ AROUND = (
     "timestamp", "attached_files", "open_and_recently_viewed_files", "user_info", "project_layout", "additional_data",
     "system_notification", "git_status", "agent_skills", "slash_command",
 )  # fmt: skip
-"""Tags whose inside a program wrote, where they stand at a line's beginning."""
+"""Tags whose content a program wrote, at a line's beginning."""
 
 REQUEST_HEADS = ("## My request for Codex:", "# My request for Codex:")
-"""After what an editor adds, a line that says that the person's words follow."""
+"""Lines that separate an editor's additions from the person's words."""
 
 NOT_WORDS = ("# AGENTS.md instructions", "[ERROR] You did not use a tool", "[TASK RESUMPTION]")
-"""How texts begin that stand in a person's place whole."""
+"""Openings of texts in a person's place that a program wrote completely."""
 
 
 def persons_words(text: str) -> str:
-    """The person's part of a text that stands in the user's place; empty when there is none."""
+    """Return the person's part of a text in the user's place; empty if there is none."""
     for head in REQUEST_HEADS:
         text = text.partition(head)[2] if head in text else text
     if text.lstrip().startswith(NOT_WORDS):
@@ -30,14 +30,14 @@ def persons_words(text: str) -> str:
     text = without_blocks(text, AROUND).strip()
     for tag in WRAPPERS:
         if text.startswith((f"<{tag}>", f"<{tag} ")):
-            # Only the host's own wrapping is taken off. A wrapper inside of it is text that somebody put there.
+            # Only the host's own wrapper is removed. A wrapper inside it is somebody's text.
             inside = text.partition(">")[2]
             return (inside.rpartition(f"</{tag}>")[0] or inside).strip()
     return text
 
 
 def without_blocks(text: str, tags: tuple[str, ...]) -> str:
-    """The text without `<tag ...>...</tag>` at the beginning of a line; an unclosed one stays."""
+    """Return the text without `<tag ...>...</tag>` at the beginning of a line; an unclosed one stays."""
     if "<" not in text:
         return text
     for tag in tags:
@@ -53,7 +53,7 @@ def without_blocks(text: str, tags: tuple[str, ...]) -> str:
 
 
 def _opening(text: str, tag: str, begin: int) -> int:
-    """Where the next opening tag stands that only blanks precede in its line; -1 for none."""
+    """Return where the next opening tag is that only blanks precede in its line; -1 for none."""
     start = text.find(f"<{tag}", begin)
     while start >= 0:
         line = text[text.rfind("\n", 0, start) + 1 : start]

@@ -1,7 +1,7 @@
 """Aider: no MCP client and no hooks; it reads a file of conventions that its configuration names.
 
-Set-up makes it read `CONVENTIONS.md`, in which `holdfast rules sync` keeps a block. A file that is not there is only
-warned of.
+Set-up makes it read `CONVENTIONS.md`, in which `holdfast rules sync` maintains a block. Aider only warns if the file is
+missing.
 
 Sources: aider.chat/docs, conventions and YAML config file; 2026-11-21. Not run here.
 """
@@ -25,7 +25,7 @@ RULES = "CONVENTIONS.md"
 
 
 def make(options: Mapping[str, str]) -> Host:
-    """The adapter; it has no options."""
+    """Return the adapter; it has no options."""
     return Aider()
 
 
@@ -46,21 +46,21 @@ class Aider(Adapter):
             transcript_files=(".aider.chat.history.md",),
             transcript_marks=(("#aiderchatstartedat",),),
             rules=(RulesTarget(file=RULES),),
-            notes=("Aider has neither MCP nor hooks: it is given what `holdfast rules sync` writes.",),
+            notes=("Aider has neither MCP nor hooks: it reads what `holdfast rules sync` writes.",),
             sources=("aider.chat/docs/usage/conventions.html, 2026-11-21", "not run"),
         )
 
     def find(self, home: str) -> str:
-        """Its configuration or program, or an empty string."""
+        """Return its configuration or program, or an empty string."""
         return super().find(home) or shutil.which("aider") or ""
 
     def find_in_project(self, root: str) -> Sequence[str]:
-        """A project's history."""
+        """Return a project's history."""
         path = os.path.join(root, ".aider.chat.history.md")
         return (path,) if os.path.isfile(path) else ()
 
     def plan_install(self, scope: str, folder: str, home: str, command: Sequence[str]) -> InstallPlan:
-        """The conventions file among what Aider reads, for all projects or for one."""
+        """Return the edit that adds the conventions file to what Aider reads, for all projects or for one."""
         check_scope(self.name, scope, ("user", "project"))
         file = os.path.join(folder if scope == "project" else home, CONFIG)
         edit = ConfigEdit(file=file, path=("read",), value=RULES, ours=RULES)

@@ -1,9 +1,8 @@
-"""Aider's chat history to events: `.aider.chat.history.md` in a project, all its sessions one after another.
+"""Turns Aider's chat history into events: `.aider.chat.history.md` in a project, with all its sessions in a row.
 
 A session begins with `# aider chat started at ...` (local time), a person's lines with `####`, the program's with `>`;
-the rest is the agent's. Edits are blocks in its words, which count when the program says that it applied them.
-
-Sources: aider.chat/docs and histories in public repositories; 2026-11-21.
+the rest is the agent's. Edits are blocks in the agent's words; they count only if the program reports that it applied
+them. Sources: aider.chat/docs and histories in public repositories; 2026-11-21.
 """
 
 from __future__ import annotations
@@ -27,9 +26,9 @@ START = "# aider chat started at "
 APPLIED = "Applied edit to "
 MODEL = re.compile(r"(?:Main m|M)odel: (\S+)")
 SPOKEN_COMMANDS = ("/ask ", "/code ", "/architect ", "/chat-mode ")
-"""Commands whose argument is a prompt; other commands are none."""
+"""Commands whose argument is a prompt; other commands are not prompts."""
 QUESTION = "(Y)es/(N)o"
-"""In a line that holds the program's question and a one-word answer to it."""
+"""Marks a line with the program's question and a one-word answer."""
 THOUGHTS = (
     re.compile(r"<thinking-content-(\w+)>.*?(?:</thinking-content-\1>|\Z)", re.DOTALL),
     re.compile(r"-*\n?► \*\*THINKING\*\*.*?► \*\*ANSWER\*\*\n?", re.DOTALL),
@@ -44,13 +43,13 @@ BLOCK = re.compile(
 
 
 def find(host: Adapter, home: str) -> list[str]:
-    """The history of what was asked at home; the others lie in projects."""
+    """Return the history of chats in the home folder; other histories are in projects."""
     path = os.path.join(home, HISTORY)
     return [path] if os.path.exists(path) else []
 
 
 def read(host: Adapter, path: str, new_id: Callable[[], str]) -> Iterator[Event]:
-    """Events of all sessions in a history. Raises OSError or HostConfigError."""
+    """Yield events of all sessions in a history. Raises OSError or HostConfigError."""
     folder = os.path.dirname(os.path.abspath(path))
     for part in f"\n{read_text(path)}".split(f"\n{START}")[1:]:
         began, _, text = part.partition("\n")
@@ -74,10 +73,10 @@ class _Session:
     def __init__(self, telling: Retelling) -> None:
         self.telling = telling
         self.edits: dict[str, tuple[str, str]] = {}
-        """By file, what the last reply would replace and by what."""
+        """For each file, the text that the last reply would replace, and its replacement."""
 
     def read(self, lines: list[str]) -> Iterator[Event]:
-        """The events of a session's lines."""
+        """Yield the events of a session's lines."""
         run: list[str] = []
         speaker = ""
         for line in lines:
@@ -112,7 +111,7 @@ class _Session:
 
 
 def _asked(run: list[str]) -> str:
-    """A person's words; empty for a command that is none."""
+    """Return a person's words; empty for a command without a prompt."""
     lines = (line.removeprefix("####").strip() for line in run)
     text = "\n".join(line for line in lines if QUESTION not in line).strip()
     if text.startswith(SPOKEN_COMMANDS):

@@ -1,7 +1,7 @@
-"""Amp: a plug-in file of ours in its own language, MCP server, rules.
+"""Amp: a plug-in file of ours in TypeScript, MCP server, rules.
 
-The plug-in answers at a turn's start, and adds to a tool's result; Amp tells neither of a compaction nor of a session's
-end, and keeps its threads on its server.
+The plug-in answers at a turn's start, and adds to a tool's result. Amp reports neither compactions nor a session's end,
+and keeps its threads on its server.
 
 Sources: the Amp CLI of November 2026 (`amp plugins show-docs`, `amp mcp add` run); 2026-11-21. The plug-in was run with
 a stand-in for Amp's interface, not in Amp.
@@ -30,7 +30,7 @@ FAILED = ("error", "failed")
 
 
 def make(options: Mapping[str, str]) -> Host:
-    """The adapter; it has no options."""
+    """Return the adapter; it has no options."""
     return Amp()
 
 
@@ -64,7 +64,7 @@ class Amp(Adapter):
         )
 
     def translate(self, payload: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The payload with Claude Code's names of tools and their arguments, and a failure as one."""
+        """Return the payload with Claude Code's names of tools and arguments; a failed call becomes a failure."""
         translated = dict(fields_of(payload))
         tool = text_of(translated.get("tool_name"))
         translated["tool_name"] = TOOLS.get(tool, tool)
@@ -78,11 +78,11 @@ class Amp(Adapter):
         return translated
 
     def render(self, call: HookCall, briefing: Briefing) -> str:
-        """What the plug-in reads."""
+        """Return what the plug-in reads."""
         return render_context(briefing)
 
     def plan_install(self, scope: str, folder: str, home: str, command: Sequence[str]) -> InstallPlan:
-        """The plug-in, a file of our own, and the server in the user's settings."""
+        """Return the plug-in, a file of our own, and the server in the user's settings."""
         from holdfast.hosts._shared.plugin import plugin_file
         from holdfast.hosts._shared.programs import server_edit
         from holdfast.ports.host import InstallPlan

@@ -1,6 +1,6 @@
-"""Amp's threads to events: the files that builds before April 2026 left in `~/.local/share/amp/threads`, and what
-`amp threads export` writes.
+"""Turns Amp's threads into events.
 
+Builds before April 2026 kept them as files in `~/.local/share/amp/threads`; `amp threads export` writes the same form.
 Source: others' readers of both; 2026-11-21. Not run here.
 """
 
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 
 
 def find(host: Adapter, home: str) -> list[str]:
-    """Threads that are kept in files."""
+    """Return the threads that are kept in files."""
     return find_files(os.path.join(home, ".local", "share", "amp", "threads"), (".json",))
 
 
 def read(host: Adapter, path: str, new_id: Callable[[], str]) -> Iterator[Event]:
-    """Events of a thread. Raises OSError or HostConfigError."""
+    """Yield events of a thread. Raises OSError or HostConfigError."""
     thread = fields_of(read_json(path))
     telling = Retelling(host, text_of(thread.get("id")) or os.path.basename(path).removesuffix(".json"), new_id)
     trees = fields_of(fields_of(thread.get("env")).get("initial")).get("trees")

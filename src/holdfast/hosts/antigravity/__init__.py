@@ -1,8 +1,8 @@
 """Google Antigravity, IDE and `agy`: hooks before each call of the model, MCP server, rules.
 
-A payload does not name its hook: what it holds tells. The first call of a turn stands for the prompt, whose words are
-in the transcript; what we answer is a step that lasts for that turn. Commands are split at blanks, whatever the quotes,
-so hooks are left out where our program's path has one.
+A payload does not name its hook; its content shows which one it is. The first call of a turn stands for the prompt,
+whose words are in the transcript; our answer is a step that lasts for that turn. Commands are split at blanks, even in
+quotes, so no hooks are set up if our program's path has a blank.
 
 Sources: several independent adapters verified on agy 1.2, the documentation's mirror; 2026-11-21. Not run here.
 """
@@ -34,7 +34,7 @@ TAIL = 65_536
 
 
 def make(options: Mapping[str, str]) -> Host:
-    """The adapter; it has no options."""
+    """Return the adapter; it has no options."""
     return Antigravity()
 
 
@@ -74,7 +74,7 @@ class Antigravity(Adapter):
         )
 
     def translate(self, payload: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The payload in Claude Code's shape, its hook told by what it holds."""
+        """Return the payload in Claude Code's shape; its content shows which hook it is."""
         fields = fields_of(payload)
         translated: dict[str, Any] = {
             "session_id": fields.get("conversationId"),
@@ -96,7 +96,7 @@ class Antigravity(Adapter):
         return translated | {"hook_event_name": "PostToolUseFailure" if error else "PostToolUse", "error": error}
 
     def render(self, call: HookCall, briefing: Briefing) -> str:
-        """A step for this turn, or an empty object."""
+        """Return a step for this turn, or an empty object."""
         if not briefing.text or call.name != "UserPromptSubmit":
             return "{}"
         from holdfast.lean.texts import dumps
@@ -104,7 +104,7 @@ class Antigravity(Adapter):
         return dumps({"injectSteps": [{"ephemeralMessage": within_limit(briefing.text)}]})
 
     def plan_install(self, scope: str, folder: str, home: str, command: Sequence[str]) -> InstallPlan:
-        """The edits of the user's files; the server also where an older build looks for it."""
+        """Return the edits of the user's files; the server also where an older build looks for it."""
         from holdfast.hosts._shared.programs import server_edit
         from holdfast.ports.host import InstallPlan
 
@@ -124,7 +124,9 @@ def _hooks(file: str, command: Sequence[str], host: str) -> tuple[list[Edit], tu
 
     words = launcher_words(command, host)
     if any(" " in word for word in words):
-        return [], ("Antigravity splits commands at blanks, and our program's path has one: no hooks were set up.",)
+        return [], (
+            "Antigravity splits commands at blanks, and the path of Holdfast's program has one: no hooks were set up.",
+        )
     handler = {"type": "command", "command": " ".join(words), "timeout": 10}
     value = {
         "enabled": True,
@@ -140,7 +142,7 @@ def _has_servers(root: str, name: str) -> bool:
 
 
 def _last_prompt(path: str) -> str:
-    """The user's last words in a transcript."""
+    """Return the user's last words in a transcript."""
     from holdfast.errors import InvalidValueError
     from holdfast.lean.texts import loads
 

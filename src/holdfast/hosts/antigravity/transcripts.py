@@ -1,8 +1,8 @@
-"""Antigravity's transcripts to events: `brain/<conversation>/.system_generated/logs/transcript.jsonl`, IDE and `agy`.
+"""Turns Antigravity's transcripts into events: `brain/<conversation>/.system_generated/logs/transcript.jsonl`.
 
-What calls did stands in the steps behind the one that called, in order; a call's arguments are JSON texts of their own.
-
-Sources: several independent readers, verified by them on agy 1.2; 2026-11-21. Not run here.
+The IDE and `agy` write the same form. The results of calls are in the steps after the calling step, in order; a call's
+arguments are separate JSON texts. Sources: several independent readers, verified by them on agy 1.2; 2026-11-21. Not
+run here.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ CODE = re.compile(r"exit code:? (\d{1,5})\b", re.IGNORECASE)
 
 
 def find(host: Adapter, home: str) -> list[str]:
-    """Transcripts of both."""
+    """Return the transcripts of both."""
     root = os.path.join(home, ".gemini")
     folders = (os.path.join(root, name, "brain") for name in ("antigravity", "antigravity-cli"))
     return [path for folder in folders for path in find_files(folder, ("/logs/transcript.jsonl",))]
 
 
 def read(host: Adapter, path: str, new_id: Callable[[], str]) -> Iterator[Event]:
-    """Events of a conversation. Raises OSError."""
+    """Yield events of a conversation. Raises OSError."""
     plain = path.replace(os.sep, "/")
     session = plain.partition("/brain/")[2].partition("/")[0] or os.path.basename(os.path.dirname(path))
     telling = Retelling(host, session, new_id, lambda call: _judged(call, host.translate))
@@ -51,7 +51,7 @@ def read(host: Adapter, path: str, new_id: Callable[[], str]) -> Iterator[Event]
 def _judged(
     payload: Mapping[str, Any], translate: Callable[[Mapping[str, Any]], Mapping[str, Any]]
 ) -> Mapping[str, Any]:
-    """The call by Claude Code's names; hooks tell no output, so that is put back."""
+    """Return the call by Claude Code's names, with its output, which hooks do not get."""
     call = {"name": payload["tool_name"], "args": payload["tool_input"]}
     return {**translate({"toolCall": call, "error": payload["error"]}), "tool_response": payload["tool_response"]}
 
@@ -74,7 +74,7 @@ def _step(telling: Retelling, entry: Mapping[str, Any], waiting: list[str], numb
 
 
 def _answered(telling: Retelling, use: str, entry: Mapping[str, Any], output: str) -> Iterator[Event]:
-    """Hooks are given no id of a call, so its key rests on the minute here too."""
+    """Yield the events of a result. Hooks get no id of a call, so its key rests on the minute here too."""
     tool, arguments = telling.take(use)
     code = CODE.search(output[:400])
     error = failure(int(code[1]), output) if code else ""
@@ -98,7 +98,7 @@ def _plain(value: object) -> object:
 
 
 def _folder(root: str, session: str) -> str:
-    """The conversation's folder, from what the IDE or the command line keeps about conversations."""
+    """Return the conversation's folder, from what the IDE or the command line stores about conversations."""
     about = fields_of(try_json(os.path.join(root, "cache", "conversation_metadata.json")).get(session))
     folders = about.get("WorkspaceURIs") or about.get("workspaceUris")
     if isinstance(folders, list) and folders:

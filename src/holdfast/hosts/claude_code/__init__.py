@@ -1,6 +1,6 @@
 """Claude Code: its hook payloads, its transcripts on disk, and where our hooks and MCP server are registered.
 
-Lean when imported: a hook pays for the shared payload reader alone; the rest is loaded when asked for.
+Lean when imported: a hook loads only the shared payload reader; the rest is loaded on use.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def make(options: Mapping[str, str]) -> Host:
-    """The adapter. Option `config_dir`: the folder Claude Code was told to use instead of `~/.claude`."""
+    """Return the adapter. Option `config_dir`: the folder that Claude Code uses instead of `~/.claude`."""
     return ClaudeCode(options.get("config_dir", ""))
 
 
@@ -34,19 +34,19 @@ class ClaudeCode(Adapter):
         return PROFILE
 
     def find_transcripts(self, home: str) -> Sequence[str]:
-        """Absolute paths of the sessions' transcripts, least recently written first; without sub-agents' own files."""
+        """Return absolute paths of transcripts, least recently written first, without sub-agents' files."""
         from holdfast.hosts.claude_code.transcripts import find_transcripts
 
         return find_transcripts(home, self._config_dir)
 
     def parse_transcript(self, lines: Iterable[str], session: str, new_id: Callable[[], str]) -> Iterator[Event]:
-        """Events of a transcript's lines, with the keys the hooks give to the same things."""
+        """Return the events of a transcript's lines, with the same keys as the hooks use."""
         from holdfast.hosts.claude_code.transcripts import parse_transcript
 
         return parse_transcript(self.name, lines, session, new_id)
 
     def plan_install(self, scope: str, folder: str, home: str, command: Sequence[str]) -> InstallPlan:
-        """The edits for scope `user` or `project`. Raises InvalidValueError for another scope."""
+        """Return the edits for scope `user` or `project`. Raises InvalidValueError for another scope."""
         from holdfast.hosts.claude_code.install import plan_install
 
         return plan_install(self.name, scope, folder, home, command, self._config_dir)

@@ -1,9 +1,9 @@
-"""Where our hooks and MCP server are registered in Claude Code's files, as data; a surface applies it.
+"""Describes, as data, the registration of our hooks and MCP server in Claude Code's files; a surface applies it.
 
 Scope `user` serves every project of the user: `settings.json` and `.claude.json` of the configuration folder. Scope
 `project` serves one work tree of one person: `.claude/settings.local.json`, which is not shared, and the project's
-private entry in `.claude.json`. The files a team commits are never touched: our commands name a file
-on one machine by its absolute path, because a version manager's shim costs every hook hundreds of milliseconds.
+private entry in `.claude.json`. Files that a team commits are never changed: our commands name a file on one machine by
+its absolute path, because a version manager's shim costs every hook hundreds of milliseconds.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ HOOKS: tuple[tuple[str, str, dict[str, Any]], ...] = (
 )
 """Hook, matcher and handler keys; timeouts are seconds.
 
-`async` only where nothing is delivered and more is sure to follow: a headless run ends at once after Stop and kills
-what still runs in the background (seen with 2.1.329). SessionEnd states no timeout: one would stretch the 1.5 s that
-Claude Code waits when it is closed.
+`async` only if nothing is delivered and more events are sure to follow: a headless run ends at once after Stop and
+kills what still runs in the background (seen with 2.1.329). SessionEnd states no timeout: one would extend the 1.5 s
+that Claude Code waits when it is closed.
 """
 
 PROFILE = HostProfile(
     title="Claude Code",
     headless=Headless(
         program="claude",
-        # Its own system prompt is four times as long as a digest, and is about tools that are switched off here.
+        # Claude Code's own system prompt is four times as long as a digest, and describes tools that are disabled here.
         arguments=(
             "-p",
             "--output-format",
@@ -107,7 +107,7 @@ PROFILE = HostProfile(
 def plan_install(
     host: str, scope: str, folder: str, home: str, command: Sequence[str], config_dir: str = ""
 ) -> InstallPlan:
-    """The edits for a scope. `command` is the interpreter and the package's folder, both absolute."""
+    """Return the edits for a scope. `command`: the interpreter, the package's folder and the launcher, all absolute."""
     check_scope(host, scope, ("user", "project"))
     root = config_dir or os.path.join(home, ".claude")
     state = os.path.join(config_dir, ".claude.json") if config_dir else os.path.join(home, ".claude.json")

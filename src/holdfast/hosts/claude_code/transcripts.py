@@ -1,7 +1,7 @@
-"""Claude Code's transcripts on disk to events: leniently, one line at a time, in bounded memory.
+"""Turns Claude Code's transcripts on disk into events: leniently, one line at a time, in bounded memory.
 
-Every line is a JSON object of its own. A message of the agent may be spread over several lines with one
-`message.id`; its texts are put together again, because the Stop hook tells them as one.
+Every line is a JSON object. A message of the agent may be spread over several lines with one `message.id`; its texts
+are joined again, because the Stop hook reports them as one.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ if TYPE_CHECKING:
     from holdfast.domain.event import Event
 
 TOLD_BY = frozenset({"user", "assistant", "attachment", "system"})
-"""Types of lines that may hold something; the others are the host's own book-keeping."""
+"""Types of lines that may hold an event; the others are the host's own book-keeping."""
 
 SKIPPED = ("isMeta", "isSidechain", "isVisibleInTranscriptOnly", "isApiErrorMessage")
-"""Marks of lines that neither a person nor the session's own agent said; a compaction's summary is read anyway."""
+"""Marks of lines that neither a person nor the session's own agent said. A compaction's summary is read anyway."""
 
 PENDING_LIMIT = 1_000
 """Calls without a result that are remembered; an older one was interrupted and never answered."""
 
 REFUSED = "User rejected tool use"
-"""The host's mark, beside the text of a result, of a call that the user refused. The result of a call that failed has
+"""The host's mark, beside the text of a result, of a call that the user refused. The result of a failed call has
 `Error: ` and the tool's own text there, so no tool can write the mark."""
 
 DENIED_BY_USER = "user-rejected"
@@ -55,16 +55,16 @@ HOSTS_OWN_ERRORS = frozenset({
 """Tools that run inside the host: their errors begin with the host's own words, so none repeats those of a refusal."""
 
 EXIT_CODE_FIRST = (2, 0, 76)
-"""Version from which, as recorded, every error of a command begins with its exit code or the host's own words. What a
-command prints follows behind, so an error that begins with the words of a refusal is one."""
+"""Version from which, in recordings, every error of a command begins with its exit code or the host's own words. A
+command's output comes after that, so an error that begins with the words of a refusal is a refusal."""
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def find_transcripts(home: str, config_dir: str = "") -> list[str]:
-    """Transcripts under the configuration folder's `projects`, least recently written first.
+    """Return transcripts under the configuration folder's `projects`, least recently written first.
 
-    Files of sub-agents are left out: what they did came back to the session as a result.
+    Files of sub-agents are left out: their work came back to the session as a result.
     """
     root = os.path.join(config_dir or os.path.join(home, ".claude"), "projects")
     paths = []
@@ -75,7 +75,7 @@ def find_transcripts(home: str, config_dir: str = "") -> list[str]:
 
 
 def parse_transcript(host: str, lines: Iterable[str], session: str, new_id: Callable[[], str]) -> Iterator[Event]:
-    """Events of the lines, in their order; lines that are not whole JSON objects are skipped."""
+    """Yield the events of the lines, in order; lines that are not whole JSON objects are skipped."""
     reading = _Reading(Source(host, session, EPOCH, new_id))
     for line in lines:
         entry = _object(line)
@@ -85,7 +85,7 @@ def parse_transcript(host: str, lines: Iterable[str], session: str, new_id: Call
 
 
 class _Reading:
-    """What must be remembered between lines: open tool calls, the reply being put together, the session's stamp."""
+    """State between lines: open tool calls, the reply being joined, the session's stamp."""
 
     def __init__(self, source: Source) -> None:
         self.source = source
@@ -95,7 +95,7 @@ class _Reading:
         self.started = False
 
     def line(self, entry: Mapping[str, Any]) -> Iterator[Event]:
-        """The events that this line completes."""
+        """Yield the events that this line completes."""
         message = fields_of(entry.get("message"))
         kind = entry["type"]
         if kind != "assistant" or text_of(message.get("id")) != self.reply_id:
@@ -119,7 +119,7 @@ class _Reading:
             yield self.source.event("compaction", compaction_key(self.source.at))
 
     def flush_reply(self) -> Iterator[Event]:
-        """The reply put together so far, if there is one."""
+        """Yield the reply joined so far, if there is one."""
         if self.reply_texts:
             yield from said(self.source, "reply", "\n".join(self.reply_texts))
         self.reply_id, self.reply_texts = "", []
@@ -130,7 +130,7 @@ class _Reading:
         stamp["cwd"] = text_of(entry.get("cwd")) or stamp.get("cwd", "")
         branch = text_of(entry.get("gitBranch"))
         stamp["branch"] = "" if branch == "HEAD" else branch
-        with suppress(InvalidValueError):  # without a time of its own, that of the line before is the best guess
+        with suppress(InvalidValueError):  # without a time the previous line's is the best guess
             self.source.at = parse_instant(text_of(entry.get("timestamp")))
 
     def _assistant(self, message: Mapping[str, Any]) -> None:
@@ -159,7 +159,7 @@ class _Reading:
         use, result = text_of(block.get("tool_use_id")), entry.get("toolUseResult")
         tool, arguments = self.open_calls.pop(use, ("", {}))
         if not tool:
-            return  # its call is not in these lines: nothing to tell what it answers
+            return  # its call is not in these lines, so the subject of the result is unknown
         content = block.get("content")
         if block.get("is_error") is True and _is_refused(entry, tool, response_text(content)):
             yield from refusal(self.source, tool, arguments, response_text(content), use)
@@ -170,7 +170,7 @@ class _Reading:
             yield from call_finished(self.source, tool, arguments, response, use)
 
     def _attachment(self, attachment: Mapping[str, Any]) -> Iterator[Event]:
-        """Only what the user typed while the agent worked; all else is injected text, ours among it."""
+        """Yield only what the user typed while the agent worked; all else is injected text, ours included."""
         if attachment.get("type") == "queued_command" and attachment.get("commandMode", "prompt") == "prompt":
             yield from self._prompt(response_text(attachment.get("prompt")))
 
@@ -181,10 +181,10 @@ class _Reading:
 
 
 def _is_refused(entry: Mapping[str, Any], tool: str, content: str) -> bool:
-    """Whether the user refused the call, as far as the line tells in places that no tool writes to.
+    """Return whether the user refused the call, as far as the line shows in places that no tool writes to.
 
-    The host repeats an error beside the message with `Error: ` in front, and versions without a mark of their own do
-    the same with a refusal that has words. There the tool decides: what may stand at the beginning of its errors.
+    The host repeats an error beside the message with `Error: ` in front. Versions without a separate mark do the same
+    for a refusal with words. Then the tool decides, by what its errors may begin with.
     """
     result = entry.get("toolUseResult")
     if entry.get("toolDenialKind") == DENIED_BY_USER:
@@ -197,7 +197,7 @@ def _is_refused(entry: Mapping[str, Any], tool: str, content: str) -> bool:
 
 
 def _version(entry: Mapping[str, Any]) -> tuple[int, ...]:
-    """The host's version that wrote the line; empty when it does not say."""
+    """Return the version of the host that wrote the line; empty if unknown."""
     numbers = text_of(entry.get("version")).split("-")[0].split(".")
     return tuple(int(number) for number in numbers) if all(number.isdecimal() for number in numbers) else ()
 
@@ -209,7 +209,7 @@ def _object(line: str) -> Mapping[str, Any]:
     try:
         return fields_of(loads(text))
     except (InvalidValueError, RecursionError):
-        return {}  # half-written when the host was stopped
+        return {}  # half-written: the host was stopped
 
 
 def _blocks(message: Mapping[str, Any]) -> list[Mapping[str, Any]]:

@@ -1,8 +1,8 @@
 """Cline, command line and VS Code extension: a plug-in folder of ours, MCP server, path-scoped rules.
 
-The plug-in is the channel that reaches the model: a rule at a session's start, context on a prompt and around a tool.
-Its server entry needs a time limit, or Cline waits 3 s for a server and then speaks another framing. A running Cline
-keeps the old plug-in until its hub is restarted.
+Only the plug-in reaches the model: a rule at a session's start, context on a prompt and around a tool. Its server entry
+needs a time limit; otherwise Cline waits 3 s for a server and then switches to another framing. A running Cline keeps
+the old plug-in until its hub is restarted.
 
 Sources: Cline CLI 3.0.65 run, the types of @cline/shared 0.0.86; 2026-11-21.
 """
@@ -36,7 +36,7 @@ SEARCH, MIDDLE, REPLACE = "------- SEARCH\n", "\n=======\n", "\n+++++++ REPLACE"
 
 
 def make(options: Mapping[str, str]) -> Host:
-    """The adapter; it has no options."""
+    """Return the adapter; it has no options."""
     return Cline()
 
 
@@ -81,12 +81,12 @@ class Cline(Adapter):
         )
 
     def translate(self, payload: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The payload with Claude Code's names of tools and their arguments, and a failure as one."""
+        """Return the payload with Claude Code's names of tools and arguments; a failed call becomes a failure."""
         translated = dict(fields_of(payload))
         tool = text_of(translated.get("tool_name"))
         translated["tool_name"] = TOOLS.get(tool, tool)
         translated["tool_input"] = _arguments(with_usual_fields(fields_of(translated.get("tool_input"))))
-        # Cline puts the user's words into a tag of its own; what stands in any other tag is nobody's.
+        # Cline puts the user's words into its own tag; the author of text in any other tag is unknown.
         translated["prompt"] = persons_words(text_of(translated.get("prompt")))
         if translated.get("hook_event_name") == "PostToolUse":
             text, failed = outcome(translated.get("tool_response"))
@@ -97,11 +97,11 @@ class Cline(Adapter):
         return translated
 
     def render(self, call: HookCall, briefing: Briefing) -> str:
-        """What the plug-in reads."""
+        """Return what the plug-in reads."""
         return render_context(briefing)
 
     def plan_install(self, scope: str, folder: str, home: str, command: Sequence[str]) -> InstallPlan:
-        """The plug-in's two files, and the server in the user's settings."""
+        """Return the plug-in's two files, and the server in the user's settings."""
         import json
 
         from holdfast._version import __version__
@@ -131,10 +131,11 @@ class Cline(Adapter):
 
 
 def outcome(response: object) -> tuple[str, bool]:
-    """A tool's text and whether it failed.
+    """Return a tool's text and whether it failed.
 
-    Built-in tools give `{query, result, error, success}`, some a list of it, one for each command or file; a command's
-    code stands before its output. MCP tools give `content` and `isError`. In hooks it is the field `output`.
+    Built-in tools return `{query, result, error, success}`, some a list of it, one for each command or file; a
+    command's exit code precedes its output. MCP tools return `content` and `isError`. Hooks get it in the field
+    `output`.
     """
     about = fields_of(response)
     answer = about.get("output", response)
@@ -152,7 +153,7 @@ def outcome(response: object) -> tuple[str, bool]:
 
 
 def _arguments(arguments: dict[str, Any]) -> dict[str, Any]:
-    """The arguments with the pairs of a `diff` in its own form, and one text of several commands."""
+    """Return the arguments with the texts of a `diff` as old and new string, and several commands as one text."""
     if isinstance(arguments.get("commands"), list):
         arguments["command"] = " && ".join(map(text_of, arguments["commands"]))
     if isinstance(arguments.get("files"), list) and arguments["files"]:

@@ -1,4 +1,4 @@
-"""Cline's sessions (`~/.cline/data/sessions`) and the tasks of its older versions to events.
+"""Turns Cline's sessions (`~/.cline/data/sessions`) and the tasks of its older versions into events.
 
 Sources: Cline CLI 3.0.65 run; the public repository cline/cline for tasks; 2026-11-21.
 """
@@ -27,7 +27,7 @@ MESSAGES = ".messages.json"
 
 
 def find(host: Adapter, home: str) -> list[str]:
-    """Sessions and tasks."""
+    """Return sessions and tasks."""
     own = os.path.join(home, ".cline", "data")
     folders = [os.path.join(own, "tasks"), *task_folders(home, "saoudrizwan.claude-dev")]
     tasks = [path for folder in folders for path in find_files(folder, (f"/{HISTORY}",))]
@@ -38,7 +38,7 @@ def find(host: Adapter, home: str) -> list[str]:
 
 
 def read(host: Adapter, path: str, new_id: Callable[[], str]) -> Iterator[Event]:
-    """Events of a session or a task. Raises OSError, or HostConfigError for a huge file."""
+    """Yield events of a session or a task. Raises OSError, or HostConfigError for a huge file."""
     if os.path.basename(path) == SHOWN:
         history = os.path.join(os.path.dirname(path), HISTORY)
         yield from read_task(host, history, new_id) if os.path.isfile(history) else read_shown(host, path, new_id)
@@ -62,7 +62,7 @@ def read(host: Adapter, path: str, new_id: Callable[[], str]) -> Iterator[Event]
 
 
 def _judged(block: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A result block in Anthropic's shape: its text, and whether it is a failure."""
+    """Return a result block in Anthropic's shape: its text, and whether it is a failure."""
     if block.get("type") != "tool_result":
         return block
     text, failed = outcome(block.get("content"))

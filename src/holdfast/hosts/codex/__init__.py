@@ -1,7 +1,7 @@
 """OpenAI Codex (CLI, IDE extension and app share one configuration): hooks, MCP server, rules.
 
-Its hooks are in Claude Code's shape; edits are one `apply_patch` with the patch's text. Any key it does not know makes
-it drop a hook's whole answer. It reads files through the shell, so there is no moment before a read.
+Its hooks have Claude Code's shape; edits are one `apply_patch` with the patch's text. An unknown key makes Codex drop a
+hook's whole answer. It reads files through the shell, so there is no moment before a read.
 
 Sources: codex-cli 0.169.0 run with a mock model, its app-server's types, developers.openai.com/codex/hooks; 2026-11-21.
 """
@@ -42,7 +42,7 @@ ROLLOUT_TAIL = 256 * 1024
 
 
 def make(options: Mapping[str, str]) -> Host:
-    """The adapter. Option `config_dir`: what CODEX_HOME names instead of `~/.codex`."""
+    """Return the adapter. Option `config_dir`: the value of CODEX_HOME, instead of `~/.codex`."""
     return Codex(options.get("config_dir", ""))
 
 
@@ -91,20 +91,20 @@ class Codex(Adapter):
             rules=(RulesTarget(file="AGENTS.md", limit_chars=32 * 1024),),
             marks=HostMarks(folder="CODEX_HOME", is_unmarked=True),
             context_file="AGENTS.md",
-            # Codex 0.169.0 has keys of its own for Windows, which others pass over (Claude Code 2.1.330 does).
+            # Codex 0.169.0 has separate keys for Windows, which other hosts ignore (Claude Code 2.1.330 does).
             package=HostPackage(layout="plugin", manifest=".codex-plugin/plugin.json", hooks=HOOKS, hook_host="codex"),
             notes=("Codex skips a hook until it is trusted: type /hooks in Codex and approve Holdfast's.",),
             sources=("developers.openai.com/codex/hooks, 2026-11-21",),
         )
 
     def approvals(self, home: str) -> Approvals:
-        """Codex runs approved hooks alone."""
+        """Return the approvals: Codex runs only approved hooks."""
         from holdfast.hosts.codex.approvals import CodexApprovals
 
         return CodexApprovals(self.root(home), home)
 
     def translate(self, payload: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The payload with a patch as a patch, and a command that failed as a failure."""
+        """Return the payload with a patch as a patch, and a failed command as a failure."""
         translated = dict(fields_of(payload))
         if translated.get("tool_name") == PATCH_TOOL:
             arguments = fields_of(translated.get("tool_input"))
@@ -114,11 +114,11 @@ class Codex(Adapter):
         return translated
 
     def render(self, call: HookCall, briefing: Briefing) -> str:
-        """The hook's stdout: nothing but the one object that Codex's closed schema knows."""
+        """Return the hook's stdout: only the object that Codex's closed schema knows."""
         return render_nested(call, briefing, TAKES_CONTEXT)
 
     def plan_install(self, scope: str, folder: str, home: str, command: Sequence[str]) -> InstallPlan:
-        """The edits for the user: `hooks.json` and a table of `config.toml`."""
+        """Return the edits for the user: `hooks.json` and a table of `config.toml`."""
         from holdfast.hosts._shared.programs import hook_command, hook_edit, server_edit
         from holdfast.ports.host import InstallPlan
 
@@ -133,10 +133,10 @@ class Codex(Adapter):
 
 
 def _finished(payload: Mapping[str, Any], response: str) -> dict[str, Any]:
-    """A command's outcome: from the head that some responses have, else from the rollout, which has it by then.
+    """Return a command's outcome, from the head of the response or else from the rollout, which has it by then.
 
-    The response of `exec_command` is the bare output. Where the rollout does not tell either, the code is unknown; the
-    end of the turn looks again.
+    The response of `exec_command` is the bare output. If the rollout has no code either, it is unknown; the end of the
+    turn looks again.
     """
     head, _, rest = response.partition("\n")
     if head.startswith("Exit code: "):
@@ -153,12 +153,12 @@ def _finished(payload: Mapping[str, Any], response: str) -> dict[str, Any]:
 
 
 def _code_in_rollout(path: str, use: str) -> str:
-    """The exit code of that call in the rollout's last lines; empty where it is not told.
+    """Return the exit code of that call from the rollout's last lines; empty if it is not there.
 
-    The key's quotes are escaped inside of any output, so `"exit_code":` is only ever the item's own.
+    Quotes are escaped inside any output, so `"exit_code":` is always the item's own key.
     """
     try:
-        if not use or not os.path.isfile(path):  # opening a pipe would wait for its writer
+        if not use or not os.path.isfile(path):  # a pipe's opening would wait for its writer
             return ""
         with open(path, "rb") as stream:
             stream.seek(max(0, os.fstat(stream.fileno()).st_size - ROLLOUT_TAIL))

@@ -1,7 +1,7 @@
-"""Codex's approvals of hooks: it skips one, without a word, until its user has approved that very command.
+"""Reads and plans Codex's approvals of hooks: Codex silently skips a hook until its user has approved that command.
 
-Codex itself tells a hook's digest and state (`hooks/list` of its app-server). An approval is a table of its
-configuration that holds the digest; it is written only when the user asked for it.
+Codex itself reports a hook's digest and state (`hooks/list` of its app-server). An approval is a table of its
+configuration with the digest; it is written only if the user asked for it.
 """
 
 from __future__ import annotations
@@ -34,7 +34,10 @@ class CodexApprovals:
         self._folder, self._home = folder, home
 
     def find(self) -> list[HookApproval]:
-        """Our hooks in the user's file, asked of Codex. Raises HostConfigError when it is not there or is silent."""
+        """Return our hooks in the user's file, as Codex reports them.
+
+        Raises HostConfigError if Codex is missing or does not answer.
+        """
         program = shutil.which("codex")
         if program is None:
             raise HostConfigError("codex is not on the PATH", hint=f"{BY_HAND} and approve Holdfast's")
@@ -48,7 +51,7 @@ class CodexApprovals:
         ]
 
     def plan(self, hooks: Sequence[HookApproval]) -> list[ConfigEdit]:
-        """The edits that approve these hooks, as Codex writes them when its user does."""
+        """Return the edits that approve these hooks, in the form that Codex itself writes."""
         file = os.path.join(self._folder, "config.toml")
         path = ("hooks", "state")
         return [
@@ -58,7 +61,7 @@ class CodexApprovals:
 
 
 def _ask(command: Sequence[str], folder: str) -> dict[str, Any]:
-    """The answer to `hooks/list`."""
+    """Return the answer to `hooks/list`."""
     try:
         server = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True

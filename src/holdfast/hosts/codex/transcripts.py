@@ -1,10 +1,9 @@
-"""Codex's rollouts to events: `sessions/YYYY/MM/DD/rollout-*.jsonl` and `archived_sessions`.
+"""Turns Codex's rollouts into events: `sessions/YYYY/MM/DD/rollout-*.jsonl` and `archived_sessions`.
 
-A line is `{timestamp, type, payload}`; older files hold the payload of `response_item` bare. What was said and called
-stands in `response_item`; what a script called, in `event_msg` alone. Compressed rollouts (`.zst`) are read where
-Python can (3.14, or the package `zstandard`).
-
-Sources: rollouts of codex 0.120 to 0.147 in public repositories, codex-cli 0.169.0 run; 2026-11-21.
+A line is `{timestamp, type, payload}`; older files have the payload of `response_item` without it. Words and calls are
+in `response_item`; calls of a script are only in `event_msg`. Compressed rollouts (`.zst`) are read if Python can
+(3.14, or the package `zstandard`). Sources: rollouts of codex 0.120 to 0.147 in public repositories, codex-cli 0.169.0
+run; 2026-11-21.
 """
 
 from __future__ import annotations
@@ -32,19 +31,19 @@ SHELLS = frozenset({"exec_command", "shell", "shell_command", "local_shell", "co
 OWN_TEXT = "hooks.additional_context"
 PATCH_HEAD = "*** Begin Patch"
 SCRIPTED = re.compile(r'\bcmd"?\s*:\s*("(?:[^"\\\n]|\\.)*")')
-"""A command in a script that calls tools: `tools.exec_command({cmd: "..."})`. What they ended with is not told."""
+"""A command in a script that calls tools: `tools.exec_command({cmd: "..."})`. Its outcome is not reported."""
 RUNNING = "Process running with session ID "
 
 
 def find(host: Codex, home: str) -> list[str]:
-    """Rollouts, live and archived."""
+    """Return rollouts, live and archived."""
     root = host.root(home)
     folders = (os.path.join(root, name) for name in ("sessions", "archived_sessions"))
     return oldest_first(path for folder in folders for path in find_files(folder, (".jsonl", ".jsonl.zst")))
 
 
 def parse(host: Codex, lines: Iterable[str], session: str, new_id: Callable[[], str]) -> Iterator[Event]:
-    """Events of a rollout's lines. Raises HostConfigError for a compressed one that this Python cannot unpack."""
+    """Yield events of a rollout's lines. Raises HostConfigError for a compressed one that this Python cannot unpack."""
     path = getattr(lines, "path", "")
     if path.endswith(".zst"):
         lines = unpacked_lines(path)
@@ -54,19 +53,19 @@ def parse(host: Codex, lines: Iterable[str], session: str, new_id: Callable[[], 
 
 
 class _Rollout:
-    """What must be remembered between lines."""
+    """Reads a rollout's lines; keeps what later lines need."""
 
     def __init__(self, telling: Retelling) -> None:
         self.telling = telling
         self.silent = False
         """A sub-agent's rollout: its results came back to the session that started it."""
         self.calls: set[str] = set()
-        """Calls that `response_item` lines told of, so that `event_msg` lines need not."""
+        """Calls that `response_item` lines reported, so that `event_msg` lines for them are skipped."""
         self.running: dict[str, str] = {}
-        """The command behind each shell that goes on in the background."""
+        """The command of each shell that runs on in the background."""
 
     def line(self, entry: Mapping[str, Any]) -> Iterator[Event]:
-        """The events that this line completes."""
+        """Yield the events that this line completes."""
         kind, payload = text_of(entry.get("type")), fields_of(entry.get("payload"))
         self.telling.stand(at=instant(entry.get("timestamp")))
         if kind in ("session_meta", "turn_context"):
@@ -114,7 +113,7 @@ class _Rollout:
                 yield from self.telling.prompt(text)
 
     def _called(self, item: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
-        """The call by Claude Code's names."""
+        """Return the call by Claude Code's names."""
         name = text_of(item.get("name")) or "local_shell"
         arguments = _arguments(item)
         if name == PATCH_TOOL:
@@ -124,7 +123,7 @@ class _Rollout:
         if name == "exec" and (commands := SCRIPTED.findall(text_of(arguments.get("input")))):
             return "Bash", {"command": "\n".join(text_of(_json(command)) for command in commands)}
         if name not in SHELLS:
-            server = text_of(item.get("namespace"))  # of an MCP tool, whose name is told bare
+            server = text_of(item.get("namespace"))  # set for an MCP tool, whose name comes without its server
             return (f"{server}__{name}" if server else name), arguments
         command = _command(arguments)
         if PATCH_HEAD in command:
@@ -146,7 +145,7 @@ class _Rollout:
         yield from self.telling.close(use, response, error)
 
     def _message(self, payload: Mapping[str, Any]) -> Iterator[Event]:
-        """Edits and commands that no call told of: those that a script made."""
+        """Yield edits and commands that a script made, which no call reported."""
         item = fields_of(payload.get("item")) or payload
         use = text_of(item.get("call_id")) or text_of(item.get("id"))
         kind = text_of(item.get("type"))
@@ -175,7 +174,7 @@ def _arguments(item: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _command(arguments: Mapping[str, Any]) -> str:
-    """The command as a person would type it: of `bash -lc "..."` what the shell was given."""
+    """Return the command as a person would type it: the argument of `bash -lc "..."`."""
     command = arguments.get("cmd") or arguments.get("command")
     if isinstance(command, list):
         words = [text_of(word) for word in command]
@@ -184,7 +183,7 @@ def _command(arguments: Mapping[str, Any]) -> str:
 
 
 def _outcome(output: object) -> tuple[int | None, str]:
-    """The exit code, where it is told, and the output without the lines about it."""
+    """Return the exit code, if reported, and the output without the lines about it."""
     text = response_text(output) if isinstance(output, list) else text_of(output)
     if text.startswith("{"):
         fields = fields_of(_json(text))
@@ -207,7 +206,7 @@ def _json(text: str) -> Any:
 
 
 def _texts(change: Mapping[str, Any]) -> dict[str, str]:
-    """What a file lost and gained."""
+    """Return what a file lost and gained."""
     diff = text_of(change.get("unified_diff"))
     if not diff:
         gone = change.get("type") == "delete"

@@ -1,7 +1,7 @@
 """Continue (VS Code, JetBrains, `cn`): our MCP server in the user's `config.yaml`, path-scoped rules; no active hooks.
 
-`cn` reads `config.yaml` alone; the extensions also read block files under `mcpServers/`, which serve where there is no
-`config.yaml` yet. `cn` carries an engine for Claude Code's hooks that nothing calls (1.5.47), so none are registered.
+`cn` reads only `config.yaml`; the extensions also read block files under `mcpServers/`, which are used if there is no
+`config.yaml` yet. `cn` has code for Claude Code's hooks that nothing calls (1.5.47), so none are registered.
 
 Sources: `cn` 1.5.47 run with a mock model, docs.continue.dev on MCP and rules; 2026-11-22.
 """
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def make(options: Mapping[str, str]) -> Host:
-    """The adapter. Option `config_dir`: what CONTINUE_GLOBAL_DIR names instead of `~/.continue`."""
+    """Return the adapter. Option `config_dir`: the value of CONTINUE_GLOBAL_DIR, instead of `~/.continue`."""
     return Continue(options.get("config_dir", ""))
 
 
@@ -61,7 +61,7 @@ class Continue(Adapter):
         )
 
     def plan_install(self, scope: str, folder: str, home: str, command: Sequence[str]) -> InstallPlan:
-        """The server in the user's `config.yaml`; without one, in a block file of our own (JSON is YAML, too)."""
+        """Return the server in the user's `config.yaml`, or else in a block file of our own (JSON is YAML too)."""
         import json
 
         check_scope(self.name, scope)

@@ -1,4 +1,4 @@
-"""Continue's sessions to events: `~/.continue/sessions/<id>.json`.
+"""Turns Continue's sessions into events: `~/.continue/sessions/<id>.json`.
 
 Source: Continue cn 1.5.47's bundle, sessions; 2026-11-21.
 """
@@ -31,13 +31,13 @@ TOOLS = {
 
 
 def find(host: Adapter, home: str) -> list[str]:
-    """Sessions, without their list."""
+    """Return sessions, without the file that lists them."""
     files = find_files(os.path.join(home, ".continue", "sessions"), (".json",))
     return [path for path in files if os.path.basename(path) != "sessions.json"]
 
 
 def read(host: Adapter, path: str, new_id: Callable[[], str]) -> Iterator[Event]:
-    """Events of a session, all at the time when its file was written. Raises OSError or HostConfigError."""
+    """Yield the events of a session, all with the time when its file was written. Raises OSError or HostConfigError."""
     fields = fields_of(read_json(path))
     session = text_of(fields.get("sessionId")) or os.path.basename(path).removesuffix(".json")
     telling = Retelling(host, session, new_id, _as_claude)

@@ -1,8 +1,8 @@
 """GitHub Copilot CLI, and Copilot's sessions in VS Code: hooks, MCP server, instructions.
 
-Hooks are registered by their names in capitals, which makes the payload Claude Code's but for the arguments of tools.
-Context goes at the top of the answer; before a tool in the nested form. An answer's error would deny the tool, so the
-hook always ends well. What it adds is limited to 10 KB an event, and dropped beyond.
+Hooks are registered by their capitalised names, which makes the payload Claude Code's except for the arguments of
+tools. Context is at the top of the answer; before a tool it is nested. An error would deny the tool, so the hook always
+ends successfully. Context over 10 KB an event is dropped.
 
 Sources: Copilot CLI 1.0.102 run with a mock model, docs.github.com's hooks reference; 2026-11-21.
 """
@@ -30,7 +30,7 @@ NESTED = frozenset({"PreToolUse"})
 CONTEXT_LIMIT = 9_000
 """Characters of a briefing that are handed over: whole lines."""
 TOOLS = {"bash": "Bash", "view": "Read", "create": "Write", "edit": "Edit", "grep": "Grep", "glob": "Glob"}
-"""Its own names of tools, which some versions send also to hooks in capitals."""
+"""Its own names of tools, which some versions send to capitalised hooks too."""
 HOOKS: tuple[tuple[str, str, int], ...] = (
     ("SessionStart", "", 10),
     ("UserPromptSubmit", "", 5),
@@ -46,7 +46,7 @@ HOOKS: tuple[tuple[str, str, int], ...] = (
 
 
 def make(options: Mapping[str, str]) -> Host:
-    """The adapter. Option `config_dir`: what COPILOT_HOME names instead of `~/.copilot`."""
+    """Return the adapter. Option `config_dir`: the value of COPILOT_HOME, instead of `~/.copilot`."""
     return CopilotCli(options.get("config_dir", ""))
 
 
@@ -95,7 +95,7 @@ class CopilotCli(Adapter):
                 RulesTarget(file="AGENTS.md"),
             ),
             reads=("CLAUDE.md", "GEMINI.md", ".claude/rules/*.md"),
-            notes=("Copilot's cloud agent reads neither: it takes hooks from .github/hooks only.",),
+            notes=("Copilot's cloud agent reads neither file: it takes hooks from .github/hooks only.",),
             marks=HostMarks(
                 started="COPILOT_CLI",
                 started_rank=1,
@@ -107,7 +107,7 @@ class CopilotCli(Adapter):
         )
 
     def translate(self, payload: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The payload with Claude Code's names of tools and their arguments."""
+        """Return the payload with Claude Code's names of tools and their arguments."""
         translated = dict(fields_of(payload))
         tool = text_of(translated.get("tool_name"))
         translated["tool_name"] = tool = TOOLS.get(tool, tool)
@@ -128,7 +128,7 @@ class CopilotCli(Adapter):
         return translated
 
     def render(self, call: HookCall, briefing: Briefing) -> str:
-        """The hook's stdout: `additionalContext` at the top, or nested where that is what counts."""
+        """Return the hook's stdout: `additionalContext` at the top, or nested before a tool."""
         if call.name in NESTED or not briefing.text or call.name not in TAKES_CONTEXT:
             return render_nested(call, briefing, NESTED)
         from holdfast.lean.texts import dumps
@@ -136,7 +136,7 @@ class CopilotCli(Adapter):
         return dumps({"additionalContext": within_limit(briefing.text, CONTEXT_LIMIT)})
 
     def plan_install(self, scope: str, folder: str, home: str, command: Sequence[str]) -> InstallPlan:
-        """A hooks file of our own, and the server in the user's file."""
+        """Return a hooks file of our own, and the server in the user's file."""
         from holdfast.hosts._shared.programs import OUR_MARKS, hook_command, server_edit
         from holdfast.ports.host import InstallPlan, OwnFile
 
@@ -149,7 +149,7 @@ class CopilotCli(Adapter):
 
 
 def _finished(tool: str, result: Mapping[str, Any], event: str) -> dict[str, Any]:
-    """The result in Claude Code's shape; a command's exit code stands in the last line of its text."""
+    """Return the result in Claude Code's shape; a command's exit code is in the last line of its text."""
     output = text_of(result.get("text_result_for_llm"))
     text, code = without_exit_line(output) if tool == "Bash" else (output, "")
     error = exited(code, text)

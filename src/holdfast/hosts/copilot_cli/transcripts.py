@@ -1,4 +1,4 @@
-"""Copilot CLI's sessions to events: `~/.copilot/session-state/<id>/events.jsonl`."""
+"""Turns Copilot CLI's sessions into events: `~/.copilot/session-state/<id>/events.jsonl`."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 
 def find(host: CopilotCli, home: str) -> list[str]:
-    """Sessions."""
+    """Return sessions."""
     root = host.root(home)
     return find_files(os.path.join(root, "session-state"), ("/events.jsonl",))
 
 
 def parse(host: CopilotCli, lines: Iterable[str], session: str, new_id: Callable[[], str]) -> Iterator[Event]:
-    """Events of a session's lines; without its first one, the session goes by its folder's name."""
+    """Return the events of a session's lines; without its first line, the session has its folder's name."""
     folder = os.path.basename(os.path.dirname(getattr(lines, "path", "")))
     return tell_events(Retelling(host, folder or session, new_id, as_hook(host.translate)), lines)

@@ -1,9 +1,9 @@
 """Cursor, the editor and `cursor-agent`: hooks, MCP server, path-scoped rules.
 
-The hooks file is read strictly: `version` and flat entries, none but known events. Context is promised at a session's
-start and after a tool; before a prompt and before a tool the shipped program takes it too, so it is offered there.
+The hooks file is read strictly: `version` and flat entries, only known events. The documentation promises context at a
+session's start and after a tool; the program also takes it before a prompt and before a tool, so it is sent there too.
 Output that is not JSON on a hook before a tool would block the tool. Cursor also runs the hooks of Claude Code's
-settings: those stay silent in Cursor.
+settings; those stay silent in Cursor.
 
 Sources: the bundle of @cursor/sdk 1.0.32, cursor.com/docs/hooks, measured reports of others; 2026-11-21. Not run here.
 """
@@ -31,7 +31,7 @@ EVENTS = {
     "postToolUse": "PostToolUse", "postToolUseFailure": "PostToolUseFailure", "afterFileEdit": "PostToolUse",
     "preCompact": "PreCompact", "afterAgentResponse": "SubagentStop", "stop": "Stop", "sessionEnd": "SessionEnd",
 }  # fmt: skip
-"""Its hooks in Claude Code's names. A reply is told apart from a turn's end, so it goes by a name that ends none."""
+"""Its hooks in Claude Code's names. A reply differs from a turn's end, so it has a name that ends no turn."""
 
 TOOLS = {"Shell": "Bash", "StrReplace": "Edit"}
 HOOKS: tuple[tuple[str, dict[str, Any]], ...] = (
@@ -46,11 +46,11 @@ HOOKS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("stop", {"timeout": 10}),
     ("sessionEnd", {"timeout": 5}),
 )
-"""Hook and its entry's keys. What an edit changed is told by `afterFileEdit`, so `postToolUse` leaves edits out."""
+"""Hook and its entry's keys. `afterFileEdit` reports what an edit changed, so `postToolUse` leaves edits out."""
 
 
 def make(options: Mapping[str, str]) -> Host:
-    """The adapter; it has no options."""
+    """Return the adapter; it has no options."""
     return Cursor()
 
 
@@ -88,7 +88,7 @@ class Cursor(Adapter):
             reads=("CLAUDE.md",),
             notes=("Approve the MCP server when Cursor asks. `cursor-agent -p` fires fewer hooks than the editor.",),
             marks=HostMarks(started="CURSOR_VERSION", started_rank=2),
-            # It goes on after any exit code but 2, and puts a here-document or a pipe around the command.
+            # Cursor goes on after any exit code except 2, and puts a here-document or a pipe around the command.
             package=HostPackage(
                 layout="plugin", manifest=".cursor-plugin/plugin.json", hooks=HOOKS, hook_host="cursor", flat=True
             ),
@@ -96,7 +96,7 @@ class Cursor(Adapter):
         )
 
     def translate(self, payload: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The payload with Claude Code's names of hooks, fields and tools."""
+        """Return the payload with Claude Code's names of hooks, fields and tools."""
         translated = dict(fields_of(payload))
         own = text_of(translated.get("hook_event_name"))
         translated["hook_event_name"] = EVENTS.get(own, "-")
@@ -118,7 +118,7 @@ class Cursor(Adapter):
         return translated
 
     def render(self, call: HookCall, briefing: Briefing) -> str:
-        """The hook's stdout: `additional_context` where it is taken."""
+        """Return the hook's stdout: `additional_context` if the hook takes it."""
         if not briefing.text or call.name not in TAKES_CONTEXT:
             return "{}"
         from holdfast.lean.texts import dumps
@@ -126,7 +126,7 @@ class Cursor(Adapter):
         return dumps({"additional_context": within_limit(briefing.text)})
 
     def plan_install(self, scope: str, folder: str, home: str, command: Sequence[str]) -> InstallPlan:
-        """The edits of the user's two files."""
+        """Return the edits of the user's two files."""
         from holdfast.hosts._shared.programs import OUR_MARKS, hook_command, server_edit
         from holdfast.ports.host import ConfigEdit, InstallPlan
 

@@ -1,9 +1,8 @@
-"""Cursor's conversations to events: agent transcripts in `~/.cursor/projects`, and the editor's `state.vscdb`.
+"""Turns Cursor's conversations into events: agent transcripts in `~/.cursor/projects`, the editor's `state.vscdb`.
 
-A transcript's lines tell neither times nor folders nor results: a person's words may begin with a time, the folder is
-found by the project's name, which is its path with dashes. The editor's database has results and most times.
-
-Sources: the bundle of @cursor/sdk 1.0.32 for names and folders, others' readers for both forms; 2026-11-21.
+A transcript's lines have no times, folders or results. A person's words may begin with a time; the folder is found by
+the project's name, which is its path with dashes. The editor's database has results and most times. Sources: the bundle
+of @cursor/sdk 1.0.32 for names and folders, others' readers for both forms; 2026-11-21.
 """
 
 from __future__ import annotations
@@ -53,7 +52,7 @@ DEPTH = 24
 
 
 def find(host: Adapter, home: str) -> list[str]:
-    """The editor's database, which knows most, and then the transcripts of agents."""
+    """Return the editor's database, which knows most, and then the transcripts of agents."""
     database = os.path.join(settings_folder(home), "Cursor", "User", "globalStorage", DATABASE)
     projects = os.path.join(home, ".cursor", "projects")
     transcripts = [path for path in find_files(projects, (".jsonl",), ("subagents",)) if "agent-transcripts" in path]
@@ -61,7 +60,7 @@ def find(host: Adapter, home: str) -> list[str]:
 
 
 def read(host: Adapter, path: str, new_id: Callable[[], str]) -> Iterator[Event]:
-    """Events of a transcript or of all of a database's conversations. Raises OSError or HostConfigError."""
+    """Yield the events of a transcript, or of all conversations of a database. Raises OSError or HostConfigError."""
     if path.endswith(".jsonl"):
         return _read_lines(host, path, new_id)
     return _read_database(host, path, new_id)
@@ -94,7 +93,7 @@ def _read_lines(host: Adapter, path: str, new_id: Callable[[], str]) -> Iterator
 
 
 def _time_in(text: str) -> datetime | None:
-    """The time that a prompt begins with, such as `Sunday, Jul 26, 2026, 1:06 PM (UTC+3)`."""
+    """Return the time at the beginning of a prompt, such as `Sunday, Jul 26, 2026, 1:06 PM (UTC+3)`."""
     match = TIMESTAMP.search(text[:200])
     if not match:
         return None
@@ -107,9 +106,9 @@ def _time_in(text: str) -> datetime | None:
 
 
 def folder_of_slug(slug: str, root: str = "") -> str:
-    """The folder that is there and has that name for a project: its path, with dashes for all but letters and digits.
+    """Return the existing folder for a project's name: its path, with dashes for all except letters and digits.
 
-    Empty when there is none; the first in order of names when there are several.
+    Empty if there is none; the first in order of names if there are several.
     """
     if root or os.name != "nt":
         return _descend(root or "/", slug, DEPTH)
@@ -152,7 +151,7 @@ def _read_database(host: Adapter, path: str, new_id: Callable[[], str]) -> Itera
 
 
 def _bubbles(opened: ForeignDatabase, session: str, composer: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """The messages of a conversation in their order: named in it, or the whole of them in it."""
+    """Yield the messages of a conversation in order, which it names or contains."""
     heads = composer.get("fullConversationHeadersOnly")
     for head in heads if isinstance(heads, list) else ():
         key = f"bubbleId:{session}:{text_of(fields_of(head).get('bubbleId'))}"
@@ -187,7 +186,7 @@ def _called(telling: Retelling, called: Mapping[str, Any]) -> Iterator[Event]:
 
 
 def _folders(storage: str) -> dict[str, str]:
-    """The folder of each conversation that a workspace's own database lists."""
+    """Return the folder of each conversation that a workspace's own database lists."""
     folders: dict[str, str] = {}
     for file in find_files(storage, (f"/{DATABASE}",)):
         folder = path_of_uri(text_of(try_json(os.path.join(os.path.dirname(file), "workspace.json")).get("folder")))
@@ -209,6 +208,6 @@ def _listed(file: str) -> list[str]:
 
 
 def _own_folder(composer: Mapping[str, Any]) -> str:
-    """The folder that a conversation itself tells."""
+    """Return the folder that a conversation itself names."""
     uri = fields_of(fields_of(composer.get("workspaceIdentifier")).get("uri"))
     return text_of(uri.get("fsPath"))

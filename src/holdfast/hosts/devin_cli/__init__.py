@@ -1,10 +1,10 @@
 """Devin CLI, and Devin's local sessions in Devin Desktop: hooks in Claude Code's shape, MCP server, rules.
 
-It also runs what stands in Claude Code's settings: those hooks stay silent in Devin. Hooks belong into its own
-configuration file: a plug-in's are resolved against the project.
+It also runs the hooks of Claude Code's settings; those stay silent in Devin. Hooks belong into its own configuration
+file: paths in a plug-in's hooks are resolved against the project.
 
 Sources: docs.devin.ai on hooks and MCP, several independent readers' reports; 2026-11-21. Not run here; the key of the
-context it takes is documented less surely than the rest.
+context that it takes is documented less surely than the rest.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ HOOKS: tuple[tuple[str, str, dict[str, Any]], ...] = (
 
 
 def make(options: Mapping[str, str]) -> Host:
-    """The adapter; it has no options."""
+    """Return the adapter; it has no options."""
     return DevinCli()
 
 
@@ -80,7 +80,7 @@ class DevinCli(Adapter):
         )
 
     def translate(self, payload: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The payload with Claude Code's names of hooks and tools."""
+        """Return the payload with Claude Code's names of hooks and tools."""
         translated = dict(fields_of(payload))
         own, tool = text_of(translated.get("hook_event_name")), text_of(translated.get("tool_name"))
         translated["hook_event_name"] = EVENTS.get(own, own)
@@ -89,11 +89,11 @@ class DevinCli(Adapter):
         return translated
 
     def render(self, call: HookCall, briefing: Briefing) -> str:
-        """The hook's stdout."""
+        """Return the hook's stdout."""
         return render_nested(call, briefing, TAKES_CONTEXT)
 
     def plan_install(self, scope: str, folder: str, home: str, command: Sequence[str]) -> InstallPlan:
-        """The edits of the user's two files."""
+        """Return the edits of the user's two files."""
         from holdfast.hosts._shared.programs import hook_command, hook_edit, server_edit
         from holdfast.ports.host import InstallPlan
 

@@ -1,9 +1,7 @@
-"""Devin CLI's sessions to events: the database `sessions.db`.
+"""Turns Devin CLI's sessions into events: the database `sessions.db`.
 
-Messages are nodes of a forest, most of them on branches that were abandoned: the session's main chain is walked from
-its end to its beginning.
-
-Sources: several independent readers of the database; 2026-11-21. Not run here.
+Messages are nodes of a forest, most of them on abandoned branches. The session's main chain is walked from its end to
+its beginning. Sources: several independent readers of the database; 2026-11-21. Not run here.
 """
 
 from __future__ import annotations
@@ -40,14 +38,14 @@ WITH RECURSIVE chain (node_id, parent_node_id, chat_message, created_at, depth) 
 
 
 def find(host: Adapter, home: str) -> list[str]:
-    """The databases of both channels, those that are there."""
+    """Return the existing databases of both channels."""
     roots = (os.path.join(home, ".local", "share"), state_folder(home), settings_folder(home))
     paths = (os.path.join(root, "devin", name, "sessions.db") for root in dict.fromkeys(roots) for name in CHANNELS)
     return [path for path in paths if os.path.exists(path)]
 
 
 def read(host: Adapter, path: str, new_id: Callable[[], str]) -> Iterator[Event]:
-    """Events of the sessions that are shown. Raises OSError or HostConfigError."""
+    """Yield the events of sessions that are not hidden. Raises OSError or HostConfigError."""
     with open_foreign(path) as opened:
         hidden = "hidden" if "hidden" in opened.columns("sessions") else "0"
         sessions = list(opened.rows(f"SELECT id, working_directory, main_chain_id, {hidden} FROM sessions ORDER BY id"))

@@ -1,7 +1,8 @@
 """Gemini CLI: hooks in its settings file, MCP server, rules.
 
-It takes context at a session's start, on a prompt and after a tool; not before one. Timeouts are milliseconds.
-PreCompress fires before every call of the model, so it tells nothing; the end of a session is not waited for.
+It takes context at a session's start, on a prompt and after a tool, but not before one. Timeouts are milliseconds.
+PreCompress fires before every call of the model, so it shows nothing; Gemini does not wait for hooks at a session's
+end.
 
 Sources: Gemini CLI 0.61.0 run with a mock API, the documentation bundled with it; 2026-11-21.
 """
@@ -40,14 +41,14 @@ HOOKS: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("AfterAgent", "", {"name": "holdfast-turn", "timeout": 10_000}),
     ("SessionEnd", "", {"name": "holdfast-end", "timeout": 5_000}),
 )
-"""Hook, matcher and handler's keys; a lifecycle hook without a matcher hears of every source."""
+"""Hook, matcher and handler's keys; a lifecycle hook without a matcher receives every source."""
 UNTRUSTED = ("<untrusted_context>", "</untrusted_context>")
 OWN_CONTEXT = "</hook_context>"
-"""End of what hooks put before a prompt in a headless run."""
+"""End of the text that hooks put before a prompt in a headless run."""
 
 
 def make(options: Mapping[str, str]) -> Host:
-    """The adapter; it has no options."""
+    """Return the adapter; it has no options."""
     return GeminiCli()
 
 
@@ -100,13 +101,13 @@ class GeminiCli(Adapter):
                 manifest="gemini-extension.json",
                 hooks=HOOKS,
                 hook_host="gemini-cli",
-                plain_exit=True,  # it has no keys of its own for Windows
+                plain_exit=True,  # it has no separate keys for Windows
             ),
             sources=("the documentation bundled with Gemini CLI 0.61.0",),
         )
 
     def translate(self, payload: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The payload with Claude Code's names of hooks and tools."""
+        """Return the payload with Claude Code's names of hooks and tools."""
         translated = dict(fields_of(payload))
         translated["hook_event_name"] = EVENTS.get(text_of(translated.get("hook_event_name")), "") or "-"
         translated["tool_name"] = TOOLS.get(text_of(translated.get("tool_name")), translated.get("tool_name"))
@@ -122,11 +123,11 @@ class GeminiCli(Adapter):
         return translated
 
     def render(self, call: HookCall, briefing: Briefing) -> str:
-        """The hook's stdout; Gemini CLI escapes angle brackets and fences the text itself."""
+        """Return the hook's stdout; Gemini CLI escapes angle brackets and fences the text itself."""
         return render_nested(call, briefing, TAKES_CONTEXT)
 
     def plan_install(self, scope: str, folder: str, home: str, command: Sequence[str]) -> InstallPlan:
-        """The edits of the user's settings file."""
+        """Return the edits of the user's settings file."""
         from holdfast.hosts._shared.programs import hook_command, hook_edit, server_edit
         from holdfast.lean.records import replace
         from holdfast.ports.host import InstallPlan
@@ -143,7 +144,7 @@ class GeminiCli(Adapter):
 
 
 def _without_frame(output: str) -> str:
-    """A tool's answer without the tags that tell the model not to trust it, and without the process's number."""
+    """Return a tool's answer without the tags that mark it as untrusted, and without the process's number."""
     output = output.strip()
     if output.startswith(UNTRUSTED[0]) and output.endswith(UNTRUSTED[1]):
         output = output.removeprefix(UNTRUSTED[0]).removesuffix(UNTRUSTED[1])
@@ -152,7 +153,7 @@ def _without_frame(output: str) -> str:
 
 
 def _failure(text: str) -> str:
-    """The error of a command whose result names an exit code that is not 0."""
+    """Return the error of a command whose result names an exit code other than 0."""
     code = text.rpartition("\nExit Code: ")[2].partition("\n")[0] if "\nExit Code: " in text else ""
     output = next((text.partition(name)[2] for name in ("Output: ", "Stdout: ") if name in text), text)
     return exited(code, output.rpartition("\nExit Code: ")[0])

@@ -1,9 +1,8 @@
-"""Gemini CLI's chats to events: `~/.gemini/tmp/<project>/chats/session-*.jsonl`, older ones `.json`.
+"""Turns Gemini CLI's chats into events: `~/.gemini/tmp/<project>/chats/session-*.jsonl`, older ones `.json`.
 
-A line may set fields of the session (`$set`), take messages back (`$rewindTo`), or replace one that has its id: results
-of tools arrive that way. So a chat is put together first and told then.
-
-Sources: Gemini CLI 0.61.0 run with a mock API, 2026-11-21.
+A line may set fields of the session (`$set`), take messages back (`$rewindTo`), or replace a message with its id;
+results of tools arrive that way. So a chat is assembled first and then replayed. Sources: Gemini CLI 0.61.0 run with a
+mock API, 2026-11-21.
 """
 
 from __future__ import annotations
@@ -34,13 +33,13 @@ if TYPE_CHECKING:
 
 
 def find(host: Adapter, home: str) -> list[str]:
-    """Chats of all projects."""
+    """Return the chats of all projects."""
     files = find_files(os.path.join(home, ".gemini", "tmp"), (".jsonl", ".json"), ("tool-outputs", "logs"))
     return [path for path in files if os.path.basename(os.path.dirname(path)) == "chats"]
 
 
 def read(host: Adapter, path: str, new_id: Callable[[], str]) -> Iterator[Event]:
-    """Events of a chat. Raises OSError, or HostConfigError for a huge file."""
+    """Yield events of a chat. Raises OSError, or HostConfigError for a huge file."""
     if path.endswith(".jsonl"):
         about, messages = _put_together(read_lines(path))
     else:
@@ -59,7 +58,7 @@ def _as_hook(payload: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _put_together(lines: Iterable[Mapping[str, Any]]) -> Chat:
-    """The session's own fields, and its messages as they stand after the last line."""
+    """Return the session's own fields, and its messages as they are after the last line."""
     about: dict[str, Any] = {}
     messages: dict[str, Mapping[str, Any]] = {}
     for entry in lines:
@@ -91,7 +90,7 @@ def _message(telling: Retelling, message: Mapping[str, Any]) -> Iterator[Event]:
 
 
 def _call(telling: Retelling, call: Mapping[str, Any]) -> Iterator[Event]:
-    """Hooks are given no id of a call, so its key rests on the minute here too."""
+    """Yield the events of a call. Hooks get no id of a call, so its key rests on the minute here too."""
     answers = [
         fields_of(fields_of(part.get("functionResponse")).get("response")) for part in _objects(call.get("result"))
     ]
@@ -106,7 +105,7 @@ def _call(telling: Retelling, call: Mapping[str, Any]) -> Iterator[Event]:
 
 
 def _folder(path: str) -> str:
-    """The project's folder: named in its folder of chats, or in the list of projects by that folder's name."""
+    """Return the project's folder: named in its folder of chats, or in the list of projects by that folder's name."""
     root = os.path.dirname(os.path.dirname(path))
     try:
         with open(os.path.join(root, ".project_root"), encoding="utf-8", errors="replace") as stream:

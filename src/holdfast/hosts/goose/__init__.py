@@ -1,10 +1,10 @@
 """Goose: an MCP extension in its YAML configuration, hooks that only listen, rules.
 
-Hooks come as an Open Plugins folder; what they print is never given to the model, so lessons reach it through the MCP
-server and the rules files. Tool hooks carry no output.
+Hooks come as an Open Plugins folder. Their output never reaches the model, so lessons come through the MCP server and
+the rules files. Tool hooks carry no output.
 
-Sources: goose's documentation on hooks and extensions, measured reports of others on 1.46 to 1.49; 2026-11-21.
-Not run here.
+Sources: goose's documentation on hooks and extensions, measured reports of others on 1.46 to 1.49; 2026-11-21. Not run
+here.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ HOOKS = (
     ("SessionStart", 10), ("UserPromptSubmit", 5), ("PostToolUse", 5), ("PostToolUseFailure", 5), ("Stop", 10),
     ("SessionEnd", 5),
 )  # fmt: skip
-"""Hook and seconds; no matcher hears of every tool, while `*` would be an invalid one."""
+"""Hook and seconds. Without a matcher a hook receives every tool; `*` would be invalid."""
 SHELLS = frozenset({"developer__shell", "shell"})
 EDITORS = frozenset({"developer__text_editor", "text_editor"})
 COMMANDS = {"view": "Read", "write": "Write", "create": "Write", "str_replace": "Edit"}
-"""What the text editor is told to do, in Claude Code's tools."""
+"""Commands of the text editor, in Claude Code's tools."""
 
 
 def make(options: Mapping[str, str]) -> Host:
-    """The adapter; it has no options."""
+    """Return the adapter; it has no options."""
     return Goose()
 
 
@@ -66,12 +66,12 @@ class Goose(Adapter):
         )
 
     def find(self, home: str) -> str:
-        """Its configuration folder, or an empty string."""
+        """Return its configuration folder, or an empty string."""
         folder = os.path.dirname(_config(home))
         return folder if os.path.isdir(folder) else ""
 
     def translate(self, payload: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The payload with Claude Code's names of fields and tools."""
+        """Return the payload with Claude Code's names of fields and tools."""
         translated = dict(fields_of(payload))
         translated["hook_event_name"] = translated.get("event")
         translated["cwd"] = translated.get("working_dir")
@@ -84,11 +84,11 @@ class Goose(Adapter):
         return translated | {"tool_input": arguments, "tool_name": "Bash" if tool in SHELLS else tool}
 
     def render(self, call: HookCall, briefing: Briefing) -> str:
-        """Nothing that a decision could be read from."""
+        """Return an empty object, which cannot be read as a decision."""
         return "{}"
 
     def plan_install(self, scope: str, folder: str, home: str, command: Sequence[str]) -> InstallPlan:
-        """The extension in the user's file, and a plug-in folder of our own."""
+        """Return the extension in the user's file, and a plug-in folder of our own."""
         from holdfast.hosts._shared.programs import OUR_MARKS, SERVER_NAME, hook_command, server_words
         from holdfast.ports.host import ConfigEdit, InstallPlan, OwnFile
 

@@ -1,4 +1,4 @@
-"""Goose's sessions to events: the database `sessions.db`.
+"""Turns Goose's sessions into events: the database `sessions.db`.
 
 Sources: the public repository of Goose, session storage and message content; others' readers; 2026-11-21. Not run here.
 """
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def find(host: Adapter, home: str) -> list[str]:
-    """The database, if it is there; on macOS too it lies in `~/.local/share`."""
+    """Return the database if it exists; on macOS too it is in `~/.local/share`."""
     if sys.platform == "win32":
         root = os.path.join(settings_folder(home), "Block", "goose", "data")
     else:
@@ -35,7 +35,7 @@ def find(host: Adapter, home: str) -> list[str]:
 
 
 def read(host: Adapter, path: str, new_id: Callable[[], str]) -> Iterator[Event]:
-    """Events of all sessions. Raises OSError or HostConfigError."""
+    """Yield events of all sessions. Raises OSError or HostConfigError."""
     with open_foreign(path) as opened:
         sessions = list(opened.rows("SELECT id, working_dir, created_at FROM sessions ORDER BY created_at, id"))
         for session, folder, created in sessions:
@@ -52,7 +52,7 @@ def read(host: Adapter, path: str, new_id: Callable[[], str]) -> Iterator[Event]
 
 
 def _as_hook(payload: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The call in the form of Goose's hooks; its own developer tools go by their names without the extension."""
+    """Return the call in the form of Goose's hooks; its developer tools have names without the extension."""
     name = text_of(payload["tool_name"])
     named = {"event": payload["hook_event_name"], "tool_name": name, "tool_call_id": payload["tool_use_id"]}
     return {**payload, **named}
@@ -89,5 +89,5 @@ def _answered(telling: Retelling, use: str, result: Mapping[str, Any]) -> Iterat
     output = response_text(value)
     failed = result.get("status") == "error" or fields_of(value).get("isError") is True
     error = (text_of(result.get("error")) or output or "failed") if failed else ""
-    # What a shell ended with is not told, and a call that is marked as done may have failed.
+    # A shell's exit status is not reported, and a call that is marked as done may have failed.
     yield from telling.close(use, {"stdout": output, "content": output, **UNANSWERED}, error)

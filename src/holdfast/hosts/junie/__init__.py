@@ -1,11 +1,10 @@
 """Junie, JetBrains' agent in the IDE and on the command line: hooks, MCP server, guidelines.
 
-What a hook prints reaches the model as plain text, on a prompt and before a tool; whatever a Stop hook prints would
-keep the task from ending, so silence is no output. The payload's `cwd` is Junie's own folder, `project_path` the
-project.
+A hook's output reaches the model as plain text, on a prompt and before a tool. Any output of a Stop hook would keep the
+task from ending, so silence is no output. The payload's `cwd` is Junie's own folder, `project_path` the project.
 
-Sources: junie.jetbrains.com/docs/junie-cli-hooks.html, a third party's measurements of 3110.7; 2026-11-21.
-Not run here.
+Sources: junie.jetbrains.com/docs/junie-cli-hooks.html, a third party's measurements of 3110.7; 2026-11-21. Not run
+here.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
     from holdfast.ports.host import Host, HostProfile, InstallPlan
 
 GUIDELINES = (".junie/AGENTS.md", "AGENTS.md", ".junie/guidelines.md")
-"""Of these Junie reads the first that is there."""
+"""Junie reads the first of these that exists."""
 TAKES_TEXT = frozenset({"UserPromptSubmit", "PreToolUse"})
 HOOKS: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("SessionStart", "", {"timeout": 10}),
@@ -39,7 +38,7 @@ HOOKS: tuple[tuple[str, str, dict[str, Any]], ...] = (
 
 
 def make(options: Mapping[str, str]) -> Host:
-    """The adapter. Option `config_dir`: what JUNIE_HOME names instead of `~/.junie`."""
+    """Return the adapter. Option `config_dir`: the value of JUNIE_HOME, instead of `~/.junie`."""
     return Junie(options.get("config_dir", ""))
 
 
@@ -65,22 +64,22 @@ class Junie(Adapter):
             transcript_files=(".junie/sessions/*/events.jsonl",),
             transcript_marks=(('{"kind":"UserPromptEvent"', '"prompt":'),),
             rules=(RulesTarget(file=".junie/guidelines.md", first_of=GUIDELINES),),
-            notes=("Junie tells hooks nothing of what a tool answered: failures are read from its transcripts.",),
+            notes=("Junie's hooks get no results of tools: failures are read from its transcripts.",),
             marks=HostMarks(folder="JUNIE_HOME"),
             sources=("junie.jetbrains.com/docs/junie-cli-hooks.html, 2026-11-21", "not run"),
         )
 
     def translate(self, payload: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The payload with the project's folder."""
+        """Return the payload with the project's folder."""
         translated = dict(fields_of(payload))
         return translated | {"cwd": translated.get("project_path") or translated.get("cwd")}
 
     def render(self, call: HookCall, briefing: Briefing) -> str:
-        """The briefing's text, or a blank line."""
+        """Return the briefing's text, or a blank line."""
         return render_plain(call, briefing, TAKES_TEXT)
 
     def plan_install(self, scope: str, folder: str, home: str, command: Sequence[str]) -> InstallPlan:
-        """The edits of the user's two files."""
+        """Return the edits of the user's two files."""
         from holdfast.hosts._shared.programs import hook_command, hook_edit, server_edit
         from holdfast.ports.host import InstallPlan
 

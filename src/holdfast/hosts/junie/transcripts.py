@@ -1,8 +1,7 @@
-"""Junie's sessions to events: `~/.junie/sessions/<id>/events.jsonl`.
+"""Turns Junie's sessions into events: `~/.junie/sessions/<id>/events.jsonl`.
 
-A step is told anew whenever it changes, under its id: the last form counts.
-
-Sources: others' measured notes on Junie 3110.7 and their readers' recordings; 2026-11-21.
+A step is written again under its id whenever it changes; the last form counts. Sources: others' measured notes on Junie
+3110.7 and their readers' recordings; 2026-11-21.
 """
 
 from __future__ import annotations
@@ -26,12 +25,12 @@ STEPS_LIMIT = 100_000
 
 
 def find(host: Junie, home: str) -> list[str]:
-    """Sessions."""
+    """Return sessions."""
     return find_files(os.path.join(host.root(home), "sessions"), ("/events.jsonl",))
 
 
 def read(host: Junie, path: str, new_id: Callable[[], str]) -> Iterator[Event]:
-    """Events of a session. Raises OSError."""
+    """Yield events of a session. Raises OSError."""
     folder = os.path.dirname(path)
     session = os.path.basename(folder)
     telling = Retelling(host, session, new_id)
@@ -45,7 +44,7 @@ def read(host: Junie, path: str, new_id: Callable[[], str]) -> Iterator[Event]:
 
 
 def _folded(path: str) -> list[Mapping[str, Any]]:
-    """The lines, those of one step put together where its first one stands."""
+    """Return the lines, with those of one step merged at its first line."""
     steps: dict[str, dict[str, Any]] = {}
     for number, entry in enumerate(read_lines(path)):
         step = text_of(_agent(entry).get("stepId")) or f"#{number}"
@@ -101,7 +100,7 @@ def _content(change: Mapping[str, Any], when: str) -> str:
 
 
 def _folder(index: str, session: str) -> str:
-    """The project's folder, as the list of sessions tells it."""
+    """Return the project's folder from the list of sessions."""
     try:
         entries = [entry for entry in read_lines(index) if entry.get("sessionId") == session]
     except OSError:

@@ -1,7 +1,6 @@
 """Kiro, IDE and CLI: hooks in a file of our own, MCP server, steering files.
 
-What a hook prints reaches the agent as plain text, at a session's start and on a prompt only; so silence is no output.
-
+A hook's output reaches the agent as plain text, at a session's start and on a prompt only, so silence is no output.
 Sources: kiro.dev/docs on hooks, MCP and steering; measured reports of others on IDE 1.2 and CLI 3; 2026-11-21. Not run.
 """
 
@@ -29,11 +28,11 @@ TOOLS = {
     "fs_write": "Write", "write": "Write", "str_replace": "Edit",
 }  # fmt: skip
 TRIGGERS = (("SessionStart", "", 10), ("UserPromptSubmit", "", 5), ("PostToolUse", ".*", 5), ("Stop", "", 10))
-"""Trigger, matcher, seconds; there is none before a compaction or at a session's end."""
+"""Trigger, matcher, seconds. There is no trigger before a compaction or at a session's end."""
 
 
 def make(options: Mapping[str, str]) -> Host:
-    """The adapter; it has no options."""
+    """Return the adapter; it has no options."""
     return Kiro()
 
 
@@ -67,12 +66,12 @@ class Kiro(Adapter):
                 ),
                 RulesTarget(file="AGENTS.md"),
             ),
-            notes=("Agents of your own in .kiro/agents see the server with includeMcpJson only.",),
+            notes=("Custom agents in .kiro/agents see the server only with includeMcpJson.",),
             sources=("kiro.dev/docs, hooks, MCP, steering, 2026-11-21", "not run"),
         )
 
     def translate(self, payload: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The payload with Claude Code's names of tools and their arguments."""
+        """Return the payload with Claude Code's names of tools and their arguments."""
         translated = dict(fields_of(payload))
         tool = text_of(translated.get("tool_name"))
         arguments = with_usual_fields(fields_of(translated.get("tool_input")))
@@ -80,11 +79,11 @@ class Kiro(Adapter):
         return translated | {"tool_name": tool, "tool_input": arguments}
 
     def render(self, call: HookCall, briefing: Briefing) -> str:
-        """The briefing's text, or a blank line."""
+        """Return the briefing's text, or a blank line."""
         return render_plain(call, briefing, TAKES_TEXT)
 
     def plan_install(self, scope: str, folder: str, home: str, command: Sequence[str]) -> InstallPlan:
-        """A hooks file of our own, and the server in the user's file."""
+        """Return a hooks file of our own, and the server in the user's file."""
         import json
 
         from holdfast.hosts._shared.programs import OUR_MARKS, hook_command, server_edit

@@ -1,6 +1,6 @@
-"""Kiro's sessions to events, of its command line (`~/.kiro/sessions/cli`) and of the editor.
+"""Turns Kiro's sessions into events, of its command line (`~/.kiro/sessions/cli`) and of the editor.
 
-Sources: others' measured notes of September 2026; 2026-11-21. Neither tells what tools did.
+Neither has the results of tools. Sources: others' measured notes of September 2026; 2026-11-21.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
 
 def find(host: Adapter, home: str) -> list[str]:
-    """Sessions of both."""
+    """Return sessions of both."""
     return find_files(os.path.join(home, ".kiro", "sessions"), (".jsonl",))
 
 
 def read(host: Adapter, path: str, new_id: Callable[[], str]) -> Iterator[Event]:
-    """Events of a session. Raises OSError."""
+    """Yield events of a session. Raises OSError."""
     in_editor = os.path.basename(path) == "messages.jsonl"
     folder = os.path.dirname(path)
     header = os.path.join(folder, "session.json") if in_editor else path.removesuffix(".jsonl") + ".json"
@@ -45,7 +45,7 @@ def _folder(about: Mapping[str, Any]) -> str:
 
 
 def _tell(telling: Retelling, lines: Iterator[Mapping[str, Any]]) -> Iterator[Event]:
-    """Pieces of the agent's words with one id are one reply."""
+    """Yield the events; pieces of the agent's words with one id are one reply."""
     reply, of = "", ""
     for entry in lines:
         by, words, at, name = _said(entry)
@@ -61,7 +61,7 @@ def _tell(telling: Retelling, lines: Iterator[Mapping[str, Any]]) -> Iterator[Ev
 
 
 def _said(entry: Mapping[str, Any]) -> tuple[str, str, Any, str]:
-    """Who said what, when, and the message's id; nobody for a line that tells something else."""
+    """Return the speaker, the words, the time and the message's id; no speaker for other lines."""
     fields = fields_of(entry.get("data"))
     kind = text_of(entry.get("kind"))
     if kind in ("Prompt", "AssistantMessage"):

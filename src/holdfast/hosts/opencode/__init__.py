@@ -1,7 +1,7 @@
-"""opencode: a plug-in file of ours in its own language, MCP server, rules.
+"""opencode: a plug-in file of ours in JavaScript, MCP server, rules.
 
-The plug-in sends what happens in Claude Code's shape and reads `{"context": ...}`. Nothing can be told before a tool
-runs, so what belongs to a file comes with the result of reading it. No event ends a session: an idle one ends a turn.
+The plug-in sends events in Claude Code's shape and reads `{"context": ...}`. Nothing can be delivered before a tool
+runs, so a file's lessons come with the result of reading it. No event ends a session; an idle session ends a turn.
 
 Sources: opencode 1.18.34 run with a mock model, the types of its plug-in package 1.18.33; 2026-11-21.
 """
@@ -32,7 +32,7 @@ FIELDS = (("file_path", "filePath"), ("old_string", "oldString"), ("new_string",
 
 
 def make(options: Mapping[str, str]) -> Host:
-    """The adapter; it has no options."""
+    """Return the adapter; it has no options."""
     return Opencode()
 
 
@@ -70,7 +70,7 @@ class Opencode(Adapter):
         )
 
     def translate(self, payload: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The payload with Claude Code's names of tools and their arguments, and a failed command as a failure."""
+        """Return the payload with Claude Code's names of tools and arguments; a failed command becomes a failure."""
         translated = dict(fields_of(payload))
         tool = text_of(translated.get("tool_name"))
         translated["tool_name"] = TOOLS.get(tool, tool)
@@ -89,11 +89,11 @@ class Opencode(Adapter):
         return translated
 
     def render(self, call: HookCall, briefing: Briefing) -> str:
-        """What the plug-in reads."""
+        """Return what the plug-in reads."""
         return render_context(briefing)
 
     def plan_install(self, scope: str, folder: str, home: str, command: Sequence[str]) -> InstallPlan:
-        """The plug-in, a file of our own, and the server in the user's configuration."""
+        """Return the plug-in, a file of our own, and the server in the user's configuration."""
         from holdfast.hosts._shared.folders import first_there
         from holdfast.hosts._shared.plugin import plugin_file
         from holdfast.hosts._shared.programs import OUR_MARKS, SERVER_NAME, server_words
@@ -111,7 +111,7 @@ class Opencode(Adapter):
 
 
 def without_quotes(prompt: str) -> str:
-    """The user's words without the quotation marks that `opencode run` puts around an argument with blanks."""
+    """Return the user's words without the quotation marks that `opencode run` puts around an argument with blanks."""
     inside = prompt.strip()[1:-1]
     is_quoted = prompt.strip() == f'"{inside}"' and '"' not in inside.replace('\\"', "")
     return inside.replace('\\"', '"') if is_quoted and inside else prompt

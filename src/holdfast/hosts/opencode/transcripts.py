@@ -1,4 +1,4 @@
-"""opencode's sessions to events: `opencode.db`, and the JSON files of its older versions.
+"""Turns opencode's sessions into events: `opencode.db`, and the JSON files of its older versions.
 
 Sources: opencode 1.18.34 run with a mock model, 2026-11-21.
 """
@@ -32,7 +32,7 @@ WHERE part.session_id = ? AND length(part.data) < {VALUE_LIMIT} ORDER BY message
 
 
 def find(host: Adapter, home: str) -> list[str]:
-    """The database, and the sessions' files of older versions before it."""
+    """Return older versions' session files, and then the database."""
     root = os.path.join(home, ".local", "share", "opencode")
     old = find_files(os.path.join(root, "storage", "session"), (".json",))
     database = os.path.join(root, DATABASE)
@@ -40,7 +40,7 @@ def find(host: Adapter, home: str) -> list[str]:
 
 
 def read(host: Adapter, path: str, new_id: Callable[[], str]) -> Iterator[Event]:
-    """Events of a database's sessions, or of one session's file. Raises OSError or HostConfigError."""
+    """Yield the events of a database's sessions, or of one session's file. Raises OSError or HostConfigError."""
     if not path.endswith(".json"):
         yield from _read_database(host, path, new_id)
         return
@@ -74,7 +74,7 @@ def _parts_in_files(storage: str, session: str) -> Iterator[Part]:
 
 
 def _tell(telling: Retelling, parts: Iterable[Part]) -> Iterator[Event]:
-    """A turn's words of the agent are one reply, as its plug-in tells them when the session is idle."""
+    """Yield the events; the agent's words of a turn are one reply, as the plug-in sends them when idle."""
     reply: list[str] = []
     for message, part in parts:
         by_user = message.get("role") == "user"

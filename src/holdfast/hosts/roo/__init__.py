@@ -1,4 +1,4 @@
-"""Roo Code, which was shut down in May 2026: what is still installed gets our MCP server and rules; it has no hooks.
+"""Roo Code, which was shut down in May 2026: installed copies get our MCP server and rules; there are no hooks.
 
 Sources: the public repository RooCodeInc/Roo-Code, MCP settings and custom instructions; 2026-11-21. Not run here.
 """
@@ -21,7 +21,7 @@ EXTENSION = "rooveterinaryinc.roo-cline"
 
 
 def make(options: Mapping[str, str]) -> Host:
-    """The adapter; it has no options."""
+    """Return the adapter; it has no options."""
     return Roo()
 
 
@@ -42,19 +42,17 @@ class Roo(McpClient):
             transcript_files=("tasks/*/api_conversation_history.json",),
             transcript_marks=(('[{"role":"user","content":[', '"text":"<task>', "#CurrentWorkspaceDirectory("),),
             rules=(RulesTarget(file=".roo/rules/holdfast-{slug}.md"), RulesTarget(file="AGENTS.md")),
-            notes=(
-                "Roo Code was shut down in May 2026. What is installed is given what `holdfast rules sync` writes.",
-            ),
+            notes=("Roo Code was shut down in May 2026. Installed copies read what `holdfast rules sync` writes.",),
             sources=("github.com/RooCodeInc/Roo-Code, 2026-11-21", "not run"),
         )
 
     def find(self, home: str) -> str:
-        """Its storage, or an empty string."""
+        """Return its storage, or an empty string."""
         folder = _storage(home)
         return folder if os.path.isdir(folder) else ""
 
     def servers_file(self, home: str) -> str:
-        """Its settings of servers."""
+        """Return its settings of servers."""
         return os.path.join(_storage(home), "settings", "mcp_settings.json")
 
 

@@ -1,4 +1,4 @@
-"""Tasks of Roo Code, and of what others made from it, to events.
+"""Turns tasks of Roo Code and its forks into events.
 
 Sources: the public repository RooCodeInc/Roo-Code, tasks on the disk; 2026-11-21.
 """
@@ -30,19 +30,19 @@ PATH = re.compile(r"<path>\s*(.*?)\s*</path>", re.DOTALL)
 
 
 def find(host: Adapter, home: str) -> list[str]:
-    """Tasks in every editor."""
+    """Return the tasks in every editor."""
     return oldest_first(
         path for folder in task_folders(home, *EXTENSIONS) for path in find_files(folder, (f"/{HISTORY}",))
     )
 
 
 def read(host: Adapter, path: str, new_id: Callable[[], str]) -> Iterator[Event]:
-    """Events of a task. Raises OSError, or HostConfigError for a huge file."""
+    """Return events of a task. Raises OSError, or HostConfigError for a huge file."""
     return read_task(host, path, new_id, _as_claude)
 
 
 def _as_claude(payload: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The call by Claude Code's names; of a diff all pairs, of several files to read the first."""
+    """Return the call by Claude Code's names: all pairs of a diff, and the first of several files to read."""
     arguments = with_usual_fields(fields_of(payload.get("tool_input")))
     tool = TOOLS.get(text_of(payload.get("tool_name")), text_of(payload.get("tool_name")))
     args = text_of(arguments.get("args"))

@@ -1,9 +1,8 @@
-"""SpecStory's exports of other agents' conversations: `.specstory/history/*.md` in a project.
+"""Reads SpecStory's exports of other agents' conversations: `.specstory/history/*.md` in a project.
 
-Turns begin with `_**User**_` or `_**Assistant**_`, in newer versions with a time or a model. What tools did stands in
-`<tool-use>` since version 2; for what came before see `olderform`. Old exports tell no times: theirs is the title's.
-
-Sources: exports in public repositories, Markdown v1 and v2.1; 2026-11-22.
+Turns begin with `_**User**_` or `_**Assistant**_`, in newer versions with a time or a model. Since version 2, tools are
+in `<tool-use>`; for older versions see `olderform`. Old exports have no times; the title's is used. Sources: exports in
+public repositories, Markdown v1 and v2.1; 2026-11-22.
 """
 
 from __future__ import annotations
@@ -36,13 +35,13 @@ THOUGHT = re.compile(r"<think\b[^>]*>.*?</think>", re.DOTALL)
 BODY_LIMIT = 200_000
 """Characters of a turn that is searched for tools: the search looks from each beginning for an end."""
 RULE = re.compile(r"^---[ \t]*$", re.MULTILINE)
-"""Between what the agent said before and after a tool."""
+"""Separates what the agent said before and after a tool."""
 QUOTED = re.compile(r"`([^`\n]+)`")
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 
 
 def make(options: Mapping[str, str]) -> Host:
-    """The adapter; it has no options."""
+    """Return the adapter; it has no options."""
     return SpecStory()
 
 
@@ -65,11 +64,11 @@ class SpecStory(Recorded):
         )
 
     def find_in_project(self, root: str) -> Sequence[str]:
-        """A project's exports."""
+        """Return a project's exports."""
         return find_files(os.path.join(root, FOLDER, "history"), (".md",))
 
     def read_transcript(self, path: str, new_id: Callable[[], str]) -> Iterator[Event]:
-        """Events of an export. Raises OSError or HostConfigError."""
+        """Yield events of an export. Raises OSError or HostConfigError."""
         text = read_text(path)
         turns = list(TURN.finditer(text))
         head = text[: turns[0].start()] if turns else ""
@@ -106,7 +105,7 @@ def _agent(telling: Retelling, body: str) -> Iterator[Event]:
 
 
 def _change(text: str) -> dict[str, str]:
-    """What went and what came, of the first difference or the first text that is shown."""
+    """Return the removed and added text of the first diff, or the first text that is shown."""
     language, shown = next(iter(FENCE.findall(text)), ("", ""))
     return change(shown) if language == "diff" else {"new_string": shown}
 
@@ -117,6 +116,6 @@ def _time(text: str) -> datetime | None:
 
 
 def _root(path: str) -> str:
-    """The folder that the export's `.specstory` lies in; empty for an export that lies elsewhere."""
+    """Return the folder that contains the export's `.specstory`; empty for an export elsewhere."""
     above, _, _ = os.path.abspath(path).replace(os.sep, "/").rpartition(f"/{FOLDER}/")
     return above.replace("/", os.sep)

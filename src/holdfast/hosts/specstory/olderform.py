@@ -1,11 +1,13 @@
-"""An agent's turn in SpecStory's Markdown before version 2, which tells tools by the shape of what it shows.
+"""Reads an agent's turn in SpecStory's Markdown before version 2, where only the shape of a part shows the tool.
 
-Parts stand between lines of three dashes. A part is one of: words; `Read file: PATH`; a table in `<details>` for a
+Parts are separated by lines of three dashes. A part is one of: words; `Read file: PATH`; a table in `<details>` for a
 search or a listing; a `bash` fence and a plain one for a command and its output; `diff` fences for the hunks of one
-edit. Copilot's edits stand among the words, as `### [name](file:///path)` and a fence, or as an empty fence after the
-file's name. Exports of Cursor do not tell which file an edit was of: it is taken for the one file that the words
-before it name, else for the file of the export's that has the most of the edit's lines in the project today; else it
-is told without one. A name without a folder is that of the one file the export or the project has of that name.
+edit. Copilot's edits are among the words, as `### [name](file:///path)` and a fence, or as an empty fence after the
+file's name.
+
+Cursor's exports do not name an edit's file. It is assumed to be the only file that the words before it name, or else
+the export's file that has most of the edit's lines in the project today; otherwise it is unknown. A name without a
+folder means the only file of that name in the export or the project.
 
 Sources: exports in the public repositories edobry/minsky, google-gemini/gemini-cli, MichaelPaulukonis/polychrome.p5;
 2026-11-22.
@@ -53,7 +55,7 @@ SIZE_LIMIT = 1_000_000
 
 
 class OlderTurns:
-    """The agent's turns of one export, in order; what was named and read stays known."""
+    """Reads the agent's turns of one export, in order; remembers files that were named or read."""
 
     def __init__(self, telling: Retelling) -> None:
         self._telling = telling
@@ -62,7 +64,7 @@ class OlderTurns:
         self._last_named: list[str] = []
 
     def read(self, body: str) -> Iterator[Event]:
-        """The events of a turn."""
+        """Yield the events of a turn."""
         self._last_named = []
         for part in _parts(body):
             yield from self._part(part)
@@ -104,13 +106,13 @@ class OlderTurns:
         lines = "\n".join(edit["new_string"] for edit in edits).split("\n")
         named = self._last_named[0] if len(self._last_named) == 1 else ""
         if hunks[0].startswith(("- \n+", "-\n+")) and self._names.is_told(named):
-            named = ""  # a new file cannot be one that was read before
+            named = ""  # a new file cannot have been read before
         file = named or self._names.holding(lines)
         self._last_named = []
         yield from self._call("MultiEdit", {"file_path": file, "edits": edits}, {})
 
     def _words(self, part: list[str]) -> Iterator[Event]:
-        """Words, with Copilot's edits among them."""
+        """Yield words, and Copilot's edits among them."""
         words, edits, heading = list[str](), list[tuple[str, str]](), ""
         for kind, text in _pieces(part):
             file = HEADING.match(text)
@@ -132,17 +134,17 @@ class OlderTurns:
             yield from self._call("Edit", {"file_path": file_path, "new_string": new}, {})
 
     def _call(self, tool: str, arguments: dict[str, object], response: object) -> Iterator[Event]:
-        self._calls += 1  # an export without times would else tell a command that ran twice as one
+        self._calls += 1  # without times a command that ran twice would otherwise be one event
         yield from self._telling.call(tool, arguments, response, f"call-{self._calls}")
 
     def _last_path(self, words: list[str]) -> str:
-        """The file that was named last; empty where its folder is not known."""
+        """Return the file that was named last; empty if its folder is unknown."""
         named = NAMED.findall("\n".join(words))
         return self._names.find(named[-1]) if named else ""
 
 
 class _Names:
-    """Paths by their last parts: as the export tells them, else as the project has them."""
+    """Paths by their file names, from the export or else from the project."""
 
     def __init__(self, root: str) -> None:
         self._root = root
@@ -150,12 +152,12 @@ class _Names:
         self._in_project: dict[str, str] | None = None
 
     def learn(self, path: str) -> str:
-        """Remember the path and give it back."""
+        """Remember the path and return it."""
         _add(self._told, path)
         return path
 
     def find(self, name: str) -> str:
-        """The path of that name; empty when there is none, or more than one."""
+        """Return the path of that name; empty if there is none, or more than one."""
         if "/" in name:
             return name
         if name in self._told:
@@ -165,11 +167,11 @@ class _Names:
         return self._in_project.get(name, "")
 
     def is_told(self, path: str) -> bool:
-        """Whether the export has told of that very file."""
+        """Return whether the export has named that very file."""
         return path in self._told.values()
 
     def holding(self, lines: list[str]) -> str:
-        """The path told by the export whose file has the most of the telling lines; empty without a single best."""
+        """Return the export's path whose file has most of the significant lines; empty without a single best."""
         wanted = {line.strip() for line in lines if len(line.strip()) >= TELLING}
         shares: list[tuple[int, str]] = []
         for path in list(self._told.values())[:CANDIDATES] if self._root and wanted else ():
@@ -183,7 +185,7 @@ class _Names:
 
 @lru_cache(maxsize=64)
 def _lines_under(root: str, path: str) -> frozenset[str]:
-    """The lines of a project's file without blanks around them; none of what is no plain file in the project."""
+    """Return the stripped lines of a project's file; none if it is not a plain file in the project."""
     file = os.path.normpath(os.path.join(root, path))
     try:
         if not path or not file.startswith(root.rstrip(os.sep) + os.sep) or not os.path.isfile(file):
@@ -196,27 +198,27 @@ def _lines_under(root: str, path: str) -> frozenset[str]:
 
 
 def _names_under(root: str) -> dict[str, str]:
-    """The paths of a project's files by their names; hidden folders and what is not its own are left out."""
+    """Return the paths of a project's files by their names, without hidden folders and other people's code."""
     names: dict[str, str] = {}
     seen = 0
     for folder, folders, files in os.walk(root):
         folders[:] = [name for name in folders if not name.startswith(".") and name not in NOT_LOOKED_INTO]
         seen += len(files)
         if seen > FILES_LIMIT:
-            return {}  # with half of the names known none can be called the only one
+            return {}  # with an incomplete list no name is known to be unique
         for name in files:
             _add(names, os.path.relpath(os.path.join(folder, name), root).replace(os.sep, "/"))
     return names
 
 
 def _add(names: dict[str, str], path: str) -> None:
-    """Keep a path by its last part; two of the same name are none."""
+    """Store a path by its file name; two paths of one name count as none."""
     name = path.rpartition("/")[2]
     names[name] = path if names.get(name, path) == path else ""
 
 
 def change(diff: str) -> dict[str, str]:
-    """What went and what came by a diff's lines."""
+    """Return the removed and added text of a diff."""
     lines = [line for line in diff.split("\n") if not line.startswith(("---", "+++"))]
     return {
         "old_string": "\n".join(line[1:] for line in lines if line.startswith("-")),
@@ -225,7 +227,7 @@ def change(diff: str) -> dict[str, str]:
 
 
 def _with_short_marks(diff: str) -> str:
-    """The diff with marks of one character: older exports write a blank after each."""
+    """Return the diff with marks of one character: older exports write a blank after each."""
     lines = diff.split("\n")
     if any(line[1:2].strip() for line in lines):
         return diff
@@ -233,7 +235,7 @@ def _with_short_marks(diff: str) -> str:
 
 
 def _parts(body: str) -> Iterator[list[str]]:
-    """The lines of each part; dashes inside a fence part nothing."""
+    """Yield the lines of each part; dashes inside a fence do not separate parts."""
     part: list[str] = []
     fence = ""
     for line in body.split("\n"):
@@ -247,7 +249,7 @@ def _parts(body: str) -> Iterator[list[str]]:
 
 
 def _fence_after(fence: str, line: str) -> str:
-    """The marks of the fence that is open after the line; empty for none."""
+    """Return the marks of the fence that is open after the line; empty for none."""
     mark = FENCE.match(line)
     if not mark:
         return fence
@@ -257,7 +259,7 @@ def _fence_after(fence: str, line: str) -> str:
 
 
 def _pieces(part: list[str]) -> Iterator[tuple[str, str]]:
-    """Each line as (`line`, text), each fence as (language, inside)."""
+    """Yield each line as (`line`, text), each fence as (language, inside)."""
     fence, language, inside = "", "", list[str]()
     for line in part:
         after = _fence_after(fence, line)
@@ -276,14 +278,14 @@ def _pieces(part: list[str]) -> Iterator[tuple[str, str]]:
 
 
 def _blocks(part: list[str]) -> Iterator[tuple[str, str]]:
-    """The fences of a part that holds nothing else; none for one that does."""
+    """Yield the fences of a part that holds nothing else; nothing for other parts."""
     pieces = [piece for piece in _pieces(part) if piece[0] != "line" or piece[1].strip()]
     if not any(kind == "line" for kind, _ in pieces):
         yield from pieces
 
 
 def _output(command: str, shown: str) -> str:
-    """What a command printed, without the shell's prompts around it."""
+    """Return what a command printed, without the shell's prompts around it."""
     lines = shown.strip("\n").split("\n")
     first = command.partition("\n")[0]
     prompt = lines[0].rstrip().removesuffix(first).rstrip() if lines[0].rstrip().endswith(first) else ""
@@ -293,5 +295,5 @@ def _output(command: str, shown: str) -> str:
 
 
 def _path(name: str) -> str:
-    """A path that is told as an address, as a plain path."""
+    """Return a plain path for a `file://` address."""
     return unquote(name.removeprefix("file://")) if name.startswith("file://") else name

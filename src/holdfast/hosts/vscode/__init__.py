@@ -1,8 +1,8 @@
 """Visual Studio Code: our MCP server in the user's `mcp.json`, for every agent that runs in it.
 
-Its local agent also runs the hooks of Claude Code's and Copilot's files; Copilot's sessions are the adapter
-`copilot-cli`s. Sources: code.visualstudio.com, "MCP configuration reference" and "Custom instructions"; 2026-11-21.
-Not run here.
+Its local agent also runs the hooks of Claude Code's and Copilot's files; Copilot's sessions belong to the adapter
+`copilot-cli`. Sources: code.visualstudio.com, "MCP configuration reference" and "Custom instructions"; 2026-11-21. Not
+run here.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def make(options: Mapping[str, str]) -> Host:
-    """The adapter; it has no options."""
+    """Return the adapter; it has no options."""
     return VsCode()
 
 
@@ -70,16 +70,16 @@ class VsCode(McpClient):
         )
 
     def find(self, home: str) -> str:
-        """Its settings folder, or an empty string."""
+        """Return its settings folder, or an empty string."""
         folder = os.path.dirname(self.servers_file(home))
         return folder if os.path.isdir(folder) else ""
 
     def servers_file(self, home: str) -> str:
-        """`mcp.json` of the build that is there: stable, then Insiders."""
+        """Return `mcp.json` of the installed build: stable, then Insiders."""
         root = settings_folder(home)
         folder = first_there(tuple(os.path.join(root, name, "User") for name in ("Code", "Code - Insiders")))
         return os.path.join(folder, "mcp.json")
 
     def entry(self, words: Sequence[str]) -> Any:
-        """The entry in its own form, which names the transport."""
+        """Return the entry in VS Code's form, which names the transport."""
         return {"type": "stdio", "command": words[0], "args": list(words[1:])}

@@ -1,9 +1,8 @@
-"""Chats in VS Code to events: `chatSessions` of each workspace, and the transcripts of Copilot's extension beside them.
+"""Turns chats in VS Code into events: `chatSessions` of each workspace, and the transcripts of Copilot's extension.
 
 A chat is one JSON object, or a log of changes to one: `{kind, k, v, i}` with 0 the whole, 1 set, 2 append (after
-cutting the list to `i`), 3 delete, and `k` the keys on the way there.
-
-Sources: the public repository microsoft/vscode, `objectMutationLog.ts` and chat model; others' readers; 2026-11-21.
+cutting the list to `i`), 3 delete, and `k` the path of keys. Sources: the public repository microsoft/vscode,
+`objectMutationLog.ts` and chat model; others' readers; 2026-11-21.
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ LINE_LIMIT = 1_000_000
 
 
 def find(host: Adapter, home: str) -> list[str]:
-    """Chats, with and without a folder, and transcripts of the extension."""
+    """Return chats, with and without a folder, and transcripts of the extension."""
     root = settings_folder(home)
     endings = (".json", ".jsonl")
     paths = []
@@ -60,7 +59,7 @@ def find(host: Adapter, home: str) -> list[str]:
 
 
 def read(host: Adapter, path: str, new_id: Callable[[], str]) -> Iterator[Event]:
-    """Events of a chat. Raises OSError or HostConfigError."""
+    """Yield events of a chat. Raises OSError or HostConfigError."""
     name = os.path.splitext(os.path.basename(path))[0]
     is_extensions = _is_extensions(path)
     telling = Retelling(host, name, new_id, as_hook(_as_claude) if is_extensions else as_it_is)
@@ -77,7 +76,7 @@ def read(host: Adapter, path: str, new_id: Callable[[], str]) -> Iterator[Event]
 
 
 def _is_extensions(path: str) -> bool:
-    """Whether the file is a transcript of Copilot's extension, by its folder or, for a copy, by its first line."""
+    """Return whether it is a transcript of Copilot's extension, by its folder or, for a copy, its first line."""
     if os.path.basename(os.path.dirname(path)) == "transcripts":
         return True
     if not path.endswith(".jsonl"):
@@ -89,7 +88,7 @@ def _is_extensions(path: str) -> bool:
 
 
 def _replayed(lines: Iterable[Mapping[str, Any]]) -> Mapping[str, Any]:
-    """The object as it stands after the last change."""
+    """Return the object after the last change."""
     session: Any = {}
     for change in lines:
         if change.get("kind") == 0:
@@ -100,7 +99,7 @@ def _replayed(lines: Iterable[Mapping[str, Any]]) -> Mapping[str, Any]:
 
 
 def _change(node: Any, change: Mapping[str, Any]) -> None:
-    """Make one change; one that does not fit is left out."""
+    """Apply one change; ignore one that does not fit."""
     *way, last = change["k"][:DEPTH]
     try:
         for key in way:
@@ -135,7 +134,7 @@ def _request(telling: Retelling, request: Mapping[str, Any]) -> Iterator[Event]:
 
 
 def _edited(telling: Retelling, part: Mapping[str, Any]) -> Iterator[Event]:
-    """An edit tells what came, not what went."""
+    """Yield an edit, with the new text only: the chat does not have the old one."""
     groups = part.get("edits")
     edits = (edit for group in groups if isinstance(group, list) for edit in group) if isinstance(groups, list) else ()
     texts = [text_of(fields_of(edit).get("text")) for edit in edits]
@@ -146,7 +145,7 @@ def _edited(telling: Retelling, part: Mapping[str, Any]) -> Iterator[Event]:
 
 
 def _invoked(telling: Retelling, part: Mapping[str, Any]) -> Iterator[Event]:
-    """Of tools only commands are told in a form that can be read."""
+    """Yield commands; other tools are not in a readable form."""
     about = fields_of(part.get("toolSpecificData"))
     line = about.get("commandLine")
     command = text_of(fields_of(line).get("original")) or text_of(line) or text_of(about.get("command"))
@@ -161,7 +160,7 @@ def _invoked(telling: Retelling, part: Mapping[str, Any]) -> Iterator[Event]:
 
 
 def _as_claude(payload: Mapping[str, Any]) -> Mapping[str, Any]:
-    """What the extension's tools did, by Claude Code's names."""
+    """Return calls of the extension's tools by Claude Code's names."""
     translated = dict(payload)
     arguments = with_usual_fields(fields_of(payload["tool_input"]))
     arguments |= {name: arguments[own] for name, own in _FIELDS if own in arguments}
@@ -177,7 +176,7 @@ _FIELDS = (("file_path", "filePath"), ("old_string", "oldString"), ("new_string"
 
 
 def _folder(path: str) -> str:
-    """The folder that is open in the window, which stands two levels up, three for the extension's transcripts."""
+    """Return the window's open folder, from two levels up, or three for the extension's transcripts."""
     above = os.path.dirname(os.path.dirname(path))
     for folder in (above, os.path.dirname(above)):
         uri = text_of(try_json(os.path.join(folder, "workspace.json")).get("folder"))

@@ -1,9 +1,8 @@
 """Windsurf, now Devin Desktop with Cascade: hooks that only listen, MCP server, path-scoped rules.
 
-Nothing a hook prints reaches the model. Its own store is encrypted; what hooks hear is all there is,
-and the transcripts that it writes where a hook asks for them.
-
-Sources: docs.windsurf.com and docs.devin.ai on Cascade hooks, MCP and rules; 2026-11-21. Not run here.
+No hook's output reaches the model. Its own store is encrypted; only the hooks' payloads, and transcripts that it writes
+if a hook asks for them, can be read. Sources: docs.windsurf.com and docs.devin.ai on Cascade hooks, MCP and rules;
+2026-11-21. Not run here.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ TOOLS = {"post_read_code": "Read", "post_write_code": "MultiEdit", "post_run_com
 
 
 def make(options: Mapping[str, str]) -> Host:
-    """The adapter; it has no options."""
+    """Return the adapter; it has no options."""
     return Windsurf()
 
 
@@ -70,7 +69,7 @@ class Windsurf(Adapter):
         )
 
     def translate(self, payload: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The payload in Claude Code's shape; of a command only that it ran is known."""
+        """Return the payload in Claude Code's shape; of a command only the run is known, not its outcome."""
         fields = fields_of(payload)
         action, about = text_of(fields.get("agent_action_name")), fields_of(fields.get("tool_info"))
         translated: dict[str, Any] = {
@@ -87,11 +86,11 @@ class Windsurf(Adapter):
         return translated | {"tool_input": arguments, "tool_response": {"interrupted": True}}
 
     def render(self, call: HookCall, briefing: Briefing) -> str:
-        """Nothing: it would only be shown to the user."""
+        """Return an empty object: output would only be shown to the user."""
         return "{}"
 
     def plan_install(self, scope: str, folder: str, home: str, command: Sequence[str]) -> InstallPlan:
-        """The edits of the user's two files."""
+        """Return the edits of the user's two files."""
         from holdfast.hosts._shared.programs import OUR_MARKS, hook_command, server_edit
         from holdfast.ports.host import ConfigEdit, InstallPlan
 

@@ -1,9 +1,8 @@
-"""Windsurf's transcripts to events: `~/.windsurf/transcripts/<trajectory>.jsonl`.
+"""Turns Windsurf's transcripts into events: `~/.windsurf/transcripts/<trajectory>.jsonl`.
 
-Windsurf writes them, the newest 100, where a hook `post_cascade_response_with_transcript` is set up. A step is
-`{status, type, <type>: {...}}`; neither times nor the folder are told, so the folder is that of the first file.
-
-Sources: docs.windsurf.com on Cascade hooks, others' confirmed readings; 2026-11-21. Not run here.
+Windsurf writes them, the newest 100, if a hook `post_cascade_response_with_transcript` is set up. A step is `{status,
+type, <type>: {...}}`. There are neither times nor the folder, so the first file's folder is used. Sources:
+docs.windsurf.com on Cascade hooks, others' confirmed readings; 2026-11-21. Not run here.
 """
 
 from __future__ import annotations
@@ -26,12 +25,12 @@ PATHS = ("path", "file_path", "absolute_path", "absolute_path_uri", "file_uri", 
 
 
 def find(host: Adapter, home: str) -> list[str]:
-    """The transcripts that are kept."""
+    """Return the transcripts that Windsurf kept."""
     return find_files(os.path.join(home, ".windsurf", "transcripts"), (".jsonl",))
 
 
 def read(host: Adapter, path: str, new_id: Callable[[], str]) -> Iterator[Event]:
-    """Events of a trajectory. Raises OSError."""
+    """Yield events of a trajectory. Raises OSError."""
     telling = Retelling(host, os.path.basename(path).removesuffix(".jsonl"), new_id, as_it_is)
     folders = (os.path.dirname(file) for entry in read_lines(path) if (file := _path(_about(entry))))
     telling.stand(at=written_at(path), cwd=next(folders, ""))

@@ -1,7 +1,7 @@
 """Zed's own agent: our MCP server in its settings, and rules; it has no hooks.
 
-Other agents in Zed (over ACP) keep their own hooks, and Zed hands them its servers. Sources: zed.dev/docs/ai/mcp and
-/docs/ai/rules, 2026-11-21. Not run here.
+Other agents in Zed (over ACP) keep their own hooks, and Zed passes its servers on to them. Sources: zed.dev/docs/ai/mcp
+and /docs/ai/rules, 2026-11-21. Not run here.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ INSTRUCTIONS = (
     ".rules", ".cursorrules", ".windsurfrules", ".clinerules", ".github/copilot-instructions.md", "AGENT.md",
     "AGENTS.md", "CLAUDE.md", "GEMINI.md",
 )  # fmt: skip
-"""Of these Zed reads the first that is there."""
+"""Zed reads the first of these that exists."""
 
 
 def make(options: Mapping[str, str]) -> Host:
-    """The adapter; it has no options."""
+    """Return the adapter; it has no options."""
     return Zed()
 
 
@@ -57,12 +57,12 @@ class Zed(McpClient):
         )
 
     def find(self, home: str) -> str:
-        """Its settings folder, or an empty string."""
+        """Return its settings folder, or an empty string."""
         folder = os.path.dirname(self.servers_file(home))
         return folder if os.path.isdir(folder) else ""
 
     def servers_file(self, home: str) -> str:
-        """Its settings: in `~/.config` on macOS too."""
+        """Return its settings, in `~/.config` on macOS too."""
         if sys.platform == "win32":
             return os.path.join(settings_folder(home), "Zed", "settings.json")
         return os.path.join(home, ".config", "zed", "settings.json")

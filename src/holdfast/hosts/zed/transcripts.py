@@ -1,4 +1,4 @@
-"""Zed's threads to events: `threads.db`, whose values are JSON, mostly compressed with Zstandard.
+"""Turns Zed's threads into events: `threads.db`, whose values are JSON, mostly compressed with Zstandard.
 
 Source: the public repository zed-industries/zed, crates/agent/src/db.rs; 2026-11-21.
 """
@@ -32,14 +32,14 @@ TOOLS = {
 
 
 def find(host: Adapter, home: str) -> list[str]:
-    """The database, if it is there."""
+    """Return the database, if it is there."""
     name = "zed" if sys.platform.startswith("linux") else "Zed"
     path = os.path.join(state_folder(home), name, "threads", "threads.db")
     return [path] if os.path.exists(path) else []
 
 
 def read(host: Adapter, path: str, new_id: Callable[[], str]) -> Iterator[Event]:
-    """Events of all threads. Raises OSError, or HostConfigError when nothing could be read."""
+    """Yield the events of all threads. Raises OSError, or HostConfigError if no thread could be read."""
     with open_foreign(path) as opened:
         wanted = "folder_paths" if "folder_paths" in opened.columns("threads") else "NULL"
         rows = opened.rows(
@@ -69,7 +69,7 @@ def _as_claude(payload: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _place(thread: Mapping[str, Any], folders: object) -> dict[str, str]:
-    """The first folder of the project, its branch, and the model."""
+    """Return the first folder of the project, its branch, and the model."""
     trees = fields_of(thread.get("initial_project_snapshot")).get("worktree_snapshots")
     tree = fields_of(trees[0]) if isinstance(trees, list) and trees else {}
     model = fields_of(thread.get("model"))

@@ -1,4 +1,4 @@
-"""Other programs' SQLite files, as importers read them: only sound ones, and a table whole or not at all."""
+"""Reads other programs' SQLite files for importers: only sound files, and a table completely or not at all."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MAGIC = b"SQLite format 3\0"
 
 
 def sure_of_table(source: Source, table: str, columns: Sequence[str]) -> int:
-    """`CERTAIN` when the file is a database that has the table with those columns, else `NO`."""
+    """Return `CERTAIN` if the file is a database that has the table with those columns, otherwise `NO`."""
     if not source.head.startswith(MAGIC):
         return NO
     try:
@@ -28,10 +28,10 @@ def sure_of_table(source: Source, table: str, columns: Sequence[str]) -> int:
 
 
 def read_rows(source: Source, table: str, required: Sequence[str], wanted: Sequence[str]) -> list[dict[str, Any]]:
-    """All rows of a table as the columns that are required and wanted; a wanted one that is not there is None.
+    """Return all rows of a table with the required and wanted columns; a wanted column that is missing is None.
 
-    All are read before the first is returned, so that a damaged file gives nothing rather than a part. Raises
-    InvalidValueError for a file that is no sound database or has not the required columns.
+    All rows are read before the first is returned, so that a damaged file gives nothing instead of a part. Raises
+    InvalidValueError if the file is not a sound database or lacks required columns.
     """
     with _open_sound(source.path) as database:
         there = database.columns(table)
@@ -39,7 +39,7 @@ def read_rows(source: Source, table: str, required: Sequence[str], wanted: Seque
         if missing:
             raise InvalidValueError(
                 f"{source.label}: its table {table!r} has no {', '.join(missing)}",
-                hint="another program's file, or a version that is not known yet",
+                hint="it is another program's file, or of an unknown version",
             )
         names = [*required, *(name for name in wanted if name in there)]
         order = "id" if "id" in there else "rowid"
@@ -51,7 +51,7 @@ def read_rows(source: Source, table: str, required: Sequence[str], wanted: Seque
 
 @contextmanager
 def _open_sound(path: str) -> Iterator[ForeignDatabase]:
-    """The database as it is now. Raises OSError, or InvalidValueError for a file that is no sound database."""
+    """Open the database as it is now. Raises OSError, or InvalidValueError for a file that is no sound database."""
 
     def refuse(reason: str) -> InvalidValueError:
         return InvalidValueError(f"{path} {reason}", hint="nothing of it was imported")
@@ -68,7 +68,7 @@ def _open_sound(path: str) -> Iterator[ForeignDatabase]:
 
 @lru_cache(maxsize=64)
 def _tables(path: str, changed_ns: int, size: int) -> dict[str, frozenset[str]]:
-    """Columns by table; asked by every importer of a database, so kept for a file that has not changed."""
+    """Return columns by table; every importer of a database asks, so the answer is cached until the file changes."""
     with _open_sound(path) as database:
         names = [name for (name,) in database.rows("SELECT name FROM sqlite_master WHERE type = 'table'")]
         return {name: database.columns(name) for name in names}

@@ -1,4 +1,4 @@
-"""Front matter: the keys between two lines of three dashes at the top of a markdown file."""
+"""Reads front matter: the keys between two lines of three dashes at the top of a markdown file."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _ITEM = re.compile(r"[ \t]*-[ \t]+(.*)")
 
 
 def split_front(text: str) -> tuple[dict[str, Any], str]:
-    """(keys in lower case, the text after them); no keys when there is no front matter.
+    """Return (keys in lower case, the text after them); no keys if there is no front matter.
 
     Rules files are often not quite YAML (`globs: *.ts` is an alias there): then each line is a key and its words.
     """
@@ -36,14 +36,14 @@ def split_front(text: str) -> tuple[dict[str, Any], str]:
 
 
 def text_of(value: Any) -> str:
-    """A value as one text; empty for none and for what is no plain value."""
+    """Return a value as text; empty for None and for anything but a plain value."""
     if isinstance(value, (datetime, date)):
         return value.isoformat()
     return str(value).strip() if isinstance(value, (str, int, float)) and not isinstance(value, bool) else ""
 
 
 def texts_of(value: Any) -> tuple[str, ...]:
-    """A list of texts, whether it was written as a list or with commas (not those inside braces)."""
+    """Return a list of texts, from a list or from text with commas (not those inside braces)."""
     items = [text_of(item) for item in value] if isinstance(value, list) else list(_at_commas(text_of(value)))
     return tuple(dict.fromkeys(item for item in items if item))
 

@@ -1,7 +1,7 @@
-"""Markdown in pieces that stand alone: list items, paragraph groups and tables, each with its headings.
+"""Splits markdown into pieces that stand alone: list items, paragraph groups and tables, each with its headings.
 
-What belongs together stays together: an ordered list, a list of short items, a paragraph and the code it leads to. A
-sentence that ends in a colon goes with every item it introduces: `Never:` must not be lost on the way.
+What belongs together stays together: an ordered list, a list of short items, a paragraph with the code it leads to. A
+sentence that ends in a colon is repeated with every item it introduces: `Never:` must not be lost.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Piece(NamedTuple):
 
 
 def split_markdown(text: str) -> Iterator[Piece]:
-    """The pieces in order; our own managed blocks and comments are left out, code that nothing introduces, too."""
+    """Return the pieces in order, without Holdfast's managed blocks, comments, and code that nothing introduces."""
     text = without_managed(text)
     lines = text.split("\n")
     splitter = _Splitter()
@@ -58,14 +58,14 @@ def split_markdown(text: str) -> Iterator[Piece]:
 
 
 def without_managed(text: str) -> str:
-    """The text with the blocks that Holdfast manages in it emptied; one that does not end goes to the text's end."""
+    """Return the text with Holdfast's managed blocks emptied; an unclosed one reaches to the text's end."""
     return _MANAGED.sub(lambda match: "\n" * match[0].count("\n"), text)
 
 
 def nearly_plain(text: str) -> str:
-    """The text without emphasis, comments and the line breaks of wrapped prose.
+    """Return the text without emphasis, comments and the line breaks of wrapped prose.
 
-    A link is its words and, when it leads to the web, its address.
+    A link becomes its words and, if it leads to the web, its address.
     """
     text = _COMMENT.sub("", text)
     text = _LINK.sub(lambda m: f"{m[1]} ({m[2]})" if m[2] and m[2] != m[1] else m[1], text)
@@ -91,7 +91,7 @@ class _Splitter:
         """The kind of the block before this one."""
 
     def take(self, block: _Block) -> None:
-        """Add what the block says."""
+        """Add the block's content."""
         if block.kind == "heading":
             self._headings = [heading for heading in self._headings if heading[0] < block.level]
             self._headings.append((block.level, nearly_plain(block.text)[:LEAD_LENGTH]))
@@ -134,14 +134,14 @@ class _Splitter:
             self._add(f"{lead} {item}" if 0 < len(lead) <= LEAD_LENGTH else item)
 
     def _with_lead(self, text: str, *, always: bool = False) -> str:
-        """The text after what introduces it: the sentence before it that ends in a colon, else the heading."""
+        """Return the text after its introduction: the sentence before it that ends in a colon, else the heading."""
         lead = self._take_lead()
         if not lead and always and self._headings:
             lead = f"{self._headings[-1][1]}:"
         return f"{lead}\n{text}" if lead and text else text
 
     def _take_lead(self) -> str:
-        """What introduces the block: the paragraph before it, taken back, or a heading that forbids."""
+        """Return what introduces the block: the paragraph before it, which is removed, or a heading that forbids."""
         if self._before == "paragraph" and self.pieces and self.pieces[-1].text.endswith(":"):
             last = self.pieces.pop()
             parted = _LAST_SENTENCE.match(last.text)
@@ -154,13 +154,13 @@ class _Splitter:
 
 
 def _is_short(item: str) -> bool:
-    """Whether an item says little alone; words are counted where spaces part them."""
+    """Return whether an item says little alone; words are counted only in ASCII text."""
     return len(item) < SHORT_ITEM or (item.isascii() and len(item.split()) < FEW_WORDS)
 
 
 @cache
 def _parser() -> MarkdownIt:
-    # without "inline", which nothing here needs: it is slow for text that is made to be slow
+    # without "inline", which is not needed here and is slow for hostile text
     return MarkdownIt("commonmark", {"maxNesting": 40}).enable("table").disable("inline")
 
 
@@ -185,7 +185,7 @@ def _blocks(tokens: Sequence[Token], lines: Sequence[str]) -> Iterator[_Block]:
 
 
 def _items(tokens: Sequence[Token], opened: Token, lines: Sequence[str]) -> Iterator[str]:
-    """The sources of a list's own items, without their marks and their indentation."""
+    """Yield the sources of a list's own items, without their marks and their indentation."""
     for token in tokens[1:]:
         if token.level == opened.level:
             return

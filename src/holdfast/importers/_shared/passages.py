@@ -1,4 +1,4 @@
-"""Passages from pieces: a title, the reason where one is named, parts where one is too long, and what is no lesson."""
+"""Makes passages of pieces: adds a title and the stated reason, cuts long ones, and rejects what is no lesson."""
 
 from __future__ import annotations
 
@@ -41,21 +41,21 @@ _BOX = re.compile(r"\[[ xX-]\] ")
 
 
 class Voice(NamedTuple):
-    """What all passages of a source have in common."""
+    """What all passages of a source share."""
 
     usual_kind: LessonKind = "convention"
     shared: Passage = Passage(section="")
-    """Its globs, tags, trust, scope, prefix and time hold for every passage."""
+    """Its globs, tags, trust, scope, prefix and time apply to every passage."""
 
 
 def read_markdown(text: str, voice: Voice) -> Iterator[Passage | Skipped]:
-    """The passages of a markdown text, and the parts that are none, with the reason."""
+    """Yield the passages of a markdown text, and the rejected parts, with the reason."""
     for piece in split_markdown(text):
         yield from from_piece(piece, voice)
 
 
 def from_piece(piece: Piece, voice: Voice) -> Iterator[Passage | Skipped]:
-    """The passage, or several of one that is too long, or why it is none."""
+    """Yield the piece's passage, or several if it is too long, or why it is none."""
     paragraphs = piece.text.split("\n\n")
     content = [
         text for text in paragraphs if not (len(text) <= BOILERPLATE_LENGTH and _BOILERPLATE.search(text.strip()))
@@ -71,19 +71,19 @@ def from_piece(piece: Piece, voice: Voice) -> Iterator[Passage | Skipped]:
 
 
 def why_not(text: str) -> str:
-    """Why a text is no lesson, in a few words; empty for one that may be."""
+    """Return why a text is no lesson, in a few words; empty if it may be one."""
     plain = text.strip().strip("-*#`: ")
     if len(plain) < SHORTEST and len(plain.split()) < 3:
         return "too short"
     if _BOX.match(plain):
         return "a task"
     if _POINTER.match(plain):
-        return "it only points elsewhere"
+        return "it only refers to another text"
     return "" if re.search(r"\w{2}", plain) else "no words"
 
 
 def cut(text: str, longest: int = LONGEST) -> Iterator[str]:
-    """The text in parts of at most that many characters, parted at blank lines, line ends, sentences, else words."""
+    """Yield the text in parts of at most that many characters, cut at blank lines, line ends, sentences, or words."""
     while len(text) > longest:
         ends = (text.rfind(mark, longest // 3, longest) for mark in ("\n\n", "\n", ". ", " "))
         at = next((end + 1 for end in ends if end > 0), longest)
@@ -94,7 +94,7 @@ def cut(text: str, longest: int = LONGEST) -> Iterator[str]:
 
 
 def split_reasons(text: str) -> tuple[str, str, str]:
-    """(what is said, why, how): labelled parts such as `Why: …` at a line's beginning are taken out."""
+    """Return (statement, why, how): labelled parts such as `Why: …` at a line's beginning are taken out of it."""
     marks = list(_LABELLED.finditer(text))
     if not marks or not text[: marks[0].start()].strip(" \n-*"):
         return text, "", ""
@@ -107,14 +107,14 @@ def split_reasons(text: str) -> tuple[str, str, str]:
 
 
 def headline(headings: Iterable[str], text: str) -> str:
-    """A title: the last heading and the text's first line, which are what a person would look for."""
+    """Return a title: the last heading and the text's first line, by which a person would search."""
     last = next((name for name in reversed(tuple(headings)) if name), "")
     first = title_of(text.strip().lstrip("-#> ").strip() or text)
     return first if not last or first.lower().startswith(last.lower()[:40]) else title_of(f"{last}: {first}")
 
 
 def mentioned(text: str) -> tuple[str, ...]:
-    """Paths in code spans, at most three."""
+    """Return paths in code spans, at most three."""
     return tuple(dict.fromkeys(_MENTIONED.findall(text)))[:MENTIONS]
 
 
@@ -133,7 +133,7 @@ def _passage(piece: Piece, voice: Voice, insight: str, reasons: tuple[str, str])
 
 
 def _usual(piece: Piece, voice: Voice, insight: str) -> LessonKind:
-    """The kind that the place and the words suggest, where the words alone will not tell."""
+    """Return the kind that the headings and the words suggest."""
     if voice.usual_kind != "convention":
         return voice.usual_kind
     if any(_COMMANDS.search(name) for name in piece.headings) and ("`" in insight or piece.snippets):

@@ -1,4 +1,4 @@
-"""Rules files: markdown that an agent program reads before it works, some of it for certain files only.
+"""Imports rules files: markdown that an agent program reads before it works, some of it for certain files only.
 
 In a repository they are repository text and wait for a person. In the person's own home they are the person's words,
 for every project.
@@ -15,22 +15,22 @@ from holdfast.importers._shared.textfile import load_markdown
 from holdfast.ports.importer import CERTAIN, LAST_RESORT, NAMED, NO, Passage, Skipped, Source
 
 GLOB_KEYS = ("globs", "paths", "applyto", "filematchpattern")
-"""Keys of front matter that hold the files a rule is for, in lower case, over all agent programs."""
+"""Keys of front matter, in lower case, that hold the files of a rule, for all agent programs."""
 AGENT_HOMES = frozenset({
     ".claude", ".codex", ".gemini", ".cursor", ".copilot", ".cline", ".roo", ".continue", ".kiro", ".junie", ".agents",
     ".devin", ".windsurf", ".config/opencode", ".config/goose", ".config/amp", ".config/devin", ".config/zed",
     ".config/github-copilot", ".config/crush", ".config/agents",
 })  # fmt: skip
-"""Folders of the home in which agents keep what holds for every project, right in them: a folder further down may be
-a clone of somebody's."""
+"""Folders of the home that directly contain agents' rules for every project. A folder further down may be a clone of
+somebody's repository."""
 GLOBAL_FILES = frozenset({".codeium/windsurf/memories/global_rules.md"})
-"""The same, deeper down."""
+"""Such files that are further down."""
 EVERYTHING = frozenset({"**", "**/*", "*", "/**", "./**"})
-"""Globs that say nothing."""
+"""Globs that match all files."""
 
 
 class RulesImporter:
-    """Reads one agent program's rules files, known by name or by the folder they are in."""
+    """Reads one agent program's rules files, known by name or by their folder."""
 
     def __init__(
         self,
@@ -42,10 +42,11 @@ class RulesImporter:
         without: tuple[str, ...] = (),
         any_markdown: bool = False,
     ) -> None:
-        """`names` are file names, `folders` end in a slash and hold files with one of the suffixes; lower case.
+        """Make an importer.
 
-        `without` are parts of paths in those folders that hold something else. `any_markdown` takes a file that
-        somebody points at and nothing else knows.
+        `names` are file names, `folders` end in a slash and hold files with one of the suffixes; lower case. `without`
+        are parts of paths in those folders that hold something else. `any_markdown` accepts a file that the user names
+        and no other importer knows.
         """
         self.id = f"{name}/1"
         self._names = names
@@ -55,7 +56,7 @@ class RulesImporter:
         self._any_markdown = any_markdown
 
     def sureness(self, source: Source) -> int:
-        """Judge by its place: `CERTAIN` in a folder that is this program's, `NAMED` by its name."""
+        """Judge by the location: `CERTAIN` in one of this program's folders, `NAMED` by the file's name."""
         if self._folder(source) and source.name.endswith(self._suffixes):
             return NO if any(part in source.label.lower() for part in self._without) else CERTAIN
         if source.name in self._names:
@@ -63,7 +64,7 @@ class RulesImporter:
         return LAST_RESORT if self._any_markdown and source.name.endswith((".md", ".markdown", ".txt")) else NO
 
     def read(self, source: Source) -> Iterator[Passage | Skipped]:
-        """Each list item or paragraph group as a passage; globs of the front matter hold for all of them."""
+        """Yield each list item or paragraph group as a passage; the front matter's globs apply to all of them."""
         front, text = split_front(load_markdown(source))
         yield from read_markdown(text, Voice(shared=self._shared(source, front)))
 
@@ -80,7 +81,7 @@ class RulesImporter:
         )
 
     def _is_own(self, source: Source) -> bool:
-        """Whether a file in the home is one that its agent reads for every project, not one of another project."""
+        """Return whether a file in the home is read by its agent for every project, and belongs to no project."""
         parts = source.label.lower().removeprefix("~/").split("/")
         inside = any("/".join(parts).startswith(folder) for folder in self._folders)
         return inside or "/".join(parts[:-1]) in AGENT_HOMES or "/".join(parts) in GLOBAL_FILES
@@ -90,7 +91,7 @@ class RulesImporter:
         return next((folder for folder in self._folders if f"/{folder}" in low), "")
 
     def _prefix(self, source: Source) -> str:
-        """The part of the project that a nested rules file is for."""
+        """Return the part of the project to which a nested rules file applies."""
         if source.ground != "project":
             return ""
         folder = self._folder(source)
@@ -101,7 +102,7 @@ class RulesImporter:
 
 
 def under(prefix: str, glob: str) -> str:
-    """The glob of a rules file in a part of the project, as seen from the project's root."""
+    """Return the glob of a rules file in a part of the project, relative to the project's root."""
     plain = glob.removeprefix("./")
     if not prefix:
         return plain.lstrip("/")

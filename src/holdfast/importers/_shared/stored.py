@@ -1,4 +1,4 @@
-"""Rows of another memory tool as passages: texts of any length, lists in columns, kinds by the tool's own words."""
+"""Makes passages of another memory tool's rows: texts of any length, lists in columns, the tool's own kinds."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FILES = 5
 
 
 def from_row(text: str, passage: Passage) -> Iterator[Passage | Skipped]:
-    """The row's text as one passage, or several when it is long; `passage` holds all else that is known of it."""
+    """Yield the row's text as one passage, or several if it is long; `passage` holds all other fields."""
     plain = nearly_plain(text)
     reason = why_not(plain)
     if reason:
@@ -31,7 +31,7 @@ def from_row(text: str, passage: Passage) -> Iterator[Passage | Skipped]:
 
 
 def listed(value: Any) -> tuple[str, ...]:
-    """The texts of a column that holds a JSON list, or texts with commas; empty for anything else."""
+    """Return the texts of a column that holds a JSON list, or texts with commas; empty for anything else."""
     if not isinstance(value, str) or not value.strip():
         return ()
     try:
@@ -43,5 +43,5 @@ def listed(value: Any) -> tuple[str, ...]:
 
 
 def kind_of(word: Any, kinds: Mapping[str, LessonKind]) -> LessonKind | None:
-    """The kind that a tool's own word stands for; None for one without a counterpart."""
+    """Return the kind that a tool's own word means; None for a word without a counterpart."""
     return kinds.get(str(word or "").strip().lower().replace("-", "_").replace(" ", "_"))

@@ -1,4 +1,4 @@
-"""Text of a foreign file: UTF-8 with or without a byte order mark, any line ends, never a binary."""
+"""Reads a foreign text file: UTF-8 with or without a byte order mark, any line ends, never a binary."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ LARGEST_MARKDOWN = 500_000
 
 
 def load_text(source: Source, largest: int = LARGEST) -> str:
-    """The file's text with plain line ends; bytes that are not UTF-8 are replaced.
+    """Return the file's text with plain line ends; bytes that are not UTF-8 are replaced.
 
-    Raises InvalidValueError for a binary file and for one of more than `largest` bytes, OSError as the disk does.
+    Raises InvalidValueError for a binary file and for one of more than `largest` bytes, OSError for disk errors.
     """
     with open(source.path, "rb") as stream:
         raw = stream.read(largest + 1)
@@ -28,7 +28,7 @@ def load_text(source: Source, largest: int = LARGEST) -> str:
 
 
 def load_markdown(source: Source) -> str:
-    """The text of a file that is written by hand; else as `load_text`."""
+    """Return the text of a file that people or agents wrote by hand, with a smaller limit than `load_text`."""
     return load_text(source, LARGEST_MARKDOWN)
 
 

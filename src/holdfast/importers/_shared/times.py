@@ -1,4 +1,4 @@
-"""Times as other programs write them."""
+"""Reads times as other programs write them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from holdfast.lean.plain import parse_instant
 
 
 def instant(value: Any) -> datetime | None:
-    """A time as other programs keep it: ISO text, seconds or milliseconds since 1970; None for anything else."""
+    """Return a time from ISO text, or from seconds or milliseconds since 1970; None for anything else."""
     try:
         if isinstance(value, str) and value:
             return parse_instant(value.strip())

@@ -1,7 +1,7 @@
-"""What a model is asked, and how its answer is read and checked: no verbatim quote, no lesson.
+"""Builds the prompt for a model, and reads and checks its answer. A lesson without a verbatim quote is dropped.
 
-An answer is data. It is read as JSON, bounded, and every field is checked; a lesson whose quote does not stand in the
-cited event, letter for letter but for blanks, is dropped.
+An answer is data. It is read as JSON, with limits, and every field is checked. The quote must occur in the session's
+cited events, exactly but for white space.
 """
 
 from __future__ import annotations
@@ -83,15 +83,15 @@ Answer with one JSON object and nothing else:
 
 
 class Distilled(Frozen):
-    """What came of an answer."""
+    """The result of reading an answer."""
 
     candidates: tuple[Candidate, ...] = ()
     dropped: tuple[str, ...] = ()
-    """Why lessons of the answer were not taken, one entry each."""
+    """Why lessons of the answer were dropped, one entry each."""
 
 
 def render_prompt(digest: Digest, known: Sequence[Lesson]) -> str:
-    """The whole prompt: what is asked, the known lessons and the digest."""
+    """Return the whole prompt: the instructions, the known lessons and the digest."""
     instructions = INSTRUCTIONS.format(kinds=", ".join(KINDS), work=", ".join(WORK), most=MOST_LESSONS)
     rows = [f"K{number}: {_BLANK.sub(' ', lesson.insight)[:220]}" for number, lesson in enumerate(known, 1)]
     known_text = "\n".join(rows) or "(none)"
@@ -99,7 +99,7 @@ def render_prompt(digest: Digest, known: Sequence[Lesson]) -> str:
 
 
 def read_answer(text: str, digest: Digest, events: Sequence[Event], known: Sequence[Lesson]) -> Distilled:
-    """The candidates of a model's answer. Raises ModelError when the answer is not such a JSON object."""
+    """Return the candidates of a model's answer. Raises ModelError if the answer is not such a JSON object."""
     if len(text) > ANSWER_LIMIT:
         raise ModelError(f"the answer is longer than {ANSWER_LIMIT:,} characters")
     entries = _entries(text)
@@ -113,7 +113,7 @@ def read_answer(text: str, digest: Digest, events: Sequence[Event], known: Seque
             candidates.append(_candidate(entry, cited, known, paths))
         except InvalidValueError as exc:
             dropped.append(str(exc))
-    dropped += ["more lessons than were asked for"] * max(0, len(entries) - MOST_LESSONS)
+    dropped += ["the answer has more lessons than requested"] * max(0, len(entries) - MOST_LESSONS)
     return Distilled(candidates=tuple(candidates), dropped=tuple(dropped))
 
 
@@ -125,18 +125,18 @@ def _entries(text: str) -> list[Any]:
         document = None
     entries = document.get("lessons") if isinstance(document, dict) else None
     if not isinstance(entries, list):
-        raise ModelError("the answer is no JSON object with a list of lessons")
+        raise ModelError("the answer is not a JSON object with a list of lessons")
     return entries
 
 
 def _candidate(entry: Any, cited: Sequence[Event], known: Sequence[Lesson], paths: set[str]) -> Candidate:
     if not isinstance(entry, dict):
-        raise InvalidValueError("a lesson that is no object")
+        raise InvalidValueError("the lesson is not a JSON object")
     insight, kind = _text(entry, "lesson", LESSON_LIMIT), _text(entry, "kind", 40)
     if not insight:
-        raise InvalidValueError("a lesson without words")
+        raise InvalidValueError("the lesson has no text")
     if kind not in KINDS:
-        raise InvalidValueError(f"a lesson of the unknown kind {kind!r}")
+        raise InvalidValueError(f"the kind {kind!r} is unknown")
     event, evidence = _ground(_text(entry, "quote", QUOTE_LIMIT), entry.get("line"), cited)
     person = bool(spoken(event))
     when = entry.get("when")
@@ -159,24 +159,24 @@ def _candidate(entry: Any, cited: Sequence[Event], known: Sequence[Lesson], path
 
 
 def _ground(quote: str, line: object, cited: Sequence[Event]) -> tuple[Event, Evidence]:
-    """The event that holds the quote, and the span; the cited line is looked at first, then every other one."""
+    """Return the event that holds the quote, and the span; the cited line is searched first, then all others."""
     words = quote.split()
     if len(quote) < SHORTEST_QUOTE or not words:
-        raise InvalidValueError("a lesson without a quote")
+        raise InvalidValueError("the quote is missing or too short")
     pattern = re.compile(r"\s+".join(map(re.escape, words)))
     first = [cited[line]] if type(line) is int and 0 <= line < len(cited) else []
     for event in (*first, *cited):
         text = event.text or event.command
         if match := pattern.search(text):
             return event, Evidence(event=event.id, quote=match.group(), start=match.start(), end=match.end())
-    raise InvalidValueError("a lesson whose quote is not in the session")
+    raise InvalidValueError("the quote does not occur in the session")
 
 
 def _text(entry: Mapping[str, Any], name: str, limit: int) -> str:
     value = entry.get(name)
     text = _BLANK.sub(" ", value).strip() if isinstance(value, str) else ""
     if len(text) > limit:
-        raise InvalidValueError(f"a lesson whose {name} is longer than {limit} characters")
+        raise InvalidValueError(f"the {name} is longer than {limit} characters")
     return text
 
 
@@ -198,7 +198,7 @@ def _triggers(entry: Mapping[str, Any]) -> Triggers:
 
 
 def _known_path(path: str, paths: set[str]) -> str:
-    """The session's file that the path means, written whole or by its end; empty when there is none or several."""
+    """Return the session's file that the path means, written in full or by its end; empty if none or several match."""
     path = path.removeprefix("./")
     if path in paths:
         return path

@@ -1,7 +1,7 @@
-"""Digest: what a model is shown of one session: its words and turning points in at most 6,000 tokens.
+"""Makes the digest of a session for a model: its words and turning points, in at most 6,000 tokens.
 
-Deterministic: the same events give the same digest. Texts are redacted when they are captured and again here, because
-this is what leaves the machine. Each line begins with the number by which the answer must cite it.
+Deterministic: the same events give the same digest. Texts are redacted when they are captured, and again here, because
+the digest leaves the machine. Each line begins with the number by which the answer must cite it.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ _BLANKS = re.compile(r"[ \t]+")
 
 
 class Line(Frozen):
-    """One line of a digest, before it is chosen."""
+    """A line that may become part of a digest."""
 
     event: EventId
     label: str
     text: str
     worth: float
-    """Lines of more worth are chosen first."""
+    """Lines of higher worth are chosen first."""
 
 
 class Digest(Frozen):
-    """The text that is shown, and the events its numbers stand for."""
+    """The digest's text, and the events of its numbered lines."""
 
     text: str
     events: tuple[EventId, ...]
@@ -52,9 +52,10 @@ class Digest(Frozen):
 def make_digest(
     events: Sequence[Event], worth_of_reply: Callable[[Sequence[Event]], Sequence[float]], budget: int = DIGEST_TOKENS
 ) -> Digest:
-    """The digest of a session's events, in the order they happened.
+    """Return the digest of a session's events, in the order in which they happened.
 
-    `worth_of_reply` gives each event a number from 0 to 1; it is asked once and read for the agent's replies.
+    `worth_of_reply` returns a number from 0 to 1 for each event; it is called once, and only the numbers of the agent's
+    replies are used.
     """
     worth = worth_of_reply(events)
     lines: list[Line] = []
@@ -103,7 +104,7 @@ def _lines(events: Sequence[Event], worth: Sequence[float], scale: int) -> Itera
 
 
 def _words(event: Event, worth_of_reply: float, scale: int) -> Iterator[Line]:
-    """What somebody said in this event, or wrote to be kept."""
+    """Yield what somebody said in this event, or wrote to be kept."""
     if spoken(event):
         yield _line(event, "USER", spoken(event), 3.0, scale)
     elif event.kind == "reply":
@@ -123,7 +124,7 @@ def _line(event: Event, label: str, text: str, worth: float, scale: int) -> Line
 
 
 def _failure(event: Event) -> str:
-    """The command and the lines of its output that say what went wrong."""
+    """Return the command and the lines of its output that say what went wrong."""
     rows = [row.strip() for row in event.text.splitlines() if row.strip()]
     telling = [row for row in rows if _TELLING.search(row)] or rows[-2:]
     return (

@@ -1,4 +1,4 @@
-"""Distil: ask a model for the lessons of one session, check each against its quote, and admit what holds."""
+"""Asks a model for the lessons of one session, checks each against its quote, and admits those that pass."""
 
 from __future__ import annotations
 
@@ -26,26 +26,26 @@ if TYPE_CHECKING:
 
 
 class DistilReport(Frozen):
-    """What one session's distillation brought and cost."""
+    """Results and cost of one session's distillation."""
 
     proposed: int = 0
     active: tuple[LessonId, ...] = ()
     waiting: tuple[LessonId, ...] = ()
     merged: int = 0
     dropped: tuple[str, ...] = ()
-    """Why proposals were not taken."""
+    """Why proposals were dropped."""
     model: str = ""
     input_tokens: int = 0
     output_tokens: int = 0
     cost_usd: float | None = None
     skipped: str = ""
-    """Why the model was not asked; empty when it was."""
+    """Why the model was not called; empty if it was."""
 
 
 def prepare(
     parts: Parts, place: Place, events: Sequence[Event], worth_of: Callable[[Sequence[Event]], Sequence[float]]
 ) -> tuple[Digest, list[Lesson], str]:
-    """The session's digest, the known lessons nearest to it, and the whole prompt; nothing is sent."""
+    """Return the session's digest, the known lessons nearest to it, and the whole prompt; nothing is sent."""
     digest = make_digest(events, worth_of)
     known = _related(parts, place, digest)
     return digest, known, render_prompt(digest, known)
@@ -58,7 +58,7 @@ def distil(
     model: LanguageModel,
     worth_of: Callable[[Sequence[Event]], Sequence[float]],
 ) -> DistilReport:
-    """Ask the model about the session and admit what it says. Raises ModelError, having changed nothing."""
+    """Ask the model about the session and admit its lessons. Raises ModelError, and then changes nothing."""
     events = session_events(parts, place.project.id, session)
     if sum(event.kind == "reply" for event in events) < LEAST_TURNS:
         return DistilReport(skipped="too short")
@@ -73,7 +73,7 @@ def distil(
         active=report.active,
         waiting=report.waiting,
         merged=report.merged,
-        dropped=(*answer.dropped, *["a lesson that is known already"] * repeated),
+        dropped=(*answer.dropped, *["the lesson is already known"] * repeated),
         model=model.id,
         input_tokens=completion.input_tokens,
         output_tokens=completion.output_tokens,
@@ -82,7 +82,7 @@ def distil(
 
 
 def _related(parts: Parts, place: Place, digest: Digest) -> list[Lesson]:
-    """The active lessons that share the most distinctive words with the digest, at most twelve."""
+    """Return the active lessons that share most words with the digest, at least two, at most KNOWN_LIMIT lessons."""
     words = set(terms(digest.text))
     lessons = parts.store.find(LessonFilter(project=place.project.id, states=("active",), limit=KNOWN_POOL))
     scored = [(len(words & set(terms(lesson.insight))), lesson) for lesson in lessons]

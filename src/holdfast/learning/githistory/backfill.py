@@ -1,9 +1,9 @@
-"""Backfill from git: the best of what a repository's commits say, as lessons on probation.
+"""Learns from git: takes the most useful statements of a repository's commits as lessons on probation.
 
-A commit's text is the repository's, whoever it names as its author: no lesson of it is active by itself. Where the
-user has committed to the repository it goes on probation, in any other one it waits in the inbox (ADR 21). All of a
-run is one change, which `undo` takes back. A mark says which commits were read, so that a run goes on where the last
-one stopped; the same find again changes nothing.
+A commit's text belongs to the repository, whoever its author is, so no lesson from it is active by itself. It is on
+probation if the user has committed to the repository; in other repositories it waits in the inbox (ADR 21). Each run is
+one change, which `undo` reverts. A stored mark says which commits were read, so that a run continues where the last one
+stopped. A find that is met again changes nothing.
 """
 
 from __future__ import annotations
@@ -47,39 +47,39 @@ if TYPE_CHECKING:
 
 DETECTOR = GIT_HISTORY + "1"
 OWN: tuple[State, ...] = ("probation", "candidate", "quarantined")
-"""States in which a lesson of a commit still is what the backfill made it."""
+"""States of a commit's lesson that still is as the backfill made it."""
 LIVING: tuple[State, ...] = ("active", *OWN)
 
 
 class GitBackfill(Frozen):
-    """How a run goes."""
+    """Options of a run."""
 
     most_commits: int = 2_000
     seconds: float = 60.0
-    """From when on no further page of commits is read."""
+    """Time after which no further page of commits is read."""
     accept: bool = False
-    """The user vouches for the repository: what its commits say goes on probation."""
+    """The user vouches for the repository: lessons from its commits are put on probation."""
     dry: bool = False
     """Nothing is written."""
 
 
 class GitReport(Frozen):
-    """What became of a repository's commits."""
+    """The results of a run."""
 
     commits: int = 0
-    """Read in this run."""
+    """Commits read in this run."""
     found: int = 0
-    """Finds worth keeping among them."""
+    """Finds among them that are worth keeping."""
     steps: tuple[Step, ...] = ()
-    """What became of those that were taken, best first."""
+    """What happened to the chosen finds, best first."""
     known: int = 0
-    """Finds that say what a lesson says already."""
+    """Finds that repeat a lesson."""
     gone: int = 0
-    """Finds about files that are not there any more."""
+    """Finds about files that no longer exist."""
     suspicious: int = 0
     """Finds left out because they address an agent or hide something."""
     over: int = 0
-    """Finds left out because the project has enough of them."""
+    """Finds left out because the project has enough lessons from commits."""
     own: bool = False
     """The user has committed to the repository, or vouches for it."""
     complete: bool = False
@@ -96,10 +96,10 @@ class GitReport(Frozen):
 def backfill_git(
     parts: Parts, place: Place, how: GitBackfill, progress: Callable[[int], None] | None = None
 ) -> GitReport:
-    """Learn from the place's repository; `progress` hears how many commits have been read.
+    """Learn from the repository at the location; `progress` receives the number of commits read so far.
 
-    Raises InvalidValueError where there is no git history. A KeyboardInterrupt while commits are read ends the
-    reading: what was read is kept and told, and the next run goes on from there.
+    Raises InvalidValueError if there is no git history. A KeyboardInterrupt while commits are read ends only the
+    reading: what was read is learnt and reported, and the next run continues from there.
     """
     history = parts.workspace.history(place)
     run = _Reader(parts, place, history, how)
@@ -120,7 +120,7 @@ def backfill_git(
 
 
 def take_back(parts: Parts, place: Place, *, author: str = "") -> int:
-    """Retire every lesson of commits that nobody has accepted; how many. One change, which `undo` takes back."""
+    """Retire every lesson from commits that nobody has accepted; return how many. `undo` reverts the change."""
 
     def step() -> int:
         lessons = [lesson for lesson in git_lessons(parts, place) if lesson.state in OWN]
@@ -134,7 +134,7 @@ def take_back(parts: Parts, place: Place, *, author: str = "") -> int:
 
 
 def _vouch(parts: Parts, place: Place) -> None:
-    """Put what waits from commits on probation, but for what a person must see first."""
+    """Put waiting lessons from commits on probation, except those that a person must see first."""
     waiting = [lesson for lesson in git_lessons(parts, place) if lesson.state == "candidate"]
     fit = [lesson for lesson in waiting if not reservation(f"{lesson.title}\n{lesson.insight}")]
     if fit:
@@ -143,7 +143,7 @@ def _vouch(parts: Parts, place: Place) -> None:
 
 
 def git_lessons(parts: Parts, place: Place) -> Iterator[Lesson]:
-    """The project's lessons that commits gave, in every state but forgotten."""
+    """Yield the project's lessons from commits, in every state but forgotten."""
     where = LessonFilter(project=place.project.id)
     while page := parts.store.find(where):
         yield from (lesson for lesson in page if lesson.provenance.detector.startswith(GIT_HISTORY))
@@ -151,7 +151,7 @@ def git_lessons(parts: Parts, place: Place) -> Iterator[Lesson]:
 
 
 class _Reader:
-    """Reads commits page by page: first those since the last run, then on from where it stopped."""
+    """Reads commits page by page: first those since the last run, then on from where the last run stopped."""
 
     def __init__(self, parts: Parts, place: Place, history: History, how: GitBackfill) -> None:
         self.commits: list[Commit] = []
@@ -165,15 +165,15 @@ class _Reader:
         self._newest, self._count = (newest, int(count)) if known else ("", 0)
         self._was_own = known and own == "own"
         if how.accept and not self._was_own:
-            self._newest, self._count = "", 0  # more may be kept now than when it was read
+            self._newest, self._count = "", 0  # more can be kept now than when the commits were read
             self._was_own = True
 
     def read(self, progress: Callable[[int], None]) -> bool:
-        """Read as far as the limits allow; whether the user stopped it."""
+        """Read as far as the limits allow; return whether the user stopped it."""
         until_s = self._parts.clock.elapsed_s() + self._how.seconds
         try:
             if self._newest and not self._pages(f"{self._newest}..HEAD", 0, until_s, progress):
-                return False  # there was no time for all that is new: what is kept stays, and the next run begins here
+                return False  # no time for all new commits: the stored mark stays, and the next run begins here
             newest = self.commits[0].id if self.commits else self._newest
             before, count = len(self.commits), self._count + len(self.commits)
         except KeyboardInterrupt:
@@ -190,18 +190,18 @@ class _Reader:
         return False
 
     def is_own(self) -> bool:
-        """Whether the user wrote one of the commits, by the address in the user's own configuration of git."""
+        """Return whether the user wrote one of the commits, by the address in the user's own git configuration."""
         address = self._history.own_address().casefold()
         return self._was_own or (bool(address) and any(commit.email.casefold() == address for commit in self.commits))
 
     def keep(self) -> None:
-        """Write down what was read; after the lessons, so that a crash between loses nothing."""
+        """Store what was read. This comes after the lessons, so that a crash in between loses nothing."""
         if self._newest:
             own = " own" if self.is_own() else ""
             self._parts.store.set_state(COMMITS_READ, self._project, f"{self._newest} {self._count}{own}")
 
     def _pages(self, revisions: str, skip: int, until_s: float, progress: Callable[[int], None]) -> bool:
-        """Read on; whether the end was reached."""
+        """Read on; return whether the end was reached."""
         size = COMMITS_A_PAGE
         while self._parts.clock.elapsed_s() < until_s and len(self.commits) < self._how.most_commits:
             size = min(size, self._how.most_commits - len(self.commits))
@@ -210,7 +210,7 @@ class _Reader:
                 size = max(1, size // 4)  # a huge commit, or a slow disk
                 continue
             if page is None:
-                skip += 1  # not even this one alone
+                skip += 1  # not even this commit alone can be read
                 if skip > self._how.most_commits:
                     return False
                 continue
@@ -224,7 +224,7 @@ class _Reader:
 
 
 def _choose(parts: Parts, place: Place, finds: Sequence[Find], most: int) -> tuple[list[Find], GitReport]:
-    """The best finds that the project does not know yet and has room for, and how many were left out, and why."""
+    """Return the best finds that are new and fit into the project's limit, and how many were left out, and why."""
     known = _Known(parts, place)
     room = most - sum(lesson.state in LIVING for lesson in git_lessons(parts, place))
     counts = {"known": 0, "gone": 0, "suspicious": 0, "over": 0}
@@ -247,7 +247,7 @@ def _choose(parts: Parts, place: Place, finds: Sequence[Find], most: int) -> tup
 
 
 class _Known:
-    """What the project's lessons say, whatever became of them."""
+    """The statements of the project's lessons, in any state but forgotten."""
 
     def __init__(self, parts: Parts, place: Place) -> None:
         self._rules: list[tuple[set[str], str]] = []
@@ -261,7 +261,7 @@ class _Known:
         self._rules.append((set(duplicate_key(rule).split()), rule))
 
     def has(self, rule: str) -> bool:
-        """Whether a lesson says the same, in the same words or more of them."""
+        """Return whether a lesson says the same, in the same words or in more of them."""
         words = set(duplicate_key(rule).split())
         for others, other in self._rules:
             if words == others:
@@ -275,7 +275,7 @@ class _Known:
 
 
 def _readings(finds: Sequence[Find], state: State) -> Iterator[Reading]:
-    """A reading for each commit: with one for each find, the second would be taken for a new wording of the first."""
+    """Yield a reading for each commit. With one for each find, the second would replace the first as a new wording."""
     by_commit: dict[str, list[Find]] = {}
     for find in finds:
         by_commit.setdefault(find.commit.id, []).append(find)
@@ -285,7 +285,10 @@ def _readings(finds: Sequence[Find], state: State) -> Iterator[Reading]:
 
 
 def _passage(find: Find, state: State) -> Passage:
-    """The find as a passage; one that names a host or a credential, or runs what it fetched, waits for a person."""
+    """Return the find as a passage.
+
+    It waits for a person if it names a host or a credential, or runs what it fetched.
+    """
     waits = bool(reservation(f"{find.title}\n{find.insight}"))
     return Passage(
         section=find.title,

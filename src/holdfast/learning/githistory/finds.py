@@ -1,8 +1,8 @@
-"""What a repository's commits say that is worth knowing next time: reasons, reverts, and fixes of fixes.
+"""Finds useful statements in a repository's commits: reasons, reverts, and fixes of fixes.
 
-A pure function over commits. It proposes sentences in which an author gives a reason, the cause of a defect, or what
-did not work; never what was merely done. How likely an engineer keeps one follows from what it is and how it is
-worded; docs/explanation/git-history.md tells how those numbers were measured.
+The functions are pure. They propose sentences in which an author gives a reason, the cause of a defect, or what did not
+work; never a mere description of the change. The kind of find and its wording give the probability that an engineer
+would keep it; docs/explanation/git-history.md says how the numbers were measured.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ _DOING = re.compile(
     r"|bump|tests?\b|cover|verif|document|clean|tidy|fold|wire|rewrite|convert|migrat)",
     re.IGNORECASE,
 )
-"""A sentence that opens so says what was done."""
+"""Openings of sentences that only say what was done."""
 _PASSING = re.compile(
     r"\bcurrently fails\b|\bfailing test\b|\bTDD\b|\bvalidated via\b|\bbenchmark\w*\b.{0,60}\bop\b"
     r"|\bin this (?:branch|pr|commit)\b"
@@ -109,7 +109,7 @@ _PASSING = re.compile(
     r"|\btests? (?:pass|verif)",
     re.IGNORECASE,
 )
-"""What held while the commit was made and does not any more."""
+"""Words about what held only while the commit was made."""
 _FIRST_PERSON = re.compile(
     r"\b(?:i|i'm|i've|i'll|me|my|maybe|hopefully|not sure|let me know|hmm|todo)\b", re.IGNORECASE
 )
@@ -125,7 +125,7 @@ _LEANS_INSIDE = re.compile(
     r"|as (?:before|above)|above|(?:first|second|third) (?:fallback|one))\b",
     re.IGNORECASE,
 )
-"""Words that point at a sentence that is not there."""
+"""Words that refer to a missing sentence."""
 _MEND = re.compile(r"\b(?:fix(?:e[sd])?|bug|regression|hotfix|broke|broken|repair|correct|mend)\b", re.IGNORECASE)
 _BOLD = re.compile(r"\*\*|(?<!\w)\*(?=\S)|(?<=\S)\*(?!\w)")
 _LABEL = re.compile(
@@ -148,20 +148,19 @@ class Find(Frozen):
     title: str
     insight: str
     quote: str
-    """The author's words it rests on, on one line."""
+    """The author's words behind it, on one line."""
     commit: Commit
     worth: float
     """Probability, 0 to 1, that an engineer of the project would keep it."""
     source: str
-    """`reason`, `cause`, `revert` or `mended`: what kind of find it is."""
+    """The kind of find: `reason`, `cause`, `revert` or `mended`."""
     files: tuple[str, ...] = ()
 
 
 def find_all(commits: Sequence[Commit], lines: Lines | None = None) -> list[Find]:
-    """What the commits (newest first) say, at most two finds a commit, best first.
+    """Return the commits' finds, best first, at most two a commit; `commits` are newest first.
 
-    `lines` gives the lines that a commit removed from and added to a file; without it fixes of fixes are not looked
-    for.
+    `lines` returns the lines that a commit removed from and added to a file; without it, fixes of fixes are not found.
     """
     spoken = [commit for commit in commits if not is_routine(commit)]
     by_id = {commit.id: commit for commit in commits}
@@ -170,7 +169,7 @@ def find_all(commits: Sequence[Commit], lines: Lines | None = None) -> list[Find
     finds: list[Find] = []
     for commit in spoken:
         if any(commit.id.startswith(id) for id in undone):
-            continue  # what it says was taken back later
+            continue  # a later commit reverted it
         own = sorted(_finds_in(commit, by_id), key=lambda find: -find.worth)[:2]
         finds += [_aged(find, (newest - commit.at).days) for find in own] if newest else own
     if lines is not None:
@@ -179,13 +178,13 @@ def find_all(commits: Sequence[Commit], lines: Lines | None = None) -> list[Find
 
 
 def _aged(find: Find, days: int) -> Find:
-    """The find with less worth the longer before the newest commit it was written: code moves on."""
+    """Return the find with less worth the older it is, since code changes."""
     less = next((less for least, less in AGED if days >= least), 0.0)
     return replace(find, worth=_probability(find.worth - less)) if less else find
 
 
 def is_routine(commit: Commit) -> bool:
-    """Whether a program wrote the commit, or it is a release, a merge or another routine that says nothing."""
+    """Return whether a program wrote the commit, or it is a release, a merge or other routine without a statement."""
     if _BOT.search(commit.author) or _BOT.search(commit.email):
         return True
     subject = re.sub(r"^\w+(?:\([^)]*\))?!?:\s*", "", commit.subject)
@@ -214,7 +213,7 @@ def _finds_in(commit: Commit, by_id: dict[str, Commit]) -> Iterator[Find]:
 
 
 def _passage(paragraph: str) -> str:
-    """The sentences of a paragraph that give a reason, whole and together short enough; empty for none."""
+    """Return the sentences of a paragraph that give a reason, if they are whole and short enough; otherwise empty."""
     text = _plain(paragraph)
     if _FIRST_PERSON.search(text) and not re.search(r"\bbecause\b", text):
         return ""
@@ -237,7 +236,7 @@ def _passage(paragraph: str) -> str:
 
 
 def _plain(paragraph: str) -> str:
-    """The paragraph without markdown and without a label such as `Root cause:` or `**Fixed**:` in front."""
+    """Return the paragraph without markdown and without a label such as `Root cause:` or `**Fixed**:` in front."""
     text = _LINK.sub(r"\1", paragraph).replace("\\`", "`")
     return _LABEL.sub("", _BOLD.sub("", text).strip()).strip()
 
@@ -257,7 +256,7 @@ def _reason(commit: Commit, part: Part, quote: str, weight: float) -> Find:
 
 
 def _wording(quote: str) -> float:
-    """What the wording adds to or takes from the probability."""
+    """Return what the wording adds to or takes from the probability."""
     strong = min(2, len(_STRONG.findall(quote)))
     names = min(3, len(_NAME.findall(quote)))
     score = 0.08 * strong + 0.04 * names + 0.05 * bool(_HARM.search(quote)) + 0.06 * bool(_RULE.search(quote))
@@ -288,7 +287,7 @@ def _probability(worth: float) -> float:
 
 
 def subject_files(files: Sequence[str]) -> tuple[str, ...]:
-    """The files that a commit is most likely about: code before tests, and those before documents and data."""
+    """Return the files that a commit is most likely about: code, then tests, then documents and data."""
 
     def rank(name: str) -> tuple[bool, bool]:
         is_document = bool(_DOCUMENT.search(name))
@@ -298,7 +297,7 @@ def subject_files(files: Sequence[str]) -> tuple[str, ...]:
 
 
 def _revert(commit: Commit, part: Part, by_id: dict[str, Commit]) -> Iterator[Find]:
-    """What was tried and taken back, with why; a revert without a reason says nothing."""
+    """Yield what was tried and reverted, and why; nothing for a revert without a reason."""
     why = next((quote for text in part.paragraphs if (quote := _why(text))), "")
     if not why:
         return
@@ -312,7 +311,7 @@ def _revert(commit: Commit, part: Part, by_id: dict[str, Commit]) -> Iterator[Fi
 
 
 def _why(paragraph: str) -> str:
-    """The paragraph when it says why: a reason or a harm, not only which issue it is of."""
+    """Return the paragraph if it gives a reason or a harm, not only an issue's number; otherwise empty."""
     text = _plain(paragraph)
     is_readable = len(text) >= 30 and len(text) <= LONGEST_REASON and not text.endswith(":")
     return text if is_readable and (_CAUSE.search(text) or _REASON.search(text) or _HARM.search(text)) else ""
@@ -322,7 +321,7 @@ def _why(paragraph: str) -> str:
 
 
 def _with_mended(finds: list[Find], commits: Sequence[Commit], lines: Lines) -> list[Find]:
-    """The finds, with the causes of those that mend a commit of shortly before raised and named."""
+    """Return the finds; causes that fix a recent commit gain worth and name that commit."""
     mended_by = dict(mended(commits, lines, {find.commit.id for find in finds if find.kind == "bug_cause"}))
     done: list[Find] = []
     for find in finds:
@@ -334,15 +333,17 @@ def _with_mended(finds: list[Find], commits: Sequence[Commit], lines: Lines) -> 
         days = (find.commit.at - earlier.at).days
         when = "the same day" if days == 0 else f"{days} day{'s' if days > 1 else ''} before"
         is_plain = not (_VAGUE.match(subject) or _ABOUT_REVIEW.search(subject)) and subject
-        insight = f"{find.insight} (It mends “{subject}” of {when}.)" if is_plain else find.insight
+        insight = f"{find.insight} (It fixes “{subject}” of {when}.)" if is_plain else find.insight
         worth = _probability(find.worth + SOURCE_WORTH["mended"] - SOURCE_WORTH["cause"] + 0.05)
         done.append(replace(find, insight=insight, worth=worth, source="mended"))
     return done
 
 
 def mended(commits: Sequence[Commit], lines: Lines, fixes: set[str]) -> Iterator[tuple[str, Commit]]:
-    """(id of a fix, the commit it mends) for fixes that take away or change lines that another commit, at most
-    `MENDS_WITHIN` before, had added."""
+    """Yield (id of a fix, the commit it fixes).
+
+    A fix removes or changes lines that another commit added at most `MENDS_WITHIN` before.
+    """
     by_file: dict[str, list[Commit]] = {}
     for commit in reversed(commits):  # oldest first
         near = commit.files if len(commit.files) <= SWEEP else ()

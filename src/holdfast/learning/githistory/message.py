@@ -1,7 +1,7 @@
-"""A commit's message as its author's own statements: a subject and the paragraphs below it.
+"""Reads a commit's message as its author's own statements: a subject and the paragraphs below it.
 
-Left out are trailers, templates, checklists, headings with their links, quoted text, code and logs. The message of a
-squashed pull request lists the messages of its commits as bullets; each of them is a statement of its own.
+Trailers, templates, checklists, headings with their links, quoted text, code and logs are left out. The message of a
+squashed pull request lists the messages of its commits as bullets; each of them is a separate statement.
 """
 
 from __future__ import annotations
@@ -54,21 +54,21 @@ TYPES = frozenset({
 
 
 class Part(Frozen):
-    """One statement of a message: a commit of its own, or one that was squashed into it."""
+    """One statement of a message: the commit itself, or a commit squashed into it."""
 
     subject: str
-    """What was done, without type, ticket and number of the pull request; the scope in front where it adds a word."""
+    """What was done, without type, ticket and pull request number; with the scope in front if that adds a word."""
     type: str
-    """The type by the Conventional Commits, in lower case: fix, feat, …; empty for none."""
+    """The Conventional Commits type in lower case: fix, feat, …; empty for none."""
     paragraphs: tuple[str, ...]
     """The paragraphs and bullets below it, each on one line."""
     reverts: str
-    """The id of the commit that it takes back; empty for none."""
+    """The id of the commit that it reverts; empty for none."""
     is_revert: bool
 
 
 def read_message(message: str) -> tuple[Part, ...]:
-    """The statements of a commit's message, in order; none for an empty one."""
+    """Return the statements of a commit's message, in order; none for an empty one."""
     text = message.replace("\r\n", "\n").replace("\r", "\n").strip()
     first, _, body = text.partition("\n")
     if not first:
@@ -89,13 +89,13 @@ def read_message(message: str) -> tuple[Part, ...]:
 
 
 def _is_squash(lines: Sequence[str]) -> bool:
-    """Whether the lines are a squashed pull request's: GitHub lists commits as `* subject`, between empty lines."""
+    """Return whether the lines are a squashed pull request's: `* subject` for each commit, between empty lines."""
     heads = [at for at, line in enumerate(lines) if line.startswith("* ")]
     return bool(heads) and all(at == 0 or not lines[at - 1].strip() for at in heads)
 
 
 def _own_lines(lines: Sequence[str]) -> Iterator[str]:
-    """The author's own lines; what was left out leaves an empty line, so that no paragraph runs over it."""
+    """Yield the author's own lines. Left-out lines leave an empty line, so that no paragraph spans them."""
     fenced = skipped = False
     for line in lines:
         if _FENCE.match(line):
@@ -114,7 +114,7 @@ def _own_lines(lines: Sequence[str]) -> Iterator[str]:
 
 
 def _is_noise(line: str) -> bool:
-    """Whether the line is code, a log, a link or a rule, and does not continue a bullet."""
+    """Return whether the line is code, a log, a link or a rule, and does not continue a bullet."""
     return bool(_NOISE.match(line)) and not (line[:1] == " " and _BULLET.match(line))
 
 
@@ -145,7 +145,7 @@ def _headline(subject: str, prefix: re.Match[str] | None) -> str:
 
 
 def _paragraphs(lines: Sequence[str]) -> Iterator[str]:
-    """Paragraphs and bullets, each joined to one line."""
+    """Yield paragraphs and bullets, each joined to one line."""
     paragraph: list[str] = []
     for line in [*lines, ""]:
         bullet = _BULLET.match(line)
@@ -157,7 +157,7 @@ def _paragraphs(lines: Sequence[str]) -> Iterator[str]:
 
 
 def _once(parts: Sequence[Part]) -> Iterator[Part]:
-    """The parts; the first of a squash is repeated by its only commit, whose body says more."""
+    """Yield the parts without a squash's first part if its only commit repeats it, with a longer body."""
     for at, part in enumerate(parts):
         after = parts[at + 1] if at + 1 < len(parts) else None
         if after is not None and not part.paragraphs and after.subject.casefold() == part.subject.casefold():
@@ -166,6 +166,6 @@ def _once(parts: Sequence[Part]) -> Iterator[Part]:
 
 
 def quoted_subject(subject: str) -> str:
-    """The subject that a revert names in quotes, without its type; empty for none."""
+    """Return the subject that a revert names in quotes, without its type; empty for none."""
     match = _QUOTED.search(subject)
     return _headline(match.group(1), _PREFIX.match(match.group(1))) if match else ""

@@ -1,9 +1,9 @@
 """Document: a shared lesson as a set of fields that merge the same way on every machine, in any order.
 
-Each field carries a stamp: a digest of its value, the tokens of the edits that are in force and those of the edits
-that they replaced. A field whose value does not have the stamp's digest was edited since. Of two documents, the field
-whose edits the other one has seen gives way. Where neither has seen the other's edit, both count: lists are united, of
-two rules one stays and the other becomes a rival, which `split` turns into a lesson of its own. A tombstone wins over
+Each field carries a stamp: a digest of its value, the tokens of the edits in force, and the tokens of the edits that
+they replaced. If a field's value does not match the stamp's digest, it has been edited since. Of two documents, the
+field whose edits the other has seen gives way. If neither has seen the other's edit, both count: lists are united; of
+two rules one stays and the other becomes a rival, which `split` turns into a separate lesson. A tombstone wins over
 everything, so nothing comes back.
 
 Source: multi-value registers (Shapiro et al., A comprehensive study of convergent and commutative replicated data
@@ -31,9 +31,9 @@ EMPTY: dict[str, Any] = {
     "globs": [], "when": {}, "tags": [], "topic_key": "", "path_prefix": "", "command": "", "error_signature": "",
     "revival": "", "valid_from": "", "valid_to": "", "links": [], "provenance": {}, "rivals": [],
 }  # fmt: skip
-"""The fields of a document in their order, each with the value that is not written."""
+"""The fields of a document in their order, each with the default that is not written."""
 ENDS = ("active", "superseded", "retired", "forgotten")
-"""States of a shared lesson; of two that were set at once the later one in this list stays."""
+"""States of a shared lesson; of two that were set concurrently, the later one in this list stays."""
 DIGITS = 8
 """Hexadecimal digits of a digest."""
 SLUG_WORDS = 7
@@ -43,12 +43,12 @@ SLUG_LIMIT = 48
 
 
 class Stamp(Frozen):
-    """What is known of one field's edits."""
+    """What is known about one field's edits."""
 
     digest: str
-    """Digest of the value that the tokens are about."""
+    """Digest of the value that the tokens describe."""
     live: frozenset[str] = frozenset()
-    """Tokens of the edits that are in force; two when they were made at once."""
+    """Tokens of the edits in force; two after concurrent edits."""
     past: frozenset[str] = frozenset()
     """Tokens of the edits that those replaced."""
 
@@ -72,9 +72,9 @@ class Document(Frozen):
 
 
 def shared_id(*parts: str) -> LessonId:
-    """The id that any machine gives to a lesson of that kind and rule: a version 8 UUID of a digest.
+    """Return the id that any machine gives to a lesson of that kind and rule: a version 8 UUID of a digest.
 
-    Case and white space do not count.
+    Case and white space do not matter.
     """
     words = "\0".join(" ".join(part.casefold().split()) for part in parts)
     digits = sha256(("holdfast lesson\0" + words).encode("utf-8", "replace")).hexdigest()
@@ -82,19 +82,19 @@ def shared_id(*parts: str) -> LessonId:
 
 
 def path_of(lesson: LessonId, kind: str, insight: str) -> str:
-    """The file of a lesson, relative to the folder of lessons; it stays when the lesson's words change."""
+    """Return a lesson's file, relative to the folder of lessons; it stays when the lesson's words change."""
     letters = (char if char.isascii() and char.isalnum() else " " for char in insight.casefold())
     slug = "-".join("".join(letters).split()[:SLUG_WORDS])[:SLUG_LIMIT].strip("-")
     return f"{kind}/{slug or 'lesson'}-{short_id(lesson)}.md"
 
 
 def digest(value: Any) -> str:
-    """A few digits that tell a field's values apart."""
+    """Return a few digits that distinguish a field's values."""
     return "r" + sha256(dumps(value).encode("utf-8", "replace")).hexdigest()[:DIGITS]
 
 
 def first_stamp(value: Any) -> Stamp:
-    """The stamp of a value that replaces none: the same on every machine."""
+    """Return the stamp of a value that replaces none; it is the same on every machine."""
     return Stamp(digest=digest(value), live=frozenset((digest(value),)))
 
 
@@ -103,13 +103,13 @@ UNSET = {name: first_stamp(value) for name, value in EMPTY.items()}
 
 
 def tombstone(lesson: LessonId, kind: str) -> Document:
-    """What is left of a forgotten lesson: no word of it."""
+    """Return what is left of a forgotten lesson, without any of its words."""
     values = {**EMPTY, "kind": kind, "state": "forgotten"}
     return Document(id=lesson, values=values, stamps=dict(UNSET))
 
 
 def settle(lesson: LessonId, values: Mapping[str, Any], stamps: Mapping[str, Stamp] | None) -> Document:
-    """The document of those values, with a new token for every field that was edited since it was stamped.
+    """Return the document of those values, with a new token for every field that was edited since its stamp.
 
     Without stamps every value counts as the first one of its field.
     """
@@ -123,12 +123,12 @@ def settle(lesson: LessonId, values: Mapping[str, Any], stamps: Mapping[str, Sta
 
 
 def edit(document: Document, **changes: Any) -> Document:
-    """The document with those fields changed."""
+    """Return the document with those fields changed."""
     return settle(document.id, {**document.values, **changes}, document.stamps)
 
 
 def join(document: Document, other: Document) -> Document:
-    """The document of both; the order does not matter, and joining twice changes nothing."""
+    """Return the merge of both documents; the order does not matter, and joining twice changes nothing."""
     if document.is_tombstone or other.is_tombstone:
         return tombstone(document.id, min(document.values["kind"], other.values["kind"]))
     values: Values = {}
@@ -146,7 +146,7 @@ def join(document: Document, other: Document) -> Document:
 
 
 def split(document: Document) -> tuple[Document, list[Document]]:
-    """The document without its rivals, and each rival as a lesson that contradicts it."""
+    """Return the document without its rivals, and each rival as a lesson that contradicts it."""
     values = document.values
     if document.is_tombstone or not values["rivals"]:
         return document, []
@@ -174,13 +174,13 @@ def _settled(value: Any, stamp: Stamp) -> Stamp:
 
 
 def _join(name: str, first: Any, first_stamp: Stamp, second: Any, second_stamp: Stamp) -> tuple[Any, Stamp, bool]:
-    """The value, its stamp, and whether it was chosen from two that did not know of each other."""
+    """Return the value, its stamp, and whether it was chosen from two concurrent edits."""
     if first_stamp == second_stamp:
         return first, first_stamp, False
     ahead, behind = first_stamp.live - second_stamp.seen, first_stamp.live & second_stamp.past
     other_ahead, other_behind = second_stamp.live - first_stamp.seen, second_stamp.live & first_stamp.past
     live = (first_stamp.live & second_stamp.live) | ahead | other_ahead
-    if not live:  # each calls the other one's edit replaced: only an edit by hand of the tokens does that
+    if not live:  # each lists the other's edit as replaced: only a manual edit of the tokens does that
         live = first_stamp.live | second_stamp.live
     stamp = Stamp(digest="", live=live, past=(first_stamp.seen | second_stamp.seen) - live)
     if live == first_stamp.live and live != second_stamp.live and not other_ahead:
@@ -196,7 +196,7 @@ def _join(name: str, first: Any, first_stamp: Stamp, second: Any, second_stamp: 
 
 
 def _combined(name: str, first: Any, second: Any) -> Any:
-    """One value of two that were set at once; it does not depend on their order."""
+    """Return one value for two that were set concurrently; it does not depend on their order."""
     if name in ("why", "how"):
         return "\n\n".join(sorted({*first.split("\n\n"), *second.split("\n\n")} - {""}))
     if name == "state":

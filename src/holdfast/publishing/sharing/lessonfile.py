@@ -1,8 +1,8 @@
-"""Lesson files: a document as text that people review and edit, and the document that a text states.
+"""Reads and writes lesson files: a document as text that people review and edit.
 
-The same document is always the same bytes. Front matter is YAML of which only texts, lists and maps are read: no
-value has a type of its own, so that `no` stays a word and `1.10` a version. What follows it is the rule. A text that is
-not understood to the last key is a `Problem` with its place; nobody overwrites its file.
+The same document always has the same bytes. Front matter is YAML of which only texts, lists and maps are read: no value
+has a type of its own, so `no` stays a word and `1.10` a version. The rule follows it. A text with anything that is not
+understood is a `Problem` with its position; its file is never overwritten.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ TRIGGER_LISTS = ("paths", "symbols", "literals", "commands", "work")
 LINK_KINDS = ("supersedes", "contradicts", "refines", "duplicates", "caused_by", "relates_to")
 PROVENANCE_KEYS = ("said_by", "host", "detector", "author", "person", "origin")
 STAMPS = "sync"
-"""The key of the stamps: the last one, which people leave alone."""
+"""The key of the stamps: the last one, which people should not change."""
 KEYS = ("id", *(name for name in EMPTY if name != "insight"), STAMPS)
 _PLAIN = re.compile(r"[A-Za-z_*][\w .,/()*+'$=<>;-]*[\w.)*/]|[A-Za-z]", re.ASCII)
 _WORDS_WITH_TYPES = frozenset({"true", "false", "null", "yes", "no", "on", "off", "y", "n"})
@@ -49,7 +49,7 @@ _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 class Problem(Frozen):
-    """Why a file is left alone, and where in it."""
+    """Why a file is ignored, and where in it."""
 
     path: str
     reason: str
@@ -58,17 +58,17 @@ class Problem(Frozen):
 
 
 class LessonFile(Frozen):
-    """What a file states."""
+    """The content of a lesson's file."""
 
     document: Document
     doubt: str = ""
-    """Why its words may not be believed even if a person vouches for the repository; empty for no reason."""
+    """Why its words may be untrustworthy even if a person vouches for the repository; empty if there is no reason."""
     was_edited: bool = False
     """Whether somebody changed it since a sync last wrote it."""
 
 
 class Unreadable(Exception):  # noqa: N818 - it is caught where it is raised, and becomes a Problem
-    """Raised inside `parse`: the reason and the place."""
+    """Raised inside `parse`, with the reason and the position."""
 
     def __init__(self, reason: str, line: int = 1, column: int = 1) -> None:
         super().__init__(reason)
@@ -77,7 +77,7 @@ class Unreadable(Exception):  # noqa: N818 - it is caught where it is raised, an
 
 
 def render(document: Document) -> str:
-    """The file's text, with line feeds as line ends."""
+    """Return the file's text, with line feeds as line ends."""
     lines = ["---", f"id: {document.id}"]
     for name, value in document.values.items():
         if name != "insight" and value != EMPTY[name]:
@@ -93,9 +93,9 @@ def render(document: Document) -> str:
 def parse(
     path: str, content: bytes, base: Mapping[str, Stamp] | None = None, *, doubted: bool = True
 ) -> LessonFile | Problem:
-    """What the file states. `base`: the stamps to go by where the file has lost its own.
+    """Return the file's content, or the problem. `base` has the stamps to use if the file has lost its own.
 
-    Without `doubted` its words are not looked at for an attack: for a text of our own.
+    Without `doubted` its words are not checked for an attack; use that for our own text.
     """
     try:
         return _parse(_decoded(content), base, doubted)
@@ -125,7 +125,7 @@ def _parse(text: str, base: Mapping[str, Stamp] | None, doubted: bool) -> Lesson
     stated = _Mapping(_compose("\n".join(lines[1:end])), KEYS)
     lesson = stated.text("id")
     if not _UUID.fullmatch(lesson):
-        raise stated.error("id", "id is missing or is no id" if not lesson else f"{lesson[:40]!r} is no id")
+        raise stated.error("id", "id is missing" if not lesson else f"{lesson[:40]!r} is not an id")
     insight = clean("\n".join(lines[end + 1 :]).strip())
     values, stamps = _values(stated), _stamps(stated)
     values["insight"] = insight
@@ -139,7 +139,7 @@ def _parse(text: str, base: Mapping[str, Stamp] | None, doubted: bool) -> Lesson
 
 def _check_rule(values: dict[str, Any], insight: str, line: int) -> None:
     if not insight or not duplicate_key(insight):
-        raise Unreadable("no rule: it stands below the front matter", line)
+        raise Unreadable("no rule: write it below the front matter", line)
     if len(insight) > INSIGHT_LIMIT:
         raise Unreadable(f"a rule has at most {INSIGHT_LIMIT:,} characters", line)
     values["title"] = values["title"] or title_of(insight)
@@ -206,7 +206,7 @@ def _link(entry: _Mapping) -> dict[str, str]:
     if kind not in LINK_KINDS:
         raise entry.error("kind", f"a link's kind is one of {', '.join(LINK_KINDS)}")
     if not _UUID.fullmatch(target):
-        raise entry.error("target", f"{target[:40]!r} is no id")
+        raise entry.error("target", f"{target[:40]!r} is not an id")
     return {"kind": kind, "target": target}
 
 
@@ -238,19 +238,19 @@ def _stamp(entry: _Mapping, name: str) -> Stamp:
 
 
 def stamp_text(stamp: Stamp) -> str:
-    """The stamp in one line; `parse_stamp` reads it back."""
+    """Return the stamp in one line; `parse_stamp` reads it back."""
     live = [] if stamp.live == {stamp.digest} else ["+" + token for token in sorted(stamp.live)]
     return " ".join([stamp.digest, *live, *sorted(stamp.past)])
 
 
 def parse_stamp(text: str) -> Stamp:
-    """The stamp that `stamp_text` wrote: the value's digest, `+` before tokens in force, then those replaced.
+    """Return the stamp that `stamp_text` wrote: the value's digest, `+` before tokens in force, then replaced ones.
 
     Raises InvalidValueError.
     """
     words = text.split()
     if not words or not all(_TOKEN.fullmatch(word.removeprefix("+")) for word in words) or words[0][0] == "+":
-        raise InvalidValueError("not what a sync writes; take the whole line out")
+        raise InvalidValueError("not a stamp that a sync wrote; delete the whole line")
     live = frozenset(word[1:] for word in words[1:] if word[0] == "+") or frozenset(words[:1])
     return Stamp(digest=words[0], live=live, past=frozenset(word for word in words[1:] if word[0] != "+") - live)
 
@@ -278,7 +278,7 @@ def _rendered(name: str, value: Any) -> Iterator[str]:
 
 
 def _text_lines(head: str, text: str, indent: str) -> Iterator[str]:
-    """A text as a plain word, a quoted one, or a block of lines; each reads back as it was."""
+    """Yield a text as a plain word, a quoted one, or a block of lines; each reads back unchanged."""
     lines = text.split("\n")
     if len(lines) > 1 and lines[0][:1].strip() and lines[-1] and all(map(_is_plain_line, lines)):
         yield f"{head} |-"
@@ -294,7 +294,7 @@ def _is_plain_line(line: str) -> bool:
 
 
 def _quoted(text: str) -> str:
-    """A double-quoted YAML text; what is not printable is escaped."""
+    """Return a double-quoted YAML text; unprintable characters are escaped."""
     escapes = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t"}
     return '"' + "".join(escapes.get(c) or (c if c.isprintable() else _escape(c)) for c in text) + '"'
 
@@ -323,49 +323,49 @@ def _compose(text: str) -> Any:
 
 
 class _Mapping:
-    """A map of the front matter, each value with its place. Lines count from the `---` above."""
+    """A map of the front matter, each value with its position. Lines count from the `---` above."""
 
     def __init__(self, node: Any, keys: Sequence[str]) -> None:
         self._node = node
         if getattr(node, "id", "") != "mapping":
-            raise Unreadable("keys and values were expected here", *_place(node))
+            raise Unreadable("keys and values are expected here", *_place(node))
         self._values: dict[str, tuple[Any, Any]] = {}
         for key, value in node.value:
             name = key.value if key.id == "scalar" else ""
             if name not in keys:
                 raise Unreadable(f"unknown key {str(name)[:40]!r}: a lesson's file cannot set it", *_place(key))
             if name in self._values:
-                raise Unreadable(f"{name} stands there twice", *_place(key))
+                raise Unreadable(f"{name} occurs twice", *_place(key))
             self._values[name] = (key, value)
 
     def has(self, name: str) -> bool:
-        """Whether the key stands there."""
+        """Return whether the key is present."""
         return name in self._values
 
     def text(self, name: str) -> str:
-        """The key's text, without secrets and hidden characters; empty without the key."""
+        """Return the key's text, without secrets and hidden characters; empty without the key."""
         return self._scalar(name, self._values[name][1]) if name in self._values else ""
 
     def raw(self, name: str) -> str:
-        """The key's text as it stands there; empty for a list or a map."""
+        """Return the key's text as written; empty for a list or a map."""
         node = self._values[name][1]
         return str(node.value) if node.id == "scalar" else ""
 
     def texts(self, name: str) -> list[str]:
-        """The key's list of texts; one text is a list of one."""
+        """Return the key's list of texts; a single text is a list of one."""
         items = self._items(name)
         return list(dict.fromkeys(filter(None, (self._scalar(name, item) for item in items))))
 
     def maps(self, name: str, keys: Sequence[str]) -> list[_Mapping]:
-        """The key's list of maps."""
+        """Return the key's list of maps."""
         return [_Mapping(item, keys) for item in self._items(name)]
 
     def map(self, name: str, keys: Sequence[str]) -> _Mapping:
-        """The key's map."""
+        """Return the key's map."""
         return _Mapping(self._values[name][1], keys)
 
     def error(self, name: str, reason: str) -> Unreadable:
-        """The error at the key, or at the beginning of the map without it."""
+        """Return the error at the key, or at the beginning of the map if the key is missing."""
         key = self._values[name][0] if name in self._values else self._node
         return Unreadable(reason, *_place(key))
 
@@ -386,7 +386,7 @@ class _Mapping:
 
 
 def cleaned(name: str, text: str) -> str:
-    """The key's text without secrets and hidden characters; digests and words of closed sets hold none."""
+    """Return the key's text without secrets and hidden characters; digests and words of closed sets hold none."""
     return text if name in _BARE and _BARE_TEXT.fullmatch(text) else clean(text)
 
 

@@ -1,4 +1,4 @@
-"""Merge: two revisions of one lesson's file become one, as git's merge driver asks for it."""
+"""Merges two revisions of one lesson's file, for git's merge driver."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from holdfast.publishing.sharing.lessonfile import Problem, parse, render
 
 
 def merge_files(path: str, base: bytes, ours: bytes, theirs: bytes) -> str | None:
-    """The merged text; None where one of the two is no lesson's file, or they are two lessons.
+    """Return the merged text; None if one of the two is no lesson file, or they are different lessons.
 
-    Of a rule that both changed, one stays and the other is kept beside it as a rival, which the next sync makes a
-    lesson that contradicts the first.
+    If both changed the rule, one stays and the other is kept beside it as a rival. The next sync makes it a lesson that
+    contradicts the first.
     """
     before = parse(path, base)
     stamps = None if isinstance(before, Problem) else before.document.stamps

@@ -1,4 +1,4 @@
-"""Shape: a lesson of the store as the values of a document, and a document as the lesson it is here."""
+"""Converts a lesson of the store into the values of a document, and a document into a lesson."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from holdfast.publishing.sharing.document import Document
 
 SHARED = "lessonfile/1"
-"""Stands in for the detector of a lesson that came in from a file."""
+"""The detector of a lesson that came from a file."""
 TEXTS = ("title", "insight", "why", "how", "topic_key", "command", "error_signature", "revival")
 LISTS = ("snippets", "globs", "tags")
 
@@ -29,10 +29,10 @@ LISTS = ("snippets", "globs", "tags")
 def values_of(
     lesson: Lesson, shared: Mapping[LessonId, LessonId], provenance: Mapping[str, str] | None
 ) -> dict[str, Any]:
-    """The lesson's fields as files hold them: redacted, without what is only this machine's business.
+    """Return the lesson's fields as files hold them: redacted, without what concerns only this machine.
 
-    `shared` tells which id other machines know a lesson by; links to lessons that are not shared are left out.
-    `provenance` is what the file has said of it from the beginning, once there is one.
+    `shared` maps lessons to the ids that other machines use; links to lessons that are not shared are left out.
+    `provenance` is what the file has stated from the beginning, if it exists.
     """
     anchors = [
         {key: value for key, value in to_plain(anchor).items() if key in ANCHOR_KEYS} for anchor in lesson.anchors
@@ -57,7 +57,7 @@ def values_of(
 def new_lesson(
     document: Document, project: ProjectId, local: Mapping[LessonId, LessonId], at: datetime, state: State
 ) -> Lesson:
-    """The document as a lesson that this store has not had; its trust is the file's word only when it is accepted."""
+    """Return the document as a lesson that is new to this store. Its trust is the file's claim only if accepted."""
     said_by: Trust = document.values["provenance"].get("said_by", "agent") if state == "active" else "repository"
     draft = Lesson(
         id=document.id,
@@ -81,7 +81,7 @@ def new_lesson(
 
 
 def revised(lesson: Lesson, document: Document, local: Mapping[LessonId, LessonId], at: datetime) -> Lesson:
-    """The lesson's next version, as the document has it. A state that cannot follow is left as it is."""
+    """Return the lesson's next version from the document. A state that cannot follow the present one is not taken."""
     values = document.values
     if document.is_tombstone:
         return lesson if lesson.state == "forgotten" else blanked(in_state(lesson, "forgotten", at=at))
@@ -110,7 +110,7 @@ def revised(lesson: Lesson, document: Document, local: Mapping[LessonId, LessonI
 
 
 def _provenance(lesson: Lesson) -> dict[str, str]:
-    """Who said it and what found it. Quotes and sessions stay here: they are words of private sessions."""
+    """Return who said it and what found it. Quotes and sessions are left out: they are words of private sessions."""
     source = lesson.provenance
     stated = {
         "said_by": lesson.trust, "host": source.host, "detector": source.detector, "author": source.author,
@@ -120,7 +120,7 @@ def _provenance(lesson: Lesson) -> dict[str, str]:
 
 
 def _cleaned(name: str, value: Any) -> Any:
-    """The value with every text in it redacted as a file's texts are when they are read; items once, none empty."""
+    """Return the value with every text redacted as in reading a file; items appear once, and none is empty."""
     if isinstance(value, str):
         return cleaned(name, value)
     if isinstance(value, list):

@@ -1,13 +1,12 @@
 """Sync: keep the files of `.holdfast/lessons` and the store in step.
 
 For each shared lesson the store's version and the file are joined (`document.join`), so the order of syncs, merges and
-edits does not matter. The result is written to the file. It is written to the store only where it may be: a file is
-text of the repository (ADR 26). A new lesson waits in the inbox, or is on probation where the user committed it; a
-change to a lesson that counts here waits until a person accepts it.
+edits does not matter. The result is written to the file. It is written to the store only if that is allowed: a file is
+text of the repository (ADR 26). A new lesson waits in the inbox, or is on probation if the user committed it. A change
+to a lesson that is active here waits until a person accepts it.
 
-A file that is not there says nothing: another branch may be checked out. Only a tombstone ends a lesson.
-
-What was synced is one state a project: ids, places, digests; no word of a lesson.
+A missing file means nothing: another branch may be checked out. Only a tombstone ends a lesson. The record of the last
+sync is one state a project: ids, places, digests; no word of a lesson.
 """
 
 from __future__ import annotations
@@ -63,12 +62,12 @@ ROOTS = 20
 
 
 class Syncing(Frozen):
-    """How a run goes."""
+    """Options of a run."""
 
     share: tuple[Lesson, ...] = ()
-    """Lessons whose files are written even where there are none."""
+    """Lessons whose files are written even if none exist."""
     accept: bool = False
-    """Whether a person vouches for the files: what waits in them counts."""
+    """Whether a person vouches for the files: waiting changes in them are taken."""
     take_only: bool = False
     """Whether files are only read: git is at work, or another of its hooks follows."""
     dry: bool = False
@@ -76,7 +75,7 @@ class Syncing(Frozen):
 
 
 class Step(Frozen):
-    """What became of one lesson, or would."""
+    """What happened to one lesson, or would happen."""
 
     verb: str
     """written, added, changed, merged, forgotten, waiting or refused."""
@@ -94,14 +93,14 @@ class SyncReport(Frozen):
     shared: int = 0
     """Lessons that are shared, by this machine or another one."""
     absent: int = 0
-    """Shared lessons of ours without a file here."""
+    """Lessons shared from here that have no file here."""
     waiting: int = 0
-    """Lessons of ours of which the file has a change that nobody accepted yet."""
+    """Lessons of ours whose file has a change that nobody has accepted yet."""
     conflicts: int = 0
-    """Pairs of lessons that cannot hold together, at least one of which came in now; not counted for git's hooks."""
+    """Pairs of contradicting lessons, at least one of which is new from a file; not counted for git's hooks."""
 
     def count(self, verb: str) -> int:
-        """How many steps have that verb."""
+        """Return how many steps have that verb."""
         return sum(step.verb == verb for step in self.steps)
 
 
@@ -111,20 +110,20 @@ class Entry(Frozen):
     id: LessonId
     """The id in its file."""
     lesson: LessonId = ""  # type: ignore[assignment]
-    """Its id in this store; empty for one that was not taken in."""
+    """Its id in this store; empty if it was not taken in."""
     path: str = ""
     ours: bool = False
-    """Whether it counts here: our edits go out, edits from files wait for a person."""
+    """Whether it is active here: our edits are written out, edits from files wait for a person."""
     at: str = ""
-    """When the version was recorded that was synced last."""
+    """When the last synced version was recorded."""
     stamps: dict[str, str]
     provenance: dict[str, str]
     waits: bool = False
-    """Whether the file has a change that nobody accepted yet."""
+    """Whether the file has a change that nobody has accepted yet."""
 
 
 def sync(parts: Parts, place: Place, files: LessonFiles, how: Syncing) -> SyncReport:
-    """What became of each shared lesson; idempotent. Raises HoldfastError where the folder cannot be used."""
+    """Return what happened to each shared lesson; idempotent. Raises HoldfastError if the folder cannot be used."""
     report = with_retries(lambda: _Run(parts, place, files, how).go())
     came_in = {step.lesson for step in report.steps if step.verb in ("added", "changed", "merged")}
     if not came_in or how.dry or how.take_only:
@@ -133,20 +132,20 @@ def sync(parts: Parts, place: Place, files: LessonFiles, how: Syncing) -> SyncRe
 
 
 def find_shareable(parts: Parts, place: Place) -> list[Lesson]:
-    """The lessons that `share --all` shares: active ones of the project, seen on this branch and not private."""
+    """Return the lessons that `share --all` shares: active ones of the project, seen on this branch and not private."""
     hidden = hidden_here(parts, place)
     lessons = (lesson for lesson in _lessons(parts, place, ("active",)) if lesson.id not in hidden)
     return [lesson for lesson in lessons if not reason_against(lesson, place)]
 
 
 def reason_against(lesson: Lesson, place: Place) -> str:
-    """Why the lesson cannot be shared; empty when it can."""
+    """Return why the lesson cannot be shared; empty if it can."""
     if lesson.private:
         return "it is private"
     if lesson.scope.level == "user":
-        return "it is your own, for all projects"
+        return "it is your own lesson for all projects"
     if lesson.scope.project != place.project.id:
-        return "it is of another project"
+        return "it belongs to another project"
     if profile_of(lesson.kind).is_working_state:
         return "it is a checkpoint"
     if lesson.state != "active":
@@ -168,12 +167,12 @@ class _Run:
         self.after: dict[LessonId, Lesson] = {}
         self.expected: dict[LessonId, datetime | None] = {}
         self.outgoing: dict[str, tuple[str, bytes | None]] = {}
-        """By path: the text to write and what the file holds now."""
+        """By path, the text to write and the file's present content."""
         self.forced: set[LessonId] = set()
-        """Lessons whose files are written even where there are none."""
+        """Lessons whose files are written even if none exist."""
         self.unwritten: set[str] = set()
         self.present: dict[LessonId, str] = {}
-        """By id, the lesson's file; empty where it has one that nobody may write."""
+        """By id, the lesson's file; empty if it has a file that must not be written."""
         self.rules: dict[tuple[str, ...], Lesson] = {}
         self.by_user: frozenset[str] | None = None
         self._locals: dict[LessonId, LessonId] = {}
@@ -214,7 +213,7 @@ class _Run:
     # What there is
 
     def _read(self, marks: Mapping[str, str], known: Mapping[str, str]) -> dict[LessonId, tuple[LessonFile, bytes]]:
-        """By id, the files that changed since the last sync and that can be read."""
+        """Return, by id, the readable files that changed since the last sync."""
         self.by_path = {entry.path: entry for entry in self.entries.values()}
         holders: dict[LessonId, list[str]] = {}
         read: dict[LessonId, tuple[LessonFile, bytes]] = {}
@@ -227,7 +226,7 @@ class _Run:
             if isinstance(parsed, Problem):
                 self.problems.append(parsed)
                 if entry is not None:
-                    self.present[entry.id] = ""  # there is a file, which nobody may write
+                    self.present[entry.id] = ""  # a file exists, but must not be written
                 continue
             holders.setdefault(parsed.document.id, []).append(path)
             read[parsed.document.id] = parsed, content
@@ -258,13 +257,13 @@ class _Run:
         return parsed, content
 
     def _choose(self) -> None:
-        """Mark the lessons that somebody shares as ours."""
+        """Mark the lessons to share as ours."""
         for lesson in self.how.share:
             reason = reason_against(lesson, self.place)
             shared = self.shared_ids.get(lesson.id) or shared_id(lesson.kind, lesson.insight)
             entry = self.entries.get(shared)
             if not reason and entry is not None and entry.ours and entry.lesson != lesson.id:
-                reason = f"it states what {short_id(entry.lesson)} states"
+                reason = f"it states the same as {short_id(entry.lesson)}"
             if reason:
                 self._tell("refused", "", lesson, reason)
                 continue
@@ -276,7 +275,7 @@ class _Run:
             self.forced.add(shared)
 
     def _follow_revisions(self) -> None:
-        """A lesson that replaced one of ours stands in the same file: there a revision is an edit."""
+        """Let a lesson that replaced one of ours use the same file, where a revision is an edit."""
         successors = {
             link.target: lesson
             for lesson in self.lessons.values()
@@ -292,24 +291,24 @@ class _Run:
                 self.shared_ids[lesson] = entry.id
 
     def _load(self, ids: Sequence[LessonId]) -> None:
-        from holdfast.ports.store import get_readable  # most syncs find nothing changed
+        from holdfast.ports.store import get_readable  # imported late: most syncs find nothing changed
 
         self.lessons.update((lesson.id, lesson) for lesson in get_readable(self.parts.store, ids))
 
     def _load_all(self) -> None:
-        """Read every lesson of the project, once; those that were read or changed before stay as they are."""
+        """Read every lesson of the project once; lessons that were read or changed before stay as they are."""
         if not self.is_complete:
             self.is_complete = True
             everything = {lesson.id: lesson for lesson in _lessons(self.parts, self.place, STATES)}
             self.lessons = everything | self.lessons
 
     def _changed_by_files(self, read: Mapping[LessonId, object]) -> list[LessonId]:
-        """Lessons of which the file changed, or whose file somebody vouches for now, in a fixed order."""
+        """Return lessons whose file changed, or whose file somebody vouches for now, in a fixed order."""
         vouched = (id for id, entry in self.entries.items() if self.how.accept and (entry.waits or not entry.ours))
         return sorted({*read, *vouched})
 
     def _to_do(self, read: Mapping[LessonId, object]) -> Iterator[LessonId]:
-        """Lessons of which the file or the store's version changed, in a fixed order."""
+        """Yield lessons whose file or stored version changed, in a fixed order."""
         for shared in sorted({*self.entries, *read}):
             entry = self.entries.get(shared)
             lesson = self.lessons.get(entry.lesson) if entry else None
@@ -324,7 +323,7 @@ class _Run:
                 yield shared
 
     def _unstage(self) -> None:
-        """Let lessons be seen everywhere whose files a main line has by now."""
+        """Make lessons visible everywhere once a main line has their files."""
         for staged in find_staged(self.parts, self.place):
             lesson = self.lessons.setdefault(staged.id, staged)
             path = self.present.get(self.shared_ids.get(lesson.id, LessonId("")))
@@ -356,7 +355,7 @@ class _Run:
             self._take_in(entry, *read)
 
     def _take_in(self, entry: Entry, file: LessonFile, content: bytes) -> None:
-        """Let the store follow a file of somebody else's lesson."""
+        """Let the store follow the file of somebody else's lesson."""
         document, path = file.document, self.present[entry.id]
         lesson = self.lessons.get(entry.lesson)
         is_new = not entry.stamps
@@ -377,14 +376,14 @@ class _Run:
         draft = new_lesson(file.document, self.place.project.id, self._local_ids(), now, self._state(file, path))
         draft = self.staging.stage(draft, path)
         self._load_all()
-        if draft.id in self.lessons:  # it was taken in before the state was lost
+        if draft.id in self.lessons:  # it was taken in before the sync state was lost
             return self.lessons[draft.id]
         rule = same_rule(draft)
         if not self.rules:
             self.rules.update((same_rule(lesson), lesson) for lesson in self.lessons.values())
         same = self.rules.get(rule)
         if same is not None and same.state != "forgotten":
-            return same  # known here already; it stays this machine's until somebody shares it or vouches for the file
+            return same  # already known here; it stays this machine's until somebody shares it or vouches for the file
         self.rules[rule] = self.lessons[draft.id] = draft
         self.after[draft.id] = draft
         self.expected[draft.id] = None
@@ -393,13 +392,13 @@ class _Run:
         return draft
 
     def _is_vouched_for(self, lesson: Lesson | None) -> bool:
-        """Whether it is a lesson of this machine that a person lets be one with the file that states its rule."""
+        """Return whether a person lets a lesson of this machine be the same as the file that states its rule."""
         if not self.how.accept or lesson is None or lesson.provenance.detector == SHARED:
             return False
         return not reason_against(lesson, self.place)
 
     def _state(self, file: LessonFile, path: str) -> State:
-        """What a new lesson from a file is: active only when a person vouches for it."""
+        """Return the state of a new lesson from a file: active only if a person vouches for it."""
         if file.doubt:
             return "quarantined"
         if self.how.accept:
@@ -409,7 +408,7 @@ class _Run:
         return "probation" if path in self.by_user else "candidate"
 
     def _follow(self, lesson: Lesson, file: LessonFile, path: str) -> Lesson:
-        """The next version of a lesson that waits, as its file has it now."""
+        """Return the next version of a waiting lesson, from its file."""
         now = self.parts.clock.now()
         after = revised(lesson, file.document, self._local_ids(), now)
         if after.state == "forgotten":
@@ -425,7 +424,7 @@ class _Run:
         return self._put(lesson, after, "changed", path)
 
     def _reconcile(self, entry: Entry, lesson: Lesson | None, read: tuple[LessonFile, bytes] | None) -> None:
-        """Join the store's version of a lesson of ours with its file."""
+        """Join the stored version of a lesson of ours with its file."""
         mine = self._mine(entry, lesson)
         if mine is None:
             return
@@ -442,7 +441,7 @@ class _Run:
                 agreed = mine
             else:
                 agreed, waits = mine, True
-                reason = file.doubt if file and file.doubt else "the file says otherwise; --accept takes it"
+                reason = file.doubt if file and file.doubt else "the file differs; --accept takes the file's version"
                 self._tell("waiting", entry.path, lesson, reason)
         is_hidden = lesson is not None and lesson.private
         if not is_hidden and (read or (self.present.get(entry.id) is None and entry.id in self.forced)):
@@ -453,7 +452,7 @@ class _Run:
             self._add_rival(rival)
 
     def _mine(self, entry: Entry, lesson: Lesson | None) -> Document | None:
-        """The lesson as the store has it, edits since the last sync stamped; None when it cannot be told."""
+        """Return the stored lesson as a document, with edits since the last sync stamped; None if it is missing."""
         if lesson is None:
             changes = self.parts.store.find_records(
                 Change, LogFilter(project=self.place.project.id, lesson=entry.lesson)
@@ -479,7 +478,7 @@ class _Run:
         self._take_in(Entry(id=rival.id, stamps={}, provenance={}), file, b"")
 
     def _put(self, before: Lesson, after: Lesson, verb: str, path: str) -> Lesson:
-        """Plan the next version, unless it says the same."""
+        """Plan the next version, unless nothing changes."""
         if replace(after, recorded_at=before.recorded_at) == before:
             return before
         self.after[before.id] = after
@@ -547,7 +546,7 @@ class _Run:
         others = {root: paths for root, paths in self.roots.items() if root != self.place.root}
         roots = dict([*others.items()][-(ROOTS - 1) :]) | {self.place.root: marks}
         extent = self.parts.store.extent()
-        if self.how.take_only:  # what our edits ask of files is still to be written
+        if self.how.take_only:  # our edits are still to be written to files
             extent = replace(extent, versions=-1)
         entries = [self._dated(entry) for entry in self.entries.values()]
         state = _dump(entries, roots, [extent.versions, extent.lessons])
@@ -572,7 +571,7 @@ class _Run:
 
 
 def _is_ours_alone(mine: Document, merged: Document) -> bool:
-    """Whether the merged document differs from the store's only in what this machine's own sync added to it."""
+    """Return whether the merge differs from the store only in what this machine's own sync added."""
     names = [name for name in EMPTY if mine.values[name] != merged.values[name]]
     if any(name not in ("links", "rivals") for name in names):
         return False
@@ -583,7 +582,7 @@ def _is_ours_alone(mine: Document, merged: Document) -> bool:
 
 
 def _lessons(parts: Parts, place: Place, states: tuple[State, ...]) -> Iterator[Lesson]:
-    """The project's lessons, without the user's own for all projects."""
+    """Yield the project's lessons, without the user's own for all projects."""
     where = LessonFilter(project=place.project.id, states=states, limit=EVERY_LESSON)
     yield from (lesson for lesson in parts.store.find(where) if lesson.scope.level != "user")
 
@@ -593,7 +592,7 @@ def _stamps(entry: Entry) -> dict[str, Stamp] | None:
 
 
 def _unchanged(entries: Sequence[dict[str, Any]], marks: Mapping[str, str]) -> SyncReport:
-    """The report where neither files nor store have changed; no record is built for it."""
+    """Return the report if neither files nor store have changed, without building records."""
     ours = [entry for entry in entries if entry.get("ours")]
     return SyncReport(
         shared=len(entries),
@@ -603,7 +602,7 @@ def _unchanged(entries: Sequence[dict[str, Any]], marks: Mapping[str, str]) -> S
 
 
 def _load(text: str) -> dict[str, Any]:
-    """The state's entries, files and extent; of one that cannot be read nothing, and all is compared anew."""
+    """Return the state's entries, files and extent; if it is unreadable nothing, so that all is compared again."""
     try:
         fields = loads(text) if text else {}
         if fields.get("version") == VERSION:

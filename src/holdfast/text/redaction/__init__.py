@@ -1,4 +1,4 @@
-"""Redaction: text without secrets. Runs before anything is stored, embedded, sent or exported.
+"""Removes secrets from text before it is stored, embedded, sent or exported.
 
 Keys of known issuers, private key blocks, logins in URLs, credentials in headers, values of names that announce a
 secret, passwords in commands, and long random words become `[redacted:<rule>]`; `<private>` spans become `[private]`.
@@ -37,14 +37,14 @@ _GLUES = (
     ("' '", ("' '",)),
     ("\\\n", ("\\\n", '" \\\n', "' \\\n")),
 )
-"""What stands between two halves of a literal; behind a line's end come blanks and, but for a backslash, a quote."""
+"""What separates two halves of a literal. After a line's end come blanks and, except after a backslash, a quote."""
 
 NEAR = 160
 """Characters around such a joint that are looked at once more without it."""
 
 
 def redact(text: str) -> str:
-    """The text with `[redacted:<rule>]` and `[private]` in place of secrets and private spans.
+    """Return the text with `[redacted:<rule>]` and `[private]` in place of secrets and private spans.
 
     Idempotent, and linear in the length of the text.
     """
@@ -57,10 +57,10 @@ def redact(text: str) -> str:
 
 
 def redact_to(text: str, limit: int) -> str:
-    """The text redacted and cut to about `limit` characters: its first three quarters and its end.
+    """Return the text redacted and cut to about `limit` characters: its first three quarters and its end.
 
-    Only the parts that are kept are searched, with a margin, so that a secret across the cut leaves no part of
-    itself behind. Private spans are found in the whole text, key blocks in a wider margin.
+    Only the parts that stay are searched, with a margin, so that no part of a secret at the cut remains. Private spans
+    are found in the whole text, key blocks in a wider margin.
     """
     if len(text) <= limit:
         return redact(text)
@@ -84,7 +84,7 @@ def redact_to(text: str, limit: int) -> str:
 
 
 def fold(text: str) -> str:
-    """The text in lower case, every character at its old index."""
+    """Return the text in lower case, every character at its old index."""
     return text.replace("İ", "I").lower()  # the one character whose lower case is two
 
 
@@ -142,7 +142,7 @@ def _find_plain(text: str) -> list[Span]:
 
 
 def _find_through(text: str, gaps: list[tuple[int, int]]) -> list[Span]:
-    """What is found where the gaps are left out: characters that nobody sees, signs that join two literals."""
+    """Return secrets that are found once the gaps are removed: invisible characters, signs that join two literals."""
     plain, starts, shifts = [], [], []
     here = size = 0
     for start, end in gaps:
@@ -174,7 +174,7 @@ def _holds_any(places: list[int], span: Span) -> bool:
 
 
 def _hidden_spans(text: str) -> list[tuple[int, int]]:
-    """Where terminal escapes and characters without width stand."""
+    """Return the spans of terminal escapes and characters without width."""
     gaps = []
     at = text.find("\x1b")
     while at >= 0:
@@ -196,7 +196,7 @@ def _hidden_spans(text: str) -> list[tuple[int, int]]:
 
 
 def _areas(text: str, joints: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """What stands around the joints, each character once: from their line's beginning to a little behind them."""
+    """Return the areas around the joints, without overlaps: from the line's beginning to NEAR characters after."""
     areas: list[tuple[int, int]] = []
     for start, end in joints:
         if areas and start < areas[-1][1]:
@@ -208,7 +208,7 @@ def _areas(text: str, joints: list[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def _joints(text: str) -> list[tuple[int, int]]:
-    """Where a word is broken in two literals or lines: `"AK" + "IA"`, `"AK" "IA"`, or a backslash at the line's end."""
+    """Return where a word is split into two literals or lines: `"AK" + "IA"`, `"AK" "IA"`, a final backslash."""
     glues = [glue for hint, glues in _GLUES if hint in text for glue in glues]
     if not glues:
         return []
@@ -246,7 +246,7 @@ def _without_blocks(text: str) -> str:
 
 
 def _merge(spans: list[Span]) -> list[Span]:
-    """In order, overlaps joined under the rule of the one that begins first (of these, the longest)."""
+    """Return the spans in order; overlapping ones are joined under the rule of the first (of these, the longest)."""
     merged: list[Span] = []
     for start, end, rule in sorted(spans, key=lambda span: (span[0], -span[1])):
         if merged and start < merged[-1][1]:

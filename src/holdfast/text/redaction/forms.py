@@ -1,6 +1,6 @@
-"""Secrets that only their surroundings show: what programs are given, columns of tables, secrets of Kubernetes.
+"""Finds secrets that only their surroundings show: arguments of programs, table columns, Kubernetes secrets.
 
-Loaded only for texts with one of `hints.TRIGGERS`. Each look is bounded, and goes on behind what it has read.
+It is loaded only for texts with one of `hints.TRIGGERS`. Each search is bounded, and continues after what it has read.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ STDIN = (
 
 
 def find_forms(text: str, low: str, parts: frozenset[bytes]) -> Iterator[Span]:
-    """All secrets that this module knows how to find."""
+    """Yield all secrets that this module knows how to find."""
     for program, first, marks in _MARKS:
         if first in parts and program in low and any(mark in text for mark in marks):
             yield from _find_program(text, low, program)
@@ -79,7 +79,7 @@ def find_forms(text: str, low: str, parts: frozenset[bytes]) -> Iterator[Span]:
 
 
 def _find_stored(text: str, low: str, parts: frozenset[bytes]) -> Iterator[Span]:
-    """The secrets that tables and files hold."""
+    """Yield the secrets that tables and files hold."""
     for name in COLUMNS:
         if name in low:
             yield from _find_columns(text, low, name)
@@ -112,7 +112,7 @@ def _is_program(text: str, at: int, after: int) -> bool:
 
 
 def _tokens(text: str, at: int) -> list[Token]:
-    """The command's words: to the line's end, a pipe, `;`, `&` or the quote that ends what the command stands in."""
+    """Return the command's words up to the line's end, a pipe, `;`, `&` or the quote that closes around the command."""
     tokens: list[Token] = []
     here, stop = at, min(len(text), at + COMMAND_SPAN)
     while here < stop:
@@ -131,7 +131,7 @@ def _tokens(text: str, at: int) -> list[Token]:
 
 
 def _token(text: str, here: int, stop: int, tokens: list[Token]) -> int:
-    """Read one word; returns where the next begins, -1 where the command ends in it."""
+    """Read one word; return where the next begins, or -1 if the command ends in it."""
     start, word = here, ""
     begin = -1
     while here < stop and text[here] not in " \t\r\n|;&)`":
@@ -213,7 +213,7 @@ def _positioned(lead: tuple[str, ...], which: int, tokens: list[Token], words: l
 
 
 def _find_piped(text: str, low: str, mark: str) -> Iterator[Span]:
-    """`echo x | sudo -S`, `printf x | docker login --password-stdin`, `gh auth login --with-token <<< x`."""
+    """Find `echo x | sudo -S`, `printf x | docker login --password-stdin`, `gh auth login --with-token <<< x`."""
     for at in places(low, mark):
         line = max(low.rfind("\n", max(0, at - 400), at) + 1, at - 400, 0)
         pipe = low.rfind("|", line, at)
@@ -243,7 +243,7 @@ def _find_marked(text: str, low: str, mark: str) -> Iterator[Span]:
 
 
 def _find_identified(text: str, low: str) -> Iterator[Span]:
-    """SQL: `IDENTIFIED BY 'x'`, `IDENTIFIED WITH plugin BY 'x'`, `IDENTIFIED BY x`."""
+    """Find SQL's `IDENTIFIED BY 'x'`, `IDENTIFIED WITH plugin BY 'x'`, `IDENTIFIED BY x`."""
     for at in places(low, "identified "):
         by = low.find("by ", at, at + 80)
         if by < 0:
@@ -259,7 +259,7 @@ def _find_identified(text: str, low: str) -> Iterator[Span]:
 
 
 def _find_columns(text: str, low: str, name: str) -> Iterator[Span]:
-    """Cells under a head that is the name of a secret, in Markdown, CSV and tables of blanks and bars."""
+    """Find cells under a heading that names a secret, in Markdown, CSV and tables of blanks and bars."""
     behind = 0
     for at in places(low, name):
         if at < behind or (at and text[at - 1] in WORD + ".:="):
@@ -281,7 +281,7 @@ def _find_columns(text: str, low: str, name: str) -> Iterator[Span]:
 
 
 def _rows(text: str, here: int, mark: str, shape: tuple[int, int]) -> tuple[list[Span], int]:
-    """The secrets of the column in the rows that follow, and where the rows end."""
+    """Return the secrets of the column in the following rows, and where the rows end."""
     column, width = shape
     spans: list[Span] = []
     for _ in range(200):
@@ -307,7 +307,7 @@ def _rows(text: str, here: int, mark: str, shape: tuple[int, int]) -> tuple[list
 
 
 def _find_manifests(text: str, low: str) -> Iterator[Span]:
-    """Every value under `data:` and `stringData:` of a Kubernetes object of kind Secret."""
+    """Find every value under `data:` and `stringData:` of a Kubernetes object of kind Secret."""
     for written in ("kind: secret", '"kind": "secret"', '"kind":"secret"', "kind: sealedsecret"):
         behind = 0
         for at in places(low, written):
@@ -325,7 +325,7 @@ def _find_manifests(text: str, low: str) -> Iterator[Span]:
 
 
 def _entries(text: str, here: int, stop: int) -> Iterator[Span]:
-    """`key: value` on the lines that follow, as far as they are deeper than the first."""
+    """Find `key: value` on the following lines, as long as they are indented more than the first."""
     line = text.find("\n", here, stop)
     inline = text[here : line if line >= 0 else stop]
     if "{" in inline:
@@ -368,7 +368,7 @@ def _json_entries(text: str, here: int, stop: int) -> Iterator[Span]:
 
 
 def _find_pgpass(text: str, port: str) -> Iterator[Span]:
-    """`host:5432:database:user:password`, a line of its own."""
+    """Find `host:5432:database:user:password` on a line of its own."""
     for at in places(text, f":{port}:"):
         begin = max(text.rfind("\n", max(0, at - 200), at) + 1, at - 200, 0)
         end = text.find("\n", at, at + 300)

@@ -1,6 +1,6 @@
-"""What a text must hold before a search for secrets can find any there: most texts hold none of it.
+"""Says cheaply whether a text can hold a secret at all; most texts cannot.
 
-The searches themselves are loaded and run only where one of these conditions is met.
+The searches are loaded and run only if one of these conditions is met.
 """
 
 from __future__ import annotations
@@ -36,16 +36,16 @@ WORDS: dict[str, int] = {
     "密码": STRONG, "密碼": STRONG, "口令": STRONG, "パスワード": STRONG, "비밀번호": STRONG, "암호": STRONG,
     "κωδικός": STRONG, "סיסמה": STRONG, "كلمة المرور": STRONG, "รหัสผ่าน": STRONG, "mật khẩu": STRONG,
 }  # fmt: skip
-"""Names that announce a secret only as words of their own, or parts between `_` and `-`; in many languages."""
+"""Names, in many languages, that announce a secret only as separate words or as parts between `_` and `-`."""
 
 FOREIGN = tuple(name for name in WORDS if not name.isascii())
 ASCII_WORDS = frozenset(name.encode() for name in WORDS if name.isascii())
 
 HUMPS = ("Pass", "Pw", "Psk")
-"""Short names that are a part of a longer one only by their capital: `dbPass`, `smtpPw`."""
+"""Short names that count as a part of a longer one only with a capital: `dbPass`, `smtpPw`."""
 
 HEADERS = ("bearer", "basic", "authorization", "cookie", "curl")
-"""What announces a credential in a header or a login of curl, in lower case."""
+"""Words, in lower case, that announce a credential in a header or a login of curl."""
 
 PLAIN_KEYS = (
     ("gitlab", "_gitlab_session=", ALNUM, 32, ""),
@@ -55,16 +55,16 @@ PLAIN_KEYS = (
     ("duffel", "duffel_live_", WORD + "=", 40, ""),
     ("sendgrid", "SG.", DOTTED + "=", 50, "bd"),
 )
-"""Keys that `long_words` may miss: of small letters alone, or with a `=` near their beginning."""
+"""Keys that `long_words` may miss: only small letters, or a `=` near their beginning."""
 
 KEY_LENGTH = 13
 """No key above has fewer characters, prefix included."""
 
 PRIVATE = "<private>"
-"""What begins a private span."""
+"""Begins a private span."""
 
 BEGIN, END = "-----BEGIN ", "-----END "
-"""What a block of PEM begins and ends with."""
+"""The marks that begin and end a PEM block."""
 
 PROGRAMS: dict[str, str] = {
     "mysql": "-p*", "mysqldump": "-p*", "mysqladmin": "-p*", "mysqlimport": "-p*", "mysqlshow": "-p*",
@@ -93,10 +93,11 @@ PROGRAMS: dict[str, str] = {
     "fly": "-t", "cloudflared": "", "ansible": "", "pdftk": "", "qpdf": "", "borg": "", "restic": "", "su": "",
     "stdin": "",
 }  # fmt: skip
-"""Programs and their flags that take a secret: `-p*` also glued, `-U%` behind a `%`, `-u:` behind a `:`."""
+"""Programs and their flags that take a secret. `-p*` may be glued to it, `-U%` puts it after a `%`, `-u:` after a `:`.
+"""
 
 COLUMNS = ("password", "passwd", "passwort", "pwd", "pass", "secret", "token", "contraseña", "senha", "kennwort")
-"""Heads of columns that hold secrets."""
+"""Headings of columns that hold secrets."""
 
 
 def first_part(name: str) -> bytes:
@@ -129,7 +130,7 @@ HINTS = (
     "_pw ",
     " key ",
 )
-"""And without one of these."""
+"""`forms` also needs one of these."""
 
 _KEEPS = frozenset((ALNUM + "_+/.-~").encode())
 _WORDS_ONLY = bytes(code if code in _KEEPS else 32 for code in range(256))
@@ -138,7 +139,7 @@ _DIGITS = DIGITS.encode()
 
 
 def may_name_a_value(text: str, low: str, parts: frozenset[bytes]) -> bool:
-    """Whether `names.find_values` has anything to look at; `parts` are the words of ASCII letters and digits."""
+    """Return whether `names.find_values` has anything to look at; `parts` are the words of ASCII letters and digits."""
     return (
         any(name in low for name, _ in NAMES)
         or any(name in text for name in HUMPS)
@@ -148,22 +149,22 @@ def may_name_a_value(text: str, low: str, parts: frozenset[bytes]) -> bool:
 
 
 def may_hold_a_header(low: str) -> bool:
-    """Whether `names.find_headers` has anything to look at."""
+    """Return whether `names.find_headers` has anything to look at."""
     return any(name in low for name in HEADERS)
 
 
 def may_hold_a_key(text: str, long: list[str]) -> bool:
-    """Whether `keys.find_keys` has anything to look at; `long` are the text's `long_words`."""
+    """Return whether `keys.find_keys` has anything to look at; `long` are the text's `long_words`."""
     return bool(long) or "$" in text or "{SSHA" in text or any(prefix in text for _, prefix, *_ in PLAIN_KEYS)
 
 
 def may_hold_a_form(low: str, parts: frozenset[bytes]) -> bool:
-    """Whether `forms.find_forms` has anything to look at."""
+    """Return whether `forms.find_forms` has anything to look at."""
     return not parts.isdisjoint(TRIGGERS) and any(hint in low for hint in HINTS)
 
 
 def long_words(text: str) -> list[str]:
-    """The words of `KEY_LENGTH` characters or more that may be keys: not the identifiers, most of them by far."""
+    """Return the words of `KEY_LENGTH` characters or more that may be keys; most are identifiers and are left out."""
     words = text.encode("latin-1", "replace").translate(_WORDS_ONLY).split()
     return [word.decode("latin-1") for word in words if len(word) >= KEY_LENGTH and _may_be_key(word)]
 

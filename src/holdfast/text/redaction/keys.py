@@ -1,6 +1,6 @@
-"""Secrets that show themselves: keys with their issuer's prefix, tokens, key blocks, random words, encoded secrets.
+"""Finds secrets by their own form: keys with an issuer's prefix, tokens, key blocks, random or encoded words.
 
-Each scanner yields (start, end, rule) and looks at a bounded number of characters for each place it stops at.
+Each scanner yields (start, end, rule), and looks at a bounded number of characters at each position.
 """
 
 from __future__ import annotations
@@ -209,8 +209,8 @@ KEYS: tuple[tuple[str, str, str, int, str], ...] = (
 """(rule, prefix, alphabet of what follows, least characters that follow, flags). Case matters.
 
 Flags: `b` no letter or digit stands before the prefix; `d` what follows holds a digit; `e` exactly that many characters
-follow; `l` the mark stands inside of a key, which begins at its left;
-`r` what follows looks drawn at random.
+follow; `l` the prefix stands inside a key, and the key begins to the left of it;
+`r` what follows looks random.
 Sources: the issuers' documentation of their key formats; base64 of the openings of PEM blocks and JSON.
 """
 
@@ -248,7 +248,7 @@ _PARTS_ONLY = bytes(32 if code in b".~" else code for code in range(256))
 
 
 def find_keys(text: str, words: Sequence[str]) -> Iterator[Span]:
-    """Keys whose issuer gave them a prefix."""
+    """Find keys with their issuer's prefix."""
     long = " ".join(words)
     for stem, kinds in _BY_STEM.items() if long else ():
         if stem in long:
@@ -268,18 +268,18 @@ def _find_key(text: str, rule: str, prefix: str, shape: tuple[str, int, str]) ->
     at = text.find(prefix)
     while at >= 0:
         begin = at + len(prefix)
-        # asked first: it is cheap, and where it fails the characters that follow may hold the prefix again
+        # tested first: it is cheap, and if it fails the following characters may hold the prefix again
         if "b" in flags and not starts_word(text, at):
             at = text.find(prefix, begin)
             continue
         size = run(text, begin, alphabet)
         while size and size % SPAN == 0 and (more := run(text, begin + size, alphabet)):
-            size += more  # to the end of the run: what is left of it would be found again and again
+            size += more  # to the end of the run: the rest would be found again and again
         left = run(text[max(0, at - 128) : at][::-1], 0, DOTTED, 128) if "l" in flags else 0
         wrapped = _wrapped(text, begin + size, alphabet, least - size)
         if size + wrapped >= least and _fits(text, begin, size, flags, left) and (size == least or "e" not in flags):
             yield at - left, begin + size + wrapped, rule
-        # what was too short or too plain stays so from any later prefix in the same run
+        # a run that is too short or too plain stays so from any later prefix in it
         at = text.find(prefix, begin + size)
 
 
@@ -291,7 +291,7 @@ def _fits(text: str, begin: int, size: int, flags: str, left: int) -> bool:
 
 
 def _wrapped(text: str, end: int, alphabet: str, wanting: int) -> int:
-    """How far a key goes on behind the line's end where a narrow terminal broke it; 0 when it does not."""
+    """Return how far a key continues on the next line, where a narrow terminal broke it; 0 if it does not."""
     if wanting <= 0 or text[end : end + 1] not in ("\n", "\r"):
         return 0
     gap = run(text, end, "\r\n \t", 40)
@@ -300,7 +300,7 @@ def _wrapped(text: str, end: int, alphabet: str, wanting: int) -> int:
 
 
 def find_jwts(text: str) -> Iterator[Span]:
-    """JSON web tokens, cut or whole: `eyJ`, a header, a dot, more of it."""
+    """Find JSON web tokens, whole or cut: `eyJ`, a header, a dot, more of it."""
     at = text.find("eyJ")
     while at >= 0:
         size = run(text, at, DOTTED)
@@ -313,7 +313,7 @@ def find_jwts(text: str) -> Iterator[Span]:
 
 
 def find_private(text: str, low: str) -> Iterator[Span]:
-    """`<private>` spans with what is nested in them; one that is never closed reaches to the end."""
+    """Find `<private>` spans with everything nested in them. An unclosed span reaches to the end of the text."""
     at = low.find(PRIVATE)
     while at >= 0:
         end = _private_end(low, at)
@@ -333,7 +333,7 @@ def _private_end(low: str, at: int) -> int:
 
 
 def find_pem(text: str) -> Iterator[Span]:
-    r"""Private key blocks: to their end mark, or, cut off, as far as the lines (or `\n` pieces) look like a body."""
+    r"""Find private key blocks to their end mark or, if cut off, as far as lines (or `\n` pieces) look like a body."""
     at, close = text.find(BEGIN), 0
     while at >= 0:
         head = text.find("-----", at + len(BEGIN), at + 80)
@@ -342,7 +342,9 @@ def find_pem(text: str) -> Iterator[Span]:
             at = following
             continue
         if 0 <= close < head:
-            close = text.find(END, head)  # kept from head to head: a text of heads without ends is searched once
+            close = text.find(
+                END, head
+            )  # kept for the next heads, so that a text of heads without ends is searched once
         end = _pem_end(text, head + 5, close, following)
         if end > head + 5:
             yield at, end, "pem"
@@ -357,7 +359,7 @@ def _pem_end(text: str, body: int, close: int, following: int) -> int:
 
 
 def _pem_body(text: str, start: int) -> int:
-    """Where a block without an end mark ends: after its last line of base64, `start` when there is none."""
+    """Return where a block without an end mark ends: after its last line of base64; `start` if there is none."""
     here = end = start
     for _ in range(400):
         line = _line_end(text, here)
@@ -381,7 +383,7 @@ def _line_end(text: str, here: int) -> int:
 
 
 def find_pem_parts(text: str, words: Sequence[str]) -> Iterator[Span]:
-    """Private key blocks that lost their head: known first lines, what stands before an end mark, a middle."""
+    """Find private key blocks without a head: known first lines, text before an end mark, a middle."""
     first = next((word for word in words if word.startswith(PEM_BODIES) or _opens_rsa(word)), "")
     if first:
         for word in words:
@@ -404,7 +406,7 @@ def _opens_rsa(word: str) -> bool:
 
 
 def _body_begin(text: str, at: int) -> int:
-    """Where the lines of base64 begin that end at `at`, at most 400 of them; `at` when there is none."""
+    """Return where the base64 lines that end at `at` begin, at most 400 of them; `at` if there are none."""
     end = at
     for _ in range(400):
         stop = end - 1 if text[end - 1 : end] == "\n" else end - 2 if text[end - 2 : end] == "\\n" else -1
@@ -420,7 +422,7 @@ def _body_begin(text: str, at: int) -> int:
 
 
 def _middles(text: str, words: Sequence[str]) -> Iterator[Span]:
-    """Three lines in a row of base64, all 64 or all 70 wide, as key blocks are wrapped, without a public head."""
+    """Find three base64 lines in a row, all 64 or all 70 wide, as key blocks are wrapped, without a public head."""
     wide = [word for word in words if len(word) in (64, 70) and has_digit(word) and not word.islower()]
     if len(wide) < 3:
         return
@@ -447,14 +449,14 @@ def _middles(text: str, words: Sequence[str]) -> Iterator[Span]:
 
 
 def find_words(text: str, low: str, words: Sequence[str], again: Callable[[str], str]) -> Iterator[Span]:
-    """Long words that are secrets by what they are, by the name before them, or by what they decode to."""
+    """Find long words that are secrets by their form, by the name before them, or by what they decode to."""
     here = 0
     for word in words:
         if not has_digit(word):
             continue
         at = text.find(word, here)
         if at < 0:
-            continue  # it holds a character that latin-1 has not
+            continue  # the word holds a character that latin-1 lacks
         here = at + len(word)
         yield from _judge_word(text, low, at, word, again)
 
@@ -488,13 +490,13 @@ def _judge_word(text: str, low: str, at: int, word: str, again: Callable[[str], 
 
 
 def _is_chain(word: str) -> bool:
-    """Whether the word is parts joined by dots, at least two of them random, as tokens of many issuers are."""
+    """Return whether the word is parts joined by dots, at least two of them random, as tokens of many issuers are."""
     random = [part for part in word.split(".") if len(part) >= 14 and "/" not in part[:1] and is_opaque(part)]
     return len(random) >= 2 and sum(map(len, random)) * 4 >= len(word) * 3
 
 
 def _hides(text: str, at: int, word: str, again: Callable[[str], str]) -> bool:
-    """Whether the word is base64 or hexadecimal of a text with a secret in it."""
+    """Return whether the word is base64 or hexadecimal of a text that holds a secret."""
     if not word.lower().strip(HEX):
         if len(word) % 2 or len(word) < 32:
             return False
@@ -522,7 +524,7 @@ def _is_public(text: str, at: int, end: int) -> bool:
 
 
 def _is_wrapped(text: str, at: int, end: int) -> bool:
-    """Whether it is a line of a wrapped blob: the line before or after it is as long and has no space either."""
+    """Return whether it is a line of a wrapped blob: a neighbouring line is as long and has no space either."""
     size = end - at
     if size < 60:
         return False
@@ -531,12 +533,12 @@ def _is_wrapped(text: str, at: int, end: int) -> bool:
 
 
 def _is_encoded_text(word: str) -> bool:
-    """Whether it is base64 of plain text; the caller has looked for a secret in that text already."""
+    """Return whether it is base64 of plain text. The caller has already searched that text for secrets."""
     plain = decoded(word)
     return bool(plain) and plain.isascii() and all(code >= 32 or code in (9, 10, 13) for code in plain)
 
 
-# Words that a vendor's name or a word such as `key` announces
+# Words announced by a vendor's name or a word such as `key`
 
 VENDORS = (
     "adafruit", "adobe", "adyen", "airtable", "alchemy", "algolia", "alibaba", "aliyun", "amplitude", "anthropic",
@@ -557,7 +559,7 @@ VENDORS = (
     "trello", "travis", "twilio", "twitch", "twitter", "typeform", "vonage", "wakatime", "weatherapi", "xendit",
     "yandex", "zendesk", "zoom",
 )  # fmt: skip
-"""Services whose keys have no form of their own, as they are written in names."""
+"""Services whose keys have no recognisable format, spelled as they are in variable names."""
 
 _VENDORS_BY_HEAD: dict[str, list[str]] = {}
 for _vendor in VENDORS:
@@ -588,9 +590,9 @@ _TURNS = "=:>,|?(\"'` \t\\"
 
 
 def _announced(text: str, low: str, at: int, word: str) -> int:
-    """How many characters before the word an opaque value begins that a name on its line announces; -1 for none.
+    """Return how many characters before the word its opaque value begins, if a name on the line announces it; else -1.
 
-    A vendor's name announces anything opaque; `…key`, `…token` and their like only what is long and no hash.
+    A vendor's name announces any opaque value; `…key`, `…token` and similar names only a long one that is no hash.
     """
     lead = low[max(0, at - 120) : at]
     lead = lead[lead.rfind("\n") + 1 :]
@@ -617,13 +619,13 @@ def _announced(text: str, low: str, at: int, word: str) -> int:
             )
         size = len(name) - len(name.rstrip(WORD))
         if not 0 < size < 14 or (joint != "=" and not (joint == ":" and name.isdigit())):
-            return -1  # else the value itself holds the sign
+            return -1  # the sign is part of the value itself
         lead, back = stem[:-size], back + size + 1
     return -1
 
 
 def _names_vendor(written: str, name: str) -> bool:
-    """Whether a vendor's name is in it, in one case: `algoliaKey`, `ALGOLIA_KEY`; not the `pusher` in `pushErr`."""
+    """Return whether the name holds a vendor's in one case: `algoliaKey`, `ALGOLIA_KEY`; not `pusher` in `pushErr`."""
     for at in range(len(name) - 2):
         for vendor in _VENDORS_BY_HEAD.get(name[at : at + 3], ()):
             if not name.startswith(vendor, at):

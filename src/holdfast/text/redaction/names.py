@@ -1,4 +1,4 @@
-"""Secrets that something announces: a name before a value, a header's name, a scheme, the place in a URL."""
+"""Finds secrets that something announces: a name before a value, a header's name, a scheme, the place in a URL."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ KEYS_OF = (
     "session",
     "cookie", "hmac", "aes", "crypt", "cipher", "shared_access", "security",
 )  # fmt: skip
-"""What stands before `key` in names of secrets: `api_key`, `accessKey`, `signing-key`."""
+"""Words before `key` in names of secrets: `api_key`, `accessKey`, `signing-key`."""
 
 DIRECTIVES = ("requirepass", "masterauth")
-"""Names of settings whose values follow behind a blank."""
+"""Names of settings whose values follow after a blank."""
 
 SPOKEN = ("passphrase", "mnemonic")
 """Names whose values may be words with spaces."""
@@ -51,7 +51,7 @@ ABOUT = (
     "policy", "prefix", "prompt", "ref", "regex", "reset", "rule", "rules", "size", "strategy", "text", "title",
     "ttl", "type", "uri", "url", "usage", "used", "validator", "validators", "version", "view",
 )  # fmt: skip
-"""Last parts of names that speak about a secret without holding it, e.g. `token_count`, `secretName`."""
+"""Last parts of names that describe a secret without holding it, e.g. `token_count`, `secretName`."""
 
 VERBS = (
     "is", "are", "was", "=", "==", ":", "->", "=>", "→", "to", "as", "ist", "lautet", "heisst", "heißt", "es",
@@ -59,17 +59,17 @@ VERBS = (
     "é", "e", "è", "är", "jest", "to:", "is:", "are:", "был", "это", "是", "为", "は", "equals", "being", "on", "zu",
     "auf",
 )  # fmt: skip
-"""Words that stand between the name of a secret and the secret in a sentence."""
+"""Words between the name of a secret and the secret in a sentence."""
 
 VALUES_OF = ("value", "default", "val")
-"""Names of a sibling that holds the value of what `name:` names."""
+"""Names of a sibling that holds the value for the name in `name:`."""
 
 
 # Names and their values
 
 
 def find_values(text: str, low: str, parts: frozenset[bytes]) -> Iterator[Span]:
-    """Values given to names that announce a secret, in any notation: see `_value_after`."""
+    """Yield values given to names that announce a secret, in any notation: see `_value_after`."""
     for name, strength in NAMES:
         if name in low:
             for at in places(low, name):
@@ -83,7 +83,7 @@ def find_values(text: str, low: str, parts: frozenset[bytes]) -> Iterator[Span]:
 
 
 def _find_humps(text: str, low: str) -> Iterator[Span]:
-    """Values of `dbPass`, `smtpPw`: short names that are a part of a longer one only by their capital."""
+    """Yield values of `dbPass`, `smtpPw`: short names that only a capital marks as a part of a longer name."""
     for name in HUMPS:
         if name in text:
             for at in places(text, name):
@@ -92,13 +92,13 @@ def _find_humps(text: str, low: str) -> Iterator[Span]:
 
 
 def _words_in(text: str, low: str, parts: frozenset[bytes]) -> list[str]:
-    """Those of `WORDS` that may be in the text; `parts` are its words of ASCII letters and digits."""
+    """Return those of `WORDS` that may be in the text; `parts` are its words of ASCII letters and digits."""
     ascii_words = [name.decode("ascii") for name in parts & ASCII_WORDS]
     return ascii_words if text.isascii() else ascii_words + [name for name in FOREIGN if name in low]
 
 
 def _is_apart(text: str, at: int, end: int) -> bool:
-    """Whether no letter is glued to the name: `db_pw`, `pw2`, `dbPass`; not `pass` in `compass` and `passed`."""
+    """Return whether no letter is glued to the name: `db_pw`, `pw2`, `dbPass`; not `pass` in `compass` and `passed`."""
     before, first, after = text[at - 1 : at] if at else "", text[at], text[end : end + 1]
     if before.isalpha() and not (first.isupper() and before.islower()):
         return False
@@ -133,7 +133,7 @@ def _is_key_of(before: str) -> bool:
 
 
 def _holds_it(rest: str) -> bool:
-    """Whether a name that goes on like this still holds the secret: `_value`, `Key`, `2`; not `izer`, `_count`."""
+    """Return whether a name continued like this holds the secret: `_value`, `Key`, `2`; not `izer`, `_count`."""
     if rest[0].islower() and (rest[0] != "s" or rest[1:2].islower()):
         return False
     low = rest.lower().rstrip("_-.")
@@ -141,7 +141,7 @@ def _holds_it(rest: str) -> bool:
 
 
 def _value_after(text: str, low: str, name: tuple[int, int, int], rule: tuple[str, int]) -> Iterator[Span]:
-    """The secrets that a name announces: (begin of the identifier, begin of the name in it, its end).
+    """Yield the secrets that a name announces; `name` is (begin of the identifier, begin of the name in it, its end).
 
     Notations: `name = value`, `"name": value`, `<name>value`, `--name value`, `NAME value`, `"name", "value"`,
     `name('value')`, `NAME 'value'`, `| name | value |`, lists, the next line, a sibling `value:`, a sentence.
@@ -177,7 +177,7 @@ def _value_after(text: str, low: str, name: tuple[int, int, int], rule: tuple[st
 
 
 def _flagged(text: str, literal: tuple[int, int, bool], strength: int, spoken: bool) -> Iterator[Span]:
-    """`--token=x`."""
+    """Yield the value of a flag: `--token=x`."""
     first, end, _ = literal
     if _is_given(text[first : min(end, first + JUDGED)], strength):
         yield first, end, "value"
@@ -186,7 +186,7 @@ def _flagged(text: str, literal: tuple[int, int, bool], strength: int, spoken: b
 
 
 def _assigned(text: str, low: str, here: int, strength: int, upper: bool, spoken: bool) -> Iterator[Span]:
-    """What stands behind a `=` or `:`, on this line or the next."""
+    """Yield the value after a `=` or `:`, on this line or the next."""
     begin, end, quoted = _literal(text, here)
     if not quoted and _is_annotation(text, end):
         begin, end, quoted = _literal(text, text.index("=", end))
@@ -220,7 +220,7 @@ def _judged(
 
 
 def _phrase_end(text: str, begin: int, end: int) -> int:
-    """The end of a phrase of eleven or more small words on the line, as seed phrases are; else `end`."""
+    """Return the end of a phrase of eleven or more small words on the line, as seed phrases have; otherwise `end`."""
     line = text[begin : begin + 400].partition("\n")[0]
     words = line.split()
     small = [word for word in words if word.isalpha() and word.islower() and 3 <= len(word) <= 8]
@@ -228,7 +228,7 @@ def _phrase_end(text: str, begin: int, end: int) -> int:
 
 
 def _items(text: str, begin: int, strength: int) -> Iterator[Span]:
-    """The quoted texts of a list on the same line: `passwords: ["a", "b"]`, `auth=('ann', 'x')`."""
+    """Yield the quoted texts of a list on the same line: `passwords: ["a", "b"]`, `auth=('ann', 'x')`."""
     area = text[begin : begin + 1_000]
     closer = "]" if area[0] == "[" else ")"
     area = area[: area.find(closer) + 1 or len(area)].partition("\n\n")[0]
@@ -249,7 +249,7 @@ def _items(text: str, begin: int, strength: int) -> Iterator[Span]:
 
 
 def _next_line(text: str, here: int, strength: int, block: bool) -> Iterator[Span]:
-    """The value on the next line, deeper than its name or after `|`; or the items of a list there."""
+    """Yield the value on the next line, indented more than its name or after `|`; or the items of a list there."""
     for _ in range(32):
         line = text.find("\n", here, here + 200)
         if line < 0 or text[here:line].strip(" \t\r|>-+0123456789'\"") != "":
@@ -272,7 +272,7 @@ def _next_line(text: str, here: int, strength: int, block: bool) -> Iterator[Spa
 
 
 def _paired(text: str, here: int) -> Iterator[Span]:
-    """The quoted text after a comma or bracket: `define('DB_PASSWORD', 'x')`, `PASSWORD('x')`."""
+    """Yield the quoted text after a comma or bracket: `define('DB_PASSWORD', 'x')`, `PASSWORD('x')`."""
     here += run(text, here, BLANKS + "\r\n", 24)
     quote = text[here : here + 1]
     if quote and quote in QUOTES:
@@ -282,7 +282,7 @@ def _paired(text: str, here: int) -> Iterator[Span]:
 
 
 def _cell(text: str, here: int) -> Iterator[Span]:
-    """The next cell of a table's row."""
+    """Yield the next cell of a table's row."""
     here += run(text, here, BLANKS + "`", 40)
     end = here
     line = text[here : here + 200].partition("\n")[0]
@@ -294,7 +294,7 @@ def _cell(text: str, here: int) -> Iterator[Span]:
 
 
 def _apart(text: str, low: str, name: tuple[int, int, int], here: int, rule: tuple[str, int]) -> Iterator[Span]:
-    """A value that only blanks part from its name: flags, `NAME 'x'`, upper-case names, sentences."""
+    """Yield a value separated from its name by blanks only: flags, `NAME 'x'`, upper-case names, sentences."""
     begin, at, after = name
     strength = rule[1]
     quote = text[here : here + 1]
@@ -328,14 +328,14 @@ def _apart(text: str, low: str, name: tuple[int, int, int], here: int, rule: tup
 
 
 def _is_setter(low: str, begin: int) -> bool:
-    """Whether the line sets a variable without a sign between: `ENV X v`, `set -x X v`, `setx X v`, `#define X v`."""
+    """Return whether the line sets a variable without `=`: `ENV X v`, `set -x X v`, `setx X v`, `#define X v`."""
     lead = low[max(0, begin - 40) : begin]
     lead = lead[lead.rfind("\n") + 1 :].strip()
     return lead.endswith(("env", "arg", "set -x", "set -gx", "set -ux", "set -xu", "setx", "setenv", "#define", "set"))
 
 
 def _is_given(value: str, strength: int) -> bool:
-    """Whether a flag's value is a secret; it may be shorter than behind a name, since the flag says what it is."""
+    """Return whether a flag's value is a secret. It may be shorter than after a name, since the flag identifies it."""
     if len(value) < 4 or is_stand_in(value) or any(mark in value for mark in "()<>"):
         return False
     if strength == STRONG:
@@ -346,7 +346,7 @@ def _is_given(value: str, strength: int) -> bool:
 
 
 def _sentence(text: str, here: int, strength: int) -> Iterator[Span]:
-    """`the password is x`, `password for ann: x`, `set the token to x`: at most five words on, on the same line."""
+    """Yield `x` of `the password is x`, `password for ann: x`, `set the token to x`, within five words and one line."""
     if strength == WEAK:
         return
     line = text[here : here + 160].partition("\n")[0]
@@ -366,7 +366,7 @@ def _sentence(text: str, here: int, strength: int) -> Iterator[Span]:
 
 
 def _sibling(text: str, low: str, here: int, strength: int) -> Iterator[Span]:
-    """The value beside a name: `name: DB_PASSWORD` + `value: x`, `key="Password" value="x"`, `default = "x"`."""
+    """Yield the value beside a name: `name: DB_PASSWORD` + `value: x`, `key="Password" value="x"`, `default = "x"`."""
     area = low[here : here + 120]
     first = area.split("\n", 3)
     area = "\n".join(first[:3])
@@ -392,7 +392,7 @@ def _sibling(text: str, low: str, here: int, strength: int) -> Iterator[Span]:
 
 
 def _literal(text: str, here: int) -> tuple[int, int, bool]:
-    """(start, end, quoted) of the value after a separator at `here`."""
+    """Return (start, end, quoted) of the value after a separator at `here`."""
     closer = "<" if text[here : here + 1] == ">" else ""
     here += 1 + run(text, here + 1, "=>:", 2)
     here += run(text, here, "*", 2)
@@ -411,7 +411,7 @@ def _literal(text: str, here: int) -> tuple[int, int, bool]:
 
 
 def _closing(text: str, begin: int, quote: str, escapes: int) -> int:
-    """Where the quoted text ends: at the quote escaped as often as the opening one, the line's end or the limit."""
+    """Return where the quoted text ends: at a quote escaped like the opening one, the line's end or the limit."""
     here, stop = begin, min(len(text), begin + SPAN)
     line = text.find("\n", begin, stop)
     stop = line if line >= 0 else stop
@@ -429,7 +429,7 @@ def _closing(text: str, begin: int, quote: str, escapes: int) -> int:
 
 def _bare_end(text: str, here: int, closer: str) -> int:
     marks = closer or "\n\r\t \"'`,;&<>\\|"
-    for size in (JUDGED, SPAN):  # the longer look only where the shorter found no end
+    for size in (JUDGED, SPAN):  # the long piece only if the short one has no end
         piece = text[here : here + size]
         for mark in marks:
             cut = piece.find(mark)
@@ -440,7 +440,7 @@ def _bare_end(text: str, here: int, closer: str) -> int:
 
 
 def _is_annotation(text: str, end: int) -> bool:
-    """Whether a type stood after the colon: `name: str = value`."""
+    """Return whether a type follows the colon: `name: str = value`."""
     return text[end : end + 3] == " = "
 
 
@@ -448,7 +448,7 @@ def _is_annotation(text: str, end: int) -> bool:
 
 
 def find_headers(text: str, low: str) -> Iterator[Span]:
-    """Authorization values, bearer and basic credentials, cookies, `curl -u` logins."""
+    """Find authorization values, bearer and basic credentials, cookies, `curl -u` logins."""
     if "bearer" in low:
         yield from _schemed(text, low, "bearer ", 16)
     if "basic" in low:
@@ -471,7 +471,7 @@ def _schemed(text: str, low: str, scheme: str, least: int) -> Iterator[Span]:
 
 
 def _is_login(value: str) -> bool:
-    """Whether it is base64 of `name:something`."""
+    """Return whether it is base64 of `name:something`."""
     return b":" in decoded(value) and decoded(value).isascii()
 
 
@@ -520,7 +520,7 @@ def _curl_logins(text: str) -> Iterator[Span]:
 
 
 def find_logins(text: str) -> Iterator[Span]:
-    """Passwords in URLs: `scheme://user:password@host`."""
+    """Find passwords in URLs: `scheme://user:password@host`."""
     for at in places(text, "://"):
         begin = at + 3
         area = text[begin : begin + 512]
@@ -529,7 +529,7 @@ def find_logins(text: str) -> Iterator[Span]:
             area = area if cut < 0 else area[:cut]
         login, separator, _ = area.rpartition("@")
         user, colon, word = login.partition(":")
-        for mark in "?#":  # in a password they stand where a port cannot
+        for mark in "?#":  # these signs belong to a password only where no port can be
             if mark in login and (mark in user or word.partition(mark)[0].isdigit()):
                 colon = user = ""
         if separator and colon and len(word) >= 3 and not is_stand_in(word) and word[0] != "[":

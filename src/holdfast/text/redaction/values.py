@@ -1,7 +1,7 @@
-"""What a word looks like: a secret, a stand-in for one, a name, a piece of code, or noise; and how to walk over texts.
+"""Classifies a word as a secret, a stand-in for one, a name, code or noise, and has helpers for walking over texts.
 
-Everything here is linear and without regular expressions: `re` costs a cold hook a fifth of its time and can
-backtrack; `str.find` and `str.lstrip` do neither.
+Everything here is linear and without regular expressions: `re` costs a cold hook a fifth of its time and can backtrack;
+`str.find` and `str.lstrip` do neither.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ STAND_INS = (
     "example", "placeholder", "changeme", "change-me", "change_me", "your-", "your_", "yourpass", "redacted",
     "replace-me", "replace_me", "xxxx", "****", "....", "••••", "…", "dummy", "insert-", "<", "todo",
 )  # fmt: skip
-"""Texts that make a value a stand-in wherever they occur in it."""
+"""Texts that make a value a stand-in if it contains one of them."""
 
 TECHNICAL = frozenset(
     (
@@ -48,7 +48,7 @@ TECHNICAL = frozenset(
         "argon2-cffi", "ipv4/6", "oauth1", "oauth-2",
     )
 )  # fmt: skip
-"""Words of the trade that mix letters and digits as passwords do."""
+"""Technical words that mix letters and digits as passwords do."""
 
 CODE_MARKS = "()[]{}<>$`|"
 SEPARATORS = "-_./:"
@@ -62,7 +62,7 @@ RANDOM_SPELT = 0.5
 
 
 def places(text: str, needle: str) -> Iterator[int]:
-    """Where the needle begins, without overlaps."""
+    """Yield the positions where the needle begins, without overlaps."""
     at = text.find(needle)
     while at >= 0:
         yield at
@@ -70,13 +70,13 @@ def places(text: str, needle: str) -> Iterator[int]:
 
 
 def run(text: str, at: int, alphabet: str, most: int = SPAN) -> int:
-    """How many characters from `at` on are of the alphabet, at most `most`."""
+    """Return how many characters from `at` on belong to the alphabet, at most `most`."""
     piece = text[at : at + most]
     return len(piece) - len(piece.lstrip(alphabet))
 
 
 def starts_word(text: str, at: int) -> bool:
-    r"""Whether no letter or digit is glued before; `\n`, `%3D` and `\u003d` are glue of an encoding, not letters."""
+    r"""Return whether no letter or digit is glued before; an encoding's `\n`, `%3D` and `\u003d` count as none."""
     if at == 0 or text[at - 1] not in ALNUM:
         return True
     if text[at - 2 : at] in ("\\n", "\\t", "\\r") or text[at - 6 : at - 4] == "\\u":
@@ -85,7 +85,7 @@ def starts_word(text: str, at: int) -> bool:
 
 
 def decoded(value: str) -> bytes:
-    """What the base64 text stands for; empty when it is not base64."""
+    """Return what the base64 text encodes; empty if it is not base64."""
     from binascii import Error, a2b_base64
 
     plain = value.rstrip("=").replace("-", "+").replace("_", "/")
@@ -96,14 +96,14 @@ def decoded(value: str) -> bytes:
 
 
 def entropy(value: str) -> float:
-    """Shannon entropy of the characters' frequencies, in bits a character, from 0."""
+    """Return the Shannon entropy of the characters' frequencies, in bits a character, from 0."""
     size = len(value)
     counts = (value.count(char) for char in set(value))
     return -sum(n / size * log2(n / size) for n in counts) if size else 0.0
 
 
 def has_digit(value: str) -> bool:
-    """Whether there is an ASCII digit."""
+    """Return whether there is an ASCII digit."""
     for digit in DIGITS:  # noqa: SIM110 - a third of the time of `any` with a generator, and asked of every long word
         if digit in value:
             return True
@@ -111,12 +111,12 @@ def has_digit(value: str) -> bool:
 
 
 def has_letter(value: str) -> bool:
-    """Whether there is a letter."""
+    """Return whether there is a letter."""
     return value.lower() != value.upper()
 
 
 def is_stand_in(value: str) -> bool:
-    """Whether the value only stands for a secret: a placeholder, a variable, a mask, one character repeated."""
+    """Return whether the value only represents a secret: a placeholder, a variable, a mask, one character repeated."""
     low = value.lower()
     plain = low.translate(_NO_SEPARATORS)
     if plain in PLACEHOLDERS or any(text in low for text in STAND_INS):
@@ -125,7 +125,7 @@ def is_stand_in(value: str) -> bool:
 
 
 def _is_variable(value: str) -> bool:
-    """Whether it is a variable: `$NAME`, `${NAME}`, `$(…)`, `%NAME%`, `{{ name }}`, `{name}`, `%s`, `:name` ..."""
+    """Return whether it is a variable: `$NAME`, `${NAME}`, `$(…)`, `%NAME%`, `{{ name }}`, `{name}`, `%s` ..."""
     if value[0] == "$":
         return value[1:2] in ("{", "(") or value[1:].replace("_", "a").isalnum()
     if value[0] == "{":
@@ -136,10 +136,10 @@ def _is_variable(value: str) -> bool:
 
 
 def is_secret(value: str, strength: int, quoted: bool, spoken: bool = False) -> bool:
-    """Whether the value of a name of that strength is to be hidden.
+    """Return whether the value of a name of that strength must be hidden.
 
-    Strong names (password): nearly any literal. Medium (secret, api key): 8 characters or more with letters and
-    digits. Weak (token): 16 or more of them, and no readable name. Unquoted values must not read as code.
+    Strong names (password): nearly any literal. Medium (secret, api key): 8 characters or more with letters and digits.
+    Weak (token): 16 or more of them, and no readable name. Unquoted values must not read as code.
     """
     if len(value) < 4 or is_stand_in(value) or (not quoted and _is_code(value)):
         return False
@@ -151,7 +151,7 @@ def is_secret(value: str, strength: int, quoted: bool, spoken: bool = False) -> 
 
 
 def _is_chosen(value: str, quoted: bool) -> bool:
-    """Whether it is a password as people choose them: not a plain word, unless it is quoted and long."""
+    """Return whether it is a password as people choose them: not a plain word, unless it is quoted and long."""
     if value[0] == "/" or value.endswith(":") or "://" in value:
         return False
     if value.isdigit():
@@ -165,7 +165,7 @@ def _is_chosen(value: str, quoted: bool) -> bool:
 
 
 def _is_issued(value: str, least: int) -> bool:
-    """Whether it is a secret as programs make them: long enough, letters and digits, no path, no readable name."""
+    """Return whether a program may have made it: long enough, letters and digits, no path, no readable name."""
     if len(value) < least or not has_digit(value) or not has_letter(value):
         return False
     if value[0] in "/.~" or "://" in value or is_name(value):
@@ -174,8 +174,10 @@ def _is_issued(value: str, least: int) -> bool:
 
 
 def is_name(value: str) -> bool:
-    """Whether it is words joined by separators: each all letters (with at most two digits at its end) or a short
-    number, e.g. `all-MiniLM-L6-v2`, `my-app-secret-2024`."""
+    """Return whether it consists of words joined by separators, e.g. `all-MiniLM-L6-v2`, `my-app-secret-2024`.
+
+    A word is all letters, with at most two digits at its end, or a short number.
+    """
     plain = value
     for mark in SEPARATORS:
         plain = plain.replace(mark, " ")
@@ -193,7 +195,7 @@ def _is_word(part: str) -> bool:
 
 
 def _is_code(value: str) -> bool:
-    """Whether an unquoted value reads as an expression: a call, a subscript, a dotted name, a plain identifier."""
+    """Return whether an unquoted value reads as code: a call, a subscript, a dotted name, a plain identifier."""
     if any(mark in value for mark in CODE_MARKS):
         return True
     plain = value.replace("_", "a").replace(".", "a")
@@ -202,7 +204,7 @@ def _is_code(value: str) -> bool:
 
 
 def is_typed(value: str) -> bool:
-    """Whether it can only be a password where a sentence or a table names one: no plain word, number, path or code."""
+    """Return whether it is a password if a sentence or a table names one: no plain word, number, path or code."""
     if not 5 <= len(value) <= 128 or not has_letter(value) or is_stand_in(value) or value.lower() in TECHNICAL:
         return False
     if value[0] in ".~-$@" or any(mark in value for mark in "()[]{}<>`|\\/"):
@@ -219,16 +221,16 @@ def is_typed(value: str) -> bool:
 
 
 def _is_measure(value: str) -> bool:
-    """Whether it is a number with a unit: `128-bit`, `16kB`, `24h`, `1st`."""
+    """Return whether it is a number with a unit: `128-bit`, `16kB`, `24h`, `1st`."""
     rest = value.lstrip(DIGITS + ".,")
     return rest != value and len(rest.lstrip("-_")) <= 6 and rest.lstrip("-_").isalpha()
 
 
 def is_opaque(word: str, named: bool = False) -> bool:
-    """Whether a word of 14 characters or more looks issued by a program: no words in it, letters among digits.
+    """Return whether a word of 14 characters or more looks issued by a program: no words in it, letters among digits.
 
-    Weaker than `is_random`: one case or hexadecimal is enough. Ask it only of words that something announces; `named`
-    is for those that a vendor's name announces, where a chance likeness to words counts for nothing.
+    This is weaker than `is_random`: one case or hexadecimal is enough. Use it only for words that something announces;
+    `named` is for words that a vendor's name announces, where a chance resemblance to words does not count.
     """
     core = word.translate(_NO_SEPARATORS).strip("=")
     if len(core) < 12 or not has_digit(core):
@@ -243,7 +245,7 @@ def is_opaque(word: str, named: bool = False) -> bool:
 
 
 def _has_words(core: str) -> bool:
-    """Whether more than half of it is runs of letters, humps of camel case too, with vowels as languages have them."""
+    """Return whether runs of letters, humps included, with a language's share of vowels are over half of it."""
     one_case = core.islower() or core.isupper()
     humps = "".join(
         char if char.islower() or (one_case and char.isalpha()) else " " + char if char.isupper() else " "
@@ -255,8 +257,10 @@ def _has_words(core: str) -> bool:
 
 
 def is_random(word: str) -> bool:
-    """Whether a bare word of 32 characters or more looks drawn at random: letters of both cases, digits, high
-    entropy, and its classes change as often as chance would have it."""
+    """Return whether a bare word of 32 characters or more looks drawn at random.
+
+    It has letters of both cases, digits and high entropy, and its character classes change as often as by chance.
+    """
     if word.count("-") >= 4 and _holds_uuid(word):
         return False
     parts = word.replace("_", " ").replace("-", " ").replace("/", " ").replace("+", " ").split()
@@ -276,14 +280,14 @@ def _holds_uuid(word: str) -> bool:
 
 
 def _changes(word: str) -> float:
-    """The share of neighbouring characters of different class, 0 to 1."""
+    """Return the share of neighbouring characters of different class, 0 to 1."""
     kinds = ["d" if char.isdigit() else "u" if char.isupper() else "l" for char in word]
     changed = sum(kinds[at] != kinds[at - 1] for at in range(1, len(kinds)))
     return changed / max(1, len(kinds) - 1)
 
 
 def _spelt(word: str) -> float:
-    """The share of characters in runs of three or more small letters, as words have them, 0 to 1."""
+    """Return the share of characters in runs of three or more small letters, as words have them, 0 to 1."""
     runs = "".join(char if char.islower() else " " for char in word).split()
     return sum(len(run) for run in runs if len(run) >= 3) / len(word)
 
