@@ -61,11 +61,11 @@ def test_one_unreadable_source_costs_the_exit_code_and_not_the_others(project: P
     [
         (["nowhere.md"], 2, "nowhere.md"),
         (["."], 1, "nothing under . can be imported"),
-        (["picture.png"], 1, "of no form that is known"),
-        (["picture.png", "--from", "telepathy"], 2, "unknown form 'telepathy'"),
+        (["picture.png"], 1, "the format of picture.png is not known"),
+        (["picture.png", "--from", "telepathy"], 2, "unknown format 'telepathy'"),
         (["picture.png", "--from", "engram"], 1, "is not an SQLite database"),
         (["pipe"], 1, "not a file that can be read"),
-        (["-", "--project", "x"], 2, "for what other tools keep"),
+        (["-", "--project", "x"], 2, "for other tools' stores"),
         ([".", "--from", "holdfast"], 1, "is a folder"),
     ],
 )

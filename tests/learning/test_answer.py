@@ -64,7 +64,7 @@ def test_what_a_person_typed_is_told_from_what_the_agent_said(
 
 @pytest.mark.parametrize("answer", ["{}", "}{", "[1]", '{"lessons": {}}', "}", "{"])
 def test_an_answer_without_a_list_of_lessons_is_an_error(answer: str) -> None:
-    with pytest.raises(ModelError, match="no JSON object"):
+    with pytest.raises(ModelError, match="not a JSON object"):
         read_answer(answer, make_digest(EVENTS, lambda window: [0.5] * len(window)), EVENTS, ())
 
 
@@ -77,15 +77,15 @@ def test_words_around_the_object_are_left_out() -> None:
 @pytest.mark.parametrize(
     ("over", "why"),
     [
-        ({"lesson": " \n "}, "without words"),
-        ({"lesson": 3}, "without words"),
-        ({"kind": "checkpoint"}, "unknown kind 'checkpoint'"),
+        ({"lesson": " \n "}, "has no text"),
+        ({"lesson": 3}, "has no text"),
+        ({"kind": "checkpoint"}, "the kind 'checkpoint' is unknown"),
         ({"kind": "k" * 41}, "kind is longer than 40"),
-        ({"kind": "k" * 40}, "unknown kind"),
-        ({"quote": " "}, "without a quote"),
-        ({"quote": "whole cents"}, "without a quote"),
-        ({"quote": "whole cents "}, "without a quote"),
-        ({"quote": "amounts are half cents"}, "not in the session"),
+        ({"kind": "k" * 40}, "is unknown"),
+        ({"quote": " "}, "missing or too short"),
+        ({"quote": "whole cents"}, "missing or too short"),
+        ({"quote": "whole cents "}, "missing or too short"),
+        ({"quote": "amounts are half cents"}, "not occur in the session"),
     ],
 )
 def test_a_lesson_that_does_not_hold_is_dropped_with_the_reason(over: dict[str, Any], why: str) -> None:
@@ -93,7 +93,7 @@ def test_a_lesson_that_does_not_hold_is_dropped_with_the_reason(over: dict[str, 
     assert len(answer.candidates) == 1
     [reason, other] = answer.dropped
     assert why in reason
-    assert other == "a lesson that is no object"
+    assert other == "the lesson is not a JSON object"
 
 
 def test_a_lesson_keeps_its_texts_on_one_line() -> None:

@@ -51,7 +51,7 @@ def test_a_report_tells_what_was_proposed_and_what_it_cost(memory: Memory) -> No
     report = distilled(memory, model)
     assert model.timeout_s == 180.0
     assert (report.proposed, len(report.active), report.merged, report.skipped) == (3, 1, 0, "")
-    assert report.dropped == ("a lesson whose quote is not in the session", "a lesson that is known already")
+    assert report.dropped == ("the quote does not occur in the session", "the lesson is already known")
     assert (report.model, report.input_tokens, report.output_tokens, report.cost_usd) == ("scripted", 7, 8, 0.5)
     assert distilled(memory, Scripted({"lessons": []})) == DistilReport(
         model="scripted", input_tokens=100, output_tokens=10

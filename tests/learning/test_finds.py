@@ -257,14 +257,14 @@ def mending(subject: str, age: timedelta, message: str = CAUSE) -> Find:
 def test_a_fix_says_how_long_before_it_what_it_mends_was_written(age: timedelta, words: str) -> None:
     find = mending("feat: cache the tides", age)
     assert find.source == "mended"
-    assert find.insight.endswith(f" (It mends “Cache the tides” of {words}.)")
+    assert find.insight.endswith(f" (It fixes “Cache the tides” of {words}.)")
 
 
 @pytest.mark.parametrize("subject", ["Update stuff", "Address review feedback of the tides", "fix:  (#1)"])
 def test_a_subject_that_says_nothing_is_not_named_as_mended(subject: str) -> None:
     find = mending(subject, timedelta(days=1))
     assert find.source == "mended"
-    assert "It mends" not in find.insight
+    assert "It fixes" not in find.insight
 
 
 def test_a_mended_cause_is_worth_a_twentieth_more_up_to_the_limit() -> None:
