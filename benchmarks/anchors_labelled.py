@@ -125,17 +125,17 @@ def _replay(repository: Path, before: str, after: str, labels: list[Label]) -> I
         tree = Path(scratch) / "tree"
         git(scratch, "clone", "-q", "--shared", "--no-checkout", str(repository), str(tree))
         git(tree, "checkout", "-q", "--detach", before)
-        workspace = LocalWorkspace(MemoryStore(), SystemClock(), patience=20)
+        workspace = LocalWorkspace(MemoryStore(), SystemClock(), timeout_scale=20)
         index = make_index({"path": f"{scratch}/index.db"})
-        with LocalCodeIndex(workspace, lambda place: index, SystemClock(), search_s=60) as code:
-            place = workspace.locate(str(tree))
-            anchors = [code.anchors(place, label.path, [label.symbol], None) for label in labels]
+        with LocalCodeIndex(workspace, lambda location: index, SystemClock(), search_s=60) as code:
+            location = workspace.locate(str(tree))
+            anchors = [code.anchors(location, label.path, [label.symbol], None) for label in labels]
             git(tree, "checkout", "-q", "--detach", after)
-            place = workspace.locate(str(tree))
-            code.refresh(place)
+            location = workspace.locate(str(tree))
+            code.refresh(location)
             for label, label_anchors in zip(labels, anchors, strict=True):
                 is_meant = bool(label_anchors) and unnumbered(label_anchors[0].symbol) == label.symbol
-                yield Answer(label, code.verdict(place, label_anchors[0]) if is_meant else None)
+                yield Answer(label, code.verdict(location, label_anchors[0]) if is_meant else None)
 
 
 def _report(answers: list[Answer]) -> dict[str, dict[str, dict[str, int]]]:

@@ -78,20 +78,20 @@ def _replay(repository: Path, older: str, newer: str, options: argparse.Namespac
         _git(tree, "checkout", "-q", "--detach", older)
         then = dict(_texts(tree))
         renames = dict(_renames(tree, older, newer))
-        workspace = LocalWorkspace(MemoryStore(), SystemClock(), patience=20)
+        workspace = LocalWorkspace(MemoryStore(), SystemClock(), timeout_scale=20)
         index = make_index({"path": f"{scratch}/index.db"})
-        with LocalCodeIndex(workspace, lambda place: index, SystemClock(), search_s=60) as code:
+        with LocalCodeIndex(workspace, lambda location: index, SystemClock(), search_s=60) as code:
             _git(tree, "checkout", "-q", "--detach", newer)
             classes = _classes(then, dict(_texts(tree)), renames)
             sampled = {name: list(_sample(keys, options.sample)) for name, keys in classes.items()}
             _git(tree, "checkout", "-q", "--detach", older)
-            place = workspace.locate(str(tree))
+            location = workspace.locate(str(tree))
             wanted = [key for keys in sampled.values() for key in keys]
-            anchors = {(path, name): code.anchors(place, path, [name], None)[0] for path, name in wanted}
+            anchors = {(path, name): code.anchors(location, path, [name], None)[0] for path, name in wanted}
             _git(tree, "checkout", "-q", "--detach", newer)
-            place = workspace.locate(str(tree))
-            code.refresh(place)
-            verdicts = {key: code.verdict(place, anchor) for key, anchor in anchors.items()}
+            location = workspace.locate(str(tree))
+            code.refresh(location)
+            verdicts = {key: code.verdict(location, anchor) for key, anchor in anchors.items()}
         if options.show:
             _show(sampled, verdicts)
         return {

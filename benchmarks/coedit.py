@@ -16,7 +16,7 @@ import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from holdfast.codeindex.history import MOST_FILES, Commit, age_weight, iter_commits, weigh
+from holdfast.codeindex.history import MOST_FILES, CommitFiles, age_weight, iter_commits, weigh
 
 LARGEST = 15
 HELD_OUT = 0.2
@@ -26,7 +26,7 @@ DEPTH = 50
 Ranker = Callable[[str], list[str]]
 
 
-def by_pairs(commits: Sequence[Commit]) -> Ranker:
+def by_pairs(commits: Sequence[CommitFiles]) -> Ranker:
     """What Holdfast learns: the heaviest pairs of the file."""
     partners: dict[str, dict[str, float]] = {}
     for (file, other), weight in weigh(commits).items():
@@ -41,7 +41,7 @@ def by_pairs(commits: Sequence[Commit]) -> Ranker:
     return rank
 
 
-def by_pairs_then_frequency(commits: Sequence[Commit]) -> Ranker:
+def by_pairs_then_frequency(commits: Sequence[CommitFiles]) -> Ranker:
     """The same, filled up with the files that are edited most lately: for files with few or no pairs."""
     pairs, frequent = by_pairs(commits), by_frequency(commits, recent=True)
 
@@ -51,7 +51,7 @@ def by_pairs_then_frequency(commits: Sequence[Commit]) -> Ranker:
     return rank
 
 
-def most_edited(commits: Sequence[Commit], recent: bool) -> list[str]:
+def most_edited(commits: Sequence[CommitFiles], recent: bool) -> list[str]:
     """The files, most edited first; with `recent`, each edit counts by its age."""
     counts: dict[str, float] = {}
     for commit in commits:
@@ -61,13 +61,13 @@ def most_edited(commits: Sequence[Commit], recent: bool) -> list[str]:
     return sorted(counts, key=counts.__getitem__, reverse=True)
 
 
-def by_frequency(commits: Sequence[Commit], recent: bool = False) -> Ranker:
+def by_frequency(commits: Sequence[CommitFiles], recent: bool = False) -> Ranker:
     """The same files for everyone: those edited most."""
     best = most_edited(commits, recent)[: DEPTH + 1]
     return lambda path: [other for other in best if other != path][:DEPTH]
 
 
-def by_folder(commits: Sequence[Commit]) -> Ranker:
+def by_folder(commits: Sequence[CommitFiles]) -> Ranker:
     """Files of the same folder, most edited first."""
     folders: dict[str, list[str]] = {}
     for path in most_edited(commits, False):
@@ -75,7 +75,7 @@ def by_folder(commits: Sequence[Commit]) -> Ranker:
     return lambda path: [other for other in folders.get(path.rpartition("/")[0], ()) if other != path][:DEPTH]
 
 
-METHODS: dict[str, Callable[[Sequence[Commit]], Ranker]] = {
+METHODS: dict[str, Callable[[Sequence[CommitFiles]], Ranker]] = {
     "edited together": by_pairs,
     "edited together, then frequency": by_pairs_then_frequency,
     "frequency": by_frequency,
@@ -84,7 +84,7 @@ METHODS: dict[str, Callable[[Sequence[Commit]], Ranker]] = {
 }
 
 
-def judge(rank: Ranker, held_out: Sequence[Commit]) -> dict[str, float]:
+def judge(rank: Ranker, held_out: Sequence[CommitFiles]) -> dict[str, float]:
     """MRR and recall@5 over every file given of every held-out commit."""
     reciprocal = recall = 0.0
     questions = 0
@@ -101,7 +101,7 @@ def judge(rank: Ranker, held_out: Sequence[Commit]) -> dict[str, float]:
     return {"mrr": reciprocal / max(1, questions), "recall_at_5": recall / max(1, questions), "asked": questions}
 
 
-def split(commits: Sequence[Commit], inner: bool) -> tuple[list[Commit], list[Commit]]:
+def split(commits: Sequence[CommitFiles], inner: bool) -> tuple[list[CommitFiles], list[CommitFiles]]:
     """(older, held out), both newest first. With `inner`, of the older part only."""
     whole = list(commits)
     if inner:

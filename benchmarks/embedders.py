@@ -151,7 +151,7 @@ def ask_shipped(name: str, corpus: Corpus, embedders: dict[str, Embed], scores: 
     for system, embed in {"none": None, **embedders}.items():
         with tempfile.TemporaryDirectory() as folder, Arena(Path(folder), corpus, "none") as arena:
             chosen = _Chosen(system, embed) if embed else None
-            arena.parts = replace(arena.parts, embedder=lambda chosen=chosen: chosen)
+            arena.services = replace(arena.services, embedder=lambda chosen=chosen: chosen)
             for ask in sorted(corpus.asks, key=lambda ask: ask.known or len(corpus.items)):
                 if ask.variant in VARIANTS:
                     arena.learn(ask.known)

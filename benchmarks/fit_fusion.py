@@ -55,7 +55,7 @@ def choices() -> dict[str, dict[str, float]]:
 
 
 @dataclass(frozen=True)
-class Asked:
+class RankedQuestion:
     """One question: what each retriever answered and what would have been right."""
 
     set_name: str
@@ -78,7 +78,7 @@ def chosen(choice: Choice) -> Iterator[None]:
         fusion.TEXT_POWER, fusion.SURE_EXACT = shipped[1:]
 
 
-def worth(question: Asked, choice: Choice) -> float:
+def worth(question: RankedQuestion, choice: Choice) -> float:
     """recall@5 of the fused retrievers; hit@3 for transcripts, where several lessons answer as well."""
     retrievers = {retriever: hits for retriever, hits in question.retrievers.items() if choice.get(retriever, 1.0) >= 0}
     best = list(fusion.fuse(retrievers, 5))
@@ -89,18 +89,20 @@ def worth(question: Asked, choice: Choice) -> float:
 
 def answers(arena: Arena, ask: Ask) -> dict[str, list[Hit]]:
     """What every retriever says, by names of items."""
-    query, _ = with_vector(arena.parts, arena.query(ask))
+    query, _ = with_vector(arena.services, arena.query(ask))
     if query.paths:
-        query = replace(query, linked=linked_files(arena.parts, arena.place, query.paths))
+        query = replace(query, linked=linked_files(arena.services, arena.location, query.paths))
     retrievers = [retriever for retriever in PARTICULAR if retriever != "vector" or query.vector]
-    hits_by_retriever = {retriever: RETRIEVERS[retriever](arena.parts.store, query, DEPTH) for retriever in retrievers}
+    hits_by_retriever = {
+        retriever: RETRIEVERS[retriever](arena.services.store, query, DEPTH) for retriever in retrievers
+    }
     return {
         retriever: [Hit(id=arena.names[hit.id], score=hit.score) for hit in hits]  # type: ignore[arg-type]
         for retriever, hits in hits_by_retriever.items()
     }
 
 
-def gather(set_name: str, corpus: Corpus, options: argparse.Namespace) -> Iterator[Asked]:
+def gather(set_name: str, corpus: Corpus, options: argparse.Namespace) -> Iterator[RankedQuestion]:
     """Every question of a corpus, asked when what came before it is known."""
     pairs = [tuple(pair.partition("=")[::2]) for pair in options.embedder_option]
     with (
@@ -110,10 +112,10 @@ def gather(set_name: str, corpus: Corpus, options: argparse.Namespace) -> Iterat
         asks = [ask for ask in _sample(corpus, Options(limit=options.limit)) if not ask.by_group]
         for ask in sorted(asks, key=lambda ask: ask.known or len(corpus.items)):
             arena.learn(ask.known)
-            yield Asked(set_name, corpus.name, ask.variant, ask.gold, answers(arena, ask))
+            yield RankedQuestion(set_name, corpus.name, ask.variant, ask.gold, answers(arena, ask))
 
 
-def table(questions: list[Asked], tried: Mapping[str, Choice]) -> dict[str, dict[str, dict[str, float]]]:
+def table(questions: list[RankedQuestion], tried: Mapping[str, Choice]) -> dict[str, dict[str, dict[str, float]]]:
     """Choice, variant, corpus: the mean worth."""
     results: dict[str, dict[str, dict[str, float]]] = {}
     for name, choice in tried.items():

@@ -29,7 +29,7 @@ from holdfast.ranking.fuse import total
 from holdfast.ranking.ranker import FEATURES
 from holdfast.recall import ask as asking
 from holdfast.recall.question import with_vector
-from holdfast.recall.retrieve import PARTICULAR, draw
+from holdfast.recall.retrieve import PARTICULAR, retrieve
 from holdfast.recall.surroundings import linked_files
 from holdfast.recall.tuning import ASKED_POOL
 
@@ -58,11 +58,15 @@ def examples(corpus: Corpus, limit: int, embedder: str) -> list[Example]:
         for ask in sorted(asks, key=lambda ask: ask.known or 0):
             arena.learn(ask.known)
             arena.stand_at(ask)
-            query, _ = with_vector(arena.parts, arena.query(ask))
-            query = replace(query, linked=linked_files(arena.parts, arena.place, query.paths)) if query.paths else query
-            drawn = draw(arena.parts, query, PARTICULAR, pool=ASKED_POOL).found
+            query, _ = with_vector(arena.services, arena.query(ask))
+            query = (
+                replace(query, linked=linked_files(arena.services, arena.location, query.paths))
+                if query.paths
+                else query
+            )
+            drawn = retrieve(arena.services, query, PARTICULAR, pool=ASKED_POOL).matches
             if drawn:
-                rows = asking.rows_of(arena.parts, query, drawn)
+                rows = asking.rows_of(arena.services, query, drawn)
                 right = [float(arena.names[candidate.lesson.id] in ask.gold) for candidate in drawn]
                 fused = [total(candidate.shares) for candidate in drawn]
                 collected.append(Example(ask.variant, np.array(rows), np.array(fused), np.array(right), len(ask.gold)))

@@ -23,7 +23,7 @@ from typing import Any
 from holdfast.codeindex.local import LocalCodeIndex
 from holdfast.codeindex.source import read_source, unnumbered
 from holdfast.domain.lesson import Anchor
-from holdfast.domain.project import Place
+from holdfast.domain.project import Location
 from holdfast.domain.symbol import Verdict
 from holdfast.stores.sqlite.indexfile import make_index
 from holdfast.testing.memorystore import MemoryStore
@@ -88,45 +88,45 @@ def _replay(truth: Row, repository: str, speed: dict[str, list[float]]) -> dict[
         _git(scratch, "clone", "-q", "--shared", "--no-checkout", repository, str(tree))
         then, now = (_git(tree, "rev-parse", truth["meta"][name]) for name in ("A", "B"))
         _git(tree, "checkout", "-q", "--detach", then)
-        workspace = LocalWorkspace(MemoryStore(), SystemClock(), patience=20)
+        workspace = LocalWorkspace(MemoryStore(), SystemClock(), timeout_scale=20)
         with _code(workspace, scratch) as code:
             anchors = {row["id"]: _anchor(code, workspace.locate(str(tree)), row) for row in rows}
             texts = {row["id"]: _text(tree, row["id"]) for row in rows}
             _git(tree, "checkout", "-q", "--detach", now)
-            place = workspace.locate(str(tree))
-            code.refresh(place)
-            verdicts = {name: _timed(code, place, anchor, speed) for name, anchor in anchors.items()}
+            location = workspace.locate(str(tree))
+            code.refresh(location)
+            verdicts = {name: _timed(code, location, anchor, speed) for name, anchor in anchors.items()}
         return {
             "holdfast": [(row, _told(verdicts[row["id"]])) for row in rows],
             "name exists": [(row, _by_name(tree, row["id"])) for row in rows],
             "text hash": [(row, _by_text(tree, row["id"], texts)) for row in rows],
-            "file hash": [(row, _by_file(workspace, place, anchors[row["id"]], row["id"])) for row in rows],
+            "file hash": [(row, _by_file(workspace, location, anchors[row["id"]], row["id"])) for row in rows],
         }
 
 
 def _code(workspace: LocalWorkspace, scratch: str) -> LocalCodeIndex:
     index = make_index({"path": f"{scratch}/index.db"})
-    return LocalCodeIndex(workspace, lambda place: index, SystemClock(), search_s=60)
+    return LocalCodeIndex(workspace, lambda location: index, SystemClock(), search_s=60)
 
 
-def _anchor(code: LocalCodeIndex, place: Place, row: Row) -> Anchor:
+def _anchor(code: LocalCodeIndex, location: Location, row: Row) -> Anchor:
     path, _, name = row["id"].partition("::")
-    anchors = code.anchors(place, path, [name], None)
+    anchors = code.anchors(location, path, [name], None)
     if not anchors or anchors[0].symbol != name:
-        anchors = code.anchors(place, path, [f"{name}#2"], None)  # redefined: the last one is what the name means
+        anchors = code.anchors(location, path, [f"{name}#2"], None)  # redefined: the last one is what the name means
     return anchors[0]
 
 
-def _timed(code: LocalCodeIndex, place: Place, anchor: Anchor, speed: dict[str, list[float]]) -> Verdict:
+def _timed(code: LocalCodeIndex, location: Location, anchor: Anchor, speed: dict[str, list[float]]) -> Verdict:
     """The verdict, timed with nothing parsed before, and again from what is kept."""
     code.forget_parsed()
     begun = time.perf_counter()
-    verdict = code.verdict(place, anchor)
+    verdict = code.verdict(location, anchor)
     in_place = verdict.freshness != "orphaned" and verdict.anchor.path == anchor.path
     in_place = in_place and unnumbered(verdict.anchor.symbol) == unnumbered(anchor.symbol)
     speed["cold, in its file" if in_place else "cold, not in its file"].append(time.perf_counter() - begun)
     begun = time.perf_counter()
-    code.verdict(place, anchor)
+    code.verdict(location, anchor)
     speed["kept"].append(time.perf_counter() - begun)
     return verdict
 
@@ -149,8 +149,8 @@ def _by_text(tree: Path, name: str, then: dict[str, bytes | None]) -> Answer:
     return (DELETED, "", "") if now is None else (FRESH if now == then[name] else CHANGED, name, "")
 
 
-def _by_file(workspace: LocalWorkspace, place: Place, anchor: Anchor, name: str) -> Answer:
-    blob = workspace.blob(place, anchor.path)
+def _by_file(workspace: LocalWorkspace, location: Location, anchor: Anchor, name: str) -> Answer:
+    blob = workspace.blob(location, anchor.path)
     return (FRESH if blob == anchor.blob else CHANGED, name, "") if blob else (DELETED, "", "")
 
 

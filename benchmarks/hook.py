@@ -104,16 +104,16 @@ class Bench:
 
     def _fill(self, count: int) -> None:
         with Memory(str(self.repository), settings=load_settings(self.env)) as memory:
-            made = self._different(count, memory.place.project.id)
+            made = self._different(count, memory.location.project.id)
             self.failing_commands = {words.command for lesson, words in made if lesson.command}
             self._add_files([words for _, words in made])
             there = {words.path for words in self.words}
             for begin in range(0, count, 1000):
                 batch = [anchored(lesson, there) for lesson, _ in made[begin : begin + 1000]]
-                memory.parts.store.put(batch, {})
+                memory.services.store.put(batch, {})
             # As after any session that ended: else each start would find the last round's sessions unlearnt and start
             # a learner, which would run beside the measurements.
-            memory.parts.store.set_state(LEARNED_POSITION, "", "1" + "0" * 15)
+            memory.services.store.set_state(LEARNED_POSITION, "", "1" + "0" * 15)
 
     def _different(self, count: int, project: str) -> list[tuple[Lesson, Words]]:
         """So many lessons, no two of one kind with the same rule: a store keeps one living lesson a rule."""

@@ -165,9 +165,9 @@ class Bench:
         settings = load_settings({"HOME": str(self.folder), "HOLDFAST_HOME": str(self.folder / "home")})
         before, after = [], []
         with Memory(str(self.root), settings=settings) as memory:
-            index = memory.parts.codeindex()
+            index = memory.services.codeindex()
             assert index is not None
-            index.refresh(memory.place)
+            index.refresh(memory.location)
             paths = self.pick(LESSONS)
             for path in paths:
                 symbol = next(

@@ -88,7 +88,7 @@ class Home:
         """The shipped Memory, its embedder the benchmark's own when there are to be vectors, and none otherwise."""
         memory = Memory(str(self.repository), settings=load_settings(self.env), cold=cold)
         embedder = TestEmbedder() if vectors else None
-        memory.parts = replace(memory.parts, embedder=lambda: embedder)
+        memory.services = replace(memory.services, embedder=lambda: embedder)
         return memory
 
     def begin(self, name: str, lessons: int, words: Words) -> None:
@@ -100,8 +100,8 @@ class Home:
         (self.repository / "README.md").write_text("Shop\n")
         self._commit()
         with self.memory() as memory:
-            project = Project(f"{SEED} {name}", memory.place.project.id, lessons, words)
-            memory.parts.store.set_state(LEARNED_POSITION, "", "1" + "0" * 15)
+            project = Project(f"{SEED} {name}", memory.location.project.id, lessons, words)
+            memory.services.store.set_state(LEARNED_POSITION, "", "1" + "0" * 15)
         for path in project.paths():
             (self.repository / path).parent.mkdir(parents=True, exist_ok=True)
             (self.repository / path).write_text(content_of(path))
@@ -138,7 +138,7 @@ class Home:
         embedder = TestEmbedder()
         saved, put_s, vectors_s = 0, 0.0, 0.0
         with self.memory() as memory:
-            store = memory.parts.store
+            store = memory.services.store
             while batch := list(islice(lessons, BATCH)):
                 begun = time.perf_counter()
                 store.put(batch, {})

@@ -111,12 +111,12 @@ class Bench:
         settings = load_settings({"HOME": str(folder), "HOLDFAST_HOME": str(folder / "home"), "HOLDFAST_HOLDOUT": "0"})
         self.memory = Memory(str(project), settings=settings, cold=True)
         self.rng = random.Random(11)
-        drawn = (make_lesson(n, self.rng, self.memory.place.project.id) for n in range(lessons))
+        drawn = (make_lesson(n, self.rng, self.memory.location.project.id) for n in range(lessons))
         # a store keeps a rule once; the templates give a few twice
         made = list({(lesson.kind, duplicate_key(lesson.insight)): (lesson, words) for lesson, words in drawn}.values())
         for start in range(0, lessons, 1000):
             some = [lesson for lesson, _ in made[start : start + 1000]]
-            self.memory.parts.store.put(some, {lesson.id: None for lesson in some})
+            self.memory.services.store.put(some, {lesson.id: None for lesson in some})
         self.words = [words for _, words in made]
         self.folder = project
         self.plain = sqlite3.connect(settings.database_path)

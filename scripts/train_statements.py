@@ -30,7 +30,7 @@ from holdfast.detectors.statements._features import (
     describe_topic,
     mute,
 )
-from holdfast.detectors.statements._model import CLIP, MUTED, Weights, judge, parse_weights, rank_sentences
+from holdfast.detectors.statements._model import CLIP, MUTED, ModelWeights, judge, parse_weights, rank_sentences
 
 WEIGHTS_FILE = Path(__file__).parents[1] / "src/holdfast/detectors/statements/weights.json"
 ADDED_LABELS = Path(__file__).with_name("statement_turns.json")
@@ -333,7 +333,7 @@ def with_thresholds(pending: Sequence[tuple[int, Judged]]) -> list[Judged]:
     return [judgement._replace(found=judgement.weight >= thresholds[number]) for number, judgement in pending]
 
 
-def judge_session(session: Session, weights: Weights) -> list[Judged]:
+def judge_session(session: Session, weights: ModelWeights) -> list[Judged]:
     """The shipped path, `judge`, over one session; `found` by the weights' own threshold."""
     judged = []
     for at, verdict in enumerate(judge(session.turns, weights)):

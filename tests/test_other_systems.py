@@ -113,7 +113,7 @@ def test_a_hook_captures_and_delivers_without_what_windows_lacks(tmp_path: Path)
     assert poorly(hooks, HOOK, ENTRY, "claude-code", stdin=json.dumps(hooks.payload("PostToolUse"))) == "{}"
     assert hooks.log == ""
     with hooks.memory() as memory:
-        assert [event.kind for _, event in memory.parts.store.find_events(EventFilter())] == ["tool_result"]
+        assert [event.kind for _, event in memory.services.store.find_events(EventFilter())] == ["tool_result"]
 
 
 def test_hosts_are_set_up_and_given_back_without_what_windows_lacks(tmp_path: Path) -> None:

@@ -14,11 +14,11 @@ from holdfast.wiring import CodeIndexOnce, SystemClock, make_workspace
 from tests.codebase import Codebase
 
 
-@pytest.mark.parametrize(("hasty", "wait_s"), [(True, 0.1), (False, 2.0)])
+@pytest.mark.parametrize(("low_latency", "wait_s"), [(True, 0.1), (False, 2.0)])
 def test_another_process_that_claims_an_id_is_waited_for(
-    home: Path, tmp_path: Path, store: Store, monkeypatch: pytest.MonkeyPatch, hasty: bool, wait_s: float
+    home: Path, tmp_path: Path, store: Store, monkeypatch: pytest.MonkeyPatch, low_latency: bool, wait_s: float
 ) -> None:
-    """`wiring.CLAIM_TURN_S`, and for somebody who waits `wiring.PATIENCE` times as long."""
+    """`wiring.CLAIM_TURN_S`, and for somebody who waits `wiring.TIMEOUT_SCALE` times as long."""
     settings = load_settings()
     (tmp_path / "app" / ".holdfast").mkdir(parents=True)
     (tmp_path / "app" / ".holdfast" / "project.toml").write_text('id = "tides"\n')
@@ -30,7 +30,7 @@ def test_another_process_that_claims_an_id_is_waited_for(
     def sleep(seconds: float) -> None:
         slept[0] += seconds
 
-    workspace = make_workspace(settings, store, SystemClock(), hasty=hasty)
+    workspace = make_workspace(settings, store, SystemClock(), low_latency=low_latency)
     with monkeypatch.context() as patched:
         patched.setattr("time.monotonic", lambda: slept[0])
         patched.setattr("time.sleep", sleep)
@@ -62,7 +62,7 @@ def test_a_hook_searches_for_a_tenth_of_a_second(
     code.write("tides.py", "def spring_tide():\n    return 1\n")
     code.commit()
     settings = load_settings()
-    workspace = make_workspace(settings, store, SystemClock(), hasty=False)
+    workspace = make_workspace(settings, store, SystemClock(), low_latency=False)
     index = CodeIndexOnce(settings, workspace, Slow(takes_s), cold)
     symbols = index().search(workspace.locate(str(code.folder)), "spring_tide")
     index.close()

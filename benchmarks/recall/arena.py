@@ -25,7 +25,7 @@ from holdfast.recall import ask as asking
 from holdfast.recall.embed import embed_pending
 from holdfast.recall.question import question, with_vector
 from holdfast.recall.retrieve import PARTICULAR
-from holdfast.recall.score import weigh_up
+from holdfast.recall.score import score_matches
 from holdfast.recall.surroundings import linked_files
 from holdfast.recall.tuning import ASKED_POOL, POOL_LIMIT
 from holdfast.rendering.budget import count_tokens
@@ -82,8 +82,8 @@ class Arena:
             settings = replace(settings, embedder=name, embedder_options=tuple(options))
         self.corpus = corpus
         self._memory = Memory(str(project), settings=settings)
-        self.place = self._memory.place
-        self.parts = replace(self._memory.parts, clock=Standing(corpus.at))
+        self.location = self._memory.location
+        self.services = replace(self._memory.services, clock=Standing(corpus.at))
         self.ids = {item.name: make_id(n, item) for n, item in enumerate(corpus.items, start=1)}
         self.names = {id_: name for name, id_ in self.ids.items()}
         self.known = 0
@@ -103,33 +103,35 @@ class Arena:
         begun = time.perf_counter()
         for at in range(0, len(new), BATCH):
             lessons = told_apart([self._lesson(item) for item in new[at : at + BATCH]], self._rules)
-            self.parts.store.put(lessons, dict.fromkeys(lesson.id for lesson in lessons))
+            self.services.store.put(lessons, dict.fromkeys(lesson.id for lesson in lessons))
         self.stored_s += time.perf_counter() - begun
         if new:
-            embed_pending(self.parts, limit=len(self.corpus.items))
+            embed_pending(self.services, limit=len(self.corpus.items))
         self.known += len(new)
         return new
 
     def rank(self, ask: Ask, depth: int, without: str = "") -> list[str]:
-        """The names recall puts first, before anything is held to the bar; `without` leaves one retriever out."""
+        """The names recall puts first, before anything is held to the threshold; `without` leaves one retriever out."""
         retrievers = [name for name in PARTICULAR if name != without]
         self.stand_at(ask)
-        query, _ = with_vector(self.parts, self.query(ask)) if "vector" in retrievers else (self.query(ask), "")
+        query, _ = with_vector(self.services, self.query(ask)) if "vector" in retrievers else (self.query(ask), "")
         if query.paths:
-            query = replace(query, linked=linked_files(self.parts, self.place, query.paths))
-        drawn = asking.find(self.parts, query, retrievers, pool=max(ASKED_POOL, min(2 * depth, POOL_LIMIT)))
-        weighed = weigh_up(self.parts, self.place, drawn.found)
+            query = replace(query, linked=linked_files(self.services, self.location, query.paths))
+        retrieval = asking.find(self.services, query, retrievers, pool=max(ASKED_POOL, min(2 * depth, POOL_LIMIT)))
+        weighed = score_matches(self.services, self.location, retrieval.matches)
         return [self.names[ranked.lesson.id] for ranked, _ in weighed[:depth]]
 
     def deliver(self, ask: Ask, limit: int, moment: Moment = "on_demand", budget: int = 0) -> Briefing:
         """What is delivered at that moment, within its budget unless another one is given."""
         tokens = budget or MOMENT_PROFILES[moment].budget_tokens
         self.stand_at(ask)
-        return asking.ask(self.parts, self.place, self.query(ask), limit=limit, budget_tokens=tokens, moment=moment)
+        return asking.ask(
+            self.services, self.location, self.query(ask), limit=limit, budget_tokens=tokens, moment=moment
+        )
 
     def stand_at(self, ask: Ask) -> None:
         """Set the clock to when the question is asked."""
-        self.parts = replace(self.parts, clock=Standing(ask.at or self.corpus.at))
+        self.services = replace(self.services, clock=Standing(ask.at or self.corpus.at))
 
     def named(self, items: Sequence[Ranked]) -> list[str]:
         """The names of what was delivered."""
@@ -147,10 +149,10 @@ class Arena:
 
     def query(self, ask: Ask) -> Query:
         """The question as the shipped path reads it."""
-        return question(self.parts, self.place, ask.text, paths=ask.paths, symbols=ask.symbols)
+        return question(self.services, self.location, ask.text, paths=ask.paths, symbols=ask.symbols)
 
     def _lesson(self, item: Item) -> Lesson:
-        project = "" if item.level == "user" else self.place.project.id
+        project = "" if item.level == "user" else self.location.project.id
         return Lesson(
             id=self.ids[item.name],
             kind=item.kind,  # type: ignore[arg-type]

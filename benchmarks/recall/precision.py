@@ -28,10 +28,10 @@ from benchmarks.recall.cases import Item, hashes_of, headline, require
 
 from holdfast.bootstrap import Memory
 from holdfast.domain.lesson import Lesson, Link, Scope, Validity
-from holdfast.domain.project import Place
+from holdfast.domain.project import Location
 from holdfast.domain.vocabulary import LessonId
 from holdfast.lean.records import replace
-from holdfast.ports.parts import Parts
+from holdfast.ports.services import Services
 from holdfast.recall import ask as asking
 from holdfast.recall.question import question
 from holdfast.settings import load_settings
@@ -126,9 +126,9 @@ class Users:
             return standing
         names: dict[str, None] = {}
         for scope in case["scope"]:
-            parts, place = self._asked_at(case, scope)
-            query = question(parts, place, case["query"])
-            briefing = asking.ask(parts, place, query, limit=LIMIT, budget_tokens=NO_BUDGET, moment="prompt")
+            services, location = self._asked_at(case, scope)
+            query = question(services, location, case["query"])
+            briefing = asking.ask(services, location, query, limit=LIMIT, budget_tokens=NO_BUDGET, moment="prompt")
             names.update(dict.fromkeys(self.names[item.lesson.id] for item in briefing.items))
         return self.routed(case, standing, names)
 
@@ -147,8 +147,10 @@ class Users:
         facts: set[str] = set()
         questions: set[str] = set()
         for scope in case["scope"]:
-            parts, place = self._asked_at(case, scope)
-            briefing = asking.ask(parts, place, question(parts, place), limit=STANDING, budget_tokens=NO_BUDGET)
+            services, location = self._asked_at(case, scope)
+            briefing = asking.ask(
+                services, location, question(services, location), limit=STANDING, budget_tokens=NO_BUDGET
+            )
             for lesson in (item.lesson for item in briefing.items):
                 if lesson.scope.level == "user":
                     prelude += lesson.insight + "\n"
@@ -156,9 +158,9 @@ class Users:
                     (questions if lesson.kind == "exploration" else facts).add(self.names[lesson.id])
         return Answer(prelude, frozenset(facts), frozenset(questions))
 
-    def _asked_at(self, case: Case, scope: str) -> tuple[Parts, Place]:
+    def _asked_at(self, case: Case, scope: str) -> tuple[Services, Location]:
         memory = self._memory(case.get("userId", "test-user"), scope)
-        return replace(memory.parts, clock=Standing(AT)), memory.place
+        return replace(memory.services, clock=Standing(AT)), memory.location
 
     def _memory(self, user: str, scope: str) -> Memory:
         if (user, scope) not in self._memories:
@@ -181,8 +183,8 @@ class Users:
         ]
         self._stored.add(user)
         rules = self._rules.setdefault(user, Counter())
-        lessons = told_apart([lesson_of(belief, memory.place.project.id, self.ids) for belief in wanted], rules)
-        memory.parts.store.put(lessons, dict.fromkeys(lesson.id for lesson in lessons))
+        lessons = told_apart([lesson_of(belief, memory.location.project.id, self.ids) for belief in wanted], rules)
+        memory.services.store.put(lessons, dict.fromkeys(lesson.id for lesson in lessons))
 
 
 def lesson_of(belief: Belief, project: str, ids: Mapping[str, LessonId]) -> Lesson:

@@ -17,7 +17,7 @@ from benchmarks.recall.unrelated import EVERYDAY_PROMPTS
 from holdfast.recall.retrieve import PARTICULAR
 from holdfast.text.words import STOP_WORDS
 
-SHIPPED, ASKED, PUSHED = "holdfast", "holdfast, held to the bar", "holdfast, pushed"
+SHIPPED, ASKED, PUSHED = "holdfast", "holdfast, held to the threshold", "holdfast, pushed"
 CUT = 10
 GROUP_DEPTH = 100
 """How deep items are ranked where their groups are asked for."""
@@ -94,7 +94,7 @@ class Systems:
         self._text = FullText() if options.baselines else None
         self._telling = FullText(STOP_WORDS) if options.baselines else None
         self._bm25 = Bm25() if options.baselines else None
-        embedder = arena.parts.embedder() if options.baselines else None
+        embedder = arena.services.embedder() if options.baselines else None
         self._vectors = Vectors(embedder.embed_documents) if embedder else None
         self._asked: dict[str, str] = {}
 
@@ -111,8 +111,8 @@ class Systems:
         yield SHIPPED, lambda ask: arena.rank(ask, depth)
         yield ASKED, lambda ask: arena.named(arena.deliver(ask, depth, budget=NO_BUDGET).items)
         if self._options.ablate:
-            for lane in PARTICULAR:
-                yield f"without {lane}", lambda ask, lane=lane: arena.rank(ask, depth, without=lane)  # type: ignore[misc]
+            for retriever in PARTICULAR:
+                yield f"without {retriever}", lambda ask, retriever=retriever: arena.rank(ask, depth, without=retriever)  # type: ignore[misc]
         text, telling, bm25, vectors = self._text, self._telling, self._bm25, self._vectors
         if text and telling and bm25:
             yield "FTS5 porter alone", lambda ask: text.rank(ask.text, depth)

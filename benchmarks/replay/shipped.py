@@ -87,7 +87,7 @@ class Shipped:
         """What the learner does with a model, whose answer about the session was recorded."""
         here = self._memory.at(self._folder)
         try:
-            distil(here.parts, here.place, SessionId(session), RecordedModel(answer), bootstrap.worth_of_replies)
+            distil(here.services, here.location, SessionId(session), RecordedModel(answer), bootstrap.worth_of_replies)
         except HoldfastError as exc:
             self._note("distil", exc)
         learner.embed_all(self._settings)
@@ -105,8 +105,8 @@ class Shipped:
     def outcomes(self) -> list[dict[str, Any]]:
         """Every outcome of the project, newest first."""
         here = self._memory.at(self._folder)
-        where = LogFilter(project=here.place.project.id, limit=MOST_LESSONS)
-        return [to_plain(outcome) for outcome in here.parts.store.find_records(Outcome, where)]
+        where = LogFilter(project=here.location.project.id, limit=MOST_LESSONS)
+        return [to_plain(outcome) for outcome in here.services.store.find_records(Outcome, where)]
 
     def lines_told(self, session: str, since: datetime) -> list[list[str]]:
         """The lessons that were logged as told in that session from then on: of each line, the one it names first."""
@@ -130,8 +130,8 @@ class Shipped:
     def tidy(self) -> None:
         """What the learner does besides learning: index, pairs of files, moved code, vectors."""
         here = self._memory.at(self._folder)
-        reindex(here.parts, here.place)
-        associate(here.parts, here.place)
+        reindex(here.services, here.location)
+        associate(here.services, here.location)
         here.follow_moves()
         learner.embed_all(self._settings)
 

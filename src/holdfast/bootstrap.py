@@ -13,7 +13,7 @@ from holdfast.lean.records import replace
 from holdfast.service import memory as _service
 from holdfast.settings import Settings, child_environment, load_settings, read_secret
 from holdfast.wiring import (
-    PATIENCE,
+    TIMEOUT_SCALE,
     CodeIndexOnce,
     SystemClock,
     first_folder,
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from holdfast.domain.event import Event
-    from holdfast.domain.project import Place
+    from holdfast.domain.project import Location
     from holdfast.domain.statefamilies import StateFamily
     from holdfast.home.witness import Loss
     from holdfast.ports.branches import Branches
@@ -67,26 +67,26 @@ class Memory(_service.Memory):
         else:
             store = open_store(self.settings, frozen=brief)
         clock = SystemClock()
-        workspace = make_workspace(self.settings, store, clock, hasty=cold)
+        workspace = make_workspace(self.settings, store, clock, low_latency=cold)
         self._codeindex = CodeIndexOnce(self.settings, workspace, clock, cold)
-        self._hasty_codeindex = CodeIndexOnce(self.settings, workspace, clock, True)
+        self._low_latency_codeindex = CodeIndexOnce(self.settings, workspace, clock, True)
         embedders = _Embedders(self.settings)
-        parts = replace(
+        services = replace(
             make_parts(self.settings, store, workspace, clock, self._codeindex),
-            hasty=cold,
+            low_latency=cold,
             detectors=_load_detectors,
             former=embedders.former,
             export_key=lambda make: _load_export_key(self.settings, make),
             lesson_files=_open_lesson_files,
         )
         if not cold:
-            parts = replace(parts, embedder=embedders.current)
-        super().__init__(parts, os.path.abspath(folder or os.getcwd()))
+            services = replace(services, embedder=embedders.current)
+        super().__init__(services, os.path.abspath(folder or os.getcwd()))
 
     def close(self) -> None:
         """Close the store, and the code index if one was opened."""
         self._codeindex.close()
-        self._hasty_codeindex.close()
+        self._low_latency_codeindex.close()
         if not self._cold:
             self._keep_witness()
         super().close()
@@ -95,25 +95,27 @@ class Memory(_service.Memory):
         """Return what the store has lost since it was last closed, or None. Raises StoreError."""
         from holdfast.home.witness import find_loss
 
-        return find_loss(self.settings.home, self.settings.store, self.parts.store.extent())
+        return find_loss(self.settings.home, self.settings.store, self.services.store.extent())
 
     def accept_loss(self) -> None:
         """Accept what the store holds now as complete; `find_loss` then returns None until more is lost."""
         from holdfast.home.witness import accept
 
-        accept(self.settings.home, self.settings.store, self.parts.store.extent())
+        accept(self.settings.home, self.settings.store, self.services.store.extent())
 
     def _keep_witness(self) -> None:
         from holdfast.home.witness import keep
 
         try:
-            keep(self.settings.home, self.settings.store, self.parts.store.extent())
+            keep(self.settings.home, self.settings.store, self.services.store.extent())
         except StoreError:
             return  # already closed, damaged or locked: the next process that closes it keeps the witness
 
     def for_hooks(self) -> _service.Memory:
         """Return the same memory for answers that a host waits for; it checks few lessons closely, and briefly."""
-        return _service.Memory(replace(self.parts, hasty=True, codeindex=self._hasty_codeindex), self.folder)
+        return _service.Memory(
+            replace(self.services, low_latency=True, codeindex=self._low_latency_codeindex), self.folder
+        )
 
 
 def open_memory(folder: str = "", *, home: str = "") -> Memory:
@@ -126,14 +128,14 @@ def open_memory(folder: str = "", *, home: str = "") -> Memory:
     return Memory(folder, settings=load_settings(environment))
 
 
-def find_place(store: Store, settings: Settings, folder: str = "") -> Place:
+def find_place(store: Store, settings: Settings, folder: str = "") -> Location:
     """Return the location of the folder as a session there sees it, without writing. Raises as `Workspace.locate`."""
     from holdfast.workspace.claims import Claims
     from holdfast.workspace.local import LocalWorkspace
 
     states = _Unwritten(store)
     claims = Claims(states, lambda project: first_folder(store, project))
-    workspace = LocalWorkspace(states, SystemClock(), PATIENCE, lambda: claims)
+    workspace = LocalWorkspace(states, SystemClock(), TIMEOUT_SCALE, lambda: claims)
     return workspace.locate(os.path.abspath(folder or os.getcwd()))
 
 
@@ -159,14 +161,14 @@ def repository_texts(paths: Sequence[str]) -> dict[str, tuple[str, str]]:
     from holdfast.workspace.authorship import repository_texts
     from holdfast.workspace.gitrun import Git
 
-    return repository_texts(Git(SystemClock(), PATIENCE), paths)
+    return repository_texts(Git(SystemClock(), TIMEOUT_SCALE), paths)
 
 
-def _open_lesson_files(place: Place) -> LessonFiles:
+def _open_lesson_files(location: Location) -> LessonFiles:
     from holdfast.workspace.gitrun import Git
     from holdfast.workspace.lessonfiles import LocalLessonFiles
 
-    return LocalLessonFiles(place.root, Git(SystemClock(), PATIENCE))
+    return LocalLessonFiles(location.root, Git(SystemClock(), TIMEOUT_SCALE))
 
 
 def open_checkout(folder: str) -> tuple[Branches, str] | None:
@@ -181,7 +183,7 @@ def open_checkout(folder: str) -> tuple[Branches, str] | None:
     checkout = find_checkout(os.path.realpath(folder))
     if checkout is None:
         return None
-    branches = LocalBranches(Git(SystemClock(), PATIENCE), checkout.root)
+    branches = LocalBranches(Git(SystemClock(), TIMEOUT_SCALE), checkout.root)
     return branches, branches.resolve("HEAD")
 
 
@@ -255,12 +257,12 @@ def _load_export_key(settings: Settings, make: bool) -> bytes:
 
     Raises InvalidValueError for a key that others can read, because they could seal any line.
     """
-    from holdfast.home.runfiles import Turn
+    from holdfast.home.runfiles import RunLock
 
     path = os.path.join(settings.home, EXPORT_KEY_FILE)
     try:
         if make and not os.path.exists(path):
-            with Turn(settings.run_path, "export-key", 2.0):  # two processes may start at once; only one creates it
+            with RunLock(settings.run_path, "export-key", 2.0):  # two processes may start at once; only one creates it
                 if not os.path.exists(path):
                     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
                     with open(os.open(path, flags, 0o600), "w", encoding="ascii") as stream:

@@ -15,20 +15,20 @@ from holdfast.errors import ProjectUnknownError, StoreError
 from holdfast.lean.deadline import Deadline
 from holdfast.lean.records import replace
 from holdfast.lean.texts import uuid7
-from holdfast.service.place import PlaceMemory
+from holdfast.service.location import LocationMemory
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from holdfast.codeindex.local import LocalCodeIndex
-    from holdfast.domain.project import Place
+    from holdfast.domain.project import Location
     from holdfast.ports.clock import Clock
     from holdfast.ports.codeindex import CodeIndex
     from holdfast.ports.embedder import Embedder
     from holdfast.ports.host import Host
     from holdfast.ports.indexstore import IndexStore
-    from holdfast.ports.parts import Parts
+    from holdfast.ports.services import Services
     from holdfast.ports.store import Store
     from holdfast.ports.workspace import Workspace
     from holdfast.settings import Settings
@@ -41,7 +41,7 @@ LONG_LOG = 1_000_000
 HOOK_SEARCH_S = 0.1
 """How long a hook looks through git's history for one thing that is not where it was."""
 
-PATIENCE = 20.0
+TIMEOUT_SCALE = 20.0
 """How many times longer git may take where nobody waits for a hook's answer."""
 
 CLAIM_TURN_S = 0.1
@@ -68,7 +68,7 @@ class SystemClock:
         return uuid7(time.time_ns() // 1_000_000, os.urandom(10))
 
 
-class HookMemory(PlaceMemory):
+class HookMemory(LocationMemory):
     """The memory of a short-lived hook: no embedder is loaded, waits are short, and no schema is upgraded."""
 
     def __init__(self, folder: str, settings: Settings) -> None:
@@ -76,7 +76,7 @@ class HookMemory(PlaceMemory):
         self.settings = settings
         store, self.trouble = open_hook_store(settings)
         clock = SystemClock()
-        workspace = make_workspace(settings, store, clock, hasty=True)
+        workspace = make_workspace(settings, store, clock, low_latency=True)
         codeindex = CodeIndexOnce(settings, workspace, clock, True)
         super().__init__(make_parts(settings, store, workspace, clock, codeindex), os.path.abspath(folder))
 
@@ -93,7 +93,7 @@ class HookMemory(PlaceMemory):
             return
         if is_long and self.trouble is None:
             before()
-            self.parts.store.__exit__(None, None, None)
+            self.services.store.__exit__(None, None, None)
 
 
 def open_hook_store(settings: Settings) -> tuple[Store, StoreError | None]:
@@ -104,22 +104,24 @@ def open_hook_store(settings: Settings) -> tuple[Store, StoreError | None]:
         return _NoStore(exc), exc  # type: ignore[return-value]
 
 
-def make_workspace(settings: Settings, store: Store, clock: Clock, *, hasty: bool) -> LocalWorkspace:
-    """Return the user's work trees; `hasty` gives git little time, because a host waits."""
+def make_workspace(settings: Settings, store: Store, clock: Clock, *, low_latency: bool) -> LocalWorkspace:
+    """Return the user's work trees; `low_latency` gives git little time, because a host waits."""
     from holdfast.workspace.local import LocalWorkspace
 
-    wait_s = CLAIM_TURN_S if hasty else CLAIM_TURN_S * PATIENCE
-    patience = 1.0 if hasty else PATIENCE
+    wait_s = CLAIM_TURN_S if low_latency else CLAIM_TURN_S * TIMEOUT_SCALE
+    timeout_scale = 1.0 if low_latency else TIMEOUT_SCALE
     return LocalWorkspace(
-        states=store, clock=clock, patience=patience, claims=lambda: make_claims(store, settings, wait_s)
+        states=store, clock=clock, timeout_scale=timeout_scale, claims=lambda: make_claims(store, settings, wait_s)
     )
 
 
-def make_parts(settings: Settings, store: Store, workspace: Workspace, clock: Clock, codeindex: CodeIndexOnce) -> Parts:
+def make_parts(
+    settings: Settings, store: Store, workspace: Workspace, clock: Clock, codeindex: CodeIndexOnce
+) -> Services:
     """Return the services that use cases work with, as far as a hook needs them."""
-    from holdfast.ports.parts import Parts
+    from holdfast.ports.services import Services
 
-    return Parts(
+    return Services(
         store=store,
         workspace=workspace,
         clock=clock,
@@ -127,7 +129,7 @@ def make_parts(settings: Settings, store: Store, workspace: Workspace, clock: Cl
         detectors=tuple,
         embedder=_no_embedder,
         codeindex=codeindex,
-        hasty=True,
+        low_latency=True,
         capture=settings.capture,
         deliver=settings.deliver,
         ignore=settings.ignore,
@@ -162,9 +164,11 @@ def open_store(settings: Settings, wait_s: float | None = None, *, upgrade: bool
     return store.__enter__()
 
 
-def open_index(settings: Settings, place: Place, wait_s: float | None = None) -> IndexStore:
+def open_index(settings: Settings, location: Location, wait_s: float | None = None) -> IndexStore:
     """Return the code index of the location's project, not opened yet, in a file of its own beside the memory."""
-    options = {"path": settings.index_path(place.project.id)} | ({} if wait_s is None else {"timeout_s": str(wait_s)})
+    options = {"path": settings.index_path(location.project.id)} | (
+        {} if wait_s is None else {"timeout_s": str(wait_s)}
+    )
     index: IndexStore = plugins.load_index(options)
     return index
 
@@ -201,11 +205,11 @@ class CodeIndexOnce:
         if self._made is not None:
             self._made.close()
 
-    def _is_made(self, place: Place) -> bool:
-        return os.path.exists(self._settings.index_path(place.project.id))
+    def _is_made(self, location: Location) -> bool:
+        return os.path.exists(self._settings.index_path(location.project.id))
 
-    def _open(self, place: Place) -> IndexStore:
-        return open_index(self._settings, place, wait_of(self._settings) if self._cold else None)
+    def _open(self, location: Location) -> IndexStore:
+        return open_index(self._settings, location, wait_of(self._settings) if self._cold else None)
 
 
 class _NoStore:
@@ -226,7 +230,7 @@ class _NoStore:
 
 def make_claims(store: Store, settings: Settings, wait_s: float) -> Claims:
     """Return what decides whether a project id declared in a repository counts; a waiting claim is logged once."""
-    from holdfast.home.runfiles import Turn, note
+    from holdfast.home.runfiles import RunLock, note
     from holdfast.workspace.claims import Claims
 
     def report(root: str, declared: str) -> None:
@@ -236,7 +240,7 @@ def make_claims(store: Store, settings: Settings, wait_s: float) -> Claims:
     return Claims(
         store,
         lambda project: first_folder(store, project),
-        lambda: Turn(settings.run_path, "project", wait_s),
+        lambda: RunLock(settings.run_path, "project", wait_s),
         report,
     )
 

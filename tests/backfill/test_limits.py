@@ -16,7 +16,7 @@ from holdfast.backfill import sources
 from holdfast.backfill.distilling import distil_waiting, is_settled, spent, usual, waiting
 from holdfast.backfill.estimating import estimate_cost
 from holdfast.backfill.importing import TextLines
-from holdfast.backfill.loading import Places
+from holdfast.backfill.loading import SessionLocations
 from holdfast.backfill.run import TranscriptRun, load_hosts
 from holdfast.backfill.sources import find_sources
 from holdfast.backfill.transcriptfiles import at_paths
@@ -71,7 +71,7 @@ def test_a_session_is_sent_three_times_at_most(settings: Settings, failures: int
 @pytest.mark.parametrize(("ago", "is_due"), [(timedelta(minutes=59), False), (timedelta(hours=1), True)])
 def test_a_session_that_failed_waits_an_hour(memory: Memory, ago: timedelta, is_due: bool) -> None:
     """`distilling.RETRY_AFTER`: one that is due is opened a model for, and here none is chosen."""
-    failed = {"failed": "ModelError", "at": render_instant(memory.parts.clock.now() - ago)}
+    failed = {"failed": "ModelError", "at": render_instant(memory.services.clock.now() - ago)}
     record(memory.settings, {"queued": True, "folder": memory.folder}, failed)
     sending = distil_waiting(memory, memory.settings, lambda events: [], lambda what, exc: None)
     if is_due:
@@ -144,14 +144,14 @@ def test_a_megabyte_before_the_mark_is_read_again(
     call = line("assistant", type="tool_use", id="u1", name="Bash", input={"command": "make"})
     file = home.parent / ".claude" / "projects" / "-app" / "one.jsonl"
     file.parent.mkdir(parents=True)
-    run = TranscriptRun(load_hosts(memory.settings, "claude-code"), Places(memory), accept=True)
+    run = TranscriptRun(load_hosts(memory.settings, "claude-code"), SessionLocations(memory), accept=True)
     prompt = json.dumps({**common, "type": "user", "message": {"role": "user", "content": "make it"}}).encode() + b"\n"
     file.write_bytes(prompt + call + b" " * (between - len(call) - 1) + b"\n")
     assert run.at([str(file)], str(home.parent))
     with file.open("ab") as stream:
         stream.write(line("user", type="tool_result", tool_use_id="u1", content="ok"))
     assert run.at([str(file)], str(home.parent))
-    events = [event for _, event in memory.parts.store.find_events(EventFilter())]
+    events = [event for _, event in memory.services.store.find_events(EventFilter())]
     assert [event.command for event in events if event.tool == "Bash"] == commands
 
 
@@ -160,9 +160,9 @@ def test_a_thousand_projects_are_kept_for_the_next_run(memory: Memory, home: Pat
     roots = [tmp_path / "projects" / f"{number:04}" for number in range(1001)]
     for root in roots:
         root.mkdir(parents=True)
-    store = memory.parts.store
+    store = memory.services.store
     store.set_state(BACKFILLED_ROOTS, "", "\n".join(map(str, roots)))
-    assert TranscriptRun([], Places(memory)).everywhere(str(home.parent), memory.folder)
+    assert TranscriptRun([], SessionLocations(memory)).everywhere(str(home.parent), memory.folder)
     assert store.get_state(BACKFILLED_ROOTS).split("\n") == [str(root) for root in roots[:1000]]
 
 

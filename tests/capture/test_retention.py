@@ -11,16 +11,16 @@ from holdfast.capture.retention import drop_old_texts
 from holdfast.domain.lesson import Scope
 from holdfast.domain.statefamilies import PLACE, WRAPPED_UP
 from holdfast.lean.records import replace
-from holdfast.ports.parts import Parts
+from holdfast.ports.services import Services
 from holdfast.ports.store import EventFilter, Store
 from holdfast.testing.builders import FixedClock, make_change, make_event, make_lesson
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 
 
-def parts_of(store: Store, days: int = 90) -> Parts:
+def parts_of(store: Store, days: int = 90) -> Services:
     nothing = object()
-    return Parts(
+    return Services(
         store=store, workspace=nothing, clock=FixedClock(NOW), host=nothing, detectors=nothing, embedder=nothing,
         retention_days=days,
     )  # type: ignore[arg-type]  # fmt: skip
@@ -69,11 +69,11 @@ def test_a_lesson_that_nobody_confirmed_in_sixty_days_is_retired(memory: Memory)
     old, young = (
         make_lesson(
             insight=f"Rule {days}", state="probation", recorded_at=datetime.now(UTC) - timedelta(days=days),
-            scope=Scope(project=memory.place.project.id),
+            scope=Scope(project=memory.location.project.id),
         )
         for days in (61, 59)
     )  # fmt: skip
-    memory.parts.store.put([old, young], {old.id: None, young.id: None}, make_change())
+    memory.services.store.put([old, young], {old.id: None, young.id: None}, make_change())
     assert memory.end_probation() == 1
     assert memory.end_probation() == 0
     assert [lesson.insight for lesson in memory.lessons(states=("probation",))] == ["Rule 59"]

@@ -16,20 +16,20 @@ from holdfast.testing.builders import make_delivery, make_event, make_lesson
 
 def test_four_thousand_characters_of_a_command_and_two_hundred_files_are_kept(memory: Memory) -> None:
     files = tuple(f"src/{number}.py" for number in range(201))
-    whole = prepare(memory.parts, memory.place, make_event(command="make " + "a" * 3995, files=files))
+    whole = prepare(memory.services, memory.location, make_event(command="make " + "a" * 3995, files=files))
     assert whole.command == "make " + "a" * 3995
     assert whole.files == files[:200]
-    cut = prepare(memory.parts, memory.place, make_event(command="make " + "a " * 4000)).command
+    cut = prepare(memory.services, memory.location, make_event(command="make " + "a " * 4000)).command
     assert 4_000 <= len(cut) < 4_100  # and words that say how much is missing
 
 
 @pytest.mark.parametrize(("days", "retired"), [(59.9, 0), (60.1, 1)])
 def test_probation_lasts_sixty_days(memory: Memory, days: float, retired: int) -> None:
-    at = memory.parts.clock.now() - timedelta(days=days)
-    lesson = make_lesson(project=memory.place.project.id, state="probation", recorded_at=at)
-    active = make_lesson(project=memory.place.project.id, recorded_at=at)
-    memory.parts.store.put([lesson, active], {lesson.id: None, active.id: None})
-    assert end_probation(memory.parts, memory.place) == retired
+    at = memory.services.clock.now() - timedelta(days=days)
+    lesson = make_lesson(project=memory.location.project.id, state="probation", recorded_at=at)
+    active = make_lesson(project=memory.location.project.id, recorded_at=at)
+    memory.services.store.put([lesson, active], {lesson.id: None, active.id: None})
+    assert end_probation(memory.services, memory.location) == retired
     assert memory.get(active.id).state == "active"
 
 

@@ -17,7 +17,7 @@ from holdfast.codeindex.local import LocalCodeIndex
 from holdfast.codeindex.memoryindex import MemoryIndexStore
 from holdfast.codeindex.outline import outline
 from holdfast.domain.lesson import Anchor
-from holdfast.domain.project import Place
+from holdfast.domain.project import Location
 from holdfast.domain.symbol import Verdict
 from holdfast.ports.indexstore import FileState
 from holdfast.testing.memorystore import MemoryStore
@@ -75,13 +75,13 @@ class Ground:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.workspace = LocalWorkspace(MemoryStore(), SystemClock(), patience=20)
+        self.workspace = LocalWorkspace(MemoryStore(), SystemClock(), timeout_scale=20)
         self.store = MemoryIndexStore()
-        self.code = LocalCodeIndex(self.workspace, lambda place: self.store, SystemClock(), search_s=60)
+        self.code = LocalCodeIndex(self.workspace, lambda location: self.store, SystemClock(), search_s=60)
         self.git("init", "-q", "-b", "main")
 
     @property
-    def place(self) -> Place:
+    def location(self) -> Location:
         return self.workspace.locate(str(self.folder))
 
     def git(self, *arguments: str) -> str:
@@ -105,7 +105,7 @@ class Ground:
         return self.git("rev-parse", "HEAD")
 
     def reindex(self) -> None:
-        root = self.place.root
+        root = self.location.root
         self.store.drop(root, list(self.store.files(root)))
         for file in sorted(self.folder.rglob("*")):
             name = file.relative_to(self.folder).as_posix()
@@ -115,12 +115,12 @@ class Ground:
 
     def anchor(self, path: str, symbol: str = "") -> Anchor:
         """The one anchor for a symbol, or for the file."""
-        anchors = self.code.anchors(self.place, path, [symbol] if symbol else [], None)
+        anchors = self.code.anchors(self.location, path, [symbol] if symbol else [], None)
         assert [anchor.symbol for anchor in anchors] == [symbol], f"{symbol!r} in {path}: {anchors}"
         return anchors[0]
 
     def verdict(self, anchor: Anchor) -> Verdict:
-        return self.code.verdict(self.place, anchor)
+        return self.code.verdict(self.location, anchor)
 
 
 def clear_git(environment: dict[str, str], folder: Path) -> dict[str, str]:

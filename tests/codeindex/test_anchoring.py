@@ -72,7 +72,7 @@ def line(text: str) -> int:
 
 
 def meant(ground: Ground, *names: str, lines: tuple[int, int] | None = None, path: str = "a.py") -> list[str]:
-    return [anchor.symbol for anchor in ground.code.anchors(ground.place, path, names, lines)]
+    return [anchor.symbol for anchor in ground.code.anchors(ground.location, path, names, lines)]
 
 
 @pytest.mark.parametrize(
@@ -146,8 +146,8 @@ def test_without_anything_the_file_itself_is_meant(shop: Ground) -> None:
 
 
 def test_a_file_that_is_not_there_has_no_anchor(shop: Ground) -> None:
-    assert shop.code.anchors(shop.place, "missing.py", ["f"], None) == []
-    assert shop.code.anchors(shop.place, "../a.py", [], None) == []
+    assert shop.code.anchors(shop.location, "missing.py", ["f"], None) == []
+    assert shop.code.anchors(shop.location, "../a.py", [], None) == []
 
 
 def test_files_without_a_language_and_broken_definitions_are_anchored_as_a_whole(shop: Ground) -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holdfast.codeindex.source import Source, read_source
+from holdfast.codeindex.source import ParsedSource, read_source
 from holdfast.domain.symbol import Symbol
 from tests.codeindex.golden import ROOT, cases
 
@@ -171,7 +171,7 @@ def test_reading_a_part_of_a_file_gives_the_fingerprints_of_reading_all(case: Pa
     assert whole.symbols() == [parts.symbol(definition) for definition in parts.definitions]
 
 
-def all_sources() -> list[Source]:
+def all_sources() -> list[ParsedSource]:
     files = [next(case.glob("source*")) for case in cases() if case.parent == ROOT / "python"]
     return [source for file in files if (source := read_source(file.name, file.read_bytes())) is not None]
 

@@ -51,7 +51,7 @@ def test_new_commits_are_added_and_the_rest_is_not_read_again(
     edit(repository, "a.py", "c.py")
     spans: list[str] = []
 
-    def counted(root: str, revisions: str) -> list[history.Commit]:
+    def counted(root: str, revisions: str) -> list[history.CommitFiles]:
         spans.append(revisions)
         return list(iter_commits(root, revisions))
 
@@ -95,8 +95,8 @@ def test_sweeping_commits_say_nothing(index: SqliteIndex, repository: WorkTree) 
 
 
 def test_recent_edits_count_more_and_big_commits_less() -> None:
-    def commit(at_s: float, *files: str) -> history.Commit:
-        return history.Commit(id="x", at_s=int(at_s), files=files)
+    def commit(at_s: float, *files: str) -> history.CommitFiles:
+        return history.CommitFiles(id="x", at_s=int(at_s), files=files)
 
     weights = weigh([commit(HALF_LIFE_S, "a", "b"), commit(0, "a", "c"), commit(0, *"defghijk")])
     assert weights["a", "b"] == pytest.approx(2 * weights["a", "c"])

@@ -15,15 +15,15 @@ from holdfast.codeindex.changewords import signature_words
 from holdfast.codeindex.definitions import Definition, title
 from holdfast.codeindex.filetree import FileTree
 from holdfast.codeindex.graph import neighbours
-from holdfast.codeindex.history import EPOCH_S, Commit, heaviest, iter_commits, together, weigh
+from holdfast.codeindex.history import EPOCH_S, CommitFiles, heaviest, iter_commits, together, weigh
 from holdfast.codeindex.importrules import taken_apart
 from holdfast.codeindex.likeness import likeness
 from holdfast.codeindex.namesearch import search
 from holdfast.codeindex.refresh import Refresh, outline_for_index
-from holdfast.codeindex.source import Source, read_source
+from holdfast.codeindex.snapshots import ParsedFiles, SourceSnapshots
+from holdfast.codeindex.source import ParsedSource, read_source
 from holdfast.codeindex.sourceimports import imports_of
 from holdfast.codeindex.trail import End, follow, follow_file
-from holdfast.codeindex.views import ParsedFiles, Views
 from holdfast.codeindex.walk import Tree
 from holdfast.domain.symbol import Import, Neighbour
 from holdfast.stores.sqlite.indexfile import SqliteIndex
@@ -32,13 +32,13 @@ from tests.codeindex.conftest import WorkTree
 from tests.codeindex.mutations import Ground, environment
 
 
-def parsed(text: str | bytes, path: str = "a.py") -> Source:
+def parsed(text: str | bytes, path: str = "a.py") -> ParsedSource:
     source = read_source(path, text.encode() if isinstance(text, str) else text)
     assert source is not None
     return source
 
 
-def part(text: str, path: str = "a.py") -> tuple[Source, Definition]:
+def part(text: str, path: str = "a.py") -> tuple[ParsedSource, Definition]:
     """A source and its first definition."""
     source = parsed(text, path)
     return source, source.definitions[0]
@@ -66,8 +66,8 @@ def commit(ground: Ground, **files: str | None) -> str:
     return ground.commit()
 
 
-def views_of(ground: Ground) -> Views:
-    return Views(ground.workspace, ground.place, ParsedFiles())
+def views_of(ground: Ground) -> SourceSnapshots:
+    return SourceSnapshots(ground.workspace, ground.location, ParsedFiles())
 
 
 def always() -> bool:
@@ -152,7 +152,7 @@ def test_three_thousand_characters_of_a_head_are_read_for_its_signature() -> Non
 # Likeness
 
 
-def listing(name: str, shared: int, words: int, own: str) -> tuple[Source, Definition]:
+def listing(name: str, shared: int, words: int, own: str) -> tuple[ParsedSource, Definition]:
     """A function of that many words, of which the first are shared."""
     names = [f"w{number}x" for number in range(shared)] + [f"{own}{number}y" for number in range(words - shared)]
     return part(f"def {name}():\n    return [{', '.join(names)}]\n")
@@ -284,7 +284,7 @@ def test_a_link_below_a_fiftieth_is_too_faint(
 @pytest.mark.parametrize(("files", "counts"), [(30, True), (31, False)])
 def test_a_commit_of_more_than_thirty_files_is_a_sweep(files: int, counts: bool) -> None:
     """`history.MOST_FILES`."""
-    swept = Commit(id="c", at_s=EPOCH_S, files=tuple(f"{number}.py" for number in range(files)))
+    swept = CommitFiles(id="c", at_s=EPOCH_S, files=tuple(f"{number}.py" for number in range(files)))
     assert bool(weigh([swept])) is counts
 
 
@@ -300,7 +300,7 @@ def test_the_heaviest_pairs_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     pairs = {("a", str(number)): float(number) for number in range(5)}
     monkeypatch.setattr(history, "MOST_PAIRS", 3)
     assert heaviest(pairs) == {("a", "4"): 4.0, ("a", "3"): 3.0, ("a", "2"): 2.0}
-    many = [Commit(id="c", at_s=EPOCH_S, files=(f"{number}.py",)) for number in range(7)]
+    many = [CommitFiles(id="c", at_s=EPOCH_S, files=(f"{number}.py",)) for number in range(7)]
     assert len(weigh(many[:6])) == 6
     assert len(weigh(many)) == 3
 

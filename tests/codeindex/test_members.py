@@ -67,7 +67,7 @@ def test_a_member_is_judged_by_itself_and_followed_with_its_owner(ground: Ground
     assert case.beside[0] in text
     ground.write({name: text})
     ground.commit()
-    (anchor,) = ground.code.anchors(ground.place, name, [case.name], None)
+    (anchor,) = ground.code.anchors(ground.location, name, [case.name], None)
     assert anchor.symbol == case.symbol
     ground.write({name: text.replace(case.edit[0], case.edit[1], 1)})
     assert ground.verdict(anchor).freshness in ("drifted", "changed")
@@ -86,7 +86,7 @@ def test_a_member_does_not_mind_layout_and_comments_and_goes_with_its_file(groun
     comment = "# why\n" if name.endswith((".py", ".rb")) else "// why\n"
     ground.write({name: text})
     ground.commit()
-    (anchor,) = ground.code.anchors(ground.place, name, [case.name], None)
+    (anchor,) = ground.code.anchors(ground.location, name, [case.name], None)
     ground.write({name: text.replace("\n", "\n\n").rstrip("\n") + f"\n\n{comment}"})
     assert (ground.verdict(anchor).freshness, ground.verdict(anchor).anchor.symbol) == ("fresh", case.symbol)
     ground.write({name: None})
@@ -109,7 +109,7 @@ def test_a_class_is_fingerprinted_with_its_fields_as_before_and_its_members_are_
     anchor = ground.anchor("a.py", "A")
     ground.write({"a.py": "class A:\n    x = 2\n    def f(self): ...\n"})
     assert ground.verdict(anchor).freshness == "drifted"
-    assert ground.code.find(ground.place, "A.x") == []
+    assert ground.code.find(ground.location, "A.x") == []
 
 
 def test_a_property_keeps_its_anchor_when_its_interface_becomes_a_type_in_another_file(ground: Ground) -> None:

@@ -51,7 +51,7 @@ def test_a_file_of_no_language_has_an_outline_without_symbols(path: str) -> None
 
 def test_a_lesson_on_such_a_file_is_about_the_whole_of_it(ground: Ground) -> None:
     for path in FILES:
-        anchors = ground.code.anchors(ground.place, path, ["check"], (1, 2))
+        anchors = ground.code.anchors(ground.location, path, ["check"], (1, 2))
         assert [(anchor.path, anchor.symbol) for anchor in anchors] == [(path, "")]
         assert ground.verdict(anchors[0]).freshness == "fresh"
 

@@ -115,8 +115,8 @@ def test_in_a_shallow_clone_what_does_not_match_is_unverified(shop: Ground, tmp_
     shop.write({"a.py": BIG.replace("one * one", "one")})
     shop.commit()
     shop.git("clone", "-q", "--depth", "1", f"file://{shop.folder}", str(tmp_path / "shallow"))
-    place = shop.workspace.locate(str(tmp_path / "shallow"))
-    assert shop.code.verdict(place, anchor).freshness == "unverified"
+    location = shop.workspace.locate(str(tmp_path / "shallow"))
+    assert shop.code.verdict(location, anchor).freshness == "unverified"
 
 
 def test_a_folder_in_the_files_place_leaves_it_unverified(shop: Ground) -> None:
@@ -238,8 +238,8 @@ def test_the_second_verdict_is_the_kept_one(shop: Ground) -> None:
     anchor = shop.anchor("a.py", "f")
     shop.write({"a.py": BIG.replace("one * one", "one")})
     first = shop.verdict(anchor)
-    again = LocalCodeIndex(_NoReading(shop), lambda place: shop.store, None)  # type: ignore[arg-type]
-    assert again.verdict(shop.place, anchor) == first
+    again = LocalCodeIndex(_NoReading(shop), lambda location: shop.store, None)  # type: ignore[arg-type]
+    assert again.verdict(shop.location, anchor) == first
 
 
 def test_a_kept_verdict_is_not_used_when_the_file_it_was_followed_to_changed(shop: Ground) -> None:

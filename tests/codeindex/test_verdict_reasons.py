@@ -7,13 +7,13 @@ import pytest
 from holdfast.codeindex import verdictcache
 from holdfast.codeindex.memoryindex import MemoryIndexStore
 from holdfast.domain.lesson import Anchor
-from holdfast.domain.project import Place, Project
+from holdfast.domain.project import Location, Project
 from holdfast.domain.symbol import REASONS, Verdict
 from holdfast.domain.vocabulary import ProjectId
 from holdfast.errors import InvalidValueError
 
 ANCHOR = Anchor(path="src/store.py", symbol="Store.put", blob="git1:1", commit="c0ffee")
-PLACE = Place(project=Project(id=ProjectId("p"), name="p", source="git"), root="/p", commit="c0ffee")
+PLACE = Location(project=Project(id=ProjectId("p"), name="p", source="git"), root="/p", commit="c0ffee")
 KEPT = {
     "same", "annotations", "layout", "body", "signature", "signature_and_body", "moved", "moved_and_changed",
     "file_changed", "deleted",

@@ -78,9 +78,9 @@ def test_the_same_persons_newer_value_and_what_has_ended_close_the_old_one(memor
 def test_a_persons_opposite_words_and_another_persons_value_are_a_conflict(memory: Memory) -> None:
     memory.remember("Call `t.Parallel` in every test")
     memory.remember("Don't call `t.Parallel` in tests")
-    theirs = make_lesson(project=memory.place.project.id, insight=NPM, trust="person")
+    theirs = make_lesson(project=memory.location.project.id, insight=NPM, trust="person")
     theirs = replace(theirs, provenance=replace(theirs.provenance, person="somebody else"))
-    memory.parts.store.put([theirs], {theirs.id: None})
+    memory.services.store.put([theirs], {theirs.id: None})
     mine = memory.remember(PNPM)
     assert mine.links == ()
     assert [(pair.slot, pair.reason) for pair in memory.conflicts()] == [
@@ -93,9 +93,12 @@ def test_what_is_pinned_or_on_a_branch_is_not_closed(memory: Memory) -> None:
     memory.remember(NPM, trust="agent", pinned=True)
     memory.remember(PNPM)
     staged = make_lesson(
-        project=memory.place.project.id, branch="next", trust="person", insight="The dev server listens on port 9090."
+        project=memory.location.project.id,
+        branch="next",
+        trust="person",
+        insight="The dev server listens on port 9090.",
     )
-    memory.parts.store.put([staged], {staged.id: None})
+    memory.services.store.put([staged], {staged.id: None})
     memory.remember("The dev server listens on port 8080.", trust="person")
     assert {lesson.state for lesson in memory.lessons(states=())} == {"active"}
 
@@ -212,7 +215,7 @@ NAMES = ("dev", "test", "proxy", "metrics", "admin", "mail")
 def say(memory: Memory, session: str, text: str) -> None:
     """A session in which the user says so; it is learnt from."""
     name = SessionId(session)
-    memory.append([make_event(session=name, project=memory.place.project.id, cwd=memory.place.root, text=text)])
+    memory.append([make_event(session=name, project=memory.location.project.id, cwd=memory.location.root, text=text)])
     memory.learn(name)
 
 

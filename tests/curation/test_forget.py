@@ -53,7 +53,7 @@ SESSION = SessionId("s1")
 
 def learnt(memory: Memory) -> str:
     """A lesson that a session taught; other events, a checkpoint and a delivery of that session repeat its words."""
-    clock = memory.parts.clock
+    clock = memory.services.clock
 
     def event(kind: str, session: str = SESSION, **fields: str) -> Event:
         plain: dict[str, Any] = {"id": clock.new_id(), "key": clock.new_id(), "host": "claude-code", "at": clock.now()}
@@ -70,8 +70,10 @@ def learnt(memory: Memory) -> str:
     memory.learn(SESSION)
     (lesson,) = memory.lessons()
     memory.save_checkpoint(f"Find out why {SECRET}", session=SESSION)
-    delivery = make_delivery(project=memory.place.project.id, session=SESSION, trigger=f"Remember that {SECRET[:30]}…")
-    memory.parts.store.record([delivery])
+    delivery = make_delivery(
+        project=memory.location.project.id, session=SESSION, trigger=f"Remember that {SECRET[:30]}…"
+    )
+    memory.services.store.record([delivery])
     return lesson.id
 
 
@@ -80,7 +82,7 @@ def test_purging_follows_a_lesson_to_what_its_session_said(memory: Memory, home:
     assert {name: erased[name] for name in ("event_texts", "checkpoint_texts", "delivery_triggers")} == {
         "event_texts": 2, "checkpoint_texts": 1, "delivery_triggers": 1,
     }  # fmt: skip
-    texts = [event.text for _, event in memory.parts.store.find_events(EventFilter())]
+    texts = [event.text for _, event in memory.services.store.find_events(EventFilter())]
     assert texts == ["", "Noted: [purged]. I go on with the tides.", "tide table", "what about the tides"]
     assert memory.learn(SESSION).admitted == 0
     memory.close()
@@ -89,13 +91,13 @@ def test_purging_follows_a_lesson_to_what_its_session_said(memory: Memory, home:
 
 def test_purging_leaves_other_sessions_and_short_words_alone(memory: Memory) -> None:
     lesson = memory.remember("Use tabs")
-    clock = memory.parts.clock
+    clock = memory.services.clock
     prompt = Event(
         id=clock.new_id(), session="s1", host="claude-code", kind="prompt", at=clock.now(), key="k", text="Use tabs?"
     )
     memory.append([prompt])
     assert "event_texts" not in memory.purge(lesson.id)
-    assert memory.parts.store.find_events(EventFilter())[0][1].text == "Use tabs?"
+    assert memory.services.store.find_events(EventFilter())[0][1].text == "Use tabs?"
 
 
 def test_the_words_of_every_version_are_known_before_a_purge(memory: Memory) -> None:

@@ -110,16 +110,16 @@ def years(about: Memory, code: Codebase) -> dict[str, Any]:
     code.git("update-ref", "-d", "HEAD")
     commits = [commit_at(code, BEGUN + n * DAY, f"day {n}") for n in range(10)]
     code.git("tag", "v1", commits[1])
-    project = about.place.project.id
+    project = about.location.project.id
     old = make_lesson(
         project=project, insight="Retry at most 3 times.", recorded_at=BEGUN + 2.5 * DAY, valid_from=BEGUN + 2.5 * DAY
     )
     at = BEGUN + 6.5 * DAY
     new = make_lesson(project=project, insight="Retry at most 5 times.", recorded_at=at, valid_from=at)
-    about.parts.store.put([old], {old.id: None})
+    about.services.store.put([old], {old.id: None})
     closed = in_state(old, "superseded", at=at)
     linked = replace(new, links=(Link(kind="supersedes", target=old.id),))
-    about.parts.store.put([closed, linked], {old.id: old.recorded_at, new.id: None})
+    about.services.store.put([closed, linked], {old.id: old.recorded_at, new.id: None})
     return {"commits": commits, "old": old, "new": new}
 
 
@@ -169,8 +169,8 @@ def test_a_commits_name_is_a_time_to_ask_about(about: Memory, years: dict[str, A
 
 def test_bisect_finds_since_when_memory_says_nothing_any_more(about: Memory, years: dict[str, Any]) -> None:
     ended = in_state(years["new"], "retired", at=BEGUN + 8.5 * DAY)
-    (current,) = about.parts.store.get([years["new"].id])
-    about.parts.store.put([ended], {ended.id: current.recorded_at})
+    (current,) = about.services.store.get([years["new"].id])
+    about.services.store.put([ended], {ended.id: current.recorded_at})
     bisection = about.bisect(ended.id, good=years["commits"][7])
     assert (bisection.good.id, bisection.bad.id) == (years["commits"][8], years["commits"][9])
     assert bisection.after is None

@@ -94,7 +94,7 @@ def test_a_lesson_for_the_user_is_seen_from_another_project(memory: Memory, tmp_
     lesson = memory.remember("Answer in British English", kind="preference", scope="user")
     (tmp_path / "elsewhere").mkdir()
     elsewhere = memory.at(str(tmp_path / "elsewhere"))
-    assert elsewhere.place.project.id != memory.place.project.id
+    assert elsewhere.location.project.id != memory.location.project.id
     assert [seen.id for seen in elsewhere.lessons()] == [lesson.id]
 
 

@@ -11,8 +11,8 @@ from holdfast.testing.builders import make_lesson
 
 
 def put(memory: Memory, **over) -> str:  # type: ignore[no-untyped-def]
-    lesson = make_lesson(project=memory.place.project.id, **{"state": "candidate", **over})
-    memory.parts.store.put([lesson], {lesson.id: None})
+    lesson = make_lesson(project=memory.location.project.id, **{"state": "candidate", **over})
+    memory.services.store.put([lesson], {lesson.id: None})
     return lesson.id
 
 
@@ -52,8 +52,8 @@ def test_only_what_waits_can_be_accepted_or_rejected(memory: Memory) -> None:
 
 
 def test_accepting_keeps_the_evidence(memory: Memory) -> None:
-    lesson = make_lesson(project=memory.place.project.id, state="candidate")
+    lesson = make_lesson(project=memory.location.project.id, state="candidate")
     lesson = replace(lesson, provenance=replace(lesson.provenance, host="claude-code", detector="fail_fix/1"))
-    memory.parts.store.put([lesson], {lesson.id: None})
+    memory.services.store.put([lesson], {lesson.id: None})
     accepted = memory.accept(lesson.id)
     assert (accepted.provenance.host, accepted.provenance.detector) == ("claude-code", "fail_fix/1")

@@ -89,8 +89,8 @@ def test_an_unknown_id_is_not_found(memory: Memory) -> None:
 
 def test_a_race_with_a_learner_is_repeated_with_what_the_learner_wrote(memory: Memory) -> None:
     old = memory.remember("Retries are capped at 3")
-    store, put = memory.parts.store, memory.parts.store.put
-    seen = replace(old, sessions_seen=("s1",), recorded_at=memory.parts.clock.now())
+    store, put = memory.services.store, memory.services.store.put
+    seen = replace(old, sessions_seen=("s1",), recorded_at=memory.services.clock.now())
 
     def put_after_the_learner(lessons, expected, change):  # type: ignore[no-untyped-def]
         store.put = put  # type: ignore[method-assign]

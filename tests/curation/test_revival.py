@@ -257,7 +257,7 @@ def test_it_wakes_when_the_version_changes_and_its_history_says_why(harbour: Cod
         assert (woken.lesson.state, woken.lesson.revival, woken.lesson.validity.valid_to) == ("probation", "", None)
         assert woken.reason == "numpy 2.1.0 in uv.lock (numpy!=1.26.4)"
         assert memory.wake_retired() == []
-        change = memory.parts.store.find_records(Change, LogFilter(lesson=lesson.id))[0]
+        change = memory.services.store.find_records(Change, LogFilter(lesson=lesson.id))[0]
         assert (change.verb, change.summary) == ("wake", woken.reason)
         memory.undo()
         assert memory.get(lesson.id).state == "retired"

@@ -108,10 +108,10 @@ def test_an_export_keeps_ids_states_and_provenance_on_another_machine(memory: Me
     detected = replace(
         lesson,
         provenance=Provenance(host="claude-code", session=SessionId("s1"), detector="explicit/1", evidence=evidence),
-        recorded_at=memory.parts.clock.now(),
+        recorded_at=memory.services.clock.now(),
         trust="verified",
     )
-    memory.parts.store.put([detected], {lesson.id: lesson.recorded_at})
+    memory.services.store.put([detected], {lesson.id: lesson.recorded_at})
     memory.revise(memory.remember("One").id, insight="Two")
     memory.remember("Maybe", trust="tool")
     exported = list(memory.export_lessons(states=()))
@@ -202,8 +202,8 @@ def test_secrets_are_redacted_coming_in_and_going_out(memory: Memory) -> None:
     )
     (lesson,) = memory.lessons()
     assert key not in repr(lesson)
-    leaky = replace(lesson, how=f"with {key}", recorded_at=memory.parts.clock.now())
-    memory.parts.store.put([leaky], {lesson.id: lesson.recorded_at})
+    leaky = replace(lesson, how=f"with {key}", recorded_at=memory.services.clock.now())
+    memory.services.store.put([leaky], {lesson.id: lesson.recorded_at})
     assert key not in "".join(memory.export_lessons())
 
 

@@ -204,5 +204,5 @@ def test_an_old_export_does_not_undo_what_was_decided_since(memory: Memory) -> N
     other = memory.remember("Seed the clock", kind="fix")
     older = list(memory.export_lessons())
     later = replace(other, why="it drifts", recorded_at=other.recorded_at + timedelta(seconds=1))
-    memory.parts.store.put([later], {other.id: other.recorded_at})
+    memory.services.store.put([later], {other.id: other.recorded_at})
     assert memory.import_lessons(older).unchanged == 1

@@ -60,7 +60,7 @@ def test_a_text_of_a_checkpoint_is_cut_at_six_hundred_characters(memory: Memory)
 def test_a_captured_checkpoint_keeps_a_dozen_files_and_a_goal_of_four_words(memory: Memory) -> None:
     edits = [{"kind": "file_edit", "files": (f"src/f{number:02}.py",), "text": ""} for number in range(14)]
     happen(memory, {"text": "chart the whole basin"}, {"text": "go on please"}, *edits)
-    captured = capture(memory.parts, memory.place, S)
+    captured = capture(memory.services, memory.location, S)
     assert captured is not None
     assert captured.goal == "chart the whole basin"
     assert captured.files == tuple(f"src/f{number:02}.py" for number in range(2, 14))
@@ -70,11 +70,11 @@ def test_a_captured_checkpoint_keeps_a_dozen_files_and_a_goal_of_four_words(memo
 
 
 def told(memory: Memory, lesson: str, days_ago: float) -> None:
-    at = memory.parts.clock.now() - timedelta(days=days_ago)
+    at = memory.services.clock.now() - timedelta(days=days_ago)
     delivery: Delivery = make_delivery(
-        at=at, lesson=lesson, project=memory.place.project.id, session=SessionId("s1")
+        at=at, lesson=lesson, project=memory.location.project.id, session=SessionId("s1")
     )  # fmt: skip
-    memory.parts.store.record([delivery])
+    memory.services.store.record([delivery])
 
 
 @pytest.mark.parametrize(
@@ -89,29 +89,30 @@ def told(memory: Memory, lesson: str, days_ago: float) -> None:
 def test_a_lesson_is_doubtful_after_a_month_untold_and_old_after_three(
     memory: Memory, age_days: int, told_days_ago: int | None, fields: dict[str, Any], reasons: tuple[str, ...]
 ) -> None:
-    at = memory.parts.clock.now() - timedelta(days=age_days, hours=1)
-    lesson = make_lesson(project=memory.place.project.id, recorded_at=at, valid_from=at, **fields)
-    memory.parts.store.put([lesson], {lesson.id: None})
+    at = memory.services.clock.now() - timedelta(days=age_days, hours=1)
+    lesson = make_lesson(project=memory.location.project.id, recorded_at=at, valid_from=at, **fields)
+    memory.services.store.put([lesson], {lesson.id: None})
     if told_days_ago is not None:
         told(memory, lesson.id, told_days_ago)
-    assert tuple(name for finding in audit(memory.parts, memory.place) for name in finding.names) == reasons
+    assert tuple(name for finding in audit(memory.services, memory.location) for name in finding.names) == reasons
 
 
 def test_a_kept_lesson_is_hidden_for_ninety_days_and_one_put_off_for_seven(memory: Memory) -> None:
-    clock = FixedClock(memory.parts.clock.now())
-    parts = replace(memory.parts, clock=clock)
+    clock = FixedClock(memory.services.clock.now())
+    services = replace(memory.services, clock=clock)
     old = clock.at - timedelta(days=100)
     kept_lesson, later = (
-        make_lesson(project=memory.place.project.id, recorded_at=old, valid_from=old, confidence=0.4) for _ in range(2)
+        make_lesson(project=memory.location.project.id, recorded_at=old, valid_from=old, confidence=0.4)
+        for _ in range(2)
     )
-    parts.store.put([kept_lesson, later], {kept_lesson.id: None, later.id: None})
-    assert left_today(parts, memory.place) == 5
-    keep(parts, memory.place, kept_lesson.id, author="ada")
-    put_off(parts, memory.place, later.id)
-    assert left_today(parts, memory.place) == 3
+    services.store.put([kept_lesson, later], {kept_lesson.id: None, later.id: None})
+    assert left_today(services, memory.location) == 5
+    keep(services, memory.location, kept_lesson.id, author="ada")
+    put_off(services, memory.location, later.id)
+    assert left_today(services, memory.location) == 3
 
     def shown() -> set[str]:
-        return {finding.lesson.id for finding in audit(parts, memory.place)}
+        return {finding.lesson.id for finding in audit(services, memory.location)}
 
     assert shown() == set()
     clock.advance(6.9 * 86_400)
@@ -125,9 +126,9 @@ def test_a_kept_lesson_is_hidden_for_ninety_days_and_one_put_off_for_seven(memor
 
 
 def test_reasons_weigh_as_much_as_they_say_and_add_up(memory: Memory) -> None:
-    at = memory.parts.clock.now() - timedelta(days=100)
-    lesson = make_lesson(project=memory.place.project.id, recorded_at=at, valid_from=at, confidence=0.4)
-    memory.parts.store.put([lesson], {lesson.id: None})
-    [finding] = audit(memory.parts, memory.place)
+    at = memory.services.clock.now() - timedelta(days=100)
+    lesson = make_lesson(project=memory.location.project.id, recorded_at=at, valid_from=at, confidence=0.4)
+    memory.services.store.put([lesson], {lesson.id: None})
+    [finding] = audit(memory.services, memory.location)
     assert finding.names == ("low confidence", "never told", "old")
     assert finding.weight == 1.5 + 1.0 + 1.0

@@ -110,7 +110,7 @@ def test_a_lesson_purged_meanwhile_is_left_out(memory: Memory) -> None:
     )
     assert report.added == 2
     gone, stays = memory.lessons()
-    memory.parts.store.purge([gone.id])
+    memory.services.store.purge([gone.id])
     assert memory.undo().lessons == (stays.id,)
 
 

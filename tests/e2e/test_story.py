@@ -22,7 +22,7 @@ from mcp_types import TextContent
 from player import Player, load_story
 
 from holdfast import Memory
-from holdfast.home.runfiles import LearningTurn
+from holdfast.home.runfiles import LearningLock
 from holdfast.settings import Settings, load_settings, socket_folder
 from holdfast.surfaces.hooks.handover import has_leftovers, is_left_waiting
 from tests.e2e.conftest import PYTHON, ROOT, Machine
@@ -142,9 +142,9 @@ def _wait_until_quiet(machine: Machine) -> None:
 
 def _is_quiet(settings: Settings) -> bool:
     with Memory(settings=settings, cold=True) as memory:
-        if is_left_waiting(settings.run_path) or has_leftovers(memory.parts.store):
+        if is_left_waiting(settings.run_path) or has_leftovers(memory.services.store):
             return False
-    with LearningTurn(settings.run_path) as ours:  # taken before the last event counts as learnt from
+    with LearningLock(settings.run_path) as ours:  # taken before the last event counts as learnt from
         return ours
 
 

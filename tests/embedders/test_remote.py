@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from holdfast.embedders import ollama, openai_compatible
-from holdfast.embedders._remote import Endpoint, host_of
+from holdfast.embedders._remote import EmbeddingEndpoint, host_of
 from holdfast.errors import EmbedderError, InvalidValueError
 from holdfast.outside.endpoint import backoff_s
 
@@ -287,7 +287,7 @@ def test_an_endpoint_tries_as_often_as_it_is_told(server: EmbeddingServer) -> No
     server.faults = [500, 500]
     sleeper = Sleeper()
     with pytest.raises(EmbedderError):
-        Endpoint(server.url, sleep=sleeper, chance=lambda: 1.0).post({"input": ["a"]}, tries=2)
+        EmbeddingEndpoint(server.url, sleep=sleeper, chance=lambda: 1.0).post({"input": ["a"]}, tries=2)
     assert sleeper.waits == [0.25]
 
 

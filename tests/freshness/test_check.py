@@ -56,15 +56,15 @@ class Disk:
 
 
 def lesson_of(memory: Memory, *anchors: Anchor, **fields: Any) -> Lesson:
-    return make_lesson(**{"project": memory.place.project.id, "anchors": anchors, **fields})
+    return make_lesson(**{"project": memory.location.project.id, "anchors": anchors, **fields})
 
 
 def fresh_anchor(memory: Memory, path: str) -> Anchor:
-    return Anchor(path=path, blob=memory.parts.workspace.blob(memory.place, path))
+    return Anchor(path=path, blob=memory.services.workspace.blob(memory.location, path))
 
 
 def check_with(memory: Memory, **parts: Any) -> FreshnessCheck:
-    return FreshnessCheck(replace(memory.parts, **parts), memory.place)
+    return FreshnessCheck(replace(memory.services, **parts), memory.location)
 
 
 TIDES, README = Anchor(path="src/tides.py", blob=ELSEWHERE), Anchor(path="README.md", blob=ELSEWHERE)
@@ -75,20 +75,20 @@ TIDES, README = Anchor(path="src/tides.py", blob=ELSEWHERE), Anchor(path="README
 
 def test_an_anchor_without_a_file_is_not_looked_at(memory: Memory) -> None:
     nowhere, tides = Anchor(path="", symbol="high"), fresh_anchor(memory, "src/tides.py")
-    check = FreshnessCheck(memory.parts, memory.place)
+    check = FreshnessCheck(memory.services, memory.location)
     lesson = lesson_of(memory, nowhere, tides)
-    assert [(anchor, verdict.freshness) for anchor, verdict in check.looks(lesson)] == [(tides, "fresh")]
-    assert check.looks(lesson_of(memory, nowhere)) == ()
+    assert [(anchor, verdict.freshness) for anchor, verdict in check.anchor_verdicts(lesson)] == [(tides, "fresh")]
+    assert check.anchor_verdicts(lesson_of(memory, nowhere)) == ()
     assert check.is_untouched(lesson)
 
 
 def test_of_another_projects_lesson_one_anchor_is_told_and_none_is_looked_at(memory: Memory) -> None:
-    disk = Disk(memory.parts.workspace)
+    disk = Disk(memory.services.workspace)
     check = check_with(memory, workspace=disk)
     lesson = lesson_of(memory, Anchor(path=""), TIDES, README, project="elsewhere")
-    [(anchor, verdict)] = check.looks(lesson)
+    [(anchor, verdict)] = check.anchor_verdicts(lesson)
     assert (anchor, verdict.freshness, verdict.reason) == (TIDES, "unverified", "other_project")
-    assert check.looks(lesson_of(memory, project="elsewhere")) == ()
+    assert check.anchor_verdicts(lesson_of(memory, project="elsewhere")) == ()
     assert check.is_untouched(lesson)
     assert disk.questions == {}
 
@@ -101,7 +101,7 @@ def test_the_users_own_lesson_is_compared_with_the_project_at_hand(memory: Memor
 
 
 def test_a_lesson_is_untouched_when_every_file_is_byte_for_byte_as_it_was(memory: Memory) -> None:
-    check = FreshnessCheck(memory.parts, memory.place)
+    check = FreshnessCheck(memory.services, memory.location)
     tides, readme = fresh_anchor(memory, "src/tides.py"), fresh_anchor(memory, "README.md")
     assert check.is_untouched(lesson_of(memory, tides, readme))
     assert check.is_untouched(lesson_of(memory))
@@ -110,13 +110,13 @@ def test_a_lesson_is_untouched_when_every_file_is_byte_for_byte_as_it_was(memory
 
 
 def test_each_file_is_read_once_and_each_anchor_compared_once_however_many_lessons_have_it(memory: Memory) -> None:
-    index, disk = Index(), Disk(memory.parts.workspace)
+    index, disk = Index(), Disk(memory.services.workspace)
     check = check_with(memory, workspace=disk, codeindex=lambda: index)
     whole, symbol = TIDES, replace(TIDES, symbol="high")
     for anchors in ((whole, symbol), (symbol,), (whole,)):
         lesson = lesson_of(memory, *anchors)
         assert not check.is_untouched(lesson)
-        assert {verdict.freshness for _, verdict in check.looks(lesson)} == {"changed"}
+        assert {verdict.freshness for _, verdict in check.anchor_verdicts(lesson)} == {"changed"}
     assert index.questions == {"src/tides.py": 2}
     assert disk.questions == {"blob src/tides.py": 1}
 
@@ -145,37 +145,37 @@ def test_the_share_of_change_is_that_of_the_worst_anchor_looked_at(memory: Memor
 def test_a_glance_tells_what_a_close_look_does_where_nobody_waits_or_nothing_changed(memory: Memory) -> None:
     tides = lesson_of(memory, TIDES)
     patient = check_with(memory, codeindex=Index)
-    assert patient.glance(tides)[0] == "changed"
-    assert patient.next_look([tides]) is None
-    hasty = check_with(memory, codeindex=Index, hasty=True)
+    assert patient.quick_check(tides)[0] == "changed"
+    assert patient.next_to_verify([tides]) is None
+    low_latency = check_with(memory, codeindex=Index, low_latency=True)
     untouched = lesson_of(memory, fresh_anchor(memory, "src/tides.py"))
-    assert hasty.glance(untouched) == ("fresh", "")
-    assert hasty.next_look([untouched]) is None
+    assert low_latency.quick_check(untouched) == ("fresh", "")
+    assert low_latency.next_to_verify([untouched]) is None
 
 
 def test_a_glance_passes_anchors_without_a_file_and_names_the_one_that_differs(memory: Memory) -> None:
-    check = check_with(memory, codeindex=Index, hasty=True)
+    check = check_with(memory, codeindex=Index, low_latency=True)
     lesson = lesson_of(memory, Anchor(path="", symbol="x"), fresh_anchor(memory, "README.md"), TIDES)
-    assert check.glance(lesson) == ("unverified", "not verified: src/tides.py changed since")
+    assert check.quick_check(lesson) == ("unverified", "not verified: src/tides.py changed since")
 
 
 def test_only_what_was_glanced_at_is_looked_at_again_once_and_in_the_order_shown(memory: Memory) -> None:
-    check = check_with(memory, codeindex=Index, hasty=True)
+    check = check_with(memory, codeindex=Index, low_latency=True)
     judged, first, second = (lesson_of(memory, TIDES) for _ in range(3))
     check.judge(judged)
     for lesson in (second, first):
-        check.glance(lesson)
+        check.quick_check(lesson)
     shown = [judged, first, second]
-    assert [check.next_look(shown) for _ in range(3)] == [first, second, None]
+    assert [check.next_to_verify(shown) for _ in range(3)] == [first, second, None]
 
 
 def test_no_lesson_is_looked_at_again_when_the_time_is_over(memory: Memory) -> None:
     clock = FixedClock()
-    check = check_with(memory, codeindex=Index, hasty=True, clock=clock)
+    check = check_with(memory, codeindex=Index, low_latency=True, clock=clock)
     lesson = lesson_of(memory, TIDES)
-    check.glance(lesson)
+    check.quick_check(lesson)
     clock.advance(0.13)
-    assert check.next_look([lesson]) is None
+    assert check.next_to_verify([lesson]) is None
 
 
 # What an anchor can be compared by
@@ -195,16 +195,16 @@ def test_the_index_is_asked_for_whatever_fingerprint_there_is(
     memory: Memory, fields: dict[str, str], freshness: str, reason: str
 ) -> None:
     check = check_with(memory, codeindex=Index)
-    [(_, verdict)] = check.looks(lesson_of(memory, Anchor(path="src/tides.py", **fields)))
+    [(_, verdict)] = check.anchor_verdicts(lesson_of(memory, Anchor(path="src/tides.py", **fields)))
     assert (verdict.freshness, verdict.reason) == (freshness, reason)
 
 
 def test_without_an_index_only_blobs_of_one_kind_are_compared(memory: Memory) -> None:
     check = check_with(memory, codeindex=lambda: None)
-    now = memory.parts.workspace.blob(memory.place, "src/tides.py")
+    now = memory.services.workspace.blob(memory.location, "src/tides.py")
 
     def verdict_of(**fields: str) -> Verdict:
-        [(_, verdict)] = check.looks(lesson_of(memory, Anchor(path="src/tides.py", **fields)))
+        [(_, verdict)] = check.anchor_verdicts(lesson_of(memory, Anchor(path="src/tides.py", **fields)))
         return verdict
 
     drifted = verdict_of(blob=ELSEWHERE)
@@ -216,14 +216,14 @@ def test_without_an_index_only_blobs_of_one_kind_are_compared(memory: Memory) ->
 def test_the_folder_is_located_once_however_many_files_have_vanished(memory: Memory) -> None:
     gone = lesson_of(memory, *(Anchor(path=f"src/gone{number}.py", blob=ELSEWHERE) for number in range(3)))
     for is_there, state, reason in ((True, "orphaned", "file_gone"), (False, "unverified", "no_folder")):
-        disk = Disk(memory.parts.workspace, is_there)
+        disk = Disk(memory.services.workspace, is_there)
         check = check_with(memory, workspace=disk, codeindex=lambda: None)
-        assert {(verdict.freshness, verdict.reason) for _, verdict in check.looks(gone)} == {(state, reason)}
+        assert {(verdict.freshness, verdict.reason) for _, verdict in check.anchor_verdicts(gone)} == {(state, reason)}
         assert disk.questions["locate"] == 1
 
 
 def test_a_folder_is_not_located_for_files_that_are_there(memory: Memory, project: Path) -> None:
-    disk = Disk(memory.parts.workspace)
+    disk = Disk(memory.services.workspace)
     check = check_with(memory, workspace=disk, codeindex=Index)
     assert check.judge(lesson_of(memory, TIDES))[0] == "changed"
     (project / "src" / "tides.py").unlink()

@@ -35,15 +35,15 @@ def compared(memory: Memory, lesson: Lesson) -> tuple[Comparison, ...]:
 
 
 def keep(memory: Memory, *anchors: Anchor, **fields: object) -> Lesson:
-    lesson = make_lesson(**{"project": memory.place.project.id, "anchors": anchors, **fields})
-    memory.parts.store.put([lesson], {})
+    lesson = make_lesson(**{"project": memory.location.project.id, "anchors": anchors, **fields})
+    memory.services.store.put([lesson], {})
     return lesson
 
 
 def anchor_of(memory: Memory, name: str, path: str = "src/store.py") -> Anchor:
-    index = memory.parts.codeindex()
+    index = memory.services.codeindex()
     assert index is not None
-    [anchor] = index.anchors(memory.place, path, [name], None)
+    [anchor] = index.anchors(memory.location, path, [name], None)
     return anchor
 
 
@@ -51,7 +51,7 @@ class OnAnotherBranch:
     """A code index that finds every anchor in another file, on another branch."""
 
     def __init__(self, memory: Memory) -> None:
-        self.index = memory.parts.codeindex()
+        self.index = memory.services.codeindex()
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.index, name)
@@ -95,8 +95,8 @@ def test_the_users_own_lesson_is_compared_and_another_projects_is_not(memory: Me
     anchor = anchor_of(memory, "doubled")
     own = keep(memory, anchor, project="", level="user")
     other = keep(memory, anchor, project="elsewhere")
-    assert [entry.now for entry in compare(memory.parts, memory.place, own.id)[1]] == [DOUBLED]
-    assert compare(memory.parts, memory.place, other.id) == (other, ())
+    assert [entry.now for entry in compare(memory.services, memory.location, own.id)[1]] == [DOUBLED]
+    assert compare(memory.services, memory.location, other.id) == (other, ())
 
 
 def test_each_anchor_is_compared_by_itself_in_the_order_of_the_lesson(memory: Memory, code: Codebase) -> None:
@@ -160,8 +160,8 @@ def test_the_whole_file_is_shown_for_an_anchor_without_a_definitions_fingerprint
     for whole in (replace(anchor, symbol=""), replace(anchor, body_hash="")):
         [entry] = compared(memory, keep(memory, whole))
         assert (entry.then, entry.now) == (text, text)
-    without = replace(memory.parts, codeindex=lambda: None)
-    _, [entry] = compare(without, memory.place, keep(memory, anchor).id)
+    without = replace(memory.services, codeindex=lambda: None)
+    _, [entry] = compare(without, memory.location, keep(memory, anchor).id)
     assert entry.now == text
 
 
@@ -184,14 +184,14 @@ def test_what_moved_is_shown_at_its_new_place_and_what_cannot_be_told_at_its_own
 ) -> None:
     lesson = memory.remember("Doubling is on purpose", files=["src/store.py::doubled"])
     code.move_definition("doubled", "src/store.py", "src/sums.py")
-    memory.parts.codeindex().refresh(memory.place)  # type: ignore[union-attr]
+    memory.services.codeindex().refresh(memory.location)  # type: ignore[union-attr]
     [entry] = compared(memory, lesson)
     assert (entry.verdict.anchor.path, entry.now) == ("src/sums.py", DOUBLED)
     code.edit("src/store.py", "self.rows[key] = value", "self.rows[key] = [value]")
     unverified = keep(memory, anchor_of(memory, "Store.put"))
     code.edit("src/store.py", "self.rows[key] = [value]", "self.rows[key] = value")
-    parts = replace(memory.parts, codeindex=lambda: OnAnotherBranch(memory))  # type: ignore[arg-type, return-value]
-    _, [entry] = compare(parts, memory.place, unverified.id)
+    services = replace(memory.services, codeindex=lambda: OnAnotherBranch(memory))  # type: ignore[arg-type, return-value]
+    _, [entry] = compare(services, memory.location, unverified.id)
     assert (entry.verdict.freshness, entry.verdict.anchor.path) == ("unverified", "README.md")
     assert entry.now == PUT
 
@@ -231,18 +231,18 @@ def test_a_definition_of_another_name_is_found_by_head_and_body_the_first_of_equ
     code.write("src/tides.py", TWINS)
     high = anchor_of(memory, "high", "src/tides.py")
     renamed = replace(high, symbol="tide")
-    assert spans_of(memory.parts, memory.place, replace(high, symbol="low")) == [(5, 6)]
-    assert spans_of(memory.parts, memory.place, renamed) == [(1, 2)]
-    assert spans_of(memory.parts, memory.place, replace(renamed, body_hash="b1:x")) == [(0, 0)]
-    assert spans_of(memory.parts, memory.place, replace(renamed, signature_hash="s1:x")) == [(0, 0)]
+    assert spans_of(memory.services, memory.location, replace(high, symbol="low")) == [(5, 6)]
+    assert spans_of(memory.services, memory.location, renamed) == [(1, 2)]
+    assert spans_of(memory.services, memory.location, replace(renamed, body_hash="b1:x")) == [(0, 0)]
+    assert spans_of(memory.services, memory.location, replace(renamed, signature_hash="s1:x")) == [(0, 0)]
 
 
 def test_a_group_has_the_lines_of_its_definitions_and_no_lines_of_its_own(memory: Memory, code: Codebase) -> None:
     code.write("src/tides.py", TWINS)
     group = anchor_of(memory, "level", "src/tides.py")
-    assert spans_of(memory.parts, memory.place, group) == [(9, 10), (11, 12)]
-    assert spans_of(memory.parts, memory.place, replace(group, symbol_kind="function")) == [(9, 10)]
-    assert spans_of(memory.parts, memory.place, replace(group, symbol="gone")) == [(0, 0)]
+    assert spans_of(memory.services, memory.location, group) == [(9, 10), (11, 12)]
+    assert spans_of(memory.services, memory.location, replace(group, symbol_kind="function")) == [(9, 10)]
+    assert spans_of(memory.services, memory.location, replace(group, symbol="gone")) == [(0, 0)]
 
 
 # The commit that changed it
@@ -255,7 +255,7 @@ def test_the_commit_is_unknown_without_a_recorded_one_and_the_newest_for_a_whole
     verdict = Verdict(freshness="drifted", reason="body", anchor=anchor)
 
     def commit_of(anchor: Anchor) -> str:
-        return changing_commit(memory.parts, memory.place, anchor, verdict)
+        return changing_commit(memory.services, memory.location, anchor, verdict)
 
     assert commit_of(anchor) == "", "no commit touched the file since"
     code.edit("src/store.py", "total * 2", "total * 3")
@@ -278,4 +278,4 @@ def test_the_commit_that_deleted_a_definition_is_the_oldest_without_it(memory: M
     code.edit("src/store.py", "LIMIT = 4", "LIMIT = 5")
     code.commit("limit again")
     verdict = Verdict(freshness="orphaned", reason="gone", anchor=anchor)
-    assert changing_commit(memory.parts, memory.place, anchor, verdict) == deleted
+    assert changing_commit(memory.services, memory.location, anchor, verdict) == deleted

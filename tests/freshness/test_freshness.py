@@ -9,12 +9,12 @@ from holdfast.testing.builders import make_lesson
 
 
 def judge(memory: Memory, *anchors: Anchor, **fields: object) -> tuple[str, str]:
-    lesson = make_lesson(project=memory.place.project.id, anchors=anchors, **fields)
-    return FreshnessCheck(memory.parts, memory.place).judge(lesson)
+    lesson = make_lesson(project=memory.location.project.id, anchors=anchors, **fields)
+    return FreshnessCheck(memory.services, memory.location).judge(lesson)
 
 
 def anchor(memory: Memory, path: str = "src/tides.py") -> Anchor:
-    return Anchor(path=path, blob=memory.parts.workspace.blob(memory.place, path))
+    return Anchor(path=path, blob=memory.services.workspace.blob(memory.location, path))
 
 
 def test_an_untouched_file_is_fresh(memory: Memory) -> None:
@@ -52,4 +52,4 @@ def test_a_lesson_about_no_file_is_unanchored(memory: Memory) -> None:
 
 def test_a_lesson_of_another_project_is_never_compared_with_this_one(memory: Memory) -> None:
     lesson = make_lesson(project="elsewhere", anchors=(anchor(memory),))
-    assert FreshnessCheck(memory.parts, memory.place).judge(lesson)[0] == "unverified"
+    assert FreshnessCheck(memory.services, memory.location).judge(lesson)[0] == "unverified"

@@ -12,7 +12,7 @@ import pytest
 from holdfast import Memory
 from holdfast.domain.lesson import Lesson
 from holdfast.freshness.check import FreshnessCheck
-from holdfast.freshness.tuning import HASTY_LOOKS
+from holdfast.freshness.tuning import LOW_LATENCY_COMPARISONS
 from holdfast.lean.records import replace
 from holdfast.ports.clock import Clock
 from holdfast.ports.codeindex import CodeIndex
@@ -67,7 +67,7 @@ def test_a_changed_body_and_a_changed_head_are_told_apart_in_words(
 def test_a_definition_in_another_file_is_followed(memory: Memory, code: Codebase) -> None:
     lesson = memory.remember("Doubling is on purpose", files=["src/store.py::doubled"])
     code.move_definition("doubled", "src/store.py", "src/sums.py")
-    memory.parts.codeindex().refresh(memory.place)  # type: ignore[union-attr]
+    memory.services.codeindex().refresh(memory.location)  # type: ignore[union-attr]
     assert judge(memory, lesson) == ("moved", "doubled moved to src/sums.py")
 
 
@@ -114,7 +114,7 @@ def test_a_clone_without_the_commit_cannot_tell_and_says_so(
     shallow = tmp_path / "shallow"
     code.git("clone", "-q", "--depth", "1", f"file://{code.folder}", str(shallow))
     with Memory(str(shallow)) as there:
-        lesson = replace(about_put, scope=replace(about_put.scope, project=there.place.project.id))
+        lesson = replace(about_put, scope=replace(about_put.scope, project=there.location.project.id))
         freshness, caveat = judge(there, lesson)
     assert freshness == "unverified"
     assert "git does not know commit" in caveat
@@ -140,7 +140,7 @@ def test_a_project_that_is_gone_says_nothing_about_its_lessons(
     memory: Memory, code: Codebase, about_put: Lesson
 ) -> None:
     here = memory.at(memory.folder)
-    assert here.place
+    assert here.location
     shutil.rmtree(code.folder)
     freshness, caveat = here.verdicts([about_put])[0]
     assert freshness == "unverified"
@@ -167,16 +167,16 @@ def test_a_broken_code_index_costs_the_verdict_and_not_the_lesson(
 ) -> None:
     code.edit("src/store.py", "self.rows[key] = value", "self.rows[key] = [value]")
     broken: CodeIndex = Broken()  # type: ignore[assignment]
-    parts = replace(memory.parts, codeindex=lambda: broken)
-    freshness, caveat = FreshnessCheck(parts, memory.place).judge(about_put)
+    services = replace(memory.services, codeindex=lambda: broken)
+    freshness, caveat = FreshnessCheck(services, memory.location).judge(about_put)
     assert freshness == "unverified"
     assert "could not be compared: the parser is broken" in caveat
 
 
 def test_an_untouched_file_never_asks_the_code_index(memory: Memory, about_put: Lesson) -> None:
     broken: CodeIndex = Broken()  # type: ignore[assignment]
-    parts = replace(memory.parts, codeindex=lambda: broken)
-    assert FreshnessCheck(parts, memory.place).judge(about_put) == ("fresh", "")
+    services = replace(memory.services, codeindex=lambda: broken)
+    assert FreshnessCheck(services, memory.location).judge(about_put) == ("fresh", "")
 
 
 def test_the_second_read_parses_nothing(
@@ -194,15 +194,17 @@ def test_the_second_read_parses_nothing(
 def test_a_hook_looks_closely_only_at_what_it_may_show(
     memory: Memory, code: Codebase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("holdfast.freshness.check.HASTY_S", 3600)  # the count is what is tested, not the machine
+    monkeypatch.setattr("holdfast.freshness.check.LOW_LATENCY_S", 3600)  # the count is what is tested, not the machine
     lessons = [memory.remember(f"Rule {number} of rows", files=["src/store.py::Store.put"]) for number in range(9)]
     code.edit("src/store.py", "self.rows[key] = value", "self.rows[key] = [value]")
-    check = FreshnessCheck(replace(memory.parts, hasty=True), memory.place)
-    assert {check.glance(lesson) for lesson in lessons} == {("unverified", "not verified: src/store.py changed since")}
+    check = FreshnessCheck(replace(memory.services, low_latency=True), memory.location)
+    assert {check.quick_check(lesson) for lesson in lessons} == {
+        ("unverified", "not verified: src/store.py changed since")
+    }
     looked = []
-    while lesson := check.next_look(lessons):
+    while lesson := check.next_to_verify(lessons):
         looked.append(check.judge(lesson)[0])
-    assert looked == ["drifted"] * HASTY_LOOKS
+    assert looked == ["drifted"] * LOW_LATENCY_COMPARISONS
 
 
 def test_what_is_recalled_says_what_changed_and_ranks_lower(memory: Memory, code: Codebase, about_put: Lesson) -> None:
@@ -218,7 +220,7 @@ class Slow:
     """A clock that a second passes on at every look."""
 
     def __init__(self, memory: Memory) -> None:
-        self._clock = memory.parts.clock
+        self._clock = memory.services.clock
         self._seconds = 0.0
 
     def __getattr__(self, name: str) -> object:
@@ -237,17 +239,17 @@ def test_who_waits_is_not_kept_waiting_for_many_close_looks(memory: Memory, code
     for file in files:
         code.edit(file, "return a", "return -a")
     slow: Clock = Slow(memory)  # type: ignore[assignment]
-    check = FreshnessCheck(replace(memory.parts, clock=slow), memory.place)
+    check = FreshnessCheck(replace(memory.services, clock=slow), memory.location)
     judged = [check.judge(lesson) for lesson in lessons]
     assert [freshness for freshness, _ in judged] == ["drifted"] * 5 + ["unverified"] * 3
     assert judged[-1][1] == "not verified: src/part7.py changed since; there was no time to look closer"
 
 
 def test_a_servers_hooks_wait_no_longer_than_a_cold_one(memory: Memory) -> None:
-    hasty = memory.for_hooks()
-    assert hasty.parts.hasty
-    assert hasty.parts.codeindex() is not memory.parts.codeindex()
-    assert hasty.parts.store is memory.parts.store
+    low_latency = memory.for_hooks()
+    assert low_latency.services.low_latency
+    assert low_latency.services.codeindex() is not memory.services.codeindex()
+    assert low_latency.services.store is memory.services.store
 
 
 def test_another_branchs_lesson_is_not_compared_at_every_read(
@@ -270,7 +272,7 @@ def test_another_branchs_lesson_is_not_compared_at_every_read(
 def test_an_anchor_without_any_fingerprint_never_asks_the_code_index(memory: Memory) -> None:
     lesson = memory.remember("Written before its file", files=["src/later.py"])
     broken: CodeIndex = Broken()  # type: ignore[assignment]
-    parts = replace(memory.parts, codeindex=lambda: broken)
-    assert FreshnessCheck(parts, memory.place).judge(lesson) == (
+    services = replace(memory.services, codeindex=lambda: broken)
+    assert FreshnessCheck(services, memory.location).judge(lesson) == (
         "unverified", "not verified: src/later.py could not be read when this was recorded"
     )  # fmt: skip

@@ -46,8 +46,8 @@ class Session:
         self.calls += 1
         key = f"{self.name}{self.agent}{self.calls}"
         event = Event(
-            id=EventId(self.memory.parts.clock.new_id()), session=SessionId(self.name), host="claude-code",
-            kind="file_edit", at=self.memory.parts.clock.now(), key=key, files=(name,), new=text, agent=self.agent,
+            id=EventId(self.memory.services.clock.new_id()), session=SessionId(self.name), host="claude-code",
+            kind="file_edit", at=self.memory.services.clock.now(), key=key, files=(name,), new=text, agent=self.agent,
         )  # fmt: skip
         hook.respond(self.memory, self.call(events=(event,)), _raise)
         return before
@@ -132,7 +132,7 @@ def test_an_edit_elsewhere_in_the_file_and_a_comment_are_no_news(memory: Memory,
     session = Session(memory)
     session.edit("# levels\n" + CODE + "\n\ndef low_water():\n    return 0\n")
     assert news(session.run()) == ""
-    assert load_states(memory.parts, memory.place) == {}
+    assert load_states(memory.services, memory.location) == {}
 
 
 def test_what_was_stale_before_the_session_is_no_news_of_its_edit(memory: Memory, lesson: LessonId) -> None:
@@ -147,7 +147,7 @@ def test_an_edit_taken_back_before_the_next_call_is_no_news(memory: Memory, less
     session.edit(SIGNATURE)
     Path(memory.folder, "src/tides.py").write_text(CODE)
     assert news(session.run()) == ""
-    assert load_states(memory.parts, memory.place) == {}
+    assert load_states(memory.services, memory.location) == {}
 
 
 def test_a_lesson_that_was_forgotten_meanwhile_is_not_told_of(memory: Memory, lesson: LessonId) -> None:
@@ -198,7 +198,7 @@ def test_with_a_watch_a_change_by_a_command_is_told_at_the_next_call(memory: Mem
 def test_what_a_watch_saw_is_news_only_to_who_was_shown_the_lesson(memory: Memory, lesson: LessonId) -> None:
     shown = Session(memory, "s2")
     shown.open()
-    keep_states(memory.parts, memory.place, {lesson: "changed"}, by="watch")
+    keep_states(memory.services, memory.location, {lesson: "changed"}, by="watch")
     Path(memory.folder, "src/tides.py").write_text(SIGNATURE)
     assert news(Session(memory).run()) == ""
     assert news(shown.run()) != ""
@@ -208,7 +208,7 @@ def test_a_branch_switch_is_news_only_to_who_was_shown_the_lesson(memory: Memory
     shown = Session(memory, "s2")
     shown.open()
     Path(memory.folder, "src/tides.py").write_text(SIGNATURE)
-    keep_states(memory.parts, memory.place, {lesson: "changed"}, by="checkout")
+    keep_states(memory.services, memory.location, {lesson: "changed"}, by="checkout")
     assert news(Session(memory).run()) == ""
     assert news(shown.run()) != ""
 
@@ -220,7 +220,7 @@ def test_a_watch_that_is_quicker_than_the_hook_leaves_the_edit_to_its_session(me
     Path(memory.folder, "src/tides.py").write_text(SIGNATURE)
     assert len(watch.look() + watch.look()) == 1
     session.edit(SIGNATURE)
-    (known,) = load_states(memory.parts, memory.place).values()
+    (known,) = load_states(memory.services, memory.location).values()
     assert (known.by, known.agent) == ("s1", "sub-1")
 
 
@@ -232,7 +232,7 @@ def test_an_edit_that_there_was_no_time_to_judge_is_judged_at_the_next_call(
     with monkeypatch.context() as hurry:
         hurry.setattr(notice, "JUDGED_S", -1.0)
         session.edit(SIGNATURE)
-        assert [known.freshness for known in load_states(memory.parts, memory.place).values()] == ["unverified"]
+        assert [known.freshness for known in load_states(memory.services, memory.location).values()] == ["unverified"]
         assert news(session.run()) == ""
     if watched:
         memory.watch()
@@ -242,27 +242,27 @@ def test_an_edit_that_there_was_no_time_to_judge_is_judged_at_the_next_call(
 
 
 def test_what_was_not_known_before_an_edit_is_no_news_after_it(memory: Memory, lesson: LessonId) -> None:
-    keep_states(memory.parts, memory.place, {lesson: "unverified"})
+    keep_states(memory.services, memory.location, {lesson: "unverified"})
     session = Session(memory)
     Path(memory.folder, "src/tides.py").write_text(BODY)
-    keep_states(memory.parts, memory.place, {lesson: "drifted"}, by="s1")
+    keep_states(memory.services, memory.location, {lesson: "drifted"}, by="s1")
     assert news(session.run()) == ""
 
 
 def test_one_state_that_cannot_be_read_does_not_hide_the_others(memory: Memory, lesson: LessonId) -> None:
-    keep_states(memory.parts, memory.place, {lesson: "changed"}, by="watch")
-    owner, damaged = f"{memory.place.project.id}:{memory.place.root}", ',{"lesson":"x","at":"soon"}]'
-    memory.parts.store.edit_state(LESSON_STATES, owner, lambda text: text[:-1] + damaged)
-    assert set(load_states(memory.parts, memory.place)) == {lesson}
-    keep_states(memory.parts, memory.place, {lesson: "fresh", LessonId("x"): "drifted"})
-    assert {known.lesson for known in load_states(memory.parts, memory.place).values()} == {"x"}
+    keep_states(memory.services, memory.location, {lesson: "changed"}, by="watch")
+    owner, damaged = f"{memory.location.project.id}:{memory.location.root}", ',{"lesson":"x","at":"soon"}]'
+    memory.services.store.edit_state(LESSON_STATES, owner, lambda text: text[:-1] + damaged)
+    assert set(load_states(memory.services, memory.location)) == {lesson}
+    keep_states(memory.services, memory.location, {lesson: "fresh", LessonId("x"): "drifted"})
+    assert {known.lesson for known in load_states(memory.services, memory.location).values()} == {"x"}
 
 
 def test_states_that_cannot_be_read_are_as_none(memory: Memory, lesson: LessonId) -> None:
-    owner = f"{memory.place.project.id}:{memory.place.root}"
+    owner = f"{memory.location.project.id}:{memory.location.root}"
     for broken in ("{", "[1]", '{"a":1}', '[{"lesson":"x"}]'):
-        memory.parts.store.set_state(LESSON_STATES, owner, broken)
-        assert load_states(memory.parts, memory.place) == {}
+        memory.services.store.set_state(LESSON_STATES, owner, broken)
+        assert load_states(memory.services, memory.location) == {}
     session = Session(memory)
     session.edit(SIGNATURE)
     assert news(session.run()) != ""
@@ -273,8 +273,8 @@ def test_a_session_is_told_of_changed_code_twice_at_most(memory: Memory, lesson:
     session.open()
     deliveries = 0
     for state in ("drifted", "changed", "orphaned", "changed", "orphaned"):
-        keep_states(memory.parts, memory.place, {lesson: "fresh"})
+        keep_states(memory.services, memory.location, {lesson: "fresh"})
         Path(memory.folder, "src/tides.py").write_text(SIGNATURE)
-        keep_states(memory.parts, memory.place, {lesson: state}, by="checkout")  # type: ignore[dict-item]
+        keep_states(memory.services, memory.location, {lesson: state}, by="checkout")  # type: ignore[dict-item]
         deliveries += news(session.run()) != ""
     assert deliveries <= 2

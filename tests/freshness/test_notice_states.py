@@ -63,36 +63,36 @@ class Desk:
     """A memory on a clock that stands, a code index that is told what to say, and calls of session `s1`."""
 
     def __init__(self, memory: Memory) -> None:
-        self.place = memory.place
-        self.clock = FixedClock(memory.parts.clock.now())
-        self.store = Counting(memory.parts.store)
-        self.parts = replace(memory.parts, clock=self.clock, store=self.store)
+        self.location = memory.location
+        self.clock = FixedClock(memory.services.clock.now())
+        self.store = Counting(memory.services.store)
+        self.services = replace(memory.services, clock=self.clock, store=self.store)
         self.index()
 
     def index(self, freshness: Freshness = "changed", takes_s: float = 0.0) -> None:
-        self.parts = replace(self.parts, codeindex=lambda: Index(self.clock, freshness, takes_s))
+        self.services = replace(self.services, codeindex=lambda: Index(self.clock, freshness, takes_s))
 
     def lesson(self, path: str = "src/tides.py", symbol: str = "high", **fields: Any) -> Lesson:
         """A stored lesson whose file is not as it was."""
         anchor = Anchor(path=path, symbol=symbol, blob=ELSEWHERE)
-        lesson = make_lesson(**{"project": self.place.project.id, "anchors": (anchor,), **fields})
-        self.parts.store.put([lesson], {})
+        lesson = make_lesson(**{"project": self.location.project.id, "anchors": (anchor,), **fields})
+        self.services.store.put([lesson], {})
         return lesson
 
     def keep(self, *, by: str = FOUND, agent: str = "", **states: Freshness) -> None:
-        keep_states(self.parts, self.place, {LessonId(name): state for name, state in states.items()}, by, agent)
+        keep_states(self.services, self.location, {LessonId(name): state for name, state in states.items()}, by, agent)
 
     def know(self, lesson: Lesson, state: Freshness, by: str, agent: str = "") -> None:
-        keep_states(self.parts, self.place, {lesson.id: state}, by, agent)
+        keep_states(self.services, self.location, {lesson.id: state}, by, agent)
 
     def states(self) -> dict[LessonId, tuple[Freshness, str, str]]:
         return {
             lesson: (known.freshness, known.by, known.agent)
-            for lesson, known in load_states(self.parts, self.place).items()
+            for lesson, known in load_states(self.services, self.location).items()
         }
 
     def call(self, **fields: Any) -> HookCall:
-        plain = {"host": "claude-code", "name": "Hook", "session": SessionId("s1"), "cwd": self.place.root}
+        plain = {"host": "claude-code", "name": "Hook", "session": SessionId("s1"), "cwd": self.location.root}
         return HookCall(**{**plain, "moment": "prompt", **fields})
 
     def edit(self, *files: str, kind: Any = "file_edit", agent: str = "") -> None:
@@ -100,14 +100,14 @@ class Desk:
             id=EventId("e1"), session=SessionId("s1"), host="claude-code", kind=kind, key="e1",
             at=self.clock.now(), files=files,
         )  # fmt: skip
-        note_edits(self.parts, self.place, self.call(events=(event,), agent=agent))
+        note_edits(self.services, self.location, self.call(events=(event,), agent=agent))
 
     def shown(self, lesson: Lesson, after_s: float = -60, **fields: Any) -> Delivery:
         at = self.clock.at + timedelta(seconds=after_s)
-        return make_delivery(**{"lesson": lesson.id, "at": at, "project": self.place.project.id, **fields})
+        return make_delivery(**{"lesson": lesson.id, "at": at, "project": self.location.project.id, **fields})
 
     def news(self, *deliveries: Delivery, **call: Any) -> Ranked | None:
-        return find_news(self.parts, self.place, self.call(**call), deliveries)
+        return find_news(self.services, self.location, self.call(**call), deliveries)
 
 
 @pytest.fixture
@@ -126,7 +126,7 @@ def test_a_sound_lesson_is_taken_out_whatever_else_was_judged_with_it(desk: Desk
     desk.keep(x="unanchored", b="orphaned", c="fresh")
     assert desk.states() == {"b": ("orphaned", "", "")}
     desk.keep(b="moved")
-    assert desk.parts.store.get_state(LESSON_STATES, owner_of(desk.place)) == ""
+    assert desk.services.store.get_state(LESSON_STATES, owner_of(desk.location)) == ""
 
 
 def test_nothing_is_written_where_nothing_differs(desk: Desk) -> None:
@@ -209,7 +209,7 @@ def test_a_hooks_edit_is_judged_for_a_quarter_of_a_second_also_where_its_host_wa
     desk.index(takes_s=0.125)
     for symbol in "abcd":
         desk.lesson(symbol=symbol)
-    desk.parts = replace(desk.parts, hasty=True)
+    desk.services = replace(desk.services, low_latency=True)
     desk.edit("src/tides.py")
     assert Counter(state for state, _, _ in desk.states().values()) == {"changed": 3, "unverified": 1}
 
@@ -242,7 +242,7 @@ def test_each_state_has_a_reason_of_its_own(desk: Desk, state: Freshness, reason
 def test_a_state_is_told_once_under_its_reason_and_not_what_was_shown_since(desk: Desk) -> None:
     lesson = desk.lesson()
     desk.know(lesson, "changed", WATCHED)
-    [known] = load_states(desk.parts, desk.place).values()
+    [known] = load_states(desk.services, desk.location).values()
     shown = desk.shown(lesson)
     assert desk.news(replace(shown, at=known.at)) is not None
     assert desk.news(replace(shown, at=known.at + timedelta(microseconds=1))) is None
@@ -299,14 +299,14 @@ def test_three_lessons_are_tried_for_one_that_still_is_so(desk: Desk, project: P
     shown = [desk.shown(lesson) for lesson in lessons]
     for lesson in lessons[2:]:
         after = in_state(lesson, "retired", at=desk.clock.now())
-        desk.parts.store.put([after], {lesson.id: lesson.recorded_at})
+        desk.services.store.put([after], {lesson.id: lesson.recorded_at})
     news = desk.news(*shown)
     assert news is not None
     assert news.lesson == lessons[1]
     for lesson in lessons[1:]:
         desk.know(lesson, "changed", WATCHED)
     after = in_state(lessons[1], "retired", at=desk.clock.now())
-    desk.parts.store.put([after], {lessons[1].id: lessons[1].recorded_at})
+    desk.services.store.put([after], {lessons[1].id: lessons[1].recorded_at})
     assert desk.news(*shown) is None, "the fourth is not tried"
     assert set(desk.states()) == {lessons[0].id}
     assert desk.news(*shown) is not None
@@ -355,7 +355,7 @@ def test_before_a_file_only_shown_lessons_about_it_are_judged_again(desk: Desk) 
 
 
 def test_before_a_file_a_state_that_is_over_is_forgotten(desk: Desk, memory: Memory) -> None:
-    blob = memory.parts.workspace.blob(memory.place, "src/tides.py")
+    blob = memory.services.workspace.blob(memory.location, "src/tides.py")
     lesson = desk.lesson(anchors=(Anchor(path="src/tides.py", blob=blob),))
     desk.know(lesson, "changed", WATCHED)
     assert desk.news(desk.shown(lesson), moment="before_file", paths=("src/tides.py",)) is None
@@ -365,7 +365,7 @@ def test_before_a_file_a_state_that_is_over_is_forgotten(desk: Desk, memory: Mem
 def test_before_a_file_that_is_as_it_was_or_that_cannot_be_judged_nothing_is_kept(
     desk: Desk, memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    blob = memory.parts.workspace.blob(memory.place, "README.md")
+    blob = memory.services.workspace.blob(memory.location, "README.md")
     same, touched = desk.lesson(anchors=(Anchor(path="README.md", blob=blob),)), desk.lesson()
     desk.store.calls.clear()
     assert desk.news(desk.shown(same), moment="before_file", paths=("README.md",)) is None
@@ -392,7 +392,7 @@ def read(lesson: LessonId, freshness: Freshness) -> Ranked:
 def test_what_a_delivery_read_is_kept_where_it_differs_and_nothing_is_asked_without_one(desk: Desk) -> None:
     def calls_of(*ranked: Ranked) -> dict[str, int]:
         desk.store.calls.clear()
-        keep_found(desk.parts, desk.place, ranked)
+        keep_found(desk.services, desk.location, ranked)
         return desk.store.calls
 
     assert calls_of() == {}
@@ -400,7 +400,7 @@ def test_what_a_delivery_read_is_kept_where_it_differs_and_nothing_is_asked_with
     assert calls_of(read(ONE, "unverified"), read(TWO, "fresh"))["edit_state"] == 1
     assert calls_of(read(ONE, "unverified")) == {"get_state": 1}
     assert set(desk.states()) == {ONE}
-    keep_found(desk.parts, desk.place, [read(ONE, "fresh"), read(TWO, "drifted")])
+    keep_found(desk.services, desk.location, [read(ONE, "fresh"), read(TWO, "drifted")])
     assert set(desk.states()) == {TWO}
 
 
@@ -418,4 +418,4 @@ def test_there_may_be_news_where_lessons_were_shown_and_somebody_saw_a_state_com
     lesson = desk.lesson()
     desk.know(lesson, "changed", by)
     deliveries = [desk.shown(lesson)] if is_shown else []
-    assert may_have_news(desk.parts, desk.place, desk.call(moment=moment), deliveries) is may_be
+    assert may_have_news(desk.services, desk.location, desk.call(moment=moment), deliveries) is may_be

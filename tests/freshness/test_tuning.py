@@ -30,8 +30,8 @@ ID = LessonId("lesson-1")
 
 
 def keep(memory: Memory, **fields: Any) -> Lesson:
-    lesson = make_lesson(project=memory.place.project.id, **fields)
-    memory.parts.store.put([lesson], {lesson.id: None})
+    lesson = make_lesson(project=memory.location.project.id, **fields)
+    memory.services.store.put([lesson], {lesson.id: None})
     return lesson
 
 
@@ -39,7 +39,7 @@ def test_no_number_moves_unnoticed() -> None:
     """Most of them decide in a test below; how much is read or kept at once shows in no answer."""
     numbers = {name: value for name, value in vars(tuning).items() if name.isupper() and name != "TYPE_CHECKING"}
     assert numbers == {
-        "HASTY_LOOKS": 4, "HASTY_S": 0.12, "WAIT_S": 5.0, "CAVEAT_LIMIT": 160, "COMPARED_COMMITS": 40,
+        "LOW_LATENCY_COMPARISONS": 4, "LOW_LATENCY_S": 0.12, "WAIT_S": 5.0, "CAVEAT_LIMIT": 160, "COMPARED_COMMITS": 40,
         "SAME_EDIT": timedelta(seconds=30), "STATES_KEPT": 500, "LESSONS_A_FILE": 20, "JUDGED_S": 0.25,
         "SESSION_NOTICES": 2, "NOTICES_TRIED": 3, "EVERY_LESSON": 1_000_000, "PLACES_KEPT": 4, "SUMMARY_LIMIT": 300,
         "LOOK_S": 0.4, "SETTLE_S": 0.15, "WAITS": 20, "LOOKS_SHARE": 25, "LESSONS_A_PAGE": 500,
@@ -91,43 +91,43 @@ class Index:
 
 
 @pytest.mark.parametrize(
-    ("hasty", "takes_s", "looks"),
+    ("low_latency", "takes_s", "anchor_verdicts"),
     [(True, 0.06, 3), (True, 0.05, 3), (True, 0.04, 4), (False, 2.5, 3), (False, 1.26, 4), (False, 1.24, 5)],
 )
 def test_a_hook_looks_closely_for_an_eighth_of_a_second_and_who_asks_for_five(
-    memory: Memory, project: Path, hasty: bool, takes_s: float, looks: int
+    memory: Memory, project: Path, low_latency: bool, takes_s: float, anchor_verdicts: int
 ) -> None:
     clock = FixedClock()
-    parts = replace(memory.parts, clock=clock, hasty=hasty, codeindex=lambda: Index(clock, takes_s))
+    services = replace(memory.services, clock=clock, low_latency=low_latency, codeindex=lambda: Index(clock, takes_s))
     anchors = []
     for number in range(8):
         (project / f"f{number}.py").write_text(f"HIGH = {number}\n")
         anchors.append(Anchor(path=f"f{number}.py", blob="git1:" + "0" * 40))
-    check = FreshnessCheck(parts, memory.place)
-    lesson = make_lesson(project=memory.place.project.id, anchors=tuple(anchors))
-    states = [verdict.freshness for _, verdict in check.looks(lesson)]
-    assert states == ["changed"] * looks + ["unverified"] * (8 - looks)
+    check = FreshnessCheck(services, memory.location)
+    lesson = make_lesson(project=memory.location.project.id, anchors=tuple(anchors))
+    states = [verdict.freshness for _, verdict in check.anchor_verdicts(lesson)]
+    assert states == ["changed"] * anchor_verdicts + ["unverified"] * (8 - anchor_verdicts)
 
 
 def test_a_hook_looks_closely_at_four_lessons(memory: Memory, project: Path) -> None:
     clock = FixedClock()
-    parts = replace(memory.parts, clock=clock, hasty=True, codeindex=lambda: Index(clock, 0.0))
+    services = replace(memory.services, clock=clock, low_latency=True, codeindex=lambda: Index(clock, 0.0))
     anchor = Anchor(path="src/tides.py", blob="git1:" + "0" * 40)
-    lessons = [make_lesson(project=memory.place.project.id, anchors=(anchor,)) for _ in range(6)]
-    check = FreshnessCheck(parts, memory.place)
-    assert {check.glance(lesson)[0] for lesson in lessons} == {"unverified"}
-    assert sum(check.next_look(lessons) is not None for _ in range(6)) == 4
+    lessons = [make_lesson(project=memory.location.project.id, anchors=(anchor,)) for _ in range(6)]
+    check = FreshnessCheck(services, memory.location)
+    assert {check.quick_check(lesson)[0] for lesson in lessons} == {"unverified"}
+    assert sum(check.next_to_verify(lessons) is not None for _ in range(6)) == 4
 
 
 def test_without_a_code_index_the_file_tells(memory: Memory, project: Path) -> None:
-    parts = replace(memory.parts, codeindex=lambda: None)
+    services = replace(memory.services, codeindex=lambda: None)
     file = project / "src" / "tides.py"
-    recorded = Anchor(path="src/tides.py", blob=memory.parts.workspace.blob(memory.place, "src/tides.py"))
+    recorded = Anchor(path="src/tides.py", blob=memory.services.workspace.blob(memory.location, "src/tides.py"))
     other = replace(recorded, blob="sha512:" + "0" * 40)
 
     def judged(anchor: Anchor) -> tuple[str, str]:
-        lesson = make_lesson(project=memory.place.project.id, anchors=(anchor,))
-        [(_, verdict)] = FreshnessCheck(parts, memory.place).looks(lesson)
+        lesson = make_lesson(project=memory.location.project.id, anchors=(anchor,))
+        [(_, verdict)] = FreshnessCheck(services, memory.location).anchor_verdicts(lesson)
         return verdict.freshness, verdict.reason
 
     assert judged(recorded) == ("fresh", "same")
@@ -165,23 +165,23 @@ def test_forty_commits_are_looked_through_for_the_one_that_changed_a_definition(
     memory: Memory, project: Path, missing: str, expected_commit: str
 ) -> None:
     (project / "src" / "tides.py").write_text("def high():\n    return 4\n")
-    parts = replace(memory.parts, workspace=Commits(memory.parts.workspace, missing))
+    services = replace(memory.services, workspace=Commits(memory.services.workspace, missing))
     anchor = Anchor(path="src/tides.py", symbol="high", commit="c")
     verdict = Verdict(freshness="changed", reason="body", anchor=anchor)
-    assert changing_commit(parts, memory.place, anchor, verdict) == expected_commit
+    assert changing_commit(services, memory.location, anchor, verdict) == expected_commit
     whole = replace(anchor, symbol="")
-    assert changing_commit(parts, memory.place, whole, verdict) == "c49"
-    assert changing_commit(parts, memory.place, replace(anchor, commit=""), verdict) == ""
+    assert changing_commit(services, memory.location, whole, verdict) == "c49"
+    assert changing_commit(services, memory.location, replace(anchor, commit=""), verdict) == ""
 
 
 def test_a_glance_names_the_anchor_whose_file_differs(memory: Memory, project: Path) -> None:
-    workspace = memory.parts.workspace
+    workspace = memory.services.workspace
     anchors = tuple(
-        Anchor(path=name, blob=workspace.blob(memory.place, name)) for name in ("README.md", "src/tides.py")
+        Anchor(path=name, blob=workspace.blob(memory.location, name)) for name in ("README.md", "src/tides.py")
     )
     (project / "src" / "tides.py").write_text("HIGH = 5\n")
-    check = FreshnessCheck(replace(memory.parts, hasty=True), memory.place)
-    freshness, words = check.glance(make_lesson(project=memory.place.project.id, anchors=anchors))
+    check = FreshnessCheck(replace(memory.services, low_latency=True), memory.location)
+    freshness, words = check.quick_check(make_lesson(project=memory.location.project.id, anchors=anchors))
     assert freshness == "unverified"
     assert "src/tides.py" in words
 
@@ -202,9 +202,9 @@ def test_the_lines_of_an_anchor_are_those_of_its_definitions(
     source = "def high():\n    return 4\n\ndef level(a):\n    return a\ndef level(a, b):\n    return b\n"
     (project / "src" / "tides.py").write_text(source)
     anchor = Anchor(path="src/tides.py", symbol=symbol, symbol_kind=kind)
-    assert spans_of(memory.parts, memory.place, anchor) == spans
-    assert spans_of(memory.parts, memory.place, replace(anchor, path="src/none.py")) == [(0, 0)]
-    assert spans_of(replace(memory.parts, codeindex=lambda: None), memory.place, anchor) == [(0, 0)]
+    assert spans_of(memory.services, memory.location, anchor) == spans
+    assert spans_of(memory.services, memory.location, replace(anchor, path="src/none.py")) == [(0, 0)]
+    assert spans_of(replace(memory.services, codeindex=lambda: None), memory.location, anchor) == [(0, 0)]
 
 
 # What is kept of states
@@ -232,23 +232,23 @@ def test_a_state_is_news_of_who_saw_it_get_worse(
     memory: Memory, before: tuple[Any, ...], after: tuple[Any, ...], expected_state: tuple[str, str] | None
 ) -> None:
     clock = FixedClock()
-    parts = replace(memory.parts, clock=clock)
+    services = replace(memory.services, clock=clock)
     if before:
-        keep_states(parts, memory.place, {ID: before[0]}, by=before[1])
+        keep_states(services, memory.location, {ID: before[0]}, by=before[1])
         clock.advance(before[2])
-    keep_states(parts, memory.place, {ID: after[0]}, by=after[1])
-    states = load_states(parts, memory.place)
+    keep_states(services, memory.location, {ID: after[0]}, by=after[1])
+    states = load_states(services, memory.location)
     assert (states and (states[ID].freshness, states[ID].by)) == (expected_state or {})
 
 
 def test_the_five_hundred_newest_states_are_kept(memory: Memory) -> None:
-    parts = replace(memory.parts, clock=FixedClock())
-    keep_states(parts, memory.place, {ID: "drifted"})
-    keep_states(parts, memory.place, {LessonId(f"n{number}"): "drifted" for number in range(499)})
-    assert len(load_states(parts, memory.place)) == 500
-    keep_states(parts, memory.place, {LessonId("last"): "changed"})
-    assert len(load_states(parts, memory.place)) == 500
-    assert ID not in load_states(parts, memory.place)
+    services = replace(memory.services, clock=FixedClock())
+    keep_states(services, memory.location, {ID: "drifted"})
+    keep_states(services, memory.location, {LessonId(f"n{number}"): "drifted" for number in range(499)})
+    assert len(load_states(services, memory.location)) == 500
+    keep_states(services, memory.location, {LessonId("last"): "changed"})
+    assert len(load_states(services, memory.location)) == 500
+    assert ID not in load_states(services, memory.location)
 
 
 @pytest.mark.parametrize(
@@ -261,26 +261,26 @@ def test_what_a_delivery_read_is_kept_unless_it_says_less_than_is_known(
 ) -> None:
     lesson = make_lesson(id=ID)
     if known:
-        keep_states(memory.parts, memory.place, {lesson.id: known})
+        keep_states(memory.services, memory.location, {lesson.id: known})
     ranked = Ranked(lesson=lesson, rank=1, score=0.0, why=Why(words=""), freshness=read, caveat="")
-    keep_found(memory.parts, memory.place, [ranked])
-    keep_found(memory.parts, memory.place, [])
-    states = load_states(memory.parts, memory.place)
+    keep_found(memory.services, memory.location, [ranked])
+    keep_found(memory.services, memory.location, [])
+    states = load_states(memory.services, memory.location)
     assert (states[ID].freshness if states else "") == expected
 
 
 def test_twenty_lessons_of_an_edited_file_are_judged(memory: Memory, project: Path) -> None:
-    blob = memory.parts.workspace.blob(memory.place, "src/tides.py")
+    blob = memory.services.workspace.blob(memory.location, "src/tides.py")
     for _ in range(21):
         keep(memory, anchors=(Anchor(path="src/tides.py", blob=blob),))
     (project / "src" / "tides.py").write_text("HIGH = 5\n")
     event = Event(
         id=EventId("e1"), session=SessionId("s1"), host="claude-code", kind="file_edit", key="e1",
-        at=memory.parts.clock.now(), files=("src/tides.py", "src/tides.py"),
+        at=memory.services.clock.now(), files=("src/tides.py", "src/tides.py"),
     )  # fmt: skip
     call = HookCall(host="claude-code", name="Hook", session=SessionId("s1"), cwd=str(project), events=(event,))
-    note_edits(memory.parts, memory.place, call)
-    states = load_states(memory.parts, memory.place)
+    note_edits(memory.services, memory.location, call)
+    states = load_states(memory.services, memory.location)
     assert [known.freshness for known in states.values()] == ["drifted"] * 20
     assert {known.by for known in states.values()} == {"s1"}
 
@@ -301,20 +301,22 @@ def test_twenty_lessons_of_an_edited_file_are_judged(memory: Memory, project: Pa
 def test_a_worse_state_is_news_to_who_was_told_the_lesson_before(
     memory: Memory, project: Path, state: Freshness, by: str, agent: str, told_s: int, is_news: bool
 ) -> None:
-    clock = FixedClock(memory.parts.clock.now())
-    parts = replace(memory.parts, clock=clock, codeindex=lambda: Index(clock, 0.0))
+    clock = FixedClock(memory.services.clock.now())
+    services = replace(memory.services, clock=clock, codeindex=lambda: Index(clock, 0.0))
     anchor = Anchor(path="src/tides.py", symbol="high", blob="git1:" + "0" * 40)
     lesson = keep(memory, anchors=(anchor,))
-    keep_states(parts, memory.place, {ID: "drifted"}, by="elsewhere")
-    keep_states(parts, memory.place, {lesson.id: state}, by=by, agent=agent)
-    delivery = make_delivery(lesson=lesson.id, at=clock.at + timedelta(seconds=told_s), project=memory.place.project.id)
+    keep_states(services, memory.location, {ID: "drifted"}, by="elsewhere")
+    keep_states(services, memory.location, {lesson.id: state}, by=by, agent=agent)
+    delivery = make_delivery(
+        lesson=lesson.id, at=clock.at + timedelta(seconds=told_s), project=memory.location.project.id
+    )
     call = HookCall(host="claude-code", name="Hook", session=SessionId("s1"), cwd=str(project), moment="prompt")
-    news = find_news(parts, memory.place, call, [delivery])
+    news = find_news(services, memory.location, call, [delivery])
     assert (news is not None) is is_news
-    assert find_news(parts, memory.place, call, []) is None
+    assert find_news(services, memory.location, call, []) is None
     calls = replace(call, moment="session_start"), call, call
     told_before = [delivery], [], [delivery]
-    may_be = [may_have_news(parts, memory.place, *case) for case in zip(calls, told_before, strict=True)]
+    may_be = [may_have_news(services, memory.location, *case) for case in zip(calls, told_before, strict=True)]
     assert may_be == [False, False, True]
 
 
@@ -322,33 +324,33 @@ def test_a_worse_state_is_news_to_who_was_told_the_lesson_before(
 
 
 def test_a_watch_looks_every_four_tenths_of_a_second_and_settles_for_less(memory: Memory, project: Path) -> None:
-    blob = memory.parts.workspace.blob(memory.place, "src/tides.py")
+    blob = memory.services.workspace.blob(memory.location, "src/tides.py")
     keep(memory, anchors=(Anchor(path="src/tides.py", blob=blob),))
-    memory.parts = replace(memory.parts, clock=FixedClock())
+    memory.services = replace(memory.services, clock=FixedClock())
     watch = memory.watch()
     assert watch.look() == []
     assert watch.pause_s == 0.4
-    looks = 0
-    while not watch.look() if looks else True:
-        looks += 1
-        (project / "src" / "tides.py").write_text(f"HIGH = {looks}{looks}\n")
-        assert looks < 50
-        assert watch.pause_s == (0.15 if looks > 1 else 0.4)
-    assert looks == 21
+    anchor_verdicts = 0
+    while not watch.look() if anchor_verdicts else True:
+        anchor_verdicts += 1
+        (project / "src" / "tides.py").write_text(f"HIGH = {anchor_verdicts}{anchor_verdicts}\n")
+        assert anchor_verdicts < 50
+        assert watch.pause_s == (0.15 if anchor_verdicts > 1 else 0.4)
+    assert anchor_verdicts == 21
 
 
 # The code graph
 
 
 def test_what_is_linked_to_a_file_is_asked_of_a_file_of_the_project_only(memory: Memory) -> None:
-    assert linked(memory.parts, memory.place, "src/tides.py", memory.folder)[0] == "src/tides.py"
+    assert linked(memory.services, memory.location, "src/tides.py", memory.folder)[0] == "src/tides.py"
     for name in ("src/none.py", "/etc/passwd"):
         with pytest.raises(InvalidValueError, match="no file"):
-            linked(memory.parts, memory.place, name, memory.folder)
+            linked(memory.services, memory.location, name, memory.folder)
 
 
 def test_without_a_code_index_nothing_is_complete_and_nothing_linked(memory: Memory) -> None:
-    parts = replace(memory.parts, codeindex=lambda: None)
-    assert reindex(memory.parts, memory.place).complete
-    assert not reindex(parts, memory.place).complete
-    assert linked(parts, memory.place, "src/tides.py", memory.folder) == ("src/tides.py", [])
+    services = replace(memory.services, codeindex=lambda: None)
+    assert reindex(memory.services, memory.location).complete
+    assert not reindex(services, memory.location).complete
+    assert linked(services, memory.location, "src/tides.py", memory.folder) == ("src/tides.py", [])

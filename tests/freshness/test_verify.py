@@ -18,7 +18,7 @@ from holdfast.errors import StoreFullError
 from holdfast.freshness.tuning import SUMMARY_LIMIT
 from holdfast.freshness.verify import Checked, VerifyReport, follow_moves, verify
 from holdfast.lean.records import replace
-from holdfast.ports.parts import Parts
+from holdfast.ports.services import Services
 from holdfast.ports.store import Store
 from holdfast.testing.builders import make_lesson
 from tests.codebase import Codebase
@@ -130,21 +130,21 @@ def test_waiting_lessons_are_verified_when_asked(memory: Memory, code: Codebase)
     ],
 )  # fmt: skip
 def test_lessons_out_of_use_are_never_verified(memory: Memory, state: Any, waits: bool) -> None:
-    lesson = make_lesson(project=memory.place.project.id, path="src/store.py", state=state)
-    memory.parts.store.put([lesson], {})
+    lesson = make_lesson(project=memory.location.project.id, path="src/store.py", state=state)
+    memory.services.store.put([lesson], {})
     assert [entry.lesson for entry in memory.verify(waiting=True).checked] == ([lesson] if waits else [])
-    report = verify(memory.parts, memory.place)
+    report = verify(memory.services, memory.location)
     assert [entry.lesson for entry in report.checked] == ([lesson] if state == "active" else [])
 
 
 def test_only_the_projects_own_lessons_about_files_are_verified(memory: Memory) -> None:
-    project = memory.place.project.id
+    project = memory.location.project.id
     own = make_lesson(project=project, path="src/store.py")
     others = [
         make_lesson(project=project), make_lesson(project="", level="user", path="src/store.py"),
         make_lesson(project="elsewhere", path="src/store.py"),
     ]  # fmt: skip
-    memory.parts.store.put([own, *others], {})
+    memory.services.store.put([own, *others], {})
     assert [entry.lesson for entry in memory.verify().checked] == [own]
 
 
@@ -169,7 +169,7 @@ def test_whether_the_index_was_brought_up_to_date_is_told(memory: Memory) -> Non
             return IndexReport(complete=self.complete)
 
     def indexed(index: Any) -> bool:
-        return verify(replace(memory.parts, codeindex=lambda: index), memory.place).indexed
+        return verify(replace(memory.services, codeindex=lambda: index), memory.location).indexed
 
     assert [indexed(index) for index in (Full(True), Full(False), Full(None), None)] == [True, False, False, False]
 
@@ -179,7 +179,7 @@ class Late:
 
     def __init__(self, memory: Memory) -> None:
         self._memory = memory
-        self._store = memory.parts.store
+        self._store = memory.services.store
 
     def __getattr__(self, name: str) -> object:
         return getattr(self._store, name)
@@ -187,7 +187,7 @@ class Late:
     def put(self, lessons: list[Lesson], expected: dict[LessonId, datetime | None], change: Change) -> None:
         for lesson in lessons:
             stored = self._store.get([lesson.id])[0]
-            after = replace(stored, why="measured", recorded_at=self._memory.parts.clock.now())
+            after = replace(stored, why="measured", recorded_at=self._memory.services.clock.now())
             self._store.put([after], {stored.id: stored.recorded_at})
         self._store.put(lessons, expected, change)
 
@@ -195,7 +195,7 @@ class Late:
 def test_a_lesson_somebody_changed_meanwhile_is_left_alone(memory: Memory, code: Codebase) -> None:
     lesson = moved(memory, code)
     late: Store = Late(memory)  # type: ignore[assignment]
-    report = verify(replace(memory.parts, store=late), now(memory).place)
+    report = verify(replace(memory.services, store=late), now(memory).location)
     assert (report.change, [entry.followed for entry in report.checked]) == (None, [False])
     stored = memory.get(lesson.id)
     assert (stored.why, places(stored)) == ("measured", [("src/store.py", "doubled")])
@@ -203,7 +203,7 @@ def test_a_lesson_somebody_changed_meanwhile_is_left_alone(memory: Memory, code:
 
 def test_a_lesson_that_was_purged_meanwhile_is_left_alone(memory: Memory, code: Codebase) -> None:
     lesson = moved(memory, code)
-    here = now(memory).place
+    here = now(memory).location
 
     class Purged(Late):
         """A store out of which a lesson is purged just before it is read again."""
@@ -212,7 +212,7 @@ def test_a_lesson_that_was_purged_meanwhile_is_left_alone(memory: Memory, code: 
             self._store.purge(ids)
             return self._store.get(ids)
 
-    report = verify(replace(memory.parts, store=Purged(memory)), here)  # type: ignore[arg-type]
+    report = verify(replace(memory.services, store=Purged(memory)), here)  # type: ignore[arg-type]
     assert (report.change, [entry.followed for entry in report.checked]) == (None, [False])
     assert memory.lessons() == []
     assert lesson.id == report.checked[0].lesson.id
@@ -230,14 +230,14 @@ def test_of_several_moves_those_of_unchanged_lessons_are_followed(memory: Memory
 
         def get(self, ids: list[LessonId]) -> list[Lesson]:
             if ids == [first.id] and not self._store.get(ids)[0].why:
-                after = replace(first, why="measured", recorded_at=self._memory.parts.clock.now())
+                after = replace(first, why="measured", recorded_at=self._memory.services.clock.now())
                 self._store.put([after], {first.id: first.recorded_at})
             return self._store.get(ids)
 
         def put(self, *arguments: Any) -> None:
             self._store.put(*arguments)
 
-    report = verify(replace(memory.parts, store=Revised(memory)), now(memory).place)  # type: ignore[arg-type]
+    report = verify(replace(memory.services, store=Revised(memory)), now(memory).location)  # type: ignore[arg-type]
     assert report.change is not None
     assert report.change.lessons == (second.id,)
     assert {entry.lesson.id: entry.followed for entry in report.checked} == {first.id: False, second.id: True}
@@ -310,7 +310,7 @@ def test_why_tells_the_commit_that_changed_the_code(memory: Memory, code: Codeba
     assert [change.verb for change in explanation.history.changes] == ["remember"]
     code.edit("src/store.py", "self.rows[key] = [value]", "self.rows[key] = (value,)")
     assert [subject.commit for subject in now(memory).explain(lesson.id).subjects] == ["-"]
-    assert uncommitted.place.commit != changed
+    assert uncommitted.location.commit != changed
 
 
 def test_the_code_then_and_now_is_the_definitions_own(memory: Memory, code: Codebase) -> None:
@@ -369,7 +369,7 @@ class Elsewhere:
     """A code index that finds every anchor where and as it is told, and counts how often it is brought up to date."""
 
     def __init__(self, memory: Memory, freshness: Freshness = "moved", **where: str) -> None:
-        self._index = memory.parts.codeindex()
+        self._index = memory.services.codeindex()
         self._freshness, self._where = freshness, where
         self.refreshed = 0
 
@@ -384,8 +384,8 @@ class Elsewhere:
         return IndexReport()
 
 
-def with_index(memory: Memory, index: Elsewhere) -> Parts:
-    return replace(memory.parts, codeindex=lambda: index)  # type: ignore[arg-type, return-value]
+def with_index(memory: Memory, index: Elsewhere) -> Services:
+    return replace(memory.services, codeindex=lambda: index)  # type: ignore[arg-type, return-value]
 
 
 @pytest.mark.parametrize(
@@ -398,7 +398,7 @@ def test_code_is_followed_to_another_place_unless_it_is_gone_or_cannot_be_told(
     lesson = memory.remember("Doubling is on purpose", files=["src/store.py::doubled"])
     code.edit("src/store.py", "total * 2", "total * 3")
     for where in ({"path": "src/sums.py"}, {"symbol": "twofold"}):
-        report = verify(with_index(memory, Elsewhere(memory, freshness, **where)), memory.place)
+        report = verify(with_index(memory, Elsewhere(memory, freshness, **where)), memory.location)
         assert [entry.followed for entry in report.checked] == [is_followed]
     also = ("src/store.py::twofold", "src/sums.py::doubled") if is_followed else ()
     assert memory.get(lesson.id).anchors[0].also == also
@@ -416,7 +416,7 @@ def test_code_is_followed_in_the_history_of_what_is_checked_out_only(memory: Mem
         lesson = now(memory).remember(f"Doubling is on purpose, said {commit}", files=["src/store.py::doubled"])
         code.edit("src/store.py", "total * 2", "total * 3")
         index = Elsewhere(memory, "moved", path="src/sums.py", commit=commit)
-        verify(with_index(memory, index), now(memory).place)
+        verify(with_index(memory, index), now(memory).location)
         assert bool(memory.get(lesson.id).anchors[0].also) is is_followed, commit
         memory.forget(lesson.id)
         code.edit("src/store.py", "total * 3", "total * 2")
@@ -438,9 +438,9 @@ def test_a_commit_moves_on_where_the_same_text_is_in_this_history(
     commits["side"] = code.commit("side")
     code.git("switch", "-q", "main")
     anchor = Anchor(path="src/store.py", symbol="doubled", blob="git1:" + "0" * 40, commit=commits[recorded])
-    lesson = make_lesson(project=memory.place.project.id, anchors=(anchor,))
-    memory.parts.store.put([lesson], {})
-    verify(with_index(memory, Elsewhere(memory, freshness, commit=commits[found_at])), now(memory).place)
+    lesson = make_lesson(project=memory.location.project.id, anchors=(anchor,))
+    memory.services.store.put([lesson], {})
+    verify(with_index(memory, Elsewhere(memory, freshness, commit=commits[found_at])), now(memory).location)
     assert memory.get(lesson.id).anchors[0].commit == commits[written]
 
 
@@ -450,7 +450,7 @@ def test_the_background_brings_the_index_up_only_where_code_seems_gone(memory: M
     states: tuple[Freshness, ...] = ("fresh", "moved", "unverified", "drifted", "changed", "orphaned")
     for freshness in states:
         index = Elsewhere(memory, freshness)
-        follow_moves(with_index(memory, index), memory.place)
+        follow_moves(with_index(memory, index), memory.location)
         assert index.refreshed == (freshness == "orphaned"), freshness
 
 
@@ -470,7 +470,7 @@ def test_a_move_counts_for_all_once_the_main_line_has_it_at_its_new_place_alone(
     for name in ("src/store.py", "src/sums.py"):
         code.write(name, DOUBLED + "# here\n" if name in committed else "def halved(a):\n    return a / 2\n")
     code.commit("so it is")
-    here = now(memory).place
+    here = now(memory).location
     verify(with_index(memory, Elsewhere(memory, "moved", path="src/sums.py")), here)
     stored = memory.get(lesson.id)
     other = "src/sums.py" if path == "src/store.py" else "src/store.py"

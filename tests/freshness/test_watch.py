@@ -74,7 +74,7 @@ def test_nothing_is_told_while_nothing_happens(memory: Memory) -> None:
     watch = memory.watch()
     assert (watch.lessons, watch.files) == (1, 1)
     assert transitions(watch) == []
-    assert load_states(memory.parts, memory.place) == {}
+    assert load_states(memory.services, memory.location) == {}
 
 
 def test_an_edit_is_told_once_with_what_changed(memory: Memory, harbour: Path) -> None:
@@ -93,11 +93,11 @@ def test_what_got_worse_is_kept_for_the_next_hook_and_forgotten_when_it_is_mende
     watch = memory.watch()
     write(harbour, BODY)
     settled(watch)
-    (known,) = load_states(memory.parts, memory.place).values()
+    (known,) = load_states(memory.services, memory.location).values()
     assert (known.freshness, known.by) == ("drifted", "watch")
     write(harbour, CODE)
     assert transitions(watch) == [("drifted", "fresh")]
-    assert load_states(memory.parts, memory.place) == {}
+    assert load_states(memory.services, memory.location) == {}
 
 
 def test_a_comment_or_a_touched_file_changes_no_state(memory: Memory, harbour: Path) -> None:
@@ -163,11 +163,11 @@ def test_switching_branches_there_and_back_is_told_and_is_nobodys_edit(memory: M
     watch = memory.watch()
     git(harbour, "switch", "-q", "feature")
     assert transitions(watch) == [("fresh", "changed")]
-    assert watch.place.branch == "feature"
-    assert [known.by for known in load_states(memory.parts, memory.place).values()] == ["checkout"]
+    assert watch.location.branch == "feature"
+    assert [known.by for known in load_states(memory.services, memory.location).values()] == ["checkout"]
     git(harbour, "switch", "-q", "main")
     assert transitions(watch) == [("changed", "fresh")]
-    assert watch.place.branch == "main"
+    assert watch.location.branch == "main"
 
 
 def test_while_git_is_at_work_nothing_is_judged(memory: Memory, harbour: Path) -> None:
@@ -199,14 +199,14 @@ def test_new_revised_and_forgotten_lessons_are_taken_up(memory: Memory, harbour:
     memory.forget(pilots.id)
     assert settled(watch) == []
     assert (watch.lessons, watch.files) == (1, 1)
-    assert load_states(memory.parts, memory.place) == {}
+    assert load_states(memory.services, memory.location) == {}
 
 
 def test_what_was_stale_before_the_watch_is_no_news(memory: Memory, harbour: Path) -> None:
     write(harbour, BODY)
     watch = memory.watch()
     assert transitions(watch) == []
-    assert [(known.freshness, known.by) for known in load_states(memory.parts, memory.place).values()] == [
+    assert [(known.freshness, known.by) for known in load_states(memory.services, memory.location).values()] == [
         ("drifted", "")
     ]
 
@@ -235,7 +235,7 @@ def test_a_folder_without_git_is_watched_too(home: Path, tmp_path: Path) -> None
 def test_looks_become_rarer_when_there_is_much_to_look_at(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     watch = memory.watch()
     ticks = iter([0.0, 0.1])  # a look that takes a tenth of a second
-    monkeypatch.setattr(memory.parts.clock, "elapsed_s", lambda: next(ticks))
+    monkeypatch.setattr(memory.services.clock, "elapsed_s", lambda: next(ticks))
     watch.look()
     assert watch.pause_s == pytest.approx(2.5)
 
@@ -265,14 +265,14 @@ class Index:
 def lesson_about(memory: Memory, *names: str, **fields: Any) -> Lesson:
     """A stored lesson about files that are not as they were, so that the code index is asked; logged as a change."""
     anchors = tuple(Anchor(path=f"src/{name}.py", blob="git1:" + "0" * 40) for name in names)
-    lesson = make_lesson(**{"project": memory.place.project.id, "anchors": anchors, **fields})
-    change = make_change(lessons=(lesson.id,), project=memory.place.project.id)
-    memory.parts.store.put([lesson], {}, change)
+    lesson = make_lesson(**{"project": memory.location.project.id, "anchors": anchors, **fields})
+    change = make_change(lessons=(lesson.id,), project=memory.location.project.id)
+    memory.services.store.put([lesson], {}, change)
     return lesson
 
 
 def watch_with(memory: Memory, index: Index) -> Watch:
-    return Watch(replace(memory.parts, codeindex=lambda: index), memory.folder)  # type: ignore[arg-type, return-value]
+    return Watch(replace(memory.services, codeindex=lambda: index), memory.folder)  # type: ignore[arg-type, return-value]
 
 
 @pytest.fixture
@@ -319,7 +319,7 @@ def test_all_lessons_are_judged_again_when_something_else_is_checked_out(empty: 
     index.states["src/pilots.py"] = "changed"
     assert transitions(watch) == [("drifted", "changed")]
     assert index.drain() == ["src/berths.py", "src/pilots.py"]
-    assert {known.by for known in load_states(empty.parts, empty.place).values()} == {"", "checkout"}
+    assert {known.by for known in load_states(empty.services, empty.location).values()} == {"", "checkout"}
 
 
 def test_a_new_or_revised_lesson_is_judged_and_the_others_are_not(empty: Memory, harbour: Path) -> None:
@@ -332,7 +332,7 @@ def test_a_new_or_revised_lesson_is_judged_and_the_others_are_not(empty: Memory,
     assert (index.drain(), watch.lessons, watch.files) == (["src/berths.py"], 2, 2)
     anchor = Anchor(path="src/ferries.py", blob="git1:" + "0" * 40)
     revised = next_version(first, anchors=(anchor,))
-    empty.parts.store.put([revised], {first.id: first.recorded_at}, make_change(project=empty.place.project.id))
+    empty.services.store.put([revised], {first.id: first.recorded_at}, make_change(project=empty.location.project.id))
     assert [(change.before, change.freshness, change.lesson) for change in watch.look()] == [
         ("drifted", "fresh", revised)
     ]
@@ -356,7 +356,7 @@ def test_lessons_are_read_page_by_page(empty: Memory, harbour: Path, monkeypatch
     lessons = [lesson_about(empty, "pilots") for _ in range(5)]
     watch = watch_with(empty, index)
     assert watch.lessons == 5
-    assert {known.lesson for known in load_states(empty.parts, empty.place).values()} == {
+    assert {known.lesson for known in load_states(empty.services, empty.location).values()} == {
         lesson.id for lesson in lessons
     }
     index.states["src/pilots.py"] = "changed"

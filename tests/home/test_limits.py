@@ -9,7 +9,7 @@ import pytest
 from holdfast.domain.hookcall import HookCall
 from holdfast.domain.vocabulary import SessionId
 from holdfast.errors import StoreFullError
-from holdfast.home.runfiles import Turn, leave_errand, take_errands
+from holdfast.home.runfiles import RunLock, leave_errand, take_errands
 from holdfast.home.spool import ENDING, FOLDER, Spool, waiting
 from holdfast.lean.files import FileLock
 from holdfast.testing.builders import make_delivery, make_event
@@ -48,7 +48,7 @@ def test_a_turn_is_asked_for_every_twentieth_of_a_second(tmp_path: Path, monkeyp
     with monkeypatch.context() as patched:
         patched.setattr("time.monotonic", lambda: now[0])
         patched.setattr("time.sleep", sleep)
-        with Turn(str(tmp_path), "sharing", 1.0) as is_ours:
+        with RunLock(str(tmp_path), "sharing", 1.0) as is_ours:
             assert not is_ours
     assert max(naps) == 0.05
     holder.close()

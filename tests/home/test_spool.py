@@ -37,7 +37,7 @@ def prompt(memory: Memory, text: str = "chart the harbour", session: str = "s1",
 
 
 def events(memory: Memory, session: str = "s1") -> list[tuple[str, str]]:
-    numbered = memory.parts.store.find_events(EventFilter(session=SessionId(session)))
+    numbered = memory.services.store.find_events(EventFilter(session=SessionId(session)))
     return [(event.project, event.text) for _, event in numbered]
 
 
@@ -52,10 +52,10 @@ def run_path(memory: Memory) -> str:
 @pytest.mark.parametrize("located", [True, False])
 def test_events_are_put_into_the_store_with_their_project(memory: Memory, located: bool) -> None:
     call = prompt(memory, files=(f"{memory.folder}/src/tides.py",))
-    spool(memory).keep_events(memory.parts, memory.place if located else None, call)
+    spool(memory).keep_events(memory.services, memory.location if located else None, call)
     assert drain(memory, run_path(memory)) == 1
-    assert events(memory) == [(memory.place.project.id, "chart the harbour")]
-    assert memory.parts.store.find_events(EventFilter())[0][1].files == ("src/tides.py",)
+    assert events(memory) == [(memory.location.project.id, "chart the harbour")]
+    assert memory.services.store.find_events(EventFilter())[0][1].files == ("src/tides.py",)
     assert waiting(run_path(memory)) == []
 
 
@@ -64,14 +64,14 @@ def test_an_event_of_a_sub_folder_keeps_its_path_from_the_root(memory: Memory) -
     (Path(memory.folder) / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
     below = replace(prompt(memory), cwd=f"{memory.folder}/src")
     event = replace(below.events[0], cwd=below.cwd, files=("tides.py",))
-    spool(memory).keep_events(memory.parts, None, replace(below, events=(event,)))
+    spool(memory).keep_events(memory.services, None, replace(below, events=(event,)))
     drain(memory, run_path(memory))
-    assert memory.parts.store.find_events(EventFilter())[0][1].files == ("src/tides.py",)
+    assert memory.services.store.find_events(EventFilter())[0][1].files == ("src/tides.py",)
 
 
 def test_what_is_already_there_is_kept_once(memory: Memory) -> None:
     for _ in range(2):
-        spool(memory).keep_events(memory.parts, memory.place, prompt(memory))
+        spool(memory).keep_events(memory.services, memory.location, prompt(memory))
     assert drain(memory, run_path(memory)) == 1
     assert len(events(memory)) == 1
 
@@ -79,7 +79,7 @@ def test_what_is_already_there_is_kept_once(memory: Memory) -> None:
 def test_two_that_drain_at_once_keep_each_event_once(memory: Memory) -> None:
     texts = sorted(f"prompt {number}" for number in range(40))
     for text in texts:
-        spool(memory).keep_events(memory.parts, memory.place, prompt(memory, text))
+        spool(memory).keep_events(memory.services, memory.location, prompt(memory, text))
     new: list[int] = []
 
     def work() -> None:
@@ -99,9 +99,9 @@ def test_two_that_drain_at_once_keep_each_event_once(memory: Memory) -> None:
 def test_a_folder_that_is_gone_leaves_its_events_to_the_sessions_project(memory: Memory, tmp_path: Path) -> None:
     memory.append([prompt(memory, "before").events[0]])
     gone = replace(prompt(memory, "after"), cwd=str(tmp_path / "gone"))
-    spool(memory).keep_events(memory.parts, None, gone)
+    spool(memory).keep_events(memory.services, None, gone)
     drain(memory, run_path(memory))
-    assert {project for project, _ in events(memory)} == {memory.place.project.id}
+    assert {project for project, _ in events(memory)} == {memory.location.project.id}
 
 
 def test_a_project_that_cannot_be_told_yet_stays_in_the_spool(memory: Memory) -> None:
@@ -109,12 +109,12 @@ def test_a_project_that_cannot_be_told_yet_stays_in_the_spool(memory: Memory) ->
         def locate(self, folder: str) -> None:
             raise ProjectUnknownError("git did not answer in time")
 
-    spool(memory).keep_events(memory.parts, None, prompt(memory, "first"))
-    spool(memory).keep_events(memory.parts, memory.place, prompt(memory, "second"))
-    parts = memory.parts
-    memory.parts = replace(parts, workspace=Workspace())
+    spool(memory).keep_events(memory.services, None, prompt(memory, "first"))
+    spool(memory).keep_events(memory.services, memory.location, prompt(memory, "second"))
+    services = memory.services
+    memory.services = replace(services, workspace=Workspace())
     assert drain(memory, run_path(memory)) == 1
-    memory.parts = parts
+    memory.services = services
     assert drain(memory, run_path(memory)) == 1
     assert sorted(text for _, text in events(memory)) == ["first", "second"]
 
@@ -124,17 +124,17 @@ def test_a_store_that_takes_nothing_leaves_all_in_the_spool(memory: Memory) -> N
         def append_events(self, _: object) -> int:
             raise StoreFullError("no space left")
 
-    spool(memory).keep_events(memory.parts, memory.place, prompt(memory))
-    parts = memory.parts
-    memory.parts = replace(parts, store=Store())
+    spool(memory).keep_events(memory.services, memory.location, prompt(memory))
+    services = memory.services
+    memory.services = replace(services, store=Store())
     with pytest.raises(StoreError):
         drain(memory, run_path(memory))
-    memory.parts = parts
+    memory.services = services
     assert drain(memory, run_path(memory)) == 1
 
 
 def test_no_time_left_leaves_all_in_the_spool(memory: Memory) -> None:
-    spool(memory).keep_events(memory.parts, memory.place, prompt(memory))
+    spool(memory).keep_events(memory.services, memory.location, prompt(memory))
     assert drain(memory, run_path(memory), until_s=0.0) == 0
     assert len(waiting(run_path(memory))) == 1
 
@@ -143,7 +143,7 @@ def test_deliveries_are_logged_once(memory: Memory) -> None:
     shown = Delivery(
         id="d1",
         at=datetime(2026, 11, 22, tzinfo=UTC),
-        project=memory.place.project.id,
+        project=memory.location.project.id,
         session=SessionId("s1"),
         host="codex",
         moment="prompt",
@@ -166,16 +166,16 @@ def test_a_compaction_that_was_spooled_still_leaves_a_checkpoint(memory: Memory)
             )
         ]
     )
-    spool(memory).keep_events(memory.parts, memory.place, prompt(memory, "auto", kind="compaction"))
+    spool(memory).keep_events(memory.services, memory.location, prompt(memory, "auto", kind="compaction"))
     drain(memory, run_path(memory))
-    assert memory.parts.store.find_records(Checkpoint, LogFilter(session=SessionId("s1")))
+    assert memory.services.store.find_records(Checkpoint, LogFilter(session=SessionId("s1")))
 
 
 @pytest.mark.parametrize(
     "content", ["", "{", "[]", "{}", '{"events":[{}],"deliveries":[]}', '{"events":7,"deliveries":[]}']
 )
 def test_what_cannot_be_read_is_set_aside_and_not_deleted(memory: Memory, content: str) -> None:
-    spool(memory).keep_events(memory.parts, memory.place, prompt(memory))
+    spool(memory).keep_events(memory.services, memory.location, prompt(memory))
     folder = Path(run_path(memory), "spool")
     (folder / "00000000000000000000-1-1.jsonl").write_text(content)
     assert drain(memory, run_path(memory)) == 1
@@ -189,7 +189,7 @@ def test_a_spool_that_is_full_takes_no_more(memory: Memory) -> None:
     for number in range(FILES_LIMIT):
         (folder / f"{number:020d}-1-1.jsonl").touch()
     with pytest.raises(StoreFullError):
-        spool(memory).keep_events(memory.parts, memory.place, prompt(memory))
+        spool(memory).keep_events(memory.services, memory.location, prompt(memory))
     assert read_counts(run_path(memory)) == {"codex": {DROPPED: 1}}
 
 
@@ -254,7 +254,7 @@ def test_a_turn_that_ends_while_the_transcript_is_read_is_an_errand_of_its_own(m
 def test_an_errand_that_never_ends_well_is_given_up(memory: Memory) -> None:
     leave_errand(run_path(memory), ended(memory))
     complaints: list[Exception] = []
-    memory.parts = replace(memory.parts, host=lambda name: 1 / 0)
+    memory.services = replace(memory.services, host=lambda name: 1 / 0)
     for _ in range(9):
         read_errands(memory, run_path(memory), complaints.append)
     assert names(memory) == []

@@ -49,7 +49,7 @@ def prompts(hooks: Hooks) -> list[str]:
     with hooks.memory() as memory:
         drain(memory, hooks.settings.run_path)
         return sorted(
-            event.text for _, event in memory.parts.store.find_events(EventFilter()) if event.kind == "prompt"
+            event.text for _, event in memory.services.store.find_events(EventFilter()) if event.kind == "prompt"
         )
 
 
@@ -129,7 +129,7 @@ def test_what_was_shown_during_a_lock_is_logged_afterwards(hooks: Hooks) -> None
         settled(hooks)
     with hooks.memory() as memory:
         drain(memory, hooks.settings.run_path)
-        logged = memory.parts.store.find_records(Delivery, LogFilter(session="s1"))  # type: ignore[arg-type]
+        logged = memory.services.store.find_records(Delivery, LogFilter(session="s1"))  # type: ignore[arg-type]
     assert len(logged) == int(shown)
 
 
@@ -197,9 +197,9 @@ def _put_old_store(hooks: Hooks, lessons: int) -> None:
     """A store of the first schema, with so many lessons that its upgrade takes longer than a hook has."""
     path = Path(hooks.settings.database_path)
     with hooks.memory() as memory:
-        project = memory.place.project.id
+        project = memory.location.project.id
         made = [make_lesson(project=project, insight=f"Rule {number}: amounts are cents.") for number in range(lessons)]
-        memory.parts.store.put(made, {})
+        memory.services.store.put(made, {})
     newer = path.with_name("newer.db")
     path.rename(newer)
     older = sqlite3.connect(path, isolation_level=None)

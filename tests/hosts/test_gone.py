@@ -49,7 +49,7 @@ class Installation(Machine):
     def heard(self) -> set[str]:
         """The hosts whose hooks kept something."""
         with Memory(str(self.project)) as memory:
-            return {event.host for _, event in memory.parts.store.find_events(EventFilter())}
+            return {event.host for _, event in memory.services.store.find_events(EventFilter())}
 
     def start(self, command: Registered, event: str = "Stop") -> subprocess.CompletedProcess[str]:
         payload = {

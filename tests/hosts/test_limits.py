@@ -23,7 +23,7 @@ from holdfast.hosts._shared import compressed, programs
 from holdfast.hosts._shared.files import instant
 from holdfast.hosts._shared.hooks import compaction_key
 from holdfast.hosts._shared.patch import parse_patch
-from holdfast.hosts._shared.retelling import Retelling
+from holdfast.hosts._shared.replay import TranscriptReplay
 from holdfast.hosts.codex import approvals
 from holdfast.hosts.codex.approvals import CodexApprovals
 from holdfast.hosts.junie import transcripts as junie_transcripts
@@ -238,14 +238,14 @@ def test_a_large_number_is_milliseconds(number: object, at: datetime) -> None:
 
 def test_what_has_no_time_yet_is_told_of_1970() -> None:
     """`retelling.EPOCH`."""
-    [prompt] = Retelling(CLAUDE, "s", ids()).prompt("count the tides")  # type: ignore[arg-type]
+    [prompt] = TranscriptReplay(CLAUDE, "s", ids()).prompt("count the tides")  # type: ignore[arg-type]
     assert prompt.at == datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @pytest.mark.parametrize(("later", "is_known"), [(999, True), (1_000, False)])
 def test_a_thousand_calls_wait_for_their_result(later: int, is_known: bool) -> None:
     """`retelling.PENDING_LIMIT`."""
-    telling = Retelling(CLAUDE, "s", ids())  # type: ignore[arg-type]
+    telling = TranscriptReplay(CLAUDE, "s", ids())  # type: ignore[arg-type]
     for number in range(later + 1):
         telling.open(f"u{number}", "Bash", {"command": "make"})
     assert bool(telling.close("u0", "done")) is is_known

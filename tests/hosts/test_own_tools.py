@@ -6,15 +6,15 @@ from datetime import UTC, datetime
 
 import pytest
 
-from holdfast.hosts._shared.payloads import Source
+from holdfast.hosts._shared.payloads import EventSource
 from holdfast.hosts._shared.toolcalls import call_failed, call_finished, is_own_tool, refusal
 from holdfast.lean.texts import uuid7
 
 REFUSED = "The user doesn't want to proceed with this tool use. To tell you how to proceed, the user said:\n"
 
 
-def source() -> Source:
-    return Source("claude-code", "s1", datetime(2026, 3, 1, tzinfo=UTC), lambda: uuid7(1, bytes(10)))
+def source() -> EventSource:
+    return EventSource("claude-code", "s1", datetime(2026, 3, 1, tzinfo=UTC), lambda: uuid7(1, bytes(10)))
 
 
 @pytest.mark.parametrize(

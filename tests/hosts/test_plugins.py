@@ -50,7 +50,7 @@ class Session:
 
     def kept(self) -> list[str]:
         with Memory(str(self.project)) as memory:
-            return [event.kind for _, event in memory.parts.store.find_events(EventFilter())]
+            return [event.kind for _, event in memory.services.store.find_events(EventFilter())]
 
 
 def test_opencode_is_told_at_the_start_and_on_a_prompt_and_tells_what_happens(home: Path) -> None:

@@ -87,7 +87,8 @@ def test_a_transcript_that_was_cut_anywhere_is_read_as_far_as_it_goes(case: Path
 
 
 def test_what_hooks_saw_is_known_again_in_the_transcripts() -> None:
-    """By its key where calls have ids; else by what was done (`transcripts.Heard`), since keys hold the outcome."""
+    """By its key where calls have ids; else by what was done (`transcripts.SeenEvents`), since keys hold the
+    outcome."""
     for name, case, session, tool, given_to_it, use in (
         ("codex", "transcript_of_a_session", "01a1", "Bash", {"command": "pytest -q"}, "call_1"),
         ("gemini-cli", "transcript_with_patches", "g1", "replace", {

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from holdfast.domain.event import Event
-from holdfast.hosts._shared.payloads import Source
+from holdfast.hosts._shared.payloads import EventSource
 from holdfast.hosts._shared.toolcalls import call_finished, is_memory_file, summed_up
 from holdfast.hosts.claude_code.transcripts import parse_transcript
 from holdfast.lean.texts import uuid7
@@ -18,8 +18,8 @@ FACT = "Integration tests need -tags=integration."
 HOME = "/home/ada/.claude/projects/-home-ada-shop/memory"
 
 
-def source() -> Source:
-    return Source("claude-code", "s1", datetime(2026, 3, 1, tzinfo=UTC), lambda: uuid7(1, bytes(10)))
+def source() -> EventSource:
+    return EventSource("claude-code", "s1", datetime(2026, 3, 1, tzinfo=UTC), lambda: uuid7(1, bytes(10)))
 
 
 def told(tool: str, arguments: dict[str, Any], response: object = "saved") -> list[tuple[str, str, str]]:

@@ -9,12 +9,12 @@ import pytest
 
 from holdfast import Memory
 from holdfast.backfill.sources import find_sources, read_source
-from holdfast.curation.adopt import Adopting, Reading, Step
+from holdfast.curation.adopt import Adopting, PassageOutcome, SourceContents
 from holdfast.ports.importer import Passage, Skipped
 
 Write = Callable[[str, str], Path]
 Read = Callable[..., list[Passage | Skipped]]
-Take = Callable[..., list[Step]]
+Take = Callable[..., list[PassageOutcome]]
 
 
 @pytest.fixture
@@ -62,10 +62,10 @@ def read(project: Path) -> Read:
 def take(memory: Memory, project: Path) -> Take:
     """Import a path and return the steps; keywords are those of `Adopting`."""
 
-    def take(path: Path, **how: object) -> list[Step]:
+    def take(path: Path, **how: object) -> list[PassageOutcome]:
         search = find_sources(str(path), str(project), str(project.parent))
         readings = [
-            Reading(label=source.source.label, importer=source.importer.id, parts=read_source(source))
+            SourceContents(label=source.source.label, importer=source.importer.id, parts=read_source(source))
             for source in search.found
         ]
         return list(memory.adopt(readings, Adopting(**how)))
@@ -83,6 +83,6 @@ def reasons(parts: list[Passage | Skipped]) -> list[str]:
     return [part.reason for part in parts if isinstance(part, Skipped)]
 
 
-def verbs(steps: list[Step]) -> list[str]:
+def verbs(steps: list[PassageOutcome]) -> list[str]:
     """What became of each passage, in order."""
     return [step.verb for step in steps]

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from holdfast import Memory
-from holdfast.curation.adopt import Adopting, Reading
+from holdfast.curation.adopt import Adopting, SourceContents
 from holdfast.ports.importer import Passage
 from tests.importers.conftest import Take, Write, verbs
 from tests.importers.test_memories import MADR, NYGARD
@@ -199,7 +199,7 @@ PASSAGES = st.lists(
 @given(st.lists(PASSAGES, min_size=1, max_size=3), st.booleans())
 def test_after_any_edits_a_second_run_changes_nothing(memory: Memory, versions: list[list[Passage]], yes: bool) -> None:
     for version in versions:
-        reading = Reading(label="X.md", importer="x/1", parts=tuple(version))
+        reading = SourceContents(label="X.md", importer="x/1", parts=tuple(version))
         memory.adopt([reading], Adopting(accept=yes))
     before = memory.lessons(states=())
     again = memory.adopt([reading], Adopting(accept=yes))

@@ -204,6 +204,6 @@ def test_a_file_of_another_name_is_read_when_somebody_points_at_it(read: Read, w
     path = write("docs/rules.md", "Keep the port stable\n")
     assert insights(read(path)) == ["Keep the port stable"]
     assert find_sources(str(project), str(project), "").found == ()
-    with pytest.raises(InvalidValueError, match="the format of .* is not known") as raised:
+    with pytest.raises(InvalidValueError, match=r"the format of .* is not known") as raised:
         read(write("picture.png", "x"))
     assert "agents-md" in raised.value.hint

@@ -217,7 +217,7 @@ def test_a_store_of_an_unknown_version_names_what_is_missing(read: Read, databas
     path = database("engram.db", "CREATE TABLE observations (id INTEGER, words TEXT)")
     with pytest.raises(InvalidValueError, match="no session_id, type, title, content, created_at"):
         read(path, "engram")
-    with pytest.raises(InvalidValueError, match="the format of .* is not known"):
+    with pytest.raises(InvalidValueError, match=r"the format of .* is not known"):
         read(path)
 
 

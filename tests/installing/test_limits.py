@@ -21,7 +21,7 @@ from holdfast.installing import githooks, pulling
 from holdfast.installing.copies import find_copies
 from holdfast.installing.githooks import run_git
 from holdfast.installing.lessonsync import sync_lessons
-from holdfast.installing.rulesync import rules_desk
+from holdfast.installing.rulesync import open_rules_planner
 from holdfast.installing.setup import set_up_git
 from holdfast.lean.files import FileLock
 from holdfast.publishing.sharing.sync import Syncing
@@ -105,7 +105,7 @@ def sync(memory: Memory) -> object:
 
 
 def change_rules(memory: Memory) -> object:
-    desk: AbstractContextManager[object] = rules_desk(memory)
+    desk: AbstractContextManager[object] = open_rules_planner(memory)
     with desk as opened:
         return opened
 

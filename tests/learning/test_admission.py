@@ -44,9 +44,9 @@ def only(memory: Memory) -> Lesson:
 
 def kept(memory: Memory, **fields: Any) -> Lesson:
     """A lesson that is known already: of an earlier session, unless told otherwise."""
-    plain = {"project": memory.place.project.id, "insight": RULE, "sessions_seen": (TWO,), "valid_from": START}
+    plain = {"project": memory.location.project.id, "insight": RULE, "sessions_seen": (TWO,), "valid_from": START}
     lesson = make_lesson(**{**plain, **fields})
-    memory.parts.store.put([lesson], {lesson.id: None})
+    memory.services.store.put([lesson], {lesson.id: None})
     return lesson
 
 
@@ -171,7 +171,7 @@ def test_what_rests_on_a_repositorys_text_or_on_an_unknown_event_beside_it_is_th
         "gone": (Evidence(event=EventId("gone"), quote="x", start=0, end=1),), "nothing": (),
     }  # fmt: skip
     candidate = make_candidate(evidence=spans[behind], scope_level="user", structured=True, confidence=0.9, **SAYS)
-    admit_from(memory.parts, memory.place, [candidate], ONE, [reply, file])
+    admit_from(memory.services, memory.location, [candidate], ONE, [reply, file])
     lesson = only(memory)
     assert (lesson.trust == "repository") is is_repositorys
     assert (lesson.scope.level, lesson.state) == (("project", "candidate") if is_repositorys else ("user", "active"))
@@ -197,7 +197,7 @@ def test_a_lesson_of_the_project_is_anchored_to_files_within_it(memory: Memory) 
     names = ("", "/etc/x", "\\srv", "../y", "..", "C:/z", "tests/conftest.py", "tests/conftest.py", "a")
     admitted(memory, make_candidate(files=names))
     assert only(memory).paths == ("tests/conftest.py", "a")
-    assert only(memory).scope.project == memory.place.project.id
+    assert only(memory).scope.project == memory.location.project.id
 
 
 def test_eight_files_are_kept(memory: Memory) -> None:
@@ -224,11 +224,11 @@ def test_a_title_is_cut_at_a_hundred_characters_or_made_of_the_rule(memory: Memo
 
 def test_a_lesson_holds_since_the_earliest_event_behind_it_and_never_ahead(memory: Memory) -> None:
     early, late = (make_event(text=text, at=START + timedelta(days=day)) for text, day in (("a", 1), ("b", 2)))
-    ahead = make_event(text="c", at=memory.parts.clock.now() + timedelta(days=9))
+    ahead = make_event(text="c", at=memory.services.clock.now() + timedelta(days=9))
     events = [early, late, ahead]
     both = make_candidate(evidence=quoting(late) + quoting(early))
-    admit_from(memory.parts, memory.place, [both], ONE, events)
-    admit_from(memory.parts, memory.place, [make_candidate(insight=BERTHS, evidence=quoting(ahead))], ONE, events)
+    admit_from(memory.services, memory.location, [both], ONE, events)
+    admit_from(memory.services, memory.location, [make_candidate(insight=BERTHS, evidence=quoting(ahead))], ONE, events)
     by_rule = {lesson.insight: lesson for lesson in every(memory)}
     assert by_rule[RULE].validity.valid_from == early.at
     assert by_rule[BERTHS].validity.valid_from == by_rule[BERTHS].recorded_at
@@ -305,7 +305,7 @@ def test_words_that_the_session_read_wait_and_what_exit_statuses_verified_rests_
     def state(event: Event, *events: Event, **fields: Any) -> str:
         span = (Evidence(event=event.id, quote=words, start=0, end=len(words)),)
         fields = {"insight": words, "evidence": span, "trust": "agent", "files": (), **fields}
-        admit_from(memory.parts, memory.place, [make_candidate(**fields)], SessionId(make_id()), events)
+        admit_from(memory.services, memory.location, [make_candidate(**fields)], SessionId(make_id()), events)
         lesson = only(memory)
         memory.purge(lesson.id)
         return lesson.state
@@ -557,9 +557,9 @@ def test_the_same_instant_in_another_session_is_no_sighting_unless_it_is_asked_f
     event = make_event(text=RULE, session=ONE, at=START)
     lesson = kept(memory, state="candidate")
     repeated = make_candidate(evidence=quoting(event))
-    assert admit_from(memory.parts, memory.place, [repeated], ONE, [event]).merged == 0
+    assert admit_from(memory.services, memory.location, [repeated], ONE, [event]).merged == 0
     asked_for = make_candidate(evidence=quoting(event), **SAYS)
-    assert admit_from(memory.parts, memory.place, [asked_for], ONE, [event]).merged == 1
+    assert admit_from(memory.services, memory.location, [asked_for], ONE, [event]).merged == 1
     assert memory.get(lesson.id).state == "active"
 
 
@@ -615,15 +615,15 @@ def test_fifty_sessions_are_remembered_the_newest(memory: Memory) -> None:
 def test_words_that_an_earlier_session_read_do_not_recur_unless_exit_statuses_verified_them(memory: Memory) -> None:
     output = make_event(
         session=TWO, kind="tool_result", tool="Bash", command="cat x", text=RULE, trust="tool",
-        project=memory.place.project.id,
+        project=memory.location.project.id,
     )  # fmt: skip
-    memory.parts.store.append_events([output])
+    memory.services.store.append_events([output])
     waiting = kept(memory, state="candidate", trust="agent")
     verified = kept(memory, insight=RULE.replace("login", "harbour"), state="candidate", trust="verified")
     admitted(memory, make_candidate(trust="agent"))
     assert memory.get(waiting.id).state == "candidate"
     read = replace_text(output, verified.insight)
-    memory.parts.store.append_events([read])
+    memory.services.store.append_events([read])
     admitted(memory, make_candidate(insight=verified.insight, trust="verified"))
     assert memory.get(verified.id).state == "active"
 
@@ -639,9 +639,9 @@ def replace_text(event: Event, text: str) -> Event:
 def test_the_last_three_earlier_sessions_are_asked_what_they_read(memory: Memory, session: int, state: str) -> None:
     output = make_event(
         session=f"s{session}", kind="tool_result", tool="Bash", command="cat x", text=RULE, trust="tool",
-        project=memory.place.project.id,
+        project=memory.location.project.id,
     )  # fmt: skip
-    memory.parts.store.append_events([output])
+    memory.services.store.append_events([output])
     lesson = kept(memory, state="candidate", sessions_seen=tuple(SessionId(f"s{n}") for n in range(4)))
     admitted(memory, make_candidate(trust="agent"))
     assert memory.get(lesson.id).state == state
@@ -667,6 +667,6 @@ def test_only_a_persons_word_names_who_works_here(
     memory: Memory, monkeypatch: pytest.MonkeyPatch, trust: str, name: str
 ) -> None:
     person = Person(id="a" * 16, name="Ada")
-    monkeypatch.setattr(type(memory.parts.workspace), "person", lambda workspace, place: person)
+    monkeypatch.setattr(type(memory.services.workspace), "person", lambda workspace, place: person)
     admitted(memory, make_candidate(trust=trust))
     assert only(memory).provenance.person_name == name

@@ -64,13 +64,13 @@ def test_reading_alone_ties_nothing_and_many_reads_tie_only_the_last() -> None:
 
 
 def observe(memory: Memory, walk: Walk) -> None:
-    memory.parts.store.append_events([replace(event, project=memory.place.project.id) for event in walk.events])
+    memory.services.store.append_events([replace(event, project=memory.location.project.id) for event in walk.events])
 
 
 def weights(memory: Memory, path: str) -> dict[str, float]:
-    index = memory.parts.codeindex()
+    index = memory.services.codeindex()
     assert index is not None
-    linked = index.neighbours(memory.place, path)
+    linked = index.neighbours(memory.location, path)
     return {neighbour.path: round(neighbour.weight, 3) for neighbour in linked if neighbour.relation == "read_before"}
 
 
@@ -86,33 +86,33 @@ def project(tmp_path: Path) -> Path:
 def test_sessions_are_counted_once_however_often_they_are_looked_at(memory: Memory) -> None:
     first = Walk("s1").prompt().read("a.py").edit("b.py")
     observe(memory, first)
-    assert associate(memory.parts, memory.place) == 1
+    assert associate(memory.services, memory.location) == 1
     once = weights(memory, "b.py")
     assert once == {"a.py": 0.333}
-    assert associate(memory.parts, memory.place) == 0
+    assert associate(memory.services, memory.location) == 0
     observe(memory, Walk("s1", 100).prompt().read("a.py").edit("b.py"))
-    associate(memory.parts, memory.place)
+    associate(memory.services, memory.location)
     assert weights(memory, "b.py") == once
     observe(memory, Walk("s2", 200).prompt().read("a.py").edit("b.py"))
-    associate(memory.parts, memory.place)
+    associate(memory.services, memory.location)
     assert weights(memory, "b.py") == {"a.py": 0.5}
     assert weights(memory, "a.py") == {"b.py": 0.5}
 
 
 def test_pairs_lost_with_the_index_are_counted_again(memory: Memory) -> None:
     observe(memory, Walk("s1").prompt().read("a.py").edit("b.py"))
-    associate(memory.parts, memory.place)
-    index = memory.parts.codeindex()
+    associate(memory.services, memory.location)
+    index = memory.services.codeindex()
     assert index is not None
-    index.refresh(memory.place)  # the first one begins by its own rules, with nothing
+    index.refresh(memory.location)  # the first one begins by its own rules, with nothing
     assert weights(memory, "b.py") == {}
-    assert associate(memory.parts, memory.place) == 1
+    assert associate(memory.services, memory.location) == 1
     assert weights(memory, "b.py") == {"a.py": 0.333}
 
 
 def test_learning_ties_the_files_of_every_session_it_learns_from(memory: Memory) -> None:
     walk = Walk("s1").prompt().read("a.py").edit("b.py")
-    walk.events = [replace(event, cwd=memory.place.root) for event in walk.events]
+    walk.events = [replace(event, cwd=memory.location.root) for event in walk.events]
     observe(memory, walk)
     assert memory.learn_pending().failed == ()
     assert weights(memory, "b.py") == {"a.py": 0.333}
@@ -120,7 +120,7 @@ def test_learning_ties_the_files_of_every_session_it_learns_from(memory: Memory)
 
 def test_without_a_code_index_nothing_is_tied(memory: Memory) -> None:
     observe(memory, Walk("s1").prompt().read("a.py").edit("b.py"))
-    assert associate(replace(memory.parts, codeindex=lambda: None), memory.place) == 0
+    assert associate(replace(memory.services, codeindex=lambda: None), memory.location) == 0
 
 
 # What counts as a look, and which events are read
@@ -178,7 +178,7 @@ class Pairs:
 
 
 def counted(memory: Memory, index: Pairs) -> int:
-    return associate(replace(memory.parts, codeindex=lambda: index), memory.place)
+    return associate(replace(memory.services, codeindex=lambda: index), memory.location)
 
 
 @pytest.mark.parametrize("upto", ["", "damage"])

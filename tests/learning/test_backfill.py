@@ -60,7 +60,7 @@ def memory(home: Path, tmp_path: Path) -> Iterator[Memory]:
 
 
 def reads(memory: Memory, monkeypatch: pytest.MonkeyPatch, past: Past, **how: Any) -> GitReport:
-    monkeypatch.setattr(type(memory.parts.workspace), "history", lambda workspace, place: past)
+    monkeypatch.setattr(type(memory.services.workspace), "history", lambda workspace, place: past)
     return memory.backfill_git(GitBackfill(**how))
 
 
@@ -74,7 +74,7 @@ def plain(number: int) -> Commit:
 
 
 def state(memory: Memory) -> str:
-    return memory.parts.store.get_state(COMMITS_READ, memory.place.project.id)
+    return memory.services.store.get_state(COMMITS_READ, memory.location.project.id)
 
 
 def lessons(memory: Memory) -> list[Lesson]:
@@ -156,7 +156,7 @@ def test_an_empty_history_is_an_error(memory: Memory, monkeypatch: pytest.Monkey
 def test_a_note_of_another_history_or_a_damaged_one_counts_for_nothing(
     memory: Memory, monkeypatch: pytest.MonkeyPatch, note: str
 ) -> None:
-    memory.parts.store.set_state(COMMITS_READ, memory.place.project.id, note)
+    memory.services.store.set_state(COMMITS_READ, memory.location.project.id, note)
     past = Past(plain(0), plain(1))
     report = reads(memory, monkeypatch, past)
     assert (report.commits, report.own) == (2, False)
@@ -167,7 +167,7 @@ def test_a_note_of_another_history_or_a_damaged_one_counts_for_nothing(
 def test_a_history_that_was_the_users_once_stays_it(
     memory: Memory, monkeypatch: pytest.MonkeyPatch, note: str, is_own: bool
 ) -> None:
-    memory.parts.store.set_state(COMMITS_READ, memory.place.project.id, f"{0:040} 2 {note}")
+    memory.services.store.set_state(COMMITS_READ, memory.location.project.id, f"{0:040} 2 {note}")
     assert reads(memory, monkeypatch, Past(plain(0), plain(1))).own is is_own
 
 
@@ -227,15 +227,15 @@ def test_a_project_has_room_for_so_many_lessons_of_commits(
 ) -> None:
     found_by = Provenance(detector="git_history/1")
     earlier = [
-        make_lesson(project=memory.place.project.id, insight=f"Rule {n} of old.", state=state_, provenance=found_by)
+        make_lesson(project=memory.location.project.id, insight=f"Rule {n} of old.", state=state_, provenance=found_by)
         for n, state_ in enumerate(["probation", "candidate", "active", "quarantined"] * 25)
     ][: most - 1]
     put_away = [
-        make_lesson(project=memory.place.project.id, insight=f"Gone {n}.", state="retired", provenance=found_by)
+        make_lesson(project=memory.location.project.id, insight=f"Gone {n}.", state="retired", provenance=found_by)
         for n in range(5)
     ]
-    others = [make_lesson(project=memory.place.project.id, insight=f"Own {n}.") for n in range(5)]
-    memory.parts.store.put([*earlier, *put_away, *others], {})
+    others = [make_lesson(project=memory.location.project.id, insight=f"Own {n}.") for n in range(5)]
+    memory.services.store.put([*earlier, *put_away, *others], {})
     email = "ada@example.com" if is_own else "eve@example.com"
     report = reads(
         memory, monkeypatch, Past(*(told(n, name, email=email) for n, name in enumerate(("ports", "quays"))))
@@ -257,8 +257,8 @@ def test_a_project_has_room_for_so_many_lessons_of_commits(
 def test_a_find_is_known_where_a_lesson_says_it_in_the_same_words_or_more(
     memory: Memory, monkeypatch: pytest.MonkeyPatch, known: str, is_known: bool, state_: str
 ) -> None:
-    lesson = make_lesson(project=memory.place.project.id, insight=known, state=state_)
-    memory.parts.store.put([lesson], {lesson.id: None})
+    lesson = make_lesson(project=memory.location.project.id, insight=known, state=state_)
+    memory.services.store.put([lesson], {lesson.id: None})
     assert reads(memory, monkeypatch, Past(told(1))).known == is_known
 
 
@@ -318,12 +318,12 @@ def test_a_run_that_the_user_stops_says_so_and_keeps_what_it_read(
             raise KeyboardInterrupt
 
     past = Past(*map(plain, range(6)))
-    monkeypatch.setattr(type(memory.parts.workspace), "history", lambda workspace, place: past)
+    monkeypatch.setattr(type(memory.services.workspace), "history", lambda workspace, place: past)
     report = memory.backfill_git(GitBackfill(), stop)
     assert (report.stopped, report.complete, report.commits, heard) == (True, False, 4, [2, 4])
     assert state(memory) == f"{0:040} 4"
     newer = Past(*(plain(n) for n in range(10, 16)), *past.all)
-    monkeypatch.setattr(type(memory.parts.workspace), "history", lambda workspace, place: newer)
+    monkeypatch.setattr(type(memory.services.workspace), "history", lambda workspace, place: newer)
     again = memory.backfill_git(GitBackfill(), stop)
     assert (again.stopped, again.commits) == (True, 4)
     assert state(memory) == f"{0:040} 4"

@@ -15,7 +15,7 @@ from tests.learning.test_distillation import CAUSE, Scripted, lesson, story, wor
 
 
 def distilled(memory: Memory, model: Any, session: str = "s1") -> DistilReport:
-    return distil(memory.parts, memory.place, SessionId(session), model, worth)
+    return distil(memory.services, memory.location, SessionId(session), model, worth)
 
 
 class Timed(Scripted):
@@ -81,11 +81,11 @@ def test_known_lessons_are_active_ones_of_two_shared_words_most_first_then_by_id
     ids = {name: f"0000000{n}-0000-7000-8000-000000000000" for n, name in enumerate(("other", "two", "three", "alone",
                                                                                      "waiting"))}  # fmt: skip
     lessons = [
-        make_lesson(id=ids[name], project=memory.place.project.id, insight=insight, state=state)
+        make_lesson(id=ids[name], project=memory.location.project.id, insight=insight, state=state)
         for name, (insight, state) in rules.items()
     ]
-    memory.parts.store.put(lessons, {})
-    _, known, prompt = prepare(memory.parts, memory.place, story(), worth)
+    memory.services.store.put(lessons, {})
+    _, known, prompt = prepare(memory.services, memory.location, story(), worth)
     assert [each.insight for each in known] == [rules[name][0] for name in ("three", "other", "two")]
     assert "K1: Split the bill of guests." in prompt
     assert CAUSE in prompt

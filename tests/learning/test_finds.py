@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from holdfast.domain.commit import Commit
-from holdfast.learning.githistory.finds import Find, find_all, is_routine, mended, subject_files
+from holdfast.learning.githistory.finds import CommitFind, find_all, is_routine, mended, subject_files
 from tests.learning.test_git_history import CAUSE, NOW, commit
 
 MUST = (
@@ -19,7 +19,7 @@ OTHERWISE = "Days are kept in `pairs_list` because otherwise each of the harbour
 BROKE = "Days are kept in `pairs_list` instead of a mapping, which broke each of the harbours and all of their ports."
 
 
-def finds(body: str, subject: str = "Keep readings as pairs", **fields: object) -> list[Find]:
+def finds(body: str, subject: str = "Keep readings as pairs", **fields: object) -> list[CommitFind]:
     return find_all([commit(f"{subject}\n\n{body}", **fields)])  # type: ignore[arg-type]
 
 
@@ -240,7 +240,7 @@ class Lines:
         return (line, frozenset()) if id == self.fix else (frozenset(), line)
 
 
-def mending(subject: str, age: timedelta, message: str = CAUSE) -> Find:
+def mending(subject: str, age: timedelta, message: str = CAUSE) -> CommitFind:
     fix, earlier = commit(message, id="f" * 40), commit(subject, id="b" * 40, at=NOW - age)
     return find_all([fix, earlier], Lines())[0]
 

@@ -296,7 +296,7 @@ def test_undo_takes_the_whole_run_back_and_it_does_not_come_again(repository: Re
     memory.backfill_git(GitBackfill())
     memory.undo()
     assert [lesson.state for lesson in all_lessons(memory)] == ["retired"]
-    memory.parts.store.set_state(COMMITS_READ, memory.place.project.id, "")
+    memory.services.store.set_state(COMMITS_READ, memory.location.project.id, "")
     memory.backfill_git(GitBackfill())
     assert [lesson.state for lesson in all_lessons(memory)] == ["retired"]
 
@@ -361,7 +361,7 @@ def test_a_dry_run_writes_nothing(repository: Repository, memory: Memory) -> Non
 def test_a_message_cannot_pretend_to_be_a_commit(repository: Repository, memory: Memory) -> None:
     fake = "\x1e\x1f" + "d" * 40 + "\nAda\nada@example.com\n1\n" + CAUSE
     repository.commit("Change it\n\n" + fake, {"src/tides.py": "x = 1\n", "odd\nname.py": "1\n"})
-    commits = memory.parts.workspace.history(memory.place).commits("HEAD", 0, 10)
+    commits = memory.services.workspace.history(memory.location).commits("HEAD", 0, 10)
     assert commits is not None
     assert [len(each.files) for each in commits] == [2, 1]
     assert {each.email for each in commits} == {"eve@example.com"}

@@ -12,7 +12,7 @@ from holdfast.bootstrap import Memory
 from holdfast.domain.candidate import Candidate
 from holdfast.domain.event import Event
 from holdfast.domain.lesson import Evidence, Lesson
-from holdfast.domain.project import Person, Place
+from holdfast.domain.project import Location, Person
 from holdfast.domain.records import Change
 from holdfast.domain.statefamilies import LEARNED_POSITION, LEARNING_BEGUN
 from holdfast.domain.vocabulary import EventId, SessionId
@@ -20,7 +20,7 @@ from holdfast.lean.records import replace
 from holdfast.learning import learn as learning
 from holdfast.learning.learn import LearnReport, admit, learn
 from holdfast.learning.tuning import INBOX_A_SESSION, WRITTEN_A_SESSION
-from holdfast.ports.parts import Parts
+from holdfast.ports.services import Services
 from holdfast.ports.store import EventFilter, LogFilter
 from holdfast.testing.builders import START, make_event, make_id
 
@@ -85,7 +85,7 @@ def memory(home: Path, folder: Path) -> Iterator[Memory]:
 
 
 def use(memory: Memory, *detectors: object) -> None:
-    memory.parts = replace(memory.parts, detectors=lambda: detectors)
+    memory.services = replace(memory.services, detectors=lambda: detectors)
 
 
 def say(memory: Memory, session: SessionId, *texts: str, at: datetime | None = None) -> None:
@@ -97,7 +97,7 @@ def say(memory: Memory, session: SessionId, *texts: str, at: datetime | None = N
 
 
 def admitted(memory: Memory, *candidates: Candidate, session: SessionId = ONE) -> LearnReport:
-    return admit(memory.parts, memory.place, candidates, session, "claude-code")
+    return admit(memory.services, memory.location, candidates, session, "claude-code")
 
 
 def all_lessons(memory: Memory) -> list[Lesson]:
@@ -467,7 +467,7 @@ def test_each_learning_is_one_change_that_undo_takes_back(memory: Memory) -> Non
     use(memory, Says())
     say(memory, ONE, RULE, "Use pnpm for the web folder, npm breaks the lock file")
     memory.learn(ONE)
-    changes = memory.parts.store.find_records(Change, LogFilter(project=memory.place.project.id))
+    changes = memory.services.store.find_records(Change, LogFilter(project=memory.location.project.id))
     assert [(change.verb, len(change.lessons)) for change in changes] == [("learn", 2)]
     memory.undo()
     assert memory.inbox() == []
@@ -494,7 +494,7 @@ def test_a_session_whose_folder_is_gone_is_passed_over(memory: Memory, tmp_path:
 
 
 def test_an_unknown_session_teaches_nothing(memory: Memory) -> None:
-    assert learn(memory.parts, memory.place, SessionId("never")) == LearnReport()
+    assert learn(memory.services, memory.location, SessionId("never")) == LearnReport()
 
 
 def test_a_lesson_holds_since_its_evidence_not_since_it_was_learnt(memory: Memory) -> None:
@@ -515,7 +515,7 @@ class Dies(Says):
     def detect(self, window: Sequence[Event]) -> list[Candidate]:
         if window[0].session == self.session:
             self.runs += 1
-            self.begun = self.memory.parts.store.get_state(LEARNING_BEGUN)
+            self.begun = self.memory.services.store.get_state(LEARNING_BEGUN)
             raise KeyboardInterrupt
         return super().detect(window)
 
@@ -524,7 +524,7 @@ def run_killed(memory: Memory, detector: Dies) -> None:
     """One run that is killed in the middle: its state stays behind, as after a kill."""
     with pytest.raises(KeyboardInterrupt):
         memory.learn_pending()
-    memory.parts.store.set_state(LEARNING_BEGUN, "", detector.begun)
+    memory.services.store.set_state(LEARNING_BEGUN, "", detector.begun)
 
 
 def test_a_session_that_kills_its_learner_twice_is_set_aside_and_reported(memory: Memory) -> None:
@@ -548,8 +548,8 @@ def test_what_was_learnt_before_a_killed_session_is_not_learnt_again(memory: Mem
     say(memory, ONE, RULE)
     say(memory, TWO, "Use pnpm for the web folder, npm breaks the lock file")
     run_killed(memory, detector)
-    position = int(memory.parts.store.get_state(LEARNED_POSITION))
-    waiting = memory.parts.store.find_events(EventFilter(after=position))
+    position = int(memory.services.store.get_state(LEARNED_POSITION))
+    waiting = memory.services.store.find_events(EventFilter(after=position))
     assert {event.session for _, event in waiting} == {TWO}
 
 
@@ -559,10 +559,10 @@ def test_a_defect_at_one_session_stops_no_other(memory: Memory, monkeypatch: pyt
     say(memory, TWO, "Use pnpm for the web folder, npm breaks the lock file")
     real = learning.learn
 
-    def fails_at_one(parts: Parts, place: Place, session: SessionId) -> LearnReport:
+    def fails_at_one(services: Services, location: Location, session: SessionId) -> LearnReport:
         if session == ONE:
             raise IndexError("a defect")
-        return real(parts, place, session)
+        return real(services, location, session)
 
     monkeypatch.setattr(learning, "learn", fails_at_one)
     report = memory.learn_pending()
@@ -574,7 +574,7 @@ PREFERENCE = "Prefer short functions in tests/conftest.py over long ones"
 
 
 def works_here(memory: Memory, monkeypatch: pytest.MonkeyPatch, person: Person) -> None:
-    monkeypatch.setattr(type(memory.parts.workspace), "person", lambda workspace, place: person)
+    monkeypatch.setattr(type(memory.services.workspace), "person", lambda workspace, place: person)
 
 
 def test_a_persons_word_names_who_said_it(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -121,10 +121,10 @@ def test_damaged_entries_of_what_was_decided_are_left_out_and_stay_where_nothing
     say(memory, ONE, "x")
     use(memory, Proposes(spanning(0, 9, FIRST)))
     memory.learn(ONE)
-    damaged = f"{damage} {memory.parts.store.get_state(DECIDED, ONE)}"
-    memory.parts.store.set_state(DECIDED, ONE, damaged)
+    damaged = f"{damage} {memory.services.store.get_state(DECIDED, ONE)}"
+    memory.services.store.set_state(DECIDED, ONE, damaged)
     assert memory.learn(ONE).admitted == 0
-    assert memory.parts.store.get_state(DECIDED, ONE) == damaged
+    assert memory.services.store.get_state(DECIDED, ONE) == damaged
 
 
 # What is taken back
@@ -167,9 +167,9 @@ def test_what_a_session_takes_back_is_retired_where_that_session_alone_taught_it
     happened(memory, "reply", CLAIM, id="claim")
     happened(memory, "prompt", "that is wrong", minutes=1)
     known = make_lesson(
-        project=memory.place.project.id, insight=CLAIM, **{"state": "candidate", "sessions_seen": (ONE,), **fields}
+        project=memory.location.project.id, insight=CLAIM, **{"state": "candidate", "sessions_seen": (ONE,), **fields}
     )
-    memory.parts.store.put([known], {known.id: None})
+    memory.services.store.put([known], {known.id: None})
     assert memory.learn(ONE).admitted == 0
     assert memory.get(known.id).state == state
 
@@ -241,7 +241,7 @@ def test_a_report_tells_every_lesson_written_the_active_ones_first(memory: Memor
 
 def test_a_lesson_names_the_host_that_the_session_ended_in(memory: Memory) -> None:
     events = [make_event(host="claude-code"), make_event(host="codex")]
-    admit_from(memory.parts, memory.place, [make_candidate(insight=FIRST)], ONE, events)
+    admit_from(memory.services, memory.location, [make_candidate(insight=FIRST)], ONE, events)
     use(memory, Says())
     happened(memory, "prompt", SECOND, host="claude-code")
     happened(memory, "prompt", "Later.", host="codex", minutes=1)
@@ -255,20 +255,20 @@ def test_a_lesson_names_the_host_that_the_session_ended_in(memory: Memory) -> No
 def test_a_session_that_was_begun_once_and_did_not_end_is_tried_once_more(memory: Memory) -> None:
     use(memory, Says())
     say(memory, ONE, RULE)
-    memory.parts.store.set_state(LEARNING_BEGUN, "", f"{ONE} 1")
+    memory.services.store.set_state(LEARNING_BEGUN, "", f"{ONE} 1")
     assert memory.learn_pending().admitted == 1
-    assert memory.parts.store.get_state(LEARNING_BEGUN) == ""
+    assert memory.services.store.get_state(LEARNING_BEGUN) == ""
 
 
 @pytest.mark.parametrize(("begun", "is_set_aside"), [(f"{ONE} 2", True), (f"{TWO} 2", False), (f"{ONE} 1", False)])
 def test_a_session_is_set_aside_after_two_attempts_of_its_own(memory: Memory, begun: str, is_set_aside: bool) -> None:
     use(memory, Says())
     say(memory, ONE, RULE)
-    memory.parts.store.set_state(LEARNING_SET_ASIDE, "", "\n".join(f"old-{n}" for n in range(100)))
-    memory.parts.store.set_state(LEARNING_BEGUN, "", begun)
+    memory.services.store.set_state(LEARNING_SET_ASIDE, "", "\n".join(f"old-{n}" for n in range(100)))
+    memory.services.store.set_state(LEARNING_BEGUN, "", begun)
     report = memory.learn_pending()
     assert (report.admitted, bool(report.failed)) == (not is_set_aside, is_set_aside)
-    names = memory.parts.store.get_state(LEARNING_SET_ASIDE).split("\n")
+    names = memory.services.store.get_state(LEARNING_SET_ASIDE).split("\n")
     assert (ONE in names, len(names)) == (is_set_aside, 100)
     assert names[0] == ("old-1" if is_set_aside else "old-0")
 
@@ -276,15 +276,15 @@ def test_a_session_is_set_aside_after_two_attempts_of_its_own(memory: Memory, be
 def test_a_session_of_another_project_in_this_folder_is_passed_over(memory: Memory) -> None:
     use(memory, Says())
     elsewhere = make_event(session=TWO, text=FIRST, project="another", cwd=memory.folder, trust="person")
-    here = make_event(session=ONE, text=SECOND, project=memory.place.project.id, cwd=memory.folder, trust="person")
-    memory.parts.store.append_events([elsewhere, here])
+    here = make_event(session=ONE, text=SECOND, project=memory.location.project.id, cwd=memory.folder, trust="person")
+    memory.services.store.append_events([elsewhere, here])
     assert memory.learn_pending().admitted == 1
     assert [lesson.insight for lesson in memory.lessons(states=STATES)] == [SECOND]
 
 
 def test_an_unknown_session_tells_which_detectors_failed_and_nothing_else(memory: Memory) -> None:
     use(memory, Proposes(spanning(0, 9, FIRST)))
-    assert learn(memory.parts, memory.place, SessionId("never")) == LearnReport()
+    assert learn(memory.services, memory.location, SessionId("never")) == LearnReport()
 
 
 def test_lessons_of_a_report_are_summed_over_sessions(memory: Memory) -> None:

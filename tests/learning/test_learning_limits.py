@@ -16,8 +16,8 @@ from tests.recall.test_limits import Recording
 
 
 def recorded(memory: Memory) -> Recording:
-    store = Recording(memory.parts.store)
-    memory.parts = replace(memory.parts, store=store)
+    store = Recording(memory.services.store)
+    memory.services = replace(memory.services, store=store)
     return store
 
 
@@ -28,14 +28,14 @@ def filters(store: Recording, name: str) -> list[Any]:
 def test_a_find_is_compared_with_the_newest_thousand_lessons(memory: Memory) -> None:
     store = recorded(memory)
     admitted(memory, make_candidate())
-    project = memory.place.project.id
+    project = memory.location.project.id
     assert LessonFilter(project=project, limit=1_000) in filters(store, "find")
 
 
 def test_a_session_is_compared_with_five_hundred_active_lessons(memory: Memory) -> None:
     store = recorded(memory)
-    prepare(memory.parts, memory.place, story(), worth)
-    assert LessonFilter(project=memory.place.project.id, states=("active",), limit=500) in filters(store, "find")
+    prepare(memory.services, memory.location, story(), worth)
+    assert LessonFilter(project=memory.location.project.id, states=("active",), limit=500) in filters(store, "find")
 
 
 def test_ten_thousand_events_are_read_at_a_time(memory: Memory) -> None:
@@ -44,7 +44,7 @@ def test_ten_thousand_events_are_read_at_a_time(memory: Memory) -> None:
     memory.learn_pending()
     assert EventFilter(after=0, limit=10_000) in filters(store, "find_events")
     store.calls.clear()
-    associate(memory.parts, memory.place)
+    associate(memory.services, memory.location)
     limits = {where.limit for where in filters(store, "find_events")}
     assert limits <= {10_000}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.learning.githistory.message import Part, quoted_subject, read_message
+from holdfast.learning.githistory.message import MessagePart, quoted_subject, read_message
 
 
 def below(*lines: str) -> tuple[str, ...]:
@@ -23,7 +23,9 @@ def test_an_empty_message_has_no_statement(message: str) -> None:
 
 
 def test_a_message_of_one_line_is_one_statement_without_paragraphs() -> None:
-    assert read_message("Keep it\r") == (Part(subject="Keep it", type="", paragraphs=(), reverts="", is_revert=False),)
+    assert read_message("Keep it\r") == (
+        MessagePart(subject="Keep it", type="", paragraphs=(), reverts="", is_revert=False),
+    )
 
 
 # Statements of a squashed pull request
@@ -53,7 +55,7 @@ def test_each_commit_of_a_squash_has_the_paragraphs_below_it() -> None:
 def test_the_commit_that_a_message_reverts_is_its_first_statements() -> None:
     reverting = f"This reverts commit {'a1' * 10}."
     assert read_message(f"Undo it\n\n{reverting}") == (
-        Part(subject="Undo it", type="", paragraphs=(), reverts="a1" * 10, is_revert=True),
+        MessagePart(subject="Undo it", type="", paragraphs=(), reverts="a1" * 10, is_revert=True),
     )
     first, second, third = read_message(f"Undo it\n\n{reverting}\n\n* one\n\nWords.\n\n* two\n\nWords.")
     assert (first.reverts, first.is_revert) == ("a1" * 10, True)

@@ -39,7 +39,7 @@ def folder(home: Path, tmp_path: Path) -> Path:
     (project / ".holdfast").mkdir(parents=True)
     (project / ".holdfast" / "project.toml").write_text('id = "harbour-of-old"\n')
     with Memory(str(project)) as memory:
-        memory.parts.workspace.accept_claim(str(project))
+        memory.services.workspace.accept_claim(str(project))
     return project
 
 
@@ -94,7 +94,7 @@ def test_it_happens_once_by_itself_and_an_undo_is_not_done_over(memory: Memory) 
 
 
 def test_without_the_texts_of_the_events_a_lesson_is_judged_by_its_own_words(memory: Memory) -> None:
-    memory.parts.store.erase_event_texts(memory.parts.clock.now())
+    memory.services.store.erase_event_texts(memory.services.clock.now())
     memory.rejudge()
     assert [state_of(memory, words) for words in JUNK] == ["retired", "retired"]
     assert state_of(memory, GOOD[0]) == "probation"
@@ -108,7 +108,7 @@ def test_the_learner_does_it_after_a_session_and_opening_the_store_does_not(fold
     )
     with Memory(str(folder)) as memory:
         assert state_of(memory, JUNK[0]) == "retired"
-        assert last_rejudging(memory.parts, memory.place)[0] >= 2
+        assert last_rejudging(memory.services, memory.location)[0] >= 2
 
 
 def test_the_command_says_what_it_does_and_status_tells_of_it(folder: Path) -> None:

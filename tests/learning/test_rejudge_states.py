@@ -52,9 +52,9 @@ def kept_of(memory: Memory, *spans: Evidence, **fields: Any) -> Lesson:
     session = fields.pop("session", ONE)
     detector = fields.pop("detector", "statements/8")
     found_by = Provenance(session=session, detector=detector, evidence=spans)
-    fields = {"project": memory.place.project.id, "insight": "Worth 0.1", "provenance": found_by, **fields}
+    fields = {"project": memory.location.project.id, "insight": "Worth 0.1", "provenance": found_by, **fields}
     lesson = make_lesson(**fields)
-    memory.parts.store.put([lesson], {lesson.id: None})
+    memory.services.store.put([lesson], {lesson.id: None})
     return lesson
 
 
@@ -73,8 +73,8 @@ def span(event: str, start: int, end: int) -> Evidence:
 def test_without_a_judge_nothing_is_judged(memory: Memory) -> None:
     use(memory, Says())
     lesson = kept_of(memory)
-    assert rejudge(memory.parts, memory.place) == RejudgeReport()
-    assert rejudge_once(memory.parts, memory.place) is None
+    assert rejudge(memory.services, memory.location) == RejudgeReport()
+    assert rejudge_once(memory.services, memory.location) is None
     assert memory.get(lesson.id) == lesson
 
 
@@ -100,7 +100,7 @@ def test_living_lessons_of_an_older_judge_that_no_person_vouches_for_are_judged(
 ) -> None:
     use(memory, Judge())
     lesson = kept_of(memory, **fields)
-    report = rejudge(memory.parts, memory.place)
+    report = rejudge(memory.services, memory.location)
     assert report.judged == is_judged
     assert [retired.id for retired in report.retired] == ([lesson.id] if is_judged else [])
     assert (memory.get(lesson.id).state != lesson.state) is is_judged
@@ -119,10 +119,10 @@ def test_what_a_person_changed_is_left_alone(memory: Memory, verbs: tuple[str, .
     use(memory, Judge())
     lesson = kept_of(memory)
     changes: list[Change] = [
-        make_change(project=memory.place.project.id, verb=verb, lessons=(lesson.id,)) for verb in verbs
+        make_change(project=memory.location.project.id, verb=verb, lessons=(lesson.id,)) for verb in verbs
     ]
-    memory.parts.store.record(changes)
-    assert rejudge(memory.parts, memory.place).judged == is_judged
+    memory.services.store.record(changes)
+    assert rejudge(memory.services, memory.location).judged == is_judged
 
 
 MACHINE = "<system-reminder>Always salute the flag 0.1</system-reminder>"
@@ -143,16 +143,16 @@ def test_a_persons_word_is_judged_where_a_host_wrote_it_in_the_persons_place(
     use(memory, Judge())
     event = said(memory, text, kind="prompt", trust="person")
     kept_of(memory, span(event, start, end), trust="person")
-    assert rejudge(memory.parts, memory.place).judged == is_judged
+    assert rejudge(memory.services, memory.location).judged == is_judged
 
 
 def test_one_quote_of_a_host_is_enough_and_an_event_that_is_gone_says_nothing(memory: Memory) -> None:
     use(memory, Judge())
     event = said(memory, MACHINE, kind="prompt", trust="person")
     kept_of(memory, span("gone", 0, 9), trust="person")
-    assert rejudge(memory.parts, memory.place).judged == 0
+    assert rejudge(memory.services, memory.location).judged == 0
     kept_of(memory, span("gone", 0, 9), span(event, 17, 40), trust="person", insight="Salute 0.1")
-    assert rejudge(memory.parts, memory.place).judged == 1
+    assert rejudge(memory.services, memory.location).judged == 1
 
 
 TEXT = "First of these 0.9\nSecond of these 0.5"
@@ -166,7 +166,7 @@ def test_a_lesson_is_worth_what_is_found_in_its_own_words(memory: Memory, start:
     use(memory, Judge())
     event = said(memory, TEXT)
     lesson = kept_of(memory, span(event, start, end), insight="Worth 0.8")
-    rejudge(memory.parts, memory.place)
+    rejudge(memory.services, memory.location)
     assert memory.get(lesson.id).state == state
 
 
@@ -175,7 +175,7 @@ def test_words_of_another_event_are_not_the_lessons_own(memory: Memory) -> None:
     said(memory, TEXT)
     other = said(memory, "Nothing is said here of any number", at=START + timedelta(minutes=1))
     lesson = kept_of(memory, span(other, 0, 18), insight="Worth 0.8")
-    rejudge(memory.parts, memory.place)
+    rejudge(memory.services, memory.location)
     assert memory.get(lesson.id).state == "retired"
 
 
@@ -187,7 +187,7 @@ def test_a_lesson_without_words_in_the_session_is_judged_by_its_own_as_a_reply(
     said(memory, "Nothing")
     lesson = kept_of(memory, span("gone", 0, 9), insight=words)
     bare = kept_of(memory, insight=f"Berths: {words}")
-    rejudge(memory.parts, memory.place)
+    rejudge(memory.services, memory.location)
     assert [memory.get(each.id).state for each in (lesson, bare)] == [state, state]
 
 
@@ -197,7 +197,7 @@ def test_of_a_sessions_waiting_lessons_only_those_that_stay_take_room(memory: Me
     active = [kept_of(memory, insight=f"Rule 0.8{n}") for n in range(3)]
     weak = kept_of(memory, insight="Rule 0.1", state="candidate")
     other = kept_of(memory, insight="Rule 0.30 of two 0.30", state="candidate", session=TWO)
-    report = rejudge(memory.parts, memory.place)
+    report = rejudge(memory.services, memory.location)
     assert {lesson.id for lesson in report.retired} == {waiting[0].id, weak.id}
     assert all(memory.get(lesson.id).state == "active" for lesson in active)
     assert memory.get(other.id).state == "candidate"
@@ -211,16 +211,16 @@ def test_the_last_time_is_told_until_it_is_taken_back(memory: Memory) -> None:
     kept_of(memory, insight="Worth 0.1")
     kept_of(memory, insight="Worth 0.2")
     kept_of(memory, insight="Worth 0.5")
-    assert last_rejudging(memory.parts, memory.place) == (0, 0, "")
-    assert rejudge(memory.parts, memory.place, dry=True).judged == 3
-    assert last_rejudging(memory.parts, memory.place) == (0, 0, "")
-    assert rejudge_once(memory.parts, memory.place) is not None
-    retired, demoted, at = last_rejudging(memory.parts, memory.place)
+    assert last_rejudging(memory.services, memory.location) == (0, 0, "")
+    assert rejudge(memory.services, memory.location, dry=True).judged == 3
+    assert last_rejudging(memory.services, memory.location) == (0, 0, "")
+    assert rejudge_once(memory.services, memory.location) is not None
+    retired, demoted, at = last_rejudging(memory.services, memory.location)
     assert (retired, demoted) == (2, 1)
-    assert at.startswith(f"{memory.parts.clock.now().year}-")
-    assert rejudge_once(memory.parts, memory.place) is None
-    undo_rejudging(memory.parts, memory.place)
-    assert last_rejudging(memory.parts, memory.place) == (0, 0, "")
+    assert at.startswith(f"{memory.services.clock.now().year}-")
+    assert rejudge_once(memory.services, memory.location) is None
+    undo_rejudging(memory.services, memory.location)
+    assert last_rejudging(memory.services, memory.location) == (0, 0, "")
 
 
 @pytest.mark.parametrize(
@@ -229,25 +229,25 @@ def test_the_last_time_is_told_until_it_is_taken_back(memory: Memory) -> None:
 def test_a_damaged_note_of_the_last_time_tells_nothing(memory: Memory, state: str) -> None:
     use(memory, Judge())
     kept_of(memory)
-    rejudge(memory.parts, memory.place)
-    memory.parts.store.set_state(REJUDGED, memory.place.project.id, state)
-    assert last_rejudging(memory.parts, memory.place) == (0, 0, "")
+    rejudge(memory.services, memory.location)
+    memory.services.store.set_state(REJUDGED, memory.location.project.id, state)
+    assert last_rejudging(memory.services, memory.location) == (0, 0, "")
 
 
 def test_an_older_judge_having_done_it_does_not_count(memory: Memory) -> None:
     use(memory, Judge())
-    memory.parts.store.set_state(REJUDGED, memory.place.project.id, "statements/8 1 1 2026-01-01T00:00:00Z")
-    assert rejudge_once(memory.parts, memory.place) is not None
+    memory.services.store.set_state(REJUDGED, memory.location.project.id, "statements/8 1 1 2026-01-01T00:00:00Z")
+    assert rejudge_once(memory.services, memory.location) is not None
 
 
 def test_more_lessons_than_a_page_are_all_judged(memory: Memory) -> None:
     use(memory, Judge())
     lessons = [
         make_lesson(
-            project=memory.place.project.id, insight=f"Rule {n} is worth 0.9",
+            project=memory.location.project.id, insight=f"Rule {n} is worth 0.9",
             provenance=Provenance(session=SessionId(f"s{n % 3}"), detector="statements/8"),
         )
         for n in range(1_200)
     ]  # fmt: skip
-    memory.parts.store.put(lessons, {lesson.id: None for lesson in lessons})
-    assert rejudge(memory.parts, memory.place).judged == 1_200
+    memory.services.store.put(lessons, {lesson.id: None for lesson in lessons})
+    assert rejudge(memory.services, memory.location).judged == 1_200

@@ -21,7 +21,7 @@ from holdfast.lean.records import replace
 from holdfast.learning.distillation.answer import read_answer, render_prompt
 from holdfast.learning.distillation.digest import make_digest
 from holdfast.learning.distillation.distil import DistilReport, distil
-from holdfast.learning.githistory.finds import Find, find_all, is_routine, mended, subject_files
+from holdfast.learning.githistory.finds import CommitFind, find_all, is_routine, mended, subject_files
 from holdfast.learning.githistory.message import read_message
 from holdfast.learning.learn import LearnReport, admit_from
 from holdfast.learning.refutation import settle
@@ -50,7 +50,7 @@ MUST = f"The readings must be kept {REST}"
 BEFORE = "A word about it stands here first and gives the reader a wider view of what was done with the lists."
 
 
-def finds(message: str, **fields: Any) -> list[Find]:
+def finds(message: str, **fields: Any) -> list[CommitFind]:
     return find_all([commit(message, **fields)])
 
 
@@ -479,13 +479,15 @@ def test_a_lesson_of_an_older_judge_falls_to_where_it_would_begin_today(
 ) -> None:
     use(memory, Judge())
     provenance = Provenance(session=ONE, detector="statements/8")
-    lesson = make_lesson(project=memory.place.project.id, insight=f"Worth {worth}", state=state, provenance=provenance)
-    ours = make_lesson(project=memory.place.project.id, insight="Worth 0", provenance=Provenance(detector="says/1"))
+    lesson = make_lesson(
+        project=memory.location.project.id, insight=f"Worth {worth}", state=state, provenance=provenance
+    )
+    ours = make_lesson(project=memory.location.project.id, insight="Worth 0", provenance=Provenance(detector="says/1"))
     pinned = replace(lesson, id=LessonId(make_id()), insight=f"Pinned, worth {worth}", pinned=True)
-    memory.parts.store.put([lesson, ours, pinned], {stored.id: None for stored in (lesson, ours, pinned)})
-    report = rejudge(memory.parts, memory.place, dry=True)
+    memory.services.store.put([lesson, ours, pinned], {stored.id: None for stored in (lesson, ours, pinned)})
+    report = rejudge(memory.services, memory.location, dry=True)
     assert memory.get(lesson.id).state == state
-    assert report == rejudge(memory.parts, memory.place)
+    assert report == rejudge(memory.services, memory.location)
     assert memory.get(lesson.id).state == after
     assert (memory.get(ours.id).state, memory.get(pinned.id).state) == ("active", state)
     assert (report.judged, len(report.retired), len(report.demoted)) == (
@@ -497,17 +499,17 @@ def test_of_a_sessions_waiting_lessons_the_five_likeliest_go_on_waiting(memory: 
     use(memory, Judge())
     provenance = Provenance(session=ONE, detector="statements/8")
     lessons = [
-        make_lesson(project=memory.place.project.id, insight=f"Rule 0.{n}", state="candidate", provenance=provenance)
+        make_lesson(project=memory.location.project.id, insight=f"Rule 0.{n}", state="candidate", provenance=provenance)
         for n in range(3, 9)
     ]
-    memory.parts.store.put(lessons, {lesson.id: None for lesson in lessons})
-    assert [lesson.id for lesson in rejudge(memory.parts, memory.place).retired] == [lessons[0].id]
+    memory.services.store.put(lessons, {lesson.id: None for lesson in lessons})
+    assert [lesson.id for lesson in rejudge(memory.services, memory.location).retired] == [lessons[0].id]
 
 
 def test_without_events_or_finds_nothing_is_admitted(memory: Memory) -> None:
     event = make_event(session=ONE, text=RULE)
-    assert admit_from(memory.parts, memory.place, [make_candidate()], ONE, []) == LearnReport()
-    assert admit_from(memory.parts, memory.place, [], ONE, [event]) == LearnReport()
+    assert admit_from(memory.services, memory.location, [make_candidate()], ONE, []) == LearnReport()
+    assert admit_from(memory.services, memory.location, [], ONE, [event]) == LearnReport()
 
 
 def test_reports_begin_at_nothing() -> None:
@@ -519,7 +521,7 @@ def test_a_card_of_a_person_is_not_counted_on(memory: Memory) -> None:
     ran(memory, ONE, "pytest", "pytest")
     card = cards(memory)["commands/test"]
     stated = replace(card, trust="person", recorded_at=card.recorded_at + timedelta(days=900))
-    memory.parts.store.put([stated], {card.id: card.recorded_at})
+    memory.services.store.put([stated], {card.id: card.recorded_at})
     ran(memory, SessionId("two"), "pytest", "pytest")
     assert cards(memory)["commands/test"].insight == card.insight
 
@@ -532,9 +534,11 @@ def test_each_lesson_is_judged_by_the_events_of_its_own_session(memory: Memory) 
         memory.append([event])
         span = Evidence(event=event.id, quote=words, start=0, end=len(words))
         provenance = Provenance(session=session, detector="statements/8", evidence=(span,))
-        lessons.append(make_lesson(project=memory.place.project.id, insight=f"{words} of 0.1", provenance=provenance))
-    memory.parts.store.put(lessons, {lesson.id: None for lesson in lessons})
-    rejudge(memory.parts, memory.place)
+        lessons.append(
+            make_lesson(project=memory.location.project.id, insight=f"{words} of 0.1", provenance=provenance)
+        )
+    memory.services.store.put(lessons, {lesson.id: None for lesson in lessons})
+    rejudge(memory.services, memory.location)
     assert [memory.get(lesson.id).state for lesson in lessons] == ["active", "probation", "retired"]
 
 
@@ -547,9 +551,9 @@ def test_a_persons_word_is_not_judged_where_nothing_says_that_a_host_wrote_it(
     memory.append([event])
     span = Evidence(event=event.id, quote=text[:end], start=0, end=end)
     provenance = Provenance(session=ONE, detector="statements/8", evidence=(span,))
-    lesson = make_lesson(project=memory.place.project.id, insight="Rule 0.1", trust="person", provenance=provenance)
-    memory.parts.store.put([lesson], {lesson.id: None})
-    assert bool(rejudge(memory.parts, memory.place).judged) is is_judged
+    lesson = make_lesson(project=memory.location.project.id, insight="Rule 0.1", trust="person", provenance=provenance)
+    memory.services.store.put([lesson], {lesson.id: None})
+    assert bool(rejudge(memory.services, memory.location).judged) is is_judged
 
 
 def test_a_retraction_that_names_nothing_is_about_the_sentence_before_it() -> None:
@@ -587,7 +591,7 @@ def test_a_model_is_shown_the_dozen_known_lessons_that_share_two_words_with_the_
     memory.remember("Moor ferries beside floats.")
     memory.append(story())
     model = Scripted({"lessons": []})
-    distil(memory.parts, memory.place, SessionId("s1"), model, lambda events: [0.5] * len(events))
+    distil(memory.services, memory.location, SessionId("s1"), model, lambda events: [0.5] * len(events))
     assert "K12: " in model.prompts[0]
     assert "K13: " not in model.prompts[0]
     assert "Moor ferries" not in model.prompts[0]

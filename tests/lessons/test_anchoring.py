@@ -11,10 +11,10 @@ from holdfast.domain.candidate import Candidate
 from holdfast.domain.event import Event
 from holdfast.domain.lesson import Anchor, Evidence, Lesson
 from holdfast.domain.vocabulary import SessionId
-from holdfast.learning.admission import Admission, Source
+from holdfast.learning.admission import Admission, SourceSession
 from holdfast.lessons.anchoring import (
+    FileReference,
     Frame,
-    Named,
     Subject,
     anchor_subject,
     anchored_words,
@@ -44,7 +44,7 @@ def test_a_definition_named_in_the_words_is_the_subject(memory: Memory) -> None:
     anchor = lesson.anchors[0]
     assert anchor.signature_hash.startswith("s1:")
     assert anchor.body_hash.startswith("b1:")
-    assert (anchor.commit, anchor.branch) == (memory.place.commit, "main")
+    assert (anchor.commit, anchor.branch) == (memory.location.commit, "main")
 
 
 def test_a_file_named_in_the_words_is_the_subject_when_no_other_is_given(memory: Memory) -> None:
@@ -65,18 +65,20 @@ def test_a_person_names_a_line_or_a_definition(memory: Memory) -> None:
 
 def test_a_file_with_a_colon_in_its_name_is_meant_before_a_line(memory: Memory, code: Codebase) -> None:
     code.write("notes:12", "odd\n")
-    assert parse_named(memory.parts, memory.place, "notes:12", "") == Named(path="notes:12")
-    assert parse_named(memory.parts, memory.place, "notes:13", "") == Named(path="notes", lines=(13, 13))
-    assert parse_named(memory.parts, memory.place, "a.rs::Store::put", "") == Named(path="a.rs", symbol="Store.put")
+    assert parse_named(memory.services, memory.location, "notes:12", "") == FileReference(path="notes:12")
+    assert parse_named(memory.services, memory.location, "notes:13", "") == FileReference(path="notes", lines=(13, 13))
+    assert parse_named(memory.services, memory.location, "a.rs::Store::put", "") == FileReference(
+        path="a.rs", symbol="Store.put"
+    )
 
 
 def test_a_symbol_without_a_file_is_found_in_the_project_when_only_one_has_that_name(
     memory: Memory, code: Codebase
 ) -> None:
     code.write("src/other.py", "class Cache:\n    def get(self):\n        return 1\n")
-    index = memory.parts.codeindex()
+    index = memory.services.codeindex()
     assert index is not None
-    index.refresh(memory.place)
+    index.refresh(memory.location)
     assert places(memory.remember("Sums are doubled", symbols=["doubled"])) == [("src/store.py", "doubled")]
     assert places(memory.remember("Reading never fails", symbols=["get"])) == [("", "get")]
     assert places(memory.remember("The helper `Store.put` takes any value")) == [("src/store.py", "Store.put")]
@@ -123,8 +125,8 @@ def admitted(memory: Memory, events: list[Event], **fields: object) -> Lesson:
     """The lesson made of a detector's find that rests on these events."""
     evidence = tuple(Evidence(event=event.id, quote=event.text[:40] or "edit") for event in events)
     plain = {"kind": "fix", "insight": "It failed; an edit made it pass.", "detector": "test/1", **fields}
-    source = Source(session=SessionId("s"), host="claude-code", events={event.id: event for event in events})
-    admission = Admission(memory.parts, memory.place, source)
+    source = SourceSession(session=SessionId("s"), host="claude-code", events={event.id: event for event in events})
+    admission = Admission(memory.services, memory.location, source)
     admission.take([Candidate(evidence=evidence, **plain)])  # type: ignore[arg-type]
     return next(iter(admission.changed.values()))
 
@@ -180,21 +182,21 @@ def test_what_was_written_is_found_again_after_another_edit_of_it() -> None:
 def test_an_anchor_made_anew_follows_its_definition_or_falls_back_to_the_file(memory: Memory, code: Codebase) -> None:
     anchor = memory.remember("Sums are doubled", files=["src/store.py::doubled"]).anchors[0]
     code.edit("src/store.py", "return total * 2", "return total * 3")
-    now = renew(memory.parts, memory.place, anchor)
+    now = renew(memory.services, memory.location, anchor)
     assert now is not None
     assert now.symbol == "doubled"
     assert now.body_hash != anchor.body_hash
     code.edit("src/store.py", "def doubled(a, b):\n    total = a + b\n    return total * 3\n", "")
-    gone = renew(memory.parts, memory.place, anchor)
+    gone = renew(memory.services, memory.location, anchor)
     assert gone is not None
     assert (gone.path, gone.symbol) == ("src/store.py", "")
     (code.folder / "src" / "store.py").unlink()
-    assert renew(memory.parts, memory.place, anchor) is None
+    assert renew(memory.services, memory.location, anchor) is None
 
 
 @pytest.mark.parametrize("path", ["src", "gone.py", "../outside.py", "a\0b", ""])
 def test_a_subject_that_is_no_file_never_raises(memory: Memory, path: str) -> None:
-    anchors = anchor_subject(memory.parts, memory.place, Subject(files=(path,), words="see Store.put"))
+    anchors = anchor_subject(memory.services, memory.location, Subject(files=(path,), words="see Store.put"))
     assert [anchor.symbol for anchor in anchors] == [""]
 
 

@@ -113,7 +113,7 @@ def test_a_decision_that_an_agent_took_on_a_branch_is_staged(memory: Memory, cod
     }
     for kind, insight in words.items():
         candidate = Candidate(kind=kind, insight=insight, evidence=(), detector="test/1")  # type: ignore[arg-type]
-        admit(here.parts, here.place, [candidate], SessionId("s1"), "claude-code")
+        admit(here.services, here.location, [candidate], SessionId("s1"), "claude-code")
     lessons = here.lessons(states=("candidate", "active", "probation"))
     assert {lesson.kind: lesson.scope.branch for lesson in lessons} == {"decision": "feature/queue", "tooling": ""}
 
@@ -128,11 +128,11 @@ def test_a_session_is_learnt_from_on_the_branch_that_it_was_on(memory: Memory, c
         ("feature/queue", "Jobs wait in a Redis list"),
         ("long-gone", "Cards are drawn as one image"),
     ):
-        event = make_event(id=branch, branch=branch, project=here.place.project.id, text=insight)
+        event = make_event(id=branch, branch=branch, project=here.location.project.id, text=insight)
         evidence = (Evidence(event=event.id, quote=insight),)
         candidate = Candidate(kind="decision", insight=insight, evidence=evidence, detector="test/1")
-        admit_from(here.parts, here.place, [candidate], SessionId("s1"), [event])
-    lessons = here.parts.store.find(LessonFilter(project=here.place.project.id))
+        admit_from(here.services, here.location, [candidate], SessionId("s1"), [event])
+    lessons = here.services.store.find(LessonFilter(project=here.location.project.id))
     scopes = {lesson.insight: (lesson.scope.branch, lesson.scope.commit) for lesson in lessons}
     assert scopes == {"Jobs wait in a Redis list": ("feature/queue", tip), "Cards are drawn as one image": ("", "")}
 
@@ -304,7 +304,7 @@ def test_each_work_tree_sees_what_it_has_checked_out(memory: Memory, code: Codeb
     code.git("worktree", "add", "-q", str(other), "feature/lists")
     assert not seen(memory)
     there = memory.at(str(other))
-    assert there.place.project == memory.place.project
+    assert there.location.project == memory.location.project
     assert any(ranked.lesson.id == staged.id for ranked in there.recall(RULE).items)
 
 
@@ -358,7 +358,7 @@ def test_where_git_does_not_answer_every_lesson_is_seen_and_nothing_is_kept(
 ) -> None:
     code.git("checkout", "-q", "main")
     here = memory.at(memory.folder)
-    assert here.place.branch == "main"
+    assert here.location.branch == "main"
     with monkeypatch.context() as silent:
         silent.setattr(Git, "ask", lambda *words, **more: None)
         assert any(ranked.lesson.id == staged.id for ranked in here.recall(RULE).items)
@@ -395,7 +395,7 @@ def test_a_clone_without_the_branch_does_not_end_its_lessons(memory: Memory, cod
     code.git("clone", "-q", "--single-branch", str(code.folder), str(other))
     code.git("-C", str(other), "config", "remote.origin.url", "https://example.org/harbour.git")
     there = memory.at(str(other))
-    assert there.place.project.id == staged.scope.project
+    assert there.location.project.id == staged.scope.project
     there.settle_branches()
     assert memory.get(staged.id).scope.branch == "feature/lists"
     assert not any(ranked.lesson.id == staged.id for ranked in there.recall(RULE).items)

@@ -27,9 +27,9 @@ def test_what_is_no_id_is_not_found(memory: Memory, ref: str) -> None:
 
 
 def test_two_ids_with_one_end_ask_for_more(memory: Memory) -> None:
-    project = memory.place.project.id
+    project = memory.location.project.id
     pair = [make_lesson(id=f"0193a1b2-0000-7000-8000-00{n}00000beef", project=project) for n in (1, 2)]
-    memory.parts.store.put(pair, {})
+    memory.services.store.put(pair, {})
     with pytest.raises(AmbiguousIdError) as caught:
         memory.get("beef")
     assert "0000beef" in caught.value.hint
@@ -57,16 +57,16 @@ def test_lists_narrow_by_path_from_the_folder_asked(memory: Memory, project: Pat
 
 
 def test_the_log_is_the_projects_own(memory: Memory) -> None:
-    here = make_delivery(project=memory.place.project.id)
-    memory.parts.store.record([here, make_delivery(project="other")])
+    here = make_delivery(project=memory.location.project.id)
+    memory.services.store.record([here, make_delivery(project="other")])
     assert memory.log() == [here]
     assert memory.log(session="nobody") == []  # type: ignore[arg-type]
 
 
 def test_a_lessons_history_holds_all_that_happened_to_it(memory: Memory) -> None:
     lesson = memory.remember("Seed the clock first")
-    shown = make_delivery(project=memory.place.project.id, lesson=lesson.id, session="s9")
-    memory.parts.store.record([shown])
+    shown = make_delivery(project=memory.location.project.id, lesson=lesson.id, session="s9")
+    memory.services.store.record([shown])
     outcome = memory.feedback(lesson.id, "helped")
     assert outcome.session == "s9"
     history = memory.history(lesson.id)

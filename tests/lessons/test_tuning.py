@@ -20,7 +20,7 @@ RULE = "Harbour pilots announce lighthouse beacons before every sunset at quays.
 
 def read(memory: Memory, text: str, rule: str = RULE, **fields: Any) -> bool:
     event: Event = make_event(**{"kind": "tool_result", "tool": "Bash", "trust": "tool", "text": text, **fields})
-    return bool(Material(memory.parts, memory.place, [event]).holds(rule))
+    return bool(Material(memory.services, memory.location, [event]).holds(rule))
 
 
 @pytest.mark.parametrize(
@@ -49,18 +49,20 @@ def test_what_the_agent_or_the_memory_said_was_not_read(memory: Memory) -> None:
 
 def test_two_hundred_thousand_bytes_of_a_file_are_read(memory: Memory, project: Path) -> None:
     (project / "README.md").write_text("\n" * 199_000 + RULE)
-    assert Material(memory.parts, memory.place, ()).holds(RULE) == "README.md"
+    assert Material(memory.services, memory.location, ()).holds(RULE) == "README.md"
     (project / "README.md").write_text("\n" * 199_980 + RULE)
-    assert Material(memory.parts, memory.place, ()).holds(RULE) == ""
+    assert Material(memory.services, memory.location, ()).holds(RULE) == ""
 
 
 def test_the_last_forty_files_of_a_session_are_read(memory: Memory, project: Path) -> None:
     (project / "first.md").write_text(RULE)
-    looks = [make_event(kind="tool_result", tool="Read", trust="tool", text="", files=("first.md",))]
-    looks += [make_event(kind="tool_result", tool="Read", trust="tool", text="", files=(f"{n}.md",)) for n in range(39)]
-    assert Material(memory.parts, memory.place, looks).holds(RULE) == "first.md"
-    looks.append(make_event(kind="tool_result", tool="Read", trust="tool", text="", files=("last.md",)))
-    assert Material(memory.parts, memory.place, looks).holds(RULE) == ""
+    anchor_verdicts = [make_event(kind="tool_result", tool="Read", trust="tool", text="", files=("first.md",))]
+    anchor_verdicts += [
+        make_event(kind="tool_result", tool="Read", trust="tool", text="", files=(f"{n}.md",)) for n in range(39)
+    ]
+    assert Material(memory.services, memory.location, anchor_verdicts).holds(RULE) == "first.md"
+    anchor_verdicts.append(make_event(kind="tool_result", tool="Read", trust="tool", text="", files=("last.md",)))
+    assert Material(memory.services, memory.location, anchor_verdicts).holds(RULE) == ""
 
 
 def test_a_step_that_loses_its_race_is_tried_five_times() -> None:
@@ -76,8 +78,8 @@ def test_a_step_that_loses_its_race_is_tried_five_times() -> None:
 
 
 def test_four_characters_of_an_ids_end_are_enough(memory: Memory) -> None:
-    lesson = make_lesson(id="0193a1b2-0000-7000-8000-00000000beef", project=memory.place.project.id)
-    memory.parts.store.put([lesson], {lesson.id: None})
+    lesson = make_lesson(id="0193a1b2-0000-7000-8000-00000000beef", project=memory.location.project.id)
+    memory.services.store.put([lesson], {lesson.id: None})
     assert memory.get("beef") == lesson
     with pytest.raises(LessonNotFoundError):
         memory.get("eef")
@@ -92,7 +94,7 @@ def test_a_lesson_has_at_most_eight_anchors(memory: Memory, project: Path) -> No
 
 def test_a_whole_id_is_found_in_any_project_and_its_end_in_this_one(memory: Memory) -> None:
     lesson = make_lesson(id="0193a1b2-0000-7000-8000-00000000beef", project="another")
-    memory.parts.store.put([lesson], {lesson.id: None})
+    memory.services.store.put([lesson], {lesson.id: None})
     assert len(lesson.id) == lookup.FULL_ID == 36
     assert memory.get(lesson.id) == lesson
     with pytest.raises(LessonNotFoundError):

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast import Memory
-from holdfast.domain.briefing import Briefing, LaneShare, Ranked, Why
+from holdfast.domain.briefing import Briefing, Ranked, RetrieverShare, Why
 from holdfast.domain.hookcall import HookCall
 from holdfast.domain.lesson import Lesson
 from holdfast.domain.records import Outcome
@@ -21,7 +21,7 @@ from holdfast.outcomes.advice import advice_of
 from holdfast.outcomes.holdout import is_withheld
 from holdfast.outcomes.standing import standing_of
 from holdfast.outcomes.weighing import factor_of, factors_of, render_weights, shift_of, weights_of
-from holdfast.outcomes.weights import NO_WEIGHTS, Weights, load_weights
+from holdfast.outcomes.weights import NO_WEIGHTS, OutcomeWeights, load_weights
 from holdfast.ports.store import LogFilter
 from holdfast.testing.builders import START, make_lesson, make_outcome
 
@@ -147,11 +147,11 @@ def test_a_projects_threshold_shifts_by_a_tenth_at_most() -> None:
     assert shift_of(made(*["ignored"] * 19)) == 1.0
     assert shift_of(made(*["ignored"] * 20)) == 1.1
     assert shift_of(made(*["missed"] * 40)) == 0.9
-    assert Weights(lessons={}, shifts={"prompt": 7.0}).shift("prompt") == 1.1
+    assert OutcomeWeights(lessons={}, shifts={"prompt": 7.0}).shift("prompt") == 1.1
 
 
 def test_weights_come_back_as_they_were_kept_and_a_damaged_mark_is_none(memory: Memory) -> None:
-    store, project = memory.parts.store, memory.place.project.id
+    store, project = memory.services.store, memory.location.project.id
     weights = weights_of(made(*["heeded"] * 20, moment="prompt"))
     store.set_state(OUTCOME_WEIGHTS, project, render_weights(weights))
     assert load_weights(store, project) == weights
@@ -160,14 +160,14 @@ def test_weights_come_back_as_they_were_kept_and_a_damaged_mark_is_none(memory: 
         assert load_weights(store, project) == NO_WEIGHTS
 
 
-def ranked(score: float, lane: str = "text", raw: float = 0.5) -> Ranked:
-    why = Why(shares=(LaneShare(lane=lane, rank=1, raw=raw, share=score),))
+def ranked(score: float, retriever: str = "text", raw: float = 0.5) -> Ranked:
+    why = Why(shares=(RetrieverShare(lane=retriever, rank=1, raw=raw, share=score),))
     return Ranked(lesson=make_lesson(), rank=1, score=score, why=why)
 
 
 def test_a_factor_reorders_and_is_told_among_the_multipliers_but_buries_no_exact_match() -> None:
     low, high, exact = ranked(0.3), ranked(0.5), ranked(0.1, "exact", 1.0)
-    weights = Weights(lessons={low.lesson.id: {"prompt": 2.0}}, shifts={})
+    weights = OutcomeWeights(lessons={low.lesson.id: {"prompt": 2.0}}, shifts={})
     order = [pair[0] for pair in weights.rank([(exact, 0), (high, 0), (low, 0)], "prompt")]
     assert [item.lesson.id for item in order] == [exact.lesson.id, low.lesson.id, high.lesson.id]
     assert order[1].why.multipliers == (("outcome", 2.0),)
@@ -194,8 +194,8 @@ def test_nothing_is_withheld_where_it_is_turned_off() -> None:
 
 
 def keep(memory: Memory, **fields: Any) -> Lesson:
-    lesson = make_lesson(project=memory.place.project.id, insight=QUEUE, **fields)
-    memory.parts.store.put([lesson], {lesson.id: None})
+    lesson = make_lesson(project=memory.location.project.id, insight=QUEUE, **fields)
+    memory.services.store.put([lesson], {lesson.id: None})
     return lesson
 
 
@@ -209,7 +209,7 @@ def ask(memory: Memory, session: str) -> Briefing:
 
 def held_back(memory: Memory, lesson: Lesson) -> str:
     """A session from which the lesson is withheld at the share of the memory."""
-    share = memory.parts.holdout
+    share = memory.services.holdout
     return next(f"s{n}" for n in range(10_000) if is_withheld(SessionId(f"s{n}"), lesson.id, share))
 
 
@@ -226,7 +226,7 @@ def test_a_withheld_lesson_is_not_told_and_logged_once_however_often_it_would_be
     session = held_back(careful, lesson)
     assert [ask(careful, session).text, ask(careful, session).text] == ["", ""]
     assert careful.log() == []
-    (outcome,) = careful.parts.store.find_records(Outcome, LogFilter(lesson=lesson.id))
+    (outcome,) = careful.services.store.find_records(Outcome, LogFilter(lesson=lesson.id))
     assert (outcome.verdict, outcome.session, outcome.moment, outcome.withheld) == ("withheld", session, "prompt", True)
     assert outcome.trigger == PROMPT
 

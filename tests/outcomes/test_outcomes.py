@@ -32,7 +32,7 @@ class Session:
 
     def step(self, kind: str, **fields: Any) -> Event:
         self.at += timedelta(minutes=1)
-        plain = {"project": self.memory.place.project.id, "cwd": self.memory.folder, "text": "", **fields}
+        plain = {"project": self.memory.location.project.id, "cwd": self.memory.folder, "text": "", **fields}
         event = make_event(session=self.name, kind=kind, at=self.at, **plain)
         self.memory.append([event])
         return event
@@ -51,10 +51,10 @@ class Session:
     def deliver(self, lesson: Lesson, moment: str = "before_file", trigger: str = "src/tides.py") -> None:
         self.at += timedelta(minutes=1)
         record = make_delivery(
-            at=self.at, project=self.memory.place.project.id, session=self.name, lesson=lesson.id, moment=moment,
+            at=self.at, project=self.memory.location.project.id, session=self.name, lesson=lesson.id, moment=moment,
             trigger=trigger, tokens=40,
         )  # fmt: skip
-        self.memory.parts.store.record([record])
+        self.memory.services.store.record([record])
 
     def end(self) -> None:
         self.step("session_end")
@@ -66,14 +66,14 @@ def session(memory: Memory) -> Session:
 
 
 def keep(memory: Memory, insight: str, **fields: Any) -> Lesson:
-    plain = {"trust": "agent", "recorded_at": KNOWN_SINCE, "project": memory.place.project.id}
+    plain = {"trust": "agent", "recorded_at": KNOWN_SINCE, "project": memory.location.project.id}
     lesson = make_lesson(insight=insight, **{**plain, **fields})
-    memory.parts.store.put([lesson], {lesson.id: None})
+    memory.services.store.put([lesson], {lesson.id: None})
     return lesson
 
 
 def outcomes(memory: Memory, lesson: Lesson) -> list[Outcome]:
-    return memory.parts.store.find_records(Outcome, LogFilter(lesson=lesson.id))
+    return memory.services.store.find_records(Outcome, LogFilter(lesson=lesson.id))
 
 
 def verdict(memory: Memory, lesson: Lesson) -> str:
@@ -83,7 +83,7 @@ def verdict(memory: Memory, lesson: Lesson) -> str:
 
 
 def state(memory: Memory, lesson: Lesson) -> str:
-    return memory.parts.store.get([lesson.id])[0].state
+    return memory.services.store.get([lesson.id])[0].state
 
 
 def play(memory: Memory, lesson: Lesson, name: str, text: str, day: int) -> None:
@@ -285,7 +285,7 @@ def test_a_complaint_about_one_of_several_notes_names_nobody_without_an_id(memor
     told_lesson, other = keep(memory, GETWD), keep(memory, "Tide tables are written by hand.")
     session.deliver(told_lesson)
     both = replace(memory.log()[0], id="again", lesson=other.id)
-    memory.parts.store.record([both])
+    memory.services.store.record([both])
     session.say("that note is wrong")
     session.end()
     memory.settle_pending()
@@ -344,7 +344,7 @@ def test_a_session_judged_twice_counts_once(memory: Memory, session: Session) ->
     session.end()
     memory.settle_pending()
     first = outcomes(memory, lesson)
-    memory.parts.store.set_state(
+    memory.services.store.set_state(
         OUTCOMES_POSITION, "", ""
     )  # as for a learner that was killed before it kept how far it came
     report = memory.settle_pending()
@@ -356,8 +356,8 @@ def test_a_damaged_mark_loses_nothing(memory: Memory, session: Session) -> None:
     lesson = keep(memory, GETWD)
     session.deliver(lesson)
     session.edit("src/tides.py", "root = os.Getwd()")
-    memory.parts.store.set_state(OUTCOMES_POSITION, "", "many")
-    memory.parts.store.set_state(OUTCOMES_OPEN, "", "{")
+    memory.services.store.set_state(OUTCOMES_POSITION, "", "many")
+    memory.services.store.set_state(OUTCOMES_OPEN, "", "{")
     session.end()
     assert verdict(memory, lesson) == "overridden"
 
@@ -374,7 +374,7 @@ def test_two_learners_at_once_count_once(memory: Memory, session: Session, proje
         memory.settle_pending()
         marks.settle()
     assert [outcome.verdict for outcome in outcomes(memory, lesson)] == ["heeded", "heeded"]
-    changes = memory.parts.store.find_records(Change, LogFilter(lesson=lesson.id))
+    changes = memory.services.store.find_records(Change, LogFilter(lesson=lesson.id))
     assert [change.verb for change in changes] == ["outcome"]
     assert state(memory, lesson) == "active"
 
@@ -384,10 +384,10 @@ class _StaleMarks:
 
     def __init__(self, memory: Memory) -> None:
         self.memory = memory
-        self.position = memory.parts.store.get_state(OUTCOMES_POSITION)
+        self.position = memory.services.store.get_state(OUTCOMES_POSITION)
 
     def settle(self) -> None:
-        self.memory.parts.store.set_state(OUTCOMES_POSITION, "", self.position)
+        self.memory.services.store.set_state(OUTCOMES_POSITION, "", self.position)
         self.memory.settle_pending()
 
 
@@ -448,7 +448,7 @@ def test_a_detector_that_raises_keeps_nobody_from_being_judged(memory: Memory, s
         def detect(self, window: object) -> list[Any]:
             raise RuntimeError("no idea")
 
-    memory.parts = replace(memory.parts, detectors=lambda: (Breaks(),))
+    memory.services = replace(memory.services, detectors=lambda: (Breaks(),))
     lesson = keep(memory, GETWD)
     session.deliver(lesson)
     session.edit("src/tides.py", "root = paths.RepoRoot()")
@@ -519,9 +519,9 @@ def test_stats_count_what_was_told_and_what_was_withheld_apart(memory: Memory) -
         play(memory, lesson, f"s{day}", "root = paths.RepoRoot()" if day % 2 else "x = 1", day)
     held_back = Session(memory, "without", BEGAN + timedelta(days=9))
     held_back.say("mend the table")
-    memory.parts.store.record([
+    memory.services.store.record([
         Outcome(
-            id="w", at=held_back.at, project=memory.place.project.id, session=held_back.name, lesson=lesson.id,
+            id="w", at=held_back.at, project=memory.location.project.id, session=held_back.name, lesson=lesson.id,
             verdict="withheld", judge="holdout/1", moment="before_file", trigger="src/tides.py", withheld=True,
         )
     ])  # fmt: skip

@@ -14,7 +14,7 @@ from holdfast.outcomes.missed import Library
 from holdfast.outcomes.standing import standing_of
 from holdfast.outcomes.story import clipped
 from holdfast.outcomes.weighing import factor_of, factors_of, shift_of, weights_of
-from holdfast.outcomes.weights import Weights
+from holdfast.outcomes.weights import OutcomeWeights
 from holdfast.testing.builders import make_lesson
 from tests.outcomes.test_outcome_rules import made
 
@@ -70,7 +70,7 @@ def test_a_threshold_shifts_by_a_tenth_from_twenty_outcomes_on(verdicts: list[st
 
 
 def test_what_a_mark_says_stays_within_the_ranges() -> None:
-    weights = Weights(lessons={"a": {"": 9.0}, "b": {"": 0.1}}, shifts={"prompt": 9.0, "before_file": 0.1})
+    weights = OutcomeWeights(lessons={"a": {"": 9.0}, "b": {"": 0.1}}, shifts={"prompt": 9.0, "before_file": 0.1})
     assert (weights.factor(LessonId("a"), "prompt"), weights.factor(LessonId("b"), "prompt")) == (2.0, 0.5)
     assert (weights.shift("prompt"), weights.shift("before_file")) == (1.1, 0.9)
 

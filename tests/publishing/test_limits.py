@@ -11,7 +11,7 @@ import pytest
 
 from holdfast import Memory
 from holdfast.domain.lesson import Lesson, Provenance, Scope
-from holdfast.domain.project import Place
+from holdfast.domain.project import Location
 from holdfast.domain.statefamilies import SYNCED
 from holdfast.domain.vocabulary import SessionId
 from holdfast.lean.records import replace
@@ -48,15 +48,15 @@ class Branches:
 
 def summed_up(memory: Memory, before_s: float = 0.0, others: int = 0) -> int:
     """How many lessons are of the branch whose only change is so much older than it, below that many other changes."""
-    place = replace(memory.place, branch="topic")
-    scope = Scope(project=place.project.id, branch="topic")
+    location = replace(memory.location, branch="topic")
+    scope = Scope(project=location.project.id, branch="topic")
     lesson = make_lesson(scope=scope, recorded_at=START + timedelta(hours=1))
-    memory.parts.store.put([lesson], {lesson.id: None})
+    memory.services.store.put([lesson], {lesson.id: None})
     at = START - timedelta(seconds=before_s)
-    changes = [make_change(project=place.project.id, at=at, lessons=(lesson.id,))]
-    changes += [make_change(project=place.project.id, at=START, lessons=()) for _ in range(others)]
-    memory.parts.store.record(changes)
-    return len(branchsummary.summarise(Branches(), "head", "", (memory.parts, place)).rows)  # type: ignore[arg-type]
+    changes = [make_change(project=location.project.id, at=at, lessons=(lesson.id,))]
+    changes += [make_change(project=location.project.id, at=START, lessons=()) for _ in range(others)]
+    memory.services.store.record(changes)
+    return len(branchsummary.summarise(Branches(), "head", "", (memory.services, location)).rows)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(("before_s", "count"), [(1.0, 1), (1.001, 0)])
@@ -82,15 +82,15 @@ WHOLE = RulesTarget(
 
 def rules_of(memory: Memory, budget: rules.Budget = rules.DEFAULT, **target: Any) -> rules.Rules:
     outlet = rules.Outlet(host="pilot", target=replace(WHOLE, **target), reads=(".pilot/rules/*.md",))
-    return rules.compile_rules(memory.parts, memory.place, (outlet,), budget)
+    return rules.compile_rules(memory.services, memory.location, (outlet,), budget)
 
 
 def keep(memory: Memory, insight: str, *sessions: str, **more: Any) -> Lesson:
-    fields: dict[str, Any] = {"scope": Scope(project=memory.place.project.id), "kind": "tooling", **more}
+    fields: dict[str, Any] = {"scope": Scope(project=memory.location.project.id), "kind": "tooling", **more}
     if sessions:
         fields |= {"provenance": Provenance(detector="fail_fix/1"), "sessions_seen": tuple(map(SessionId, sessions))}
     lesson = replace(make_lesson(insight=insight), **fields)
-    memory.parts.store.put([lesson], {lesson.id: None})
+    memory.services.store.put([lesson], {lesson.id: None})
     return lesson
 
 
@@ -163,11 +163,11 @@ class ReadFolder(Folder):
         return super().read(path)
 
 
-def synced(memory: Memory, folder: Folder, place: Place | None = None, **how: Any) -> dict[str, Any]:
+def synced(memory: Memory, folder: Folder, location: Location | None = None, **how: Any) -> dict[str, Any]:
     """What is remembered of a run."""
-    place = place or memory.place
-    sync.sync(memory.parts, place, folder, sync.Syncing(**how))
-    state: dict[str, Any] = loads(memory.parts.store.get_state(SYNCED, place.project.id))
+    location = location or memory.location
+    sync.sync(memory.services, location, folder, sync.Syncing(**how))
+    state: dict[str, Any] = loads(memory.services.store.get_state(SYNCED, location.project.id))
     return state
 
 
@@ -177,9 +177,9 @@ def test_the_files_of_twenty_work_trees_are_remembered(memory: Memory) -> None:
     memory.remember("Retries are capped at 3")
     share = tuple(memory.shareable())
     for root in roots[:20]:
-        state = synced(memory, Folder(), replace(memory.place, root=root), share=share)
+        state = synced(memory, Folder(), replace(memory.location, root=root), share=share)
     assert list(state["roots"]) == roots[:20]
-    assert list(synced(memory, Folder(), replace(memory.place, root=roots[20]), share=share)["roots"]) == roots[1:]
+    assert list(synced(memory, Folder(), replace(memory.location, root=roots[20]), share=share)["roots"]) == roots[1:]
 
 
 def test_what_another_version_remembered_is_not_read(memory: Memory) -> None:
@@ -190,7 +190,7 @@ def test_what_another_version_remembered_is_not_read(memory: Memory) -> None:
     reads = folder.reads
     synced(memory, folder)
     assert folder.reads == reads, "nothing changed"
-    memory.parts.store.set_state(SYNCED, memory.place.project.id, dumps({**state, "version": 2}))
+    memory.services.store.set_state(SYNCED, memory.location.project.id, dumps({**state, "version": 2}))
     synced(memory, folder)
     assert folder.reads > reads
 
@@ -199,7 +199,7 @@ def test_what_another_version_remembered_is_not_read(memory: Memory) -> None:
 
 
 def skills_of(memory: Memory) -> tuple[skills.Skill, ...]:
-    return skills.compile_skills(memory.parts, memory.place).skills
+    return skills.compile_skills(memory.services, memory.location).skills
 
 
 @pytest.mark.parametrize(("lessons", "sessions", "count"), [(2, 2, 1), (2, 1, 0), (1, 3, 1), (1, 2, 0)])
@@ -265,7 +265,7 @@ def test_a_skill_names_five_errors_and_five_files(memory: Memory, count: int, sh
         keep(memory, f"Build part {number}", "s1", "s2", command="make", error_signature=f"E{number}")
     files = [f"part{number}.py" for number in range(count)]
     for name in files:
-        Path(memory.place.root, name).write_text(f"{name.removesuffix('.py')} = 1\n")
+        Path(memory.location.root, name).write_text(f"{name.removesuffix('.py')} = 1\n")
     lesson = memory.remember("Build all parts", files=files, kind="tooling")
     for session in ("s1", "s2"):
         memory.feedback(lesson.id, "helped", session=SessionId(session))

@@ -35,16 +35,16 @@ def keep(memory: Memory) -> Any:
 
     def put(insight: str, **more: Any) -> Lesson:
         made = make_lesson(insight=insight, state="active", kind=more.pop("kind", "convention"))
-        fields: dict[str, Any] = {"scope": Scope(project=memory.place.project.id), "anchors": ()} | more
+        fields: dict[str, Any] = {"scope": Scope(project=memory.location.project.id), "anchors": ()} | more
         lesson = replace(made, **fields)
-        memory.parts.store.put([lesson], {lesson.id: None})
+        memory.services.store.put([lesson], {lesson.id: None})
         return lesson
 
     return put
 
 
 def compiled(memory: Memory, *outlets: Outlet, **more: Any) -> Rules:
-    return compile_rules(memory.parts, memory.place, outlets or (CREW,), **more)
+    return compile_rules(memory.services, memory.location, outlets or (CREW,), **more)
 
 
 def only(memory: Memory) -> RulesFile:
@@ -74,7 +74,7 @@ def test_only_active_lessons_of_the_project_that_are_rules_are_written(memory: M
     keep("Nobody else may read this", private=True)
     keep("Mine everywhere", scope=Scope(level="user"))
     keep("Mine and private", scope=Scope(level="user"), private=True)
-    keep("Of another branch", scope=Scope(project=memory.place.project.id, branch="other"))
+    keep("Of another branch", scope=Scope(project=memory.location.project.id, branch="other"))
     keep("I looked into the tides", kind="exploration")
     begun, ended = datetime(2020, 1, 1, tzinfo=UTC), datetime(2021, 1, 1, tzinfo=UTC)
     keep("Long over", validity=Validity(valid_from=begun, valid_to=ended))
@@ -137,7 +137,7 @@ def test_what_did_harm_is_withheld(memory: Memory, keep: Any) -> None:
     rules = compiled(memory)
     assert rules.files == ()
     assert [(left.lesson.id, left.reason) for left in rules.withheld] == [(stated.id, "it was harmful in sessions")]
-    assert memory.parts.store.get([learnt.id])[0].state == "retired"
+    assert memory.services.store.get([learnt.id])[0].state == "retired"
 
 
 def test_a_rule_that_was_ignored_or_missed_has_not_helped(memory: Memory, keep: Any) -> None:
@@ -145,10 +145,10 @@ def test_a_rule_that_was_ignored_or_missed_has_not_helped(memory: Memory, keep: 
         keep(f"Rule {number} of the harbour is about as long as a rule of a harbour usually is", confidence=0.5)
     ignored = keep("Reef the sail", confidence=0.1)
     judged = Outcome(
-        id="o1", at=memory.parts.clock.now(), project=memory.place.project.id, session=SessionId("s1"),
+        id="o1", at=memory.services.clock.now(), project=memory.location.project.id, session=SessionId("s1"),
         lesson=ignored.id, verdict="ignored", judge="judge/1",
     )  # fmt: skip
-    memory.parts.store.record([judged, replace(judged, id="o2", verdict="missed")])
+    memory.services.store.record([judged, replace(judged, id="o2", verdict="missed")])
     rules = compiled(memory, budget=Budget(always=300))
     assert rules.files
     assert ignored.id in rules.unfit

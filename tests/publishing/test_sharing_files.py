@@ -131,7 +131,7 @@ def test_purging_leaves_a_tombstone_and_no_word(memory: Memory, file: Path) -> N
     memory.purge(memory.lessons()[0].id)
     memory.sync(NOTHING)
     assert "state: forgotten" in file.read_text()
-    assert "gateway" not in memory.parts.store.get_state(SYNCED, memory.place.project.id)
+    assert "gateway" not in memory.services.store.get_state(SYNCED, memory.location.project.id)
 
 
 def test_an_absent_file_ends_nothing(memory: Memory, file: Path) -> None:

@@ -75,7 +75,7 @@ class Machine:
         self.folder = Folder()
 
     def sync(self, **how: Any) -> SyncReport:
-        return sync(self.memory.parts, self.memory.place, self.folder, Syncing(**how))
+        return sync(self.memory.services, self.memory.location, self.folder, Syncing(**how))
 
     def living(self) -> list[Lesson]:
         return sorted(self.memory.lessons(states=("active",)), key=lambda lesson: lesson.insight)
@@ -107,13 +107,13 @@ class Machine:
             self.folder.delete(number)
 
     def retire(self, lesson: Lesson) -> None:
-        parts = self.memory.parts
-        gone = in_state(lesson, "retired", at=parts.clock.now())
-        write_change(parts, self.memory.place, "reject", [gone], {lesson.id: lesson.recorded_at})
+        services = self.memory.services
+        gone = in_state(lesson, "retired", at=services.clock.now())
+        write_change(services, self.memory.location, "reject", [gone], {lesson.id: lesson.recorded_at})
 
     def shared(self) -> dict[str, dict[str, Any]]:
         """By shared id, what this machine's store says, as a file would say it."""
-        store, project = self.memory.parts.store, self.memory.place.project.id
+        store, project = self.memory.services.store, self.memory.location.project.id
         entries = [Entry(**entry) for entry in loads(store.get_state(SYNCED, project))["entries"]]
         lessons = {lesson.id: lesson for lesson in self.memory.lessons(states=STATES)}
         ids = {entry.lesson: entry.id for entry in entries}

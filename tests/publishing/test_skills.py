@@ -22,7 +22,7 @@ def keep(memory: Memory) -> Any:
 
     def put(insight: str, *sessions: str, **more: Any) -> Lesson:
         made = make_lesson(insight=insight, state="active", kind=more.pop("kind", "tooling"))
-        scope = more.pop("scope", Scope(project=memory.place.project.id))
+        scope = more.pop("scope", Scope(project=memory.location.project.id))
         lesson = replace(
             made,
             scope=scope,
@@ -31,14 +31,14 @@ def keep(memory: Memory) -> Any:
             sessions_seen=tuple(map(SessionId, sessions)),
             **more,
         )
-        memory.parts.store.put([lesson], {lesson.id: None})
+        memory.services.store.put([lesson], {lesson.id: None})
         return lesson
 
     return put
 
 
 def compiled(memory: Memory) -> Skills:
-    return compile_skills(memory.parts, memory.place)
+    return compile_skills(memory.services, memory.location)
 
 
 def only(memory: Memory) -> Skill:
@@ -118,7 +118,7 @@ def test_a_text_that_addresses_the_agent_is_never_written(memory: Memory, keep: 
 
 
 def test_private_lessons_and_those_of_other_branches_or_of_the_user_stay_out(memory: Memory, keep: Any) -> None:
-    project = memory.place.project.id
+    project = memory.location.project.id
     keep("Private", "s1", "s2", "s3", command="make", private=True)
     keep("Elsewhere", "s1", "s2", "s3", command="cargo", scope=Scope(project=project, branch="other"))
     keep("Mine", "s1", "s2", "s3", command="npm", scope=Scope(level="user"))
@@ -133,25 +133,25 @@ def test_what_did_harm_stays_out(memory: Memory, keep: Any) -> None:
     skills = compiled(memory)
     assert skills.skills == ()
     assert [(left.lesson.id, left.reason) for left in skills.withheld] == [(stated.id, "it was harmful in sessions")]
-    assert memory.parts.store.get([learnt.id])[0].state == "retired"
+    assert memory.services.store.get([learnt.id])[0].state == "retired"
 
 
 def test_only_sessions_that_bore_a_lesson_out_count_for_its_skill(memory: Memory, keep: Any) -> None:
     lesson = keep("Build first", "s1", "s2", command="make")
     verdicts: list[tuple[Verdict, bool]] = [("ignored", False), ("unclear", False), ("heeded", True)]
-    memory.parts.store.record(outcome(memory, lesson, verdict, withheld) for verdict, withheld in verdicts)
+    memory.services.store.record(outcome(memory, lesson, verdict, withheld) for verdict, withheld in verdicts)
     assert compiled(memory).skills == ()
-    memory.parts.store.record([outcome(memory, lesson, "heeded", False)])
+    memory.services.store.record([outcome(memory, lesson, "heeded", False)])
     assert only(memory).sessions == 3
 
 
 def outcome(memory: Memory, lesson: Lesson, verdict: Verdict, withheld: bool) -> Outcome:
     """An outcome that was judged in a session of its own."""
-    number = memory.parts.clock.new_id()
+    number = memory.services.clock.new_id()
     return Outcome(
         id=number,
-        at=memory.parts.clock.now(),
-        project=memory.place.project.id,
+        at=memory.services.clock.now(),
+        project=memory.location.project.id,
         session=SessionId(f"session-{number}"),
         lesson=lesson.id,
         verdict=verdict,
@@ -171,7 +171,7 @@ def test_secrets_are_redacted_and_no_comment_is_opened(memory: Memory, keep: Any
 def test_an_edit_shows_and_line_ends_do_not(memory: Memory, keep: Any) -> None:
     keep("Build first", "s1", "s2", "s3", command="make")
     text = only(memory).text
-    assert is_unedited(text, memory.place)
-    assert is_unedited(text.replace("\n", "\r\n"), memory.place)
+    assert is_unedited(text, memory.location)
+    assert is_unedited(text.replace("\n", "\r\n"), memory.location)
     for edited in (text.replace("Build", "Clean"), text + "more\n", "", "a person's"):
-        assert not is_unedited(edited, memory.place)
+        assert not is_unedited(edited, memory.location)

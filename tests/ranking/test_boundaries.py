@@ -11,11 +11,10 @@ from typing import Any
 
 import pytest
 
-from holdfast.domain.briefing import LaneShare
+from holdfast.domain.briefing import RetrieverShare
 from holdfast.domain.kinds import LESSON_KINDS
 from holdfast.domain.vocabulary import LessonId
 from holdfast.ranking.aim import Aim, kinds_asked, task_of
-from holdfast.ranking.bar import ASKED, PUSHED, Bar, Chance, is_decisive, is_linked, is_sure, passes
 from holdfast.ranking.bm25 import bm25
 from holdfast.ranking.diversify import Rival, diversify, likeness
 from holdfast.ranking.fuse import fuse, is_exact
@@ -23,79 +22,94 @@ from holdfast.ranking.multipliers import HIGHEST, LOWEST, multipliers, recency
 from holdfast.ranking.names import EVERYDAY_NAME, TELLING, UNNAMED, naming, runs_of
 from holdfast.ranking.pushing import agrees, is_about, is_plainly_about, relevance_of, worth_here
 from holdfast.ranking.ranker import FEATURES, applies, features, judge, last_part
-from holdfast.ranking.relevance import Fit, weigh
+from holdfast.ranking.relevance import LexicalOverlap, weigh
 from holdfast.ranking.retrievers import Hit
 from holdfast.ranking.settlement import rule
+from holdfast.ranking.threshold import (
+    ASKED,
+    PUSHED,
+    CorpusSize,
+    Threshold,
+    is_certain,
+    is_linked,
+    is_sufficient_alone,
+    meets_threshold,
+)
 from holdfast.testing.builders import START, make_lesson
 from holdfast.text.contradiction import relation
 
-TINY, THOUSAND, MILLIONS = (Chance(lessons=lessons, stems=1_000) for lessons in (3, 1_000, 3_000_000))
+TINY, THOUSAND, MILLIONS = (CorpusSize(lessons=lessons, stems=1_000) for lessons in (3, 1_000, 3_000_000))
 
 
-def shares(**scores: float) -> tuple[LaneShare, ...]:
-    return tuple(LaneShare(lane=lane, rank=1, raw=raw, share=0.1) for lane, raw in scores.items())
+def shares(**scores: float) -> tuple[RetrieverShare, ...]:
+    return tuple(RetrieverShare(lane=retriever, rank=1, raw=raw, share=0.1) for retriever, raw in scores.items())
 
 
 # What is relevant enough
 
 
 @pytest.mark.parametrize(
-    ("bar", "chance", "strength"),
+    ("threshold", "corpus", "strength"),
     [
         (PUSHED, THOUSAND, 1.52),
         (ASKED, THOUSAND, 0.899),
         (PUSHED, TINY, 0.528),
-        (PUSHED, Chance(lessons=10**5, stems=30), 1.825),
+        (PUSHED, CorpusSize(lessons=10**5, stems=30), 1.825),
     ],
 )
 def test_words_pass_from_a_strength_that_grows_with_the_number_of_lessons(
-    bar: Bar, chance: Chance, strength: float
+    threshold: Threshold, corpus: CorpusSize, strength: float
 ) -> None:
-    assert passes(shares(text=1.0), Fit(strength=strength), bar, chance)
-    assert not passes(shares(text=1.0), Fit(strength=strength - 0.01), bar, chance)
-    assert passes(shares(text=0.5), Fit(strength=2 * strength), bar, chance)
+    assert meets_threshold(shares(text=1.0), LexicalOverlap(weight=strength), threshold, corpus)
+    assert not meets_threshold(shares(text=1.0), LexicalOverlap(weight=strength - 0.01), threshold, corpus)
+    assert meets_threshold(shares(text=0.5), LexicalOverlap(weight=2 * strength), threshold, corpus)
 
 
 def test_an_exact_name_counts_seven_tenths_of_its_score_among_the_words() -> None:
-    assert passes(shares(text=1.0, exact=0.5), Fit(strength=1.18), PUSHED, THOUSAND)
-    assert not passes(shares(text=1.0, exact=0.5), Fit(strength=1.16), PUSHED, THOUSAND)
+    assert meets_threshold(shares(text=1.0, exact=0.5), LexicalOverlap(weight=1.18), PUSHED, THOUSAND)
+    assert not meets_threshold(shares(text=1.0, exact=0.5), LexicalOverlap(weight=1.16), PUSHED, THOUSAND)
 
 
 @pytest.mark.parametrize(
-    ("bar", "enough", "too_little"),
+    ("threshold", "enough", "too_little"),
     [
         (PUSHED, [(3.5, 0), (1.2, 0.2), (0.9, 0.3)], [(3.4, 0), (1.19, 0.2), (1.2, 0.19), (0.89, 0.3), (0.9, 0.29)]),
         (ASKED, [(1.8, 0), (0.9, 0.12), (0.6, 0.2)], [(1.79, 0), (0.89, 0.12), (0.9, 0.11), (0.59, 0.2)]),
     ],
 )
 def test_where_little_is_kept_words_pass_by_strength_and_coverage(
-    bar: Bar, enough: list[tuple[float, float]], too_little: list[tuple[float, float]]
+    threshold: Threshold, enough: list[tuple[float, float]], too_little: list[tuple[float, float]]
 ) -> None:
-    little, more = Chance(lessons=50, stems=30), Chance(lessons=19, stems=79)
+    little, more = CorpusSize(lessons=50, stems=30), CorpusSize(lessons=19, stems=79)
     for strength, coverage in enough:
-        assert passes((), Fit(strength=strength, coverage=coverage), bar, little)
-        assert not passes((), Fit(strength=strength, coverage=coverage), bar, more)
-    assert not any(passes((), Fit(strength=least, coverage=part), bar, little) for least, part in too_little)
+        assert meets_threshold((), LexicalOverlap(weight=strength, coverage=coverage), threshold, little)
+        assert not meets_threshold((), LexicalOverlap(weight=strength, coverage=coverage), threshold, more)
+    assert not any(
+        meets_threshold((), LexicalOverlap(weight=least, coverage=part), threshold, little)
+        for least, part in too_little
+    )
 
 
-@pytest.mark.parametrize(("bar", "cosine"), [(PUSHED, 0.7098), (ASKED, 0.6598)])
-def test_a_meaning_passes_from_a_cosine_that_grows_with_the_number_of_lessons(bar: Bar, cosine: float) -> None:
-    assert passes(shares(vector=cosine + 0.001), Fit(), bar, THOUSAND)
-    assert not passes(shares(vector=cosine - 0.001), Fit(), bar, THOUSAND)
+@pytest.mark.parametrize(("threshold", "cosine"), [(PUSHED, 0.7098), (ASKED, 0.6598)])
+def test_a_meaning_passes_from_a_cosine_that_grows_with_the_number_of_lessons(
+    threshold: Threshold, cosine: float
+) -> None:
+    assert meets_threshold(shares(vector=cosine + 0.001), LexicalOverlap(), threshold, THOUSAND)
+    assert not meets_threshold(shares(vector=cosine - 0.001), LexicalOverlap(), threshold, THOUSAND)
 
 
-@pytest.mark.parametrize(("lane", "least"), [("path", 0.6), ("symbol", 0.6), ("exact", 0.8)])
-def test_a_place_or_an_exact_name_is_enough_from_its_score_on(lane: str, least: float) -> None:
-    assert is_sure(shares(**{lane: least}), THOUSAND)
-    assert not is_sure(shares(**{lane: least - 0.01}), THOUSAND)
+@pytest.mark.parametrize(("retriever", "least"), [("path", 0.6), ("symbol", 0.6), ("exact", 0.8)])
+def test_a_place_or_an_exact_name_is_enough_from_its_score_on(retriever: str, least: float) -> None:
+    assert is_certain(shares(**{retriever: least}), THOUSAND)
+    assert not is_certain(shares(**{retriever: least - 0.01}), THOUSAND)
 
 
 def test_lanes_without_a_bar_are_never_decisive_and_a_meaning_is_from_six_tenths() -> None:
-    assert not is_decisive(*shares(text=3.0))
-    assert is_decisive(*shares(vector=0.6))
-    assert not is_decisive(*shares(vector=0.59))
-    assert is_sure(shares(exact=0.4), Chance(lessons=50, stems=30))
-    assert not is_sure(shares(exact=0.39), Chance(lessons=50, stems=30))
+    assert not is_sufficient_alone(*shares(text=3.0))
+    assert is_sufficient_alone(*shares(vector=0.6))
+    assert not is_sufficient_alone(*shares(vector=0.59))
+    assert is_certain(shares(exact=0.4), CorpusSize(lessons=50, stems=30))
+    assert not is_certain(shares(exact=0.39), CorpusSize(lessons=50, stems=30))
 
 
 def test_a_link_is_enough_from_a_tenth_or_what_is_asked_for() -> None:
@@ -120,48 +134,48 @@ def test_relevance_adds_the_cosine_to_a_thirtieth_of_bm25() -> None:
 def test_a_lesson_is_told_from_a_relevance_that_grows_with_their_number(
     lessons: int, shift: float, weight: float
 ) -> None:
-    assert is_about((), weight, Fit(), Chance(lessons=lessons), shift)
-    assert not is_about((), weight - 0.1, Fit(), Chance(lessons=lessons), shift)
+    assert is_about((), weight, LexicalOverlap(), CorpusSize(lessons=lessons), shift)
+    assert not is_about((), weight - 0.1, LexicalOverlap(), CorpusSize(lessons=lessons), shift)
 
 
-FITTING = Fit(strength=2.87, coverage=0.7)
+FITTING = LexicalOverlap(weight=2.87, coverage=0.7)
 
 
 @pytest.mark.parametrize(
-    ("fit", "stems", "about"),
+    ("overlap", "stems", "about"),
     [
         (FITTING, 100, True),
-        (Fit(strength=2.86, coverage=0.7), 100, False),
-        (Fit(strength=3.0, coverage=0.5), 100, True),
-        (Fit(strength=3.0, coverage=0.49), 100, False),
-        (Fit(strength=3.0, coverage=0.49), 10, True),
-        (Fit(strength=3.0, coverage=0.49), 11, False),
-        (Fit(), 1, False),
+        (LexicalOverlap(weight=2.86, coverage=0.7), 100, False),
+        (LexicalOverlap(weight=3.0, coverage=0.5), 100, True),
+        (LexicalOverlap(weight=3.0, coverage=0.49), 100, False),
+        (LexicalOverlap(weight=3.0, coverage=0.49), 10, True),
+        (LexicalOverlap(weight=3.0, coverage=0.49), 11, False),
+        (LexicalOverlap(), 1, False),
     ],
 )
-def test_with_few_lessons_the_words_alone_have_to_be_enough(fit: Fit, stems: int, about: bool) -> None:
-    assert is_about((), 0.0, fit, Chance(lessons=3, stems=stems)) is about
+def test_with_few_lessons_the_words_alone_have_to_be_enough(overlap: LexicalOverlap, stems: int, about: bool) -> None:
+    assert is_about((), 0.0, overlap, CorpusSize(lessons=3, stems=stems)) is about
 
 
 def test_with_four_lessons_the_relevance_counts_and_with_twenty_the_words_do_not() -> None:
-    assert is_about((), 22.6, FITTING, Chance(lessons=4, stems=100))
-    assert not is_about((), 22.5, FITTING, Chance(lessons=4, stems=100))
-    assert is_about((), 40.0, Fit(), Chance(lessons=20, stems=100))
-    assert not is_about((), 40.0, Fit(), Chance(lessons=19, stems=100))
-    assert is_about(shares(path=1.0), 40.0, Fit(), Chance(lessons=19, stems=100))
-    assert not is_about(shares(path=0.99), 40.0, Fit(), Chance(lessons=19, stems=100))
+    assert is_about((), 22.6, FITTING, CorpusSize(lessons=4, stems=100))
+    assert not is_about((), 22.5, FITTING, CorpusSize(lessons=4, stems=100))
+    assert is_about((), 40.0, LexicalOverlap(), CorpusSize(lessons=20, stems=100))
+    assert not is_about((), 40.0, LexicalOverlap(), CorpusSize(lessons=19, stems=100))
+    assert is_about(shares(path=1.0), 40.0, LexicalOverlap(), CorpusSize(lessons=19, stems=100))
+    assert not is_about(shares(path=0.99), 40.0, LexicalOverlap(), CorpusSize(lessons=19, stems=100))
 
 
 def test_an_identifier_is_enough_only_among_few_lessons() -> None:
-    assert is_about(shares(exact=0.4), 0.0, FITTING, Chance(lessons=19, stems=100))
-    assert not is_about(shares(exact=0.39), 0.0, FITTING, Chance(lessons=19, stems=100))
-    assert not is_about(shares(exact=0.9), 0.0, FITTING, Chance(lessons=20, stems=100))
+    assert is_about(shares(exact=0.4), 0.0, FITTING, CorpusSize(lessons=19, stems=100))
+    assert not is_about(shares(exact=0.39), 0.0, FITTING, CorpusSize(lessons=19, stems=100))
+    assert not is_about(shares(exact=0.9), 0.0, FITTING, CorpusSize(lessons=20, stems=100))
 
 
 def test_a_second_lesson_has_to_be_a_fifth_more_relevant_and_never_among_few() -> None:
-    assert is_plainly_about((), 30.72, Chance(lessons=20))
-    assert not is_plainly_about((), 30.70, Chance(lessons=20))
-    assert not is_plainly_about((), 90.0, Chance(lessons=19))
+    assert is_plainly_about((), 30.72, CorpusSize(lessons=20))
+    assert not is_plainly_about((), 30.70, CorpusSize(lessons=20))
+    assert not is_plainly_about((), 90.0, CorpusSize(lessons=19))
 
 
 @pytest.mark.parametrize(
@@ -169,12 +183,12 @@ def test_a_second_lesson_has_to_be_a_fifth_more_relevant_and_never_among_few() -
     [(shares(symbol=0.6), 20, 13.9), (shares(path=0.6), 4, 25.9), (shares(path=0.6, symbol=0.59), 4, 25.9)],
 )
 def test_the_sessions_words_have_to_agree_with_a_lesson_about_a_file(
-    place: tuple[LaneShare, ...], lessons: int, weight: float
+    place: tuple[RetrieverShare, ...], lessons: int, weight: float
 ) -> None:
-    assert agrees(place, weight, Chance(lessons=lessons))
-    assert not agrees(place, weight - 0.05, Chance(lessons=lessons))
-    assert agrees(place, 0.0, Chance(lessons=lessons - 1))
-    assert not agrees(shares(symbol=0.59, path=0.59), 90.0, Chance(lessons=lessons))
+    assert agrees(place, weight, CorpusSize(lessons=lessons))
+    assert not agrees(place, weight - 0.05, CorpusSize(lessons=lessons))
+    assert agrees(place, 0.0, CorpusSize(lessons=lessons - 1))
+    assert not agrees(shares(symbol=0.59, path=0.59), 90.0, CorpusSize(lessons=lessons))
 
 
 @pytest.mark.parametrize(
@@ -189,19 +203,19 @@ def test_a_pair_of_letters_of_a_script_written_in_runs_weighs_less_than_a_word()
     assert {weight for _, weight, _ in weigh("ox").stems} == {1.0}
 
 
-# How lanes and factors add up
+# How retrievers and factors add up
 
 
 @pytest.mark.parametrize(
-    ("lane", "score", "share"),
+    ("retriever", "score", "share"),
     [
         ("path", 1.0, 0.35), ("symbol", 1.0, 0.15), ("exact", 0.5, 0.1), ("graph", 1.0, 0.1), ("text", 1.0, 0.4),
         ("text", 0.5, 0.4 * 0.5**1.3), ("text", 3.5, 0.4 * 3**1.3), ("path", 2.0, 0.35), ("path", -1.0, 0.0),
         ("unknown", 1.0, 0.0),
     ],
 )  # fmt: skip
-def test_each_lane_counts_by_its_weight(lane: str, score: float, share: float) -> None:
-    [[lane_share]] = fuse({lane: [Hit(id=LessonId("a"), score=score)]}).values()
+def test_each_retriever_counts_by_its_weight(retriever: str, score: float, share: float) -> None:
+    [[lane_share]] = fuse({retriever: [Hit(id=LessonId("a"), score=score)]}).values()
     assert lane_share.share == pytest.approx(share + 0.2 / 61)
 
 
@@ -384,7 +398,7 @@ def test_the_ranker_is_asked_of_five_hundred_lessons_half_of_them_about_code() -
 
 def test_each_feature_is_what_its_name_says() -> None:
     lesson = make_lesson(kind="decision", insight="Round the ledger.", path="ledger.py", symbol="Ledger.round")
-    lane_shares = (*shares(path=0.8, exact=0.5, vector=0.3), LaneShare(lane="text", rank=6, raw=1.5, share=0.1))
+    lane_shares = (*shares(path=0.8, exact=0.5, vector=0.3), RetrieverShare(lane="text", rank=6, raw=1.5, share=0.1))
     known = features(lesson, lane_shares, 0.4, 3.0, 1, {"round", "sum"}, {"round", "post"}, START + timedelta(days=30))
     expected = (1 / 16, 1 / 11, 0.8, 1 / 3, 0.5, 0.4, 0.5, 0.3, 0.5, 0.6931, 0.6931)
     assert known == pytest.approx(expected, abs=0.0001)

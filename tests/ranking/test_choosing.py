@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast.ranking.diversify import Rival, diversify, likeness
-from holdfast.rendering.budget import fit
+from holdfast.rendering.budget import fit_budget
 
 
 def rival(score: float, words: str, **fields: object) -> Rival:
@@ -71,7 +71,7 @@ items = st.lists(st.tuples(st.integers(1, 30), st.floats(0.01, 10)), max_size=8)
 @settings(max_examples=150)
 def test_the_choice_fits_and_is_worth_most(given_: list[tuple[int, float]], budget: int, limit: int) -> None:
     costs, values = [cost for cost, _ in given_], [value for _, value in given_]
-    taken = fit(costs, values, budget, limit)
+    taken = fit_budget(costs, values, budget, limit)
     assert taken == sorted(set(taken))
     assert len(taken) <= limit
     assert sum(costs[i] for i in taken) <= budget
@@ -84,4 +84,4 @@ def test_the_choice_fits_and_is_worth_most(given_: list[tuple[int, float]], budg
 
 def test_many_items_are_chosen_in_good_time() -> None:
     costs = [20 + i % 17 for i in range(60)]
-    assert len(fit(costs, [60.0 - i for i in range(60)], 400, 20)) > 10
+    assert len(fit_budget(costs, [60.0 - i for i in range(60)], 400, 20)) > 10

@@ -19,7 +19,8 @@ ids = st.sampled_from([LessonId(f"lesson-{n}") for n in range(12)])
 lists = st.lists(ids, unique=True, max_size=12)
 rankings = st.dictionaries(st.sampled_from(list(RETRIEVERS)), lists, max_size=len(RETRIEVERS)).map(
     lambda ids_by_lane: {
-        lane: [Hit(id=id, score=1.0 + 4 * (lane == "text")) for id in ids] for lane, ids in ids_by_lane.items()
+        retriever: [Hit(id=id, score=1.0 + 4 * (retriever == "text")) for id in ids]
+        for retriever, ids in ids_by_lane.items()
     }
 )
 
@@ -59,16 +60,16 @@ def test_a_retriever_without_a_weight_only_settles_ties() -> None:
 
 @given(rankings, st.randoms(use_true_random=False))
 @settings(max_examples=100)
-def test_the_order_of_the_retrievers_does_not_matter(lanes: dict[str, list[Hit]], random: object) -> None:
-    names = list(lanes)
+def test_the_order_of_the_retrievers_does_not_matter(rankings: dict[str, list[Hit]], random: object) -> None:
+    names = list(rankings)
     random.shuffle(names)  # type: ignore[attr-defined]
-    assert list(fuse(lanes).items()) == list(fuse({name: lanes[name] for name in names}).items())
+    assert list(fuse(rankings).items()) == list(fuse({name: rankings[name] for name in names}).items())
 
 
 @given(rankings)
 @settings(max_examples=100)
-def test_no_other_retriever_and_no_multiplier_can_bury_an_exact_match(lanes: dict[str, list[Hit]]) -> None:
-    given_ = fuse(lanes)
+def test_no_other_retriever_and_no_multiplier_can_bury_an_exact_match(rankings: dict[str, list[Hit]]) -> None:
+    given_ = fuse(rankings)
     exact = [total(shares) * LOWEST for shares in given_.values() if is_exact(shares)]
     others = [total(shares) * HIGHEST for shares in given_.values() if not is_exact(shares)]
     assert not exact or not others or min(exact) > max(others)
@@ -83,11 +84,11 @@ def test_a_name_that_many_lessons_have_gets_no_floor() -> None:
 @given(rankings, st.sampled_from(FRESHNESSES), st.floats(0, 1), st.sampled_from(TRUSTS))
 @settings(max_examples=100)
 def test_a_score_can_be_computed_anew_from_its_why(
-    lanes: dict[str, list[Hit]], freshness: str, part: float, trust: str
+    rankings: dict[str, list[Hit]], freshness: str, part: float, trust: str
 ) -> None:
     lesson = make_lesson(trust=trust, confidence=part, salience=part)
     factors = multipliers(lesson, freshness, START + timedelta(days=90))  # type: ignore[arg-type]
-    for shares in fuse(lanes).values():
+    for shares in fuse(rankings).values():
         why = Why(shares=shares, multipliers=factors)
         anew = sum(share.share for share in why.shares) * prod(factor for _, factor in why.multipliers)
         assert isclose(score_of(why), anew, rel_tol=1e-12)

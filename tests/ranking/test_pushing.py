@@ -6,20 +6,20 @@ from math import log
 
 import pytest
 
-from holdfast.domain.briefing import LaneShare
-from holdfast.ranking.bar import Chance
+from holdfast.domain.briefing import RetrieverShare
 from holdfast.ranking.pushing import agrees, is_about, is_plainly_about, relevance_of, worth_here
-from holdfast.ranking.relevance import Fit
+from holdfast.ranking.relevance import LexicalOverlap
+from holdfast.ranking.threshold import CorpusSize
 
-NO_WORDS, MANY_WORDS = Fit(), Fit(strength=9.0, coverage=0.9)
-
-
-def shares(**scores: float) -> tuple[LaneShare, ...]:
-    return tuple(LaneShare(lane=lane, rank=1, raw=raw, share=0.1) for lane, raw in scores.items())
+NO_WORDS, MANY_WORDS = LexicalOverlap(), LexicalOverlap(weight=9.0, coverage=0.9)
 
 
-def among(lessons: int, stems: int = 30) -> Chance:
-    return Chance(lessons=lessons, stems=stems)
+def shares(**scores: float) -> tuple[RetrieverShare, ...]:
+    return tuple(RetrieverShare(lane=retriever, rank=1, raw=raw, share=0.1) for retriever, raw in scores.items())
+
+
+def among(lessons: int, stems: int = 30) -> CorpusSize:
+    return CorpusSize(lessons=lessons, stems=stems)
 
 
 def test_thirty_of_bm25_weigh_as_much_as_a_cosine_of_one() -> None:
@@ -64,7 +64,7 @@ def test_among_few_an_identifier_of_both_is_enough_beside_words() -> None:
 
 def test_among_few_the_longer_a_prompt_is_the_more_words_are_asked_for() -> None:
     def passes(strength: float, prompt: float, stems: int = 1) -> bool:
-        return is_about(shares(), 0.0, Fit(strength=strength, coverage=strength / prompt), among(3, stems))
+        return is_about(shares(), 0.0, LexicalOverlap(weight=strength, coverage=strength / prompt), among(3, stems))
 
     assert passes(2.91, prompt=5.0)  # 2.7 + 0.04 x 5 = 2.9
     assert not passes(2.89, prompt=5.0)
@@ -74,7 +74,7 @@ def test_among_few_the_longer_a_prompt_is_the_more_words_are_asked_for() -> None
 
 def test_among_few_the_words_are_half_of_the_prompt_or_three_tenths_of_the_lesson() -> None:
     def passes(coverage: float, stems: int) -> bool:
-        return is_about(shares(), 0.0, Fit(strength=6.0, coverage=coverage), among(3, stems))
+        return is_about(shares(), 0.0, LexicalOverlap(weight=6.0, coverage=coverage), among(3, stems))
 
     assert passes(0.5, stems=100)
     assert not passes(0.49, stems=100)
@@ -87,8 +87,8 @@ def test_just_enough_is_enough() -> None:
     assert is_about(shares(vector=least), 0.0, NO_WORDS, among(400))
     assert is_plainly_about(shares(vector=1.2 * 1.0 * least), 0.0, among(400))
     strength = 2.7 + 0.04 * 5.0
-    words = Fit(strength=strength, coverage=strength / 5.0)
-    assert words.strength / words.coverage == 5.0
+    words = LexicalOverlap(weight=strength, coverage=strength / 5.0)
+    assert words.weight / words.coverage == 5.0
     assert is_about(shares(), 0.0, words, among(3))
     weight = 30 * (0.25 + 0.07 * log(1 + 400))
     assert weight / 30 == 0.25 + 0.07 * log(1 + 400)

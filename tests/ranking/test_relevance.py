@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.domain.briefing import LaneShare
+from holdfast.domain.briefing import RetrieverShare
 from holdfast.ranking import relevance
-from holdfast.ranking.bar import ASKED, PUSHED, passes, passes_by_words
-from holdfast.ranking.relevance import Fit, fit_of, lesson_stems, stem, weigh
+from holdfast.ranking.relevance import LexicalOverlap, lesson_stems, overlap_of, stem, weigh
+from holdfast.ranking.threshold import ASKED, PUSHED, meets_threshold, words_meet_threshold
 from holdfast.testing.builders import make_lesson
 from holdfast.text.words import WORD_LIMIT
 
@@ -16,8 +16,8 @@ LESSON = make_lesson(
 )
 
 
-def fit(question: str) -> Fit:
-    return fit_of(weigh(question), lesson_stems(LESSON))
+def overlap(question: str) -> LexicalOverlap:
+    return overlap_of(weigh(question), lesson_stems(LESSON))
 
 
 @pytest.mark.parametrize(
@@ -66,11 +66,11 @@ def test_a_term_of_another_script_weighs_as_a_pair_up_to_two_characters(word: st
 def test_a_word_is_whole_and_a_character_of_a_script_in_runs_is_a_part(
     question: str, stems: set[str], fits: bool
 ) -> None:
-    assert bool(fit_of(weigh(question), frozenset(stems)).matched) is fits
+    assert bool(overlap_of(weigh(question), frozenset(stems)).matched) is fits
 
 
 def test_nothing_asked_fits_nothing() -> None:
-    assert fit_of(weigh(""), lesson_stems(LESSON)) == Fit()
+    assert overlap_of(weigh(""), lesson_stems(LESSON)) == LexicalOverlap()
 
 
 def test_stems_of_chunks_are_kept_up_to_a_number_and_a_length(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -99,7 +99,7 @@ def test_stems_of_chunks_are_kept_up_to_a_number_and_a_length(monkeypatch: pytes
     ],
 )
 def test_a_question_about_the_lesson_passes_the_bar(question: str) -> None:
-    assert passes_by_words(fit(question), PUSHED)
+    assert words_meet_threshold(overlap(question), PUSHED)
 
 
 @pytest.mark.parametrize(
@@ -114,22 +114,24 @@ def test_a_question_about_the_lesson_passes_the_bar(question: str) -> None:
     ],
 )
 def test_everyday_words_do_not(question: str) -> None:
-    assert not passes_by_words(fit(question), PUSHED)
+    assert not words_meet_threshold(overlap(question), PUSHED)
 
 
 def test_who_asks_is_answered_by_weaker_matches_than_are_pushed() -> None:
-    weak = fit("how does the worker treat a shutdown signal of the idle container in a Kubernetes cluster overnight")
-    assert passes_by_words(weak, ASKED)
-    assert not passes_by_words(weak, PUSHED)
+    weak = overlap(
+        "how does the worker treat a shutdown signal of the idle container in a Kubernetes cluster overnight"
+    )
+    assert words_meet_threshold(weak, ASKED)
+    assert not words_meet_threshold(weak, PUSHED)
 
 
 def test_a_shared_name_or_place_is_enough_and_a_neighbour_is_not() -> None:
-    def share(lane: str, raw: float) -> tuple[LaneShare]:
-        return (LaneShare(lane=lane, rank=1, raw=raw, share=0.1),)
+    def share(retriever: str, raw: float) -> tuple[RetrieverShare]:
+        return (RetrieverShare(lane=retriever, rank=1, raw=raw, share=0.1),)
 
-    assert passes(share("exact", 0.9), Fit(), PUSHED)
-    assert passes(share("path", 1.0), Fit(), PUSHED)
-    assert not passes(share("path", 0.4), Fit(), PUSHED)
-    assert not passes(share("exact", 0.1), Fit(), PUSHED)
-    assert not passes(share("recent", 1e9), Fit(), PUSHED)
-    assert not passes(share("text", 30.0), Fit(), PUSHED)
+    assert meets_threshold(share("exact", 0.9), LexicalOverlap(), PUSHED)
+    assert meets_threshold(share("path", 1.0), LexicalOverlap(), PUSHED)
+    assert not meets_threshold(share("path", 0.4), LexicalOverlap(), PUSHED)
+    assert not meets_threshold(share("exact", 0.1), LexicalOverlap(), PUSHED)
+    assert not meets_threshold(share("recent", 1e9), LexicalOverlap(), PUSHED)
+    assert not meets_threshold(share("text", 30.0), LexicalOverlap(), PUSHED)

@@ -12,17 +12,27 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.domain.briefing import LaneShare
+from holdfast.domain.briefing import RetrieverShare
 from holdfast.ranking import ranker, tuning
 from holdfast.ranking.aim import Aim, kinds_asked, task_of
-from holdfast.ranking.bar import ASKED, PUSHED, UNKNOWN, Bar, Chance, is_decisive, is_linked, is_sure, passes
 from holdfast.ranking.bm25 import bm25
 from holdfast.ranking.diversify import Rival, diversify, likeness
 from holdfast.ranking.fuse import EXACT_FLOOR, fuse
 from holdfast.ranking.multipliers import HIGHEST, LOWEST, multipliers
 from holdfast.ranking.names import TELLING, UNNAMED, naming, runs_of
-from holdfast.ranking.relevance import Fit, weigh
+from holdfast.ranking.relevance import LexicalOverlap, weigh
 from holdfast.ranking.retrievers import Hit
+from holdfast.ranking.threshold import (
+    ASKED,
+    PUSHED,
+    UNKNOWN,
+    CorpusSize,
+    Threshold,
+    is_certain,
+    is_linked,
+    is_sufficient_alone,
+    meets_threshold,
+)
 from holdfast.testing.builders import START, make_lesson
 
 SOURCE = Path(tuning.__file__).parents[1]
@@ -41,12 +51,12 @@ TABLE: dict[str, object] = {
     "AROUND_FACTOR": 0.9, "NAMED_ONLY": 0.75, "ASKED_LINK": 1.0,
     "TRIGGER_WORTH": {"literal": 1.0, "command": 0.95, "path": 0.9, "symbol": 0.9},
     "RETRIEVER_WEIGHTS": {"vector": 1.0, "text": 0.4, "path": 0.35, "symbol": 0.15, "exact": 0.2, "graph": 0.1},
-    "TEXT_POWER": 1.3, "TEXT_MOST": 3.0, "TIE": 0.2, "RRF_K": 60, "RETRIEVERS_AT_MOST": 12, "EXACT_BAR": 0.4,
+    "TEXT_POWER": 1.3, "TEXT_MOST": 3.0, "TIE": 0.2, "RRF_K": 60, "RETRIEVERS_AT_MOST": 12, "EXACT_THRESHOLD": 0.4,
     "SURE_EXACT": 0.8,
-    "PUSHED_BAR": {"told": 0.22, "meaning": 0.24, "strength": 1.2, "coverage": 0.2, "short_strength": 0.9,
-                   "short_coverage": 0.3, "strong": 3.5},
-    "ASKED_BAR": {"told": 0.13, "meaning": 0.19, "strength": 0.9, "coverage": 0.12, "short_strength": 0.6,
-                  "short_coverage": 0.2, "strong": 1.8},
+    "PUSHED_THRESHOLD": {"weighted_overlap": 0.22, "meaning": 0.24, "weight": 1.2, "coverage": 0.2, "short_weight": 0.9,
+                   "short_coverage": 0.3, "weight_alone": 3.5},
+    "ASKED_THRESHOLD": {"weighted_overlap": 0.13, "meaning": 0.19, "weight": 0.9, "coverage": 0.12, "short_weight": 0.6,
+                  "short_coverage": 0.2, "weight_alone": 1.8},
     "MEANING_STEP": 0.068, "EXACT_WORTH": 0.7, "FEW_LESSONS": 10, "MANY": 4_000, "FEW_STEMS": 1_500,
     "DECISIVE_SCORES": {"exact": 0.4, "path": 0.6, "symbol": 0.6, "vector": 0.6}, "LINK_LEAST": 0.1,
     "BM25_UNIT": 30.0, "PUSH_LEAST": 0.64, "PUSH_STEP": 0.07, "PUSH_PLAIN": 1.2, "PUSH_FEW": 20, "PUSH_FEWEST": 4,
@@ -104,11 +114,11 @@ def _is_number(node: ast.AST) -> bool:
 
 # Where they decide
 
-THOUSANDS = Chance(lessons=4_000, stems=30)
+THOUSANDS = CorpusSize(lessons=4_000, stems=30)
 
 
-def shares(**scores: float) -> tuple[LaneShare, ...]:
-    return tuple(LaneShare(lane=lane, rank=1, raw=raw, share=0.1) for lane, raw in scores.items())
+def shares(**scores: float) -> tuple[RetrieverShare, ...]:
+    return tuple(RetrieverShare(lane=retriever, rank=1, raw=raw, share=0.1) for retriever, raw in scores.items())
 
 
 def fused(name: str, score: float) -> float:
@@ -139,60 +149,64 @@ def test_the_floor_is_under_an_exact_match_from_four_fifths_on() -> None:
     assert pytest.approx(most * HIGHEST / LOWEST) == EXACT_FLOOR
 
 
-@pytest.mark.parametrize(("bar", "told_share"), [(PUSHED, 0.22), (ASKED, 0.13)])
+@pytest.mark.parametrize(("threshold", "told_share"), [(PUSHED, 0.22), (ASKED, 0.13)])
 @pytest.mark.parametrize(("lessons", "counted"), [(1, 10), (10, 10), (200, 200), (4_000, 4_000), (90_000, 4_000)])
 def test_the_words_asked_for_grow_with_the_logarithm_of_how_many_lessons_there_are(
-    bar: Bar, told_share: float, lessons: int, counted: int
+    threshold: Threshold, told_share: float, lessons: int, counted: int
 ) -> None:
     least = told_share * log(1 + counted)
-    long = Chance(lessons=lessons, stems=2_000)
-    assert passes(shares(text=least + 0.001), Fit(strength=1.0), bar, long)
-    assert not passes(shares(text=least - 0.001), Fit(strength=1.0), bar, long)
+    long = CorpusSize(lessons=lessons, stems=2_000)
+    assert meets_threshold(shares(text=least + 0.001), LexicalOverlap(weight=1.0), threshold, long)
+    assert not meets_threshold(shares(text=least - 0.001), LexicalOverlap(weight=1.0), threshold, long)
 
 
 def test_an_exact_name_adds_seven_tenths_of_its_score_to_the_words() -> None:
     least = 0.22 * log(1 + 4_000)
     text = least - 0.7 * 0.5
-    assert passes(shares(text=text + 0.001, exact=0.5), Fit(strength=1.0), PUSHED, THOUSANDS)
-    assert not passes(shares(text=text - 0.001, exact=0.5), Fit(strength=1.0), PUSHED, THOUSANDS)
+    assert meets_threshold(shares(text=text + 0.001, exact=0.5), LexicalOverlap(weight=1.0), PUSHED, THOUSANDS)
+    assert not meets_threshold(shares(text=text - 0.001, exact=0.5), LexicalOverlap(weight=1.0), PUSHED, THOUSANDS)
 
 
-@pytest.mark.parametrize(("bar", "meaning"), [(PUSHED, 0.24), (ASKED, 0.19)])
-def test_the_meaning_asked_for_grows_with_the_logarithm_of_how_many_lessons_there_are(bar: Bar, meaning: float) -> None:
+@pytest.mark.parametrize(("threshold", "meaning"), [(PUSHED, 0.24), (ASKED, 0.19)])
+def test_the_meaning_asked_for_grows_with_the_logarithm_of_how_many_lessons_there_are(
+    threshold: Threshold, meaning: float
+) -> None:
     for lessons in (10, 20):
-        chance = Chance(lessons=lessons, stems=2_000)
+        corpus = CorpusSize(lessons=lessons, stems=2_000)
         least = meaning + 0.068 * log(1 + lessons)
-        assert passes(shares(vector=least + 0.001), Fit(), bar, chance)
-        assert not passes(shares(vector=least - 0.001), Fit(), bar, chance)
+        assert meets_threshold(shares(vector=least + 0.001), LexicalOverlap(), threshold, corpus)
+        assert not meets_threshold(shares(vector=least - 0.001), LexicalOverlap(), threshold, corpus)
 
 
 @pytest.mark.parametrize(
-    ("bar", "strength", "coverage"),
+    ("threshold", "strength", "coverage"),
     [(PUSHED, 1.2, 0.2), (PUSHED, 0.9, 0.3), (PUSHED, 3.5, 0.0), (ASKED, 0.9, 0.12), (ASKED, 0.6, 0.2),
      (ASKED, 1.8, 0.0)],
 )  # fmt: skip
-def test_where_little_is_kept_fixed_weights_are_enough(bar: Bar, strength: float, coverage: float) -> None:
-    little, more = Chance(lessons=50, stems=30), Chance(lessons=50, stems=31)
-    enough = Fit(strength=strength, coverage=coverage)
-    assert passes((), enough, bar, little)
-    assert not passes((), enough, bar, more)
-    assert not passes((), Fit(strength=strength - 0.01, coverage=coverage), bar, little)
-    assert not coverage or not passes((), Fit(strength=strength, coverage=coverage - 0.01), bar, little)
+def test_where_little_is_kept_fixed_weights_are_enough(threshold: Threshold, strength: float, coverage: float) -> None:
+    little, more = CorpusSize(lessons=50, stems=30), CorpusSize(lessons=50, stems=31)
+    enough = LexicalOverlap(weight=strength, coverage=coverage)
+    assert meets_threshold((), enough, threshold, little)
+    assert not meets_threshold((), enough, threshold, more)
+    assert not meets_threshold((), LexicalOverlap(weight=strength - 0.01, coverage=coverage), threshold, little)
+    assert not coverage or not meets_threshold(
+        (), LexicalOverlap(weight=strength, coverage=coverage - 0.01), threshold, little
+    )
 
 
 @pytest.mark.parametrize(("name", "least"), [("exact", 0.4), ("path", 0.6), ("symbol", 0.6), ("vector", 0.6)])
 def test_a_score_that_is_a_reason_by_itself(name: str, least: float) -> None:
-    assert is_decisive(shares(**{name: least})[0])
-    assert not is_decisive(shares(**{name: least - 0.01})[0])
+    assert is_sufficient_alone(shares(**{name: least})[0])
+    assert not is_sufficient_alone(shares(**{name: least - 0.01})[0])
 
 
 def test_among_many_a_name_has_to_be_the_very_thing_and_among_few_any_will_do() -> None:
-    few, many = Chance(lessons=15, stems=100), Chance(lessons=16, stems=100)
-    assert is_sure(shares(exact=0.4), few)
-    assert not is_sure(shares(exact=0.39), few)
-    assert not is_sure(shares(exact=0.79), many)
-    assert is_sure(shares(exact=0.8), many)
-    assert is_sure(shares(exact=0.4), UNKNOWN)  # nobody knows how many there are
+    few, many = CorpusSize(lessons=15, stems=100), CorpusSize(lessons=16, stems=100)
+    assert is_certain(shares(exact=0.4), few)
+    assert not is_certain(shares(exact=0.39), few)
+    assert not is_certain(shares(exact=0.79), many)
+    assert is_certain(shares(exact=0.8), many)
+    assert is_certain(shares(exact=0.4), UNKNOWN)  # nobody knows how many there are
 
 
 def test_a_link_is_enough_from_a_tenth_on() -> None:
@@ -295,7 +309,7 @@ def test_what_the_ranker_makes_of_ranks_heads_and_age() -> None:
         features = ranker.features(lesson, text, 0.0, 1.0, 1, {"heron", "seal"}, (), START + timedelta(days=30))
         return dict(zip(ranker.FEATURES, features, strict=True))
 
-    text = (LaneShare(lane="text", rank=5, raw=0.5, share=0.1),)
+    text = (RetrieverShare(lane="text", rank=5, raw=0.5, share=0.1),)
     within, beyond = row("heron".ljust(196) + "seal"), row("heron".ljust(197) + "seal")
     assert within["text_rank"] == pytest.approx(1 / 15)
     assert within["age"] == pytest.approx(log1p(24 * 30 / 720))

@@ -30,8 +30,8 @@ ABOUT = {"kind": "constraint", "trust": "agent"}
 
 def answer(memory: Memory, text: str = "", *, limit: int = 9, budget_tokens: int = 2_000, **options: Any) -> Any:
     asked_for = {name: options.pop(name) for name in ("unconfirmed", "moment") if name in options}
-    query = question(memory.parts, memory.place, text, **options)
-    return ask(memory.parts, memory.place, query, limit=limit, budget_tokens=budget_tokens, **asked_for)
+    query = question(memory.services, memory.location, text, **options)
+    return ask(memory.services, memory.location, query, limit=limit, budget_tokens=budget_tokens, **asked_for)
 
 
 def insights(briefing: Any) -> list[str]:
@@ -54,8 +54,8 @@ def ranked(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> Memory:
 
 
 def test_the_rankers_share_lifts_each_lesson_to_its_worth_of_the_best_score(ranked: Memory) -> None:
-    query = question(ranked.parts, ranked.place, "drain the retry queue", paths=["src/worker2.py"])
-    matches = find(ranked.parts, query, PARTICULAR).found
+    query = question(ranked.services, ranked.location, "drain the retry queue", paths=["src/worker2.py"])
+    matches = find(ranked.services, query, PARTICULAR).matches
     before = [[share for share in match.shares if share.lane != "ranker"] for match in matches]
     most = max(map(total, before))
     added = [next(share for share in match.shares if share.lane == "ranker") for match in matches]
@@ -68,8 +68,8 @@ def test_the_rankers_share_lifts_each_lesson_to_its_worth_of_the_best_score(rank
 
 def test_an_exact_match_stays_first_and_has_no_share_of_the_ranker(ranked: Memory) -> None:
     exact = keep(ranked, "Ferries moor by themselves.", error_signature="KeyError: 'queue'", **ABOUT)
-    query = question(ranked.parts, ranked.place, "drain the retry queue", error="KeyError: 'queue'")
-    matches = find(ranked.parts, query, PARTICULAR).found
+    query = question(ranked.services, ranked.location, "drain the retry queue", error="KeyError: 'queue'")
+    matches = find(ranked.services, query, PARTICULAR).matches
     assert matches[0].lesson.id == exact.id
     assert not any(share.lane == "ranker" for share in matches[0].shares)
     ranks = [share.rank for match in matches for share in match.shares if share.lane == "ranker"]
@@ -77,20 +77,20 @@ def test_an_exact_match_stays_first_and_has_no_share_of_the_ranker(ranked: Memor
 
 
 def test_the_ranker_orders_no_answer_to_a_file_alone(ranked: Memory) -> None:
-    query = question(ranked.parts, ranked.place, paths=["src/worker1.py"])
-    lanes = {share.lane for match in find(ranked.parts, query, PARTICULAR).found for share in match.shares}
-    assert "path" in lanes
-    assert "ranker" not in lanes
-    assert find(ranked.parts, replace(query, project=ProjectId("none")), PARTICULAR).found == ()
+    query = question(ranked.services, ranked.location, paths=["src/worker1.py"])
+    rankings = {share.lane for match in find(ranked.services, query, PARTICULAR).matches for share in match.shares}
+    assert "path" in rankings
+    assert "ranker" not in rankings
+    assert find(ranked.services, replace(query, project=ProjectId("none")), PARTICULAR).matches == ()
 
 
 def test_the_rankers_rows_tell_text_place_and_age(ranked: Memory) -> None:
     keep(ranked, "Queue of workers.", path="src/worker2.py", recorded_at=START, **ABOUT)
-    query = question(ranked.parts, ranked.place, "drain the retry queue", paths=["src/worker2.py"])
-    from holdfast.recall.retrieve import draw
+    query = question(ranked.services, ranked.location, "drain the retry queue", paths=["src/worker2.py"])
+    from holdfast.recall.retrieve import retrieve
 
-    matches = draw(ranked.parts, query, ("text", "path")).found
-    rows = dict(zip((match.lesson.insight for match in matches), rows_of(ranked.parts, query, matches), strict=True))
+    matches = retrieve(ranked.services, query, ("text", "path")).matches
+    rows = dict(zip((match.lesson.insight for match in matches), rows_of(ranked.services, query, matches), strict=True))
     text, path, age = 6, 2, 10
     best = max(share.raw for match in matches for share in match.shares if share.lane == "text")
     for match in matches:
@@ -100,13 +100,13 @@ def test_the_rankers_rows_tell_text_place_and_age(ranked: Memory) -> None:
         assert (row[path] > 0) is ("path" in raws)
         assert row[age] > 0
     both = [row[path] for name, row in rows.items() if "worker 2" in name or name == "Queue of workers."]
-    alone = rows_of(ranked.parts, query, [match for match in matches if "worker 2" in match.lesson.insight])[0][path]
+    alone = rows_of(ranked.services, query, [match for match in matches if "worker 2" in match.lesson.insight])[0][path]
     assert len(both) == 2
     assert max(both) < alone
     timed = replace(query, since=START)
-    assert all(row[age] == 0 for row in rows_of(ranked.parts, timed, matches))
-    assert all(row[age] == 0 for row in rows_of(ranked.parts, replace(query, until=START), matches))
-    then = rows_of(ranked.parts, replace(query, as_of=START + timedelta(days=1)), matches)
+    assert all(row[age] == 0 for row in rows_of(ranked.services, timed, matches))
+    assert all(row[age] == 0 for row in rows_of(ranked.services, replace(query, until=START), matches))
+    then = rows_of(ranked.services, replace(query, as_of=START + timedelta(days=1)), matches)
     assert all(0 < row[age] < rows[match.lesson.insight][age] for row, match in zip(then, matches, strict=True))
 
 
@@ -131,7 +131,7 @@ def test_a_question_for_a_kind_alone_lists_the_kind_and_with_a_file_is_about_the
 
 
 def test_a_time_with_a_file_is_about_the_file(memory: Memory) -> None:
-    at = memory.parts.clock.now() - timedelta(days=1)
+    at = memory.services.clock.now() - timedelta(days=1)
     about = keep(memory, "Tides are read at noon.", path="src/tides.py", recorded_at=at, valid_from=at, **ABOUT)
     other = keep(memory, "Ferries moor at the quay.", recorded_at=at, valid_from=at, **ABOUT)
     assert set(insights(answer(memory, "what did we learn yesterday?"))) == {about.insight, other.insight}
@@ -146,15 +146,15 @@ def test_linked_files_are_looked_up_once_and_only_for_files(memory: Memory) -> N
             looked_up.append(path)
             return [Neighbour(path="src/linked.py", weight=0.9, relation="imports", hops=1)]
 
-    memory.parts = replace(memory.parts, codeindex=Links)
+    memory.services = replace(memory.services, codeindex=Links)
     linked = keep(memory, "Linked files are read first.", path="src/linked.py", **ABOUT)
     answer(memory, "anything at all")
     assert looked_up == []
     assert insights(answer(memory, paths=["src/tides.py"])) == [linked.insight]
     assert looked_up == ["src/tides.py"]
     known = (Neighbour(path="src/known.py", weight=0.9, relation="imports", hops=1),)
-    query = replace(question(memory.parts, memory.place, paths=["src/tides.py"]), linked=known)
-    ask(memory.parts, memory.place, query, limit=3, budget_tokens=900)
+    query = replace(question(memory.services, memory.location, paths=["src/tides.py"]), linked=known)
+    ask(memory.services, memory.location, query, limit=3, budget_tokens=900)
     assert looked_up == ["src/tides.py"]
 
 
@@ -173,7 +173,7 @@ def test_unconfirmed_lessons_answer_by_whose_they_are_and_not_about_the_past(
     text = "when is the basin dredged in spring"
     assert (waiting.insight in insights(answer(memory, text, unconfirmed=("candidate",)))) is answers
     assert insights(answer(memory, text)) == []
-    past = answer(memory, text, unconfirmed=("candidate",), as_of=memory.parts.clock.now())
+    past = answer(memory, text, unconfirmed=("candidate",), as_of=memory.services.clock.now())
     assert waiting.insight not in insights(past)
 
 
@@ -181,7 +181,7 @@ def test_further_lessons_come_behind_those_that_the_ranker_orders(memory: Memory
     for number in range(70):
         keep(memory, f"Tide gauge {number} is read at noon by pilot {number}.", tags=("tide gauge",), **ABOUT)
     keep(memory, "Tide gauge of a tool is read.", tags=("tide gauge",), kind="constraint", trust="tool")
-    embed_pending(memory.parts)
+    embed_pending(memory.services)
     sixty = answer(memory, "tide gauge", limit=60, budget_tokens=90_000)
     assert (len(sixty.items), sixty.more) == (60, 0)
     many = answer(memory, "tide gauge", limit=61, budget_tokens=90_000)
@@ -259,9 +259,9 @@ def test_what_a_match_contradicts_is_told_with_it_where_it_is_active_and_not_lef
     links = (Link(kind="contradicts", target=against.id), Link(kind="contradicts", target="gone"))  # type: ignore[arg-type]
     keep(memory, "The basin is dredged in spring.", links=links, **ABOUT)
     keep(memory, "The basin is sounded in spring, too.", links=links, **ABOUT)
-    query = question(memory.parts, memory.place, "when is the basin dredged or sounded in spring")
+    query = question(memory.services, memory.location, "when is the basin dredged or sounded in spring")
     query = replace(query, exclude=(against.id,) if exclude else ())
-    briefing = ask(memory.parts, memory.place, query, limit=9, budget_tokens=2_000)
+    briefing = ask(memory.services, memory.location, query, limit=9, budget_tokens=2_000)
     opponents = [item for item in briefing.items if item.lesson.id == against.id]
     assert len(opponents) == is_told
     assert all("contradicts a lesson that was found" in item.why.words for item in opponents)
@@ -300,5 +300,7 @@ def test_where_nothing_passes_the_nearest_are_told_best_first_and_the_rest_count
 
 def test_a_query_by_hand_without_anything_lists_what_there_is(memory: Memory) -> None:
     keep(memory, "Ferries moor at the quay.", **ABOUT)
-    query = Query(project=memory.place.project.id, at=memory.parts.clock.now())
-    assert insights(ask(memory.parts, memory.place, query, limit=3, budget_tokens=900)) == ["Ferries moor at the quay."]
+    query = Query(project=memory.location.project.id, at=memory.services.clock.now())
+    assert insights(ask(memory.services, memory.location, query, limit=3, budget_tokens=900)) == [
+        "Ferries moor at the quay."
+    ]

@@ -20,8 +20,8 @@ BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 def keep(memory: Memory, insight: str, **fields: object) -> Lesson:
-    lesson = make_lesson(project=memory.place.project.id, insight=insight, **fields)
-    memory.parts.store.put([lesson], {lesson.id: None})
+    lesson = make_lesson(project=memory.location.project.id, insight=insight, **fields)
+    memory.services.store.put([lesson], {lesson.id: None})
     return lesson
 
 
@@ -185,15 +185,15 @@ def test_the_project_is_located_once_however_many_files_have_vanished(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     located: list[str] = []
-    workspace = memory.parts.workspace
+    workspace = memory.services.workspace
     real = workspace.locate
 
     def locate(folder: str) -> object:
         located.append(folder)
         return real(folder)
 
-    place = memory.place
+    location = memory.location
     monkeypatch.setattr(workspace, "locate", locate)
     gone = tuple(Anchor(path=f"src/gone{n}.py", blob="git1:abc") for n in range(9))
-    FreshnessCheck(memory.parts, place).judge(make_lesson(project=place.project.id, anchors=gone))
+    FreshnessCheck(memory.services, location).judge(make_lesson(project=location.project.id, anchors=gone))
     assert len(located) <= 1

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from holdfast import Memory
-from holdfast.domain.briefing import LaneShare, Ranked, Why
+from holdfast.domain.briefing import Ranked, RetrieverShare, Why
 from holdfast.domain.lesson import Link
-from holdfast.ranking.bar import PUSHED
-from holdfast.ranking.relevance import Fit
-from holdfast.recall.assemble import admissible, brief, render
+from holdfast.ranking.relevance import LexicalOverlap
+from holdfast.ranking.threshold import PUSHED
+from holdfast.recall.assemble import assemble, filter_relevant, render
 from holdfast.recall.question import question
-from holdfast.recall.score import Found, reason
+from holdfast.recall.score import RetrievedLesson, reason
 from holdfast.rendering.budget import count_tokens
 from holdfast.rendering.lines import LINE_TOKENS, Line
 from holdfast.testing.builders import START, make_lesson
@@ -23,16 +23,16 @@ from tests.recall.test_moments import keep
 WORDS = ("anchors", "beacons", "cranes", "docks", "ebbs", "fathoms", "gauges", "hulls", "inlets", "jetties")
 
 
-def pair(number: int, score: float = 1.0, insight: str = "", **fields: Any) -> tuple[Ranked, Found]:
+def pair(number: int, score: float = 1.0, insight: str = "", **fields: Any) -> tuple[Ranked, RetrievedLesson]:
     lesson = make_lesson(insight=insight or f"Keep {WORDS[number]} tidy.", **fields)
-    shares = (LaneShare(lane="text", rank=1, raw=1.0, share=score),)
-    match = Found(lesson=lesson, shares=shares, fit=Fit(), stems=frozenset({WORDS[number]}))
+    shares = (RetrieverShare(lane="text", rank=1, raw=1.0, share=score),)
+    match = RetrievedLesson(lesson=lesson, shares=shares, overlap=LexicalOverlap(), stems=frozenset({WORDS[number]}))
     return Ranked(lesson=lesson, rank=1, score=score, why=Why(shares=shares, multipliers=())), match
 
 
 def test_the_best_are_told_up_to_the_limit_and_the_rest_is_counted() -> None:
     pairs = [pair(number, 1.0 - number / 100) for number in range(6)]
-    briefing = brief(pairs, moment="prompt", limit=2, budget_tokens=2_000)
+    briefing = assemble(pairs, moment="prompt", limit=2, budget_tokens=2_000)
     assert [item.lesson.id for item in briefing.items] == [ranked.lesson.id for ranked, _ in pairs[:2]]
     assert [item.rank for item in briefing.items] == [1, 2]
     assert (briefing.more, briefing.moment) == (4, "prompt")
@@ -41,18 +41,18 @@ def test_the_best_are_told_up_to_the_limit_and_the_rest_is_counted() -> None:
 
 
 def test_lessons_that_were_not_read_count_among_the_rest() -> None:
-    briefing = brief([pair(0)], moment="prompt", limit=2, budget_tokens=2_000, extra=7, hint="holdfast list")
+    briefing = assemble([pair(0)], moment="prompt", limit=2, budget_tokens=2_000, extra=7, hint="holdfast list")
     assert briefing.more == 7
     assert "7 more: holdfast list" in briefing.text
-    alone = brief([pair(0)], moment="prompt", limit=2, budget_tokens=2_000)
+    alone = assemble([pair(0)], moment="prompt", limit=2, budget_tokens=2_000)
     assert alone.more == 0
     assert "more" not in alone.text
 
 
 def test_a_line_for_who_asked_is_longer_than_one_that_is_pushed() -> None:
     long = "Keep the anchors tidy, " + "and the beacons of the basin " * 40
-    on_demand = brief([pair(0, insight=long)], moment="on_demand", limit=1, budget_tokens=4_000)
-    pushed = brief([pair(0, insight=long)], moment="prompt", limit=1, budget_tokens=4_000)
+    on_demand = assemble([pair(0, insight=long)], moment="on_demand", limit=1, budget_tokens=4_000)
+    pushed = assemble([pair(0, insight=long)], moment="prompt", limit=1, budget_tokens=4_000)
     assert pushed.tokens < on_demand.tokens
     assert LINE_TOKENS < count_tokens(on_demand.text) <= 420
 
@@ -60,15 +60,15 @@ def test_a_line_for_who_asked_is_longer_than_one_that_is_pushed() -> None:
 def test_of_lessons_that_do_not_all_fit_the_worthiest_are_told() -> None:
     long = "Keep the anchors tidy, " + "and the beacons of the basin " * 6
     pairs = [pair(0, 0.9, long), *(pair(number, 0.8) for number in range(1, 4))]
-    whole = brief(pairs[1:], moment="prompt", limit=3, budget_tokens=4_000)
-    tight = brief(pairs, moment="prompt", limit=3, budget_tokens=whole.tokens + 9)
+    whole = assemble(pairs[1:], moment="prompt", limit=3, budget_tokens=4_000)
+    tight = assemble(pairs, moment="prompt", limit=3, budget_tokens=whole.tokens + 9)
     assert [item.lesson.id for item in tight.items] == [ranked.lesson.id for ranked, _ in pairs[1:]]
     assert tight.more == 1
 
 
 def test_an_answer_without_lessons_is_empty_unless_a_state_is_restored() -> None:
-    assert brief([], moment="prompt", limit=2, budget_tokens=2_000).text == ""
-    restored = brief([], moment="prompt", limit=2, budget_tokens=2_000, checkpoint_text="goal: chart")
+    assert assemble([], moment="prompt", limit=2, budget_tokens=2_000).text == ""
+    restored = assemble([], moment="prompt", limit=2, budget_tokens=2_000, checkpoint_text="goal: chart")
     assert "goal: chart" in restored.text
     assert render((), 0, "x", "") == ""
     assert "goal" in render((), 0, "x", "goal")
@@ -84,10 +84,10 @@ def named(memory: Memory, *links: Link) -> str:
 
 
 def answered(memory: Memory, **options: Any) -> list[tuple[str, str, float]]:
-    query = question(memory.parts, memory.place, "what is the mooring plan?", **options)
-    from holdfast.recall.retrieve import PARTICULAR, draw
+    query = question(memory.services, memory.location, "what is the mooring plan?", **options)
+    from holdfast.recall.retrieve import PARTICULAR, retrieve
 
-    matches = admissible(memory.parts, query, draw(memory.parts, query, PARTICULAR).found, PUSHED)
+    matches = filter_relevant(memory.services, query, retrieve(memory.services, query, PARTICULAR).matches, PUSHED)
     return [(match.lesson.insight, match.via, sum(share.share for share in match.shares)) for match in matches]
 
 
@@ -102,8 +102,8 @@ def answered(memory: Memory, **options: Any) -> list[tuple[str, str, float]]:
 def test_a_link_of_a_named_lesson_is_followed_by_its_kind_to_what_may_be_seen(
     memory: Memory, kind: Any, fields: dict[str, Any], is_followed: bool
 ) -> None:
-    aim = make_lesson(**{"project": memory.place.project.id, "insight": "Basin one is dredged.", **fields})
-    memory.parts.store.put([aim], {aim.id: None})
+    aim = make_lesson(**{"project": memory.location.project.id, "insight": "Basin one is dredged.", **fields})
+    memory.services.store.put([aim], {aim.id: None})
     named(memory, Link(kind=kind, target=aim.id), Link(kind=kind, target="gone"))  # type: ignore[arg-type]
     rows = answered(memory)
     assert [row[:2] for row in rows[1:]] == (
@@ -117,7 +117,7 @@ def test_a_linked_lesson_has_half_the_score_and_is_told_once(memory: Memory) -> 
     named(memory, link, Link(kind="relates_to", target=aim.id))
     first, second = answered(memory)
     assert second[2] == pytest.approx(first[2] / 2)
-    assert len(answered(memory, as_of=memory.parts.clock.now())) == 1
+    assert len(answered(memory, as_of=memory.services.clock.now())) == 1
 
 
 def test_a_question_that_names_a_lesson_is_about_that_one(memory: Memory) -> None:
@@ -144,6 +144,8 @@ def test_a_question_that_names_a_lesson_is_about_that_one(memory: Memory) -> Non
 def test_a_choice_says_why(
     shares: tuple[tuple[str, float], ...], via: str, matched: tuple[str, ...], words: str
 ) -> None:
-    lanes = tuple(LaneShare(lane=lane, rank=1, raw=raw, share=0.1) for lane, raw in shares)
-    match = Found(lesson=make_lesson(), shares=lanes, fit=Fit(matched=matched), stems=frozenset(), via=via)
+    rankings = tuple(RetrieverShare(lane=retriever, rank=1, raw=raw, share=0.1) for retriever, raw in shares)
+    match = RetrievedLesson(
+        lesson=make_lesson(), shares=rankings, overlap=LexicalOverlap(matched=matched), stems=frozenset(), via=via
+    )
     assert reason(match) == words

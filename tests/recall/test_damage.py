@@ -21,7 +21,7 @@ RULES = [f"Berth {number} is for pilots of district {number}" for number in rang
 
 
 def prompt(memory: Memory, text: str, session: str = "s1") -> Event:
-    clock = memory.parts.clock
+    clock = memory.services.clock
     plain: dict[str, Any] = {"id": clock.new_id(), "key": clock.new_id(), "at": clock.now()}
     return Event(session=SessionId(session), host="claude-code", kind="prompt", text=text, **plain)
 
@@ -67,7 +67,7 @@ def test_recall_deliveries_and_lists_go_on_without_a_damaged_lesson(database: Pa
 def test_the_learner_goes_on_without_a_damaged_event_and_with_a_damaged_mark(database: Path, project: Path) -> None:
     damage(database, '"text":"what about the tides"')
     with Memory(str(project)) as memory:
-        memory.parts.store.set_state(LEARNED_POSITION, "", "1x")
+        memory.services.store.set_state(LEARNED_POSITION, "", "1x")
         assert memory.learn_pending().admitted == 1
         assert any("ier 9" in lesson.insight for lesson in memory.lessons())
 
@@ -104,7 +104,7 @@ def _use(memory: Memory, call: HookCall) -> None:
         lambda: memory.undo(),
         lambda: memory.checkpoint(),
         lambda: memory.verify(),
-        lambda: memory.parts.store.check(),
+        lambda: memory.services.store.check(),
     ):
         try:
             job()

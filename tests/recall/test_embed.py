@@ -10,11 +10,11 @@ import pytest
 from holdfast.domain.statefamilies import EMBEDDER_COVERING, EMBEDDER_RESTING, LESSONS_CHANGED
 from holdfast.errors import EmbedderError
 from holdfast.lean.records import replace
-from holdfast.ports.parts import Parts
+from holdfast.ports.services import Services
 from holdfast.ports.store import LessonFilter
 from holdfast.recall.embed import (
     Coverage,
-    Placed,
+    EmbeddedQuestion,
     coverage,
     embed_pending,
     embed_question,
@@ -58,9 +58,9 @@ class LetterEmbedder:
 
 def parts_with(
     store: SqliteStore, embedder: LetterEmbedder | None, former: LetterEmbedder | None = None, clock: Any = None
-) -> Parts:
+) -> Services:
     unused: Any = None
-    return Parts(
+    return Services(
         store=store, workspace=unused, clock=clock or FixedClock(), host=unused, detectors=tuple,
         embedder=lambda: embedder, former=lambda id_: former if former and former.id == id_ else None,
     )  # fmt: skip
@@ -80,11 +80,11 @@ def waiting(store: SqliteStore, embedder: LetterEmbedder) -> int:
 def test_every_lesson_of_every_project_gets_a_vector_once(store: SqliteStore) -> None:
     put(store, 2 * EMBEDDED_AT_ONCE + 5)
     embedder = LetterEmbedder()
-    parts = parts_with(store, embedder)
+    services = parts_with(store, embedder)
     seen: list[int] = []
-    assert embed_pending(parts, on_batch=seen.append) == 2 * EMBEDDED_AT_ONCE + 5
+    assert embed_pending(services, on_batch=seen.append) == 2 * EMBEDDED_AT_ONCE + 5
     assert seen == [EMBEDDED_AT_ONCE, EMBEDDED_AT_ONCE, 5]
-    assert embed_pending(parts) == 0
+    assert embed_pending(services) == 0
     assert embedder.calls == 3
 
 
@@ -98,27 +98,27 @@ def test_a_lesson_alone_is_embedded_once_and_not_as_a_question(store: SqliteStor
 
 def test_no_more_than_the_limit_is_embedded_at_once(store: SqliteStore) -> None:
     put(store, 10)
-    parts = parts_with(store, LetterEmbedder())
-    assert [embed_pending(parts, 4), embed_pending(parts, 4), embed_pending(parts, 4)] == [4, 4, 2]
+    services = parts_with(store, LetterEmbedder())
+    assert [embed_pending(services, 4), embed_pending(services, 4), embed_pending(services, 4)] == [4, 4, 2]
 
 
 def test_without_an_embedder_nothing_happens(store: SqliteStore) -> None:
     put(store, 2)
-    parts = parts_with(store, None)
-    assert embed_pending(parts) == 0
-    assert embed_question(parts, "tides") == Placed()
-    assert coverage(parts) == Coverage(lessons=2)
-    assert probe(parts) is None
+    services = parts_with(store, None)
+    assert embed_pending(services) == 0
+    assert embed_question(services, "tides") == EmbeddedQuestion()
+    assert coverage(services) == Coverage(lessons=2)
+    assert probe(services) is None
 
 
 def test_what_was_embedded_before_a_failure_stays(store: SqliteStore) -> None:
     put(store, EMBEDDED_AT_ONCE + 3)
     embedder = LetterEmbedder(fail_at=[2])
-    parts = parts_with(store, embedder)
+    services = parts_with(store, embedder)
     with pytest.raises(EmbedderError):
-        embed_pending(parts)
+        embed_pending(services)
     assert waiting(store, embedder) == 3
-    assert embed_pending(parts) == 3
+    assert embed_pending(services) == 3
 
 
 def vectors_of(store: SqliteStore, embedder: LetterEmbedder) -> int:
@@ -129,13 +129,13 @@ def test_the_old_embedder_answers_until_every_lesson_has_its_new_vector(store: S
     put(store, 3)
     old, new = LetterEmbedder("old#2"), LetterEmbedder("new#2")
     embed_pending(parts_with(store, old))
-    parts = parts_with(store, new, old)
-    assert embed_pending(parts, 2) == 2
-    placed = embed_question(parts, "tides")
+    services = parts_with(store, new, old)
+    assert embed_pending(services, 2) == 2
+    placed = embed_question(services, "tides")
     assert (placed.embedder_id, placed.missing, vectors_of(store, old)) == ("old#2", "", 3)
-    assert coverage(parts) == Coverage(lessons=3, embedded=2, answering="old#2")
-    assert embed_pending(parts, 2) == 1
-    assert embed_question(parts, "tides").embedder_id == "new#2"
+    assert coverage(services) == Coverage(lessons=3, embedded=2, answering="old#2")
+    assert embed_pending(services, 2) == 1
+    assert embed_question(services, "tides").embedder_id == "new#2"
     assert (vectors_of(store, old), vectors_of(store, new)) == (0, 3)
 
 
@@ -161,53 +161,53 @@ def test_old_vectors_left_by_a_run_that_was_killed_are_erased_by_the_next(store:
     put(store, 2)
     old, new = LetterEmbedder("old#2"), LetterEmbedder("new#2")
     embed_pending(parts_with(store, old))
-    parts = parts_with(store, new, old)
-    embed_pending(parts, 2)
+    services = parts_with(store, new, old)
+    embed_pending(services, 2)
     store.set_state(EMBEDDER_COVERING, "", new.id)
-    assert embed_question(parts, "tides").embedder_id == new.id
-    assert embed_pending(parts) == 0
+    assert embed_question(services, "tides").embedder_id == new.id
+    assert embed_pending(services) == 0
     assert vectors_of(store, old) == 0
 
 
 def test_an_empty_store_is_covered_at_once(store: SqliteStore) -> None:
-    parts = parts_with(store, LetterEmbedder())
-    assert embed_question(parts, "tides").missing == ""
-    assert embed_pending(parts) == 0
-    assert coverage(parts) == Coverage(answering="letters#2")
+    services = parts_with(store, LetterEmbedder())
+    assert embed_question(services, "tides").missing == ""
+    assert embed_pending(services) == 0
+    assert coverage(services) == Coverage(answering="letters#2")
 
 
 def test_an_embedder_that_failed_a_question_is_left_alone_for_a_while(store: SqliteStore) -> None:
     embedder, clock = LetterEmbedder(fail_at=[1, 2]), FixedClock()
-    parts = parts_with(store, embedder, clock=clock)
+    services = parts_with(store, embedder, clock=clock)
     for _ in range(3):
         with pytest.raises(EmbedderError, match="went away"):
-            embed_question(parts, "tides")
+            embed_question(services, "tides")
     assert embedder.calls == 1
     clock.advance(REST_S + 1)
     with pytest.raises(EmbedderError):
-        embed_question(parts, "tides")
+        embed_question(services, "tides")
     assert embedder.calls == 2
-    assert probe(parts) is embedder
-    assert embed_question(parts, "tides").embedder_id == embedder.id
+    assert probe(services) is embedder
+    assert embed_question(services, "tides").embedder_id == embedder.id
 
 
 def test_a_clock_set_back_does_not_keep_an_embedder_resting(store: SqliteStore) -> None:
     embedder = LetterEmbedder(fail_at=[1])
-    parts = parts_with(store, embedder)
+    services = parts_with(store, embedder)
     with pytest.raises(EmbedderError):
-        embed_question(parts, "tides")
+        embed_question(services, "tides")
     store.set_state(EMBEDDER_RESTING, "letters#2", "2999-01-01T00:00:00Z the endpoint went away")
-    assert embed_question(parts, "tides").embedder_id == embedder.id
+    assert embed_question(services, "tides").embedder_id == embedder.id
 
 
 def test_what_failed_last_is_told_until_it_goes_well(store: SqliteStore) -> None:
     put(store, 2)
-    parts = parts_with(store, LetterEmbedder(fail_at=[1]))
+    services = parts_with(store, LetterEmbedder(fail_at=[1]))
     with pytest.raises(EmbedderError):
-        embed_pending(parts)
-    assert coverage(parts).failed.endswith("Z the endpoint went away")
-    embed_pending(parts)
-    assert coverage(parts).failed == ""
+        embed_pending(services)
+    assert coverage(services).failed.endswith("Z the endpoint went away")
+    embed_pending(services)
+    assert coverage(services).failed == ""
 
 
 def test_a_lesson_revised_while_the_endpoint_thinks_does_not_get_the_old_vector(store: SqliteStore) -> None:
@@ -220,9 +220,9 @@ def test_a_lesson_revised_while_the_endpoint_thinks_does_not_get_the_old_vector(
         store.put([next_version(lesson, insight="New words")], {lesson.id: lesson.recorded_at})
 
     embedder.before = revise
-    parts = parts_with(store, embedder)
-    assert embed_pending(parts) == 0
-    assert embed_pending(parts) == 1
+    services = parts_with(store, embedder)
+    assert embed_pending(services) == 0
+    assert embed_pending(services) == 1
     assert "New words" in embedder.texts[-1]
 
 
@@ -253,12 +253,12 @@ def test_no_secret_is_sent_to_an_embedder(store: SqliteStore) -> None:
     lesson = make_lesson(insight=f"Use {KEY}")
     store.put([lesson], {lesson.id: None})
     embedder = LetterEmbedder()
-    parts = parts_with(store, embedder)
-    embed_pending(parts)
-    placed = embed_question(parts, f"what is {KEY}?")
+    services = parts_with(store, embedder)
+    embed_pending(services)
+    placed = embed_question(services, f"what is {KEY}?")
     assert (len(placed.vector), placed.embedder_id) == (2, "letters#2")
     assert not any(KEY in text for text in embedder.texts)
-    assert embed_question(parts, "  ") == Placed()
+    assert embed_question(services, "  ") == EmbeddedQuestion()
 
 
 class LocalEmbedder(LetterEmbedder):
@@ -267,16 +267,16 @@ class LocalEmbedder(LetterEmbedder):
 
 def test_one_of_this_machine_sees_a_batch_of_what_waits_before_it_answers(store: SqliteStore) -> None:
     put(store, EMBEDDED_AT_ONCE + 3)
-    parts = parts_with(store, LocalEmbedder())
-    assert embed_question(parts, "tides").missing.endswith(": 3")
-    assert embed_question(parts, "tides").missing == ""
+    services = parts_with(store, LocalEmbedder())
+    assert embed_question(services, "tides").missing.endswith(": 3")
+    assert embed_question(services, "tides").missing == ""
     assert waiting(store, LocalEmbedder()) == 0
 
 
 def test_where_a_host_waits_it_only_answers(store: SqliteStore) -> None:
     put(store, 3)
-    parts = replace(parts_with(store, LocalEmbedder()), hasty=True)
-    assert embed_question(parts, "tides").missing.endswith(": 3")
+    services = replace(parts_with(store, LocalEmbedder()), low_latency=True)
+    assert embed_question(services, "tides").missing.endswith(": 3")
 
 
 # When it is done, and who answers
@@ -311,11 +311,11 @@ def test_a_lesson_that_comes_while_others_are_embedded_keeps_the_old_embedder_an
 def test_the_embedder_that_covers_everything_answers_itself(store: SqliteStore) -> None:
     embedder, twin = LetterEmbedder(), LetterEmbedder()
     put(store, 1)
-    parts = parts_with(store, embedder, former=twin)
-    embed_pending(parts)
-    assert embed_question(parts, "tides").embedder_id == embedder.id
+    services = parts_with(store, embedder, former=twin)
+    embed_pending(services)
+    assert embed_question(services, "tides").embedder_id == embedder.id
     assert twin.calls == 0
-    assert coverage(parts) == Coverage(lessons=1, embedded=1, answering=embedder.id)
+    assert coverage(services) == Coverage(lessons=1, embedded=1, answering=embedder.id)
     assert Coverage() == Coverage(lessons=0, embedded=0, answering="", failed="")
 
 
@@ -323,15 +323,15 @@ def test_what_is_embedded_by_now_and_who_answers_is_told(store: SqliteStore) -> 
     old, new = LetterEmbedder("old#2"), LetterEmbedder("new#2")
     put(store, 3)
     embed_pending(parts_with(store, old))
-    parts = parts_with(store, new, former=old)
-    embed_pending(parts, limit=1)
-    assert coverage(parts) == Coverage(lessons=3, embedded=1, answering="old#2")
+    services = parts_with(store, new, former=old)
+    embed_pending(services, limit=1)
+    assert coverage(services) == Coverage(lessons=3, embedded=1, answering="old#2")
     assert coverage(parts_with(store, None)) == Coverage(lessons=3)
 
 
 def test_a_question_of_blanks_is_not_embedded(store: SqliteStore) -> None:
     embedder = LetterEmbedder()
-    assert embed_question(parts_with(store, embedder), " \n ") == Placed()
+    assert embed_question(parts_with(store, embedder), " \n ") == EmbeddedQuestion()
     assert embedder.calls == 0
 
 
@@ -341,13 +341,13 @@ def test_only_an_embedder_of_this_machine_catches_up_with_a_question(
 ) -> None:
     embedder = LocalEmbedder() if is_local else LetterEmbedder()
     put(store, 2)
-    parts = parts_with(store, embedder)
-    embed_question(parts, "tides")
+    services = parts_with(store, embedder)
+    embed_question(services, "tides")
     assert (waiting(store, embedder) == 0) is is_caught_up
 
 
 def test_an_embedder_that_has_seen_everything_does_not_look_for_more(store: SqliteStore) -> None:
-    looks: list[object] = []
+    anchor_verdicts: list[object] = []
     real = store.find
 
     class Watched:
@@ -357,15 +357,15 @@ def test_an_embedder_that_has_seen_everything_does_not_look_for_more(store: Sqli
             return getattr(store, name)
 
         def find(self, where: LessonFilter) -> Any:
-            looks.append(where)
+            anchor_verdicts.append(where)
             return real(where)
 
     put(store, 2)
-    parts = parts_with(Watched(), LocalEmbedder())  # type: ignore[arg-type]
-    embed_question(parts, "tides")
-    assert len(looks) == 1
-    embed_question(parts, "tides")
-    assert len(looks) == 1
+    services = parts_with(Watched(), LocalEmbedder())  # type: ignore[arg-type]
+    embed_question(services, "tides")
+    assert len(anchor_verdicts) == 1
+    embed_question(services, "tides")
+    assert len(anchor_verdicts) == 1
     store.set_state(LESSONS_CHANGED, "", "yes")
-    embed_question(parts, "tides")
-    assert len(looks) == 2
+    embed_question(services, "tides")
+    assert len(anchor_verdicts) == 2

@@ -77,7 +77,7 @@ def test_a_file_that_has_no_language_has_no_card(memory: Memory) -> None:
 
 def test_the_first_file_of_an_edit_tells_its_language(memory: Memory) -> None:
     keep(memory, "govet reports shadowed names here.", **LINTING)
-    root = memory.place.root
+    root = memory.location.root
     both = {"edits": True, "writes": ("x",)}
     assert deliver(memory, "before_file", paths=(f"{root}/a.py", f"{root}/main.go"), **both).items == ()
     assert deliver(memory, "before_file", paths=(f"{root}/main.go", f"{root}/a.py"), **both).items != ()

@@ -22,7 +22,7 @@ from holdfast.recall import ask as asking
 from holdfast.recall.embed import embed_pending
 from holdfast.recall.question import question, with_vector
 from holdfast.recall.retrieve import PARTICULAR
-from holdfast.recall.score import weigh_up
+from holdfast.recall.score import score_matches
 from holdfast.settings import load_settings
 from holdfast.testing.builders import make_lesson
 
@@ -79,28 +79,28 @@ class Larder:
         self.sessions = 0
         lessons = []
         for n, (name, path, insight) in enumerate(rows("lessons.txt")):
-            file = Path(memory.place.root) / path
+            file = Path(memory.location.root) / path
             if file.suffix:
                 file.parent.mkdir(parents=True, exist_ok=True)
                 file.touch()
             lesson = make_lesson(
-                project=memory.place.project.id,
+                project=memory.location.project.id,
                 insight=insight,
                 kind=KINDS[n % len(KINDS)],
                 anchors=(Anchor(path=path),) if file.suffix else (),
             )
             self.names[lesson.id] = name
             lessons.append(lesson)
-        memory.parts.store.put(lessons, {lesson.id: None for lesson in lessons})
+        memory.services.store.put(lessons, {lesson.id: None for lesson in lessons})
         if embedder:
-            embed_pending(memory.parts, limit=len(lessons))
+            embed_pending(memory.services, limit=len(lessons))
 
     def ranked(self, text: str) -> list[str]:
         """The first three before anything is held to the threshold."""
-        parts, place = self.memory.parts, self.memory.place
-        query, _ = with_vector(parts, question(parts, place, text))
-        weighed = weigh_up(parts, place, asking.find(parts, query, PARTICULAR).found)
-        return [self.names[ranked.lesson.id] for ranked, _ in weighed[:3]]
+        services, location = self.memory.services, self.memory.location
+        query, _ = with_vector(services, question(services, location, text))
+        scored = score_matches(services, location, asking.find(services, query, PARTICULAR).matches)
+        return [self.names[ranked.lesson.id] for ranked, _ in scored[:3]]
 
     def answers(self, text: str) -> list[str]:
         """The three that somebody who asks is given."""
@@ -113,7 +113,7 @@ class Larder:
             host="claude_code",
             name="UserPromptSubmit",
             session=SessionId(f"session-{self.sessions}"),
-            cwd=self.memory.place.root,
+            cwd=self.memory.location.root,
             moment="prompt",
             prompt=text,
         )

@@ -25,8 +25,8 @@ OUTPUT = f"Traceback (most recent call last):\n  File 'x.py', line 3\n{MISSING}\
 
 
 def keep(memory: Memory, insight: str, **fields: Any) -> Lesson:
-    lesson = make_lesson(project=memory.place.project.id, insight=insight, **fields)
-    memory.parts.store.put([lesson], {lesson.id: None})
+    lesson = make_lesson(project=memory.location.project.id, insight=insight, **fields)
+    memory.services.store.put([lesson], {lesson.id: None})
     return lesson
 
 
@@ -62,7 +62,7 @@ def test_a_delivery_that_comes_too_late_is_not_logged_so_that_the_next_asker_get
         host="claude-code", name="UserPromptSubmit", session=SessionId("s1"), cwd=memory.folder, moment="prompt",
         prompt="why does the retry queue lose jobs at shutdown?",
     )  # fmt: skip
-    late = memory.inject(call, until_s=memory.parts.clock.elapsed_s() - 1)
+    late = memory.inject(call, until_s=memory.services.clock.elapsed_s() - 1)
     assert (late.text, memory.log()) == ("", [])
     assert shown(memory.inject(call)) == [QUEUE]
 
@@ -78,7 +78,7 @@ def test_a_call_whose_events_a_slow_server_kept_is_still_answered_alone(memory: 
 
 
 def test_before_a_file_its_own_lessons_come_and_no_neighbours(memory: Memory, project: Path) -> None:
-    blob = memory.parts.workspace.blob(memory.place, "src/tides.py")
+    blob = memory.services.workspace.blob(memory.location, "src/tides.py")
     keep(memory, TIDES, anchors=(Anchor(path="src/tides.py", blob=blob),))
     keep(memory, QUEUE, path="src/queue.py")
     keep(memory, "Python files in src are formatted with four spaces.", globs=("src/*.py",))
@@ -172,9 +172,9 @@ def test_a_session_with_nothing_known_starts_in_silence(memory: Memory) -> None:
 @pytest.mark.parametrize("over", [{"closed": True}, {"branch": "another"}, {"project": "another"}, {"age_days": 30}])
 def test_a_checkpoint_that_is_closed_old_or_of_elsewhere_is_not_restored(memory: Memory, over: dict[str, Any]) -> None:
     fields = dict(over)
-    at = memory.parts.clock.now() - timedelta(days=fields.pop("age_days", 0))
-    project = fields.pop("project", memory.place.project.id)
-    memory.parts.store.record([make_checkpoint(at=at, project=project, **fields)])
+    at = memory.services.clock.now() - timedelta(days=fields.pop("age_days", 0))
+    project = fields.pop("project", memory.location.project.id)
+    memory.services.store.record([make_checkpoint(at=at, project=project, **fields)])
     assert deliver(memory, "session_start").text == ""
 
 
@@ -228,13 +228,13 @@ def test_every_delivery_is_logged_with_its_reason_and_trigger(memory: Memory) ->
 
 def test_a_channel_that_is_switched_off_stays_silent(memory: Memory) -> None:
     keep(memory, QUEUE)
-    parts = replace(memory.parts, deliver=("session_start",))
+    services = replace(memory.services, deliver=("session_start",))
     call = HookCall(
         host="claude-code", name="Hook", session=SessionId("s1"), cwd=memory.folder, moment="prompt",
         prompt="the retry queue loses jobs at shutdown",
     )  # fmt: skip
-    assert inject(parts, memory.place, call).text == ""
-    assert inject(parts, memory.place, replace(call, moment=None)).text == ""
+    assert inject(services, memory.location, call).text == ""
+    assert inject(services, memory.location, replace(call, moment=None)).text == ""
     assert memory.log() == []
 
 
@@ -252,11 +252,11 @@ class BrokenStore:
 
 
 def test_a_broken_store_gives_silence_and_says_why(memory: Memory) -> None:
-    parts = replace(memory.parts, store=BrokenStore(memory.parts.store))
+    services = replace(memory.services, store=BrokenStore(memory.services.store))
     call = HookCall(
         host="claude-code", name="Hook", session=SessionId("s1"), cwd=memory.folder, moment="prompt", prompt="queue"
     )
-    briefing = inject(parts, memory.place, call)
+    briefing = inject(services, memory.location, call)
     assert (briefing.text, briefing.degraded) == ("", "the file is not a database")
 
 
@@ -290,17 +290,17 @@ def test_one_lesson_on_probation_a_delivery(memory: Memory) -> None:
 def test_what_an_agent_wrote_into_a_rules_file_that_the_host_reads_is_not_told_again(
     memory: Memory, origin: str, trust: str, is_told: bool
 ) -> None:
-    lesson = make_lesson(project=memory.place.project.id, insight=QUEUE, trust=trust)
+    lesson = make_lesson(project=memory.location.project.id, insight=QUEUE, trust=trust)
     lesson = replace(lesson, provenance=replace(lesson.provenance, origin=origin))
-    memory.parts.store.put([lesson], {lesson.id: None})
+    memory.services.store.put([lesson], {lesson.id: None})
     briefing = deliver(memory, "prompt", prompt="why does the retry queue lose jobs at shutdown?")
     assert shown(briefing) == ([QUEUE] if is_told else [])
 
 
 def test_a_resumed_session_is_not_told_what_it_taught_itself(memory: Memory) -> None:
-    taught = make_lesson(project=memory.place.project.id, insight=QUEUE)
+    taught = make_lesson(project=memory.location.project.id, insight=QUEUE)
     taught = replace(taught, provenance=replace(taught.provenance, session=SessionId("s1")))
-    memory.parts.store.put([taught], {taught.id: None})
+    memory.services.store.put([taught], {taught.id: None})
     question = "why does the retry queue lose jobs at shutdown?"
     assert shown(deliver(memory, "prompt", prompt=question)) == []
     assert shown(deliver(memory, "prompt", agent="helper", prompt=question)) == [QUEUE]

@@ -14,10 +14,10 @@ from holdfast.lean.records import replace
 from holdfast.ports.store import Store
 from holdfast.recall.ask import ask
 from holdfast.recall.inject import inject
+from holdfast.recall.moments.context import MomentContext
 from holdfast.recall.moments.files import _subject
-from holdfast.recall.moments.turn import Turn
 from holdfast.recall.question import question
-from holdfast.recall.retrieve import PARTICULAR, draw
+from holdfast.recall.retrieve import PARTICULAR, retrieve
 from tests.recall.test_moments import TESTS, happened, keep
 from tests.recall.test_turn import turn_of
 
@@ -47,8 +47,8 @@ class Recording:
 
 @pytest.fixture
 def recording(memory: Memory) -> Recording:
-    store = Recording(memory.parts.store)
-    memory.parts = replace(memory.parts, store=store)
+    store = Recording(memory.services.store)
+    memory.services = replace(memory.services, store=store)
     return store
 
 
@@ -59,20 +59,20 @@ def test_each_retriever_is_asked_for_thirty_and_places_for_a_hundred_where_words
     memory: Memory, recording: Recording
 ) -> None:
     keep(memory, "Tides are read at noon.", **ABOUT)
-    query = question(memory.parts, memory.place, "tides", paths=["src/tides.py"], error="KeyError: 'x'")
-    draw(memory.parts, query, PARTICULAR)
+    query = question(memory.services, memory.location, "tides", paths=["src/tides.py"], error="KeyError: 'x'")
+    retrieve(memory.services, query, PARTICULAR)
     assert recording.limits("match_text") == {30}
     assert recording.limits("match_paths") == recording.limits("match_symbols") == {100}
     assert recording.limits("match_errors") == {20}
     recording.calls.clear()
-    draw(memory.parts, replace(query, text=""), PARTICULAR)
-    draw(memory.parts, query, ("path",))
+    retrieve(memory.services, replace(query, text=""), PARTICULAR)
+    retrieve(memory.services, query, ("path",))
     assert recording.limits("match_paths") == {30}
     recording.calls.clear()
-    draw(memory.parts, query, PARTICULAR, pool=60)
+    retrieve(memory.services, query, PARTICULAR, pool=60)
     assert recording.limits("match_text") == {60}
     recording.calls.clear()
-    draw(memory.parts, query, PARTICULAR, pool=200)
+    retrieve(memory.services, query, PARTICULAR, pool=200)
     assert recording.limits("match_paths") == {200}
 
 
@@ -80,8 +80,8 @@ def test_each_retriever_is_asked_for_thirty_and_places_for_a_hundred_where_words
 def test_what_a_moment_would_be_given_is_drawn_from_twice_its_limit_up_to_four_hundred(
     memory: Memory, recording: Recording, limit: int, pool: int
 ) -> None:
-    query = question(memory.parts, memory.place, "tides")
-    ask(memory.parts, memory.place, query, limit=limit, budget_tokens=900, moment="prompt")
+    query = question(memory.services, memory.location, "tides")
+    ask(memory.services, memory.location, query, limit=limit, budget_tokens=900, moment="prompt")
     assert recording.limits("match_text") == {pool}
 
 
@@ -89,8 +89,8 @@ def test_what_a_moment_would_be_given_is_drawn_from_twice_its_limit_up_to_four_h
 def test_who_wants_more_than_sixty_is_answered_from_four_hundred(
     memory: Memory, recording: Recording, limit: int, pools: set[int]
 ) -> None:
-    query = question(memory.parts, memory.place, "tides")
-    ask(memory.parts, memory.place, query, limit=limit, budget_tokens=900)
+    query = question(memory.services, memory.location, "tides")
+    ask(memory.services, memory.location, query, limit=limit, budget_tokens=900)
     assert recording.limits("match_text") == pools
 
 
@@ -103,7 +103,7 @@ def test_a_session_start_reads_eighty_rules_four_pinned_ones_and_two_thousand_ou
     memory: Memory, recording: Recording
 ) -> None:
     keep(memory, TESTS)
-    inject(memory.parts, memory.place, call(memory, "session_start"))
+    inject(memory.services, memory.location, call(memory, "session_start"))
     assert recording.limits("list_recent") == {100}
     assert recording.limits("list_pinned") == {4}
     assert recording.limits("match_occasions") == {80}
@@ -113,9 +113,9 @@ def test_a_session_start_reads_eighty_rules_four_pinned_ones_and_two_thousand_ou
 
 def test_before_a_commit_four_hundred_rules_and_events_are_read(memory: Memory, recording: Recording) -> None:
     keep(memory, TESTS)
-    inject(memory.parts, memory.place, call(memory, "session_start"))
+    inject(memory.services, memory.location, call(memory, "session_start"))
     recording.calls.clear()
-    inject(memory.parts, memory.place, call(memory, "before_command", command="git commit -m x"))
+    inject(memory.services, memory.location, call(memory, "before_command", command="git commit -m x"))
     assert recording.limits("match_occasions") == {80, 400}
     assert recording.limits("match_triggers") == {10}
     last = {arguments[0].last for name, arguments in recording.calls if name == "find_events"}
@@ -125,20 +125,20 @@ def test_before_a_commit_four_hundred_rules_and_events_are_read(memory: Memory, 
 def test_before_a_file_one_place_is_looked_for_before_words_are_and_ten_triggers(
     memory: Memory, recording: Recording
 ) -> None:
-    path = f"{memory.place.root}/src/tides.py"
+    path = f"{memory.location.root}/src/tides.py"
     edit = call(memory, "before_file", paths=(path,), edits=True, writes=("x",))
-    inject(memory.parts, memory.place, edit)
+    inject(memory.services, memory.location, edit)
     assert recording.limits("match_triggers") == {10}
     assert recording.limits("match_paths") == {1}
     assert recording.limits("match_text") == set()
     recording.calls.clear()
     keep(memory, "Tides are read at noon.", path="src/tides.py", **ABOUT)
-    inject(memory.parts, memory.place, edit)
+    inject(memory.services, memory.location, edit)
     assert recording.limits("match_paths") == {1, 100}
 
 
 def test_three_thousand_characters_of_an_edit_and_the_session_say_what_it_is_about(memory: Memory) -> None:
     happened(memory, "prompt", text="anchors")
     edit = {"excerpts": ("beacons",), "writes": (f"{'cranes':2987}docks ebbs",)}
-    turn: Turn = turn_of(memory, "before_file", **edit)
-    assert _subject(turn) == "anchors beacons cranes docks"
+    context: MomentContext = turn_of(memory, "before_file", **edit)
+    assert _subject(context) == "anchors beacons cranes docks"

@@ -14,8 +14,8 @@ from holdfast.domain.lesson import Anchor, Lesson, Provenance, Triggers
 from holdfast.domain.records import Outcome
 from holdfast.domain.vocabulary import EventId, SessionId
 from holdfast.lean.records import replace
+from holdfast.recall.moments import context
 from holdfast.recall.moments import files as turn_files
-from holdfast.recall.moments import turn
 from holdfast.testing.builders import START, make_lesson
 
 TESTS = "A bug fix is to come with a regression test."
@@ -26,8 +26,8 @@ WRAPCHECK = "wrapcheck wants errors of other packages wrapped."
 
 def keep(memory: Memory, insight: str, **fields: Any) -> Lesson:
     fields = {"kind": "preference", "trust": "person", **fields}
-    lesson = make_lesson(project=memory.place.project.id, insight=insight, **fields)
-    memory.parts.store.put([lesson], {lesson.id: None})
+    lesson = make_lesson(project=memory.location.project.id, insight=insight, **fields)
+    memory.services.store.put([lesson], {lesson.id: None})
     return lesson
 
 
@@ -50,19 +50,19 @@ def shown(briefing: Briefing) -> list[str]:
 
 def edit(memory: Memory, path: str, new: str = "x", old: str = "", session: str = "s1") -> Briefing:
     return deliver(
-        memory, "before_file", session, paths=(f"{memory.place.root}/{path}",), edits=True, writes=(new,),
+        memory, "before_file", session, paths=(f"{memory.location.root}/{path}",), edits=True, writes=(new,),
         excerpts=(old,) if old else (),
     )  # fmt: skip
 
 
 def happened(memory: Memory, kind: str, session: str = "s1", **fields: Any) -> None:
-    at = memory.parts.clock.now()
-    key = fields.pop("key", f"{kind}:{memory.parts.clock.new_id()}")
+    at = memory.services.clock.now()
+    key = fields.pop("key", f"{kind}:{memory.services.clock.new_id()}")
     event = Event(
-        id=EventId(memory.parts.clock.new_id()), session=SessionId(session), host="claude-code", kind=kind,  # type: ignore[arg-type]
-        at=at, key=key, project=memory.place.project.id, **fields,
+        id=EventId(memory.services.clock.new_id()), session=SessionId(session), host="claude-code", kind=kind,  # type: ignore[arg-type]
+        at=at, key=key, project=memory.location.project.id, **fields,
     )  # fmt: skip
-    memory.parts.store.append_events([event])
+    memory.services.store.append_events([event])
 
 
 # Standing rules
@@ -82,8 +82,8 @@ def test_a_rule_that_three_sessions_needed_goes_before_older_ones(memory: Memory
     keep(memory, PLAIN)
     young = keep(memory, "Ask before you rename.", recorded_at=START + timedelta(days=1))
     for n in range(3):
-        memory.parts.store.record([Outcome(
-            id=f"o{n}", at=START, project=memory.place.project.id, session=SessionId(f"earlier{n}"), lesson=young.id,
+        memory.services.store.record([Outcome(
+            id=f"o{n}", at=START, project=memory.location.project.id, session=SessionId(f"earlier{n}"), lesson=young.id,
             verdict="heeded",
         )])  # fmt: skip
     assert shown(deliver(memory, "session_start")) == ["Ask before you rename.", PLAIN]
@@ -139,7 +139,7 @@ def test_a_lint_card_comes_once_with_the_first_edit_of_its_language_what_bit_mos
     keep(memory, second, recorded_at=START + timedelta(days=1), **linting)
     again = keep(memory, "Here staticcheck reads tests too.", recorded_at=START + timedelta(days=2), **linting)
     assert edit(memory, "src/tides.py").items == ()
-    assert deliver(memory, "before_file", paths=(f"{memory.place.root}/main.go",)).items == ()
+    assert deliver(memory, "before_file", paths=(f"{memory.location.root}/main.go",)).items == ()
     briefing = edit(memory, "main.go")
     assert shown(briefing) == [second, first]
     assert briefing.items[0].also == (again.id,)
@@ -224,8 +224,8 @@ def test_stated_triggers_count_globs_commands_and_pieces_of_commands(memory: Mem
     keep(memory, "Ports are charted by hand.", kind="constraint", when=Triggers(paths=("src/**",), edited=True))
     keep(memory, "Ask for the pages.", kind="constraint", when=Triggers(literals=("--paginate",)))
     keep(memory, "Give a ref.", kind="constraint", when=Triggers(commands=("gh workflow run",)))
-    assert shown(deliver(memory, "before_file", paths=(f"{memory.place.root}/README.md",))) == []
-    path = f"{memory.place.root}/src/tides.py"
+    assert shown(deliver(memory, "before_file", paths=(f"{memory.location.root}/README.md",))) == []
+    path = f"{memory.location.root}/src/tides.py"
     assert shown(deliver(memory, "before_file", paths=(path,))) == ["Ports are charted by hand."]
     assert shown(deliver(memory, "before_command", command="foo --paginate x")) == ["Ask for the pages."]
     assert shown(deliver(memory, "before_command", command="cd x && gh workflow run ci")) == ["Give a ref."]
@@ -244,7 +244,7 @@ def test_a_place_that_no_person_named_is_not_enough_without_words_that_agree(mem
 def test_a_person_edits_when_a_lesson_is_told_and_an_export_takes_it_along(memory: Memory) -> None:
     lesson = memory.remember("Ports are charted by hand.", kind="constraint")
     memory.edit(lesson.id, paths=["src/**"], literals=["chart("])
-    path = f"{memory.place.root}/src/tides.py"
+    path = f"{memory.location.root}/src/tides.py"
     assert shown(deliver(memory, "before_file", paths=(path,))) == ["Ports are charted by hand."]
     (line,) = memory.export_lessons()
     when = json.loads(line)["when"]
@@ -294,7 +294,7 @@ def test_ten_lines_are_all_that_a_session_is_told(memory: Memory) -> None:
     for n in range(30):
         lines += len(deliver(memory, "before_command", command=f"call{n:02}(x)").items)
         lines += len(edit(memory, "a.py", new=f"call{29 - n:02}(x)").items)
-    assert lines <= turn.SESSION_LIMIT
+    assert lines <= context.SESSION_LIMIT
 
 
 def test_what_is_told_again_after_a_compaction_takes_no_room(memory: Memory) -> None:
@@ -389,5 +389,5 @@ def test_a_linters_rule_waits_for_an_edit(memory: Memory) -> None:
     text = "golangci-lint `nolintlint` is on here: a //nolint names its linter."
     rule = keep(memory, text, kind="convention", anchors=(Anchor(path="cmd/main.go"),))
     happened(memory, "prompt", text="golangci-lint nolintlint complains about a //nolint", trust="person")
-    assert not deliver(memory, "before_file", paths=(f"{memory.place.root}/cmd/main.go",)).items
+    assert not deliver(memory, "before_file", paths=(f"{memory.location.root}/cmd/main.go",)).items
     assert rule.insight in memory.recall("nolintlint").text

@@ -79,7 +79,7 @@ class Host:
     """A host that is told something at those moments."""
 
     def __init__(self, memory: Memory, *moments: Any) -> None:
-        self.profile = replace(memory.parts.host("claude-code").profile, moments=moments)
+        self.profile = replace(memory.services.host("claude-code").profile, moments=moments)
 
 
 @pytest.mark.parametrize(
@@ -89,12 +89,12 @@ class Host:
 def test_a_host_without_a_start_is_told_two_standing_rules_with_its_first_prompt(
     memory: Memory, moments: tuple[str, ...], earlier: bool, count: int
 ) -> None:
-    parts = replace(memory.parts, host=lambda name: Host(memory, *moments))
+    services = replace(memory.services, host=lambda name: Host(memory, *moments))
     for number in range(3):
         keep(memory, f"Standing rule of captain {number} and all.", valid_from=START + timedelta(seconds=number))
     if earlier:
         told_before(memory, "l", 1, moment="before_file")
-    briefing = inject(parts, memory.place, turn_of(memory, prompt="go on").call)
+    briefing = inject(services, memory.location, turn_of(memory, prompt="go on").call)
     assert len(briefing.items) == count
 
 
@@ -103,8 +103,8 @@ def test_a_host_without_a_start_is_told_two_standing_rules_with_its_first_prompt
 
 def needed(memory: Memory, lesson: str, verdicts: tuple[Any, ...]) -> None:
     for n, verdict in enumerate(verdicts):
-        memory.parts.store.record([Outcome(
-            id=f"{lesson}{n}", at=START, project=memory.place.project.id, session=SessionId(f"earlier{n}"),
+        memory.services.store.record([Outcome(
+            id=f"{lesson}{n}", at=START, project=memory.location.project.id, session=SessionId(f"earlier{n}"),
             lesson=lesson, verdict=verdict,  # type: ignore[arg-type]
         )])  # fmt: skip
 
@@ -148,7 +148,7 @@ def test_of_rules_that_were_needed_the_one_of_more_sessions_goes_first(memory: M
 def test_another_persons_taste_is_told_behind_ones_own(
     memory: Memory, monkeypatch: pytest.MonkeyPatch, kind: str, stated_by: str, present: str, is_last: bool
 ) -> None:
-    monkeypatch.setattr(type(memory.parts.workspace), "person", lambda workspace, place: Person(id=present))
+    monkeypatch.setattr(type(memory.services.workspace), "person", lambda workspace, place: Person(id=present))
     keep(memory, "Write plain sentences.", kind=kind, provenance=Provenance(person=stated_by))
     keep(memory, "Ask before you rename.", recorded_at=START + timedelta(days=1), provenance=Provenance(person=present))
     assert (shown(deliver(memory, "session_start"))[1] == "Write plain sentences.") is is_last
@@ -163,7 +163,7 @@ def test_who_is_there_is_asked_only_where_a_rule_names_a_person(
         asked_of.append(place)
         return Person(id="b")
 
-    monkeypatch.setattr(type(memory.parts.workspace), "person", person)
+    monkeypatch.setattr(type(memory.services.workspace), "person", person)
     keep(memory, PLAIN)
     deliver(memory, "session_start")
     assert asked_of == []
@@ -181,10 +181,11 @@ def test_a_group_is_one_line_at_the_start_and_two_groups_are_two(memory: Memory)
 
 def test_a_restored_task_brings_one_lesson_about_its_files_and_counts_the_rest(memory: Memory) -> None:
     task = make_checkpoint(
-        project=memory.place.project.id, session=SessionId("s0"), at=memory.parts.clock.now(), goal="chart the basin",
+        project=memory.location.project.id, session=SessionId("s0"), at=memory.services.clock.now(),
+        goal="chart the basin",
         files=("src/tides.py",),
     )  # fmt: skip
-    memory.parts.store.record([task])
+    memory.services.store.record([task])
     about = {"kind": "constraint", "trust": "agent"}
     keep(memory, "Tides are read at noon.", path="src/tides.py", **about)
     keep(memory, "Tides are kept in centimetres.", path="src/tides.py", **about)

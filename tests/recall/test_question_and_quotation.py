@@ -29,22 +29,23 @@ from tests.recall.test_turn import QUEUE
 
 def test_a_question_is_about_what_it_is_given_and_what_its_words_name(memory: Memory) -> None:
     query = question(
-        memory.parts, memory.place, "why does `src/tides.py` call refreshRoster()?", paths=["README.md", "/etc/passwd"],
+        memory.services, memory.location, "why does `src/tides.py` call refreshRoster()?", paths=["README.md",
+        "/etc/passwd"],
         symbols=["Tide"], command="make x", kinds=("fix",), states=("candidate",), all_projects=True,
     )  # fmt: skip
     assert query.paths == ("README.md", "src/tides.py")
     assert query.symbols == ("Tide", "refreshRoster")
     assert (query.command, query.kinds, query.states, query.all_projects) == ("make x", ("fix",), ("candidate",), True)
-    assert (query.project, query.prefix, query.error) == (memory.place.project.id, memory.place.prefix, "")
+    assert (query.project, query.prefix, query.error) == (memory.location.project.id, memory.location.prefix, "")
 
 
 def test_a_plain_question_is_about_active_lessons_of_this_project_now(memory: Memory) -> None:
-    query = question(memory.parts, memory.place, "tides")
+    query = question(memory.services, memory.location, "tides")
     assert (query.states, query.all_projects, query.as_of, query.since, query.until) == (
         ("active",), False, None, None, None,
     )  # fmt: skip
     assert query.at is not None
-    then = question(memory.parts, memory.place, "what did we learn in the last 7 days?", as_of=START)
+    then = question(memory.services, memory.location, "what did we learn in the last 7 days?", as_of=START)
     assert (then.at, then.as_of) == (None, START)
     assert then.since is not None
     assert START - timedelta(days=9) < then.since < START
@@ -54,7 +55,7 @@ def test_a_plain_question_is_about_active_lessons_of_this_project_now(memory: Me
 def test_what_is_no_text_is_refused_by_its_name(memory: Memory, name: str) -> None:
     fields: dict[str, Any] = {name: 3}
     with pytest.raises(InvalidValueError, match=f"{name} must be a text, not int"):
-        question(memory.parts, memory.place, **fields)
+        question(memory.services, memory.location, **fields)
 
 
 class Embedder:
@@ -91,9 +92,9 @@ class Embedder:
 def test_a_question_in_words_gets_its_vector_where_an_embedder_may_be_waited_for(
     memory: Memory, embedder: Any, fields: dict[str, Any], local: bool, texts: int, words: str
 ) -> None:
-    parts = replace(memory.parts, embedder=lambda: embedder)
-    query = replace(question(parts, memory.place, "tides"), **fields)
-    placed, notes = with_vector(parts, query, local=local)
+    services = replace(memory.services, embedder=lambda: embedder)
+    query = replace(question(services, memory.location, "tides"), **fields)
+    placed, notes = with_vector(services, query, local=local)
     assert (embedder.texts if embedder else 0) == texts
     has_vector = texts == 1 and not words
     assert (placed.vector, placed.embedder_id) == (((1.0,), "count/1") if has_vector else (query.vector, ""))
@@ -101,7 +102,7 @@ def test_a_question_in_words_gets_its_vector_where_an_embedder_may_be_waited_for
 
 
 def test_what_is_left_out_is_left_out_once(memory: Memory) -> None:
-    query = replace(question(memory.parts, memory.place, "tides"), exclude=(LessonId("a"),))
+    query = replace(question(memory.services, memory.location, "tides"), exclude=(LessonId("a"),))
     assert without([LessonId("b"), LessonId("a")], query).exclude == ("a", "b")
 
 
@@ -115,23 +116,23 @@ def call(memory: Memory, **fields: Any) -> HookCall:
 
 @pytest.mark.parametrize("moment", [None, "on_demand"])
 def test_nothing_is_pushed_for_no_moment(memory: Memory, moment: Any) -> None:
-    handover = prepare(memory.parts, memory.place, call(memory, moment=moment))
+    handover = prepare(memory.services, memory.location, call(memory, moment=moment))
     assert handover.briefing == Briefing(moment="on_demand")
     assert handover.deliveries() == []
 
 
 def test_nothing_is_pushed_at_a_moment_that_is_off(memory: Memory) -> None:
-    parts = replace(memory.parts, deliver=("session_start",))
-    assert prepare(parts, memory.place, call(memory, moment="prompt")).briefing == Briefing(moment="prompt")
+    services = replace(memory.services, deliver=("session_start",))
+    assert prepare(services, memory.location, call(memory, moment="prompt")).briefing == Briefing(moment="prompt")
 
 
 def test_a_hosts_smaller_budget_counts_and_a_larger_one_does_not(memory: Memory) -> None:
     for number in range(4):
         keep(memory, f"Standing rule of captain {number} and of all the pilots, whoever they may be, in every harbour.")
     start = call(memory, moment="session_start")
-    whole = prepare(memory.parts, memory.place, start).briefing
-    assert prepare(memory.parts, memory.place, start, budget_tokens=90_000).briefing.text == whole.text
-    small = prepare(memory.parts, memory.place, start, budget_tokens=whole.tokens - 20).briefing
+    whole = prepare(memory.services, memory.location, start).briefing
+    assert prepare(memory.services, memory.location, start, budget_tokens=90_000).briefing.text == whole.text
+    small = prepare(memory.services, memory.location, start, budget_tokens=whole.tokens - 20).briefing
     assert 0 < len(small.items) < len(whole.items)
 
 
@@ -155,10 +156,10 @@ def test_what_an_agent_was_shown_is_logged_with_what_brought_it(
         for rank, lesson in enumerate(lessons, 1)
     )
     fields["paths"] = tuple(
-        f"{memory.place.root}/{path}" if not path.startswith("/") else path for path in fields.get("paths", ())
+        f"{memory.location.root}/{path}" if not path.startswith("/") else path for path in fields.get("paths", ())
     )
-    log_recall(memory.parts, memory.place, call(memory, **fields), Briefing(items=items, tokens=41))
-    rows = memory.parts.store.find_records(Delivery, LogFilter(project=memory.place.project.id))
+    log_recall(memory.services, memory.location, call(memory, **fields), Briefing(items=items, tokens=41))
+    rows = memory.services.store.find_records(Delivery, LogFilter(project=memory.location.project.id))
     assert {(row.lesson, row.rank, row.trigger.strip(), row.tokens, row.reason) for row in rows} == {
         (lesson, rank, trigger, 10, "w")
         for rank, each in enumerate(lessons, 1) for lesson in (each.id, f"also{rank}")
@@ -166,11 +167,11 @@ def test_what_an_agent_was_shown_is_logged_with_what_brought_it(
 
 
 def test_nothing_shown_is_not_logged_and_a_restored_state_is_under_its_own_id(memory: Memory) -> None:
-    log_recall(memory.parts, memory.place, call(memory), Briefing())
+    log_recall(memory.services, memory.location, call(memory), Briefing())
     assert memory.log() == []
-    state = make_checkpoint(project=memory.place.project.id, session=SessionId("s0"), at=memory.parts.clock.now())
-    memory.parts.store.record([state])
-    inject(memory.parts, memory.place, call(memory, moment="session_start"))
+    state = make_checkpoint(project=memory.location.project.id, session=SessionId("s0"), at=memory.services.clock.now())
+    memory.services.store.record([state])
+    inject(memory.services, memory.location, call(memory, moment="session_start"))
     [row] = memory.log()
     assert (row.lesson, row.rank, row.score, row.reason) == (state.id, 0, 0.0, "the task's state was restored")
 

@@ -15,7 +15,7 @@ from holdfast.lean.records import replace
 from holdfast.ports.store import Store
 from holdfast.recall.ask import ask
 from holdfast.recall.question import question
-from holdfast.recall.retrieve import draw
+from holdfast.recall.retrieve import retrieve
 from holdfast.rendering.budget import count_tokens
 from holdfast.testing.builders import SESSION, make_lesson
 from holdfast.text.clues import clues_in
@@ -26,8 +26,8 @@ CACHE = "The pilot roster is cached for an hour, so call refreshRoster after an 
 
 
 def keep(memory: Memory, *insights: str, **fields: object) -> list[Lesson]:
-    lessons = [make_lesson(project=memory.place.project.id, insight=insight, **fields) for insight in insights]
-    memory.parts.store.put(lessons, {lesson.id: None for lesson in lessons})
+    lessons = [make_lesson(project=memory.location.project.id, insight=insight, **fields) for insight in insights]
+    memory.services.store.put(lessons, {lesson.id: None for lesson in lessons})
     return lessons
 
 
@@ -95,7 +95,7 @@ def test_every_score_can_be_recomputed_from_its_why(memory: Memory) -> None:
 
 
 def test_what_was_drifted_is_shown_ranked_down_and_marked(memory: Memory, project: Path) -> None:
-    blob = memory.parts.workspace.blob(memory.place, "src/tides.py")
+    blob = memory.services.workspace.blob(memory.location, "src/tides.py")
     keep(memory, TIDES, anchors=(Anchor(path="src/tides.py", blob=blob),))
     fresh = memory.recall("high water centimetres").items[0]
     (project / "src" / "tides.py").write_text("HIGH = 5\n")
@@ -125,7 +125,7 @@ def test_only_lessons_of_this_project_in_the_asked_states_answer(memory: Memory)
     keep(memory, QUEUE, state="candidate")
     keep(memory, TIDES)
     other = make_lesson(project="elsewhere", insight=QUEUE)
-    memory.parts.store.put([other], {other.id: None})
+    memory.services.store.put([other], {other.id: None})
     assert insights(memory, "retry queue shutdown", states=("active",)) == []
     assert insights(memory, "retry queue shutdown", states=("candidate",)) == [QUEUE]
     assert insights(memory, "retry queue shutdown", all_projects=True, states=("active",)) == [QUEUE]
@@ -140,7 +140,7 @@ def test_the_past_is_answered_as_it_was_known_then(memory: Memory) -> None:
 
 
 def test_what_no_longer_holds_or_not_yet_is_not_recalled(memory: Memory) -> None:
-    now = memory.parts.clock.now()
+    now = memory.services.clock.now()
     ended, ahead = now - timedelta(days=1), now + timedelta(days=30)
     keep(memory, QUEUE, valid_to=ended)
     keep(memory, TIDES, valid_from=ahead)
@@ -153,7 +153,7 @@ def test_what_no_longer_holds_or_not_yet_is_not_recalled(memory: Memory) -> None
 
 
 def test_a_question_of_time_alone_brings_what_was_learnt_then_newest_first(memory: Memory) -> None:
-    now = memory.parts.clock.now()
+    now = memory.services.clock.now()
     for days, insight in ((1, TIDES), (2, QUEUE), (40, CACHE)):
         at = now - timedelta(days=days)
         keep(memory, insight, recorded_at=at, valid_from=at)
@@ -162,7 +162,7 @@ def test_a_question_of_time_alone_brings_what_was_learnt_then_newest_first(memor
 
 
 def test_of_two_that_fit_the_one_learnt_in_the_time_asked_about_comes_first(memory: Memory) -> None:
-    now = memory.parts.clock.now()
+    now = memory.services.clock.now()
     for days in (1, 9):
         at = now - timedelta(days=days)
         keep(memory, f"{QUEUE} Case {days}.", recorded_at=at, valid_from=at)
@@ -220,14 +220,14 @@ class BrokenEmbedder(Embedder):
 
 
 def with_embedder(memory: Memory, embedder: Embedder | None) -> Memory:
-    parts = replace(memory.parts, embedder=lambda: embedder)
-    return type(memory).__mro__[1](parts, memory.folder)  # the service's Memory, wired by hand
+    services = replace(memory.services, embedder=lambda: embedder)
+    return type(memory).__mro__[1](services, memory.folder)  # the service's Memory, wired by hand
 
 
 def test_with_an_embedder_meaning_is_enough(memory: Memory) -> None:
     (lesson,) = keep(memory, "A vessel must report its draught.")
     assert insights(with_embedder(memory, None), "which boat papers") == []
-    memory.parts.store.put_vectors(Embedder.id, {lesson.id: [1.0, 0.0]})
+    memory.services.store.put_vectors(Embedder.id, {lesson.id: [1.0, 0.0]})
     assert insights(with_embedder(memory, Embedder()), "which boat papers") == [lesson.insight]
 
 
@@ -246,7 +246,7 @@ class LocalEmbedder(Embedder):
 
 def test_a_prompt_is_answered_by_meaning_only_where_no_endpoint_is_waited_for(memory: Memory) -> None:
     (lesson,) = keep(memory, "A vessel must report its draught.")
-    memory.parts.store.put_vectors(Embedder.id, {lesson.id: [1.0, 0.0]})
+    memory.services.store.put_vectors(Embedder.id, {lesson.id: [1.0, 0.0]})
     keep(memory, *(f"Depot {number} opens at dawn." for number in range(30)))  # among few lessons words must agree
     call = prompt("which boat papers")
     assert with_embedder(memory, Embedder()).inject(call).items == ()
@@ -255,7 +255,7 @@ def test_a_prompt_is_answered_by_meaning_only_where_no_endpoint_is_waited_for(me
 
 def test_vectors_of_another_embedder_are_not_compared(memory: Memory) -> None:
     (lesson,) = keep(memory, "A vessel must report its draught.")
-    memory.parts.store.put_vectors("other/1/2", {lesson.id: [1.0, 0.0]})
+    memory.services.store.put_vectors("other/1/2", {lesson.id: [1.0, 0.0]})
     briefing = with_embedder(memory, Embedder()).recall("which boat papers")
     assert briefing.items == ()
     assert "draught" in with_embedder(memory, Embedder()).recall("vessel draught").text
@@ -291,17 +291,17 @@ class PartlyLocked:
 
 def test_a_retriever_that_fails_is_named_and_the_others_answer(memory: Memory) -> None:
     keep(memory, QUEUE)
-    parts = replace(memory.parts, store=PartlyLocked(memory.parts.store, "match_tokens"))
-    query = question(parts, memory.place, "retry queue shutdown")
-    briefing = ask(parts, memory.place, query, limit=3, budget_tokens=2000)
+    services = replace(memory.services, store=PartlyLocked(memory.services.store, "match_tokens"))
+    query = question(services, memory.location, "retry queue shutdown")
+    briefing = ask(services, memory.location, query, limit=3, budget_tokens=2000)
     assert [item.lesson.insight for item in briefing.items] == [QUEUE]
     assert "exact: locked" in briefing.degraded
 
 
 def test_a_store_of_which_no_retriever_answers_is_an_error(memory: Memory) -> None:
-    parts = replace(memory.parts, store=PartlyLocked(memory.parts.store, "match_", "list_"))
+    services = replace(memory.services, store=PartlyLocked(memory.services.store, "match_", "list_"))
     with pytest.raises(StoreLockedError):
-        ask(parts, memory.place, question(parts, memory.place, "x"), limit=3, budget_tokens=100)
+        ask(services, memory.location, question(services, memory.location, "x"), limit=3, budget_tokens=100)
 
 
 def test_clues_are_files_and_identifiers_and_nothing_a_sentence_has() -> None:
@@ -314,8 +314,8 @@ def test_clues_are_files_and_identifiers_and_nothing_a_sentence_has() -> None:
 def test_what_words_find_tells_among_how_many_lessons_of_the_project_it_was(memory: Memory) -> None:
     keep(memory, QUEUE)
     keep(memory, "The billing export rounds cents before the tax is added.")
-    query = question(memory.parts, memory.place, "retry queue")
-    assert [match.chance.lessons for match in draw(memory.parts, query).found] == [2, 2]
-    assert [match.chance.lessons for match in draw(memory.parts, query, ["recent"]).found] == [0, 0]
+    query = question(memory.services, memory.location, "retry queue")
+    assert [match.corpus.lessons for match in retrieve(memory.services, query).matches] == [2, 2]
+    assert [match.corpus.lessons for match in retrieve(memory.services, query, ["recent"]).matches] == [0, 0]
     everywhere = replace(query, project="another", all_projects=True)
-    assert [match.chance.lessons for match in draw(memory.parts, everywhere, ["text"]).found] == [2]
+    assert [match.corpus.lessons for match in retrieve(memory.services, everywhere, ["text"]).matches] == [2]

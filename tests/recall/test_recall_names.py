@@ -12,8 +12,8 @@ QUEUE = "Drain before shutdown; pending jobs are lost otherwise."
 
 
 def keep(memory: Memory, **fields: object) -> Lesson:
-    lesson = make_lesson(project=memory.place.project.id, **fields)
-    memory.parts.store.put([lesson], {lesson.id: None})
+    lesson = make_lesson(project=memory.location.project.id, **fields)
+    memory.services.store.put([lesson], {lesson.id: None})
     return lesson
 
 
@@ -51,8 +51,8 @@ def test_what_a_named_lesson_is_linked_to_comes_along(memory: Memory) -> None:
 
 def test_links_to_what_may_not_be_seen_or_is_gone_are_not_followed(memory: Memory) -> None:
     foreign = make_lesson(project="elsewhere", insight=PILOTS)
-    retired = make_lesson(project=memory.place.project.id, insight=PILOTS, state="retired")
-    memory.parts.store.put([foreign, retired], {foreign.id: None, retired.id: None})
+    retired = make_lesson(project=memory.location.project.id, insight=PILOTS, state="retired")
+    memory.services.store.put([foreign, retired], {foreign.id: None, retired.id: None})
     gone = make_lesson().id
     links = tuple(Link(kind="relates_to", target=target) for target in (foreign.id, retired.id, gone))
     keep(memory, insight=QUEUE, tags=("dead letters",), links=links)

@@ -22,13 +22,13 @@ TEXT = "tide gauge"
 
 def keep_in(memory: Memory, project: str, insight: str, **fields: Any) -> str:
     lesson = make_lesson(**{"project": project, "insight": insight, "tags": ("tide gauge",), **ABOUT, **fields})
-    memory.parts.store.put([lesson], {lesson.id: None})
+    memory.services.store.put([lesson], {lesson.id: None})
     return lesson.id
 
 
 def across(memory: Memory, limit: int = 9, budget_tokens: int = 2_000, text: str = TEXT, **options: Any) -> Any:
-    query = question(memory.parts, memory.place, text, **options)
-    return ask_across(memory.parts, memory.place, query, limit=limit, budget_tokens=budget_tokens)
+    query = question(memory.services, memory.location, text, **options)
+    return ask_across(memory.services, memory.location, query, limit=limit, budget_tokens=budget_tokens)
 
 
 def ids(briefing: Any) -> list[str]:
@@ -38,7 +38,7 @@ def ids(briefing: Any) -> list[str]:
 def test_siblings_answer_below_the_projects_own_each_with_its_project(memory: Memory) -> None:
     own = keep(memory, "Tide gauge of ours is read at noon.", tags=("tide gauge",), **ABOUT).id
     quay = keep_in(memory, "quay", "Tide gauge of the quay is read at dawn.")
-    memory.parts.store.set_state(PROJECT_NAME, "quay", "the quay")
+    memory.services.store.set_state(PROJECT_NAME, "quay", "the quay")
     briefing = across(memory)
     assert ids(briefing) == [own, quay]
     assert [item.rank for item in briefing.items] == [1, 2]
@@ -60,8 +60,8 @@ def test_siblings_answer_below_the_projects_own_each_with_its_project(memory: Me
 def ask_alone(memory: Memory) -> Any:
     from holdfast.recall.ask import ask
 
-    query = question(memory.parts, memory.place, TEXT)
-    return ask(memory.parts, memory.place, query, limit=9, budget_tokens=2_000)
+    query = question(memory.services, memory.location, TEXT)
+    return ask(memory.services, memory.location, query, limit=9, budget_tokens=2_000)
 
 
 @pytest.mark.parametrize(

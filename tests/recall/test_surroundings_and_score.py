@@ -8,15 +8,15 @@ from typing import Any
 import pytest
 
 from holdfast import Memory
-from holdfast.domain.briefing import LaneShare
+from holdfast.domain.briefing import RetrieverShare
 from holdfast.domain.hookcall import HookCall
 from holdfast.domain.lesson import Lesson
 from holdfast.domain.symbol import Neighbour
 from holdfast.domain.vocabulary import SessionId
 from holdfast.errors import StoreLockedError
 from holdfast.lean.records import replace
-from holdfast.ranking.relevance import Fit
-from holdfast.recall.score import Found, weigh_up
+from holdfast.ranking.relevance import LexicalOverlap
+from holdfast.recall.score import RetrievedLesson, score_matches
 from holdfast.recall.surroundings import linked_files, symbols_at, way_to
 from holdfast.text.enclosing import TEXT_LIMIT
 from tests.recall.test_moments import keep
@@ -46,25 +46,25 @@ def test_the_definitions_in_hand_are_those_of_the_lines_or_else_of_the_excerpts(
     memory: Memory, project: Path, fields: dict[str, Any], symbols: tuple[str, ...]
 ) -> None:
     (project / "src" / "tides.py").write_text(CODE)
-    assert set(symbols_at(memory.parts, memory.place, "src/tides.py", call(memory, **fields))) == set(symbols)
+    assert set(symbols_at(memory.services, memory.location, "src/tides.py", call(memory, **fields))) == set(symbols)
 
 
 def test_a_file_that_is_gone_empty_or_huge_has_no_definition_in_hand(memory: Memory, project: Path) -> None:
     read = call(memory, lines=(1, 2))
-    assert symbols_at(memory.parts, memory.place, "src/none.py", read) == ()
+    assert symbols_at(memory.services, memory.location, "src/none.py", read) == ()
     (project / "src" / "tides.py").write_text("")
-    assert symbols_at(memory.parts, memory.place, "src/tides.py", read) == ()
+    assert symbols_at(memory.services, memory.location, "src/tides.py", read) == ()
     (project / "src" / "tides.py").write_text(CODE.ljust(TEXT_LIMIT, "\n"))
-    assert symbols_at(memory.parts, memory.place, "src/tides.py", read) == ("high",)
+    assert symbols_at(memory.services, memory.location, "src/tides.py", read) == ("high",)
     (project / "src" / "tides.py").write_text(CODE.ljust(TEXT_LIMIT + 1, "\n"))
-    assert symbols_at(memory.parts, memory.place, "src/tides.py", read) == ()
+    assert symbols_at(memory.services, memory.location, "src/tides.py", read) == ()
 
 
 def test_two_dozen_definitions_are_in_hand(memory: Memory, project: Path) -> None:
     bodies = [f"def f{n}():\n    return {n}\n" for n in range(30)]
     (project / "src" / "tides.py").write_text("".join(bodies))
     halves = call(memory, excerpts=("".join(bodies[:15]), "".join(bodies[15:])))
-    assert len(symbols_at(memory.parts, memory.place, "src/tides.py", halves)) == 24
+    assert len(symbols_at(memory.services, memory.location, "src/tides.py", halves)) == 24
 
 
 class Links:
@@ -80,26 +80,28 @@ class Links:
 
 
 def test_of_two_links_of_equal_weight_the_first_tells_the_relation_and_the_nearer_the_steps(memory: Memory) -> None:
-    parts = replace(memory.parts, codeindex=lambda: Links(a="imports", b="imported_by"))
-    [link] = linked_files(parts, memory.place, ("a", "b"))
+    services = replace(memory.services, codeindex=lambda: Links(a="imports", b="imported_by"))
+    [link] = linked_files(services, memory.location, ("a", "b"))
     assert (link.relation, link.hops, link.weight) == ("imports", 1, 0.75)
     assert way_to([link], ("x",)) == "about x, imported here"
 
 
 def test_an_index_that_fails_or_is_missing_links_nothing(memory: Memory) -> None:
-    assert linked_files(replace(memory.parts, codeindex=lambda: Links(fails=True)), memory.place, ("a",)) == ()
-    assert linked_files(replace(memory.parts, codeindex=lambda: None), memory.place, ("a",)) == ()
+    assert linked_files(replace(memory.services, codeindex=lambda: Links(fails=True)), memory.location, ("a",)) == ()
+    assert linked_files(replace(memory.services, codeindex=lambda: None), memory.location, ("a",)) == ()
 
 
-def found(lesson: Lesson, share: float) -> Found:
-    lane = LaneShare(lane="text", rank=1, raw=1.0, share=share)
-    return Found(lesson=lesson, shares=(lane,), fit=Fit(matched=("tides",)), stems=frozenset())
+def found(lesson: Lesson, share: float) -> RetrievedLesson:
+    retriever = RetrieverShare(lane="text", rank=1, raw=1.0, share=share)
+    return RetrievedLesson(
+        lesson=lesson, shares=(retriever,), overlap=LexicalOverlap(matched=("tides",)), stems=frozenset()
+    )
 
 
 def test_lessons_are_ordered_by_their_score_then_by_their_id(memory: Memory) -> None:
     lessons = [keep(memory, f"Rule {n}.") for n in range(3)]
     matches = [found(lessons[2], 0.5), found(lessons[1], 0.5), found(lessons[0], 0.9)]
-    weighed = weigh_up(memory.parts, memory.place, matches)
+    weighed = score_matches(memory.services, memory.location, matches)
     assert [ranked.lesson.id for ranked, _ in weighed] == [lesson.id for lesson in lessons]
     assert [match.lesson.id for _, match in weighed] == [lesson.id for lesson in lessons]
     assert {ranked.rank for ranked, _ in weighed} == {1}
@@ -117,5 +119,5 @@ def test_how_a_lesson_was_reached_goes_before_the_moments_reason(
     memory: Memory, via: str, because: str, words: str
 ) -> None:
     match = replace(found(keep(memory, "Rule."), 0.5), via=via)
-    [(ranked, _)] = weigh_up(memory.parts, memory.place, [match], because=because)
+    [(ranked, _)] = score_matches(memory.services, memory.location, [match], because=because)
     assert ranked.why.words == words

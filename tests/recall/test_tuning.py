@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from holdfast import Memory
-from holdfast.domain.briefing import LaneShare
+from holdfast.domain.briefing import RetrieverShare
 from holdfast.domain.kinds import LESSON_KINDS
 from holdfast.domain.lesson import Link, Triggers
 from holdfast.domain.query import Query
@@ -20,18 +20,18 @@ from holdfast.domain.vocabulary import LessonId, ProjectId, SessionId
 from holdfast.errors import EmbedderError, InvalidValueError
 from holdfast.lean.records import replace
 from holdfast.lean.texts import short_id
-from holdfast.ranking.relevance import Fit
+from holdfast.ranking.relevance import LexicalOverlap
 from holdfast.recall.ask import ask
 from holdfast.recall.assemble import is_visible, says_something
 from holdfast.recall.embed import embed_pending, embed_question
 from holdfast.recall.inject import _ends_of
+from holdfast.recall.moments.context import telling
 from holdfast.recall.moments.prompt import own_words
 from holdfast.recall.moments.saying import shares_subject
-from holdfast.recall.moments.turn import telling
 from holdfast.recall.question import question, shorten
 from holdfast.recall.quotation import quote_lesson
 from holdfast.recall.retrieve import asked_words
-from holdfast.recall.score import Found, reason
+from holdfast.recall.score import RetrievedLesson, reason
 from holdfast.recall.surroundings import linked_files, way_to
 from holdfast.stores.sqlite.store import SqliteStore
 from holdfast.testing.builders import PROJECT, START, FixedClock, make_checkpoint, make_lesson
@@ -42,8 +42,8 @@ RULE = "Harbour pilots announce every lighthouse beacon before sunset."
 """Six telling words."""
 
 
-def share(lane: str, raw: float) -> LaneShare:
-    return LaneShare(lane=lane, rank=1, raw=raw, share=0.1)
+def share(retriever: str, raw: float) -> RetrieverShare:
+    return RetrieverShare(lane=retriever, rank=1, raw=raw, share=0.1)
 
 
 # Questions
@@ -55,12 +55,12 @@ def test_of_a_long_question_three_thousand_characters_of_each_end_are_looked_at(
 
 
 @pytest.mark.parametrize(
-    ("lane", "raw", "says"),
+    ("retriever", "raw", "says"),
     [("vector", 0.2, True), ("vector", 0.19, False), ("text", 0.0, True), ("pinned", 1, False), ("recent", 1, False),
      ("ranker", 1, False)],
 )  # fmt: skip
-def test_only_what_is_about_the_question_can_be_the_nearest(lane: str, raw: float, says: bool) -> None:
-    assert says_something(share(lane, raw)) is says
+def test_only_what_is_about_the_question_can_be_the_nearest(retriever: str, raw: float, says: bool) -> None:
+    assert says_something(share(retriever, raw)) is says
 
 
 @pytest.mark.parametrize(
@@ -90,9 +90,9 @@ def test_a_linked_lesson_is_seen_only_where_a_search_would_find_it(
 
 
 def test_what_is_said_of_a_choice_names_at_most_four_words_and_only_decisive_places() -> None:
-    def said(*shares: LaneShare, matched: tuple[str, ...] = (), via: str = "") -> str:
-        fit = Fit(matched=matched)
-        return reason(Found(lesson=make_lesson(), shares=shares, fit=fit, stems=frozenset(), via=via))
+    def said(*shares: RetrieverShare, matched: tuple[str, ...] = (), via: str = "") -> str:
+        overlap = LexicalOverlap(matched=matched)
+        return reason(RetrievedLesson(lesson=make_lesson(), shares=shares, overlap=overlap, stems=frozenset(), via=via))
 
     assert said() == "nearest"
     assert said(share("path", 0.6), share("symbol", 0.5), share("pinned", 0.0)) == "about this file; pinned"
@@ -108,14 +108,14 @@ def test_the_words_of_a_question_are_those_of_its_command_error_and_symbols_too(
 
 def test_an_error_in_the_words_is_asked_for_as_an_error_and_a_given_one_goes_before(memory: Memory) -> None:
     pasted = "KeyError: 'tide'"
-    assert question(memory.parts, memory.place, pasted).error == pasted
-    assert question(memory.parts, memory.place, "no error here").error == ""
-    assert question(memory.parts, memory.place, pasted, error="boom").error == "boom"
-    assert question(memory.parts, memory.place, as_of=START).at is None
+    assert question(memory.services, memory.location, pasted).error == pasted
+    assert question(memory.services, memory.location, "no error here").error == ""
+    assert question(memory.services, memory.location, pasted, error="boom").error == "boom"
+    assert question(memory.services, memory.location, as_of=START).at is None
     with pytest.raises(InvalidValueError, match="aware time"):
-        question(memory.parts, memory.place, as_of=START.replace(tzinfo=None))
+        question(memory.services, memory.location, as_of=START.replace(tzinfo=None))
     with pytest.raises(InvalidValueError, match="command must be a text"):
-        question(memory.parts, memory.place, command=3)  # type: ignore[arg-type]
+        question(memory.services, memory.location, command=3)  # type: ignore[arg-type]
 
 
 def test_three_links_of_a_named_lesson_are_followed(memory: Memory) -> None:
@@ -146,8 +146,8 @@ class Index:
 
 
 def linked(memory: Memory, index: Index, *paths: str) -> list[tuple[str, float, int]]:
-    parts = replace(memory.parts, codeindex=lambda: index)
-    return [(file.path, file.weight, file.hops) for file in linked_files(parts, memory.place, paths)]
+    services = replace(memory.services, codeindex=lambda: index)
+    return [(file.path, file.weight, file.hops) for file in linked_files(services, memory.location, paths)]
 
 
 def neighbour(path: str, weight: float = 0.5, hops: int = 1) -> Neighbour:
@@ -331,8 +331,10 @@ def test_ten_lines_are_what_a_session_is_told(memory: Memory) -> None:
 
 @pytest.mark.parametrize(("days", "restored"), [(13.99, True), (14.01, False)])
 def test_a_checkpoint_is_restored_for_a_fortnight(memory: Memory, days: float, restored: bool) -> None:
-    at = memory.parts.clock.now() - timedelta(days=days)
-    memory.parts.store.record([make_checkpoint(at=at, project=memory.place.project.id, session=SessionId("before"))])
+    at = memory.services.clock.now() - timedelta(days=days)
+    memory.services.store.record(
+        [make_checkpoint(at=at, project=memory.location.project.id, session=SessionId("before"))]
+    )
     assert ("make the login test pass" in deliver(memory, "session_start").text) is restored
 
 
@@ -340,8 +342,8 @@ def test_a_checkpoint_is_restored_for_a_fortnight(memory: Memory, days: float, r
 def test_a_rule_goes_first_once_three_sessions_needed_it(memory: Memory, sessions: int, is_first: bool) -> None:
     standing(memory, 2)
     newest = keep(memory, "Newest of all standing rules.", valid_from=START + timedelta(days=1))
-    now, project = memory.parts.clock.now(), ProjectId(memory.place.project.id)
-    memory.parts.store.record(
+    now, project = memory.services.clock.now(), ProjectId(memory.location.project.id)
+    memory.services.store.record(
         Outcome(id=name, at=now, project=project, session=SessionId(name), lesson=newest.id, verdict="heeded")
         for name in ("one", "two", "three")[:sessions]
     )
@@ -367,12 +369,12 @@ def test_a_field_is_cut_at_four_thousand_characters_and_places_at_twenty() -> No
 
 def test_lessons_are_embedded_by_sixty_four_and_two_thousand_characters_of_a_question(store: SqliteStore) -> None:
     embedder = LetterEmbedder()
-    parts = parts_with(store, embedder)
+    services = parts_with(store, embedder)
     put(store, 65)
     batches: list[int] = []
-    assert embed_pending(parts, on_batch=batches.append) == 65
+    assert embed_pending(services, on_batch=batches.append) == 65
     assert batches == [64, 1]
-    embed_question(parts, "a" * 1_999 + "bcd")
+    embed_question(services, "a" * 1_999 + "bcd")
     assert embedder.texts[-1] == "a" * 1_999 + "b"
 
 
@@ -380,12 +382,12 @@ def test_lessons_are_embedded_by_sixty_four_and_two_thousand_characters_of_a_que
 def test_an_embedder_that_failed_rests_for_half_a_minute(store: SqliteStore, after_s: float, asks: bool) -> None:
     clock = FixedClock()
     embedder = LetterEmbedder(fail_at=(1,))
-    parts = parts_with(store, embedder, clock=clock)
+    services = parts_with(store, embedder, clock=clock)
     with pytest.raises(EmbedderError):
-        embed_question(parts, "tides")
+        embed_question(services, "tides")
     clock.advance(after_s)
     with nullcontext() if asks else pytest.raises(EmbedderError, match="next attempt in"):
-        embed_question(parts, "tides")
+        embed_question(services, "tides")
     assert embedder.calls == 1 + asks
 
 
@@ -421,17 +423,17 @@ def test_a_lesson_that_contradicts_one_that_was_found_is_told_with_it(memory: Me
     answer = memory.recall("when is the basin dredged")
     assert {item.lesson.id for item in answer.items} >= {against.id}
     assert len(answer.disputes) == 1
-    assert memory.recall("when is the basin dredged", as_of=memory.parts.clock.now()).disputes == ()
+    assert memory.recall("when is the basin dredged", as_of=memory.services.clock.now()).disputes == ()
 
 
 def test_unconfirmed_lessons_answer_below_all_others_unless_a_tool_says_them(memory: Memory) -> None:
     waiting = keep(memory, "The basin is dredged in spring, says ada.", state="candidate", trust="agent")
     keep(memory, "The basin is dredged in spring, says a tool.", state="candidate", trust="tool")
     known = keep(memory, "The basin is sounded in spring.")
-    query = question(memory.parts, memory.place, "basin in spring")
-    answer = ask(memory.parts, memory.place, query, limit=9, budget_tokens=2_000, unconfirmed=("candidate",))
+    query = question(memory.services, memory.location, "basin in spring")
+    answer = ask(memory.services, memory.location, query, limit=9, budget_tokens=2_000, unconfirmed=("candidate",))
     assert {item.lesson.id for item in answer.items} == {waiting.id, known.id}
-    alone = ask(memory.parts, memory.place, query, limit=9, budget_tokens=2_000)
+    alone = ask(memory.services, memory.location, query, limit=9, budget_tokens=2_000)
     assert [item.lesson.id for item in alone.items] == [known.id]
 
 
@@ -456,10 +458,10 @@ def test_a_pinned_lesson_of_a_definition_says_where_and_one_of_a_file_does_not(
 def test_what_a_moment_would_be_given_is_chosen_from_twice_its_limit_and_a_dozen_at_least(memory: Memory) -> None:
     for number in range(20):
         keep(memory, f"Tide gauge {number} is read at noon by pilot {number}.", tags=("tide gauge",))
-    query = question(memory.parts, memory.place, "tide gauge")
+    query = question(memory.services, memory.location, "tide gauge")
 
     def chosen(limit: int) -> int:
-        briefing = ask(memory.parts, memory.place, query, limit=limit, budget_tokens=4_000, moment="prompt")
+        briefing = ask(memory.services, memory.location, query, limit=limit, budget_tokens=4_000, moment="prompt")
         assert len(briefing.items) <= limit
         return len(briefing.items) + briefing.more
 
@@ -489,10 +491,10 @@ def test_a_lesson_names_its_own_opponent_alone(memory: Memory) -> None:
 
 
 def test_what_came_after_everything_was_embedded_is_not_called_missing(store: SqliteStore) -> None:
-    parts = parts_with(store, LetterEmbedder())
+    services = parts_with(store, LetterEmbedder())
     put(store, 2)
-    assert embed_question(parts, "tides").missing.endswith("yet: 2")
-    embed_pending(parts)
+    assert embed_question(services, "tides").missing.endswith("yet: 2")
+    embed_pending(services)
     late = make_lesson(insight="A late rule.")
     store.put([late], {late.id: None})
-    assert embed_question(parts, "tides").missing == ""
+    assert embed_question(services, "tides").missing == ""

@@ -11,7 +11,7 @@ from holdfast import Memory
 from holdfast.domain.hookcall import HookCall
 from holdfast.domain.lesson import Anchor, Lesson, Provenance
 from holdfast.domain.vocabulary import LessonId, SessionId
-from holdfast.recall.moments.turn import Turn, _since_compaction
+from holdfast.recall.moments.context import MomentContext, _since_compaction
 from holdfast.testing.builders import START, make_checkpoint, make_delivery
 from tests.recall.test_moments import TESTS, deliver, edit, happened, keep, shown
 
@@ -20,15 +20,15 @@ FUNCTIONS = "New functionality is expected to come with tests."
 """Says what TESTS says, to whoever groups them."""
 
 
-def turn_of(memory: Memory, moment: Any = "prompt", **fields: Any) -> Turn:
+def turn_of(memory: Memory, moment: Any = "prompt", **fields: Any) -> MomentContext:
     plain = {"host": "claude-code", "name": "Hook", "session": SessionId("s1"), "cwd": memory.folder, "moment": moment}
-    return Turn(memory.parts, memory.place, HookCall(**{**plain, **fields}), moment)
+    return MomentContext(memory.services, memory.location, HookCall(**{**plain, **fields}), moment)
 
 
 def told_before(memory: Memory, lesson: str, at: int, **fields: Any) -> None:
     """A delivery of this session, so many minutes after its start."""
-    memory.parts.store.record([make_delivery(
-        lesson=LessonId(lesson), at=START + timedelta(minutes=at), project=memory.place.project.id,
+    memory.services.store.record([make_delivery(
+        lesson=LessonId(lesson), at=START + timedelta(minutes=at), project=memory.location.project.id,
         **{"session": SessionId("s1"), **fields},
     )])  # fmt: skip
 
@@ -69,9 +69,9 @@ def test_lines_are_counted_by_moment_and_reason(memory: Memory) -> None:
     told_before(memory, "c", 2, moment="before_file", reason="trigger: y")
     told_before(memory, "d", 3, moment="before_file", reason="about this file")
     told_before(memory, "e", 4, moment="before_file", reason="trigger: z", rank=0)
-    turn = turn_of(memory)
-    counts = (turn.count(), turn.count("prompt"), turn.count("before_file"), turn.count(reason="trigger"),
-              turn.count("before_file", "trigger"), turn.count("after_failure"))  # fmt: skip
+    context = turn_of(memory)
+    counts = (context.count(), context.count("prompt"), context.count("before_file"), context.count(reason="trigger"),
+              context.count("before_file", "trigger"), context.count("after_failure"))  # fmt: skip
     assert counts == (3, 1, 2, 2, 1, 0)
 
 
@@ -164,7 +164,7 @@ def test_the_subject_is_that_of_the_last_two_prompts_and_the_last_reply(memory: 
 
 
 def test_the_files_of_a_call_are_those_of_the_project_each_once(memory: Memory) -> None:
-    root = memory.place.root
+    root = memory.location.root
     paths = ("/etc/passwd", f"{root}/src/tides.py", f"{root}/README.md", f"{root}/src/tides.py")
     assert turn_of(memory, paths=paths).files() == ("src/tides.py", "README.md")
 
@@ -224,10 +224,10 @@ def test_a_reason_that_a_moment_gives_goes_before_what_the_search_says(memory: M
 
 def checkpoint(memory: Memory, session: str = "s0", at: datetime | None = None, **fields: Any) -> None:
     made = make_checkpoint(
-        project=memory.place.project.id, session=SessionId(session), at=at or memory.parts.clock.now(),
+        project=memory.location.project.id, session=SessionId(session), at=at or memory.services.clock.now(),
         **{"goal": "chart the basin of pilots", "task": "chart", **fields},
     )  # fmt: skip
-    memory.parts.store.record([made])
+    memory.services.store.record([made])
 
 
 def restored(memory: Memory, moment: str = "session_start", session: str = "s1", **fields: Any) -> bool:
@@ -276,14 +276,14 @@ def test_a_prompt_restores_nothing_where_the_start_told_something(memory: Memory
 
 
 def test_a_lesson_whose_code_changed_says_to_check_it(memory: Memory) -> None:
-    blob = memory.parts.workspace.blob(memory.place, "src/tides.py")
+    blob = memory.services.workspace.blob(memory.location, "src/tides.py")
     fields: dict[str, Any] = {"kind": "constraint", "anchors": (Anchor(path="src/tides.py", blob=blob),)}
     lesson: Lesson = keep(memory, "High water is kept in centimetres above the chart datum.", **fields)
     happened(memory, "prompt", text="is high water kept in centimetres above the chart datum?")
     fresh = edit(memory, "src/tides.py", "HIGH = high water in centimetres above chart datum")
     assert [item.lesson.id for item in fresh.items] == [lesson.id]
     assert "check before relying" not in fresh.text
-    with open(f"{memory.place.root}/src/tides.py", "w", encoding="utf-8") as file:
+    with open(f"{memory.location.root}/src/tides.py", "w", encoding="utf-8") as file:
         file.write("HIGH = 5\n")
     happened(memory, "prompt", session="s2", text="is high water kept in centimetres above the chart datum?")
     stale = edit(memory, "src/tides.py", "HIGH = high water in centimetres above chart datum", session="s2")

@@ -26,7 +26,7 @@ CHANGES: dict[str, Callable[[Memory, str], object]] = {
 
 
 def set_clock(memory: Memory, at: datetime) -> None:
-    memory.parts = replace(memory.parts, clock=FixedClock(at))
+    memory.services = replace(memory.services, clock=FixedClock(at))
 
 
 @pytest.mark.parametrize("change", CHANGES)
@@ -40,7 +40,7 @@ def test_what_was_written_by_a_clock_ahead_can_be_changed(memory: Memory, change
     after = memory.get(old.id)
     assert after.recorded_at == old.recorded_at + timedelta(microseconds=1)
     assert memory.changes(limit=2)[0].lessons
-    assert memory.parts.store.check() == []
+    assert memory.services.store.check() == []
 
 
 def test_undo_takes_back_the_change_made_last_not_the_one_dated_last(memory: Memory) -> None:

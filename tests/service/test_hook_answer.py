@@ -11,12 +11,12 @@ import pytest
 from holdfast import Memory
 from holdfast.domain.event import TEXT_LIMIT
 from holdfast.domain.hookcall import HookCall
-from holdfast.domain.project import Place
+from holdfast.domain.project import Location
 from holdfast.domain.records import Delivery
 from holdfast.domain.vocabulary import SessionId
 from holdfast.errors import StoreLockedError, StoreReadOnlyError
 from holdfast.lean.records import replace
-from holdfast.ports.parts import Parts
+from holdfast.ports.services import Services
 from holdfast.recall.inject import _ends_of
 from holdfast.service import hook
 from holdfast.testing.builders import make_event
@@ -40,7 +40,7 @@ class Refusing:
         raise StoreReadOnlyError("the disk is read-only")
 
 
-class Told:
+class RecordingReply:
     """A reply whose host is told what `choose` makes of the answer and of what was offered before."""
 
     def __init__(self, which: str = "answer") -> None:
@@ -51,7 +51,7 @@ class Told:
     def offer(self, text: str) -> None:
         self.offers.append(text)
 
-    def say(self, text: str) -> str | None:
+    def write_answer(self, text: str) -> str | None:
         self.answer = text
         return {"answer": text, "offer": self.offers[-1] if self.offers else None, "nothing": None}[self.which]
 
@@ -60,11 +60,11 @@ class Kept:
     """Remembers what the store could not take."""
 
     def __init__(self) -> None:
-        self.calls: list[tuple[Place | None, HookCall]] = []
+        self.calls: list[tuple[Location | None, HookCall]] = []
         self.deliveries: list[Delivery] = []
 
-    def keep_events(self, parts: Parts, place: Place | None, call: HookCall) -> None:
-        self.calls.append((place, call))
+    def keep_events(self, services: Services, location: Location | None, call: HookCall) -> None:
+        self.calls.append((location, call))
 
     def keep_deliveries(self, deliveries: Sequence[Delivery]) -> None:
         self.deliveries += deliveries
@@ -88,9 +88,9 @@ def logged(memory: Memory) -> list[str]:
 
 
 def test_what_the_host_was_told_is_logged_and_what_came_too_late_is_not(ruled: Memory) -> None:
-    hook.attend(ruled, before_edit(ruled), Told("nothing"))
+    hook.attend(ruled, before_edit(ruled), RecordingReply("nothing"))
     assert logged(ruled) == []
-    reply = Told()
+    reply = RecordingReply()
     hook.attend(ruled, before_edit(ruled), reply)
     assert "centimetres" in reply.answer
     assert logged(ruled) == ["before_file"]
@@ -100,8 +100,8 @@ def test_before_a_close_look_the_unverified_answer_is_offered_and_logged_when_it
     ruled: Memory, project: Path
 ) -> None:
     (project / "src" / "tides.py").write_text("HIGH = 5\n")
-    ruled.parts = replace(ruled.parts, hasty=True)
-    reply = Told("offer")
+    ruled.services = replace(ruled.services, low_latency=True)
+    reply = RecordingReply("offer")
     hook.attend(ruled, before_edit(ruled), reply)
     (offered,) = reply.offers
     assert "not verified: src/tides.py changed since" in offered
@@ -111,8 +111,8 @@ def test_before_a_close_look_the_unverified_answer_is_offered_and_logged_when_it
 
 
 def test_nothing_is_offered_where_no_close_look_is_needed(ruled: Memory) -> None:
-    ruled.parts = replace(ruled.parts, hasty=True)
-    reply = Told()
+    ruled.services = replace(ruled.services, low_latency=True)
+    reply = RecordingReply()
     hook.attend(ruled, before_edit(ruled), reply)
     assert reply.offers == []
 
@@ -122,16 +122,16 @@ def test_a_log_that_cannot_be_written_is_no_reason_to_deliver_nothing(
     ruled: Memory, project: Path, refused: tuple[str, ...]
 ) -> None:
     (project / "src" / "tides.py").write_text("HIGH = 5\n")
-    ruled.place  # noqa: B018 - a folder is known from an earlier session
+    ruled.location  # noqa: B018 - a folder is known from an earlier session
     complaints: list[str] = []
-    reply, later = Told(), Kept()
+    reply, later = RecordingReply(), Kept()
     memory = Memory(ruled.folder, settings=ruled.settings)
     try:
-        memory.parts = replace(memory.parts, store=Refusing(memory.parts.store, *refused))
+        memory.services = replace(memory.services, store=Refusing(memory.services.store, *refused))
         call = before_edit(memory, events=(make_event(session="s1", key="k1", cwd=memory.folder, project=""),))
         hook.attend(memory, call, reply, lambda step, exc: complaints.append(step), later=later)
     finally:
-        ruled.parts.store.__exit__(None, None, None)
+        ruled.services.store.__exit__(None, None, None)
         memory.close()
     assert "centimetres" in reply.answer
     assert [delivery.session for delivery in later.deliveries] == ["s1"]
@@ -140,29 +140,29 @@ def test_a_log_that_cannot_be_written_is_no_reason_to_deliver_nothing(
 
 
 def test_events_of_a_folder_whose_project_cannot_be_told_are_kept_for_later(ruled: Memory) -> None:
-    def locked(folder: str) -> Place:
+    def locked(folder: str) -> Location:
         raise StoreLockedError("another process writes")
 
     class Workspace:
         def __getattr__(self, name: str) -> Any:
-            return locked if name == "locate" else getattr(ruled.parts.workspace, name)
+            return locked if name == "locate" else getattr(ruled.services.workspace, name)
 
-    reply, later = Told(), Kept()
+    reply, later = RecordingReply(), Kept()
     memory = replace_parts(ruled, workspace=Workspace())
     call = before_edit(ruled, events=(make_event(session="s1", key="k1", cwd=ruled.folder, project=""),))
     hook.attend(memory, call, reply, later=later)
     assert reply.answer == "{}"
-    assert [place for place, _ in later.calls] == [None]
+    assert [location for location, _ in later.calls] == [None]
 
 
 def replace_parts(memory: Memory, **parts: Any) -> Any:
     from holdfast.service.memory import Memory as Front
 
-    return Front(replace(memory.parts, **parts), memory.folder)
+    return Front(replace(memory.services, **parts), memory.folder)
 
 
 def test_a_delivery_asked_for_by_a_client_is_given_although_it_cannot_be_logged(ruled: Memory) -> None:
-    refusing = replace_parts(ruled, store=Refusing(ruled.parts.store, "record"))
+    refusing = replace_parts(ruled, store=Refusing(ruled.services.store, "record"))
     briefing = refusing.inject(before_edit(ruled))
     assert [item.lesson.insight for item in briefing.items] == [RULE]
     assert "not logged: the disk is read-only" in briefing.degraded

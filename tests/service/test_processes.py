@@ -22,16 +22,16 @@ import sys
 from holdfast import Memory
 from holdfast.freshness.notice import keep_states
 with Memory(sys.argv[1]) as memory:
-    place = memory.place
+    place = memory.location
     {ready}
     for number in range(60):
-        keep_states(memory.parts, place, {{f"{{sys.argv[2]}}-{{number}}": "drifted"}}, by=sys.argv[2])
+        keep_states(memory.services, place, {{f"{{sys.argv[2]}}-{{number}}": "drifted"}}, by=sys.argv[2])
 """
 STATE = """
 import sys
 from holdfast import Memory
 with Memory(sys.argv[1]) as memory:
-    memory.place
+    memory.location
     {ready}
     for number in range(25):
         memory.remember(f"Rule {{number}}: berth {{number}} is for pilots", tags=[sys.argv[2]])
@@ -42,20 +42,20 @@ from holdfast import Memory
 from holdfast.domain.candidate import Candidate
 from holdfast.learning.learn import admit
 with Memory(sys.argv[1]) as memory:
-    place = memory.place
+    place = memory.location
     {ready}
     for number in range(25):
         candidate = Candidate(
             kind="constraint", title=f"Berth {{number}}", insight=f"Rule {{number}}: berth {{number}} is for pilots",
             detector="test/1", confidence=0.9, trust="person", explicit=True, evidence=(),
         )
-        admit(memory.parts, place, [candidate], sys.argv[2], "claude-code")
+        admit(memory.services, place, [candidate], sys.argv[2], "claude-code")
 """
 IMPORT = """
 import sys
 from holdfast import Memory
 with Memory(sys.argv[1]) as memory:
-    memory.place
+    memory.location
     {ready}
     lines = ['{{"kind":"constraint","insight":"Rule %d: berth %d is for pilots"}}' % (n, n) for n in range(25)]
     memory.import_lessons(lines)
@@ -96,13 +96,13 @@ def run_at_once(code: str, project: Path, count: int = 3) -> None:
 
 def test_what_three_processes_notice_at_once_is_all_kept(memory: Memory, project: Path) -> None:
     run_at_once(NOTE, project)
-    assert len(load_states(memory.parts, memory.place)) == 180
+    assert len(load_states(memory.services, memory.location)) == 180
 
 
 @pytest.mark.parametrize("code", [STATE, LEARN, IMPORT], ids=["remember", "learn", "import"])
 def test_rules_that_three_processes_state_at_once_are_kept_once(memory: Memory, project: Path, code: str) -> None:
     run_at_once(code, project)
-    lessons = memory.parts.store.find(LessonFilter(project=memory.place.project.id))
+    lessons = memory.services.store.find(LessonFilter(project=memory.location.project.id))
     assert sorted(lesson.insight for lesson in lessons) == sorted(
         f"Rule {number}: berth {number} is for pilots" for number in range(25)
     )
@@ -120,8 +120,8 @@ def test_every_lesson_of_killed_writers_has_its_change(memory: Memory, project: 
             victim.send_signal(signal.SIGKILL)
             lines = victim.communicate()[0].splitlines()
             acknowledged |= {line for line in lines if len(line) == 36}
-    store = memory.parts.store
-    lessons = store.find(LessonFilter(project=memory.place.project.id, states=("active", "superseded")))
+    store = memory.services.store
+    lessons = store.find(LessonFilter(project=memory.location.project.id, states=("active", "superseded")))
     assert acknowledged <= {lesson.id for lesson in lessons}
     without = [lesson.id for lesson in lessons if not store.find_records(Change, LogFilter(lesson=lesson.id))]
     assert without == []

@@ -29,7 +29,7 @@ from holdfast.stores.sqlite.schema import build
 from holdfast.stores.sqlite.states import expire
 from holdfast.stores.sqlite.store import SqliteStore
 from holdfast.stores.sqlite.triggers import match_triggers
-from holdfast.stores.sqlite.vectors import Vectors, erase_others
+from holdfast.stores.sqlite.vectors import VectorIndexes, erase_others
 from holdfast.testing.builders import PROJECT, START, make_lesson
 from holdfast.testing.index_contract import ROOT, make_outline, state_of
 from holdfast.testing.index_contract import keep as keep_outlines
@@ -188,7 +188,7 @@ def test_five_hundred_rows_or_eight_for_each_wanted_are_scored_by_their_bytes(
     wanted_by_limit = {}
     for limit in (10, 62, 63):
         wanted.clear()
-        Vectors().match(sql, query, limit)
+        VectorIndexes().match(sql, query, limit)
         wanted_by_limit[limit] = set(wanted)
     assert wanted_by_limit == {10: {500}, 62: {500}, 63: {504}}
 
@@ -213,7 +213,7 @@ def test_an_index_is_whole_however_many_rows_are_read_at_once(
     monkeypatch.setattr(vectorindex, "READ_AT_ONCE", rows)
     vectors = toys.unit_vectors(30)
     toys.keep(sql, vectors, "p")
-    index = Vectors()
+    index = VectorIndexes()
     assert [toys.ask(index, sql, vectors[row])[0] for row in (0, 6, 7, 29)] == ["id-1", "id-7", "id-8", "id-30"]
 
 
@@ -226,7 +226,7 @@ def test_the_nearest_are_found_however_many_rows_are_scanned_at_once(
     monkeypatch.setattr(vectorindex, "SCANNED_AT_ONCE", rows)
     vectors = toys.unit_vectors(1_200)
     toys.keep(sql, vectors, "p")
-    index = Vectors()
+    index = VectorIndexes()
     rows_asked = (0, 63, 64, 999, 1_000, 1_199)
     assert [toys.ask(index, sql, vectors[row])[0] for row in rows_asked] == [f"id-{row + 1}" for row in rows_asked]
 
@@ -235,7 +235,7 @@ def test_a_row_that_was_replaced_is_no_lesson(sql: sqlite3.Connection) -> None:
     """`vectorindex.REPLACED`: no row of `lessons` has that number."""
     vectors = toys.unit_vectors(3)
     toys.keep(sql, vectors, "p")
-    index = Vectors()
+    index = VectorIndexes()
     assert toys.ask(index, sql, vectors[0])[0] == "id-1"
     toys.write(sql, {1: vectors[2], 2: np.negative(vectors[1])})
     assert sorted(toys.ask(index, sql, vectors[0])) == ["id-1", "id-2", "id-3"]

@@ -10,7 +10,7 @@ import pytest
 from holdfast.domain.query import Query
 from holdfast.stores.sqlite import vectorindex
 from holdfast.stores.sqlite.schema import build
-from holdfast.stores.sqlite.vectors import Vectors, pack
+from holdfast.stores.sqlite.vectors import VectorIndexes, pack
 
 DIMENSION = 256
 MANY = vectorindex.EXACT_BELOW + 2_000
@@ -49,7 +49,7 @@ def write(sql: sqlite3.Connection, vectors: dict[int, np.ndarray]) -> None:
 
 
 def ask(
-    index: Vectors, sql: sqlite3.Connection, vector: np.ndarray, *, project: str = "p", **more: object
+    index: VectorIndexes, sql: sqlite3.Connection, vector: np.ndarray, *, project: str = "p", **more: object
 ) -> list[str]:
     query = Query(project=project, vector=tuple(vector.tolist()), embedder_id="toy", **more)  # type: ignore[arg-type]
     return [match.id for match in index.match(sql, query, 10)]
@@ -61,7 +61,7 @@ def test_among_many_the_nearest_by_sign_hold_nearly_all_of_the_nearest(
     vectors = unit_vectors(MANY, directions=30)
     keep(sql, vectors, "p")
     questions = unit_vectors(20, seed=4, directions=30)
-    index = Vectors()
+    index = VectorIndexes()
     wanted = [{f"id-{row + 1}" for row in np.argsort(-(vectors @ question))[:10]} for question in questions]
     nearest = [set(ask(index, sql, question)) for question in questions]
     assert sum(len(a & b) for a, b in zip(wanted, nearest, strict=True)) > 0.95 * 10 * len(questions)
@@ -72,7 +72,7 @@ def test_other_projects_vectors_are_neither_found_nor_read(sql: sqlite3.Connecti
     keep(sql, vectors[:40], "other")
     keep(sql, vectors[40:50], "p", first_row=41)
     keep(sql, vectors[50:], "", first_row=51)
-    index = Vectors()
+    index = VectorIndexes()
     nearest = ask(index, sql, vectors[0])
     assert nearest
     assert {int(id_[3:]) > 40 for id_ in nearest} == {True}
@@ -84,7 +84,7 @@ def test_other_projects_vectors_are_neither_found_nor_read(sql: sqlite3.Connecti
 def test_a_vector_written_anew_is_found_at_its_new_place_only(sql: sqlite3.Connection, before: int) -> None:
     vectors = unit_vectors(before + 1)
     keep(sql, vectors[:-1], "p")
-    index = Vectors()
+    index = VectorIndexes()
     assert ask(index, sql, vectors[6])[0] == "id-7"
     write(sql, {7: vectors[-1]})
     assert ask(index, sql, vectors[-1])[0] == "id-7"
@@ -94,7 +94,7 @@ def test_a_vector_written_anew_is_found_at_its_new_place_only(sql: sqlite3.Conne
 def test_what_is_written_later_is_found_by_every_index_it_belongs_to(sql: sqlite3.Connection) -> None:
     vectors = unit_vectors(400)
     keep(sql, vectors[:10], "p")
-    index = Vectors()
+    index = VectorIndexes()
     ask(index, sql, vectors[0])
     ask(index, sql, vectors[0], all_projects=True)
     keep(sql, vectors[10:300], "p", first_row=11)
@@ -107,7 +107,7 @@ def test_what_is_written_later_is_found_by_every_index_it_belongs_to(sql: sqlite
 def test_an_index_is_read_again_when_most_of_it_was_rewritten(sql: sqlite3.Connection) -> None:
     vectors = unit_vectors(1_500)
     keep(sql, vectors, "p")
-    index = Vectors()
+    index = VectorIndexes()
     for _ in range(4):
         write(sql, {row + 1: vector for row, vector in enumerate(vectors)})
         assert ask(index, sql, vectors[0])[0] == "id-1"
@@ -194,7 +194,7 @@ def test_an_index_reads_all_again_when_more_than_half_and_a_thousand_were_added(
 
 def test_vectors_are_found_that_are_written_after_none_were(sql: sqlite3.Connection) -> None:
     vectors = unit_vectors(2)
-    index = Vectors()
+    index = VectorIndexes()
     for project in ("p", ""):
         assert ask(index, sql, vectors[0], project=project) == []
     assert ask(index, sql, vectors[0], all_projects=True) == []
@@ -223,24 +223,24 @@ def test_lessons_that_may_be_seen_are_found_behind_hundreds_nearer_ones_that_may
     keep(sql, np.array([vector] * 520), "p")
     sql.execute("UPDATE lessons SET state = 'candidate'")
     keep(sql, -unit_vectors(3), "p", first_row=521)
-    assert set(ask(Vectors(), sql, vector)) == {"id-521", "id-522", "id-523"}
+    assert set(ask(VectorIndexes(), sql, vector)) == {"id-521", "id-522", "id-523"}
     keep(sql, -unit_vectors(1), "p", first_row=524)
     sql.execute("UPDATE lessons SET state = 'candidate' WHERE row > 520 AND row < 524")
-    assert ask(Vectors(), sql, vector) == ["id-524"]
+    assert ask(VectorIndexes(), sql, vector) == ["id-524"]
 
 
 def test_exactly_as_many_rows_as_are_scored_at_first_do_not_end_the_search(sql: sqlite3.Connection) -> None:
     vector = unit_vectors(1)[0]
     keep(sql, np.array([vector] * 500), "p")
     sql.execute("UPDATE lessons SET state = 'candidate'")
-    assert ask(Vectors(), sql, vector) == []
+    assert ask(VectorIndexes(), sql, vector) == []
     keep(sql, np.array([-vector]), "p", first_row=501)
-    assert ask(Vectors(), sql, vector) == ["id-501"]
+    assert ask(VectorIndexes(), sql, vector) == ["id-501"]
 
 
 def test_nothing_is_read_for_a_question_without_a_vector(sql: sqlite3.Connection) -> None:
     keep(sql, unit_vectors(2), "p")
-    index = Vectors()
+    index = VectorIndexes()
     assert index.match(sql, Query(project="p", embedder_id="toy"), 5) == []  # type: ignore[arg-type]
     assert index._indexes == {}
 
@@ -269,6 +269,6 @@ def test_bits_are_counted_alike_without_numpys_own_way(monkeypatch: pytest.Monke
 def test_all_are_told_where_as_many_are_wanted_as_there_are(sql: sqlite3.Connection) -> None:
     vectors = unit_vectors(10)
     keep(sql, vectors, "p")
-    assert len(ask(Vectors(), sql, vectors[0])) == 10
+    assert len(ask(VectorIndexes(), sql, vectors[0])) == 10
     keep(sql, unit_vectors(1, seed=5), "p", first_row=11)
-    assert len(ask(Vectors(), sql, vectors[0])) == 10
+    assert len(ask(VectorIndexes(), sql, vectors[0])) == 10

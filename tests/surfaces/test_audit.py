@@ -30,10 +30,10 @@ def harbour(code: Codebase, monkeypatch: pytest.MonkeyPatch) -> Codebase:
 
 def put(memory: Memory, insight: str, age_days: float = 1, **over: Any) -> Lesson:
     at = NOW - timedelta(days=age_days)
-    over = {"trust": "agent", "confidence": 0.8, "project": memory.place.project.id, **over}
+    over = {"trust": "agent", "confidence": 0.8, "project": memory.location.project.id, **over}
     lesson = make_lesson(insight=insight, **over)
     lesson = replace(lesson, recorded_at=at, validity=Validity(valid_from=at))
-    memory.parts.store.put([lesson], {})
+    memory.services.store.put([lesson], {})
     return lesson
 
 
@@ -48,8 +48,8 @@ def forget_file(harbour: Codebase, memory: Memory) -> Lesson:
 
 
 def tell(memory: Memory, lesson: Lesson, days_ago: float) -> None:
-    memory.parts.store.record([
-        Delivery(id=make_id(), at=NOW - timedelta(days=days_ago), project=memory.place.project.id, session="s",  # type: ignore[arg-type]
+    memory.services.store.record([
+        Delivery(id=make_id(), at=NOW - timedelta(days=days_ago), project=memory.location.project.id, session="s",  # type: ignore[arg-type]
                  host="codex", moment="prompt", lesson=lesson.id, rank=1, score=1.0, reason="")
     ])  # fmt: skip
 
@@ -218,7 +218,7 @@ def test_prune_forgets_only_what_nobody_would_miss_and_undo_brings_it_back(harbo
 def test_a_damaged_diary_is_an_empty_one(harbour: Codebase, mark: str) -> None:
     with Memory() as memory:
         lesson = put(memory, "Old and never told", 100)
-        memory.parts.store.set_state(AUDIT_DIARY, memory.place.project.id, mark)
+        memory.services.store.set_state(AUDIT_DIARY, memory.location.project.id, mark)
         assert len(memory.audit()) == 1
         memory.put_off(lesson.id)
         assert memory.audit() == []

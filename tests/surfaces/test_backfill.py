@@ -49,7 +49,7 @@ class Machine:
 
     def events(self) -> list[Event]:
         with Memory(str(self.shop)) as memory:
-            return [event for _, event in memory.parts.store.find_events(EventFilter())]
+            return [event for _, event in memory.services.store.find_events(EventFilter())]
 
     def prompts(self) -> list[str]:
         return [event.text for event in self.events() if event.kind == "prompt"]
@@ -141,7 +141,7 @@ def test_project_says_where_transcripts_of_another_machine_belong(machine: Machi
     assert machine.json()["events"] == 0
     machine.json(str(file), "--project", str(machine.shop))
     with Memory(str(machine.shop)) as memory:
-        project = memory.place.project.id
+        project = memory.location.project.id
     assert {event.project for event in machine.events()} == {project}
     assert machine.prompts() == ["there"]
 

@@ -124,8 +124,8 @@ def test_what_a_later_session_refuted_is_told(folder: str) -> None:
         changed = known.__class__(**{**known.__dict__, "trust": "agent", "sessions_seen": ("s1",)})
         source = changed.provenance.__class__(**{**changed.provenance.__dict__, "session": "s1"})
         changed = changed.__class__(**{**changed.__dict__, "provenance": source})
-        gone = in_state(changed, "retired", at=memory.parts.clock.now())
-        write_change(memory.parts, memory.place, "learn", [gone], {known.id: known.recorded_at})
+        gone = in_state(changed, "retired", at=memory.services.clock.now())
+        write_change(memory.services, memory.location, "learn", [gone], {known.id: known.recorded_at})
     assert "### Learnt and refuted (1)\n\n- **Rows are kept as lists**" in told("pr", "-C", folder)
 
 

@@ -170,8 +170,8 @@ def test_deliveries_are_logged_with_their_reason(project: Path) -> None:
     short = remember()
     with Memory(str(project)) as memory:
         lesson = memory.get(short)
-        shown = make_delivery(project=memory.place.project.id, lesson=lesson.id, trigger="tides.py", session="s1")
-        memory.parts.store.record([shown])
+        shown = make_delivery(project=memory.location.project.id, lesson=lesson.id, trigger="tides.py", session="s1")
+        memory.services.store.record([shown])
     line = told("log", "--session", "s1")
     for word in ("before_file", short, "Seed the clock", "tides.py", "anchored to src/app.py", shown.host, "s1"):
         assert word in line

@@ -25,9 +25,9 @@ def ref(code: Codebase, home: Path, monkeypatch: pytest.MonkeyPatch) -> str:
         lesson = memory.remember("Seed the clock before the login tests")
         spoilt = replace(
             lesson, insight=f"Seed the {BAD}clock before the login tests", title=f"Seed {BAD}the clock",
-            recorded_at=memory.parts.clock.now(),
+            recorded_at=memory.services.clock.now(),
         )  # fmt: skip
-        memory.parts.store.put([spoilt], {lesson.id: lesson.recorded_at})
+        memory.services.store.put([spoilt], {lesson.id: lesson.recorded_at})
         return lesson.id[-8:]
 
 

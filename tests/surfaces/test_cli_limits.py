@@ -17,7 +17,7 @@ from click.testing import CliRunner
 
 from holdfast import Memory
 from holdfast.capture.heartbeat import HostActivity
-from holdfast.curation.adopt import Step
+from holdfast.curation.adopt import PassageOutcome
 from holdfast.domain.lesson import Evidence, Provenance
 from holdfast.domain.vocabulary import EventId
 from holdfast.home.runfiles import COUNTS
@@ -136,8 +136,8 @@ def test_the_first_screen_shows_three_lessons_of_each_sort(project: Path) -> Non
     shown = told()
     assert [f"number {number} " in shown for number in range(4)] == [False, True, True, True]
     with Memory(os.getcwd()) as memory:
-        place = memory.place.project.id
-        memory.parts.store.put([make_lesson(project=place, state="candidate") for _ in range(4)], {})
+        place = memory.location.project.id
+        memory.services.store.put([make_lesson(project=place, state="candidate") for _ in range(4)], {})
     assert "and 1 more: holdfast review" in told()
 
 
@@ -224,7 +224,7 @@ def test_twenty_retired_lessons_are_listed(project: Path, monkeypatch: pytest.Mo
 def test_five_titles_of_commits_are_printed(capsys: pytest.CaptureFixture[str]) -> None:
     """`_gitbackfill.SHOWN`."""
     steps = tuple(
-        Step(label="commit c0ffee", section="", verb="added", title=f"Lesson {number}", lesson=str(number))
+        PassageOutcome(label="commit c0ffee", section="", verb="added", title=f"Lesson {number}", lesson=str(number))
         for number in range(6)
     )
     tell_git(GitReport(steps=steps), dry_run=True)

@@ -105,13 +105,13 @@ def waiting(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list
     with Memory(str(folder)) as memory:
         lessons = [
             replace(
-                make_lesson(project=memory.place.project.id, insight=f"Rule {name}", state="candidate"),
+                make_lesson(project=memory.location.project.id, insight=f"Rule {name}", state="candidate"),
                 confidence=sure,
                 provenance=source,
             )
             for name, sure in (("alpha", 0.9), ("beta", 0.8), ("gamma", 0.7), ("delta", 0.6))
         ]
-        memory.parts.store.put(lessons, {})
+        memory.services.store.put(lessons, {})
     return [lesson.id for lesson in lessons]
 
 
@@ -189,7 +189,7 @@ def test_the_turns_around_the_evidence_are_shown_and_sessions_stay_together(
     turns = [("prompt", "Why is the harbour closed?"), ("reply", "The crane stands in the way."),
              ("prompt", "No, use the pump first."), ("reply", "The pump runs now."), ("prompt", "Thanks")]  # fmt: skip
     with Memory(str(tmp_path)) as memory:
-        project = memory.place.project.id
+        project = memory.location.project.id
         events = [
             make_event(id=f"e{number}", kind=kind, text=text, session="s1", project=project, at=START + number * HOUR)
             for number, (kind, text) in enumerate(turns)
@@ -199,7 +199,7 @@ def test_the_turns_around_the_evidence_are_shown_and_sessions_stay_together(
         provenance = Provenance(session=SessionId("s1"), host="codex", evidence=evidence)
         other = Provenance(session=SessionId("s2"))
         rules = (("alpha", 0.9, provenance), ("beta", 0.8, other), ("gamma", 0.7, provenance))
-        memory.parts.store.put(
+        memory.services.store.put(
             [
                 replace(make_lesson(project=project, insight=f"Rule {name}", state="candidate"),
                         confidence=sure, provenance=source)

@@ -30,10 +30,10 @@ def test_every_detector_has_words() -> None:
 def test_show_and_why_name_the_detector_in_words(project: Path) -> None:
     with Memory(str(project)) as memory:
         lesson = replace(
-            make_lesson(project=memory.place.project.id, topic_key="import:315e4d6a"),
+            make_lesson(project=memory.location.project.id, topic_key="import:315e4d6a"),
             provenance=Provenance(detector="fail_fix/1"),
         )
-        memory.parts.store.put([lesson], {})
+        memory.services.store.put([lesson], {})
     shown = told("show", lesson.id)
     assert "a failure and its fix" in shown
     assert "learnt from a failure and its fix" in told("why", lesson.id)

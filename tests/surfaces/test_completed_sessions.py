@@ -93,7 +93,7 @@ class CodexSession:
     def commands(self) -> list[tuple[str, int | None]]:
         """How the session's commands ended, as detectors read them."""
         with self.hooks.memory() as memory:
-            events = session_events(memory.parts, memory.place.project.id, SESSION)
+            events = session_events(memory.services, memory.location.project.id, SESSION)
         return [(event.kind, event.exit_code) for event in events if event.command]
 
     def run(self, *words: str) -> Any:
@@ -132,7 +132,7 @@ def test_the_transcript_completes_the_session_and_the_cause_is_learnt_as_proven(
     with session.hooks.memory() as memory:
         memory.learn(SESSION)
         states = ("active", "probation")
-        lessons = memory.parts.store.find(LessonFilter(project=memory.place.project.id, states=states))
+        lessons = memory.services.store.find(LessonFilter(project=memory.location.project.id, states=states))
     assert [(lesson.trust, lesson.paths) for lesson in lessons if "compared with" in lesson.insight] == [
         ("verified", ("parcel/price.py",))
     ]
@@ -166,7 +166,7 @@ def test_a_backfill_completes_what_no_turn_completed(session: CodexSession) -> N
 
 def _keys(session: CodexSession) -> list[str]:
     with session.hooks.memory() as memory:
-        return [event.key for _, event in memory.parts.store.find_events(EventFilter(session=SESSION))]
+        return [event.key for _, event in memory.services.store.find_events(EventFilter(session=SESSION))]
 
 
 def test_a_session_of_a_host_that_never_tells_its_end_is_learnt_after_the_turn(tmp_path: Path) -> None:
@@ -178,7 +178,7 @@ def test_a_session_of_a_host_that_never_tells_its_end_is_learnt_after_the_turn(t
 
     def learnt() -> bool:
         with hooks.memory() as memory:
-            lessons = memory.parts.store.find(LessonFilter(project=memory.place.project.id))
+            lessons = memory.services.store.find(LessonFilter(project=memory.location.project.id))
         return any("basis points" in lesson.insight for lesson in lessons)
 
     wait_for(learnt, "the learner that the turn's end starts")

@@ -36,7 +36,7 @@ def quay(home: Path, tmp_path: Path) -> Codebase:
     code = Codebase(tmp_path / "quay")
     code.write("src/tide.py", "def read():\n    return 1\n")
     with Memory(str(code.folder)) as memory:
-        project = memory.place.project.id
+        project = memory.location.project.id
         memory.remember(f"The {WORD} tide tables are in cents, for pilots", files=["src/tide.py"], kind="constraint")
         memory.remember(f"Never call {WORD}_open twice", kind="failed_approach", why=f"{WORD} locks", pinned=True)
         memory.remember(f"Pilots of {WORD} are asked first", kind="convention", when=Triggers(standing=True))
@@ -45,7 +45,7 @@ def quay(home: Path, tmp_path: Path) -> Codebase:
             replace(make_lesson(project=project, insight=f"{WORD} {state}", state=state), error_signature=ERROR)
             for state in ("candidate", "probation", "quarantined", "retired")
         ]
-        memory.parts.store.put(lessons, {})
+        memory.services.store.put(lessons, {})
         memory.save_checkpoint(f"Move the {WORD} pilots", next=(f"ask {WORD}",))
     prompt = {
         "session_id": "q",
@@ -230,7 +230,7 @@ def reads(memory: Memory) -> Iterator[Callable[[], object]]:
     yield lambda: memory.verify(waiting=True)
     yield lambda: memory.shareable()
     yield lambda: list(memory.export_lessons(states=STATES))
-    yield lambda: memory.rivals(make_lesson(project=memory.place.project.id, insight=f"Call {WORD}_open twice"))
+    yield lambda: memory.rivals(make_lesson(project=memory.location.project.id, insight=f"Call {WORD}_open twice"))
     yield lambda: memory.stats()
     yield lambda: memory.bill()
 
@@ -279,7 +279,7 @@ def test_a_closed_project_is_seen_from_nowhere_else(quay: Codebase, ferry: Codeb
 def test_damage_opens_no_closed_project(quay: Codebase, ferry: Codebase) -> None:
     told("project", "close", "-C", str(quay.folder))
     with Memory() as memory:
-        memory.parts.store.set_state(CLOSED_PROJECTS, "", "{")
+        memory.services.store.set_state(CLOSED_PROJECTS, "", "{")
     shown = run("recall", "--across", QUESTION)
     assert shown.exit_code == 1
     assert WORD not in shown.stdout.lower()

@@ -18,7 +18,7 @@ from click.testing import CliRunner
 
 from holdfast.bootstrap import Memory
 from holdfast.errors import EmbedderError, InvalidValueError
-from holdfast.home.runfiles import EmbeddingTurn, embed_in_turn
+from holdfast.home.runfiles import EmbeddingLock, embed_in_turn
 from holdfast.installing.configfile import with_table
 from holdfast.ports.store import LessonFilter
 from holdfast.settings import load_settings
@@ -144,7 +144,7 @@ def test_a_run_that_is_killed_is_gone_on_with(folder: Path, home: Path, server: 
 
 
 def test_two_runs_at_once_embed_each_lesson_once(folder: Path, server: EmbeddingServer) -> None:
-    with EmbeddingTurn(load_settings().run_path) as ours:
+    with EmbeddingLock(load_settings().run_path) as ours:
         assert ours
         assert state(folder)["running"] is True
         assert use(folder, server).stderr.endswith("holdfast embedder status\n")
@@ -158,7 +158,7 @@ def test_the_embedder_before_answers_until_the_new_one_has_seen_every_lesson(
     folder: Path, home: Path, server: EmbeddingServer
 ) -> None:
     use(folder, server, "--wait")
-    with Memory(str(folder)) as memory, EmbeddingTurn(load_settings().run_path):
+    with Memory(str(folder)) as memory, EmbeddingLock(load_settings().run_path):
         use(folder, server, model="other")  # its run has to wait for the turn
         assert config(home)["former_embedder"]["model"] == "m"
         assert memory.recall("tides").degraded == ""
@@ -170,7 +170,7 @@ def test_the_embedder_before_answers_until_the_new_one_has_seen_every_lesson(
     with Memory(str(folder)) as memory:
         assert memory.recall("tides").degraded == ""
         old = LessonFilter(all_projects=True, without_vector=f"m@127.0.0.1:{server.server_port}#{DIMENSION}")
-        assert len(memory.parts.store.find(old)) == 3
+        assert len(memory.services.store.find(old)) == 3
     assert server.asked[-1]["model"] == "other"
 
 

@@ -24,7 +24,7 @@ def hooks(tmp_path: Path) -> Hooks:
 
 def kept(hooks: Hooks, session: str = "s1") -> list[str]:
     with hooks.memory() as memory:
-        return [event.kind for _, event in memory.parts.store.find_events(EventFilter(session=session))]  # type: ignore[arg-type]
+        return [event.kind for _, event in memory.services.store.find_events(EventFilter(session=session))]  # type: ignore[arg-type]
 
 
 def shown(hooks: Hooks) -> int:
@@ -83,7 +83,7 @@ def test_a_compaction_writes_a_checkpoint(hooks: Hooks) -> None:
     for kind in ("SessionStart", "UserPromptSubmit", "PostToolUse", "PreCompact"):
         hooks.call(kind)
     with hooks.memory() as memory:
-        assert memory.parts.store.find_records(Checkpoint, LogFilter(session="s1"))  # type: ignore[arg-type]
+        assert memory.services.store.find_records(Checkpoint, LogFilter(session="s1"))  # type: ignore[arg-type]
     assert hooks.log == ""
 
 
@@ -291,7 +291,7 @@ def test_a_log_that_cannot_be_written_is_no_failure(tmp_path: Path) -> None:
 
 def learnt(hooks: Hooks) -> bool:
     with hooks.memory() as memory:
-        return bool(memory.parts.store.get_state(LEARNED_POSITION)) and not learners(hooks)
+        return bool(memory.services.store.get_state(LEARNED_POSITION)) and not learners(hooks)
 
 
 def test_a_session_that_ends_is_learnt_from_by_a_process_that_ends(hooks: Hooks) -> None:

@@ -22,7 +22,7 @@ from holdfast.lean.deadline import Deadline
 from holdfast.service import memory as service
 from holdfast.surfaces.hooks import finder, handover, rendezvous
 from holdfast.surfaces.hooks.halves import Waiter, Worker
-from holdfast.surfaces.hooks.rendezvous import Answer, ask_server
+from holdfast.surfaces.hooks.rendezvous import ServerAnswer, ask_server
 from holdfast.surfaces.mcp import hooksocket
 from tests.surfaces.hookcalls import Hooks, wait_for
 from tests.surfaces.patience import let_the_socket_wait
@@ -204,7 +204,7 @@ def test_a_server_is_waited_for_until_it_has_logged_the_answer(
     late = threading.Timer(0.5, log)
     if waits:
         late.start()
-    Answer("{}", "", ours).close(True)  # type: ignore[arg-type]
+    ServerAnswer("{}", "", ours).close(True)  # type: ignore[arg-type]
     assert logged.is_set() is waits
     if waits:
         late.join()

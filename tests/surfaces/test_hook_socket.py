@@ -64,7 +64,7 @@ def ask_for(settings: Settings, payload: bytes, heard: bool = True) -> tuple[str
 
 def kept(hooks: Hooks) -> list[str]:
     with hooks.memory() as memory:
-        return [event.kind for _, event in memory.parts.store.find_events(EventFilter(session="s1"))]  # type: ignore[arg-type]
+        return [event.kind for _, event in memory.services.store.find_events(EventFilter(session="s1"))]  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -259,9 +259,9 @@ def test_a_home_too_deep_for_a_sockets_address_is_served_from_tmp(hooks: Hooks) 
 
 
 def test_a_killed_hook_does_the_server_no_harm(served: Hooks) -> None:
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as hasty:
-        hasty.connect(os.path.join(served.settings.run_path, f"{os.getpid()}.sock"))
-        hasty.sendall(b"half a requ")
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as low_latency:
+        low_latency.connect(os.path.join(served.settings.run_path, f"{os.getpid()}.sock"))
+        low_latency.sendall(b"half a requ")
     assert ask(served, "Stop") == ("", "{}")
 
 

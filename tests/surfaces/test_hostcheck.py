@@ -41,13 +41,13 @@ def test_a_host_is_judged_by_what_was_heard(profile: HostProfile, heard: HostAct
 
 def test_activity_counts_only_commands_whose_end_is_known(code: Codebase, home: Path) -> None:
     with Memory(str(code.folder)) as memory:
-        memory.parts.store.append_events([
+        memory.services.store.append_events([
             make_event(host="codex", kind="tool_result", command="a", exit_code=0),
             make_event(host="codex", kind="tool_result", command="b", exit_code=None),
             make_event(host="codex", kind="tool_failure", command="c", exit_code=1),
             make_event(host="gemini-cli", kind="prompt"),
         ])  # fmt: skip
-        heard = activity(memory.parts.store)
+        heard = activity(memory.services.store)
     assert (heard["codex"].commands, heard["codex"].failures) == (2, 1)
     assert heard["gemini-cli"].kinds == ("prompt",)
 
@@ -63,7 +63,7 @@ def test_without_a_command_a_host_that_fell_silent_raises_an_alarm(code: Codebas
     assert run("setup", "claude-code", "-C", str(code.folder)).exit_code == 0
     with Memory(str(code.folder)) as memory:
         memory.remember("Seed the clock first")
-        memory.parts.store.append_events([
+        memory.services.store.append_events([
             make_event(host="claude-code", kind="prompt", at=datetime.now(UTC) - timedelta(days=9)),
         ])  # fmt: skip
     glance = run("-C", str(code.folder)).stdout

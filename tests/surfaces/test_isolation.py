@@ -21,7 +21,7 @@ from holdfast.bootstrap import Memory
 from holdfast.codeindex.workers import Workers, worth
 from holdfast.domain.hookcall import HookCall, render_errand
 from holdfast.domain.vocabulary import SessionId
-from holdfast.home.runfiles import LearningTurn
+from holdfast.home.runfiles import LearningLock
 from holdfast.installing import githooks
 from holdfast.settings import isolated, load_settings, package_folder
 from holdfast.surfaces.cli.serverproof import HELLO
@@ -144,7 +144,7 @@ def test_the_learner_and_the_indexer_with_its_workers(traps: Traps, monkeypatch:
     ended = HookCall(host="claude-code", name="SessionEnd", session=SessionId("s"), cwd=str(traps.folder))
     start_learner(render_errand(ended))
     wait_for(lambda: list(Path(settings.home, "index").glob("*.db")), "the learner builds the index", 120)
-    with LearningTurn(settings.run_path, 120.0) as ours:
+    with LearningLock(settings.run_path, 120.0) as ours:
         assert ours
     assert not Path(settings.log_path).exists()
     assert traps.sprung() == []

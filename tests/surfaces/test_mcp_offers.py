@@ -127,27 +127,27 @@ def test_a_resource_that_is_not_there_is_the_callers_fault(uri: str, mode: str, 
 
 def counted_looks(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     """What the server has seen so far, one entry for each time that it looked for changes."""
-    looks: list[dict[str, Any]] = []
+    anchor_verdicts: list[dict[str, Any]] = []
     look = updates.Updates._look
 
     def counted_look(self: updates.Updates) -> dict[str, Any]:
-        looks.append(look(self))
-        return looks[-1]
+        anchor_verdicts.append(look(self))
+        return anchor_verdicts[-1]
 
     monkeypatch.setattr(updates.Updates, "_look", counted_look)
-    return looks
+    return anchor_verdicts
 
 
-async def first_look(looks: list[dict[str, Any]]) -> None:
+async def first_look(anchor_verdicts: list[dict[str, Any]]) -> None:
     """Wait for the look that later ones are compared with."""
-    while not looks:
+    while not anchor_verdicts:
         await anyio.sleep(0.01)
 
 
 @pytest.mark.filterwarnings("ignore::mcp.shared.exceptions.MCPDeprecationWarning")
 def test_subscribers_of_the_handshake_era_hear_of_changes(code: Codebase, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(updates, "LOOK_EVERY_S", 0.05)
-    looks = counted_looks(monkeypatch)
+    anchor_verdicts = counted_looks(monkeypatch)
     (lesson,) = remembered(code.folder, RULE)
     wanted = f"holdfast://lesson/{short_id(lesson)}"
     heard: list[str] = []
@@ -165,7 +165,7 @@ def test_subscribers_of_the_handshake_era_hear_of_changes(code: Codebase, monkey
             assert client.server_capabilities.resources.subscribe
             for uri in ("holdfast://brief", "holdfast://checkpoint", wanted):
                 await client.subscribe_resource(uri)
-            await first_look(looks)
+            await first_look(anchor_verdicts)
             with Memory(str(code.folder)) as other:
                 other.remember("Ids are never reused")
                 other.revise(lesson, insight="Amounts are kept in cents, as int")
@@ -181,12 +181,12 @@ def test_listeners_of_the_stateless_era_hear_of_what_they_asked_for(
     code: Codebase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(updates, "LOOK_EVERY_S", 0.05)
-    looks = counted_looks(monkeypatch)
+    anchor_verdicts = counted_looks(monkeypatch)
 
     async def work() -> None:
         async with connected(code.folder, mode="2026-07-28") as client:
             async with client.listen(resource_subscriptions=["holdfast://checkpoint"]) as changes:
-                await first_look(looks)
+                await first_look(anchor_verdicts)
                 await client.call_tool("checkpoint", {"goal": "split bills"})
                 async for event in changes:
                     assert getattr(event, "uri", "") == "holdfast://checkpoint"

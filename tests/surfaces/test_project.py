@@ -117,9 +117,9 @@ def clone_of_import(home: Path, tmp_path: Path) -> Path:
         from holdfast.lean.records import replace
 
         foreign = replace(
-            lesson, scope=replace(lesson.scope, project="acme-vault"), recorded_at=memory.parts.clock.now()
+            lesson, scope=replace(lesson.scope, project="acme-vault"), recorded_at=memory.services.clock.now()
         )
-        memory.parts.store.put([foreign], {lesson.id: lesson.recorded_at})
+        memory.services.store.put([foreign], {lesson.id: lesson.recorded_at})
     return made
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from holdfast.home.runfiles import Turn
+from holdfast.home.runfiles import RunLock
 from holdfast.installing import pulling
 from holdfast.surfaces.cli.main import cli
 
@@ -207,7 +207,7 @@ def test_what_is_no_hubs_address_is_refused(home: Path, address: str) -> None:
 
 
 def test_two_pulls_at_once_do_not_mix(home: Path, hub: Hub) -> None:
-    with Turn(str(home / "run"), "pull") as ours:
+    with RunLock(str(home / "run"), "pull") as ours:
         assert ours
         assert "another process is downloading" in pull(hub, code=1).stderr
 

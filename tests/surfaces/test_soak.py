@@ -81,7 +81,7 @@ def test_a_thousand_hooks_through_a_server_leave_it_as_it_was(hooks: Hooks, monk
         wait_for(lambda: _open_files() <= files and _threads() <= threads, "the server holds no more than halfway")
         grown_kb = resident_kb() - settled_kb
         close()
-        events = memory.parts.store.find_events(EventFilter())
+        events = memory.services.store.find_events(EventFilter())
     assert answered == CALLS
     assert grown_kb < 8_000
     assert len(events) >= answered // 2
@@ -110,7 +110,7 @@ for number in range(60):
     if child == 0:  # a hook: it opens the store, writes, and leaves without closing
         memory = HookMemory(sys.argv[1], settings)
         text = f"{number} " + "output " * 2_000
-        memory.parts.store.append_events([make_event(key=f"k{number}-{n}", text=text) for n in range(15)])
+        memory.services.store.append_events([make_event(key=f"k{number}-{n}", text=text) for n in range(15)])
         memory.bound_log(lambda: None)
         os._exit(0)
     assert os.waitpid(child, 0)[1] == 0
@@ -149,7 +149,7 @@ def test_two_thousand_recalls_leave_nothing_behind_in_memory(hooks: Hooks) -> No
     """Python objects do not grow with the calls, and SQLite is told to give its pages back."""
     gained, shrunk = [], []
     with hooks.memory() as memory:
-        store = memory.parts.store
+        store = memory.services.store
         call = HookCall(host="mcp", name="recall", session=SessionId("s1"), cwd=memory.folder, prompt="ledger")
 
         def recall(count: int) -> None:

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.backfill.importing import Import, ImportRequest
-from holdfast.backfill.loading import Places
+from holdfast.backfill.importing import ImportRequest, ImportRun
+from holdfast.backfill.loading import SessionLocations
 from holdfast.backfill.run import TranscriptRun, load_hosts
 from holdfast.bootstrap import Memory
 from holdfast.errors import InvalidValueError, PluginNotFoundError
-from holdfast.installing.rulesync import RulesRequest, rules_desk
+from holdfast.installing.rulesync import RulesRequest, open_rules_planner
 from holdfast.installing.setup import Removal, Setup
 from holdfast.installing.skillfiles import plan_skills, write_skill
 from holdfast.publishing.skills import compile_skills
@@ -29,7 +29,7 @@ def machine(home: Path) -> Machine:
 def test_transcripts_are_read_without_the_command_line(machine: Machine) -> None:
     machine.transcript("one", "first", "second")
     with Memory(str(machine.shop)) as memory:
-        run = TranscriptRun(load_hosts(load_settings()), Places(memory))
+        run = TranscriptRun(load_hosts(load_settings()), SessionLocations(memory))
         assert run.everywhere(str(machine.home), str(machine.shop))
     assert (run.total().files, run.total().sessions) == (1, 1)
     assert sorted(machine.prompts()) == ["first", "second"]
@@ -41,7 +41,7 @@ def test_a_guess_at_the_host_is_told_to_the_caller(machine: Machine) -> None:
     file.write_text(golden.read_text("utf-8").replace('"producer": "copilot-agent", ', ""), "utf-8")
     guesses: list[tuple[str, str]] = []
     with Memory(str(machine.shop)) as memory:
-        run = TranscriptRun(load_hosts(load_settings()), Places(memory, str(machine.shop)))
+        run = TranscriptRun(load_hosts(load_settings()), SessionLocations(memory, str(machine.shop)))
         assert run.at([str(file)], str(machine.home), lambda path, host: guesses.append((path, host)))
     assert guesses == [(str(file), "copilot-cli")]
 
@@ -50,7 +50,7 @@ def test_other_tools_files_are_imported_without_the_command_line(machine: Machin
     (machine.shop / "AGENTS.md").write_text("# Rules\n\n- Use the real database in tests\n", "utf-8")
     read: list[None] = []
     with Memory(str(machine.shop)) as memory:
-        outcome = Import(memory, ImportRequest(os.path.join(machine.shop, "AGENTS.md"))).run(
+        outcome = ImportRun(memory, ImportRequest(os.path.join(machine.shop, "AGENTS.md"))).run(
             on_read=lambda: read.append(None)
         )
     assert [step.verb for step in outcome.steps] == ["added"]
@@ -59,18 +59,18 @@ def test_other_tools_files_are_imported_without_the_command_line(machine: Machin
 
 def test_an_import_of_nothing_is_refused_before_it_runs(machine: Machine) -> None:
     with Memory(str(machine.shop)) as memory, pytest.raises(InvalidValueError, match="can be imported"):
-        Import(memory, ImportRequest(str(machine.shop)))
+        ImportRun(memory, ImportRequest(str(machine.shop)))
 
 
 def test_rules_files_are_written_and_taken_back_without_the_command_line(machine: Machine) -> None:
     file = machine.shop / "AGENTS.md"
     with Memory(str(machine.shop)) as memory:
         memory.remember("Amounts are whole cents", kind="constraint")
-        with rules_desk(memory) as desk:
-            plan = desk.apply(desk.plan(RulesRequest(hosts=("zed",))))
+        with open_rules_planner(memory) as planner:
+            plan = planner.apply(planner.plan(RulesRequest(hosts=("zed",))))
         assert (plan.problems, "Amounts are whole cents" in file.read_text("utf-8")) == ((), True)
-        with rules_desk(memory) as desk:
-            desk.apply(desk.plan_removal(()))
+        with open_rules_planner(memory) as planner:
+            planner.apply(planner.plan_removal(()))
     assert not file.exists()
 
 
@@ -79,7 +79,7 @@ def test_skills_are_written_without_the_command_line(machine: Machine) -> None:
     with Memory(str(machine.shop)) as memory:
         for insight, symbol in (("Rows are shared", "add"), ("Reading may give None", "take")):
             memory.remember(insight, files=["till.py"], symbols=[f"till.py::{symbol}"])
-        for planned in plan_skills(compile_skills(memory.parts, memory.place), memory.place):
+        for planned in plan_skills(compile_skills(memory.services, memory.location), memory.location):
             write_skill(planned)
     (file,) = machine.shop.glob(".claude/skills/*/SKILL.md")
     assert "Rows are shared" in file.read_text("utf-8")
@@ -89,7 +89,7 @@ def test_a_host_is_set_up_and_taken_back_without_the_command_line(machine: Machi
     settings = load_settings()
     (machine.home / ".claude").mkdir()
     setup = Setup(settings)
-    assert ([wiring.host for wiring in setup.wirings], setup.is_needed) == (["claude-code"], True)
+    assert ([host_setup.host for host_setup in setup.host_setups], setup.is_needed) == (["claude-code"], True)
     setup.apply()
     file = machine.home / ".claude" / "settings.json"
     assert "holdfast-launch" in file.read_text("utf-8")

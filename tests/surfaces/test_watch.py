@@ -68,11 +68,11 @@ class Machine(Hooks):
 
     def states(self) -> list[str]:
         with self.memory() as memory:
-            return [known.freshness for known in load_states(memory.parts, memory.place).values()]
+            return [known.freshness for known in load_states(memory.services, memory.location).values()]
 
     def by(self) -> list[str]:
         with self.memory() as memory:
-            return [known.by for known in load_states(memory.parts, memory.place).values()]
+            return [known.by for known in load_states(memory.services, memory.location).values()]
 
     def read(self, session: str = "s1") -> None:
         """Claude Code's hook before a read of the file, which tells its lesson."""

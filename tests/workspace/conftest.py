@@ -29,7 +29,7 @@ class Ground:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.states = States()
-        self.workspace = LocalWorkspace(self.states, SystemClock(), patience=20)
+        self.workspace = LocalWorkspace(self.states, SystemClock(), timeout_scale=20)
 
     def git(self, folder: Path | str, *arguments: str) -> str:
         ran = subprocess.run(["git", *arguments], cwd=folder, check=True, capture_output=True, text=True)

@@ -43,9 +43,9 @@ def vault(ground: Ground) -> Path:
 
 def test_a_second_repository_with_the_same_id_is_another_project(ground: Ground, vault: Path) -> None:
     hostile = declare(ground.repository("hostile", OTHER), ground=ground)
-    place = ground.workspace.locate(str(hostile))
-    assert place.project.id.startswith("g1-")
-    assert (place.claim, place.claim_owner) == ("acme-vault", "example.com/acme/vault")
+    location = ground.workspace.locate(str(hostile))
+    assert location.project.id.startswith("g1-")
+    assert (location.claim, location.claim_owner) == ("acme-vault", "example.com/acme/vault")
     assert ground.id(vault) == "acme-vault"
     assert ground.workspace.locate(str(vault)).claim == ""
 
@@ -116,11 +116,11 @@ def test_an_unpacked_archive_with_the_id_is_another_project_and_a_moved_folder_i
     folder.mkdir()
     assert ground.id(declare(folder)) == "acme-vault"
     (folder / "deep").mkdir()
-    place = ground.workspace.locate(str(folder / "deep"))
-    assert (place.project.id, place.root, place.prefix) == ("acme-vault", str(folder), "deep")
+    location = ground.workspace.locate(str(folder / "deep"))
+    assert (location.project.id, location.root, location.prefix) == ("acme-vault", str(folder), "deep")
     shutil.copytree(folder, ground.folder / "unpacked")
-    place = ground.workspace.locate(str(ground.folder / "unpacked" / "deep"))
-    assert (place.project.source, place.claim, place.prefix) == ("path", "acme-vault", "deep")
+    location = ground.workspace.locate(str(ground.folder / "unpacked" / "deep"))
+    assert (location.project.source, location.claim, location.prefix) == ("path", "acme-vault", "deep")
     folder.rename(ground.folder / "moved")
     assert ground.id(ground.folder / "moved") == "acme-vault"
 
@@ -135,10 +135,10 @@ def test_a_copy_of_a_repository_without_a_remote_agrees_by_its_root_commit(groun
 @pytest.mark.parametrize("name", ["g1-0123456789abcdef0123456789abcdef", "p1-x", "G1-x"])
 def test_no_file_can_declare_an_id_of_our_own_making(ground: Ground, name: str) -> None:
     made = declare(ground.repository("made"), name, ground)
-    place = ground.workspace.locate(str(made))
-    assert place.claim == name
-    assert place.project.id.startswith("g1-")
-    assert place.project.id != name
+    location = ground.workspace.locate(str(made))
+    assert location.claim == name
+    assert location.project.id.startswith("g1-")
+    assert location.project.id != name
     with pytest.raises(InvalidValueError, match="derives"):
         ground.workspace.accept_claim(str(made))
 

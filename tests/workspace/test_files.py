@@ -46,53 +46,53 @@ def test_names_of_remotes_that_are_their_own(url: str, name: str) -> None:
 
 def test_paths_are_told_relative_to_the_root(ground: Ground) -> None:
     made = ground.repository("made")
-    place = ground.workspace.locate(str(made))
+    location = ground.workspace.locate(str(made))
     relative = ground.workspace.relative
-    assert relative(place, str(made / "src" / "a.py")) == "src/a.py"
-    assert relative(place, "src/../b.py") == "b.py"
-    assert relative(place, "a.py", str(made / "src")) == "src/a.py"
-    assert relative(place, str(made)) == ""
-    assert relative(place, str(made) + "-other/a.py") == ""
-    assert relative(place, "../a.py") == ""
-    assert relative(place, "/etc/passwd") == ""
-    assert relative(place, "") == relative(place, "a\0b") == ""
+    assert relative(location, str(made / "src" / "a.py")) == "src/a.py"
+    assert relative(location, "src/../b.py") == "b.py"
+    assert relative(location, "a.py", str(made / "src")) == "src/a.py"
+    assert relative(location, str(made)) == ""
+    assert relative(location, str(made) + "-other/a.py") == ""
+    assert relative(location, "../a.py") == ""
+    assert relative(location, "/etc/passwd") == ""
+    assert relative(location, "") == relative(location, "a\0b") == ""
 
 
 def test_a_path_through_a_link_to_the_root_is_inside(ground: Ground) -> None:
     made = ground.repository("made")
     (ground.folder / "link").symlink_to(made)
-    place = ground.workspace.locate(str(ground.folder / "link"))
-    assert place.root == str(made)
-    assert ground.workspace.relative(place, str(ground.folder / "link" / "new.py")) == "new.py"
+    location = ground.workspace.locate(str(ground.folder / "link"))
+    assert location.root == str(made)
+    assert ground.workspace.relative(location, str(ground.folder / "link" / "new.py")) == "new.py"
 
 
 def test_a_blob_is_what_git_says_it_is(ground: Ground) -> None:
     made = ground.repository("made")
-    place = ground.workspace.locate(str(made))
+    location = ground.workspace.locate(str(made))
     (made / "odd").write_bytes(b"\0\xff\r\nlines\r\n")
     for name in ("file0.txt", "odd"):
         expected = ground.git(made, "hash-object", "--no-filters", name)
-        assert ground.workspace.blob(place, name) == "git1:" + expected
+        assert ground.workspace.blob(location, name) == "git1:" + expected
 
 
 def test_what_is_no_readable_file_has_no_blob(ground: Ground) -> None:
     made = ground.repository("made")
-    place = ground.workspace.locate(str(made))
+    location = ground.workspace.locate(str(made))
     (made / "folder").mkdir()
     os.mkfifo(made / "pipe")
     (made / "huge").write_bytes(b"x" * (BLOB_LIMIT + 1))
     for name in ("missing", "folder", "pipe", "huge", "../made/file0.txt/..", "../gitconfig", "a\0b", ""):
-        assert ground.workspace.blob(place, name) == ""
+        assert ground.workspace.blob(location, name) == ""
 
 
 def test_existence_stays_within_the_root(ground: Ground) -> None:
     made = ground.repository("made")
-    place = ground.workspace.locate(str(made))
+    location = ground.workspace.locate(str(made))
     (made / "dangling").symlink_to("nowhere")
     exists = ground.workspace.exists
-    assert exists(place, "file0.txt")
-    assert exists(place, "dangling")
-    assert not any(exists(place, name) for name in ("missing", "..", "../ground", "", "a\0b", "/etc"))
+    assert exists(location, "file0.txt")
+    assert exists(location, "dangling")
+    assert not any(exists(location, name) for name in ("missing", "..", "../ground", "", "a\0b", "/etc"))
 
 
 def test_changed_and_new_files_are_dirty(ground: Ground) -> None:
@@ -117,9 +117,9 @@ def test_at_most_50_files_are_told_dirty(ground: Ground) -> None:
 def test_nothing_is_dirty_without_git_or_an_answer(ground: Ground, monkeypatch: pytest.MonkeyPatch) -> None:
     made = ground.repository("made")
     (made / "file0.txt").write_text("changed")
-    place = ground.workspace.locate(str(made))
+    location = ground.workspace.locate(str(made))
     monkeypatch.setenv("PATH", "/nowhere")
-    assert ground.workspace.dirty(place) == ()
+    assert ground.workspace.dirty(location) == ()
     (ground.folder / "plain").mkdir()
     assert ground.workspace.dirty(ground.workspace.locate(str(ground.folder / "plain"))) == ()
 
@@ -136,10 +136,10 @@ def test_asking_git_runs_no_program_that_the_repository_names(ground: Ground, tm
 
 
 def test_asking_git_leaves_no_child_and_no_open_file(ground: Ground) -> None:
-    place = ground.workspace.locate(str(ground.repository("made")))
+    location = ground.workspace.locate(str(ground.repository("made")))
     before, others = len(os.listdir("/dev/fd")), children()
     for _ in range(20):
-        ground.workspace.dirty(place)
+        ground.workspace.dirty(location)
     assert len(os.listdir("/dev/fd")) == before
     assert children() <= others
 

@@ -14,7 +14,7 @@ from holdfast.codeindex.history import iter_commits
 from holdfast.codeindex.walk import walk
 from holdfast.errors import HoldfastError
 from holdfast.installing import githooks
-from holdfast.lean.gitcalm import git_program, without_filters
+from holdfast.lean.gitsafety import git_program, without_filters
 from tests.workspace.conftest import Ground
 
 HOOKS = ("post-index-change", "reference-transaction", "pre-auto-gc", "post-checkout", "fsmonitor-watchman")
@@ -56,15 +56,15 @@ class Trap:
     def ask_everything(self) -> tuple[str, ...]:
         """Every question of ours; the dirty files."""
         workspace = self.ground.workspace
-        place = workspace.locate(str(self.root))
+        location = workspace.locate(str(self.root))
         workspace._patience = 1  # a hook foresees; its patience must not end the test, so the answer is not looked at
-        workspace.foresee_dirty(place)
+        workspace.foresee_dirty(location)
         workspace._patience = 20
-        if place.root in workspace._status:
-            workspace._git().collect(workspace._status.pop(place.root), 10)
-        dirty = tuple(workspace.dirty(place))
-        history = workspace.history(place)
-        blob = workspace.blob(place, "file0.txt")
+        if location.root in workspace._status:
+            workspace._git().collect(workspace._status.pop(location.root), 10)
+        dirty = tuple(workspace.dirty(location))
+        history = workspace.history(location)
+        blob = workspace.blob(location, "file0.txt")
         history.blob(blob)
         history.file(self.last, "file0.txt")
         history.file(self.last + "^", "file1.txt")
@@ -78,7 +78,7 @@ class Trap:
         history.lines(self.last, "file1.txt")
         history.own_address()
         side = self.git("commit-tree", "-m", "side", "-p", self.first, self.last + "^{tree}").strip()
-        branches = workspace.branches(place)
+        branches = workspace.branches(location)
         branches.main_commits()
         branches.resolve("HEAD")
         branches.time(self.last)

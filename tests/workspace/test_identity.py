@@ -47,10 +47,10 @@ def test_one_remote_with_another_history_is_another_project(ground: Ground) -> N
 def test_work_trees_share_the_project_and_tell_their_branch(ground: Ground) -> None:
     main = ground.repository("main", REMOTE)
     ground.git(main, "worktree", "add", "-q", "-b", "fix/login", "../tree")
-    place = ground.workspace.locate(str(ground.folder / "tree"))
-    assert (place.project.id, place.branch) == (ground.id(main), "fix/login")
-    assert place.root == str(ground.folder / "tree")
-    assert place.commit == ground.git(main, "rev-parse", "HEAD")
+    location = ground.workspace.locate(str(ground.folder / "tree"))
+    assert (location.project.id, location.branch) == (ground.id(main), "fix/login")
+    assert location.root == str(ground.folder / "tree")
+    assert location.commit == ground.git(main, "rev-parse", "HEAD")
 
 
 @pytest.mark.parametrize("remote", ["", REMOTE])
@@ -151,15 +151,15 @@ def test_a_bare_repository_is_the_project_of_its_work_trees(ground: Ground) -> N
 def test_a_monorepo_folder_is_told_as_prefix(ground: Ground) -> None:
     made = ground.repository("made")
     (made / "services" / "billing").mkdir(parents=True)
-    place = ground.workspace.locate(str(made / "services" / "billing"))
-    assert (place.prefix, place.root, place.project.id) == ("services/billing", str(made), ground.id(made))
+    location = ground.workspace.locate(str(made / "services" / "billing"))
+    assert (location.prefix, location.root, location.project.id) == ("services/billing", str(made), ground.id(made))
 
 
 def test_a_detached_head_has_a_commit_and_no_branch(ground: Ground) -> None:
     made = ground.repository("made", commits=2)
     ground.git(made, "checkout", "-q", "HEAD~1")
-    place = ground.workspace.locate(str(made))
-    assert (place.branch, place.commit) == ("", ground.git(made, "rev-parse", "HEAD"))
+    location = ground.workspace.locate(str(made))
+    assert (location.branch, location.commit) == ("", ground.git(made, "rev-parse", "HEAD"))
 
 
 def test_packed_refs_are_read(ground: Ground) -> None:
@@ -173,11 +173,11 @@ def test_git_variables_of_a_surrounding_command_do_not_mislead(ground: Ground, m
     made, other = ground.repository("made"), ground.repository("other")
     monkeypatch.setenv("GIT_DIR", str(other / ".git"))
     monkeypatch.setenv("GIT_WORK_TREE", str(other))
-    place = ground.workspace.locate(str(made))
+    location = ground.workspace.locate(str(made))
     (made / "new.txt").write_text("new")
     monkeypatch.delenv("GIT_DIR")
-    assert place.project.root_commit == ground.git(made, "rev-list", "--max-parents=0", "HEAD")
-    assert ground.workspace.dirty(place) == ("new.txt",)
+    assert location.project.root_commit == ground.git(made, "rev-list", "--max-parents=0", "HEAD")
+    assert ground.workspace.dirty(location) == ("new.txt",)
 
 
 def test_a_git_folder_without_a_repository_is_no_git(ground: Ground) -> None:
@@ -225,8 +225,8 @@ def test_a_folder_below_a_known_one_belongs_to_it(ground: Ground) -> None:
     deep = ground.folder / "notes" / "a" / "b"
     deep.mkdir(parents=True)
     before = ground.id(ground.folder / "notes")
-    place = ground.workspace.locate(str(deep))
-    assert (place.project.id, place.prefix) == (before, "a/b")
+    location = ground.workspace.locate(str(deep))
+    assert (location.project.id, location.prefix) == (before, "a/b")
 
 
 def test_two_first_looks_at_once_come_to_the_same_id(ground: Ground) -> None:
@@ -243,8 +243,8 @@ def test_a_committed_id_comes_before_all_else(ground: Ground) -> None:
     (made / ".holdfast").mkdir()
     (made / ".holdfast" / "project.toml").write_text('# ours\nid = "acme/ledger" # fixed\n\n[other]\nid = "not-this"\n')
     (made / "deep").mkdir()
-    place = ground.workspace.locate(str(made / "deep"))
-    assert (place.project.id, place.project.source, place.prefix) == ("acme/ledger", "file", "deep")
+    location = ground.workspace.locate(str(made / "deep"))
+    assert (location.project.id, location.project.source, location.prefix) == ("acme/ledger", "file", "deep")
 
 
 def test_a_committed_id_above_the_repository_is_not_its_own(ground: Ground) -> None:
@@ -283,9 +283,9 @@ def test_a_git_that_does_not_answer_in_time_leaves_the_project_unknown(
     slow.write_text("#!/bin/sh\nexec sleep 60\n")
     slow.chmod(0o755)
     path = monkeypatch.setenv("PATH", f"{slow.parent}:/usr/bin:/bin")
-    hasty = LocalWorkspace(ground.states, SystemClock(), patience=0.2)
+    low_latency = LocalWorkspace(ground.states, SystemClock(), timeout_scale=0.2)
     with pytest.raises(ProjectUnknownError):
-        hasty.locate(str(made))
+        low_latency.locate(str(made))
     monkeypatch.undo()
     assert path is None
     assert not [owner for _, owner in ground.states if "made" in owner]

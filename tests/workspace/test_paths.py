@@ -115,6 +115,6 @@ def test_a_prompt_names_a_file_by_its_windows_path() -> None:
 
 def test_a_path_of_another_system_is_outside(ground: Ground) -> None:
     made = ground.repository("made")
-    place = ground.workspace.locate(str(made))
-    assert ground.workspace.relative(place, "C:\\shop\\a.py", str(made)) == ""
-    assert ground.workspace.relative(place, "a.py", "C:\\shop") == ""
+    location = ground.workspace.locate(str(made))
+    assert ground.workspace.relative(location, "C:\\shop\\a.py", str(made)) == ""
+    assert ground.workspace.relative(location, "a.py", "C:\\shop") == ""

@@ -24,6 +24,6 @@ def test_a_person_is_known_by_the_mail_address_whatever_its_case(ground: Ground)
 
 def test_nobody_is_known_where_git_is_not_there(ground: Ground, monkeypatch: object) -> None:
     ground.repository("one")
-    place = ground.workspace.locate(str(ground.folder / "one"))
+    location = ground.workspace.locate(str(ground.folder / "one"))
     monkeypatch.setenv("PATH", "")  # type: ignore[attr-defined]
-    assert ground.workspace.person(place) == Person()
+    assert ground.workspace.person(location) == Person()

@@ -92,4 +92,4 @@ def test_edits_and_branch_switches_are_told_and_only_anchored_files_looked_at(
     assert states(watch) == ["fresh"] * (REPLACED // 20)
     assert not any("inotify" in name for name in descriptors())
     lessons = memory.lessons()
-    assert {FreshnessCheck(memory.parts, memory.place).judge(lesson)[0] for lesson in lessons} == {"fresh"}
+    assert {FreshnessCheck(memory.services, memory.location).judge(lesson)[0] for lesson in lessons} == {"fresh"}

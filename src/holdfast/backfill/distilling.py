@@ -145,9 +145,9 @@ def distil_session(
     worth_of: Callable[[Sequence[Event]], Sequence[float]],
 ) -> DistilReport:
     """Distil one session of the memory's folder and record the cost. Raises ModelError, which is recorded too."""
-    clock = memory.parts.clock
+    clock = memory.services.clock
     try:
-        report = distil(memory.parts, memory.place, session, model, worth_of)
+        report = distil(memory.services, memory.location, session, model, worth_of)
     except HoldfastError as exc:
         _append(
             settings,
@@ -173,20 +173,20 @@ def distil_waiting(
     memory: Memory,
     settings: Settings,
     worth_of: Callable[[Sequence[Event]], Sequence[float]],
-    complain: Callable[[str, Exception], None],
+    log_failure: Callable[[str, Exception], None],
 ) -> Iterator[tuple[Waiting, DistilReport]]:
-    """Distil waiting sessions within today's limits; yield each report. Failures go to `complain`."""
-    due = [entry for entry in waiting(settings) if _is_due(entry, memory.parts.clock.now())]
+    """Distil waiting sessions within today's limits; yield each report. Failures go to `log_failure`."""
+    due = [entry for entry in waiting(settings) if _is_due(entry, memory.services.clock.now())]
     if not due:
         return
     model = open_model(settings)
     for entry in due:
-        if may_send(settings, memory.parts.clock.now()) or not os.path.isdir(entry.folder):
+        if may_send(settings, memory.services.clock.now()) or not os.path.isdir(entry.folder):
             continue
         try:
             yield entry, distil_session(memory.at(entry.folder), settings, entry.session, model, worth_of)
         except HoldfastError as exc:
-            complain(f"distil {entry.session}", exc)
+            log_failure(f"distil {entry.session}", exc)
 
 
 def _is_due(entry: Waiting, now: datetime) -> bool:

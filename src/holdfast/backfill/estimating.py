@@ -36,8 +36,8 @@ class Estimate(Frozen):
 def sessions_to_distil(memory: Memory, since: datetime | None = None) -> list[SessionId]:
     """Return the project's sessions with a reply that no model has read, the most recent first."""
     last: dict[SessionId, int] = {}
-    where = EventFilter(project=memory.place.project.id)
-    while page := memory.parts.store.find_events(where):
+    where = EventFilter(project=memory.location.project.id)
+    while page := memory.services.store.find_events(where):
         for position, event in page:
             if event.kind == "reply" and (since is None or event.at >= since):
                 last[event.session] = position
@@ -50,7 +50,7 @@ def estimate_cost(memory: Memory, model: str, sessions: int) -> Estimate:
     """Estimate the cost of that many sessions from earlier calls to the model, else as an upper limit."""
     settings = memory.settings
     tokens_in, tokens_out, cost = usual(settings, model)
-    today = spent(settings, memory.parts.clock.now())
+    today = spent(settings, memory.services.clock.now())
     return Estimate(
         sessions=sessions,
         input_tokens=sessions * (tokens_in or DIGEST_TOKENS + FRAME_TOKENS),

@@ -6,15 +6,15 @@ import os
 from typing import IO, TYPE_CHECKING, NamedTuple
 
 from holdfast.backfill.sources import find_sources, read_source
-from holdfast.curation.adopt import Adopting, Reading
+from holdfast.curation.adopt import Adopting, SourceContents
 from holdfast.errors import InvalidValueError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from holdfast.backfill.sources import Found, Search
+    from holdfast.backfill.sources import MatchedSource, SourceSearch
     from holdfast.bootstrap import Memory
-    from holdfast.curation.adopt import Step
+    from holdfast.curation.adopt import PassageOutcome
 
 LINE_BYTES = 4_000_000
 """No more of a line is read: a million characters of four bytes each, which is refused as too long anyway."""
@@ -38,19 +38,19 @@ class ImportRequest(NamedTuple):
 class ImportOutcome(NamedTuple):
     """What an import of other tools' files did."""
 
-    search: Search
-    steps: tuple[Step, ...]
+    search: SourceSearch
+    steps: tuple[PassageOutcome, ...]
     failed: tuple[tuple[str, str], ...]
     """(source, reason) for each source that could not be read."""
 
 
-class Import:
+class ImportRun:
     """An import of other tools' files. The constructor finds the files, `run` imports them."""
 
     def __init__(self, memory: Memory, request: ImportRequest) -> None:
         """Find the sources. Raises InvalidValueError if there is nothing that can be imported."""
         self._memory, self._request = memory, request
-        self.search = find_sources(request.path, memory.place.root, memory.settings.user_home, request.form)
+        self.search = find_sources(request.path, memory.location.root, memory.settings.user_home, request.form)
         if not self.search.found:
             raise InvalidValueError(
                 f"nothing under {request.path} can be imported", hint="holdfast import --help lists the formats"
@@ -105,14 +105,14 @@ def holds_lessons(path: str) -> bool:
 
 
 def _read_all(
-    sources: Sequence[Found], on_read: Callable[[], None] | None
-) -> tuple[list[Reading], list[tuple[str, str]]]:
-    readings: list[Reading] = []
+    sources: Sequence[MatchedSource], on_read: Callable[[], None] | None
+) -> tuple[list[SourceContents], list[tuple[str, str]]]:
+    readings: list[SourceContents] = []
     failed: list[tuple[str, str]] = []
     for match in sources:
         source = match.source
         try:
-            readings.append(Reading(label=source.label, importer=match.importer.id, parts=read_source(match)))
+            readings.append(SourceContents(label=source.label, importer=match.importer.id, parts=read_source(match)))
         except InvalidValueError as exc:
             failed.append((source.label, str(exc)))
         if on_read is not None:

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from holdfast.backfill.transcriptfiles import unfit
-from holdfast.backfill.transcripts import BATCH, Heard, TranscriptLines
+from holdfast.backfill.transcripts import BATCH, SeenEvents, TranscriptLines
 from holdfast.domain.statefamilies import TRANSCRIPT_READ
 from holdfast.errors import HoldfastError, HostConfigError
 from holdfast.lean.records import replace
@@ -68,7 +68,7 @@ class Tally:
         self.failed += [why for why in other.failed if why not in self.failed]
 
 
-class Places:
+class SessionLocations:
     """Finds the memory that a session belongs to. With `memory` None, nothing is stored, only counted."""
 
     def __init__(self, memory: Memory | None, project: str = "") -> None:
@@ -93,7 +93,7 @@ class Places:
             return ""
         place = self.memory.at(folder)
         try:
-            return place if place.place else UNKNOWN
+            return place if place.location else UNKNOWN
         except HoldfastError:
             return UNKNOWN
 
@@ -101,13 +101,13 @@ class Places:
 class Backfilling:
     """A run over one host's transcripts."""
 
-    def __init__(self, host: Host, places: Places, since: datetime | None = None) -> None:
+    def __init__(self, host: Host, locations: SessionLocations, since: datetime | None = None) -> None:
         self.host = host
-        self.places = places
-        self.memory = places.memory
+        self.locations = locations
+        self.memory = locations.memory
         self.since = since
         self.tally = Tally()
-        self._heard = Heard(places.memory)
+        self._seen_events = SeenEvents(locations.memory)
         self._events_read = 0
         self._by_lines = host.profile.grows_by_lines
         self._repository: str | None = None
@@ -168,7 +168,7 @@ class Backfilling:
     def _read_whole(self, path: str, advance: Callable[[int], None]) -> None:
         """Load a file that does not grow by lines; its state is `whole:0` while it is read, then `whole:<stamp>`."""
         # The project is part of the stamp: with --project the file is read again, for sessions whose folder was gone.
-        size, stamp = _size(path), _stamp(path) + self.places.project
+        size, stamp = _size(path), _stamp(path) + self.locations.project
         kept_stamp = self._load_cursor(path)
         if kept_stamp == f"whole:{stamp}":
             self._pass_over(size, advance)
@@ -237,14 +237,14 @@ class Backfilling:
     def _keep(self, folder: str, batch: list[Event]) -> tuple[str, int]:
         """Store the events of a folder; return why they were not stored, or "", and how many were new."""
         if self._repository is not None:
-            if self._repository and not self.places.project and not _is_inside(self._repository, folder):
+            if self._repository and not self.locations.project and not _is_inside(self._repository, folder):
                 return OF_OTHERS, 0
             batch = [replace(event, trust="repository") for event in batch]
-        place = self.places.find(folder)
+        place = self.locations.find(folder)
         if isinstance(place, str):
             self.tally.events += 0 if place else len(batch)
             return place, 0
-        unheard = self._heard.sift(batch)
+        unheard = self._seen_events.filter_seen(batch)
         new = place.append(unheard)
         self.tally.events += new
         self.tally.known += len(batch) - new
@@ -252,12 +252,12 @@ class Backfilling:
 
     def _learn(self, taken: Taken) -> None:
         """Learn once from each session in each project, from the folder with most of its events."""
-        places = {key: self.places.find(key[0]) for key, _ in taken.most_common()}
+        places = {key: self.locations.find(key[0]) for key, _ in taken.most_common()}
         done: set[tuple[str, SessionId]] = set()
         for (_, session), place in places.items():
-            if isinstance(place, str) or (place.place.project.id, session) in done:
+            if isinstance(place, str) or (place.location.project.id, session) in done:
                 continue
-            done.add((place.place.project.id, session))
+            done.add((place.location.project.id, session))
             self._count_lessons(place.learn(session))
 
     def _count_lessons(self, learnt: LearnReport) -> None:
@@ -267,14 +267,14 @@ class Backfilling:
     def _load_cursor(self, path: str) -> str:
         if self.memory is None:
             return ""
-        return self.memory.parts.store.get_state(TRANSCRIPT_READ, os.path.realpath(path))
+        return self.memory.services.store.get_state(TRANSCRIPT_READ, os.path.realpath(path))
 
     def _keep_cursor(self, path: str, value: str) -> None:
         if self.memory is not None:
-            self.memory.parts.store.set_state(TRANSCRIPT_READ, os.path.realpath(path), value)
+            self.memory.services.store.set_state(TRANSCRIPT_READ, os.path.realpath(path), value)
 
     def _new_id(self) -> Callable[[], str]:
-        return self.memory.parts.clock.new_id if self.memory else (lambda: "-")
+        return self.memory.services.clock.new_id if self.memory else (lambda: "-")
 
 
 class _Cursor:

@@ -7,7 +7,7 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from holdfast import plugins
-from holdfast.backfill.loading import Backfilling, Places, Tally
+from holdfast.backfill.loading import Backfilling, SessionLocations, Tally
 from holdfast.backfill.transcriptfiles import at_paths, in_projects, on_this_machine, work_tree
 from holdfast.bootstrap import repository_texts
 from holdfast.domain.statefamilies import BACKFILLED_ROOTS
@@ -56,13 +56,13 @@ class TranscriptRun:
     def __init__(
         self,
         hosts: Sequence[Host],
-        places: Places,
+        locations: SessionLocations,
         since: datetime | None = None,
         accept: bool = False,
         progress: Progress = silent,
     ) -> None:
         self.hosts = hosts
-        self.places = places
+        self.locations = locations
         self.since = since
         self.accept = accept
         self.progress = progress
@@ -95,7 +95,7 @@ class TranscriptRun:
         """
         if not self._read(on_this_machine(self.hosts, home)):
             return False
-        files = in_projects(self.hosts, [self.places.project or folder, *self._roots()])
+        files = in_projects(self.hosts, [self.locations.project or folder, *self._roots()])
         texts = self._repository_texts(list(_paths(files)))
         for host, paths in files:
             for path in filter(texts.__contains__, paths):
@@ -121,7 +121,7 @@ class TranscriptRun:
         with self.progress(list(_paths(files))) as advance:
             try:
                 for host, paths in files:
-                    run = Backfilling(host, self.places, self.since)
+                    run = Backfilling(host, self.locations, self.since)
                     if paths:
                         run.tally = self._tally(host)
                     for path in paths:
@@ -132,13 +132,13 @@ class TranscriptRun:
 
     def _roots(self) -> list[str]:
         """Return the projects of this run and of earlier ones, and store them for the next run."""
-        roots = sorted({work_tree(folder) for folder in self.places.folders})
-        memory = self.places.memory
+        roots = sorted({work_tree(folder) for folder in self.locations.folders})
+        memory = self.locations.memory
         if memory is None:
             return roots
-        known = dict.fromkeys([*roots, *memory.parts.store.get_state(BACKFILLED_ROOTS).split("\n")])
+        known = dict.fromkeys([*roots, *memory.services.store.get_state(BACKFILLED_ROOTS).split("\n")])
         roots = [root for root in known if root and os.path.isdir(root)][:ROOTS_LIMIT]
-        memory.parts.store.set_state(BACKFILLED_ROOTS, "", "\n".join(roots))
+        memory.services.store.set_state(BACKFILLED_ROOTS, "", "\n".join(roots))
         return roots
 
 

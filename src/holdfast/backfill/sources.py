@@ -36,17 +36,17 @@ ENDINGS = (".md", ".mdc", ".txt", ".json", ".jsonl", ".db", ".sqlite", ".sqlite3
 """Suffixes of files that may be a source; a file without a suffix may be one too."""
 
 
-class Found(NamedTuple):
+class MatchedSource(NamedTuple):
     """A source and the importer that is surest about it."""
 
     source: Source
     importer: Importer
 
 
-class Search(NamedTuple):
+class SourceSearch(NamedTuple):
     """The sources under a path."""
 
-    found: tuple[Found, ...]
+    found: tuple[MatchedSource, ...]
     skipped: tuple[tuple[str, str], ...] = ()
     """(label, reason) for each source that was recognised but left out."""
     cut: bool = False
@@ -58,7 +58,7 @@ def importer_names() -> list[str]:
     return [name.replace("_", "-") for name in plugins.names("importers")]
 
 
-def find_sources(path: str, root: str, user_home: str, name: str = "") -> Search:
+def find_sources(path: str, root: str, user_home: str, name: str = "") -> SourceSearch:
     """Return the sources under a file or folder, sorted by path, each with one importer.
 
     `root` is the project's root, `user_home` the user's home folder; `name` selects one importer. One file may have
@@ -71,15 +71,15 @@ def find_sources(path: str, root: str, user_home: str, name: str = "") -> Search
     source = grounds.source(os.path.abspath(path))
     if source is None:
         raise InvalidValueError(f"{path} is not a file that can be read")
-    best = _best(source, importers) or (Found(source, importers[0]) if name else None)
+    best = _best(source, importers) or (MatchedSource(source, importers[0]) if name else None)
     if best is None:
         raise InvalidValueError(
             f"the format of {path} is not known", hint=f"give --from with one of {', '.join(importer_names())}"
         )
-    return Search((best,))
+    return SourceSearch((best,))
 
 
-def read_source(chosen: Found) -> tuple[Passage | Skipped, ...]:
+def read_source(chosen: MatchedSource) -> tuple[Passage | Skipped, ...]:
     """Return a source's passages, each with its kind. Raises InvalidValueError if it cannot be read completely."""
     try:
         parts = tuple(chosen.importer.read(chosen.source))
@@ -135,16 +135,16 @@ def _importers() -> list[Importer]:
     return [plugins.load("importers", name) for name in plugins.names("importers")]
 
 
-def _best(source: Source, importers: Sequence[Importer], least: int = NO + 1) -> Found | None:
+def _best(source: Source, importers: Sequence[Importer], least: int = NO + 1) -> MatchedSource | None:
     """Return the source with the importer that is surest about it; by name among equals; None below `least`."""
     sure, _, importer = max(
         ((candidate.sureness(source), -at, candidate) for at, candidate in enumerate(importers)), key=lambda x: x[:2]
     )
-    return Found(source, importer) if sure >= least else None
+    return MatchedSource(source, importer) if sure >= least else None
 
 
-def _walk(path: str, importers: Sequence[Importer], grounds: _Grounds) -> Search:
-    chosen: list[Found] = []
+def _walk(path: str, importers: Sequence[Importer], grounds: _Grounds) -> SourceSearch:
+    chosen: list[MatchedSource] = []
     skipped: list[tuple[str, str]] = []
     seen = 0
     for seen, entry in enumerate(_files_under(path), 1):
@@ -158,7 +158,7 @@ def _walk(path: str, importers: Sequence[Importer], grounds: _Grounds) -> Search
             skipped.append((best.source.label, "a link; the file that it leads to is imported from its own location"))
         else:
             chosen.append(best)
-    return Search(tuple(chosen), tuple(skipped), seen > ENTRIES)
+    return SourceSearch(tuple(chosen), tuple(skipped), seen > ENTRIES)
 
 
 def _files_under(path: str) -> Iterator[str]:

@@ -32,7 +32,7 @@ ENDINGS = (".json", ".jsonl", ".md", ".traj", ".db", ".vscdb", ".zst")
 """Suffixes of files in a named folder that are reported if they match no host's file names."""
 
 
-class Named(NamedTuple):
+class NamedTranscripts(NamedTuple):
     """The files at the paths that the user named."""
 
     files: Files
@@ -55,7 +55,7 @@ def in_projects(hosts: Sequence[Host], folders: Iterable[str]) -> Files:
     return [(host, [path for root in roots for path in host.find_in_project(root)]) for host in hosts]
 
 
-def at_paths(paths: Sequence[str], hosts: Sequence[Host]) -> Named:
+def at_paths(paths: Sequence[str], hosts: Sequence[Host]) -> NamedTranscripts:
     """Return the files at the paths, each with the host whose reader finds events in it.
 
     The host whose pattern fits the path best is tried first. If it finds nothing, all others are tried, and exactly one
@@ -83,7 +83,7 @@ def at_paths(paths: Sequence[str], hosts: Sequence[Host]) -> Named:
                 unread.append((path, reason))
         if is_folder and before == sum(map(len, transcripts.values())):
             unread.append((named, "nothing in it is a transcript that a host's reader can read"))
-    return Named([(host, transcripts[host.name]) for host in hosts], unread, guessed, passed_over)
+    return NamedTranscripts([(host, transcripts[host.name]) for host in hosts], unread, guessed, passed_over)
 
 
 def unfit(path: str) -> str:

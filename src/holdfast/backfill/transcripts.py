@@ -61,20 +61,20 @@ def keep_turn(memory: Memory, call: HookCall) -> int:
     """
     try:
         here = memory.at(call.cwd)
-        heard = Heard(memory)
+        seen_events = SeenEvents(memory)
         events = _turn(memory, call)
-        return sum(here.append(heard.sift(batch)) for batch in _batches(events) if batch)
+        return sum(here.append(seen_events.filter_seen(batch)) for batch in _batches(events) if batch)
     except (OSError, HostConfigError):
         return 0
 
 
 def read_errands(
-    memory: Memory, run_path: str, complain: Callable[[Exception], None], only: HookCall | None = None
+    memory: Memory, run_path: str, log_failure: Callable[[Exception], None], only: HookCall | None = None
 ) -> list[HookCall]:
     """Read the transcripts of waiting requests, all or that of one session; return the calls whose were read.
 
-    A request is removed only after its transcript was read. Errors go to `complain`, and the next learner tries again.
-    Only the holder of the learning lock calls this.
+    A request is removed only after its transcript was read. Errors go to `log_failure`, and the next learner tries
+    again. Only the holder of the learning lock calls this.
     """
     done = []
     for errand in take_errands(run_path, only):
@@ -83,7 +83,7 @@ def read_errands(
                 keep_turn(memory, call)
             done.append(call)
         except Exception as exc:  # the other sessions can still be read
-            complain(exc)
+            log_failure(exc)
     return done
 
 
@@ -116,7 +116,7 @@ def _head_texts(path: str) -> Iterator[str]:
 
 def _turn(memory: Memory, call: HookCall) -> Iterator[Event]:
     """Yield the events of the session's transcript: of its last lines, or of all if it is small and read whole."""
-    host, new_id = memory.parts.host(call.host), memory.parts.clock.new_id
+    host, new_id = memory.services.host(call.host), memory.services.clock.new_id
     status = os.stat(call.transcript)
     if not stat.S_ISREG(status.st_mode):
         return  # opening a pipe would wait for its writer
@@ -138,7 +138,7 @@ def _batches(events: Iterator[Event]) -> Iterator[list[Event]]:
     yield batch
 
 
-class Heard:
+class SeenEvents:
     """The known calls of the session that is being read, by what they did."""
 
     def __init__(self, memory: Memory | None) -> None:
@@ -149,7 +149,7 @@ class Heard:
         """Commands without a known result, by key."""
         self._open_deeds: defaultdict[tuple[str, ...], list[Event]] = defaultdict(list)
 
-    def sift(self, batch: Sequence[Event]) -> list[Event]:
+    def filter_seen(self, batch: Sequence[Event]) -> list[Event]:
         """Return the events of one session that may be new."""
         if self._memory is None or not any(event.kind in KINDS for event in batch):
             return list(batch)
@@ -175,7 +175,7 @@ class Heard:
 
     def _kept(self, session: SessionId) -> list[Event]:
         assert self._memory is not None
-        numbered = self._memory.parts.store.find_events(EventFilter(session=session))
+        numbered = self._memory.services.store.find_events(EventFilter(session=session))
         return [event for _, event in numbered if event.kind in KINDS]
 
 

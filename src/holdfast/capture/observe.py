@@ -12,8 +12,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from holdfast.domain.project import Place
-    from holdfast.ports.parts import Parts
+    from holdfast.domain.project import Location
+    from holdfast.ports.services import Services
 
 COMMAND_LIMIT = 4_000
 """Characters of a command that are kept."""
@@ -21,29 +21,31 @@ FILES_LIMIT = 200
 """Files of one event that are kept."""
 
 
-def observe(parts: Parts, place: Place, events: Iterable[Event]) -> int:
+def observe(services: Services, location: Location, events: Iterable[Event]) -> int:
     """Store the events; return how many were new, 0 when capture is switched off.
 
     What is stored contains no secret, no `<private>` span and nothing of an ignored path. An event that is only about
     ignored paths keeps its kind and tool, so that the sequence stays complete.
     """
-    if not parts.capture:
+    if not services.capture:
         return 0
-    prepared = [prepare(parts, place, event) for event in events]
-    return parts.store.append_events(prepared) if prepared else 0
+    prepared = [prepare(services, location, event) for event in events]
+    return services.store.append_events(prepared) if prepared else 0
 
 
-def prepare(parts: Parts, place: Place, event: Event) -> Event:
+def prepare(services: Services, location: Location, event: Event) -> Event:
     """Return the event in the form in which it may be stored."""
-    inside = [path for path in (_inside(parts, place, path, event.cwd) for path in event.files[:FILES_LIMIT]) if path]
-    files = tuple(dict.fromkeys(redact(path) for path in inside if not is_ignored(path, parts.ignore)))
-    hidden = _is_hidden(event, inside, files, parts.ignore)
+    inside = [
+        path for path in (_inside(services, location, path, event.cwd) for path in event.files[:FILES_LIMIT]) if path
+    ]
+    files = tuple(dict.fromkeys(redact(path) for path in inside if not is_ignored(path, services.ignore)))
+    hidden = _is_hidden(event, inside, files, services.ignore)
     return replace(
         event,
-        project=event.project or place.project.id,
-        cwd=redact(_clean(event.cwd)) or place.root,
-        branch=redact(_clean(event.branch)) or place.branch,
-        commit=event.commit or place.commit,
+        project=event.project or location.project.id,
+        cwd=redact(_clean(event.cwd)) or location.root,
+        branch=redact(_clean(event.branch)) or location.branch,
+        commit=event.commit or location.commit,
         files=files,
         command=_text(event.command, COMMAND_LIMIT),
         old="" if hidden else _text(event.old, TEXT_LIMIT),
@@ -61,10 +63,10 @@ def _is_hidden(event: Event, inside: list[str], files: tuple[str, ...], ignore: 
     return bool(outside) or mentions_secrets(event.command)
 
 
-def _inside(parts: Parts, place: Place, path: str, cwd: str) -> str:
+def _inside(services: Services, location: Location, path: str, cwd: str) -> str:
     """Return the path relative to the root, or to the event's folder if that is of another machine; else empty."""
     clean = _clean(path)
-    relative = parts.workspace.relative(place, clean, cwd)
+    relative = services.workspace.relative(location, clean, cwd)
     if relative or not cwd:
         return relative
     stem, clean = cwd.replace("\\", "/").rstrip("/") + "/", clean.replace("\\", "/")

@@ -12,35 +12,35 @@ from holdfast.ports.filters import LessonFilter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from holdfast.domain.project import Place
-    from holdfast.ports.parts import Parts
+    from holdfast.domain.project import Location
+    from holdfast.ports.services import Services
 
 
-def end_probation(parts: Parts, place: Place) -> int:
+def end_probation(services: Services, location: Location) -> int:
     """Retire the project's lessons whose probation is over; return how many."""
-    before = parts.clock.now() - timedelta(days=PROBATION_DAYS)
-    where = LessonFilter(project=place.project.id, states=("probation",))
-    over = [lesson for lesson in parts.store.find(where) if lesson.recorded_at < before]
-    retired = [in_state(lesson, "retired", at=parts.clock.now()) for lesson in over]
+    before = services.clock.now() - timedelta(days=PROBATION_DAYS)
+    where = LessonFilter(project=location.project.id, states=("probation",))
+    over = [lesson for lesson in services.store.find(where) if lesson.recorded_at < before]
+    retired = [in_state(lesson, "retired", at=services.clock.now()) for lesson in over]
     if retired:
         expected = {lesson.id: lesson.recorded_at for lesson in over}
-        write_change(parts, place, "expire", retired, expected)
+        write_change(services, location, "expire", retired, expected)
     return len(retired)
 
 
-def drop_old_texts(parts: Parts) -> int:
+def drop_old_texts(services: Services) -> int:
     """Drop the texts of events older than the retention window, once a day; return how many events had one.
 
     An event's kind, file, command and exit status stay. A window of 0 days keeps every text. Expired states are
     dropped as well.
     """
-    now = parts.clock.now()
+    now = services.clock.now()
     today = now.date().isoformat()
-    if parts.store.get_state(TIDIED) == today:
+    if services.store.get_state(TIDIED) == today:
         return 0
     dropped = 0
-    if parts.retention_days > 0:
-        dropped = parts.store.erase_event_texts(now - timedelta(days=parts.retention_days))
-    parts.store.expire_states(now)
-    parts.store.set_state(TIDIED, "", today)
+    if services.retention_days > 0:
+        dropped = services.store.erase_event_texts(now - timedelta(days=services.retention_days))
+    services.store.expire_states(now)
+    services.store.set_state(TIDIED, "", today)
     return dropped

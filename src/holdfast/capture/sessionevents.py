@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from holdfast.domain.event import Event
     from holdfast.domain.vocabulary import ProjectId, SessionId
-    from holdfast.ports.parts import Parts
+    from holdfast.ports.services import Services
 
 EVENTS_A_READ = 10_000
 """Events that are read at a time."""
@@ -24,11 +24,11 @@ OUTCOME = ":outcome"
 """Suffix of the key of an event that reports how the command of another event ended."""
 
 
-def session_events(parts: Parts, project: ProjectId, session: SessionId) -> list[Event]:
+def session_events(services: Services, project: ProjectId, session: SessionId) -> list[Event]:
     """Return the session's events in order of time; a transcript adds replies after the hooks reported tools."""
     events: list[Event] = []
     after = 0
-    while page := parts.store.find_events(
+    while page := services.store.find_events(
         EventFilter(project=project, session=session, after=after, limit=EVENTS_A_READ)
     ):
         after = page[-1][0]

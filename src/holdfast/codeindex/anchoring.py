@@ -13,20 +13,22 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from holdfast.codeindex.definitions import Definition
-    from holdfast.codeindex.source import Source
-    from holdfast.codeindex.views import Views
+    from holdfast.codeindex.snapshots import SourceSnapshots
+    from holdfast.codeindex.source import ParsedSource
 
 MAX_OVER_LINES = 4
 """Definitions that an edited span may touch and still be about them; a wider one is about the file."""
 
 
-def make_anchors(views: Views, path: str, names: Sequence[str], lines: tuple[int, int] | None) -> list[Anchor]:
+def make_anchors(
+    snapshots: SourceSnapshots, path: str, names: Sequence[str], lines: tuple[int, int] | None
+) -> list[Anchor]:
     """Make the anchors that `ports/codeindex.py` describes. `lines` count from 1 and include the last."""
-    content = views.workspace.read(views.place, path)
+    content = snapshots.workspace.read(snapshots.location, path)
     if content is None:
         return []
-    whole = Anchor(path=path, blob=blob_of(content), commit=views.place.commit, branch=views.place.branch)
-    source = views.now(path)
+    whole = Anchor(path=path, blob=blob_of(content), commit=snapshots.location.commit, branch=snapshots.location.branch)
+    source = snapshots.current(path)
     if source is None or source.obstacle:
         return [whole]
     chosen = [group for name in names if (group := resolve(source, name))]
@@ -36,7 +38,7 @@ def make_anchors(views: Views, path: str, names: Sequence[str], lines: tuple[int
     return [_of_definitions(whole, source, group) for group in sound] or [whole]
 
 
-def resolve(source: Source, name: str) -> tuple[Definition, ...]:
+def resolve(source: ParsedSource, name: str) -> tuple[Definition, ...]:
     """Return the definitions that a name means in the file: those of its qualified name, or of the only name ending so.
 
     `Store.put` means a class's `put`, and so does `put` if no other name in the file ends with it. A name means all
@@ -64,7 +66,7 @@ def _is_titled(definition: Definition, name: str) -> bool:
     return definition.kind == "test" and wanted in (title(definition.name), title(definition.own_name))
 
 
-def innermost(source: Source, first: int, last: int) -> list[Definition]:
+def innermost(source: ParsedSource, first: int, last: int) -> list[Definition]:
     """Return the innermost definitions that together cover the lines, otherwise the definition around them.
 
     Empty if the lines are in no definition, or touch more than MAX_OVER_LINES with none around.
@@ -95,7 +97,7 @@ def _cover(definitions: list[Definition], first: int, last: int) -> bool:
     return begin <= first and end >= last
 
 
-def _of_definitions(whole: Anchor, source: Source, group: Sequence[Definition]) -> Anchor:
+def _of_definitions(whole: Anchor, source: ParsedSource, group: Sequence[Definition]) -> Anchor:
     symbol = source.symbol(group[0]) if len(group) == 1 else group_symbol(source, group)
     return Anchor(
         path=whole.path,

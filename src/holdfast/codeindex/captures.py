@@ -52,7 +52,7 @@ class Capture:
             value = value.named_children[0]
         body = fields(value, language.body_fields)
         bound = dict(language.value_kinds).get(value.type, "") if body else ""
-        plain = self.kind if self.kind in PLAIN_KINDS and value.type not in language.dull_values else ""
+        plain = self.kind if self.kind in PLAIN_KINDS and value.type not in language.ignorable_values else ""
         if self.kind == "constant":
             self.kind = "" if bound else plain
         else:

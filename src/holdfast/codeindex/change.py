@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from holdfast.codeindex.definitions import Definition
-    from holdfast.codeindex.source import Source
+    from holdfast.codeindex.source import ParsedSource
 
-    Part = tuple[Source, Definition]
-    Group = tuple[Source, Sequence[Definition]]
+    Part = tuple[ParsedSource, Definition]
+    Group = tuple[ParsedSource, Sequence[Definition]]
 
 RENAME_SHARE = 0.01
 """What one name for another weighs, however often it is written."""
@@ -30,7 +30,7 @@ SHOWN = 2
 _NAME = re.compile(r"[A-Za-z_$][\w$]{0,60}")
 
 
-class Change(Frozen):
+class CodeChange(Frozen):
     """How much changed, and in words."""
 
     share: float = 1.0
@@ -43,23 +43,23 @@ class Change(Frozen):
         return f" ({self.words})" if self.words else ""
 
 
-NO_CHANGE = Change()
+NO_CHANGE = CodeChange()
 """Used if the recorded definition is not available for a comparison."""
 
 
-def change_of(then: Part, now: Part) -> Change:
+def change_of(then: Part, now: Part) -> CodeChange:
     """Return how much one definition changed."""
     old, new = then[0].own_texts(then[1]), now[0].own_texts(now[1])
     names = _renamed(old, new)
     if names:
-        return Change(share=RENAME_SHARE, words=f"{names[0]} is {names[1]} throughout")
+        return CodeChange(share=RENAME_SHARE, words=f"{names[0]} is {names[1]} throughout")
     count, total = _count(old, new), max(len(old), len(new), 1)
     if not count:
-        return Change(share=RENAME_SHARE, words="in another order")
-    return Change(share=count / total, words=f"{count} of {total} tokens")
+        return CodeChange(share=RENAME_SHARE, words="in another order")
+    return CodeChange(share=count / total, words=f"{count} of {total} tokens")
 
 
-def group_change(then: Group, now: Group) -> Change:
+def group_change(then: Group, now: Group) -> CodeChange:
     """Return which definitions of a group changed: `definition 2 of 3: body changed`, `1 definition added`."""
     added, removed = _unlike(now, then), _unlike(then, now)
     words, counts = [], []
@@ -78,7 +78,7 @@ def group_change(then: Group, now: Group) -> Change:
         counts += [len(source.own_texts(definition)) for definition in left]
         words += [f"{len(left)} {'definition' if len(left) == 1 else 'definitions'} {how}"] if left else []
     total = max(sum(len(source.own_texts(definition)) for definition in group) for source, group in (then, now))
-    return Change(share=min(1.0, sum(counts) / max(total, 1)), words=", ".join(words))
+    return CodeChange(share=min(1.0, sum(counts) / max(total, 1)), words=", ".join(words))
 
 
 def _count(old: Iterable[str], new: Iterable[str]) -> int:
@@ -98,7 +98,7 @@ def _renamed(old: Sequence[str], new: Sequence[str]) -> tuple[str, str] | None:
 
 
 def _counterpart(
-    source: Source, definition: Definition, other: Source, among: Sequence[Definition]
+    source: ParsedSource, definition: Definition, other: ParsedSource, among: Sequence[Definition]
 ) -> Definition | None:
     """Return what the definition became: one with the same head, else the same body, else the same name or number."""
     symbol = source.symbol(definition)
@@ -115,7 +115,7 @@ def _unlike(group: Group, other: Group) -> list[Definition]:
     return [definition for definition in group[1] if _hashes(group[0], definition) not in there]
 
 
-def _hashes(source: Source, definition: Definition) -> tuple[str, str]:
+def _hashes(source: ParsedSource, definition: Definition) -> tuple[str, str]:
     symbol = source.symbol(definition)
     return symbol.signature_hash, symbol.body_hash
 

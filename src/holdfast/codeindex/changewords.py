@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise, takewhile
 
 from holdfast.codeindex.definitions import Definition
-from holdfast.codeindex.source import Source
+from holdfast.codeindex.source import ParsedSource
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from tree_sitter import Node
 
-    Part = tuple[Source, Definition]
+    Part = tuple[ParsedSource, Definition]
     Parameters = dict[str, tuple[str, str]]
 
 HEAD_DEPTH = 4
@@ -73,7 +73,7 @@ def _parameters(part: Part) -> Parameters:
     return parameters
 
 
-def _lists(source: Source, definition: Definition) -> list[Node]:
+def _lists(source: ParsedSource, definition: Definition) -> list[Node]:
     """Return the nodes that hold the definition's parameters; several if it is curried."""
     for node in _in_head(definition, definition.core, HEAD_DEPTH):
         lists = [
@@ -114,11 +114,11 @@ def _in_head(definition: Definition, node: Node, depth: int) -> Iterator[Node]:
             yield from _in_head(definition, child, depth - 1)
 
 
-def _counts(source: Source, node: Node) -> bool:
+def _counts(source: ParsedSource, node: Node) -> bool:
     return node.type not in source.language.ignored and any(map(str.isalpha, _text(source, node)))
 
 
-def _name(source: Source, parameter: Node) -> str:
+def _name(source: ParsedSource, parameter: Node) -> str:
     fields = (parameter.child_by_field_name(name) for name in source.language.parameter_names)
     node = next((node for node in fields if node is not None), parameter)
     while node.named_child_count and "identifier" not in node.type:
@@ -129,7 +129,7 @@ def _name(source: Source, parameter: Node) -> str:
     return _text(source, node)
 
 
-def _default_and_rest(source: Source, group: Sequence[Node], parameter: Node) -> tuple[str, str]:
+def _default_and_rest(source: ParsedSource, group: Sequence[Node], parameter: Node) -> tuple[str, str]:
     fields = (parameter.child_by_field_name(name) for name in source.language.default_fields)
     default = next((node for node in fields if node is not None), None)
     default = default or _after_equals(group) or _after_equals(parameter.children)
@@ -166,6 +166,6 @@ def _before(node: Node) -> Iterator[Node]:
         node = before
 
 
-def _text(source: Source, node: Node) -> str:
+def _text(source: ParsedSource, node: Node) -> str:
     tokens = source.tokens_in(node.start_byte, node.end_byte)
     return " ".join(tokens.texts[index] for index in tokens.between(node.start_byte, node.end_byte))

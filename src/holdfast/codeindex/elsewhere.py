@@ -11,57 +11,59 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from holdfast.codeindex.views import Views
+    from holdfast.codeindex.snapshots import SourceSnapshots
     from holdfast.domain.lesson import Anchor
     from holdfast.ports.indexstore import IndexStore
 
 
-def same_body(views: Views, index: IndexStore | None, anchor: Anchor) -> Symbol | None:
+def same_body(snapshots: SourceSnapshots, index: IndexStore | None, anchor: Anchor) -> Symbol | None:
     """Return the only definition with the anchor's body that was not there when the anchor was made.
 
     None if there are none or several, or if the body is short, since many definitions share short bodies.
     """
-    candidates = _candidates(views, index, anchor, "body_hash")
+    candidates = _candidates(snapshots, index, anchor, "body_hash")
     same = [symbol for symbol in candidates if symbol.body_hash == anchor.body_hash]
-    return _only([symbol for symbol in same if _is_telling(views, symbol, anchor) and _is_new(views, anchor, symbol)])
+    return _only(
+        [symbol for symbol in same if _is_distinctive(snapshots, symbol, anchor) and _is_new(snapshots, anchor, symbol)]
+    )
 
 
-def same_head(views: Views, index: IndexStore | None, anchor: Anchor) -> Symbol | None:
+def same_head(snapshots: SourceSnapshots, index: IndexStore | None, anchor: Anchor) -> Symbol | None:
     """Return the only definition with the anchor's qualified name and head that was not there before, or None."""
     name = unnumbered(anchor.symbol)
-    candidates = _candidates(views, index, anchor, "signature_hash")
+    candidates = _candidates(snapshots, index, anchor, "signature_hash")
     namesakes = [symbol for symbol in candidates if unnumbered(symbol.name) == name]
     same = [symbol for symbol in namesakes if symbol.signature_hash == anchor.signature_hash]
-    return _only([symbol for symbol in same if _is_new(views, anchor, symbol)])
+    return _only([symbol for symbol in same if _is_new(snapshots, anchor, symbol)])
 
 
-def same_group(views: Views, index: IndexStore | None, anchor: Anchor) -> Symbol | None:
+def same_group(snapshots: SourceSnapshots, index: IndexStore | None, anchor: Anchor) -> Symbol | None:
     """Return the group in the only other file whose definitions of that name equal the anchored group, or None."""
     name = unnumbered(anchor.symbol)
-    symbols = index.symbols(views.place.root, "name", name) if index is not None else []
+    symbols = index.symbols(snapshots.location.root, "name", name) if index is not None else []
     groups = []
     for path in dict.fromkeys(symbol.path for symbol in symbols if symbol.path != anchor.path):
-        source = views.now(path)
+        source = snapshots.current(path)
         group = source.by_name.get(name) if source is not None else None
         if source is not None and group and group_symbol(source, group).body_hash == anchor.body_hash:
             groups.append(group_symbol(source, group))
-    return _only([symbol for symbol in groups if _is_new(views, anchor, symbol)])
+    return _only([symbol for symbol in groups if _is_new(snapshots, anchor, symbol)])
 
 
-def _candidates(views: Views, index: IndexStore | None, anchor: Anchor, by: str) -> Iterable[Symbol]:
+def _candidates(snapshots: SourceSnapshots, index: IndexStore | None, anchor: Anchor, by: str) -> Iterable[Symbol]:
     """Yield current definitions in the anchor's file and in files that have that hash in the index."""
     wanted = anchor.body_hash if by == "body_hash" else anchor.signature_hash
-    indexed = index.symbols(views.place.root, by, wanted) if index is not None and wanted else []
+    indexed = index.symbols(snapshots.location.root, by, wanted) if index is not None and wanted else []
     for path in dict.fromkeys((anchor.path, *(symbol.path for symbol in indexed))):
-        source = views.now(path)
+        source = snapshots.current(path)
         names = {unnumbered(symbol.name) for symbol in indexed if symbol.path == path}
         for symbol in source.symbols() if source else ():
             if path == anchor.path or unnumbered(symbol.name) in names:
                 yield symbol
 
 
-def _is_telling(views: Views, symbol: Symbol, anchor: Anchor) -> bool:
-    source = views.now(symbol.path)
+def _is_distinctive(snapshots: SourceSnapshots, symbol: Symbol, anchor: Anchor) -> bool:
+    source = snapshots.current(symbol.path)
     definitions = source.definitions if source is not None else ()
     definition = next((candidate for candidate in definitions if candidate.name == symbol.name), None)
     if source is None or definition is None or sort_of(definition.kind) != sort_of(anchor.symbol_kind):
@@ -69,11 +71,11 @@ def _is_telling(views: Views, symbol: Symbol, anchor: Anchor) -> bool:
     return source.body_size(definition) >= TELLING_TOKENS
 
 
-def _is_new(views: Views, anchor: Anchor, symbol: Symbol) -> bool:
+def _is_new(snapshots: SourceSnapshots, anchor: Anchor, symbol: Symbol) -> bool:
     """Return whether the symbol did not exist yet when the anchor was made."""
     if not anchor.commit:
         return True
-    then = views.then(anchor.commit, symbol.path)
+    then = snapshots.at_commit(anchor.commit, symbol.path)
     return then is None or unnumbered(symbol.name) not in then.by_name
 
 

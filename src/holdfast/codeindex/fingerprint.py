@@ -101,10 +101,10 @@ class _Walk:
         self._declarations = frozenset(language.declarations)
         self._blocks = frozenset(language.blocks)
         self._compounds = frozenset(language.compounds)
-        self._idle = frozenset(language.idle_statements)
+        self._no_op = frozenset(language.no_op_statements)
         self._loose = frozenset(language.loose_parents)
-        self._loose_brackets = frozenset(language.loose_brackets)
-        self._hollow = frozenset(language.hollow)
+        self._loose_brackets = frozenset(language.optional_brackets)
+        self._empty_nodes = frozenset(language.empty_nodes)
         self._ignored_in = frozenset(kind for kind in language.ignored if ">" in kind[1:])
         self._exact = frozenset(language.exact)
         self._text = frozenset(language.unparsed + language.prose)
@@ -231,14 +231,14 @@ class _Walk:
         return end
 
     def _says_nothing(self, node: Node, kind: str) -> bool:
-        if kind in self._idle and node.child_count == 1:
+        if kind in self._no_op and node.child_count == 1:
             only = node.child(0)
             return only is not None and (only.type in self._strings or only.type == "ellipsis")
         if kind in self._spaces:
             return not any(
                 _text(child).strip("{}'\" \t\r\n") for child in node.children if child.type not in self._ignored
             )
-        return bool(self._hollow) and node.child_count == 2 and f"{self._kinds[-1]}>{kind}" in self._hollow
+        return bool(self._empty_nodes) and node.child_count == 2 and f"{self._kinds[-1]}>{kind}" in self._empty_nodes
 
     def _leaf(self, node: Node, kind: str) -> None:
         start, end = node.start_byte, node.end_byte
@@ -268,8 +268,8 @@ class _Walk:
         """Return whether brackets directly in the open node can go without a change of meaning."""
         kind = self._kinds[-1]
         if bracket.type in "{}":
-            around = self._kinds[-2] if self._language.loose_blocks else ""
-            return f"{around}>{kind}" in self._language.loose_blocks and self._holds_one(bracket.parent)
+            around = self._kinds[-2] if self._language.optional_braces else ""
+            return f"{around}>{kind}" in self._language.optional_braces and self._holds_one(bracket.parent)
         if self._loose_brackets and f"{self._kinds[-2]}>{kind}" in self._loose_brackets:
             return bracket.parent is not None and bracket.parent.named_child_count > 0
         if kind in self._language.parenthesised:
@@ -304,7 +304,7 @@ def _minded(language: Language) -> frozenset[str]:
     """Return the node types that a rule of the language is about; others need no look at the rules."""
     rules = (
         language.ignored, language.strings, language.joined_strings, language.annotations, language.declarations,
-        language.blocks, language.compounds, language.idle_statements, language.hollow, language.exact,
+        language.blocks, language.compounds, language.no_op_statements, language.empty_nodes, language.exact,
         language.unparsed, language.prose, language.typed, language.spaces, language.opening,
     )  # fmt: skip
     return frozenset(part for rule in rules for kind in rule for part in (kind, kind.rpartition(">")[2]))

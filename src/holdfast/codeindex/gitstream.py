@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from holdfast.lean.gitcalm import QUIET, UNTRUSTED, calm_environment, git_program
+from holdfast.lean.gitsafety import SAFE_OPTIONS, UNTRUSTED, git_program, safe_environment
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,8 +22,8 @@ def iter_records(folder: str, arguments: Sequence[str]) -> Iterator[str]:
     import subprocess  # imported late: a hook that only reads stored links must not pay for it
 
     program = git_program(os.environ.get("PATH", ""), os.path.isfile, os.name == "nt")
-    command = [program, "-C", folder, *QUIET, *UNTRUSTED, *arguments]
-    calm = calm_environment(os.environ)
+    command = [program, "-C", folder, *SAFE_OPTIONS, *UNTRUSTED, *arguments]
+    calm = safe_environment(os.environ)
     with subprocess.Popen(
         command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=calm,
         creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),

@@ -10,7 +10,7 @@ from __future__ import annotations
 from hashlib import blake2b
 
 from holdfast.codeindex.fingerprint import BODY_VERSION, HASH_BYTES, SIGNATURE_VERSION
-from holdfast.codeindex.source import Source, unnumbered
+from holdfast.codeindex.source import ParsedSource, unnumbered
 from holdfast.lean.records import replace
 
 TYPE_CHECKING = False
@@ -24,7 +24,7 @@ GROUP = "group"
 """The kind of an anchor that means all definitions of its name."""
 
 
-def group_symbol(source: Source, definitions: Sequence[Definition]) -> Symbol:
+def group_symbol(source: ParsedSource, definitions: Sequence[Definition]) -> Symbol:
     """Return all definitions of one name as one symbol; a single definition can be a group too."""
     symbols = [source.symbol(definition) for definition in definitions]
     pairs = [(symbol.signature_hash, symbol.body_hash) for symbol in symbols]

@@ -39,7 +39,7 @@ PRIOR_COMMITS = 1.0
 """Commits of today that every file is taken to have had alone: one edit together is no certainty."""
 
 
-class Commit(Frozen):
+class CommitFiles(Frozen):
     """A commit's id, its time in seconds since 1970, its files under present names, and whether it renamed any."""
 
     id: str
@@ -72,7 +72,7 @@ def learn_history(store: IndexStore, root: str) -> bool:
     return True
 
 
-def iter_commits(root: str, revisions: str) -> Iterator[Commit]:
+def iter_commits(root: str, revisions: str) -> Iterator[CommitFiles]:
     """Yield commits without merges, newest first; files renamed since carry their present names.
 
     Only renames without an edit are recognised: trees alone show them, even in a clone without old contents.
@@ -89,7 +89,7 @@ def iter_commits(root: str, revisions: str) -> Iterator[Commit]:
         yield _commit(fields, names)
 
 
-def _commit(fields: list[str], names: dict[str, str]) -> Commit:
+def _commit(fields: list[str], names: dict[str, str]) -> CommitFiles:
     """Return a commit from its head and changes (`M`, path; `R100`, old path, new path); add renames to `names`."""
     number, _, at = fields[0][1:].partition(" ")
     files: dict[str, None] = {}
@@ -106,10 +106,10 @@ def _commit(fields: list[str], names: dict[str, str]) -> Commit:
             files[names.get(path, path)] = None
     for old, new in renames:  # older commits use its old name
         names[old] = names.get(new, new)
-    return Commit(id=number, at_s=int(at or 0), files=tuple(files), renames=bool(renames))
+    return CommitFiles(id=number, at_s=int(at or 0), files=tuple(files), renames=bool(renames))
 
 
-def weigh(commits: Iterable[Commit]) -> dict[tuple[str, str], float]:
+def weigh(commits: Iterable[CommitFiles]) -> dict[tuple[str, str], float]:
     """Return the weight of each pair of files, and of each file with itself."""
     weights: dict[tuple[str, str], float] = {}
     for commit in commits:

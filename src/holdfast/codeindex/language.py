@@ -97,7 +97,7 @@ class Language(Frozen):
     """Nodes that, with a type and without a value, only annotate, unless directly in a class: Python's `x: int`."""
     annotation_marks: tuple[str, ...] = (":", "->")
     """Tokens directly before an annotation that belong to it, if the grammar keeps them outside."""
-    idle_statements: tuple[str, ...] = ()
+    no_op_statements: tuple[str, ...] = ()
     """Statement nodes that do nothing if they hold only a string or an ellipsis: Python's docstrings."""
     blocks: tuple[str, ...] = ()
     """Nodes whose extent only the layout shows (indentation): their ends count as tokens."""
@@ -109,13 +109,13 @@ class Language(Frozen):
     """Nodes of an expression in parentheses."""
     loose_parents: tuple[str, ...] = ()
     """Nodes in which a `parenthesised` node means the same without its parentheses."""
-    loose_brackets: tuple[str, ...] = ()
+    optional_brackets: tuple[str, ...] = ()
     """Nodes, as `parent>node`, whose own brackets mean nothing directly in that parent: `return (a, b)`."""
     grouping: tuple[str, ...] = ()
     """Nodes whose own parentheses change nothing: Python's `from a import (b, c)`."""
-    loose_blocks: tuple[str, ...] = ()
+    optional_braces: tuple[str, ...] = ()
     """Nodes, as `parent>node`, whose braces mean nothing if they hold one thing: Rust's `=> { x }`."""
-    hollow: tuple[str, ...] = ()
+    empty_nodes: tuple[str, ...] = ()
     """Nodes, as `parent>node`, that mean nothing if they hold only brackets, e.g. Python's `class A():`."""
     ended_alike: tuple[str, ...] = ()
     """Nodes after which a semicolon changes nothing: Rust's `return x;`."""
@@ -143,7 +143,7 @@ class Language(Frozen):
     """The kind of definition that results from binding a name to such a node: functions and classes as values."""
     imports_namespaces: bool = False
     """Whether an import names a namespace and nothing in it; the words of the source decide which files are meant."""
-    dull_values: tuple[str, ...] = ()
+    ignorable_values: tuple[str, ...] = ()
     """Nodes that make no constant of a name bound to them."""
     silent_owners: tuple[str, ...] = ()
     """Parts of an owner that are not part of the name: `exports`, `prototype`."""

@@ -11,9 +11,9 @@ from holdfast.codeindex.source import last_part, unnumbered
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from holdfast.codeindex.definitions import Definition
-    from holdfast.codeindex.source import Source
+    from holdfast.codeindex.source import ParsedSource
 
-    Part = tuple[Source, Definition]
+    Part = tuple[ParsedSource, Definition]
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import Self
 
-    from holdfast.codeindex.views import ParsedFiles, Views
+    from holdfast.codeindex.snapshots import ParsedFiles, SourceSnapshots
     from holdfast.domain.lesson import Anchor
-    from holdfast.domain.project import Place
+    from holdfast.domain.project import Location
     from holdfast.domain.symbol import Neighbour, Outline, Symbol
     from holdfast.ports.clock import Clock
     from holdfast.ports.indexstore import IndexStore
@@ -38,10 +38,10 @@ class LocalCodeIndex:
     def __init__(
         self,
         workspace: Workspace,
-        open_index: Callable[[Place], IndexStore | None],
+        open_index: Callable[[Location], IndexStore | None],
         clock: Clock,
         search_s: float = SEARCH_S,
-        is_made: Callable[[Place], bool] = lambda place: True,
+        is_made: Callable[[Location], bool] = lambda location: True,
     ) -> None:
         self._workspace = workspace
         self._open_index = open_index
@@ -49,7 +49,7 @@ class LocalCodeIndex:
         self._search_s = search_s
         self._is_made = is_made
         self._stores: dict[str, IndexStore | None] = {}
-        self._views: dict[tuple[str, str], Views] = {}
+        self._views: dict[tuple[str, str], SourceSnapshots] = {}
         self._parsed: ParsedFiles | None = None
 
     def __enter__(self) -> Self:
@@ -76,103 +76,105 @@ class LocalCodeIndex:
 
         return outline(path, content, members=True)
 
-    def anchors(self, place: Place, path: str, names: Sequence[str], lines: tuple[int, int] | None) -> list[Anchor]:
+    def anchors(
+        self, location: Location, path: str, names: Sequence[str], lines: tuple[int, int] | None
+    ) -> list[Anchor]:
         """Return anchors for those parts of the file; one for the whole file if nothing is found."""
         from holdfast.codeindex.anchoring import make_anchors
 
-        return make_anchors(self._view(place), path, names, lines)
+        return make_anchors(self._view(location), path, names, lines)
 
-    def verdict(self, place: Place, anchor: Anchor) -> Verdict:
+    def verdict(self, location: Location, anchor: Anchor) -> Verdict:
         """Return the anchor's state now."""
-        blob = self._workspace.blob(place, anchor.path)
+        blob = self._workspace.blob(location, anchor.path)
         if blob and blob == anchor.blob:
             return Verdict(freshness="fresh", anchor=anchor)
-        store = self._store(place)
-        cached = verdictcache.load(store, self._workspace, place, anchor, blob)
+        store = self._store(location)
+        cached = verdictcache.load(store, self._workspace, location, anchor, blob)
         if cached is not None:
             return cached
-        verdict = self._judge(place, store, anchor)
-        verdictcache.keep(store, place, anchor, blob, verdict)
+        verdict = self._judge(location, store, anchor)
+        verdictcache.keep(store, location, anchor, blob, verdict)
         return verdict
 
-    def refresh(self, place: Place, progress: Callable[[int, int], None] | None = None) -> IndexReport:
+    def refresh(self, location: Location, progress: Callable[[int, int], None] | None = None) -> IndexReport:
         """Bring the index up to the work tree, parsing only what changed."""
         from holdfast.codeindex.refresh import refresh
 
-        store = self._store(place)
-        return IndexReport(complete=False) if store is None else refresh(store, place.root, progress=progress)
+        store = self._store(location)
+        return IndexReport(complete=False) if store is None else refresh(store, location.root, progress=progress)
 
-    def find(self, place: Place, name: str) -> list[Symbol]:
+    def find(self, location: Location, name: str) -> list[Symbol]:
         """Return definitions in the project with that qualified name, or with that last part; from the index."""
         from holdfast.codeindex.namesearch import choose, plain_name
 
-        store = self._store(place)
+        store = self._store(location)
         if store is None:
             return []
         wanted = plain_name(name)
-        exact = store.symbols(place.root, "name", wanted) or store.symbols(place.root, "last_name", wanted)
+        exact = store.symbols(location.root, "name", wanted) or store.symbols(location.root, "last_name", wanted)
         if exact or "." not in wanted:
             return exact
-        return choose(store.symbols(place.root, "last_name", wanted.rpartition(".")[2]), wanted)
+        return choose(store.symbols(location.root, "last_name", wanted.rpartition(".")[2]), wanted)
 
-    def search(self, place: Place, name: str) -> list[Symbol]:
+    def search(self, location: Location, name: str) -> list[Symbol]:
         """Return definitions that the name means, read from the files in which git finds it; no index is needed."""
         from holdfast.codeindex.namesearch import search
 
         deadline = self._clock.elapsed_s() + self._search_s
-        return search(self._view(place), name, lambda: self._clock.elapsed_s() < deadline)
+        return search(self._view(location), name, lambda: self._clock.elapsed_s() < deadline)
 
-    def neighbours(self, place: Place, path: str) -> list[Neighbour]:
+    def neighbours(self, location: Location, path: str) -> list[Neighbour]:
         """Return files linked to the file, closest first."""
         from holdfast.codeindex.graph import neighbours
 
-        if place.project.id not in self._stores and not self._is_made(place):
+        if location.project.id not in self._stores and not self._is_made(location):
             return []  # a new index would have no links
-        store = self._store(place)
-        return [] if store is None else neighbours(store, place.root, path)
+        store = self._store(location)
+        return [] if store is None else neighbours(store, location.root, path)
 
-    def put_pairs(self, place: Place, relation: str, pairs: Mapping[tuple[str, str], float], upto: str) -> bool:
+    def put_pairs(self, location: Location, relation: str, pairs: Mapping[tuple[str, str], float], upto: str) -> bool:
         """Store a relation's weighted pairs of paths in place of the stored ones."""
-        store = self._store(place)
+        store = self._store(location)
         if store is None:
             return False
         store.put_pairs(relation, pairs, upto)
         return True
 
     def add_pairs(
-        self, place: Place, relation: str, pairs: Mapping[tuple[str, str], float], since: str, upto: str
+        self, location: Location, relation: str, pairs: Mapping[tuple[str, str], float], since: str, upto: str
     ) -> bool:
         """Add weighted pairs of paths to a relation that is complete up to `since`."""
-        store = self._store(place)
+        store = self._store(location)
         return store is not None and store.add_pairs(relation, pairs, since, upto)
 
-    def pairs_upto(self, place: Place, relation: str) -> str:
+    def pairs_upto(self, location: Location, relation: str) -> str:
         """Return the mark up to which the relation's pairs are complete; empty for none."""
-        store = self._store(place)
+        store = self._store(location)
         return "" if store is None else store.pairs_upto(relation)
 
-    def _judge(self, place: Place, store: IndexStore | None, anchor: Anchor) -> Verdict:
-        from holdfast.codeindex.verdict import Judge
+    def _judge(self, location: Location, store: IndexStore | None, anchor: Anchor) -> Verdict:
+        from holdfast.codeindex.verdict import AnchorJudge
 
         deadline = self._clock.elapsed_s() + self._search_s
-        return Judge(self._view(place), store, lambda: self._clock.elapsed_s() < deadline).judge(anchor)
+        return AnchorJudge(self._view(location), store, lambda: self._clock.elapsed_s() < deadline).judge(anchor)
 
-    def _view(self, place: Place) -> Views:
+    def _view(self, location: Location) -> SourceSnapshots:
         """Return the work tree as of one commit. A new one is made when HEAD moves, since it caches git's answers."""
-        from holdfast.codeindex.views import ParsedFiles, Views
+        from holdfast.codeindex.snapshots import ParsedFiles, SourceSnapshots
 
-        key = (place.root, place.commit)
+        key = (location.root, location.commit)
         if key not in self._views:
             self._parsed = self._parsed or ParsedFiles()
-            self._views = {key: Views(self._workspace, place, self._parsed)}
+            self._views = {key: SourceSnapshots(self._workspace, location, self._parsed)}
         return self._views[key]
 
-    def _store(self, place: Place) -> IndexStore | None:
+    def _store(self, location: Location) -> IndexStore | None:
         """Return the location's opened index; None if there is none or it cannot be opened. Verdicts do not need it."""
-        if place.project.id not in self._stores:
+        if location.project.id not in self._stores:
             try:
-                store = self._open_index(place)
-                self._stores[place.project.id] = store.__enter__() if store is not None else None
+                store = self._open_index(location)
+                self._stores[location.project.id] = store.__enter__() if store is not None else None
             except HoldfastError:
-                self._stores[place.project.id] = None
-        return self._stores[place.project.id]
+                self._stores[location.project.id] = None
+        return self._stores[location.project.id]

@@ -12,7 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from holdfast.codeindex.views import Views
+    from holdfast.codeindex.snapshots import SourceSnapshots
     from holdfast.domain.symbol import Symbol
 
 FILE_LIMIT = 60
@@ -26,16 +26,16 @@ def plain_name(name: str) -> str:
     return name.replace("::", ".").strip().removesuffix("()").replace(":", ".")
 
 
-def search(views: Views, name: str, in_time: Callable[[], bool]) -> list[Symbol]:
+def search(snapshots: SourceSnapshots, name: str, in_time: Callable[[], bool]) -> list[Symbol]:
     """Return the definitions that the name means, from files in which git finds it; empty without git."""
     wanted = plain_name(name)
     last = wanted.rpartition(".")[2]
     if not last:
         return []
-    paths = views.workspace.mentioning(views.place, last)
+    paths = snapshots.workspace.mentioning(snapshots.location, last)
     parts = set(wanted.split("."))
     nearest = sorted(paths, key=lambda path: (-len(parts & set(_module(path))), len(path), path))
-    return choose(list(_named(views, nearest[:FILE_LIMIT], last, in_time)), wanted)
+    return choose(list(_named(snapshots, nearest[:FILE_LIMIT], last, in_time)), wanted)
 
 
 def choose(symbols: Sequence[Symbol], wanted: str) -> list[Symbol]:
@@ -57,9 +57,11 @@ def _choose(symbols: Sequence[Symbol], wanted: str) -> list[Symbol]:
     return ending
 
 
-def _named(views: Views, paths: Sequence[str], last: str, in_time: Callable[[], bool]) -> Iterator[Symbol]:
+def _named(
+    snapshots: SourceSnapshots, paths: Sequence[str], last: str, in_time: Callable[[], bool]
+) -> Iterator[Symbol]:
     for path in paths:
-        source = views.now(path) if in_time() else None
+        source = snapshots.current(path) if in_time() else None
         if source is None or source.obstacle:
             continue
         for name, group in source.by_name.items():

@@ -14,7 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from holdfast.codeindex.source import Source
+    from holdfast.codeindex.source import ParsedSource
     from holdfast.domain.symbol import Symbol
 
 
@@ -33,7 +33,7 @@ def outline(path: str, content: bytes, *, members: bool = False) -> Outline:
     )
 
 
-def _more(source: Source) -> Iterator[Symbol]:
+def _more(source: ParsedSource) -> Iterator[Symbol]:
     """Yield what can be anchored but is not indexed: fields, tests, and definitions that share a name as one symbol."""
     yield from map(source.symbol, source.members)
     for group in source.by_name.values():

@@ -42,7 +42,7 @@ _CONFLICT = re.compile(rb"^<{7} .*?^={7}\r?$.*?^>{7} [^\n]*", re.DOTALL | re.MUL
 _MARKER = re.compile(rb"^(?:<{7} |={7}\r?$|>{7} |\|{7} )[^\r\n]*", re.MULTILINE)
 
 
-class Source:
+class ParsedSource:
     """A parsed file. If `obstacle` says why it was not parsed, it has no definitions."""
 
     def __init__(self, language: Language, path: str, content: bytes) -> None:
@@ -225,10 +225,10 @@ class Source:
         return shown[:SIGNATURE_LIMIT]
 
 
-def read_source(path: str, content: bytes) -> Source | None:
+def read_source(path: str, content: bytes) -> ParsedSource | None:
     """Return the file's content as source; None if its language is unknown."""
     language = languages.for_path(path)
-    return Source(language, path, content) if language else None
+    return ParsedSource(language, path, content) if language else None
 
 
 def blob_of(content: bytes) -> str:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from holdfast.codeindex.captures import Captures
-    from holdfast.codeindex.source import Source
+    from holdfast.codeindex.source import ParsedSource
 
 QUOTES = "\"'`<>"
 WRITTEN_LIMIT = 2_000
@@ -19,7 +19,7 @@ MOST_NAMES = 200
 """Names of types that a source is taken to use."""
 
 
-def imports_of(source: Source) -> list[Import]:
+def imports_of(source: ParsedSource) -> list[Import]:
     """Return the imports of a source; an import of a namespace has the names of types that the source uses."""
     imports = find_imports(source.matches)
     if not imports or not source.language.imports_namespaces:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from itertools import takewhile
 
 from holdfast.codeindex.likeness import MARGIN, SAME_TEXT, dice, likeness, owner_of, same_sort, sort_of
-from holdfast.codeindex.source import Source, last_part, unnumbered
+from holdfast.codeindex.source import ParsedSource, last_part, unnumbered
 from holdfast.lean.records import Frozen
 
 TYPE_CHECKING = False
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from holdfast.codeindex.definitions import Definition
-    from holdfast.codeindex.views import Views
+    from holdfast.codeindex.snapshots import SourceSnapshots
 
-    Part = tuple[Source, Definition]
+    Part = tuple[ParsedSource, Definition]
     Placed = tuple[tuple[str, str], Part]
     """A path and a qualified name without its number, and the definition found there."""
 
@@ -43,53 +43,53 @@ class End(Frozen):
     """The commit's id; `work tree` when that is not committed."""
 
 
-def follow(views: Views, path: str, name: str, since: str, in_time: Callable[[], bool]) -> End:
+def follow(snapshots: SourceSnapshots, path: str, name: str, since: str, in_time: Callable[[], bool]) -> End:
     """Return where a definition went after a commit. All fields are empty if git cannot tell, or not in time."""
     name = unnumbered(name)
-    since = _first_with(views, path, name, since, in_time)
+    since = _first_with(snapshots, path, name, since, in_time)
     if not since:
         return End()
     for _ in range(MAX_HOPS):
-        kind = _kind(views.then(since, path), name) or ""
-        now = views.now(path)
+        kind = _kind(snapshots.at_commit(since, path), name) or ""
+        now = snapshots.current(path)
         if now is not None and same_sort(kind, _kind(now, name)):
-            commit = _left_meanwhile(views, path, name, since)
+            commit = _left_meanwhile(snapshots, path, name, since)
             if not commit:
                 return End(path=path, name=name)
         else:
-            commit = _vanished_in(views, path, name, kind, since)
+            commit = _vanished_in(snapshots, path, name, kind, since)
         if commit is None or not in_time():
             return End()
-        target = Step(views, commit, in_time).pair(path, name)
-        if target is None and not commit and not _has(views, views.place.commit, path, name):
+        target = CommitStep(snapshots, commit, in_time).pair(path, name)
+        if target is None and not commit and not _has(snapshots, snapshots.location.commit, path, name):
             return End()  # the work tree did not delete it: a merge did
         if target is None:
             return End(deleted_in=commit or "work tree") if in_time() else End()
-        (path, name), since = target, commit or views.place.commit
+        (path, name), since = target, commit or snapshots.location.commit
         if not commit:
             return End(path=path, name=name)
     return End()
 
 
-def follow_file(views: Views, path: str, since: str) -> str:
+def follow_file(snapshots: SourceSnapshots, path: str, since: str) -> str:
     """Return where a deleted file is now, by git's renames; empty if it was deleted or git cannot tell."""
     for _ in range(MAX_HOPS):
-        commits = views.history.touching(path, since)
-        target = views.history.renamed(commits[-1], path) if commits else ""
-        if not target or views.workspace.exists(views.place, target):
+        commits = snapshots.history.touching(path, since)
+        target = snapshots.history.renamed(commits[-1], path) if commits else ""
+        if not target or snapshots.workspace.exists(snapshots.location, target):
             return target
         path, since = target, commits[-1]
     return ""
 
 
-class Step:
+class CommitStep:
     """The changes of one commit to definitions; an empty commit means the uncommitted changes of the work tree."""
 
-    def __init__(self, views: Views, commit: str, in_time: Callable[[], bool]) -> None:
-        self._views = views
+    def __init__(self, snapshots: SourceSnapshots, commit: str, in_time: Callable[[], bool]) -> None:
+        self._snapshots = snapshots
         self._in_time = in_time
         self._commit = commit
-        self._before = commit + "^" if commit else views.place.commit
+        self._before = commit + "^" if commit else snapshots.location.commit
 
     def pair(self, path: str, name: str) -> tuple[str, str] | None:
         """Return (path, name) of a vanished definition after the commit; None if it was deleted or the case is unclear.
@@ -98,15 +98,15 @@ class Step:
         that name and sort that appears, if only one vanished, unless the old text stayed in its place under a new name;
         the same member where its owner went; the definition that is clearly most alike.
         """
-        source = self._views.then(self._before, path)
+        source = self._snapshots.at_commit(self._before, path)
         if source is None or name not in source.by_name:
             return None
         old = (source, source.by_name[name][0])
-        renamed = self._views.history.renamed(self._commit, path) if self._commit else ""
+        renamed = self._snapshots.history.renamed(self._commit, path) if self._commit else ""
         if renamed and self._is_there(renamed, name, old[1].kind):
             return renamed, name
         gone, come = self._changed(self._files(path, source))
-        in_place = _in_its_place(source, self._views.then(self._commit, renamed or path), old[1])
+        in_place = _in_its_place(source, self._snapshots.at_commit(self._commit, renamed or path), old[1])
         namesakes = [new for where, new in come if where[1] == name and _one_sort(old, new)]
         if len(namesakes) == 1 and sum(where[1] == name and _one_sort(old, other) for where, other in gone) == 1:
             stayed = in_place is not None and _same_text(old, in_place) and not _same_text(old, namesakes[0])
@@ -116,7 +116,7 @@ class Step:
     def _with_owner(self, path: str, name: str) -> tuple[str, str] | None:
         """Return the same member of its class or module, if that moved as a whole."""
         owner, _, member = name.rpartition(".")
-        after = self._views.then(self._commit, path)
+        after = self._snapshots.at_commit(self._commit, path)
         if not owner or (after is not None and owner in after.by_name):
             return None
         target = self.pair(path, owner)
@@ -125,7 +125,7 @@ class Step:
         return target[0], f"{target[1]}.{member}"
 
     def _is_there(self, path: str, name: str, kind: str = "") -> bool:
-        return same_sort(kind, _kind(self._views.then(self._commit, path), name))
+        return same_sort(kind, _kind(self._snapshots.at_commit(self._commit, path), name))
 
     def _likest(
         self, path: str, name: str, old: Part, gone: Sequence[Placed], come: Sequence[Placed], in_place: Part | None
@@ -138,11 +138,11 @@ class Step:
         rivals = (likeness(other, new) for at, other in gone if at != (path, name))
         return where if value >= max(rivals, default=0.0) else None
 
-    def _files(self, path: str, source: Source) -> list[str]:
+    def _files(self, path: str, source: ParsedSource) -> list[str]:
         changed = (
-            self._views.history.changed(self._commit)
+            self._snapshots.history.changed(self._commit)
             if self._commit
-            else self._views.workspace.dirty(self._views.place)
+            else self._snapshots.workspace.dirty(self._snapshots.location)
         )
         alike = [file for file in changed if file != path and file.endswith(source.language.suffixes)]
         return [path, *alike[:MAX_FILES]]
@@ -152,7 +152,7 @@ class Step:
         gone: list[Placed] = []
         come: list[Placed] = []
         for path in takewhile(lambda _: self._in_time(), files):
-            before, after = self._views.then(self._before, path), self._views.then(self._commit, path)
+            before, after = self._snapshots.at_commit(self._before, path), self._snapshots.at_commit(self._commit, path)
             gone += [((path, unnumbered(part[1].name)), part) for part in _only_in(before, after)]
             come += [((path, unnumbered(part[1].name)), part) for part in _only_in(after, before)]
         return gone, come
@@ -170,7 +170,7 @@ def _place(part: Part) -> tuple[str, str]:
     return part[0].path, unnumbered(part[1].name)
 
 
-def _in_its_place(before: Source, after: Source | None, old: Definition) -> Part | None:
+def _in_its_place(before: ParsedSource, after: ParsedSource | None, old: Definition) -> Part | None:
     """Return the definition that took this one's place.
 
     It is between the same neighbours, if as many definitions of its sort appeared as vanished: then the first became
@@ -195,7 +195,7 @@ def _in_its_place(before: Source, after: Source | None, old: Definition) -> Part
     return after, now[appeared[vanished.index(name)]]
 
 
-def _siblings(source: Source, definition: Definition) -> dict[str, Definition]:
+def _siblings(source: ParsedSource, definition: Definition) -> dict[str, Definition]:
     """Return the definitions of the same owner by name, in the order of the source."""
     owner = owner_of(definition.name)
     ordered = sorted((*source.definitions, *source.members), key=lambda other: other.start)
@@ -213,18 +213,18 @@ def _between(names: Sequence[str], first: str | None, last: str | None) -> list[
     return list(names[start:end])
 
 
-def _first_with(views: Views, path: str, name: str, since: str, in_time: Callable[[], bool]) -> str:
+def _first_with(snapshots: SourceSnapshots, path: str, name: str, since: str, in_time: Callable[[], bool]) -> str:
     """Return the commit, or the first of those after it, whose file has the definition; empty if the first few lack it.
 
     A definition that was anchored before it was committed is only in a later commit.
     """
-    if _has(views, since, path, name):
+    if _has(snapshots, since, path, name):
         return since
-    later = views.history.touching(path, since)[:FIRST_LOOKS]
-    return next((commit for commit in takewhile(lambda _: in_time(), later) if _has(views, commit, path, name)), "")
+    later = snapshots.history.touching(path, since)[:FIRST_LOOKS]
+    return next((commit for commit in takewhile(lambda _: in_time(), later) if _has(snapshots, commit, path, name)), "")
 
 
-def _only_in(source: Source | None, other: Source | None) -> Iterator[Part]:
+def _only_in(source: ParsedSource | None, other: ParsedSource | None) -> Iterator[Part]:
     for name, group in (source.by_name if source else {}).items():
         if source is not None and (other is None or name not in other.by_name):
             yield source, group[0]
@@ -238,12 +238,12 @@ def _clear_best(scored: list[tuple[float, tuple[str, str], Part]]) -> tuple[floa
     return ranked[0]
 
 
-def _left_meanwhile(views: Views, path: str, name: str, since: str) -> str | None:
+def _left_meanwhile(snapshots: SourceSnapshots, path: str, name: str, since: str) -> str | None:
     """Return the commit after `since` in which a definition left its file, although one of its name is there now.
 
     The present one is then another definition.
     """
-    source = views.then(since, path)
+    source = snapshots.at_commit(since, path)
     if source is None or name not in source.by_name:
         return None
     kind = source.by_name[name][0].kind
@@ -251,38 +251,43 @@ def _left_meanwhile(views: Views, path: str, name: str, since: str) -> str | Non
     line = source.content.rfind(b"\n", 0, name_start) + 1
     head = source.content[line:name_end].decode("utf-8", "replace").strip()
     return next(
-        (commit for commit in views.history.touching(path, since, head) if _is_end(views, commit, path, name, kind)), ""
+        (
+            commit
+            for commit in snapshots.history.touching(path, since, head)
+            if _is_end(snapshots, commit, path, name, kind)
+        ),
+        "",
     )
 
 
-def _vanished_in(views: Views, path: str, name: str, kind: str, since: str) -> str | None:
+def _vanished_in(snapshots: SourceSnapshots, path: str, name: str, kind: str, since: str) -> str | None:
     """Return the commit after `since` in which it left the file; empty for the work tree; None if not found."""
-    commits = views.history.touching(path, since)
-    if not commits or _has(views, commits[-1], path, name, kind):
+    commits = snapshots.history.touching(path, since)
+    if not commits or _has(snapshots, commits[-1], path, name, kind):
         return ""
     present, absent = -1, len(commits) - 1
     while absent - present > 1:
         middle = (present + absent) // 2
-        if _has(views, commits[middle], path, name, kind):
+        if _has(snapshots, commits[middle], path, name, kind):
             present = middle
         else:
             absent = middle
-    if _has(views, commits[absent] + "^", path, name, kind):
+    if _has(snapshots, commits[absent] + "^", path, name, kind):
         return commits[absent]
-    return next((commit for commit in reversed(commits) if _is_end(views, commit, path, name, kind)), None)
+    return next((commit for commit in reversed(commits) if _is_end(snapshots, commit, path, name, kind)), None)
 
 
-def _is_end(views: Views, commit: str, path: str, name: str, kind: str) -> bool:
-    return _has(views, commit + "^", path, name, kind) and not _has(views, commit, path, name, kind)
+def _is_end(snapshots: SourceSnapshots, commit: str, path: str, name: str, kind: str) -> bool:
+    return _has(snapshots, commit + "^", path, name, kind) and not _has(snapshots, commit, path, name, kind)
 
 
-def _has(views: Views, commit: str, path: str, name: str, kind: str = "") -> bool:
-    if not views.mentions(commit, path, last_part(name)):
+def _has(snapshots: SourceSnapshots, commit: str, path: str, name: str, kind: str = "") -> bool:
+    if not snapshots.mentions(commit, path, last_part(name)):
         return False
-    return same_sort(kind, _kind(views.then(commit, path), name))
+    return same_sort(kind, _kind(snapshots.at_commit(commit, path), name))
 
 
-def _kind(source: Source | None, name: str) -> str | None:
+def _kind(source: ParsedSource | None, name: str) -> str | None:
     """Return the kind of the first definition of that name; None if there is none."""
     group = source.by_name.get(name) if source is not None else None
     return group[0].kind if group else None

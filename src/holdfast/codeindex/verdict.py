@@ -18,7 +18,7 @@ from holdfast.codeindex.changewords import signature_words
 from holdfast.codeindex.fingerprint import BODY_VERSION, SIGNATURE_VERSION, hash_tokens
 from holdfast.codeindex.group import GROUP, group_symbol
 from holdfast.codeindex.language import UNINDEXED_KINDS
-from holdfast.codeindex.source import Source, blob_of, last_part, unnumbered
+from holdfast.codeindex.source import ParsedSource, blob_of, last_part, unnumbered
 from holdfast.codeindex.trail import End, follow, follow_file
 from holdfast.domain.lesson import Anchor
 from holdfast.domain.symbol import Verdict
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from holdfast.codeindex.definitions import Definition
-    from holdfast.codeindex.views import Views
+    from holdfast.codeindex.snapshots import SourceSnapshots
     from holdfast.domain.symbol import Symbol
     from holdfast.domain.vocabulary import Freshness
     from holdfast.ports.indexstore import IndexStore
@@ -39,19 +39,19 @@ SEEN_LOOKS = 40
 """Newest commits of a file that are looked through for a text recorded elsewhere."""
 
 
-class Judge:
+class AnchorJudge:
     """Judges the anchors of one work tree. `in_time` returns whether there is time for a further look at git."""
 
-    def __init__(self, views: Views, index: IndexStore | None, in_time: Callable[[], bool]) -> None:
-        self._views = views
+    def __init__(self, snapshots: SourceSnapshots, index: IndexStore | None, in_time: Callable[[], bool]) -> None:
+        self._snapshots = snapshots
         self._index = index
         self._in_time = in_time
 
     def judge(self, anchor: Anchor) -> Verdict:
         """Return the anchor's verdict."""
         anchor = self._as_of_this_branch(anchor)
-        content = self._views.workspace.read(self._views.place, anchor.path)
-        if content is None and self._views.workspace.exists(self._views.place, anchor.path):
+        content = self._snapshots.workspace.read(self._snapshots.location, anchor.path)
+        if content is None and self._snapshots.workspace.exists(self._snapshots.location, anchor.path):
             return _unverified(anchor, "unreadable")
         blob = blob_of(content) if content is not None else ""
         if blob and blob == anchor.blob:
@@ -63,7 +63,7 @@ class Judge:
     def _judge_symbol(self, anchor: Anchor, blob: str) -> Verdict:
         if not _known_version(anchor):
             return _unverified(anchor, "other_version")
-        source = self._views.now(anchor.path) if blob else None
+        source = self._snapshots.current(anchor.path) if blob else None
         if blob and source is None:
             return _unverified(anchor, "unknown_language")
         if source is not None and source.obstacle:
@@ -73,7 +73,7 @@ class Judge:
             return self._compare_group(anchor, source, group, blob)
         return self._judge_missing(anchor, source)
 
-    def _compare_group(self, anchor: Anchor, source: Source, group: list[Definition], blob: str) -> Verdict:
+    def _compare_group(self, anchor: Anchor, source: ParsedSource, group: list[Definition], blob: str) -> Verdict:
         """Return the verdict on the definitions found under a name: on all of them, or on the anchored one."""
         if anchor.symbol_kind != GROUP:
             return self._compare(anchor, source, _pick(anchor, source, group), blob)
@@ -93,7 +93,7 @@ class Judge:
             anchor=now,
         )
 
-    def _compare(self, anchor: Anchor, source: Source, definition: Definition, blob: str) -> Verdict:
+    def _compare(self, anchor: Anchor, source: ParsedSource, definition: Definition, blob: str) -> Verdict:
         """Return the verdict on a definition that was found."""
         symbol = source.symbol(definition)
         now, (head, body) = _anchored(anchor, symbol, blob), _differences(anchor, symbol)
@@ -114,15 +114,15 @@ class Judge:
             words = signature_words((then, old[0]), (source, definition))
         return Verdict(freshness="changed", reason=reason, detail=words, share=change.share, anchor=now)
 
-    def _recorded(self, anchor: Anchor) -> tuple[Source | None, list[Definition]]:
+    def _recorded(self, anchor: Anchor) -> tuple[ParsedSource | None, list[Definition]]:
         """Return the anchored definitions as they were recorded, if git still has them."""
-        then = self._views.of_blob(anchor.path, anchor.blob)
+        then = self._snapshots.at_blob(anchor.path, anchor.blob)
         if then is None and anchor.commit:
-            then = self._views.then(anchor.commit, anchor.path)
+            then = self._snapshots.at_commit(anchor.commit, anchor.path)
         group = then.by_name.get(unnumbered(anchor.symbol), []) if then is not None else []
         return (then, _recorded_in(anchor, then, group)) if then is not None else (None, [])
 
-    def _judge_missing(self, anchor: Anchor, source: Source | None) -> Verdict:
+    def _judge_missing(self, anchor: Anchor, source: ParsedSource | None) -> Verdict:
         """Return the verdict on a symbol that is no longer in its file."""
         end = self._find(anchor)
         if end.path:
@@ -135,7 +135,7 @@ class Judge:
             return Verdict(freshness="orphaned", reason="deleted", detail=end.deleted_in[:10], anchor=anchor)
         if not self._in_time():
             return _unverified(anchor, "no_time")
-        symbol = elsewhere.same_head(self._views, self._index, anchor)
+        symbol = elsewhere.same_head(self._snapshots, self._index, anchor)
         if symbol is not None:
             return self._followed(anchor, symbol.path, symbol.name)
         return Verdict(freshness="orphaned", reason="gone", anchor=anchor)
@@ -143,11 +143,11 @@ class Judge:
     def _find(self, anchor: Anchor) -> End:
         """Return where it is now: a place where it was seen, its body under its name, git's trail, its body alone."""
         for path, name in _places(anchor):
-            there = self._views.now(path)
+            there = self._snapshots.current(path)
             if there is not None and unnumbered(name) in there.by_name:
                 return End(path=path, name=name)
         search = elsewhere.same_group if anchor.symbol_kind == GROUP else elsewhere.same_body
-        symbol = search(self._views, self._index, anchor)
+        symbol = search(self._snapshots, self._index, anchor)
         namesake = symbol is not None and unnumbered(symbol.name) == unnumbered(anchor.symbol)
         end = End() if namesake else self._trail(anchor)
         return End(path=symbol.path, name=symbol.name) if symbol is not None and not end.path else end
@@ -155,11 +155,11 @@ class Judge:
     def _trail(self, anchor: Anchor) -> End:
         if not anchor.commit or not self._in_time():
             return End()
-        return follow(self._views, anchor.path, anchor.symbol, anchor.commit, self._in_time)
+        return follow(self._snapshots, anchor.path, anchor.symbol, anchor.commit, self._in_time)
 
     def _followed(self, anchor: Anchor, path: str, name: str) -> Verdict:
         """Return the verdict on a symbol found under another name or in another file."""
-        source = self._views.now(path)
+        source = self._snapshots.current(path)
         assert source is not None
         group = source.by_name[unnumbered(name)]
         verdict = self._compare_group(anchor, source, group, blob_of(source.content))
@@ -180,7 +180,7 @@ class Judge:
         target = self._file_target(anchor)
         if not target:
             return Verdict(freshness="orphaned", reason="file_gone", anchor=anchor)
-        now = self._views.workspace.blob(self._views.place, target)
+        now = self._snapshots.workspace.blob(self._snapshots.location, target)
         there, where = replace(anchor, path=target, blob=now), f"moved to {target}"
         same = now == anchor.blob or self._judge_edited(replace(anchor, path=target), now).freshness == "fresh"
         state: Freshness = "moved" if same else "drifted"
@@ -188,12 +188,12 @@ class Judge:
 
     def _file_target(self, anchor: Anchor) -> str:
         """Return where a deleted file is now: where it was seen, an uncommitted file of its content, a git rename."""
-        workspace, place = self._views.workspace, self._views.place
-        seen = next((path for path, _ in _places(anchor) if workspace.exists(place, path)), "")
-        beside = [path for path in workspace.dirty(place) if workspace.blob(place, path) == anchor.blob]
+        workspace, location = self._snapshots.workspace, self._snapshots.location
+        seen = next((path for path, _ in _places(anchor) if workspace.exists(location, path)), "")
+        beside = [path for path in workspace.dirty(location) if workspace.blob(location, path) == anchor.blob]
         if seen or len(beside) == 1:
             return seen or beside[0]
-        return follow_file(self._views, anchor.path, anchor.commit) if anchor.commit else ""
+        return follow_file(self._snapshots, anchor.path, anchor.commit) if anchor.commit else ""
 
     def _as_of_this_branch(self, anchor: Anchor) -> Anchor:
         """Return the anchor at a commit of this branch that has its text, if its own commit is not in this branch.
@@ -201,14 +201,14 @@ class Judge:
         A squash merge or a rebase brings the text without the commit at which it was recorded.
         """
         own = anchor.commit
-        if not own or own == self._views.place.commit or self._views.history.holds(own):
+        if not own or own == self._snapshots.location.commit or self._snapshots.history.holds(own):
             return anchor
         seen = self._seen_in(anchor)
-        return replace(anchor, commit=seen, branch=self._views.place.branch) if seen else anchor
+        return replace(anchor, commit=seen, branch=self._snapshots.location.branch) if seen else anchor
 
     def _seen_in(self, anchor: Anchor) -> str:
         """Return the newest commit of this branch whose file has the anchored text; empty if none of the newest has."""
-        commits = self._views.history.touching(anchor.path, "")[-SEEN_LOOKS:]
+        commits = self._snapshots.history.touching(anchor.path, "")[-SEEN_LOOKS:]
         for commit in reversed(commits):
             if not self._in_time():
                 break
@@ -218,21 +218,21 @@ class Judge:
 
     def _has_text(self, anchor: Anchor, commit: str) -> bool:
         """Return whether the file, or the anchored definition in it, was then as recorded."""
-        content = self._views.history.file(commit, anchor.path)
+        content = self._snapshots.history.file(commit, anchor.path)
         if content is None:
             return False
         if blob_of(content) == anchor.blob:
             return True
-        if not anchor.symbol or not self._views.mentions(commit, anchor.path, last_part(anchor.symbol)):
+        if not anchor.symbol or not self._snapshots.mentions(commit, anchor.path, last_part(anchor.symbol)):
             return False
-        source = self._views.then(commit, anchor.path)
+        source = self._snapshots.at_commit(commit, anchor.path)
         group = source.by_name.get(unnumbered(anchor.symbol), []) if source is not None else []
         return source is not None and bool(_recorded_in(anchor, source, group))
 
     def _judge_edited(self, anchor: Anchor, blob: str) -> Verdict:
         """Return the verdict on a whole file that differs: fresh if only comments or layout differ."""
         now = replace(anchor, blob=blob)
-        then, source = self._views.of_blob(anchor.path, anchor.blob), self._views.now(anchor.path)
+        then, source = self._snapshots.at_blob(anchor.path, anchor.blob), self._snapshots.current(anchor.path)
         if then is not None and source is not None and not (then.obstacle or source.obstacle):
             difference = _difference(_whole(then), _whole(source))
             if difference != "tokens":
@@ -242,14 +242,14 @@ class Judge:
     def _on_this_branch(self, anchor: Anchor, verdict: Verdict) -> Verdict:
         """Return unverified instead of a bad verdict if the anchor comes from outside of the checked-out history."""
         bad = verdict.freshness in ("drifted", "changed", "orphaned")
-        if not bad or not anchor.commit or anchor.commit == self._views.place.commit:
+        if not bad or not anchor.commit or anchor.commit == self._snapshots.location.commit:
             return verdict
-        contained = self._views.history.holds(anchor.commit)
+        contained = self._snapshots.history.holds(anchor.commit)
         if contained:
             return verdict
         if contained is None:
             return _unverified(anchor, "unknown_commit", anchor.commit[:10])
-        branch = f" ({anchor.branch})" if anchor.branch and anchor.branch != self._views.place.branch else ""
+        branch = f" ({anchor.branch})" if anchor.branch and anchor.branch != self._snapshots.location.branch else ""
         detail = f"{branch}; here: {verdict.words}"
         return replace(_unverified(anchor, "other_branch", detail), hides=verdict.reason)
 
@@ -287,7 +287,7 @@ def _same(now: Anchor, head: str, body: str) -> Verdict:
     return Verdict(freshness="fresh", reason="annotations" if "annotations" in (head, body) else "same", anchor=now)
 
 
-def _recorded_in(anchor: Anchor, source: Source, group: list[Definition]) -> list[Definition]:
+def _recorded_in(anchor: Anchor, source: ParsedSource, group: list[Definition]) -> list[Definition]:
     """Return the definitions that the anchor means, if they are as recorded."""
     recorded = (anchor.signature_hash, anchor.body_hash)
     if anchor.symbol_kind == GROUP:
@@ -297,12 +297,12 @@ def _recorded_in(anchor: Anchor, source: Source, group: list[Definition]) -> lis
     return [definition for definition, symbol in symbols if (symbol.signature_hash, symbol.body_hash) == recorded][:1]
 
 
-def _whole(source: Source) -> str:
+def _whole(source: ParsedSource) -> str:
     """Return a fingerprint of the whole file."""
     return hash_tokens(BODY_VERSION, source.tokens, range(len(source.tokens.texts)), "")
 
 
-def _pick(anchor: Anchor, source: Source, group: list[Definition]) -> Definition:
+def _pick(anchor: Anchor, source: ParsedSource, group: list[Definition]) -> Definition:
     """Return of several definitions of one name the unchanged one, else that of the same number, else the first."""
     if len(group) == 1:
         return group[0]

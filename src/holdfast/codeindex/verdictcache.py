@@ -17,7 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from holdfast.domain.project import Place
+    from holdfast.domain.project import Location
     from holdfast.ports.indexstore import IndexStore
     from holdfast.ports.workspace import Workspace
 
@@ -33,7 +33,9 @@ _ANCHORED = ("path", "symbol", "symbol_kind", "blob", "signature_hash", "body_ha
 _SEPARATOR = "\x1f"
 
 
-def load(store: IndexStore | None, workspace: Workspace, place: Place, anchor: Anchor, blob: str) -> Verdict | None:
+def load(
+    store: IndexStore | None, workspace: Workspace, location: Location, anchor: Anchor, blob: str
+) -> Verdict | None:
     """Return the stored verdict if it still holds, otherwise None."""
     if store is None:
         return None
@@ -41,11 +43,11 @@ def load(store: IndexStore | None, workspace: Workspace, place: Place, anchor: A
         values = store.verdict(_key(anchor, blob)).split(_SEPARATOR)
     except HoldfastError:
         return None
-    if len(values) != 1 + len(_WRITTEN) + len(_ANCHORED) or values[0] != place.commit:
+    if len(values) != 1 + len(_WRITTEN) + len(_ANCHORED) or values[0] != location.commit:
         return None
     fields: dict[str, Any] = dict(zip(_WRITTEN, values[1:], strict=False))
     now = replace(anchor, **dict(zip(_ANCHORED, values[1 + len(_WRITTEN) :], strict=True)))
-    if now.path != anchor.path and workspace.blob(place, now.path) != now.blob:
+    if now.path != anchor.path and workspace.blob(location, now.path) != now.blob:
         return None
     try:
         fields["share"] = float(fields["share"])
@@ -54,7 +56,7 @@ def load(store: IndexStore | None, workspace: Workspace, place: Place, anchor: A
         return None  # damaged
 
 
-def keep(store: IndexStore | None, place: Place, anchor: Anchor, blob: str, verdict: Verdict) -> None:
+def keep(store: IndexStore | None, location: Location, anchor: Anchor, blob: str, verdict: Verdict) -> None:
     """Store a verdict that will hold. A store that cannot be written is ignored."""
     if store is None or (verdict.freshness == "unverified" and verdict.reason not in LASTING):
         return
@@ -62,7 +64,7 @@ def keep(store: IndexStore | None, place: Place, anchor: Anchor, blob: str, verd
         return
     written = [str(getattr(verdict, name)) for name in _WRITTEN]
     now = [getattr(verdict.anchor, name) for name in _ANCHORED]
-    value = _SEPARATOR.join((place.commit, *written, *now))
+    value = _SEPARATOR.join((location.commit, *written, *now))
     try:
         store.keep_verdict(_key(anchor, blob), value)
     except HoldfastError:

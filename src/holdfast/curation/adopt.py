@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from datetime import datetime
 
-    from holdfast.domain.project import Place
+    from holdfast.domain.project import Location
     from holdfast.domain.vocabulary import State
-    from holdfast.ports.parts import Parts
+    from holdfast.ports.services import Services
 
 LIVING: tuple[State, ...] = ("active", "probation", "candidate", "quarantined")
 WAITING_OR_ACTIVE: tuple[State, ...] = ("active", "probation", "candidate")
@@ -37,7 +37,7 @@ ENDED: tuple[State, ...] = ("superseded", "retired")
 """States in a source of passages that no longer hold."""
 
 
-class Reading(Frozen):
+class SourceContents(Frozen):
     """The content of one source."""
 
     label: str
@@ -59,7 +59,7 @@ class Adopting(Frozen):
     """Names of this project in stores of several projects; empty: the folder's name. `*` takes all projects."""
 
 
-class Step(Frozen):
+class PassageOutcome(Frozen):
     """What happened to one passage (or would, in a dry run)."""
 
     verb: str
@@ -73,23 +73,23 @@ class Step(Frozen):
 
 
 def adopt(
-    parts: Parts,
-    place: Place,
-    readings: Sequence[Reading],
+    services: Services,
+    location: Location,
+    readings: Sequence[SourceContents],
     how: Adopting,
     progress: Callable[[int], None] | None = None,
-) -> tuple[Step, ...]:
+) -> tuple[PassageOutcome, ...]:
     """Write all passages in one transaction; return a step for each, in order. `progress` gets the number done."""
 
     def step() -> _Run:
-        run = _Run(parts, place, how)
+        run = _Run(services, location, how)
         for reading in readings:
             run.take(reading)
             if progress:
                 progress(len(run.steps))
         run.link()
         if run.after and not how.dry:
-            write_change(parts, place, how.verb, list(run.after.values()), run.expected)
+            write_change(services, location, how.verb, list(run.after.values()), run.expected)
         return run
 
     return tuple(with_retries(step).steps)
@@ -98,18 +98,18 @@ def adopt(
 class _Run:
     """One run: what is known of the sources, what will be written, and the steps so far."""
 
-    def __init__(self, parts: Parts, place: Place, how: Adopting) -> None:
-        self.parts = parts
-        self.place = place
+    def __init__(self, services: Services, location: Location, how: Adopting) -> None:
+        self.services = services
+        self.location = location
         self.how = how
-        self.steps: list[Step] = []
+        self.steps: list[PassageOutcome] = []
         self.after: dict[LessonId, Lesson] = {}
         self.expected: dict[LessonId, datetime | None] = {}
-        self._known = _Known(parts, place)
+        self._known = _Known(services, location)
         self._named: dict[str, LessonId] = {}
         self._links: list[tuple[LessonId, Passage]] = []
 
-    def take(self, reading: Reading) -> None:
+    def take(self, reading: SourceContents) -> None:
         """Plan what happens to each part of a source."""
         drafts = list(self._drafts(reading))
         new = [pair for pair in drafts if not self._settle(reading.label, *pair)]
@@ -135,7 +135,7 @@ class _Run:
             if lesson is not None and fresh:
                 self._put(replace(lesson, links=tuple(dict.fromkeys((*lesson.links, *fresh)))))
 
-    def _drafts(self, reading: Reading) -> Iterator[tuple[Lesson, Passage]]:
+    def _drafts(self, reading: SourceContents) -> Iterator[tuple[Lesson, Passage]]:
         """Yield the lessons that a source's passages state; report the rest, for other projects only by number."""
         elsewhere: Counter[str] = Counter()
         for part in reading.parts:
@@ -145,7 +145,7 @@ class _Run:
                 elsewhere[part.project] += 1
             else:
                 try:
-                    draft = draft_of(self.parts, self.place, part, reading.label, reading.importer)
+                    draft = draft_of(self.services, self.location, part, reading.label, reading.importer)
                 except InvalidValueError as exc:
                     self._add_step("skipped", reading.label, part.section, reason=str(exc))
                     continue
@@ -170,7 +170,7 @@ class _Run:
         return True
 
     def _move(self, verb: str, label: str, known: Lesson, state: State) -> None:
-        moved = in_state(known, state, at=self.parts.clock.now())
+        moved = in_state(known, state, at=self.services.clock.now())
         self._put(moved)
         self._known.keep(moved)
         self._add_step(verb, label, _section(moved), moved)
@@ -180,7 +180,7 @@ class _Run:
         if self._settle(label, draft, passage):
             return  # the same words occurred earlier in this run
         if not self.how.dry:
-            draft = anchored(self.parts, self.place, draft, passage)
+            draft = anchored(self.services, self.location, draft, passage)
         if old is not None:
             self._close(old, draft)
             draft = replace(draft, links=(Link(kind="supersedes", target=old.id),), pinned=old.pinned)
@@ -201,7 +201,7 @@ class _Run:
             return
         before = self._known.by_id[lesson.id]
         self.expected[lesson.id] = before.recorded_at
-        self.after[lesson.id] = replace(lesson, recorded_at=max(lesson.recorded_at, self.parts.clock.now()))
+        self.after[lesson.id] = replace(lesson, recorded_at=max(lesson.recorded_at, self.services.clock.now()))
 
     def _remember_name(self, lesson: LessonId, passage: Passage) -> None:
         for name in passage.names:
@@ -213,29 +213,29 @@ class _Run:
         """Return whether a store that names its projects means this one: by name, or by its path with dashes."""
         if not project or "*" in self.how.projects:
             return True
-        root = self.place.root.rstrip("/\\")
+        root = self.location.root.rstrip("/\\")
         folder = root.replace("\\", "/").rsplit("/", 1)[-1]
         dashed = "".join(c if c.isascii() and c.isalnum() else "-" for c in root)
-        ours = {name.casefold() for name in self.how.projects or (folder, self.place.project.name, dashed[:200])}
+        ours = {name.casefold() for name in self.how.projects or (folder, self.location.project.name, dashed[:200])}
         name = project.casefold()
         return bool(ours & {name, name.split("/", 1)[0], name[:200]})
 
     def _add_step(self, verb: str, label: str, section: str, lesson: Lesson | None = None, reason: str = "") -> None:
         fields = {"title": lesson.title, "state": lesson.state, "lesson": lesson.id} if lesson else {}
-        self.steps.append(Step(verb=verb, label=label, section=section, reason=reason, **fields))  # type: ignore[arg-type]
+        self.steps.append(PassageOutcome(verb=verb, label=label, section=section, reason=reason, **fields))  # type: ignore[arg-type]
 
 
 class _Known:
     """The existing lessons: by id, by the key of an imported passage, by rule, by source."""
 
-    def __init__(self, parts: Parts, place: Place) -> None:
+    def __init__(self, services: Services, location: Location) -> None:
         self.by_id: dict[LessonId, Lesson] = {}
         self._by_key: dict[str, Lesson] = {}
         self._by_rule: dict[tuple[str, ...], Lesson] = {}
         self._by_label: dict[str, list[Lesson]] = {}
-        for lesson in _all(parts, place):
+        for lesson in _all(services, location):
             self.by_id[lesson.id] = lesson
-            self.keep(_as_it_was(parts, lesson))
+            self.keep(_as_it_was(services, lesson))
 
     def keep(self, lesson: Lesson) -> None:
         """Index the lesson; of two with the same key or rule keep the newest, which comes first, or a living one."""
@@ -264,21 +264,21 @@ class _Known:
         return by_section
 
 
-def _all(parts: Parts, place: Place) -> Iterator[Lesson]:
-    where = LessonFilter(project=place.project.id, states=STATES, limit=LESSONS_A_PAGE)
-    while page := parts.store.find(where):
+def _all(services: Services, location: Location) -> Iterator[Lesson]:
+    where = LessonFilter(project=location.project.id, states=STATES, limit=LESSONS_A_PAGE)
+    while page := services.store.find(where):
         yield from page
         where = replace(where, offset=where.offset + len(page))
 
 
-def _as_it_was(parts: Parts, lesson: Lesson) -> Lesson:
+def _as_it_was(services: Services, lesson: Lesson) -> Lesson:
     """Return a forgotten imported lesson with its former words, still forgotten, so that its key blocks an import."""
     from datetime import timedelta
 
     if lesson.state != "forgotten" or not lesson.provenance.detector:
         return lesson
     try:
-        before = parts.store.get([lesson.id], lesson.recorded_at - timedelta(microseconds=1))[0]
+        before = services.store.get([lesson.id], lesson.recorded_at - timedelta(microseconds=1))[0]
     except LessonNotFoundError:
         return lesson
     return replace(before, state="forgotten") if before.topic_key.startswith(KEY) else lesson

@@ -43,8 +43,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from holdfast.domain.lesson import Lesson
-    from holdfast.domain.project import Place
-    from holdfast.ports.parts import Parts
+    from holdfast.domain.project import Location
+    from holdfast.ports.services import Services
 
 PRUNED = ("orphaned", "duplicate", "low confidence")
 """Reasons for which `prune` forgets a lesson that is also old or was never told."""
@@ -72,52 +72,52 @@ class Finding(Frozen):
         return tuple(reason for reason, _ in self.reasons)
 
 
-def audit(parts: Parts, place: Place, *, everything: bool = False) -> list[Finding]:
+def audit(services: Services, location: Location, *, everything: bool = False) -> list[Finding]:
     """Return the findings, weightiest first; `everything` includes those kept or put off recently."""
-    findings = _find(parts, place)
+    findings = _find(services, location)
     if everything:
         return findings
-    diary = _Diary(parts, place)
+    diary = _Diary(services, location)
     return [finding for finding in findings if not diary.hides(finding.lesson)]
 
 
-def left_today(parts: Parts, place: Place) -> int:
+def left_today(services: Services, location: Location) -> int:
     """Return how many of a day's lessons are still to be decided."""
-    return max(0, DAILY - _Diary(parts, place).decided_today)
+    return max(0, DAILY - _Diary(services, location).decided_today)
 
 
-def keep(parts: Parts, place: Place, ref: str, *, author: str) -> Lesson:
+def keep(services: Services, location: Location, ref: str, *, author: str) -> Lesson:
     """Confirm that the lesson still holds, anchored to the present code; a waiting lesson is accepted.
 
     Raises InvalidValueError when nothing that it is about is left.
     """
-    lesson = resolve(parts, place, ref)
+    lesson = resolve(services, location, ref)
     settle = accept if lesson.state in WAITING else confirm
-    confirmed = settle(parts, place, lesson.id, author=author)
-    _Diary(parts, place).note(confirmed, KEPT_DAYS)
+    confirmed = settle(services, location, lesson.id, author=author)
+    _Diary(services, location).note(confirmed, KEPT_DAYS)
     return confirmed
 
 
-def put_off(parts: Parts, place: Place, ref: str) -> Lesson:
+def put_off(services: Services, location: Location, ref: str) -> Lesson:
     """Return the lesson, unchanged, and hide it for LATER_DAYS."""
-    lesson = resolve(parts, place, ref)
-    _Diary(parts, place).note(lesson, LATER_DAYS)
+    lesson = resolve(services, location, ref)
+    _Diary(services, location).note(lesson, LATER_DAYS)
     return lesson
 
 
-def note_decided(parts: Parts, place: Place) -> None:
+def note_decided(services: Services, location: Location) -> None:
     """Count a decision that ended or replaced a lesson."""
-    _Diary(parts, place).note(None, 0)
+    _Diary(services, location).note(None, 0)
 
 
-def find_prunable(parts: Parts, place: Place) -> list[Finding]:
+def find_prunable(services: Services, location: Location) -> list[Finding]:
     """Return findings that nobody would miss: long unused, and orphaned, duplicate or of low confidence.
 
     Pinned lessons, and lessons that a person stated or accepted, are never included.
     """
     return [
         finding
-        for finding in _find(parts, place)
+        for finding in _find(services, location)
         if not finding.lesson.pinned
         and finding.lesson.trust != "person"
         and set(PRUNED) & set(finding.names)
@@ -125,36 +125,36 @@ def find_prunable(parts: Parts, place: Place) -> list[Finding]:
     ]
 
 
-def prune(parts: Parts, place: Place, refs: Sequence[LessonId], *, author: str) -> Change:
+def prune(services: Services, location: Location, refs: Sequence[LessonId], *, author: str) -> Change:
     """Forget those lessons in one change; `undo` brings all of them back. Raises InvalidValueError for none."""
     if not refs:
         raise InvalidValueError("nothing to prune")
 
     def step() -> Change:
-        lessons = [lesson for lesson in parts.store.get(list(refs)) if lesson.state != "forgotten"]
-        tombstones = [blanked(in_state(lesson, "forgotten", at=parts.clock.now())) for lesson in lessons]
+        lessons = [lesson for lesson in services.store.get(list(refs)) if lesson.state != "forgotten"]
+        tombstones = [blanked(in_state(lesson, "forgotten", at=services.clock.now())) for lesson in lessons]
         expected = {lesson.id: lesson.recorded_at for lesson in lessons}
-        return write_change(parts, place, "forget", tombstones, expected, actor=author, summary="prune").change
+        return write_change(services, location, "forget", tombstones, expected, actor=author, summary="prune").change
 
     return with_retries(step)
 
 
-def _find(parts: Parts, place: Place) -> list[Finding]:
-    where = LessonFilter(project=place.project.id, states=("active", "probation"), limit=AUDITED_MOST)
-    lessons = parts.store.find(where)
-    twins = {recurring.lesson.id: recurring.twins for recurring in find_recurring(parts, place)}
+def _find(services: Services, location: Location) -> list[Finding]:
+    where = LessonFilter(project=location.project.id, states=("active", "probation"), limit=AUDITED_MOST)
+    lessons = services.store.find(where)
+    twins = {recurring.lesson.id: recurring.twins for recurring in find_recurring(services, location)}
     reasons: dict[LessonId, list[tuple[str, str]]] = {lesson.id: [] for lesson in lessons}
-    for lesson, words in for_review(parts, place):
+    for lesson, words in for_review(services, location):
         reasons.setdefault(lesson.id, []).append(("doubted", words))
     for newer, older in find_pairs(lessons):
         if newer.kind == older.kind or "user" in (newer.scope.level, older.scope.level):
             reasons[older.id].append(("duplicate", f"says the same as {short_id(newer.id)}"))
-    last_told, vouched = _last_told(parts), _last_vouched(parts)
-    check = FreshnessCheck(parts, place)
+    last_told, vouched = _last_told(services), _last_vouched(services)
+    check = FreshnessCheck(services, location)
     for lesson in lessons:
         lesson_reasons = reasons[lesson.id]
         lesson_reasons += _code_reasons(check, lesson)
-        lesson_reasons += _use_reasons(lesson, vouched.get(lesson.id), last_told.get(lesson.id), parts.clock.now())
+        lesson_reasons += _use_reasons(lesson, vouched.get(lesson.id), last_told.get(lesson.id), services.clock.now())
         if lesson.id in twins:
             others = len({twin.scope.project for twin in twins[lesson.id]})
             projects = f"{others} other project{'s' * (others > 1)}"
@@ -199,9 +199,9 @@ def _use_reasons(
         yield "old", f"learnt or vouched for {age_days} days ago, {last}"
 
 
-def _last_vouched(parts: Parts) -> dict[LessonId, datetime]:
+def _last_vouched(services: Services) -> dict[LessonId, datetime]:
     """Return when somebody last vouched for each lesson, without changes that were taken back."""
-    changes = parts.store.find_records(Change, LogFilter(limit=AUDITED_MOST))
+    changes = services.store.find_records(Change, LogFilter(limit=AUDITED_MOST))
     undone = {change.undone for change in changes if change.verb == "undo"}
     last: dict[LessonId, datetime] = {}
     for change in changes:
@@ -211,10 +211,10 @@ def _last_vouched(parts: Parts) -> dict[LessonId, datetime]:
     return last
 
 
-def _last_told(parts: Parts) -> dict[LessonId, datetime]:
+def _last_told(services: Services) -> dict[LessonId, datetime]:
     """Return when each lesson was last told, in any project."""
     last: dict[LessonId, datetime] = {}
-    for delivery in parts.store.find_records(Delivery, LogFilter(limit=AUDITED_MOST)):
+    for delivery in services.store.find_records(Delivery, LogFilter(limit=AUDITED_MOST)):
         last[delivery.lesson] = max(delivery.at, last.get(delivery.lesson, delivery.at))
     return last
 
@@ -222,11 +222,11 @@ def _last_told(parts: Parts) -> dict[LessonId, datetime]:
 class _Diary:
     """The decisions of today, and the lessons hidden for a while: one state a project."""
 
-    def __init__(self, parts: Parts, place: Place) -> None:
-        self._parts = parts
-        self._project = place.project.id
-        self._today = parts.clock.now().date().isoformat()
-        plain = _parse(parts.store.get_state(AUDIT_DIARY, self._project))
+    def __init__(self, services: Services, location: Location) -> None:
+        self._services = services
+        self._project = location.project.id
+        self._today = services.clock.now().date().isoformat()
+        plain = _parse(services.store.get_state(AUDIT_DIARY, self._project))
         self.decided_today = plain["decided"] if plain["day"] == self._today else 0
         self._hidden: dict[str, list[str]] = plain["hidden"]
 
@@ -236,13 +236,13 @@ class _Diary:
         if recorded_at != render_instant(lesson.recorded_at):
             return False
         try:
-            return parse_instant(until) > self._parts.clock.now()
+            return parse_instant(until) > self._services.clock.now()
         except InvalidValueError:
             return False
 
     def note(self, lesson: Lesson | None, days: int) -> None:
         """Count one decision, and hide the lesson, if there is one, for that many days."""
-        now = self._parts.clock.now()
+        now = self._services.clock.now()
         entry = (
             [] if lesson is None else [render_instant(now + timedelta(days=days)), render_instant(lesson.recorded_at)]
         )
@@ -255,7 +255,7 @@ class _Diary:
                 hidden[lesson.id] = entry
             return dumps({"day": self._today, "decided": decided + 1, "hidden": hidden})
 
-        self._parts.store.edit_state(AUDIT_DIARY, self._project, edit)
+        self._services.store.edit_state(AUDIT_DIARY, self._project, edit)
 
 
 def _parse(text: str) -> dict[str, Any]:

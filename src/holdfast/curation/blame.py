@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from holdfast.domain.lesson import Anchor
-    from holdfast.domain.project import Place
-    from holdfast.ports.parts import Parts
+    from holdfast.domain.project import Location
+    from holdfast.ports.services import Services
 
 
 class Blamed(Frozen, nested={"lesson": Lesson}):
@@ -36,7 +36,9 @@ class Blamed(Frozen, nested={"lesson": Lesson}):
     caveat: str = ""
 
 
-def blame(parts: Parts, place: Place, path: str, lines: tuple[int, int] | None = None) -> tuple[Blamed, ...]:
+def blame(
+    services: Services, location: Location, path: str, lines: tuple[int, int] | None = None
+) -> tuple[Blamed, ...]:
     """Return the active lessons about the file, from top to bottom, shorter spans first; whole-file lessons last.
 
     With `lines`, return only lessons about at least one of these lines; a lesson about the whole file is about every
@@ -44,10 +46,10 @@ def blame(parts: Parts, place: Place, path: str, lines: tuple[int, int] | None =
     """
     if lines is not None and not 1 <= lines[0] <= lines[1]:
         raise InvalidValueError(f"no such lines: {lines[0]}-{lines[1]}", hint="FILE:12 or FILE:12-30")
-    relative = in_project(parts, place, path)
-    lessons = parts.store.find(LessonFilter(project=place.project.id, states=("active",), limit=CHANGES_READ))
-    check = FreshnessCheck(parts, place, within_s=inf)
-    entries = {entry for lesson in lessons for entry in _about(parts, place, check, lesson, relative)}
+    relative = in_project(services, location, path)
+    lessons = services.store.find(LessonFilter(project=location.project.id, states=("active",), limit=CHANGES_READ))
+    check = FreshnessCheck(services, location, within_s=inf)
+    entries = {entry for lesson in lessons for entry in _about(services, location, check, lesson, relative)}
     if lines is not None:
         entries = {entry for entry in entries if not entry.start or (entry.start <= lines[1] and entry.end >= lines[0])}
     return tuple(sorted(entries, key=_order))
@@ -57,17 +59,21 @@ def _order(entry: Blamed) -> tuple[bool, int, int, str]:
     return not entry.start, entry.start, entry.end - entry.start, entry.lesson.id
 
 
-def _about(parts: Parts, place: Place, check: FreshnessCheck, lesson: Lesson, path: str) -> Iterator[Blamed]:
+def _about(
+    services: Services, location: Location, check: FreshnessCheck, lesson: Lesson, path: str
+) -> Iterator[Blamed]:
     """Yield the parts of the file that the lesson is about. Only lessons that name the file are checked closely."""
     if any(glob_matches(glob, path) for glob in lesson.globs):
         yield Blamed(lesson=lesson, start=0, end=0, symbol="", freshness="unanchored")
-    if lesson.scope.project not in ("", place.project.id) or not any(_names(anchor, path) for anchor in lesson.anchors):
+    if lesson.scope.project not in ("", location.project.id) or not any(
+        _names(anchor, path) for anchor in lesson.anchors
+    ):
         return
-    for anchor, verdict in check.looks(lesson):
+    for anchor, verdict in check.anchor_verdicts(lesson):
         now = verdict.anchor if verdict.freshness not in ("unverified", "orphaned") else anchor
         if now.path != path:
             continue
-        for start, end in spans_of(parts, place, now):
+        for start, end in spans_of(services, location, now):
             yield Blamed(
                 lesson=lesson, start=start, end=end, symbol=now.symbol, freshness=verdict.freshness,
                 caveat=caveat(anchor, verdict),

@@ -21,17 +21,17 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from holdfast.domain.event import Event
-    from holdfast.domain.project import Place
+    from holdfast.domain.project import Location
     from holdfast.domain.vocabulary import SessionId
-    from holdfast.ports.parts import Parts
+    from holdfast.ports.services import Services
 
 SIGNS = {"[x] ": "done", "[>] ": "next", "[ ] ": "next"}
 """Signs of items in hosts' to-do lists, with the field of a checkpoint that takes them."""
 
 
 def save(
-    parts: Parts,
-    place: Place,
+    services: Services,
+    location: Location,
     goal: str,
     *,
     task: str = "",
@@ -50,41 +50,41 @@ def save(
     if not goal.strip():
         raise InvalidValueError("a checkpoint needs a goal", hint="say what the task is to reach")
     checkpoint = Checkpoint(
-        id=parts.clock.new_id(),
-        at=parts.clock.now(),
-        project=place.project.id,
+        id=services.clock.new_id(),
+        at=services.clock.now(),
+        project=location.project.id,
         session=session,
-        task=_task(task.strip(), place.branch),
+        task=_task(task.strip(), location.branch),
         goal=_kept(goal),
         done=_all_kept(done),
         next=_all_kept(next),
         open_questions=_all_kept(open_questions),
-        files=tuple(dict.fromkeys(_kept(parts.workspace.relative(place, path) or path) for path in files)),
-        branch=place.branch,
+        files=tuple(dict.fromkeys(_kept(services.workspace.relative(location, path) or path) for path in files)),
+        branch=location.branch,
     )
-    parts.store.record([checkpoint])
+    services.store.record([checkpoint])
     return checkpoint
 
 
-def finish(parts: Parts, place: Place, task: str = "") -> Checkpoint | None:
+def finish(services: Services, location: Location, task: str = "") -> Checkpoint | None:
     """Close the current checkpoint of the task; return the closed one, or None when there was none."""
-    checkpoint = current(parts, place, task)
+    checkpoint = current(services, location, task)
     if checkpoint is None:
         return None
-    closed = replace(checkpoint, id=parts.clock.new_id(), at=parts.clock.now(), closed=True)
-    parts.store.record([closed])
+    closed = replace(checkpoint, id=services.clock.new_id(), at=services.clock.now(), closed=True)
+    services.store.record([closed])
     return closed
 
 
-def capture(parts: Parts, place: Place, session: SessionId) -> Checkpoint | None:
+def capture(services: Services, location: Location, session: SessionId) -> Checkpoint | None:
     """Store a checkpoint from a session's events: its goal, what was done, what is next. Return None without a goal.
 
     Content saved earlier in this session stays, and the events add to it. Its goal holds until a later prompt states
     another.
     """
-    numbered = parts.store.find_events(EventFilter(project=place.project.id, session=session))
+    numbered = services.store.find_events(EventFilter(project=location.project.id, session=session))
     events = [event for event in with_outcomes(event for _, event in numbered) if not event.agent]
-    saved = current(parts, place)
+    saved = current(services, location)
     earlier = saved if saved is not None and saved.session == session else None
     prompt = _goal(events)
     if earlier is None and prompt is None:
@@ -92,8 +92,8 @@ def capture(parts: Parts, place: Place, session: SessionId) -> Checkpoint | None
     stated = earlier.goal if earlier and not (prompt and prompt.at > earlier.at) else ""
     listed = _listed(events)
     return save(
-        parts,
-        place,
+        services,
+        location,
         stated or (prompt.text if prompt else ""),
         task=earlier.task if earlier else "",
         done=_merged(earlier.done if earlier else (), listed["done"] or _worked(events))[-CHECKPOINT_ITEMS:],

@@ -12,13 +12,13 @@ from holdfast.lessons.lookup import resolve
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from holdfast.domain.lesson import Anchor, Lesson
-    from holdfast.domain.project import Place
-    from holdfast.ports.parts import Parts
+    from holdfast.domain.project import Location
+    from holdfast.ports.services import Services
 
 ENDED = ("superseded", "retired", "forgotten")
 
 
-def confirm(parts: Parts, place: Place, ref: str, *, author: str) -> Lesson:
+def confirm(services: Services, location: Location, ref: str, *, author: str) -> Lesson:
     """Return the lesson's next version, anchored to the present code; follow moved definitions, drop deleted ones.
 
     Raises IllegalTransitionError for a lesson that is out of use, InvalidValueError when it is about another
@@ -26,25 +26,25 @@ def confirm(parts: Parts, place: Place, ref: str, *, author: str) -> Lesson:
     """
 
     def step() -> Lesson:
-        lesson = resolve(parts, place, ref)
-        anchors = _anchors(parts, place, lesson)
-        after = replace(lesson, anchors=anchors, recorded_at=parts.clock.now(), retracted_at=None)
+        lesson = resolve(services, location, ref)
+        anchors = _anchors(services, location, lesson)
+        after = replace(lesson, anchors=anchors, recorded_at=services.clock.now(), retracted_at=None)
         expected = {lesson.id: lesson.recorded_at}
-        return write_change(parts, place, "confirm", [after], expected, actor=author).lessons[0]
+        return write_change(services, location, "confirm", [after], expected, actor=author).lessons[0]
 
     return with_retries(step)
 
 
-def _anchors(parts: Parts, place: Place, lesson: Lesson) -> tuple[Anchor, ...]:
+def _anchors(services: Services, location: Location, lesson: Lesson) -> tuple[Anchor, ...]:
     if lesson.state in ENDED:
         raise IllegalTransitionError(
             f"lesson {short_id(lesson.id)} is {lesson.state}", hint=f"holdfast show {short_id(lesson.id)}"
         )
-    if lesson.anchors and lesson.scope.project not in ("", place.project.id):
+    if lesson.anchors and lesson.scope.project not in ("", location.project.id):
         raise InvalidValueError(
             f"lesson {short_id(lesson.id)} is about the code of another project", hint="confirm it there: -C FOLDER"
         )
-    renewed = [renew(parts, place, anchor) for anchor in lesson.anchors]
+    renewed = [renew(services, location, anchor) for anchor in lesson.anchors]
     anchors = {(anchor.path, anchor.symbol): anchor for anchor in renewed if anchor is not None}
     if lesson.paths and not any(anchor.path for anchor in anchors.values()):
         raise InvalidValueError(

@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
     from datetime import datetime
 
-    from holdfast.domain.project import Place
+    from holdfast.domain.project import Location
     from holdfast.domain.vocabulary import LessonId, State
-    from holdfast.ports.parts import Parts
+    from holdfast.ports.services import Services
     from holdfast.text.claims import Claim
 
 LINKED: tuple[State, ...] = ("active", "probation", "candidate")
@@ -64,13 +64,13 @@ class Conflict(Frozen, nested={"better": Lesson, "worse": Lesson}):
         return self.worse if self.better.id == lesson else self.better
 
 
-def find_conflicts(parts: Parts, place: Place, of: Collection[LessonId] | None = None) -> list[Conflict]:
+def find_conflicts(services: Services, location: Location, of: Collection[LessonId] | None = None) -> list[Conflict]:
     """Return the conflicts between active lessons of the project and of the user, and with waiting lessons.
 
     Each pair is listed once, the newest first. With `of`, only pairs that include one of these lessons are listed.
     """
-    at = parts.clock.now()
-    living = parts.store.find(LessonFilter(project=place.project.id, states=LINKED, limit=COMPARED_LESSONS))
+    at = services.clock.now()
+    living = services.store.find(LessonFilter(project=location.project.id, states=LINKED, limit=COMPARED_LESSONS))
     active = [lesson for lesson in living if lesson.state == "active"]
     conflicts = [
         conflict
@@ -92,22 +92,22 @@ def find_conflicts(parts: Parts, place: Place, of: Collection[LessonId] | None =
     return sorted(conflicts, key=lambda pair: max(pair.better.recorded_at, pair.worse.recorded_at), reverse=True)
 
 
-def conflicts_of(parts: Parts, place: Place, lesson: Lesson) -> list[Conflict]:
+def conflicts_of(services: Services, location: Location, lesson: Lesson) -> list[Conflict]:
     """Return the conflicts of one lesson with active ones, newest first; the lesson itself need not be stored yet."""
-    at, claim = parts.clock.now(), read_claim(lesson.insight)
-    others = (other for other in _near(parts, lesson) if other.id != lesson.id and _comparable(lesson, other))
+    at, claim = services.clock.now(), read_claim(lesson.insight)
+    others = (other for other in _near(services, lesson) if other.id != lesson.id and _comparable(lesson, other))
     conflicts = (_conflict(lesson, other, relate(claim, read_claim(other.insight)), at) for other in others)
     return [conflict for conflict in conflicts if conflict is not None]
 
 
-def proposed(parts: Parts, place: Place, draft: Lesson) -> Lesson:
+def proposed(services: Services, location: Location, draft: Lesson) -> Lesson:
     """Return the draft as it should be saved: waiting and linked to its opponents if it may not stand beside them.
 
     Anybody who is trusted less than the author of the other lesson only proposes, and so does an agent in any case.
     """
     if draft.state not in ("active", "probation"):
         return draft
-    rivals = [conflict for conflict in conflicts_of(parts, place, draft) if _bars(conflict, draft)]
+    rivals = [conflict for conflict in conflicts_of(services, location, draft) if _bars(conflict, draft)]
     if not rivals:
         return draft
     targets = {conflict.other(draft.id).id for conflict in rivals}
@@ -124,7 +124,7 @@ def _bars(conflict: Conflict, draft: Lesson) -> bool:
     return TRUSTS.index(rival.trust) < TRUSTS.index(draft.trust)
 
 
-def settle_saved(parts: Parts, place: Place, lesson: Lesson, *, author: str) -> Lesson:
+def settle_saved(services: Services, location: Location, lesson: Lesson, *, author: str) -> Lesson:
     """Settle the saved lesson's conflicts and return its resulting version, which may be superseded.
 
     Another process may save the other lesson of a pair at the same time. Both reach the same ruling, and the second
@@ -132,41 +132,41 @@ def settle_saved(parts: Parts, place: Place, lesson: Lesson, *, author: str) -> 
     loses, the pair stays a conflict.
     """
     try:
-        return with_retries(lambda: _settle_saved(parts, place, lesson, author))
+        return with_retries(lambda: _settle_saved(services, location, lesson, author))
     except StaleWriteError:
-        return parts.store.get([lesson.id])[0]
+        return services.store.get([lesson.id])[0]
 
 
-def settle(parts: Parts, place: Place, ref: str, over: Sequence[str] = (), *, author: str) -> Lesson:
+def settle(services: Services, location: Location, ref: str, over: Sequence[str] = (), *, author: str) -> Lesson:
     """Keep the lesson by a person's decision; close the active or waiting lessons in conflict with it in one change.
 
     `over` names the lessons to close, by default all that are in conflict with it. A waiting lesson that is kept
     becomes active with a person's trust. Raises InvalidValueError where there is no conflict.
     """
-    return with_retries(lambda: _settle(parts, place, ref, over, author))
+    return with_retries(lambda: _settle(services, location, ref, over, author))
 
 
-def keep_both(parts: Parts, place: Place, ref: str, other: str, *, author: str) -> Lesson:
+def keep_both(services: Services, location: Location, ref: str, other: str, *, author: str) -> Lesson:
     """Link the first lesson to the other one as valid beside it, which ends their conflict; return the first."""
 
     def step() -> Lesson:
-        first, two = resolve(parts, place, ref), resolve(parts, place, other)
+        first, two = resolve(services, location, ref), resolve(services, location, other)
         if first.id == two.id:
             raise InvalidValueError("a lesson cannot conflict with itself")
         changed = [
-            _relinked(first, two.id, Link(kind="relates_to", target=two.id), parts.clock.now()),
-            *([_relinked(two, first.id, None, parts.clock.now())] if _link(two, first.id) else []),
+            _relinked(first, two.id, Link(kind="relates_to", target=two.id), services.clock.now()),
+            *([_relinked(two, first.id, None, services.clock.now())] if _link(two, first.id) else []),
         ]
         expected = {lesson.id: before.recorded_at for lesson, before in zip(changed, (first, two), strict=False)}
-        return write_change(parts, place, VERB, changed, expected, actor=author, summary="both hold").lessons[0]
+        return write_change(services, location, VERB, changed, expected, actor=author, summary="both hold").lessons[0]
 
     return with_retries(step)
 
 
-def find_restated(parts: Parts, place: Place, draft: Lesson) -> Lesson | None:
+def find_restated(services: Services, location: Location, draft: Lesson) -> Lesson | None:
     """Return the newest active lesson of the draft's kind and readers that says at least the same in other words."""
     claim = read_claim(draft.insight)
-    for lesson in _near(parts, draft):
+    for lesson in _near(services, draft):
         if lesson.kind == draft.kind and _comparable(draft, lesson):
             known = read_claim(lesson.insight)
             if claim.words <= known.words and relate(claim, known).kind == "same":
@@ -177,15 +177,15 @@ def find_restated(parts: Parts, place: Place, draft: Lesson) -> Lesson | None:
 # Finding
 
 
-def _near(parts: Parts, lesson: Lesson) -> list[Lesson]:
+def _near(services: Services, lesson: Lesson) -> list[Lesson]:
     """Return the active lessons with the most similar words, or with values of the same slot, newest first."""
     claim = read_claim(lesson.insight)
     slots = {slot for slot, _ in claim.slots}
     names = [name for name, (slot, _) in VALUES.items() if slot in slots]
     text = " ".join((lesson.insight[:LONGEST], *names))
-    text_matches = parts.store.match_text(Query(project=lesson.scope.project, text=text), NEAR_LESSONS, NEARBY_HITS)
+    text_matches = services.store.match_text(Query(project=lesson.scope.project, text=text), NEAR_LESSONS, NEARBY_HITS)
     hits = score_text(text_matches, NEAR_LESSONS)
-    lessons = get_readable(parts.store, [hit.id for hit in hits]) if hits else []
+    lessons = get_readable(services.store, [hit.id for hit in hits]) if hits else []
     return sorted(lessons, key=lambda other: (other.recorded_at, other.id), reverse=True)
 
 
@@ -269,15 +269,15 @@ def _linked_conflict(lesson: Lesson, other: Lesson, at: datetime) -> Iterable[Co
 # Settling
 
 
-def _settle_saved(parts: Parts, place: Place, lesson: Lesson, author: str) -> Lesson:
-    (lesson,) = parts.store.get([lesson.id])
+def _settle_saved(services: Services, location: Location, lesson: Lesson, author: str) -> Lesson:
+    (lesson,) = services.store.get([lesson.id])
     if lesson.state != "active" or lesson.trust not in CLOSING:
         return lesson
-    for conflict in conflicts_of(parts, place, lesson):
+    for conflict in conflicts_of(services, location, lesson):
         if not conflict.closes or lesson.state != "active":
             continue
-        better, _ = _close(parts, place, conflict.better, [conflict.worse], author, _summary(conflict))
-        (lesson,) = [better] if better.id == lesson.id else parts.store.get([lesson.id])
+        better, _ = _close(services, location, conflict.better, [conflict.worse], author, _summary(conflict))
+        (lesson,) = [better] if better.id == lesson.id else services.store.get([lesson.id])
     return lesson
 
 
@@ -288,32 +288,32 @@ def _summary(conflict: Conflict) -> str:
 
 
 def _close(
-    parts: Parts, place: Place, better: Lesson, worse: Sequence[Lesson], author: str, summary: str
+    services: Services, location: Location, better: Lesson, worse: Sequence[Lesson], author: str, summary: str
 ) -> tuple[Lesson, ...]:
     """Write the better lesson as the successor of the others; all versions must still be those that were read."""
     before = max(lesson.recorded_at for lesson in (better, *worse))
-    at = next_instant(before, parts.clock.now())
+    at = next_instant(before, services.clock.now())
     ids = {lesson.id for lesson in worse}
     links = [link for link in better.links if link.target not in ids]
     links += [Link(kind="supersedes", target=lesson.id) for lesson in worse]
     winner = replace(better, links=tuple(links), recorded_at=at, retracted_at=None)
     closed = [in_state(lesson, "superseded", at=at) for lesson in worse]
     expected = {lesson.id: lesson.recorded_at for lesson in (better, *worse)}
-    return write_change(parts, place, VERB, [winner, *closed], expected, actor=author, summary=summary).lessons
+    return write_change(services, location, VERB, [winner, *closed], expected, actor=author, summary=summary).lessons
 
 
-def _settle(parts: Parts, place: Place, ref: str, over: Sequence[str], author: str) -> Lesson:
-    winner = resolve(parts, place, ref)
+def _settle(services: Services, location: Location, ref: str, over: Sequence[str], author: str) -> Lesson:
+    winner = resolve(services, location, ref)
     short = short_id(winner.id)
-    pairs = [pair for pair in find_conflicts(parts, place) if winner.id in (pair.better.id, pair.worse.id)]
+    pairs = [pair for pair in find_conflicts(services, location) if winner.id in (pair.better.id, pair.worse.id)]
     others = {pair.other(winner.id).id: pair for pair in pairs}
-    wanted = [resolve(parts, place, other).id for other in over] or list(others)
+    wanted = [resolve(services, location, other).id for other in over] or list(others)
     if not wanted or any(other not in others for other in wanted):
         raise InvalidValueError(f"lesson {short} has no such conflict", hint="holdfast list --conflicts")
     before = {lesson.id: lesson for pair in pairs for lesson in (pair.better, pair.worse)}
     chosen = winner if winner.state == "active" else replace(winner, state="active", trust="person")
     summary = f"{short} over {', '.join(map(short_id, wanted))}: a person decided"
-    return _close(parts, place, chosen, [before[other] for other in wanted], author, summary)[0]
+    return _close(services, location, chosen, [before[other] for other in wanted], author, summary)[0]
 
 
 def _relinked(lesson: Lesson, target: LessonId, link: Link | None, at: datetime) -> Lesson:

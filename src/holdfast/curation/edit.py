@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from typing import Any
 
     from holdfast.domain.lesson import Lesson
-    from holdfast.domain.project import Place
-    from holdfast.ports.parts import Parts
+    from holdfast.domain.project import Location
+    from holdfast.ports.services import Services
 
 WORK = (*TASKS, *COMMAND_KINDS)
 """Kinds of work and of commands that a trigger may name."""
 
 
-def edit(parts: Parts, place: Place, ref: str, changes: Mapping[str, Any], *, author: str) -> Lesson:
+def edit(services: Services, location: Location, ref: str, changes: Mapping[str, Any], *, author: str) -> Lesson:
     """Return the lesson with those trigger fields changed; an empty list removes a kind of triggers.
 
     Raises InvalidValueError for no change and for an impossible trigger, IllegalTransitionError for a lesson that is
@@ -36,7 +36,7 @@ def edit(parts: Parts, place: Place, ref: str, changes: Mapping[str, Any], *, au
     fields = _checked(changes)
 
     def step() -> Lesson:
-        old = resolve(parts, place, ref)
+        old = resolve(services, location, ref)
         if old.state not in LIVING:
             hint = f"holdfast show {short_id(old.id)}"
             raise IllegalTransitionError(
@@ -45,8 +45,8 @@ def edit(parts: Parts, place: Place, ref: str, changes: Mapping[str, Any], *, au
         when = replace(old.when, **fields, edited=True)
         if when == replace(old.when, edited=True):
             raise InvalidValueError("nothing to edit: no trigger would change", hint="give a new one")
-        after = replace(old, when=when, recorded_at=parts.clock.now())
-        return write_change(parts, place, "revise", [after], {old.id: old.recorded_at}, actor=author).lessons[0]
+        after = replace(old, when=when, recorded_at=services.clock.now())
+        return write_change(services, location, "revise", [after], {old.id: old.recorded_at}, actor=author).lessons[0]
 
     return with_retries(step)
 

@@ -12,7 +12,7 @@ from holdfast.freshness.check import FreshnessCheck, worst
 from holdfast.freshness.compare import changing_commit
 from holdfast.freshness.verify import STALE
 from holdfast.lean.records import Frozen
-from holdfast.lessons.lookup import History, history, resolve
+from holdfast.lessons.lookup import LessonHistory, history, resolve
 from holdfast.outcomes.settle import standing_now
 from holdfast.outcomes.standing import Standing
 from holdfast.outcomes.weights import load_weights
@@ -22,8 +22,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from holdfast.domain.project import Place
-    from holdfast.ports.parts import Parts
+    from holdfast.domain.project import Location
+    from holdfast.ports.services import Services
 
 
 class AnchorState(Frozen):
@@ -54,7 +54,7 @@ class Explanation(Frozen):
     freshness: Freshness
     caveat: str
     subjects: tuple[AnchorState, ...]
-    history: History
+    history: LessonHistory
     standing: Standing = Standing()
     """The sum of its outcomes."""
     decay: Decay
@@ -62,20 +62,20 @@ class Explanation(Frozen):
     """Factors of its score from outcomes: (`moment/work`, a moment, or empty for all; the factor)."""
 
 
-def explain(parts: Parts, place: Place, ref: str) -> Explanation:
+def explain(services: Services, location: Location, ref: str) -> Explanation:
     """Return provenance, anchors with verdicts and commits, deliveries and outcomes; raises as `lookup.resolve`."""
-    lesson = resolve(parts, place, ref)
-    looks = FreshnessCheck(parts, place, within_s=inf).looks(lesson)
-    freshness, caveat = worst(looks)
+    lesson = resolve(services, location, ref)
+    anchor_verdicts = FreshnessCheck(services, location, within_s=inf).anchor_verdicts(lesson)
+    freshness, caveat = worst(anchor_verdicts)
     return Explanation(
         lesson=lesson,
         freshness=freshness,
         caveat=caveat,
-        subjects=tuple(_subject(parts, place, *look) for look in looks),
-        history=history(parts, lesson.id),
-        standing=standing_now(parts, lesson),
-        decay=_decay(lesson, parts.clock.now()),
-        factors=tuple(sorted(load_weights(parts.store, place.project.id).lessons.get(lesson.id, {}).items())),
+        subjects=tuple(_subject(services, location, *look) for look in anchor_verdicts),
+        history=history(services, lesson.id),
+        standing=standing_now(services, lesson),
+        decay=_decay(lesson, services.clock.now()),
+        factors=tuple(sorted(load_weights(services.store, location.project.id).lessons.get(lesson.id, {}).items())),
     )
 
 
@@ -89,6 +89,6 @@ def _decay(lesson: Lesson, now: datetime) -> Decay:
     )
 
 
-def _subject(parts: Parts, place: Place, anchor: Anchor, verdict: Verdict) -> AnchorState:
-    commit = changing_commit(parts, place, anchor, verdict) if verdict.freshness in STALE else ""
+def _subject(services: Services, location: Location, anchor: Anchor, verdict: Verdict) -> AnchorState:
+    commit = changing_commit(services, location, anchor, verdict) if verdict.freshness in STALE else ""
     return AnchorState(anchor=anchor, verdict=verdict, commit=commit)

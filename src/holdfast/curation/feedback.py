@@ -11,15 +11,15 @@ from holdfast.ports.filters import LogFilter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from holdfast.domain.project import Place
+    from holdfast.domain.project import Location
     from holdfast.domain.vocabulary import LessonId, SessionId, Verdict
-    from holdfast.ports.parts import Parts
+    from holdfast.ports.services import Services
 
 VERDICTS: tuple[Verdict, ...] = ("heeded", "helped", "hurt")
 
 
 def feedback(
-    parts: Parts, place: Place, ref: str, verdict: Verdict, note: str, session: SessionId, judge: str = ""
+    services: Services, location: Location, ref: str, verdict: Verdict, note: str, session: SessionId, judge: str = ""
 ) -> Outcome:
     """Store the outcome. It counts at once, and for more than an inferred outcome.
 
@@ -28,24 +28,24 @@ def feedback(
     """
     if verdict not in VERDICTS:
         raise InvalidValueError(f"unknown verdict {verdict!r}", hint=f"one of {', '.join(VERDICTS)}")
-    lesson = resolve(parts, place, ref)
+    lesson = resolve(services, location, ref)
     outcome = Outcome(
-        id=parts.clock.new_id(),
-        at=next_instant(lesson.recorded_at, parts.clock.now()),
-        project=place.project.id,
-        session=session or _last_shown(parts, lesson.id),
+        id=services.clock.new_id(),
+        at=next_instant(lesson.recorded_at, services.clock.now()),
+        project=location.project.id,
+        session=session or _last_shown(services, lesson.id),
         lesson=lesson.id,
         verdict=verdict,
         note=clean(note),
         judge=judge,
     )
-    parts.store.record([outcome])
+    services.store.record([outcome])
     from holdfast.outcomes.settle import refresh  # loaded late, because a hook loads this room's other modules
 
-    refresh(parts, place, lesson.id)
+    refresh(services, location, lesson.id)
     return outcome
 
 
-def _last_shown(parts: Parts, lesson: LessonId) -> SessionId:
-    shown = parts.store.find_records(Delivery, LogFilter(lesson=lesson, limit=1))
+def _last_shown(services: Services, lesson: LessonId) -> SessionId:
+    shown = services.store.find_records(Delivery, LogFilter(lesson=lesson, limit=1))
     return shown[0].session if shown else ""  # type: ignore[return-value]

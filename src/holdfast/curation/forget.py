@@ -10,51 +10,51 @@ from holdfast.lessons.lookup import resolve
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from holdfast.domain.project import Place
-    from holdfast.ports.parts import Parts
+    from holdfast.domain.project import Location
+    from holdfast.ports.services import Services
 
 TITLE = "forgotten"
 INSIGHT = "This lesson was forgotten."
 
 
-def forget(parts: Parts, place: Place, ref: str, *, author: str) -> Lesson:
+def forget(services: Services, location: Location, ref: str, *, author: str) -> Lesson:
     """Return the tombstone: id, kind, scope and links stay, all words are removed.
 
     Earlier versions stay in the history until `purge`. A lesson forgotten before is returned as it is.
     """
 
     def step() -> Lesson:
-        lesson = resolve(parts, place, ref)
+        lesson = resolve(services, location, ref)
         if lesson.state == "forgotten":
             return lesson
-        tombstone = blanked(in_state(lesson, "forgotten", at=parts.clock.now()))
+        tombstone = blanked(in_state(lesson, "forgotten", at=services.clock.now()))
         expected = {lesson.id: lesson.recorded_at}
-        return write_change(parts, place, "forget", [tombstone], expected, actor=author).lessons[0]
+        return write_change(services, location, "forget", [tombstone], expected, actor=author).lessons[0]
 
     return with_retries(step)
 
 
-def words_of(parts: Parts, place: Place, ref: str) -> tuple[str, ...]:
+def words_of(services: Services, location: Location, ref: str) -> tuple[str, ...]:
     """Return titles and rules of every version of the lesson, newest first, to search for copies of them."""
-    lesson: Lesson | None = resolve(parts, place, ref)
+    lesson: Lesson | None = resolve(services, location, ref)
     words: list[str] = []
     while lesson is not None:
         if lesson.state != "forgotten":
             words += [lesson.title.rstrip("…"), lesson.insight]
         try:
-            lesson = parts.store.get([lesson.id], lesson.recorded_at - INSTANT)[0]
+            lesson = services.store.get([lesson.id], lesson.recorded_at - INSTANT)[0]
         except LessonNotFoundError:
             lesson = None
     return tuple(dict.fromkeys(words))
 
 
-def purge(parts: Parts, place: Place, ref: str) -> dict[str, int]:
+def purge(services: Services, location: Location, ref: str) -> dict[str, int]:
     """Erase every version of the lesson, its text, vectors and log records; return the number of rows by table.
 
     The events it quotes lose their texts, and its sentences are removed from the other records of their sessions.
     """
-    lesson = resolve(parts, place, ref)
-    return purge_with_change(parts, place, [lesson.id])
+    lesson = resolve(services, location, ref)
+    return purge_with_change(services, location, [lesson.id])
 
 
 def blanked(lesson: Lesson) -> Lesson:

@@ -16,9 +16,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from holdfast.domain.project import Place
+    from holdfast.domain.project import Location
     from holdfast.domain.vocabulary import LessonId
-    from holdfast.ports.parts import Parts
+    from holdfast.ports.services import Services
 
 SHOWN = (
     "state", "kind", "title", "insight", "why", "how", "snippets", "paths", "symbols", "globs", "tags", "topic_key",
@@ -27,7 +27,7 @@ SHOWN = (
 """Fields of a lesson that are compared with the previous version."""
 
 
-class Difference(Frozen):
+class FieldChange(Frozen):
     """One field before and after, as text."""
 
     field: str
@@ -35,7 +35,7 @@ class Difference(Frozen):
     after: str
 
 
-class Version(Frozen, nested={"lesson": Lesson, "differences": Difference}):
+class Version(Frozen, nested={"lesson": Lesson, "differences": FieldChange}):
     """One version of one lesson of the chain."""
 
     lesson: Lesson
@@ -44,44 +44,44 @@ class Version(Frozen, nested={"lesson": Lesson, "differences": Difference}):
     actor: str = ""
     why: str = ""
     """The change's summary."""
-    differences: tuple[Difference, ...] = ()
+    differences: tuple[FieldChange, ...] = ()
     """Differences from the previous version, or from the lesson it supersedes; empty for the first of the chain."""
 
 
-def lineage(parts: Parts, place: Place, ref: str) -> tuple[Version, ...]:
+def lineage(services: Services, location: Location, ref: str) -> tuple[Version, ...]:
     """Return the versions of the lesson, its predecessors and its successors, oldest first.
 
     Raises as `lookup.resolve` does.
     """
-    lesson = resolve(parts, place, ref)
+    lesson = resolve(services, location, ref)
     chain = {lesson.id: lesson}
-    _add_predecessors(parts, [lesson], chain)
-    _add_successors(parts, place, chain)
-    versions = [version for known in chain.values() for version in _versions(parts, known, chain)]
+    _add_predecessors(services, [lesson], chain)
+    _add_successors(services, location, chain)
+    versions = [version for known in chain.values() for version in _versions(services, known, chain)]
     return tuple(sorted(versions, key=lambda version: (version.lesson.recorded_at, version.lesson.id)))
 
 
-def _add_predecessors(parts: Parts, lessons: Iterable[Lesson], chain: dict[LessonId, Lesson]) -> None:
+def _add_predecessors(services: Services, lessons: Iterable[Lesson], chain: dict[LessonId, Lesson]) -> None:
     waiting = [target for lesson in lessons for target in _superseded(lesson)]
     while waiting:
         target = waiting.pop()
-        if target not in chain and (before := _current(parts, target)) is not None:
+        if target not in chain and (before := _current(services, target)) is not None:
             chain[target] = before
             waiting += _superseded(before)
 
 
-def _add_successors(parts: Parts, place: Place, chain: dict[LessonId, Lesson]) -> None:
+def _add_successors(services: Services, location: Location, chain: dict[LessonId, Lesson]) -> None:
     """Add lessons that supersede a lesson of the chain; the project's lessons are read once for that."""
     if all(lesson.state not in ("superseded", "retired") for lesson in chain.values()):
         return
-    lessons = parts.store.find(LessonFilter(project=place.project.id, states=STATES, limit=CHANGES_READ))
+    lessons = services.store.find(LessonFilter(project=location.project.id, states=STATES, limit=CHANGES_READ))
     grown = True
     while grown:
         grown = False
         for lesson in lessons:
             if lesson.id not in chain and chain.keys() & set(_superseded(lesson)):
                 chain[lesson.id] = lesson
-                _add_predecessors(parts, [lesson], chain)
+                _add_predecessors(services, [lesson], chain)
                 grown = True
 
 
@@ -89,11 +89,11 @@ def _superseded(lesson: Lesson) -> list[LessonId]:
     return [link.target for link in lesson.links if link.kind == "supersedes"]
 
 
-def _versions(parts: Parts, lesson: Lesson, chain: dict[LessonId, Lesson]) -> list[Version]:
+def _versions(services: Services, lesson: Lesson, chain: dict[LessonId, Lesson]) -> list[Version]:
     """Return the lesson's versions, newest first, each compared with the previous one."""
-    changes = sorted(parts.store.find_records(Change, LogFilter(lesson=lesson.id)), key=lambda change: change.at)
+    changes = sorted(services.store.find_records(Change, LogFilter(lesson=lesson.id)), key=lambda change: change.at)
     texts = [lesson]
-    while (before := _current(parts, lesson.id, texts[-1])) is not None:
+    while (before := _current(services, lesson.id, texts[-1])) is not None:
         texts.append(before)
     versions = []
     for version, before in zip(texts, [*texts[1:], None], strict=True):
@@ -111,19 +111,19 @@ def _versions(parts: Parts, lesson: Lesson, chain: dict[LessonId, Lesson]) -> li
     return versions
 
 
-def _current(parts: Parts, lesson: LessonId, before: Lesson | None = None) -> Lesson | None:
+def _current(services: Services, lesson: LessonId, before: Lesson | None = None) -> Lesson | None:
     """Return the lesson's present version, or the one before the given version; None when there is none any more."""
     try:
-        return parts.store.get([lesson], before.recorded_at - INSTANT if before else None)[0]
+        return services.store.get([lesson], before.recorded_at - INSTANT if before else None)[0]
     except LessonNotFoundError:
         return None
 
 
-def _differences(old: Lesson, new: Lesson) -> tuple[Difference, ...]:
+def _differences(old: Lesson, new: Lesson) -> tuple[FieldChange, ...]:
     # Between two lessons of a chain the state and the link to the predecessor differ by nature.
     fields = SHOWN if old.id == new.id else tuple(field for field in SHOWN if field not in ("state", "links"))
     return tuple(
-        Difference(field=field, before=_text(getattr(old, field)), after=_text(getattr(new, field)))
+        FieldChange(field=field, before=_text(getattr(old, field)), after=_text(getattr(new, field)))
         for field in fields
         if getattr(old, field) != getattr(new, field)
     )

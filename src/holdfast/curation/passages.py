@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from holdfast.domain.lesson import Anchor
-    from holdfast.domain.project import Place
+    from holdfast.domain.project import Location
     from holdfast.domain.vocabulary import State
     from holdfast.ports.importer import Passage
-    from holdfast.ports.parts import Parts
+    from holdfast.ports.services import Services
 
 KEY = "import:"
 """Prefix of the topic keys of imported lessons; a digest of the source's name and of the words follows."""
@@ -31,21 +31,21 @@ def origin_of(label: str, section: str) -> str:
     return clean(f"{label.replace('#', '%23')}#{section}")
 
 
-def draft_of(parts: Parts, place: Place, passage: Passage, label: str, importer: str) -> Lesson:
+def draft_of(services: Services, location: Location, passage: Passage, label: str, importer: str) -> Lesson:
     """Return the lesson that the passage states, not anchored yet, in the state it has if nobody vouches for it.
 
     Raises InvalidValueError with the reason when it cannot be a lesson.
     """
     stated = {name: getattr(passage, name) for name in ("insight", "why", "how", "snippets", "tags")}
     fields = with_title(clean_all({**stated, "title": title_of(passage.title) if passage.title else ""}))
-    now = parts.clock.now()
+    now = services.clock.now()
     own = passage.scope == "user"
     return Lesson(
-        id=LessonId(parts.clock.new_id()),
+        id=LessonId(services.clock.new_id()),
         kind=passage.kind or passage.usual_kind,
         scope=Scope(
             level=passage.scope,
-            project=ProjectId("") if own else place.project.id,
+            project=ProjectId("") if own else location.project.id,
             path_prefix="" if own else passage.path_prefix,
         ),
         validity=_validity(passage, now),
@@ -63,15 +63,15 @@ def draft_of(parts: Parts, place: Place, passage: Passage, label: str, importer:
     )
 
 
-def anchored(parts: Parts, place: Place, draft: Lesson, passage: Passage) -> Lesson:
+def anchored(services: Services, location: Location, draft: Lesson, passage: Passage) -> Lesson:
     """Return the draft anchored to those of the passage's files that the project has."""
-    files = [name for name in passage.files if _is_here(parts, place, name)] if passage.scope != "user" else []
+    files = [name for name in passage.files if _is_here(services, location, name)] if passage.scope != "user" else []
     if not files:
         return draft
     words = "\n".join((draft.title, draft.insight, draft.why, draft.how))
     anchors_and_globs: tuple[tuple[Anchor, ...], tuple[str, ...]]
     try:
-        anchors_and_globs = anchors_of(parts, replace(place, prefix=""), files, (), words)
+        anchors_and_globs = anchors_of(services, replace(location, prefix=""), files, (), words)
     except InvalidValueError:
         return draft  # one of the names is no path
     return replace(draft, anchors=anchors_and_globs[0], globs=(*draft.globs, *anchors_and_globs[1]))
@@ -99,6 +99,6 @@ def _key(label: str, state: State, fields: dict[str, object]) -> str:
     return KEY + sha256(words.encode("utf-8", "replace")).hexdigest()[:PASSAGE_KEY_DIGITS]
 
 
-def _is_here(parts: Parts, place: Place, name: str) -> bool:
-    path = parts.workspace.relative(place, name, place.root)
-    return bool(path) and parts.workspace.exists(place, path)
+def _is_here(services: Services, location: Location, name: str) -> bool:
+    path = services.workspace.relative(location, name, location.root)
+    return bool(path) and services.workspace.exists(location, path)

@@ -25,12 +25,12 @@ if TYPE_CHECKING:
     from typing import Any
 
     from holdfast.domain.event import Event
-    from holdfast.domain.project import Place
+    from holdfast.domain.project import Location
     from holdfast.domain.vocabulary import State, Trust
-    from holdfast.ports.parts import Parts
+    from holdfast.ports.services import Services
 
 
-def remember(parts: Parts, place: Place, *, trust: Trust, author: str, **stated: Any) -> Lesson:
+def remember(services: Services, location: Location, *, trust: Trust, author: str, **stated: Any) -> Lesson:
     """Store a lesson and return it: a new one, the successor under its topic_key, or one that said the same already.
 
     A statement by a person or verified code is active at once. So is an agent's, unless a person has to decide: it
@@ -42,16 +42,18 @@ def remember(parts: Parts, place: Place, *, trust: Trust, author: str, **stated:
     if trust not in TRUSTS:
         raise InvalidValueError(f"unknown trust {trust!r}", hint=f"one of {', '.join(TRUSTS)}")
     doubtful = doubt(trust, stated)
-    draft = stage(parts, place, _draft(parts, place, with_title(clean_all(stated)), trust=trust, author=author))
+    draft = stage(
+        services, location, _draft(services, location, with_title(clean_all(stated)), trust=trust, author=author)
+    )
     if doubtful:
         draft = replace(draft, state="quarantined")
-    elif draft.state == "active" and reserve(parts, place, draft):
+    elif draft.state == "active" and reserve(services, location, draft):
         draft = replace(draft, state="candidate")
-    saved = with_retries(lambda: _keep(parts, place, draft, author))
-    return settle_saved(parts, place, saved, author=author)
+    saved = with_retries(lambda: _keep(services, location, draft, author))
+    return settle_saved(services, location, saved, author=author)
 
 
-def reserve(parts: Parts, place: Place, draft: Lesson) -> str:
+def reserve(services: Services, location: Location, draft: Lesson) -> str:
     """Return why an agent's lesson has to wait for a person, in a few words; empty if it need not."""
     if draft.trust in ("person", "verified"):
         return ""
@@ -59,9 +61,9 @@ def reserve(parts: Parts, place: Place, draft: Lesson) -> str:
     named = reservation("\n".join(words))
     if named:
         return named
-    if find_same(parts, draft, ("retired", "forgotten")) is not None:
+    if find_same(services, draft, ("retired", "forgotten")) is not None:
         return "a person rejected it"
-    read = Material(parts, place, recent_events(parts, place))
+    read = Material(services, location, recent_events(services, location))
     where = next((name for text in (draft.insight, draft.why, draft.how) if text and (name := read.holds(text))), "")
     return f"its words stand in {where}" if where else ""
 
@@ -76,35 +78,35 @@ def same_rule(lesson: Lesson) -> tuple[str, ...]:
     return (lesson.scope.level, lesson.scope.project, lesson.kind, duplicate_key(lesson.insight))
 
 
-def find_same(parts: Parts, draft: Lesson, states: tuple[State, ...] = LIVING) -> Lesson | None:
+def find_same(services: Services, draft: Lesson, states: tuple[State, ...] = LIVING) -> Lesson | None:
     """Return the newest lesson in one of the states that states the draft's rule, or None."""
     rule = same_rule(draft)
     where = LessonFilter(project=draft.scope.project, states=states, duplicate_key=rule[-1])
-    return next((lesson for lesson in parts.store.find(where) if same_rule(lesson) == rule), None)
+    return next((lesson for lesson in services.store.find(where) if same_rule(lesson) == rule), None)
 
 
-def _keep(parts: Parts, place: Place, draft: Lesson, author: str) -> Lesson:
-    topic = _find_topic(parts, draft) if draft.state != "quarantined" else None
+def _keep(services: Services, location: Location, draft: Lesson, author: str) -> Lesson:
+    topic = _find_topic(services, draft) if draft.state != "quarantined" else None
     if topic is not None and same_rule(topic) != same_rule(draft):
         if draft.state == "active" or is_persons(topic):
-            return succeed(parts, place, topic, _under_topic(topic, draft), author=author)
+            return succeed(services, location, topic, _under_topic(topic, draft), author=author)
         draft = replace(draft, topic_key="")  # the draft waits, and the present lesson keeps the key
-    same = topic if topic is not None and same_rule(topic) == same_rule(draft) else find_same(parts, draft)
+    same = topic if topic is not None and same_rule(topic) == same_rule(draft) else find_same(services, draft)
     if same is None and draft.state == "active":
-        same = find_restated(parts, place, draft)
+        same = find_restated(services, location, draft)
     if same is not None:
-        return _refresh(parts, place, same, draft, author)
-    draft = proposed(parts, place, draft)
-    at = parts.clock.now()
-    fresh = replace(draft, id=LessonId(parts.clock.new_id()), recorded_at=at, validity=Validity(valid_from=at))
-    return write_change(parts, place, "remember", [fresh], {fresh.id: None}, actor=author).lessons[0]
+        return _refresh(services, location, same, draft, author)
+    draft = proposed(services, location, draft)
+    at = services.clock.now()
+    fresh = replace(draft, id=LessonId(services.clock.new_id()), recorded_at=at, validity=Validity(valid_from=at))
+    return write_change(services, location, "remember", [fresh], {fresh.id: None}, actor=author).lessons[0]
 
 
-def _find_topic(parts: Parts, draft: Lesson) -> Lesson | None:
+def _find_topic(services: Services, draft: Lesson) -> Lesson | None:
     if not draft.topic_key:
         return None
     where = LessonFilter(project=draft.scope.project, states=LIVING, topic_key=draft.topic_key)
-    return next((lesson for lesson in parts.store.find(where) if lesson.scope.level == draft.scope.level), None)
+    return next((lesson for lesson in services.store.find(where) if lesson.scope.level == draft.scope.level), None)
 
 
 def _under_topic(old: Lesson, draft: Lesson) -> Lesson:
@@ -112,7 +114,7 @@ def _under_topic(old: Lesson, draft: Lesson) -> Lesson:
     return replace(draft, pinned=old.pinned or draft.pinned, private=old.private or draft.private)
 
 
-def _refresh(parts: Parts, place: Place, same: Lesson, draft: Lesson, author: str) -> Lesson:
+def _refresh(services: Services, location: Location, same: Lesson, draft: Lesson, author: str) -> Lesson:
     """Add a restatement's content to the lesson. Only a person may add to a person's lesson or end another's wait."""
     believed = draft.trust in ("person", "verified")
     if is_persons(same) and draft.trust != "person":
@@ -127,8 +129,8 @@ def _refresh(parts: Parts, place: Place, same: Lesson, draft: Lesson, author: st
         gains["scope"] = scope
     if not gains:
         return same
-    after = replace(same, **gains, recorded_at=parts.clock.now())
-    return write_change(parts, place, "remember", [after], {same.id: same.recorded_at}, actor=author).lessons[0]
+    after = replace(same, **gains, recorded_at=services.clock.now())
+    return write_change(services, location, "remember", [after], {same.id: same.recorded_at}, actor=author).lessons[0]
 
 
 def find_quote(events: Sequence[Event], quote: str) -> tuple[Evidence, ...]:
@@ -141,22 +143,22 @@ def find_quote(events: Sequence[Event], quote: str) -> tuple[Evidence, ...]:
     return ()
 
 
-def _draft(parts: Parts, place: Place, stated: dict[str, Any], *, trust: Trust, author: str) -> Lesson:
+def _draft(services: Services, location: Location, stated: dict[str, Any], *, trust: Trust, author: str) -> Lesson:
     level, files, symbols = stated.pop("scope"), texts("files", stated.pop("files")), stated.pop("symbols")
-    evidence = find_quote(recent_events(parts, place), stated.pop("quote", ""))
+    evidence = find_quote(recent_events(services, location), stated.pop("quote", ""))
     words = "" if level == "user" else "\n".join((stated["title"], stated["insight"], stated["why"], stated["how"]))
-    anchors, globs = anchors_of(parts, place, files, texts("symbols", symbols), words)
+    anchors, globs = anchors_of(services, location, files, texts("symbols", symbols), words)
     if level == "user" and any(anchor.path for anchor in anchors):
         raise InvalidValueError(
             "a lesson for every project cannot be about one project's files", hint="leave out the files or the scope"
         )
-    at = parts.clock.now()
-    person = parts.workspace.person(place) if trust == "person" else Person()
+    at = services.clock.now()
+    person = services.workspace.person(location) if trust == "person" else Person()
     derived = derive_triggers(stated["kind"], trust, stated["insight"], stated["how"])
     when = united(stated.pop("when", None) or Triggers(), derived)
     return Lesson(
-        id=LessonId(parts.clock.new_id()),
-        scope=Scope(level=level, project=ProjectId("") if level == "user" else place.project.id),
+        id=LessonId(services.clock.new_id()),
+        scope=Scope(level=level, project=ProjectId("") if level == "user" else location.project.id),
         validity=Validity(valid_from=at),
         recorded_at=at,
         anchors=anchors,

@@ -16,72 +16,74 @@ from holdfast.rendering.lines import is_from_commit
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from holdfast.domain.lesson import Lesson
-    from holdfast.domain.project import Place
+    from holdfast.domain.project import Location
     from holdfast.domain.vocabulary import State
-    from holdfast.ports.parts import Parts
+    from holdfast.ports.services import Services
 
 WAITING: tuple[State, ...] = ("probation", "candidate", "quarantined")
 
 
-def inbox(parts: Parts, place: Place) -> list[Lesson]:
+def inbox(services: Services, location: Location) -> list[Lesson]:
     """Return waiting lessons by confidence x salience, then newest; then those from commits, then quarantined ones."""
-    waiting = parts.store.find(LessonFilter(project=place.project.id, states=WAITING, limit=10_000))
+    waiting = services.store.find(LessonFilter(project=location.project.id, states=WAITING, limit=10_000))
     return sorted(waiting, key=_promise, reverse=True)  # stable: the store's order, newest first, breaks ties
 
 
-def accept(parts: Parts, place: Place, ref: str, *, author: str) -> Lesson:
+def accept(services: Services, location: Location, ref: str, *, author: str) -> Lesson:
     """Make the lesson active, with a person's trust. A rejected lesson can still be accepted.
 
     Accepting a revision of another lesson closes that one; conflicts of the lesson are settled.
 
     Raises IllegalTransitionError for one that is active, superseded or forgotten.
     """
-    accepted = with_retries(lambda: _accept(parts, place, ref, author))
-    return settle_saved(parts, place, accepted, author=author)
+    accepted = with_retries(lambda: _accept(services, location, ref, author))
+    return settle_saved(services, location, accepted, author=author)
 
 
-def reject(parts: Parts, place: Place, ref: str, *, author: str) -> Lesson:
+def reject(services: Services, location: Location, ref: str, *, author: str) -> Lesson:
     """Retire the lesson; learning will not propose the same statement again.
 
     Raises IllegalTransitionError for a lesson that does not wait.
     """
-    return with_retries(lambda: _reject(parts, place, ref, author))
+    return with_retries(lambda: _reject(services, location, ref, author))
 
 
-def _accept(parts: Parts, place: Place, ref: str, author: str) -> Lesson:
-    lesson = resolve(parts, place, ref)
+def _accept(services: Services, location: Location, ref: str, author: str) -> Lesson:
+    lesson = resolve(services, location, ref)
     if lesson.state not in (*WAITING, "retired"):
         raise _not_waiting(lesson)
     active = replace(
-        in_state(lesson, "active", at=parts.clock.now()),
+        in_state(lesson, "active", at=services.clock.now()),
         trust="person",
         confidence=max(lesson.confidence, ACCEPTED_CONFIDENCE),
         provenance=replace(lesson.provenance, author=author or lesson.provenance.author),
     )
-    revised = _revised_by(parts, lesson)
+    revised = _revised_by(services, lesson)
     if revised is None:
         expected = {lesson.id: lesson.recorded_at}
-        return write_change(parts, place, "accept", [active], expected, actor=author).lessons[0]
+        return write_change(services, location, "accept", [active], expected, actor=author).lessons[0]
     links = tuple(replace(link, kind="supersedes") if link.target == revised.id else link for link in active.links)
     active = replace(active, links=links, topic_key=active.topic_key or revised.topic_key)
     closed = in_state(revised, "superseded", at=active.recorded_at)
     both = {lesson.id: lesson.recorded_at, revised.id: revised.recorded_at}
-    return write_change(parts, place, "accept", [active, closed], both, actor=author).lessons[0]
+    return write_change(services, location, "accept", [active, closed], both, actor=author).lessons[0]
 
 
-def _revised_by(parts: Parts, lesson: Lesson) -> Lesson | None:
+def _revised_by(services: Services, lesson: Lesson) -> Lesson | None:
     """Return the active lesson that this waiting one revises; None for an independent one, or an imported link."""
     targets = [link.target for link in lesson.links if link.kind == "refines"] if not lesson.provenance.origin else []
-    return next((target for target in parts.store.get(targets) if target.state == "active"), None) if targets else None
+    return (
+        next((target for target in services.store.get(targets) if target.state == "active"), None) if targets else None
+    )
 
 
-def _reject(parts: Parts, place: Place, ref: str, author: str) -> Lesson:
-    lesson = resolve(parts, place, ref)
+def _reject(services: Services, location: Location, ref: str, author: str) -> Lesson:
+    lesson = resolve(services, location, ref)
     if lesson.state not in WAITING:
         raise _not_waiting(lesson)
-    retired = in_state(lesson, "retired", at=parts.clock.now())
+    retired = in_state(lesson, "retired", at=services.clock.now())
     expected = {lesson.id: lesson.recorded_at}
-    return write_change(parts, place, "reject", [retired], expected, actor=author).lessons[0]
+    return write_change(services, location, "reject", [retired], expected, actor=author).lessons[0]
 
 
 def _promise(lesson: Lesson) -> tuple[bool, bool, float]:

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from holdfast.domain.project import Place
+    from holdfast.domain.project import Location
     from holdfast.domain.vocabulary import Trust
-    from holdfast.ports.parts import Parts
+    from holdfast.ports.services import Services
 
 FIELDS = (
     "kind", "title", "insight", "why", "how", "snippets", "files", "symbols", "tags", "topic_key",
@@ -36,7 +36,13 @@ RESTATED = frozenset({"insight", "why", "how", "snippets", "files", "symbols"})
 
 
 def revise(
-    parts: Parts, place: Place, ref: str, changes: Mapping[str, Any], *, author: str, trust: Trust = "person"
+    services: Services,
+    location: Location,
+    ref: str,
+    changes: Mapping[str, Any],
+    *,
+    author: str,
+    trust: Trust = "person",
 ) -> Lesson:
     """Return the successor, active and linked to the lesson it supersedes. It also restates a retired or forgotten one.
 
@@ -56,10 +62,12 @@ def revise(
     cleaned = clean_all(changes)
 
     def step() -> Lesson:
-        old = resolve(parts, place, ref)
-        return succeed(parts, place, old, _changed(parts, place, old, cleaned, trust, author), author=author)
+        old = resolve(services, location, ref)
+        return succeed(
+            services, location, old, _changed(services, location, old, cleaned, trust, author), author=author
+        )
 
-    return settle_saved(parts, place, with_retries(step), author=author)
+    return settle_saved(services, location, with_retries(step), author=author)
 
 
 def is_persons(lesson: Lesson) -> bool:
@@ -67,7 +75,7 @@ def is_persons(lesson: Lesson) -> bool:
     return lesson.trust == "person" and lesson.state == "active"
 
 
-def succeed(parts: Parts, place: Place, old: Lesson, draft: Lesson, *, author: str) -> Lesson:
+def succeed(services: Services, location: Location, old: Lesson, draft: Lesson, *, author: str) -> Lesson:
     """Replace `old` by `draft` as a new active lesson, in one write; return the new lesson.
 
     If somebody else revises a person's lesson, it stays: the draft waits, linked to it as `refines`, and replaces it
@@ -85,12 +93,12 @@ def succeed(parts: Parts, place: Place, old: Lesson, draft: Lesson, *, author: s
         waits = old.state in ("probation", "candidate", "quarantined")
         draft = replace(draft, state=old.state if waits else "candidate")
     elif (is_persons(old) and draft.trust != "person") or draft.state == "candidate":
-        return _propose(parts, place, old, draft, author)
-    at = next_instant(old.recorded_at, parts.clock.now())
+        return _propose(services, location, old, draft, author)
+    at = next_instant(old.recorded_at, services.clock.now())
     links = (*(link for link in draft.links if link.kind != "supersedes"), Link(kind="supersedes", target=old.id))
     new = replace(
         draft,
-        id=LessonId(parts.clock.new_id()),
+        id=LessonId(services.clock.new_id()),
         recorded_at=at,
         retracted_at=None,
         validity=Validity(valid_from=at),
@@ -98,16 +106,16 @@ def succeed(parts: Parts, place: Place, old: Lesson, draft: Lesson, *, author: s
     )
     closed = _closed(old, new)
     expected = {**{lesson.id: old.recorded_at for lesson in closed}, new.id: None}
-    return write_change(parts, place, "revise", [*closed, new], expected, actor=author).lessons[-1]
+    return write_change(services, location, "revise", [*closed, new], expected, actor=author).lessons[-1]
 
 
-def _propose(parts: Parts, place: Place, old: Lesson, draft: Lesson, author: str) -> Lesson:
+def _propose(services: Services, location: Location, old: Lesson, draft: Lesson, author: str) -> Lesson:
     """Put `draft` into the inbox as a revision of `old`, which stays as it is."""
-    at = parts.clock.now()
+    at = services.clock.now()
     links = (*(link for link in draft.links if link.kind != "refines"), Link(kind="refines", target=old.id))
     proposed = replace(
         draft,
-        id=LessonId(parts.clock.new_id()),
+        id=LessonId(services.clock.new_id()),
         recorded_at=at,
         retracted_at=None,
         validity=Validity(valid_from=at),
@@ -116,7 +124,7 @@ def _propose(parts: Parts, place: Place, old: Lesson, draft: Lesson, author: str
         pinned=False,
         links=links,
     )
-    return write_change(parts, place, "remember", [proposed], {proposed.id: None}, actor=author).lessons[0]
+    return write_change(services, location, "remember", [proposed], {proposed.id: None}, actor=author).lessons[0]
 
 
 def _closed(old: Lesson, new: Lesson) -> list[Lesson]:
@@ -127,7 +135,9 @@ def _closed(old: Lesson, new: Lesson) -> list[Lesson]:
     return []
 
 
-def _changed(parts: Parts, place: Place, old: Lesson, changes: Mapping[str, Any], trust: Trust, author: str) -> Lesson:
+def _changed(
+    services: Services, location: Location, old: Lesson, changes: Mapping[str, Any], trust: Trust, author: str
+) -> Lesson:
     fields = {name: value for name, value in changes.items() if name not in ("files", "symbols")}
     if old.state == "forgotten" and not fields.get("insight"):
         raise InvalidValueError("a forgotten lesson has no words left", hint="restate it: give the whole insight")
@@ -138,13 +148,13 @@ def _changed(parts: Parts, place: Place, old: Lesson, changes: Mapping[str, Any]
     if "files" in changes or "symbols" in changes:
         files = texts("files", changes.get("files", (*old.paths, *old.globs)))
         fields["anchors"], fields["globs"] = anchors_of(
-            parts,
-            place,
-            _from_root(place, files, "files" in changes),
+            services,
+            location,
+            _from_root(location, files, "files" in changes),
             texts("symbols", changes.get("symbols", old.symbols)),
         )
     elif RESTATED & set(changes):
-        fields["anchors"] = tuple(renew(parts, place, anchor) or anchor for anchor in old.anchors)
+        fields["anchors"] = tuple(renew(services, location, anchor) or anchor for anchor in old.anchors)
     if all(getattr(old, name) == value for name, value in fields.items()):
         raise InvalidValueError("nothing to revise: no field would change", hint="give at least one new value")
     provenance = replace(old.provenance, author=author)
@@ -159,8 +169,8 @@ def _changed(parts: Parts, place: Place, old: Lesson, changes: Mapping[str, Any]
     return replace(revised, state="candidate") if named else revised
 
 
-def _from_root(place: Place, files: tuple[str, ...], typed: bool) -> tuple[str, ...]:
+def _from_root(location: Location, files: tuple[str, ...], typed: bool) -> tuple[str, ...]:
     """Return typed files as they are, and existing ones as absolute paths, independent of the working folder."""
     if typed:
         return files
-    return tuple(name if "*" in name else f"{place.root}/{name}" for name in files)
+    return tuple(name if "*" in name else f"{location.root}/{name}" for name in files)

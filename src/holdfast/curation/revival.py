@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from holdfast.domain.lesson import Lesson
-    from holdfast.domain.project import Place
-    from holdfast.ports.parts import Parts
+    from holdfast.domain.project import Location
+    from holdfast.ports.services import Services
 
 _CONDITION = re.compile(
     r"(?P<name>@?[A-Za-z0-9][\w./@-]*?)\s*(?P<tests>(?:[<>=!]=?[^\s,]+(?:\s*,\s*)?)*)(?:\s+in\s+(?P<file>\S+))?"
@@ -78,7 +78,7 @@ def parse_condition(text: str) -> Condition:
     return Condition(package=matched["name"], tests=tests, file=file)
 
 
-def settle_condition(parts: Parts, place: Place, text: str) -> str:
+def settle_condition(services: Services, location: Location, text: str) -> str:
     """Return the condition as a lesson stores it: a bare name becomes `other than the version in use now`.
 
     Raises InvalidValueError for text that is no condition, and for a bare name that no lock file has.
@@ -86,66 +86,66 @@ def settle_condition(parts: Parts, place: Place, text: str) -> str:
     condition = parse_condition(text)
     if condition.tests:
         return condition.text
-    _, versions = _find_in_use(parts, place, condition, ("",))
+    _, versions = _find_in_use(services, location, condition, ("",))
     if not versions:
-        where = condition.file or f"the lock files at {place.root}"
+        where = condition.file or f"the lock files at {location.root}"
         hint = f"name a version, {EXAMPLE.split(',')[1].strip()}, or the file: '{condition.package} in FILE'"
         raise InvalidValueError(f"{condition.package} is not in {where}", hint=hint)
     tests = tuple(("!=", version) for version in sorted(versions, key=version_key))
     return replace(condition, tests=tests).text
 
 
-def set_revival(parts: Parts, place: Place, ref: str, text: str, *, retire: bool, author: str) -> Lesson:
+def set_revival(services: Services, location: Location, ref: str, text: str, *, retire: bool, author: str) -> Lesson:
     """Return the lesson with that condition, or without one for empty text; `retire` retires it until then.
 
     Raises IllegalTransitionError for a lesson that is superseded or forgotten, InvalidValueError for an impossible
     condition.
     """
-    revival = settle_condition(parts, place, text) if text else ""
+    revival = settle_condition(services, location, text) if text else ""
 
     def step() -> Lesson:
-        lesson = resolve(parts, place, ref)
+        lesson = resolve(services, location, ref)
         if lesson.state in ("superseded", "forgotten"):
             raise IllegalTransitionError(f"lesson {short_id(lesson.id)} is {lesson.state}: it cannot wake")
         if not retire and lesson.revival == revival:
             raise InvalidValueError("nothing to edit: its condition would not change")
-        after = replace(lesson, revival=revival, recorded_at=parts.clock.now())
+        after = replace(lesson, revival=revival, recorded_at=services.clock.now())
         if retire and lesson.state != "retired":
-            after = in_state(after, "retired", at=parts.clock.now())
+            after = in_state(after, "retired", at=services.clock.now())
         verb = "retire" if after.state != lesson.state else "edit"
         summary = f"wakes when {revival}" if revival else ""
         expected = {lesson.id: lesson.recorded_at}
-        return write_change(parts, place, verb, [after], expected, actor=author, summary=summary).lessons[0]
+        return write_change(services, location, verb, [after], expected, actor=author, summary=summary).lessons[0]
 
     return with_retries(step)
 
 
-def wake_retired(parts: Parts, place: Place) -> list[Woken]:
+def wake_retired(services: Services, location: Location) -> list[Woken]:
     """Put the project's retired lessons whose condition holds on probation; return them with reasons. Idempotent."""
-    where = LessonFilter(project=place.project.id, states=("retired",), limit=REVIVED_MOST)
-    waiting = [lesson for lesson in parts.store.find(where) if lesson.revival and lesson.scope.level != "user"]
+    where = LessonFilter(project=location.project.id, states=("retired",), limit=REVIVED_MOST)
+    waiting = [lesson for lesson in services.store.find(where) if lesson.revival and lesson.scope.level != "user"]
     if not waiting:
         return []
     woken = []
     for lesson in waiting:
-        reason = _reason_to_wake(parts, place, lesson)
-        if reason and (after := _wake(parts, place, lesson, reason)) is not None:
+        reason = _reason_to_wake(services, location, lesson)
+        if reason and (after := _wake(services, location, lesson, reason)) is not None:
             woken.append(Woken(lesson=after, reason=reason))
     return woken
 
 
-def _wake(parts: Parts, place: Place, lesson: Lesson, reason: str) -> Lesson | None:
+def _wake(services: Services, location: Location, lesson: Lesson, reason: str) -> Lesson | None:
     def step() -> Lesson | None:
-        now = parts.store.get([lesson.id])[0]
+        now = services.store.get([lesson.id])[0]
         if now.state != "retired" or now.revival != lesson.revival:
             return None  # another process changed it first
-        after = replace(in_state(now, "probation", at=parts.clock.now()), revival="")
-        return write_change(parts, place, "wake", [after], {now.id: now.recorded_at}, summary=reason).lessons[0]
+        after = replace(in_state(now, "probation", at=services.clock.now()), revival="")
+        return write_change(services, location, "wake", [after], {now.id: now.recorded_at}, summary=reason).lessons[0]
 
     return with_retries(step)
 
 
-def _reason_to_wake(parts: Parts, place: Place, lesson: Lesson) -> str:
+def _reason_to_wake(services: Services, location: Location, lesson: Lesson) -> str:
     """Return the versions in use if the lesson's condition holds; else empty."""
     try:
         condition = parse_condition(lesson.revival)
@@ -153,17 +153,19 @@ def _reason_to_wake(parts: Parts, place: Place, lesson: Lesson) -> str:
         return ""  # written by an older version, or by hand in a file
     if not condition.tests:
         return ""
-    file, versions = _find_in_use(parts, place, condition, (*lesson.paths, lesson.scope.path_prefix + "/"))
+    file, versions = _find_in_use(services, location, condition, (*lesson.paths, lesson.scope.path_prefix + "/"))
     if not condition.holds(versions):
         return ""
     return f"{condition.package} {', '.join(sorted(versions, key=version_key))} in {file} ({condition.text})"
 
 
-def _find_in_use(parts: Parts, place: Place, condition: Condition, near: Sequence[str]) -> tuple[str, frozenset[str]]:
+def _find_in_use(
+    services: Services, location: Location, condition: Condition, near: Sequence[str]
+) -> tuple[str, frozenset[str]]:
     """Return the first lock file that names the package, and the versions there; empty if none does."""
     package = plain_name(condition.package)
     for path in (condition.file,) if condition.file else _candidates(near):
-        content = parts.workspace.read(place, path)
+        content = services.workspace.read(location, path)
         if content is not None:
             text = content.decode("utf-8", "replace")
             versions = find_versions(path.rpartition("/")[2], text).get(package, frozenset())

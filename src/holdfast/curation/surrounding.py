@@ -8,13 +8,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from holdfast.domain.event import Event
     from holdfast.domain.lesson import Lesson
-    from holdfast.domain.project import Place
-    from holdfast.ports.parts import Parts
+    from holdfast.domain.project import Location
+    from holdfast.ports.services import Services
 
 SPOKEN = ("prompt", "reply")
 
 
-def find_surrounding(parts: Parts, place: Place, lesson: Lesson) -> list[Event]:
+def find_surrounding(services: Services, location: Location, lesson: Lesson) -> list[Event]:
     """Return prompt and reply before the lesson's first evidence, and those after it, in order; at most four.
 
     The answer is empty where the session is unknown or its texts were erased. Evidence itself counts as before.
@@ -22,7 +22,7 @@ def find_surrounding(parts: Parts, place: Place, lesson: Lesson) -> list[Event]:
     source = lesson.provenance
     if not source.session or not source.evidence:
         return []
-    events = session_events(parts, place.project.id, source.session)
+    events = session_events(services, location.project.id, source.session)
     evidence = {span.event for span in source.evidence}
     at = next((index for index, event in enumerate(events) if event.id in evidence), -1)
     if at < 0:

@@ -9,8 +9,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from holdfast.domain.project import Place
-    from holdfast.ports.parts import Parts
+    from holdfast.domain.project import Location
+    from holdfast.ports.services import Services
 
 LEFT_OUT = "[left out: "
 """Beginning of a note that replaces words which look like an attack."""
@@ -18,11 +18,11 @@ CHECKPOINTS_READ = 200
 """Checkpoints read back to find the current one."""
 
 
-def current(parts: Parts, place: Place, task: str = "") -> Checkpoint | None:
+def current(services: Services, location: Location, task: str = "") -> Checkpoint | None:
     """Return the newest open checkpoint of the task, by default the latest of this branch; None if all are closed."""
     seen: set[str] = set()
-    for checkpoint in saved(parts, place, CHECKPOINTS_READ):
-        here = checkpoint.task == task if task else checkpoint.branch == place.branch
+    for checkpoint in saved(services, location, CHECKPOINTS_READ):
+        here = checkpoint.task == task if task else checkpoint.branch == location.branch
         if not here or checkpoint.task in seen:
             continue
         seen.add(checkpoint.task)
@@ -31,9 +31,9 @@ def current(parts: Parts, place: Place, task: str = "") -> Checkpoint | None:
     return None
 
 
-def saved(parts: Parts, place: Place, limit: int) -> list[Checkpoint]:
+def saved(services: Services, location: Location, limit: int) -> list[Checkpoint]:
     """Return the project's checkpoints, newest first, closed ones included."""
-    return parts.store.find_records(Checkpoint, LogFilter(project=place.project.id, limit=limit))
+    return services.store.find_records(Checkpoint, LogFilter(project=location.project.id, limit=limit))
 
 
 def render(checkpoint: Checkpoint, budget_tokens: int) -> str:

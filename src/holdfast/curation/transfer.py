@@ -31,10 +31,10 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from holdfast.domain.lesson import Anchor
-    from holdfast.domain.project import Place
+    from holdfast.domain.project import Location
     from holdfast.domain.records import Change
     from holdfast.domain.vocabulary import State
-    from holdfast.ports.parts import Parts
+    from holdfast.ports.services import Services
 
 COMPARED = tuple(
     name for name in Lesson.fields_ if name not in ("id", "recorded_at", "retracted_at", "scope", "private")
@@ -66,9 +66,9 @@ class ImportReport(Frozen):
 class _Import:
     """One run: its log record and its counts."""
 
-    def __init__(self, parts: Parts, place: Place, intake: Intake, dry: bool) -> None:
-        self.parts = parts
-        self.place = place
+    def __init__(self, services: Services, location: Location, intake: Intake, dry: bool) -> None:
+        self.services = services
+        self.location = location
         self.intake = intake
         self.dry = dry
         self.change: Change | None = None
@@ -83,16 +83,18 @@ class _Import:
         counts, after, expected = self._plan(batch)
         if after and not self.dry:
             lessons = list(after.values())
-            self.change = write_change(self.parts, self.place, "import", lessons, expected, extends=self.change).change
+            self.change = write_change(
+                self.services, self.location, "import", lessons, expected, extends=self.change
+            ).change
         self.counts.update(counts)
 
     def anchored(self, line: LessonLine) -> Lesson:
         """Return the line's lesson anchored to its present files; InvalidValueError for a file outside."""
-        if line.lesson.anchors or line.lesson.scope.project != self.place.project.id:
+        if line.lesson.anchors or line.lesson.scope.project != self.location.project.id:
             return line.lesson
         key = (line.files, line.symbols)
         if key not in self._anchored:
-            self._anchored[key] = anchors_of(self.parts, replace(self.place, prefix=""), *key)
+            self._anchored[key] = anchors_of(self.services, replace(self.location, prefix=""), *key)
         anchors, folders = self._anchored[key]
         return replace(line.lesson, anchors=anchors, globs=(*line.lesson.globs, *folders))
 
@@ -100,7 +102,7 @@ class _Import:
         """Return the counts so far."""
         return ImportReport(
             **self.counts, failed=tuple(self.failed), ignored=tuple(sorted(self.ignored.items())),
-            conflicts=len(find_conflicts(self.parts, self.place, set(self.change.lessons))) if self.change else 0,
+            conflicts=len(find_conflicts(self.services, self.location, set(self.change.lessons))) if self.change else 0,
         )  # fmt: skip
 
     def _plan(
@@ -128,18 +130,18 @@ class _Import:
                 expected[written.id] = None
             elif known.id not in after:
                 expected[known.id] = known.recorded_at
-                written = replace(written, recorded_at=self.parts.clock.now())
+                written = replace(written, recorded_at=self.services.clock.now())
             after[written.id] = written
             rules[rule] = written.id
         return counts, after, expected
 
     def _known(self, line: LessonLine) -> Lesson | None:
         if "id" not in line.given:
-            return find_same(self.parts, line.lesson, STATES)
+            return find_same(self.services, line.lesson, STATES)
         try:
-            return self.parts.store.get([line.lesson.id])[0]
+            return self.services.store.get([line.lesson.id])[0]
         except LessonNotFoundError:
-            same = find_same(self.parts, line.lesson, ("candidate", "probation", "active"))
+            same = find_same(self.services, line.lesson, ("candidate", "probation", "active"))
             # The same line was imported before without anybody to vouch for it, so its id did not count.
             return same if same is not None and same.provenance.detector == IMPORTED else None
 
@@ -150,13 +152,13 @@ class _Import:
         stated = after.get(rules.get(same_rule(line.lesson), LessonId("")))
         if stated is not None and stated.state in LIVING:
             return stated
-        same = find_same(self.parts, line.lesson)
+        same = find_same(self.services, line.lesson)
         return None if same is None else after.get(same.id, same)
 
 
 def import_lessons(
-    parts: Parts,
-    place: Place,
+    services: Services,
+    location: Location,
     lines: Iterable[str],
     *,
     accept: bool = False,
@@ -170,9 +172,9 @@ def import_lessons(
     others wait in the inbox, with `origin` as their source. A `dry` run writes nothing and reports what would happen,
     each batch independent of the others.
     """
-    sealer = Sealer(parts.export_key(False))
-    intake = Intake(project=place.project.id, sealer=sealer, accept=accept, origin=origin)
-    run = _Import(parts, place, intake, dry)
+    sealer = Sealer(services.export_key(False))
+    intake = Intake(project=location.project.id, sealer=sealer, accept=accept, origin=origin)
+    run = _Import(services, location, intake, dry)
     for number, batch in _batches(run, lines):
         _write(run, batch)
         if progress:
@@ -181,14 +183,14 @@ def import_lessons(
 
 
 def export_lessons(
-    parts: Parts, place: Place, *, states: Sequence[State] = ("active",), all_projects: bool = False
+    services: Services, location: Location, *, states: Sequence[State] = ("active",), all_projects: bool = False
 ) -> Iterator[str]:
     """Yield lessons as sealed lines without line ends, newest first, redacted again, without private ones."""
-    sealer = Sealer(parts.export_key(True))
+    sealer = Sealer(services.export_key(True))
     where = LessonFilter(
-        project=place.project.id, all_projects=all_projects, states=tuple(states), limit=LESSONS_A_PAGE
+        project=location.project.id, all_projects=all_projects, states=tuple(states), limit=LESSONS_A_PAGE
     )
-    while page := parts.store.find(where):
+    while page := services.store.find(where):
         for lesson in page:
             if not lesson.private:
                 yield render_line(lesson, with_project=all_projects, sealer=sealer)
@@ -217,7 +219,7 @@ def _read(run: _Import, number: int, text: str) -> LessonLine | None:
     text = text.lstrip("\ufeff").strip()
     if not text:
         return None
-    clock = run.parts.clock
+    clock = run.services.clock
     try:
         line = parse_line(text, run.intake, at=clock.now(), new_id=clock.new_id)
         line = replace(line, lesson=run.anchored(line))

@@ -117,7 +117,7 @@ _EMPHASIS = re.compile(
 _WORD = re.compile(r"[^\W\d_]{2,}")
 
 
-class Piece(NamedTuple):
+class TextPiece(NamedTuple):
     """A paragraph, list item or heading's text: characters [start, end) of the text it was read from."""
 
     start: int
@@ -129,7 +129,7 @@ class Piece(NamedTuple):
     is_item: bool
 
 
-def read_pieces(text: str) -> list[Piece]:
+def read_pieces(text: str) -> list[TextPiece]:
     """Return the pieces of a markdown text in order; code blocks, tables and headings themselves are left out."""
     return list(_Reader(text[:READ_LIMIT]).pieces())
 
@@ -147,7 +147,7 @@ class _Reader:
         self._headings: list[tuple[int, str]] = []
         self._items: list[tuple[int, str]] = []
 
-    def pieces(self) -> Iterator[Piece]:
+    def pieces(self) -> Iterator[TextPiece]:
         lines: list[_Line] = []
         indent = -1
         fenced = False
@@ -179,7 +179,7 @@ class _Reader:
                 lines.append(_Line(start + inner, row.strip()))
         yield from self._piece(lines, indent)
 
-    def _piece(self, lines: Sequence[_Line], indent: int) -> Iterator[Piece]:
+    def _piece(self, lines: Sequence[_Line], indent: int) -> Iterator[TextPiece]:
         if not lines:
             return
         text = plain(" ".join(line.text for line in lines))
@@ -190,7 +190,7 @@ class _Reader:
         elif indent >= 0:
             self._items.append((indent, text.rstrip(":")))
         last = lines[-1]
-        yield Piece(lines[0].start, last.start + len(last.text.rstrip()), text, above, indent >= 0)
+        yield TextPiece(lines[0].start, last.start + len(last.text.rstrip()), text, above, indent >= 0)
 
     def _open_heading(self, level: int, name: str) -> None:
         self._headings = [heading for heading in self._headings if heading[0] < level] + [(level, name)]

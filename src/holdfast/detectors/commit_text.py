@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from holdfast.detectors._writing import (
     FILES_LIMIT,
-    Piece,
+    TextPiece,
     best,
     evidence_of,
     fits,
@@ -140,7 +140,7 @@ def _reasons(event: Event, message: _Message, edited: Sequence[str], window: Seq
     subject, after = _subject(text, bool(_COMMIT.search(event.command)))
     pieces = [piece for piece in read_pieces(text) if piece.start >= after]
     candidates: list[Candidate] = []
-    before: Piece | None = None
+    before: TextPiece | None = None
     for piece in pieces:
         candidate = _candidate(event, message.start, piece, subject, edited, window)
         if candidate is None:
@@ -165,7 +165,7 @@ def _subject(text: str, commits: bool) -> tuple[str, int]:
 
 
 def _candidate(
-    event: Event, offset: int, piece: Piece, subject: str, edited: Sequence[str], window: Sequence[Event]
+    event: Event, offset: int, piece: TextPiece, subject: str, edited: Sequence[str], window: Sequence[Event]
 ) -> Candidate | None:
     if any(_NOT_REASONS.search(name) for name in piece.above) or is_status(piece.text):
         return None

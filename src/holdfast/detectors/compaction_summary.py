@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from holdfast.detectors._writing import (
     FILES_LIMIT,
-    Piece,
+    TextPiece,
     best,
     evidence_of,
     fits,
@@ -70,7 +70,7 @@ _SECTIONS: tuple[tuple[re.Pattern[str], LessonKind], ...] = (
 )
 
 
-class Wording(NamedTuple):
+class LessonWording(NamedTuple):
     """A lesson's title, statement and cure."""
 
     title: str
@@ -116,13 +116,13 @@ def _statements(event: Event, window: Sequence[Event]) -> Iterator[Candidate]:
                 and not _EPISODE.search(text)
                 and gives_reason(text)
             ):
-                yield _candidate(event, window, piece, piece.end, Wording("", text, ""), kind)
+                yield _candidate(event, window, piece, piece.end, LessonWording("", text, ""), kind)
 
 
-def _parts(pieces: Sequence[Piece], at: int) -> list[Piece]:
+def _parts(pieces: Sequence[TextPiece], at: int) -> list[TextPiece]:
     """Return the items directly below this one."""
     depth = len(pieces[at].above)
-    parts: list[Piece] = []
+    parts: list[TextPiece] = []
     for other in pieces[at + 1 :]:
         if len(other.above) <= depth:
             break
@@ -131,7 +131,7 @@ def _parts(pieces: Sequence[Piece], at: int) -> list[Piece]:
     return parts
 
 
-def _mended(event: Event, window: Sequence[Event], piece: Piece, parts: Sequence[Piece]) -> Iterator[Candidate]:
+def _mended(event: Event, window: Sequence[Event], piece: TextPiece, parts: Sequence[TextPiece]) -> Iterator[Candidate]:
     """Yield an error with its cause and its cure, which are items below it."""
     cure = next((part for part in parts if _CURE.match(part.text)), None)
     causes = [part for part in parts if part is not cure and not is_status(part.text) and not _CURE.match(part.text)]
@@ -145,11 +145,11 @@ def _mended(event: Event, window: Sequence[Event], piece: Piece, parts: Sequence
     if not fits(insight) or leans(insight) or not (gives_reason(insight) or gives_reason(how)):
         return
     last = max(cure.end, cause.end if cause else 0)
-    yield _candidate(event, window, piece, last, Wording(clip(error, 100), insight, capital(how)), "bug_cause")
+    yield _candidate(event, window, piece, last, LessonWording(clip(error, 100), insight, capital(how)), "bug_cause")
 
 
 def _candidate(
-    event: Event, window: Sequence[Event], piece: Piece, end: int, wording: Wording, kind: LessonKind
+    event: Event, window: Sequence[Event], piece: TextPiece, end: int, wording: LessonWording, kind: LessonKind
 ) -> Candidate:
     words = f"{wording.insight} {wording.how}"
     return Candidate(

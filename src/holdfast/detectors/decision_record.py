@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from holdfast.detectors._writing import (
     FILES_LIMIT,
-    Piece,
+    TextPiece,
     evidence_of,
     fits,
     is_status,
@@ -97,7 +97,7 @@ def _decided(event: Event, window: Sequence[Event]) -> Candidate | None:
     )
 
 
-def _is_under(piece: Piece, heading: re.Pattern[str]) -> bool:
+def _is_under(piece: TextPiece, heading: re.Pattern[str]) -> bool:
     return any(heading.match(name) for name in piece.above)
 
 

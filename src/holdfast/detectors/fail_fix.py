@@ -74,7 +74,7 @@ class _Explained(Frozen):
     files: tuple[str, ...]
 
 
-class _Reading:
+class _WindowRuns:
     """A window with its runs and the folder in which it began."""
 
     def __init__(self, window: Sequence[Event]) -> None:
@@ -101,7 +101,7 @@ class FailFix:
 
     def detect(self, window: Sequence[Event]) -> list[Candidate]:
         """Return at most one candidate for each failure with a known cure, in order of the cures."""
-        reading = _Reading(window)
+        reading = _WindowRuns(window)
         candidates: list[Candidate] = []
         broken: dict[str, Attempt] = {}
         recent: list[Attempt] = []
@@ -123,7 +123,7 @@ def make(options: Mapping[str, str]) -> FailFix:
     return FailFix()
 
 
-def _cured(reading: _Reading, failure: Attempt | None, recent: list[Attempt], run: Attempt) -> Candidate | None:
+def _cured(reading: _WindowRuns, failure: Attempt | None, recent: list[Attempt], run: Attempt) -> Candidate | None:
     """Return what made a run pass that had failed: in the same target, or in another form of it."""
     if failure and run.at - failure.at <= SPAN:
         edits = edits_between(reading.window, failure.at, run.at)
@@ -144,7 +144,7 @@ def _cured(reading: _Reading, failure: Attempt | None, recent: list[Attempt], ru
     return None
 
 
-def _explained(reading: _Reading, failure: Attempt, run: Attempt, edits: list[Event]) -> _Explained | None:
+def _explained(reading: _WindowRuns, failure: Attempt, run: Attempt, edits: list[Event]) -> _Explained | None:
     """Return the edits with their stated cause; None for a slip of new code, too many files or no cause."""
     complaint = _complaint(failure.event.text)
     if not complaint or _SLIP.search(complaint) or _DIAGNOSTIC.search(failure.event.text[:20_000]):

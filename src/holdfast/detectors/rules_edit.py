@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from holdfast.detectors._writing import (
     FILES_LIMIT,
-    Piece,
+    TextPiece,
     alike,
     best,
     evidence_of,
@@ -97,7 +97,7 @@ def _rules(event: Event, window: Sequence[Event]) -> Iterator[Candidate]:
         )
 
 
-def _worded(piece: Piece) -> str:
+def _worded(piece: TextPiece) -> str:
     """Return the rule, after its heading or item if it depends on that."""
     text = without_lead(piece.text)
     return joined(piece.above[-1], text) if piece.above and leans(text) else text

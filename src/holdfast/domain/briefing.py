@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-class LaneShare(Frozen):
+class RetrieverShare(Frozen):
     """The part of a result's score that comes from one retriever: rank there (from 1), its own score, share of ours."""
 
     lane: str
@@ -23,10 +23,10 @@ class LaneShare(Frozen):
     share: float
 
 
-class Why(Frozen, nested={"shares": LaneShare}):
+class Why(Frozen, nested={"shares": RetrieverShare}):
     """The parts of a result's score: score = (sum of shares) x (product of multipliers)."""
 
-    shares: tuple[LaneShare, ...] = ()
+    shares: tuple[RetrieverShare, ...] = ()
     multipliers: tuple[tuple[str, float], ...] = ()
     words: str = ""
     """The reason in a few words, e.g. `anchored to src/app.py; answers this error`."""

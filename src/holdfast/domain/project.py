@@ -1,4 +1,4 @@
-"""Project and Place: the code base to which a folder belongs. A folder's name never identifies it."""
+"""Project and Location: the code base to which a folder belongs. A folder's name never identifies it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Person(Frozen):
     """For people only; never compared."""
 
 
-class Place(Frozen, nested={"project": Project}):
+class Location(Frozen, nested={"project": Project}):
     """A folder as seen from its project: the work tree's root, the position below it, and what is checked out."""
 
     project: Project

@@ -24,7 +24,7 @@ ANSWER_BYTES, VECTOR_BYTES = 1_000_000, 500_000
 """An answer may be that long, and that much longer for each text: a vector of 16,000 numbers, written at length."""
 
 
-class Endpoint(endpoint.Endpoint):
+class EmbeddingEndpoint(endpoint.Endpoint):
     """One URL that returns vectors for texts."""
 
     error = EmbedderError
@@ -63,7 +63,7 @@ class RemoteEmbedder:
     batch = 32
     """Texts of one request, unless the option `batch` says otherwise."""
 
-    def __init__(self, endpoint: Endpoint, options: Mapping[str, str]) -> None:
+    def __init__(self, endpoint: EmbeddingEndpoint, options: Mapping[str, str]) -> None:
         self.options = options
         self.model = required(options, "model")
         self.dimension = int(number_of(options, "dimension", 0, 1))

@@ -8,7 +8,7 @@ Source: Ollama's API documentation, "Generate Embeddings".
 
 from __future__ import annotations
 
-from holdfast.embedders._remote import Endpoint, RemoteEmbedder, number_of
+from holdfast.embedders._remote import EmbeddingEndpoint, RemoteEmbedder, number_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,5 +41,5 @@ def make(options: Mapping[str, str]) -> Embedder:
     """Return the embedder for those options; nothing is sent yet. Raises InvalidValueError if one is missing."""
     url = (options.get("url") or LOCAL).rstrip("/")
     timeout_s = number_of(options, "timeout_s", 60.0, 0.01)
-    endpoint = Endpoint(url + "/api/embed", api_key=options.get("api_key", ""), timeout_s=timeout_s)
+    endpoint = EmbeddingEndpoint(url + "/api/embed", api_key=options.get("api_key", ""), timeout_s=timeout_s)
     return OllamaEmbedder(endpoint, options)

@@ -8,7 +8,7 @@ Source: OpenAI API reference, "Create embeddings".
 
 from __future__ import annotations
 
-from holdfast.embedders._remote import Endpoint, RemoteEmbedder, number_of, required
+from holdfast.embedders._remote import EmbeddingEndpoint, RemoteEmbedder, number_of, required
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,4 +46,6 @@ def make(options: Mapping[str, str]) -> Embedder:
     url = required(options, "url").rstrip("/")
     url = url if url.endswith("/embeddings") else url + "/embeddings"
     timeout_s = number_of(options, "timeout_s", 30.0, 0.01)
-    return OpenAICompatibleEmbedder(Endpoint(url, api_key=options.get("api_key", ""), timeout_s=timeout_s), options)
+    return OpenAICompatibleEmbedder(
+        EmbeddingEndpoint(url, api_key=options.get("api_key", ""), timeout_s=timeout_s), options
+    )

@@ -14,9 +14,9 @@ from holdfast.lessons.lookup import resolve
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from holdfast.domain.lesson import Lesson
-    from holdfast.domain.project import Place
+    from holdfast.domain.project import Location
     from holdfast.domain.symbol import Symbol
-    from holdfast.ports.parts import Parts
+    from holdfast.ports.services import Services
 
 GONE = ""
 
@@ -42,38 +42,38 @@ class Comparison(Frozen):
         return list(unified_diff(then, now, f"{old}\t{since}", f"{new}\tnow", lineterm=""))
 
 
-def compare(parts: Parts, place: Place, ref: str) -> tuple[Lesson, tuple[Comparison, ...]]:
+def compare(services: Services, location: Location, ref: str) -> tuple[Lesson, tuple[Comparison, ...]]:
     """Return the lesson and its anchors' code then and now; raises as `lookup.resolve` does."""
-    lesson = resolve(parts, place, ref)
-    looks = FreshnessCheck(parts, place, within_s=inf).looks(lesson)
-    ours = lesson.scope.project in ("", place.project.id)
-    return lesson, tuple(_compare(parts, place, *look) for look in looks if ours)
+    lesson = resolve(services, location, ref)
+    anchor_verdicts = FreshnessCheck(services, location, within_s=inf).anchor_verdicts(lesson)
+    ours = lesson.scope.project in ("", location.project.id)
+    return lesson, tuple(_compare(services, location, *look) for look in anchor_verdicts if ours)
 
 
-def changing_commit(parts: Parts, place: Place, anchor: Anchor, verdict: Verdict) -> str:
+def changing_commit(services: Services, location: Location, anchor: Anchor, verdict: Verdict) -> str:
     """Return the commit that made the anchored code what it is now; `-` when it is uncommitted, empty when unknown.
 
     It reads at most 40 commits of the file, newest first, while the definition in them is as it is now.
     """
-    history = parts.workspace.history(place)
+    history = services.workspace.history(location)
     commits = list(history.touching(anchor.path, anchor.commit)) if anchor.commit else []
     if not anchor.symbol or not commits:
         return commits[-1] if commits else ""
-    now, changed_in = _fingerprint(parts, anchor, parts.workspace.read(place, anchor.path)), "-"
+    now, changed_in = _fingerprint(services, anchor, services.workspace.read(location, anchor.path)), "-"
     for commit in reversed(commits[-COMPARED_COMMITS:]):
-        if _fingerprint(parts, anchor, history.file(commit, anchor.path)) != now:
+        if _fingerprint(services, anchor, history.file(commit, anchor.path)) != now:
             break
         changed_in = commit
     return changed_in
 
 
-def spans_of(parts: Parts, place: Place, anchor: Anchor) -> list[tuple[int, int]]:
+def spans_of(services: Services, location: Location, anchor: Anchor) -> list[tuple[int, int]]:
     """Return first and last line, from 1, of the anchored definitions in the present file.
 
     (0, 0) stands for the whole file, and for a definition that is not found.
     """
-    index = parts.codeindex()
-    content = parts.workspace.read(place, anchor.path)
+    index = services.codeindex()
+    content = services.workspace.read(location, anchor.path)
     if index is None or content is None or not anchor.symbol:
         return [(0, 0)]
     symbols = index.outline(anchor.path, content).symbols
@@ -94,38 +94,38 @@ def name_of(anchor: Anchor) -> str:
     return f"{anchor.path}:{anchor.symbol}" if anchor.symbol else anchor.path
 
 
-def _compare(parts: Parts, place: Place, anchor: Anchor, verdict: Verdict) -> Comparison:
-    then, note = _then(parts, place, anchor)
+def _compare(services: Services, location: Location, anchor: Anchor, verdict: Verdict) -> Comparison:
+    then, note = _then(services, location, anchor)
     target = verdict.anchor if verdict.freshness != "unverified" else anchor
-    content = parts.workspace.read(place, target.path)
-    now = _span(parts, target, content) if content is not None else GONE
+    content = services.workspace.read(location, target.path)
+    now = _span(services, target, content) if content is not None else GONE
     if now is None:
         now = GONE  # the definition is no longer in the file
     return Comparison(anchor=anchor, verdict=verdict, then=then, now=now, note=note)
 
 
-def _then(parts: Parts, place: Place, anchor: Anchor) -> tuple[str | None, str]:
+def _then(services: Services, location: Location, anchor: Anchor) -> tuple[str | None, str]:
     """Return the code at anchoring, and a note about it."""
-    history = parts.workspace.history(place)
-    if anchor.blob and anchor.blob == parts.workspace.blob(place, anchor.path):
-        return _span(parts, anchor, parts.workspace.read(place, anchor.path)), ""
+    history = services.workspace.history(location)
+    if anchor.blob and anchor.blob == services.workspace.blob(location, anchor.path):
+        return _span(services, anchor, services.workspace.read(location, anchor.path)), ""
     exact = history.blob(anchor.blob) if anchor.blob else None
     if exact is not None:
-        return _span(parts, anchor, exact), ""
+        return _span(services, anchor, exact), ""
     committed = history.file(anchor.commit, anchor.path) if anchor.commit else None
     if committed is not None:
         return _span(
-            parts, anchor, committed
+            services, anchor, committed
         ), f"then: as committed in {anchor.commit[:10]}; uncommitted changes of that time are lost"
-    why = "git does not know that version" if place.commit else "there is no git here"
+    why = "git does not know that version" if location.commit else "there is no git here"
     return None, f"{name_of(anchor)} as it was then cannot be shown: {why}"
 
 
-def _span(parts: Parts, anchor: Anchor, content: bytes | None) -> str | None:
+def _span(services: Services, anchor: Anchor, content: bytes | None) -> str | None:
     """Return the definition's lines, or the whole file without one; None when there is no such definition."""
     if content is None:
         return None
-    index = parts.codeindex()
+    index = services.codeindex()
     text = content.decode("utf-8", "replace")
     if index is None or not (anchor.symbol and anchor.body_hash):
         return text
@@ -141,9 +141,9 @@ def _span(parts: Parts, anchor: Anchor, content: bytes | None) -> str | None:
     return "\n".join(lines[definition.start_line - 1 : definition.end_line]) if definition else None
 
 
-def _fingerprint(parts: Parts, anchor: Anchor, content: bytes | None) -> tuple[str, str]:
+def _fingerprint(services: Services, anchor: Anchor, content: bytes | None) -> tuple[str, str]:
     """Return hashes of head and body of the anchored definition in that content; empty when it is not there."""
-    index = parts.codeindex()
+    index = services.codeindex()
     if content is None or index is None:
         return "", ""
     symbols = index.outline(anchor.path, content).symbols

@@ -35,10 +35,10 @@ if TYPE_CHECKING:
 
     from holdfast.domain.hookcall import HookCall
     from holdfast.domain.lesson import Lesson
-    from holdfast.domain.project import Place
+    from holdfast.domain.project import Location
     from holdfast.domain.records import Delivery
     from holdfast.freshness.check import FreshnessCheck
-    from holdfast.ports.parts import Parts
+    from holdfast.ports.services import Services
 
     States = dict[LessonId, "KnownState"]
 
@@ -71,28 +71,28 @@ class KnownState(Frozen):
 _BECAME: dict[Freshness, str] = {"orphaned": "gone"}
 
 
-def load_states(parts: Parts, place: Place) -> States:
+def load_states(services: Services, location: Location) -> States:
     """Return the known states of this work tree's lessons; skip what cannot be read."""
-    read = {lesson: _read(plain) for lesson, plain in load_plain(parts, place).items()}
+    read = {lesson: _read(plain) for lesson, plain in load_plain(services, location).items()}
     return {lesson: known for lesson, known in read.items() if known is not None}
 
 
 def keep_states(
-    parts: Parts, place: Place, judged: Mapping[LessonId, Freshness], by: str = FOUND, agent: str = ""
+    services: Services, location: Location, judged: Mapping[LessonId, Freshness], by: str = FOUND, agent: str = ""
 ) -> None:
     """Store the states that lessons were just found in; write only when something differs.
 
     Hooks of several agents call this at the same time, so the new value is computed from the value at that moment.
     """
-    now = parts.clock.now()
+    now = services.clock.now()
     news = [KnownState(lesson=lesson, freshness=state, at=now, by=by, agent=agent) for lesson, state in judged.items()]
 
     def edit(text: str) -> str:
         return _with_news(text, news)
 
-    text = parts.store.get_state(LESSON_STATES, owner_of(place))
+    text = services.store.get_state(LESSON_STATES, owner_of(location))
     if edit(text) != text:
-        parts.store.edit_state(LESSON_STATES, owner_of(place), edit)
+        services.store.edit_state(LESSON_STATES, owner_of(location), edit)
 
 
 def _with_news(text: str, news: Iterable[KnownState]) -> str:
@@ -116,32 +116,32 @@ def _with_news(text: str, news: Iterable[KnownState]) -> str:
     return dumps(newest) if newest else ""
 
 
-def note_edits(parts: Parts, place: Place, call: HookCall) -> None:
+def note_edits(services: Services, location: Location, call: HookCall) -> None:
     """Check the lessons about the files that the call's events edited, and store their states."""
     edited = [name for event in call.events if event.kind == "file_edit" for name in event.files]
     judged: dict[LessonId, Freshness] = {}
-    check = _check(replace(parts, hasty=False), place)  # hosts do not wait for the hook after an edit
-    for path in _relative(parts, place, call, edited):
-        for lesson in _lessons_about(parts, place, path):
+    check = _check(replace(services, low_latency=False), location)  # hosts do not wait for the hook after an edit
+    for path in _relative(services, location, call, edited):
+        for lesson in _lessons_about(services, location, path):
             judged[lesson.id] = check.judge(lesson)[0]
     if judged:
-        keep_states(parts, place, judged, by=call.session, agent=call.agent)
+        keep_states(services, location, judged, by=call.session, agent=call.agent)
 
 
-def find_news(parts: Parts, place: Place, call: HookCall, deliveries: Sequence[Delivery]) -> Ranked | None:
+def find_news(services: Services, location: Location, call: HookCall, deliveries: Sequence[Delivery]) -> Ranked | None:
     """Return the lesson of which to tell this agent because its code got worse in this session; None for no news.
 
     Call it only if `states.may_have_news`.
 
     Before a file, lessons about it that the agent was shown are checked again, because they are not shown twice.
     """
-    states = load_states(parts, place)
+    states = load_states(services, location)
     if call.moment == "before_file":
-        states = _look_again(parts, place, call, deliveries, states)
+        states = _look_again(services, location, call, deliveries, states)
     if sum(delivery.reason.startswith(NEWS) for delivery in deliveries) >= SESSION_NOTICES:
         return None
     due = [known for known in states.values() if _is_news(known, call, deliveries)]
-    return _first_true(parts, place, sorted(due, key=lambda known: known.at, reverse=True)[:NOTICES_TRIED])
+    return _first_true(services, location, sorted(due, key=lambda known: known.at, reverse=True)[:NOTICES_TRIED])
 
 
 def _follow(known: KnownState | None, state: KnownState) -> KnownState:
@@ -168,35 +168,39 @@ def _is_session(by: str) -> bool:
     return by not in (FOUND, WATCHED, SWITCHED)
 
 
-def _check(parts: Parts, place: Place) -> FreshnessCheck:
+def _check(services: Services, location: Location) -> FreshnessCheck:
     from holdfast.freshness.check import FreshnessCheck  # loaded late: most deliveries have no news
 
-    return FreshnessCheck(parts, place, within_s=JUDGED_S)
+    return FreshnessCheck(services, location, within_s=JUDGED_S)
 
 
-def _relative(parts: Parts, place: Place, call: HookCall, names: Iterable[str]) -> list[str]:
-    paths = (parts.workspace.relative(place, name, call.cwd) for name in names)
+def _relative(services: Services, location: Location, call: HookCall, names: Iterable[str]) -> list[str]:
+    paths = (services.workspace.relative(location, name, call.cwd) for name in names)
     return [path for path in dict.fromkeys(paths) if path]
 
 
-def _lessons_about(parts: Parts, place: Place, path: str) -> list[Lesson]:
-    return parts.store.find(LessonFilter(project=place.project.id, states=("active",), path=path, limit=LESSONS_A_FILE))
+def _lessons_about(services: Services, location: Location, path: str) -> list[Lesson]:
+    return services.store.find(
+        LessonFilter(project=location.project.id, states=("active",), path=path, limit=LESSONS_A_FILE)
+    )
 
 
-def _look_again(parts: Parts, place: Place, call: HookCall, deliveries: Sequence[Delivery], states: States) -> States:
+def _look_again(
+    services: Services, location: Location, call: HookCall, deliveries: Sequence[Delivery], states: States
+) -> States:
     """Check the lessons about the call's files that the agent was shown, and return the resulting states."""
     shown = {delivery.lesson for delivery in deliveries}
-    check = _check(parts, place)
+    check = _check(services, location)
     judged: dict[LessonId, Freshness] = {}
-    for path in _relative(parts, place, call, call.paths):
-        for lesson in _lessons_about(parts, place, path):
+    for path in _relative(services, location, call, call.paths):
+        for lesson in _lessons_about(services, location, path):
             if lesson.id in shown and (lesson.id in states or not check.is_untouched(lesson)):
                 judged[lesson.id] = check.judge(lesson)[0]
     judged = {lesson: freshness for lesson, freshness in judged.items() if freshness != "unverified"}
     if not judged:
         return states
-    keep_states(parts, place, judged, by=WATCHED)
-    return load_states(parts, place)
+    keep_states(services, location, judged, by=WATCHED)
+    return load_states(services, location)
 
 
 def _is_news(known: KnownState, call: HookCall, deliveries: Sequence[Delivery]) -> bool:
@@ -210,12 +214,12 @@ def _is_news(known: KnownState, call: HookCall, deliveries: Sequence[Delivery]) 
     return known.by != FOUND and (known.by != call.session or call.agent in (known.agent, ""))
 
 
-def _first_true(parts: Parts, place: Place, due: Sequence[KnownState]) -> Ranked | None:
+def _first_true(services: Services, location: Location, due: Sequence[KnownState]) -> Ranked | None:
     """Return the first of them that is still true, ready to be delivered."""
-    check = _check(parts, place) if due else None
+    check = _check(services, location) if due else None
     for known in due:
         try:
-            (lesson,) = parts.store.get([known.lesson])
+            (lesson,) = services.store.get([known.lesson])
         except LessonNotFoundError:
             continue
         freshness, words = check.judge(lesson) if check and lesson.state == "active" else ("fresh", "")
@@ -226,5 +230,5 @@ def _first_true(parts: Parts, place: Place, due: Sequence[KnownState]) -> Ranked
             note = f"the code it is about has just changed: {words}; confirm, revise or forget it"
             return Ranked(lesson=lesson, rank=1, score=0.0, why=Why(words=now.reason), freshness=freshness, caveat=note)
         if freshness != "unverified":  # else time was up: try at the next call
-            keep_states(parts, place, {lesson.id: freshness})
+            keep_states(services, location, {lesson.id: freshness})
     return None

@@ -6,9 +6,9 @@ from datetime import timedelta
 
 # Checking before lessons are shown
 
-HASTY_LOOKS = 4
+LOW_LATENCY_COMPARISONS = 4
 """Lessons a hook looks at closely: those it is about to show, and one that gives way."""
-HASTY_S = 0.12
+LOW_LATENCY_S = 0.12
 """Seconds from which on a hook looks no closer: a quarter of its deadline."""
 WAIT_S = 5.0
 """Seconds from which on an answer that somebody waits for looks no closer; `verify` takes what it needs."""

@@ -27,10 +27,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from holdfast.domain.project import Place
+    from holdfast.domain.project import Location
     from holdfast.domain.vocabulary import State
     from holdfast.ports.history import History
-    from holdfast.ports.parts import Parts
+    from holdfast.ports.services import Services
 
 WAITING: tuple[State, ...] = ("active", "probation", "candidate", "quarantined")
 STALE: tuple[Freshness, ...] = ("drifted", "changed", "orphaned")
@@ -43,7 +43,7 @@ class Checked(Frozen):
     lesson: Lesson
     freshness: Freshness
     caveat: str = ""
-    looks: tuple[tuple[Anchor, Verdict], ...] = ()
+    anchor_verdicts: tuple[tuple[Anchor, Verdict], ...] = ()
     followed: bool = False
     """Its moved anchors were recorded anew."""
 
@@ -69,8 +69,8 @@ class VerifyReport(Frozen):
 
 
 def verify(
-    parts: Parts,
-    place: Place,
+    services: Services,
+    location: Location,
     *,
     waiting: bool = False,
     actor: str = "",
@@ -80,84 +80,88 @@ def verify(
 
     `progress(done, total)` counts the files that are read for the code index.
     """
-    indexed = _refresh(parts, place, progress)
+    indexed = _refresh(services, location, progress)
     states: tuple[State, ...] = WAITING if waiting else ("active",)
-    checked = [_check(check, lesson) for check, lesson in _about_code(parts, place, states)]
-    change, followed = _follow(parts, place, checked, actor)
+    checked = [_check(check, lesson) for check, lesson in _about_code(services, location, states)]
+    change, followed = _follow(services, location, checked, actor)
     marked = (replace(entry, followed=entry.lesson.id in followed) for entry in checked)
     order = sorted(marked, key=lambda entry: -FRESHNESSES.index(entry.freshness))
     return VerifyReport(checked=tuple(order), change=change, indexed=indexed)
 
 
-def follow_moves(parts: Parts, place: Place) -> Change | None:
+def follow_moves(services: Services, location: Location) -> Change | None:
     """Record the moves of active lessons' code, if there are any; this is the background's part of `verify`."""
-    pairs = _about_code(parts, place, ("active",))
+    pairs = _about_code(services, location, ("active",))
     checked = [_check(check, lesson) for check, lesson in pairs]
-    if any(entry.freshness == "orphaned" for entry in checked) and _refresh(parts, place, None):
-        again = FreshnessCheck(parts, place, within_s=inf)
+    if any(entry.freshness == "orphaned" for entry in checked) and _refresh(services, location, None):
+        again = FreshnessCheck(services, location, within_s=inf)
         checked = [_check(again, lesson) for _, lesson in pairs]
-    return _follow(parts, place, checked, "")[0]
+    return _follow(services, location, checked, "")[0]
 
 
-def _refresh(parts: Parts, place: Place, progress: Callable[[int, int], None] | None) -> bool:
+def _refresh(services: Services, location: Location, progress: Callable[[int, int], None] | None) -> bool:
     """Bring the code index up to date; without it verdicts still hold, but fewer moves are found."""
-    index = parts.codeindex()
+    index = services.codeindex()
     try:
-        return index is not None and index.refresh(place, progress).complete
+        return index is not None and index.refresh(location, progress).complete
     except HoldfastError:
         return False
 
 
-def _about_code(parts: Parts, place: Place, states: tuple[State, ...]) -> list[tuple[FreshnessCheck, Lesson]]:
+def _about_code(
+    services: Services, location: Location, states: tuple[State, ...]
+) -> list[tuple[FreshnessCheck, Lesson]]:
     """Return the project's own lessons that are anchored to files, all with the same check."""
-    check = FreshnessCheck(parts, place, within_s=inf)
-    lessons = parts.store.find(LessonFilter(project=place.project.id, states=states, limit=EVERY_LESSON))
-    ours = (lesson for lesson in lessons if lesson.paths and lesson.scope.project == place.project.id)
+    check = FreshnessCheck(services, location, within_s=inf)
+    lessons = services.store.find(LessonFilter(project=location.project.id, states=states, limit=EVERY_LESSON))
+    ours = (lesson for lesson in lessons if lesson.paths and lesson.scope.project == location.project.id)
     return [(check, lesson) for lesson in ours]
 
 
 def _check(check: FreshnessCheck, lesson: Lesson) -> Checked:
-    looks = check.looks(lesson)
-    freshness, caveat = worst(looks)
-    return Checked(lesson=lesson, freshness=freshness, caveat=caveat, looks=looks)
+    anchor_verdicts = check.anchor_verdicts(lesson)
+    freshness, caveat = worst(anchor_verdicts)
+    return Checked(lesson=lesson, freshness=freshness, caveat=caveat, anchor_verdicts=anchor_verdicts)
 
 
-def _follow(parts: Parts, place: Place, checked: Iterable[Checked], actor: str) -> tuple[Change | None, frozenset[str]]:
+def _follow(
+    services: Services, location: Location, checked: Iterable[Checked], actor: str
+) -> tuple[Change | None, frozenset[str]]:
     """Return the change and the ids of the written lessons; skip a lesson that somebody changed meanwhile."""
-    history = parts.workspace.history(place)
+    history = services.workspace.history(location)
     planned: list[tuple[Lesson, Lesson, list[str]]] = []
     for entry in checked:
-        moves = [look for look in entry.looks if _is_followed(history, place, *look)]
-        settled = [look for look in entry.looks if look not in moves and _is_settled(history, *look)]
+        moves = [look for look in entry.anchor_verdicts if _is_followed(history, location, *look)]
+        settled = [look for look in entry.anchor_verdicts if look not in moves and _is_settled(history, *look)]
         if moves or settled:
             is_for_all = history.is_main_line() and all(
-                _is_committed(parts, place, history, old, verdict.anchor) for old, verdict in moves
+                _is_committed(services, location, history, old, verdict.anchor) for old, verdict in moves
             )
-            after = _reanchored(parts, place, entry.lesson, moves, settled, is_for_all)
+            after = _reanchored(services, location, entry.lesson, moves, settled, is_for_all)
             words = [f"{_name(old)} -> {_name(verdict.anchor)}" for old, verdict in moves]
             if after.anchors != entry.lesson.anchors:
                 planned.append((entry.lesson, after, words or [f"{_name(old)} seen here" for old, _ in settled]))
 
     def step() -> Change | None:
-        current = [plan for plan in planned if _is_current(parts, plan[0])]
+        current = [plan for plan in planned if _is_current(services, plan[0])]
         if not current:
             return None
         expected = {before.id: before.recorded_at for before, _, _ in current}
         summary = "; ".join(words for _, _, moves in current for words in moves)
         summary = summary if len(summary) <= SUMMARY_LIMIT else summary[: SUMMARY_LIMIT - 1] + "…"
         lessons = [after for _, after, _ in current]
-        return write_change(parts, place, "reanchor", lessons, expected, actor=actor, summary=summary).change
+        return write_change(services, location, "reanchor", lessons, expected, actor=actor, summary=summary).change
 
     change = with_retries(step)
     return change, frozenset(change.lessons if change is not None else ())
 
 
-def _is_followed(history: History, place: Place, anchor: Anchor, verdict: Verdict) -> bool:
+def _is_followed(history: History, location: Location, anchor: Anchor, verdict: Verdict) -> bool:
     """Return whether the definition or file is elsewhere now, in the history that the anchor belongs to."""
     now = verdict.anchor
     if verdict.freshness in ("unverified", "orphaned") or (now.path, now.symbol) == (anchor.path, anchor.symbol):
         return False
-    return now.commit in ("", place.commit) or history.holds(now.commit) is True
+    return now.commit in ("", location.commit) or history.holds(now.commit) is True
 
 
 def _is_settled(history: History, anchor: Anchor, verdict: Verdict) -> bool:
@@ -166,14 +170,14 @@ def _is_settled(history: History, anchor: Anchor, verdict: Verdict) -> bool:
     return verdict.freshness == "fresh" and now.commit != anchor.commit and history.holds(now.commit) is True
 
 
-def _is_committed(parts: Parts, place: Place, history: History, old: Anchor, now: Anchor) -> bool:
+def _is_committed(services: Services, location: Location, history: History, old: Anchor, now: Anchor) -> bool:
     """Return whether HEAD has it at its new location and no longer at its old one."""
-    return _is_at(parts, place, history, now) and not _is_at(parts, place, history, old)
+    return _is_at(services, location, history, now) and not _is_at(services, location, history, old)
 
 
-def _is_at(parts: Parts, place: Place, history: History, anchor: Anchor) -> bool:
-    content = history.file(place.commit, anchor.path)
-    index = parts.codeindex()
+def _is_at(services: Services, location: Location, history: History, anchor: Anchor) -> bool:
+    content = history.file(location.commit, anchor.path)
+    index = services.codeindex()
     if content is None or not anchor.symbol or index is None:
         return content is not None
     wanted = anchor.symbol.partition("#")[0]
@@ -182,27 +186,27 @@ def _is_at(parts: Parts, place: Place, history: History, anchor: Anchor) -> bool
 
 
 def _reanchored(
-    parts: Parts,
-    place: Place,
+    services: Services,
+    location: Location,
     lesson: Lesson,
     moves: Sequence[tuple[Anchor, Verdict]],
     settled: Sequence[tuple[Anchor, Verdict]],
     is_for_all: bool,
 ) -> Lesson:
     """Return the lesson's next version, with moved anchors at the new location, or with that location beside theirs."""
-    changed = {old: replace(old, commit=verdict.anchor.commit, branch=place.branch) for old, verdict in settled}
+    changed = {old: replace(old, commit=verdict.anchor.commit, branch=location.branch) for old, verdict in settled}
     for old, verdict in moves:
-        changed[old] = _moved(place, old, verdict) if is_for_all else _with_place(old, _place(verdict.anchor))
+        changed[old] = _moved(location, old, verdict) if is_for_all else _with_place(old, _place(verdict.anchor))
     anchors = {(new.path, new.symbol): new for new in (changed.get(anchor, anchor) for anchor in lesson.anchors)}
-    return replace(lesson, anchors=tuple(anchors.values()), recorded_at=parts.clock.now(), retracted_at=None)
+    return replace(lesson, anchors=tuple(anchors.values()), recorded_at=services.clock.now(), retracted_at=None)
 
 
-def _moved(place: Place, anchor: Anchor, verdict: Verdict) -> Anchor:
+def _moved(location: Location, anchor: Anchor, verdict: Verdict) -> Anchor:
     now = verdict.anchor
     if verdict.freshness in STALE:
         there = replace(anchor, path=now.path, symbol=now.symbol, symbol_kind=now.symbol_kind)
     else:
-        there = replace(now, commit=place.commit, branch=place.branch)
+        there = replace(now, commit=location.commit, branch=location.branch)
     also = tuple(other for other in anchor.also if other != _place(now))
     return _with_place(replace(there, also=also), _place(anchor))
 
@@ -217,9 +221,9 @@ def _place(anchor: Anchor) -> str:
     return f"{anchor.path}::{anchor.symbol}" if anchor.symbol else anchor.path
 
 
-def _is_current(parts: Parts, lesson: Lesson) -> bool:
+def _is_current(services: Services, lesson: Lesson) -> bool:
     try:
-        (now,) = parts.store.get([lesson.id])
+        (now,) = services.store.get([lesson.id])
     except LessonNotFoundError:
         return False
     return now.recorded_at == lesson.recorded_at

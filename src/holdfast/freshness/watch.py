@@ -32,8 +32,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from holdfast.domain.project import Place
-    from holdfast.ports.parts import Parts
+    from holdfast.domain.project import Location
+    from holdfast.ports.services import Services
     from holdfast.ports.workspace import Stamps
 
 
@@ -59,11 +59,11 @@ class _Held(Frozen):
 class Watch:
     """One work tree's lessons and their states as of the latest look."""
 
-    def __init__(self, parts: Parts, folder: str) -> None:
+    def __init__(self, services: Services, folder: str) -> None:
         """Check the lessons for the first time. Raises as `Workspace.locate` does, and StoreError."""
-        self._parts = parts
+        self._services = services
         self._folder = folder
-        self.place = parts.workspace.locate(folder)
+        self.location = services.workspace.locate(folder)
         """The work tree and what is checked out."""
         self.pause_s = LOOK_S
         """Seconds to let pass before the next look."""
@@ -72,7 +72,7 @@ class Watch:
         """The newest change of memory that was taken into account."""
         self._stamps: dict[str, tuple[int, ...]] = {}
         """The stamp of each file at the time when its lessons were checked."""
-        self._checkout = parts.workspace.stamps(self.place, ()).checkout
+        self._checkout = services.workspace.stamps(self.location, ()).checkout
         self._restless: Stamps | None = None
         self._waits = 0
         self._renew()
@@ -90,9 +90,9 @@ class Watch:
     def look(self) -> list[StateChange]:
         """Return what changed since the previous look. After a StoreError the next look finds the same."""
         changes = self._renew()
-        begun = self._parts.clock.elapsed_s()
-        stamps = self._parts.workspace.stamps(self.place, tuple(self._stamps))
-        self.pause_s = max(LOOK_S, LOOKS_SHARE * (self._parts.clock.elapsed_s() - begun))
+        begun = self._services.clock.elapsed_s()
+        stamps = self._services.workspace.stamps(self.location, tuple(self._stamps))
+        self.pause_s = max(LOOK_S, LOOKS_SHARE * (self._services.clock.elapsed_s() - begun))
         gone = not stamps.checkout  # the work tree is gone, perhaps for a moment, so no state is known
         if gone or self._is_known(stamps):
             self._restless = None
@@ -115,9 +115,9 @@ class Watch:
     def _judge_changed(self, stamps: Stamps) -> list[StateChange]:
         """Check the lessons about files that changed; all lessons after another checkout."""
         changed = {path for path, now in zip(self._stamps, stamps.files, strict=True) if self._stamps[path] != now}
-        place = self._locate() if stamps.checkout != self._checkout else self.place
-        switched = (place.branch, place.commit) != (self.place.branch, self.place.commit)
-        self.place = place
+        location = self._locate() if stamps.checkout != self._checkout else self.location
+        switched = (location.branch, location.commit) != (self.location.branch, self.location.commit)
+        self.location = location
         touched = [
             lesson
             for lesson, known in self._held.items()
@@ -129,22 +129,22 @@ class Watch:
         self._checkout, self._restless = stamps.checkout, None
         return changes
 
-    def _locate(self) -> Place:
+    def _locate(self) -> Location:
         """Return the present location; the previous one when it cannot be resolved."""
         try:
-            return self._parts.workspace.locate(self._folder)
+            return self._services.workspace.locate(self._folder)
         except HoldfastError:
-            return self.place
+            return self.location
 
     def _renew(self) -> list[StateChange]:
         """Add new and revised lessons, and remove those no longer in use."""
-        newest = self._parts.store.find_records(Change, LogFilter(limit=1))
-        mark = next((change.id for change in newest), "nothing yet")
-        if mark == self._newest:
+        newest = self._services.store.find_records(Change, LogFilter(limit=1))
+        newest_id = next((change.id for change in newest), "nothing yet")
+        if newest_id == self._newest:
             return []
         active = {lesson.id: lesson for lesson in self._active()}
         gone = self._held.keys() - active.keys()
-        keep_states(self._parts, self.place, dict.fromkeys(gone, "fresh"))
+        keep_states(self._services, self.location, dict.fromkeys(gone, "fresh"))
         for lesson_id in gone:
             del self._held[lesson_id]
         new = [
@@ -154,33 +154,33 @@ class Watch:
         ]
         self._look_at({path for lesson in new for path in lesson.paths})
         changes = self._judge([lesson.id for lesson in new], FOUND)
-        self._newest = mark
+        self._newest = newest_id
         return changes
 
     def _active(self) -> Iterator[Lesson]:
         """Yield the active lessons about files of this project, page by page."""
-        where = LessonFilter(project=self.place.project.id, states=("active",), limit=LESSONS_A_PAGE)
-        while page := self._parts.store.find(where):
+        where = LessonFilter(project=self.location.project.id, states=("active",), limit=LESSONS_A_PAGE)
+        while page := self._services.store.find(where):
             yield from (lesson for lesson in page if lesson.paths)
             where = replace(where, offset=where.offset + LESSONS_A_PAGE)
 
     def _judge(self, ids: Sequence[LessonId], by: str) -> list[StateChange]:
         """Check those lessons, store their states, and return those whose state differs from the previous one."""
-        check = FreshnessCheck(self._parts, self.place, within_s=inf)
+        check = FreshnessCheck(self._services, self.location, within_s=inf)
         judged: dict[LessonId, _Held] = {}
         changes: list[StateChange] = []
         for lesson in self._fetch(ids):
-            looks = check.looks(lesson)
-            freshness, words = worst(looks)
-            paths = frozenset([*lesson.paths, *(verdict.anchor.path for _, verdict in looks)])
+            anchor_verdicts = check.anchor_verdicts(lesson)
+            freshness, words = worst(anchor_verdicts)
+            paths = frozenset([*lesson.paths, *(verdict.anchor.path for _, verdict in anchor_verdicts)])
             judged[lesson.id] = _Held(recorded_at=lesson.recorded_at, freshness=freshness, paths=paths)
             before = self._held.get(lesson.id)
             if before and before.freshness != freshness:
-                at = self._parts.clock.now()
+                at = self._services.clock.now()
                 changes.append(
                     StateChange(lesson=lesson, before=before.freshness, freshness=freshness, words=words, at=at)
                 )
-        keep_states(self._parts, self.place, {lesson: entry.freshness for lesson, entry in judged.items()}, by)
+        keep_states(self._services, self.location, {lesson: entry.freshness for lesson, entry in judged.items()}, by)
         self._held.update(judged)
         wanted = {path for entry in self._held.values() for path in entry.paths}
         self._look_at(wanted)
@@ -190,10 +190,10 @@ class Watch:
 
     def _fetch(self, ids: Sequence[LessonId]) -> Iterator[Lesson]:
         for start in range(0, len(ids), LESSONS_A_PAGE):
-            yield from get_readable(self._parts.store, ids[start : start + LESSONS_A_PAGE])
+            yield from get_readable(self._services.store, ids[start : start + LESSONS_A_PAGE])
 
     def _look_at(self, paths: set[str]) -> None:
         """Start to watch those files; files watched already keep the stamp of their last check."""
         new = sorted(paths - self._stamps.keys())
         if new:
-            self._stamps.update(zip(new, self._parts.workspace.stamps(self.place, new).files, strict=True))
+            self._stamps.update(zip(new, self._services.workspace.stamps(self.location, new).files, strict=True))

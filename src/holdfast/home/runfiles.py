@@ -40,8 +40,8 @@ NAP_S = 0.05
 """Longest pause in seconds between two questions whether it is our turn."""
 
 
-class Turn:
-    """A lock by name: `with Turn(run_path, name, wait_s) as ours:`; `ours` is true in one process at a time.
+class RunLock:
+    """A lock by name: `with RunLock(run_path, name, wait_s) as ours:`; `ours` is true in one process at a time.
 
     The lock is released at the end of the process at the latest, however it ends.
     """
@@ -59,15 +59,15 @@ class Turn:
         self._lock.close()
 
 
-class LearningTurn(Turn):
-    """The lock of the process that learns: `with LearningTurn(run_path, wait_s) as ours:`."""
+class LearningLock(RunLock):
+    """The lock of the process that learns: `with LearningLock(run_path, wait_s) as ours:`."""
 
     def __init__(self, run_path: str, wait_s: float = 0.0) -> None:
         super().__init__(run_path, "learner", wait_s)
 
 
-class EmbeddingTurn(Turn):
-    """The lock of the process that embeds lessons: `with EmbeddingTurn(run_path, wait_s) as ours:`."""
+class EmbeddingLock(RunLock):
+    """The lock of the process that embeds lessons: `with EmbeddingLock(run_path, wait_s) as ours:`."""
 
     def __init__(self, run_path: str, wait_s: float = 0.0) -> None:
         super().__init__(run_path, "embedder", wait_s)
@@ -75,7 +75,7 @@ class EmbeddingTurn(Turn):
 
 def embed_in_turn(memory: Memory, run_path: str, limit: int) -> int:
     """Embed as `Memory.embed_pending` does, or return 0 while another process embeds, which would do the work twice."""
-    with EmbeddingTurn(run_path) as ours:
+    with EmbeddingLock(run_path) as ours:
         return memory.embed_pending(limit) if ours else 0
 
 

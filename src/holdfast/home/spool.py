@@ -15,7 +15,7 @@ import time
 
 from holdfast.capture.observe import prepare
 from holdfast.domain.event import Event
-from holdfast.domain.project import Place, Project
+from holdfast.domain.project import Location, Project
 from holdfast.domain.records import Delivery
 from holdfast.errors import HoldfastError, InvalidValueError, ProjectUnknownError, StoreError, StoreFullError
 from holdfast.home.runfiles import DROPPED, SPOOLED, count, write_private
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
     from holdfast.domain.hookcall import HookCall
     from holdfast.domain.vocabulary import ProjectId, SessionId
-    from holdfast.ports.parts import Parts
-    from holdfast.service.place import PlaceMemory
+    from holdfast.ports.services import Services
+    from holdfast.service.location import LocationMemory
 
 FOLDER = "spool"
 ENDING, ASIDE = ".jsonl", ".unreadable"
@@ -47,13 +47,13 @@ class Spool:
         self._run_path = run_path
         self._host = host
 
-    def keep_events(self, parts: Parts, place: Place | None, call: HookCall) -> None:
+    def keep_events(self, services: Services, location: Location | None, call: HookCall) -> None:
         """Write the call's events. Without a location, their project is found when they are moved into the store.
 
         Raises StoreError or OSError if they are lost.
         """
-        where = place or _outline(call.cwd)
-        events = [prepare(parts, where, event) for event in call.events]
+        where = location or _outline(call.cwd)
+        events = [prepare(services, where, event) for event in call.events]
         self._write(call.cwd, [to_plain(event) for event in events], [])
 
     def keep_deliveries(self, deliveries: Sequence[Delivery]) -> None:
@@ -92,7 +92,7 @@ def unreadable(run_path: str) -> int:
         return 0
 
 
-def drain(memory: PlaceMemory, run_path: str, until_s: float | None = None) -> int:
+def drain(memory: LocationMemory, run_path: str, until_s: float | None = None) -> int:
     """Move the spool's contents into the store; return how many events were new.
 
     Stops at `until_s` of the monotonic clock. A file that the store cannot take now stays; an unreadable file is set
@@ -117,51 +117,51 @@ def drain(memory: PlaceMemory, run_path: str, until_s: float | None = None) -> i
     return new
 
 
-def _put(memory: PlaceMemory, entry: dict[str, Any]) -> int:
+def _put(memory: LocationMemory, entry: dict[str, Any]) -> int:
     events = [from_plain(Event, plain) for plain in entry["events"]]
     if any(not event.project for event in events):
         events = _located(memory, entry["folder"], events)
-    new = memory.parts.store.append_events(events) if events else 0
+    new = memory.services.store.append_events(events) if events else 0
     deliveries = [from_plain(Delivery, plain) for plain in entry["deliveries"]]
     if deliveries:
-        memory.parts.store.record(deliveries)
+        memory.services.store.record(deliveries)
     if new and any(event.kind == "compaction" for event in events):
         _keep_checkpoint(memory, entry["folder"], events[0].session)
     return new
 
 
-def _located(memory: PlaceMemory, folder: str, events: list[Event]) -> list[Event]:
+def _located(memory: LocationMemory, folder: str, events: list[Event]) -> list[Event]:
     """Return the events with their project, which was not known when they were spooled."""
     try:
-        place = memory.at(folder).place
+        location = memory.at(folder).location
     except InvalidValueError:  # the folder is gone
         project = _project_of(memory, events[0].session)
         return [replace(event, project=project) for event in events]
-    head = place.branch, place.commit
+    head = location.branch, location.commit
     return [
-        replace(event, project=place.project.id, branch=event.branch or head[0], commit=event.commit or head[1])
+        replace(event, project=location.project.id, branch=event.branch or head[0], commit=event.commit or head[1])
         for event in events
     ]
 
 
-def _project_of(memory: PlaceMemory, session: SessionId) -> ProjectId:
+def _project_of(memory: LocationMemory, session: SessionId) -> ProjectId:
     """Return the project of the session's other events; "" if there are none."""
-    known = memory.parts.store.find_events(EventFilter(session=session, limit=1))
+    known = memory.services.store.find_events(EventFilter(session=session, limit=1))
     return known[0][1].project if known else ""  # type: ignore[return-value]
 
 
-def _keep_checkpoint(memory: PlaceMemory, folder: str, session: SessionId) -> None:
+def _keep_checkpoint(memory: LocationMemory, folder: str, session: SessionId) -> None:
     """Save the task's checkpoint, as the hook before the compaction would have done."""
     from holdfast.curation.checkpoint import capture
 
     here = memory.at(folder)
     try:
-        capture(here.parts, here.place, session)
+        capture(here.services, here.location, session)
     except (InvalidValueError, ProjectUnknownError):
         return  # the folder is gone, and so is the task
 
 
-def _outline(folder: str) -> Place:
+def _outline(folder: str) -> Location:
     """Return a folder's location without its project id, which would need the store and git."""
     from holdfast.workspace import gitfiles
     from holdfast.workspace.paths import inside, native
@@ -171,7 +171,7 @@ def _outline(folder: str) -> Place:
     root = checkout.root if checkout else real
     branch, commit = ("", "") if checkout is None or gitfiles.uses_reftable(checkout) else gitfiles.read_head(checkout)
     project = Project(id="", name=os.path.basename(root), source="path")  # type: ignore[arg-type]
-    return Place(project=project, root=root, prefix=inside(root, real), branch=branch, commit=commit)
+    return Location(project=project, root=root, prefix=inside(root, real), branch=branch, commit=commit)
 
 
 def _size_of(name: str) -> int:

@@ -11,7 +11,7 @@ import os
 from holdfast.hosts._shared.files import find_files, instant, read_json, written_at
 from holdfast.hosts._shared.payloads import fields_of, text_of
 from holdfast.hosts._shared.recorded import Recorded
-from holdfast.hosts._shared.retelling import UNANSWERED, Retelling, failure
+from holdfast.hosts._shared.replay import UNANSWERED, TranscriptReplay, failure
 from holdfast.ports.host import HostProfile
 
 TYPE_CHECKING = False
@@ -57,14 +57,14 @@ class OpenHands(Recorded):
         """Yield events of a trajectory. Raises OSError or HostConfigError."""
         trajectory = read_json(path)
         events = fields_of(trajectory).get("history") or fields_of(trajectory).get("trajectory") or trajectory
-        telling = Retelling(self, os.path.splitext(os.path.basename(path))[0], new_id)
+        telling = TranscriptReplay(self, os.path.splitext(os.path.basename(path))[0], new_id)
         telling.stand(at=written_at(path), cwd=SANDBOX)
         for event in map(fields_of, events if isinstance(events, list) else ()):
             telling.stand(at=instant(event.get("timestamp")))
             yield from _event(telling, event)
 
 
-def _event(telling: Retelling, event: Mapping[str, Any]) -> Iterator[Event]:
+def _event(telling: TranscriptReplay, event: Mapping[str, Any]) -> Iterator[Event]:
     action, args = text_of(event.get("action")), fields_of(event.get("args"))
     if action == "message" and event.get("source") == "user":
         yield from telling.prompt(text_of(args.get("content")) or text_of(event.get("message")))
@@ -91,7 +91,7 @@ def _call(action: str, args: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     return ("Read", path) if action == "read" else (action, dict(args))
 
 
-def _seen(telling: Retelling, event: Mapping[str, Any]) -> Iterator[Event]:
+def _seen(telling: TranscriptReplay, event: Mapping[str, Any]) -> Iterator[Event]:
     output, extras = text_of(event.get("content")), fields_of(event.get("extras"))
     code = fields_of(extras.get("metadata")).get("exit_code", extras.get("exit_code"))
     error = failure(code, output) or (output or "failed" if event.get("observation") == "error" else "")

@@ -11,7 +11,7 @@ from holdfast.hosts._shared.files import find_files, instant, parse_line
 from holdfast.hosts._shared.messages import blocks_of
 from holdfast.hosts._shared.payloads import fields_of, text_of
 from holdfast.hosts._shared.recorded import Recorded
-from holdfast.hosts._shared.retelling import UNANSWERED, Retelling, failure
+from holdfast.hosts._shared.replay import UNANSWERED, TranscriptReplay, failure
 from holdfast.hosts._shared.toolcalls import response_text
 from holdfast.ports.host import HostProfile
 
@@ -63,7 +63,7 @@ class Pi(Recorded):
 
     def parse_transcript(self, lines: Iterable[str], session: str, new_id: Callable[[], str]) -> Iterator[Event]:
         """Yield events of a session's lines."""
-        telling = Retelling(self, session, new_id)
+        telling = TranscriptReplay(self, session, new_id)
         for line in lines:
             entry = parse_line(line)
             telling.stand(at=instant(entry.get("timestamp")))
@@ -75,7 +75,7 @@ class Pi(Recorded):
                 yield from _message(telling, fields_of(entry.get("message")))
 
 
-def _message(telling: Retelling, message: Mapping[str, Any]) -> Iterator[Event]:
+def _message(telling: TranscriptReplay, message: Mapping[str, Any]) -> Iterator[Event]:
     role, content = message.get("role"), response_text(message.get("content"))
     if role == "user":
         yield from telling.prompt(content)

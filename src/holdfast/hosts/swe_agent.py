@@ -13,7 +13,7 @@ from holdfast.hosts._shared.files import parse_object, read_json, written_at
 from holdfast.hosts._shared.messages import blocks_of
 from holdfast.hosts._shared.payloads import fields_of, text_of
 from holdfast.hosts._shared.recorded import Recorded
-from holdfast.hosts._shared.retelling import UNANSWERED, Retelling
+from holdfast.hosts._shared.replay import UNANSWERED, TranscriptReplay
 from holdfast.ports.host import HostProfile
 
 TYPE_CHECKING = False
@@ -57,7 +57,7 @@ class SweAgent(Recorded):
     def read_transcript(self, path: str, new_id: Callable[[], str]) -> Iterator[Event]:
         """Yield events of a trajectory. Raises OSError or HostConfigError."""
         trajectory = fields_of(read_json(path))
-        telling = Retelling(self, os.path.splitext(os.path.basename(path))[0], new_id)
+        telling = TranscriptReplay(self, os.path.splitext(os.path.basename(path))[0], new_id)
         entries = trajectory.get("trajectory")
         steps = [fields_of(step) for step in entries] if isinstance(entries, list) else []
         folder = next(filter(None, (text_of(_state(step).get("working_dir")) for step in steps)), "")
@@ -87,7 +87,7 @@ def _issue(history: object) -> str:
     return ""
 
 
-def _action(telling: Retelling, step: Mapping[str, Any], use: str) -> Iterator[Event]:
+def _action(telling: TranscriptReplay, step: Mapping[str, Any], use: str) -> Iterator[Event]:
     action, seen = text_of(step.get("action")).strip(), text_of(step.get("observation"))
     tool, arguments = _edit(action, text_of(_state(step).get("open_file")))
     if tool:

@@ -13,7 +13,7 @@ from typing import Any
 
 from holdfast.domain.vocabulary import LessonKind
 from holdfast.importers._shared.database import read_rows, sure_of_table
-from holdfast.importers._shared.markdown import Piece, split_markdown
+from holdfast.importers._shared.markdown import MarkdownPiece, split_markdown
 from holdfast.importers._shared.passages import Voice, from_piece
 from holdfast.importers._shared.stored import FILES, from_row, kind_of, listed
 from holdfast.importers._shared.times import instant
@@ -84,7 +84,7 @@ def _learned(row: Mapping[str, Any]) -> Iterator[Passage | Skipped]:
     section = f"summary {row['id']}"
     shared = _passage(row, section, "convention", "", ())
     for piece in split_markdown(row["learned"] or ""):
-        yield from from_piece(Piece((section,), piece.text, piece.snippets), Voice(shared=shared))
+        yield from from_piece(MarkdownPiece((section,), piece.text, piece.snippets), Voice(shared=shared))
 
 
 def _passage(row: Mapping[str, Any], section: str, kind: LessonKind, title: str, tags: tuple[str, ...]) -> Passage:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from holdfast.bootstrap import Memory, load_embedder
 from holdfast.domain.statefamilies import EMBEDDER_COVERING
 from holdfast.errors import AlreadyRunningError, EmbedderError, HoldfastError, InvalidValueError
-from holdfast.home.runfiles import EmbeddingTurn, Turn, note, start_detached
+from holdfast.home.runfiles import EmbeddingLock, RunLock, note, start_detached
 from holdfast.installing import pulling
 from holdfast.installing.configfile import load_text, save_text, with_table
 from holdfast.recall.embed import PROBE, embed_pending
@@ -88,15 +88,15 @@ def keep_choice(memory: Memory, name: str, options: dict[str, str], dimension: i
 def _answers(memory: Memory) -> bool:
     """Return whether every lesson has a vector of the embedder in use, so that it can answer in the meantime."""
     try:
-        used = memory.parts.embedder()
+        used = memory.services.embedder()
     except HoldfastError:
         return False
-    return used is not None and memory.parts.store.get_state(EMBEDDER_COVERING) == used.id
+    return used is not None and memory.services.store.get_state(EMBEDDER_COVERING) == used.id
 
 
 def download(settings: Settings, model: str, hub: str, advance: Callable[[int, int], None]) -> str:
     """Download the model unless it is there; return its folder. Raises HoldfastError."""
-    with Turn(settings.run_path, "pull") as is_ours:
+    with RunLock(settings.run_path, "pull") as is_ours:
         if not is_ours:
             raise AlreadyRunningError("another process is downloading a model", hint="wait until it has ended")
         return pulling.pull(settings.home, model, hub, advance)
@@ -109,15 +109,15 @@ def start() -> None:
 
 def is_running(settings: Settings) -> bool:
     """Return whether a process is embedding lessons now."""
-    with EmbeddingTurn(settings.run_path) as is_ours:
+    with EmbeddingLock(settings.run_path) as is_ours:
         return not is_ours
 
 
 def embed_all(memory: Memory, on_kept: Callable[[int], None] | None = None) -> int:
     """Embed until no lesson waits; return their number, or 0 if another process does it. Raises EmbedderError."""
     done = 0
-    with EmbeddingTurn(memory.settings.run_path, PATIENCE_S) as is_ours:
-        while is_ours and (count := embed_pending(memory.parts, on_batch=on_kept)):
+    with EmbeddingLock(memory.settings.run_path, PATIENCE_S) as is_ours:
+        while is_ours and (count := embed_pending(memory.services, on_batch=on_kept)):
             done += count
     return done
 

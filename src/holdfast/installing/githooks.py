@@ -14,7 +14,7 @@ import subprocess
 from typing import TYPE_CHECKING
 
 from holdfast.errors import HostConfigError
-from holdfast.lean.gitcalm import calm_environment, git_program
+from holdfast.lean.gitsafety import git_program, safe_environment
 from holdfast.ports.host import BlockEdit
 from holdfast.settings import child_environment, isolated
 
@@ -125,7 +125,7 @@ def run_git(root: str, *arguments: str) -> str:
     try:
         done = subprocess.run(
             [program, "-C", root, *arguments],
-            capture_output=True, timeout=GIT_TIMEOUT_S, env=calm_environment(child_environment()), check=True,
+            capture_output=True, timeout=GIT_TIMEOUT_S, env=safe_environment(child_environment()), check=True,
         )  # fmt: skip
     except (OSError, subprocess.SubprocessError):
         return ""

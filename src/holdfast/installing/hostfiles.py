@@ -35,7 +35,7 @@ SHARED_MODE = 0o644
 """The mode of new files that people share: rules, skills and git's settings of a work tree."""
 
 
-class Change(NamedTuple):
+class FileChange(NamedTuple):
     """One file to change: its content now, its wanted content, and what uninstall restores. None means no file."""
 
     file: str
@@ -62,7 +62,7 @@ class HostFiles:
         """The mode of new files."""
         self.manifest: dict[str, dict[str, Any]] = _load_manifest(os.path.join(home, MANIFEST))
 
-    def plan(self, owner: str, edits: Sequence[Edit]) -> list[Change]:
+    def plan(self, owner: str, edits: Sequence[Edit]) -> list[FileChange]:
         """Plan the changes that leave exactly these edits of the owner in place, and every other owner's."""
         return [self.plan_file(file, {owner: edits}) for file in dict.fromkeys(edit.file for edit in edits)]
 
@@ -72,7 +72,7 @@ class HostFiles:
         edited = [file for file, entry in self.manifest.items() if any(e["owner"] in wanted for e in entry["edits"])]
         return list(dict.fromkeys([*known, *edited]))
 
-    def plan_file(self, file: str, wanted: Mapping[str, Sequence[Edit]], known: Sequence[Edit] = ()) -> Change:
+    def plan_file(self, file: str, wanted: Mapping[str, Sequence[Edit]], known: Sequence[Edit] = ()) -> FileChange:
         """Plan the change that leaves exactly these edits of each given owner in the file.
 
         `known` are edits of Holdfast that may be in the file but are not in the manifest.
@@ -86,7 +86,7 @@ class HostFiles:
         ours = [edit for edits in (*wanted.values(), known) for edit in edits if edit.file == file]
         return self._plan_kept(file, tuple(edit for mine in by_owner.values() for edit in mine), ours)
 
-    def plan_removal(self, known: Sequence[Edit] = (), hosts: Sequence[str] = ()) -> list[Change]:
+    def plan_removal(self, known: Sequence[Edit] = (), hosts: Sequence[str] = ()) -> list[FileChange]:
         """Plan the changes that undo everything in the manifest, and `known` edits that are not in it.
 
         With `hosts`, only edits for these hosts are undone.
@@ -108,7 +108,7 @@ class HostFiles:
                 changes.append(change)
         return changes
 
-    def apply(self, changes: Sequence[Change]) -> None:
+    def apply(self, changes: Sequence[FileChange]) -> None:
         """Write the needed changes, each after its backup and its entry in the manifest."""
         for change in changes:
             if change.needed:
@@ -118,15 +118,15 @@ class HostFiles:
             elif list(change.edits) != self.manifest.get(change.file, {}).get("edits"):
                 self._remember(change)  # the content is there already; only the owners changed
 
-    def _plan_kept(self, file: str, remaining: tuple[dict[str, Any], ...], known: Sequence[Edit]) -> Change:
+    def _plan_kept(self, file: str, remaining: tuple[dict[str, Any], ...], known: Sequence[Edit]) -> FileChange:
         """Plan the change that leaves just these edits of Holdfast in the file."""
         content = _read(file)
         before = self._pristine(file, content, known)
         if not remaining:
-            return Change(file, content, before, None, ())
+            return FileChange(file, content, before, None, ())
         edits = [forms.parse_edit(file, edit) for edit in remaining]
         prefix, text = _decode(file, (content if forms.keeps_place(edits) else before) or b"")
-        change = Change(file, content, prefix + forms.insert(file, text, edits).encode(), before, remaining)
+        change = FileChange(file, content, prefix + forms.insert(file, text, edits).encode(), before, remaining)
         if change.needed and content is not None and not os.stat(file).st_mode & stat.S_IWUSR:
             raise HostConfigError(f"{file} is read-only", hint="make it writable, or add to it by hand")
         return change
@@ -157,7 +157,7 @@ class HostFiles:
             raise HostConfigError(f"the backup {path} is missing", hint="correct the original file by hand")
         return content
 
-    def _write(self, change: Change) -> None:
+    def _write(self, change: FileChange) -> None:
         if _read(change.file) != change.held:
             raise HostConfigError(f"{change.file} was changed just now", hint="run the command again")
         if change.edits:
@@ -182,7 +182,7 @@ class HostFiles:
             folder = os.path.dirname(folder)
         return own
 
-    def _remember(self, change: Change) -> None:
+    def _remember(self, change: FileChange) -> None:
         entry = self.manifest.get(change.file)
         self.manifest[change.file] = {
             "backup": self._keep_backup(change) if change.before is not None else "",
@@ -193,7 +193,7 @@ class HostFiles:
         self._save(change.file)
         self._drop_backups(change.file, self.manifest[change.file]["backup"])
 
-    def _keep_backup(self, change: Change) -> str:
+    def _keep_backup(self, change: FileChange) -> str:
         content = change.before or b""
         name = f"{_backup_stem(change.file)}{_digest(content)[:8]}"
         folder = os.path.join(self.home, BACKUPS)

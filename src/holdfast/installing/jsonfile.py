@@ -24,7 +24,7 @@ INDENT = re.compile(r"[{\[](?:\r?\n)+([ \t]+)")
 _DECODER = json.JSONDecoder()
 
 
-class Part(NamedTuple):
+class JsonMember(NamedTuple):
     """A member of an object or an element of a list: its start and end in the text, its key, its value."""
 
     start: int
@@ -39,9 +39,9 @@ class Holder(NamedTuple):
 
     start: int
     end: int
-    parts: list[Part]
+    parts: list[JsonMember]
 
-    def only(self, key: str) -> Part | None:
+    def only(self, key: str) -> JsonMember | None:
         """Return the member of that key. Raises HostConfigError for several: programs differ in which one counts."""
         members = [part for part in self.parts if part.key == key]
         if len(members) > 1:
@@ -155,13 +155,13 @@ def _holder(text: str, start: int) -> Holder:
     return Holder(start, at + 1, parts)
 
 
-def _part(text: str, at: int, keyed: bool) -> Part:
+def _part(text: str, at: int, keyed: bool) -> JsonMember:
     key, value_start = "", at
     if keyed:
         key, end = scanstring(text, at + 1, True)
         value_start = _skip(text, _skip(text, end) + 1)
     value, end = _DECODER.raw_decode(text, value_start)
-    return Part(at, value_start, end, key, value)
+    return JsonMember(at, value_start, end, key, value)
 
 
 def _insert_one(text: str, edit: ConfigEdit) -> str:
@@ -224,7 +224,7 @@ def _indent_of_line(text: str, at: int) -> str:
     return line[: len(line) - len(line.lstrip(" \t"))]
 
 
-def _cut(text: str, holder: Holder, part: Part) -> str:
+def _cut(text: str, holder: Holder, part: JsonMember) -> str:
     """Return the text without that part and its comma."""
     index = holder.parts.index(part)
     if index:
@@ -282,11 +282,11 @@ def _sweep_inside(text: str, start: int, ours: ConfigEdit) -> str:
     return text
 
 
-def _nth(holder: Holder, item: Part) -> int:
+def _nth(holder: Holder, item: JsonMember) -> int:
     return next(n for n, part in enumerate(holder.parts) if part.start == item.start)
 
 
-def _parts(text: str, path: tuple[str, ...]) -> list[Part]:
+def _parts(text: str, path: tuple[str, ...]) -> list[JsonMember]:
     holder = holder_at(text, path)
     return holder.parts if holder else []
 

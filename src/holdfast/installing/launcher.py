@@ -15,7 +15,7 @@ from holdfast.ports.host import OwnFile
 from holdfast.settings import program_paths
 
 if TYPE_CHECKING:
-    from holdfast.installing.hostfiles import Change, HostFiles
+    from holdfast.installing.hostfiles import FileChange, HostFiles
     from holdfast.settings import Settings
 
 OWNER = "holdfast:launcher:"
@@ -51,13 +51,13 @@ exit /b 0
 """
 
 
-def plan(files: HostFiles, settings: Settings) -> Change:
+def plan(files: HostFiles, settings: Settings) -> FileChange:
     """Plan the change that writes this installation's launcher."""
     edit = launcher_file(settings.home)
     return files.plan_file(edit.file, {OWNER: [edit]}, [edit])
 
 
-def plan_removal(files: HostFiles, settings: Settings) -> Change:
+def plan_removal(files: HostFiles, settings: Settings) -> FileChange:
     """Plan the change that removes the launcher."""
     edit = launcher_file(settings.home)
     return files.plan_file(edit.file, {OWNER: []}, [edit])

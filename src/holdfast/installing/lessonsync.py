@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from holdfast.errors import HoldfastError
-from holdfast.home.runfiles import Turn, note
+from holdfast.home.runfiles import RunLock, note
 from holdfast.publishing.sharing.sync import Syncing
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ FOLDER = ".holdfast/lessons/"
 
 def sync_lessons(memory: Memory, how: Syncing, wait_s: float = LOCK_WAIT_S) -> SyncReport:
     """Synchronise the memory's work tree under a lock, and settle staged lessons. Raises HoldfastError."""
-    with Turn(memory.settings.run_path, "sharing", wait_s) as is_ours:
+    with RunLock(memory.settings.run_path, "sharing", wait_s) as is_ours:
         if not is_ours:
             raise HoldfastError("another holdfast process is syncing lessons", hint="try again in a moment")
         report = memory.sync(how)

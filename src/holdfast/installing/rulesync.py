@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.domain.statefamilies import RULES_HOSTS
 from holdfast.errors import HoldfastError, HostConfigError, InvalidValueError
-from holdfast.home.runfiles import Turn, note
+from holdfast.home.runfiles import RunLock, note
 from holdfast.installing import githooks
 from holdfast.installing.hostfiles import SHARED_MODE, HostFiles, followed_inside, set_up
 from holdfast.lean.records import replace
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from holdfast.bootstrap import Memory
-    from holdfast.installing.hostfiles import Change
+    from holdfast.installing.hostfiles import FileChange
     from holdfast.ports.host import Edit, Host, RulesTarget
     from holdfast.settings import Settings
 
@@ -59,23 +59,23 @@ class Plan(NamedTuple):
     hosts: tuple[str, ...] = ()
     asked: tuple[str, ...] = ()
     """The hosts that the user named, now or before."""
-    changes: tuple[Change, ...] = ()
+    changes: tuple[FileChange, ...] = ()
     problems: tuple[HoldfastError, ...] = ()
     notes: tuple[str, ...] = ()
 
     @property
-    def needed(self) -> list[Change]:
+    def needed(self) -> list[FileChange]:
         """The changes of files that are not up to date."""
         return [change for change in self.changes if change.needed]
 
 
-class RulesDesk:
+class RulesPlanner:
     """Plans and writes the rules files of one project."""
 
     def __init__(self, settings: Settings, files: HostFiles, memory: Memory) -> None:
         from holdfast.bootstrap import all_hosts
 
-        self.root = root = memory.place.root
+        self.root = root = memory.location.root
         self._memory = memory
         self._files = files
         self._hosts = {host.name: host for host in all_hosts(settings)}
@@ -94,7 +94,7 @@ class RulesDesk:
         outlets = list(self._outlets(hosts_asked, problems, notes))
         if not (outlets or problems or self.owners()):
             notes.append(f"no host that is set up needs rules files; to write them anyway: {NAME_ONE}")
-        rules = compile_rules(self._memory.parts, self._memory.place, outlets, request.budget, request.own)
+        rules = compile_rules(self._memory.services, self._memory.location, outlets, request.budget, request.own)
         wanted: dict[str, list[Edit]] = {owner: [] for owner in self.owners()}
         for host, edit in self._edits(rules):
             wanted.setdefault(f"{host}:{SCOPE}:{self.root}", []).append(edit)
@@ -152,7 +152,7 @@ class RulesDesk:
             except (HoldfastError, OSError) as exc:
                 problems.append(exc if isinstance(exc, HoldfastError) else HostConfigError(f"{change.file}: {exc}"))
         lines = (name if name in self._written_for() else f"{name} waits" for name in plan.asked)
-        self._memory.parts.store.set_state(RULES_HOSTS, self.root, "\n".join(lines))
+        self._memory.services.store.set_state(RULES_HOSTS, self.root, "\n".join(lines))
         return plan._replace(problems=tuple(problems))
 
     def _written_for(self) -> set[str]:
@@ -171,7 +171,9 @@ class RulesDesk:
     def _asked(self, named: Sequence[str] = ()) -> tuple[str, ...]:
         """Return the hosts that the user named, now or before, without those that were uninstalled since."""
         written = self._written_for()
-        lines = [line.partition(" ") for line in self._memory.parts.store.get_state(RULES_HOSTS, self.root).split("\n")]
+        lines = [
+            line.partition(" ") for line in self._memory.services.store.get_state(RULES_HOSTS, self.root).split("\n")
+        ]
         known = [name for name, _, waits in lines if name in self._hosts and (waits or name in written)]
         return tuple(dict.fromkeys([*known, *map(self._known, named)]))
 
@@ -238,7 +240,7 @@ class RulesDesk:
 
     def _changes(
         self, wanted: dict[str, list[Edit]], problems: list[HoldfastError], known: Sequence[Edit] = ()
-    ) -> list[Change]:
+    ) -> list[FileChange]:
         """Return a change for every file that can be changed; add the reason for every other to `problems`."""
         changes = []
         for file in dict.fromkeys([*self._files.files_of(wanted), *(edit.file for edit in known)]):
@@ -260,13 +262,13 @@ class RulesDesk:
 
 
 @contextmanager
-def rules_desk(memory: Memory, wait_s: float = LOCK_WAIT_S) -> Iterator[RulesDesk]:
+def open_rules_planner(memory: Memory, wait_s: float = LOCK_WAIT_S) -> Iterator[RulesPlanner]:
     """Open the rules files of the memory's project under a lock. Raises HoldfastError if another process holds it."""
     settings = memory.settings
-    with Turn(settings.run_path, "hostfiles", wait_s) as is_ours:
+    with RunLock(settings.run_path, "hostfiles", wait_s) as is_ours:
         if not is_ours:
             raise HoldfastError("another holdfast process is changing hosts' files", hint="try again in a moment")
-        yield RulesDesk(settings, HostFiles(settings.home, SHARED_MODE), memory)
+        yield RulesPlanner(settings, HostFiles(settings.home, SHARED_MODE), memory)
 
 
 def rewrite_written(memory: Memory) -> list[str]:
@@ -275,12 +277,12 @@ def rewrite_written(memory: Memory) -> list[str]:
     Files that cannot be written are left for `rules sync`; the caller checks the files afterwards.
     """
     try:
-        with rules_desk(memory) as desk:
-            if not desk.owners():
+        with open_rules_planner(memory) as planner:
+            if not planner.owners():
                 return []
-            plan = desk.plan(RulesRequest())
+            plan = planner.plan(RulesRequest())
             changed = [change.file for change in plan.needed if change.held is not None]
-            desk.apply(plan)
+            planner.apply(plan)
     except HoldfastError:
         return []
     return changed
@@ -288,9 +290,9 @@ def rewrite_written(memory: Memory) -> list[str]:
 
 def sync_for_git(memory: Memory, request: RulesRequest) -> None:
     """Sync in a git hook: do nothing during a rebase, and log problems."""
-    with rules_desk(memory, wait_s=0.0) as desk:
-        if not githooks.is_busy(desk.root):
-            for problem in desk.apply(desk.plan(request)).problems:
+    with open_rules_planner(memory, wait_s=0.0) as planner:
+        if not githooks.is_busy(planner.root):
+            for problem in planner.apply(planner.plan(request)).problems:
                 note(memory.settings.log_path, "rules sync", problem)
 
 
@@ -307,7 +309,7 @@ def _twice(host: Host, file: str, readers: Sequence[str], is_named: bool) -> str
     )
 
 
-def _too_long(outlets: Iterable[Outlet], changes: Iterable[Change], root: str) -> Iterator[str]:
+def _too_long(outlets: Iterable[Outlet], changes: Iterable[FileChange], root: str) -> Iterator[str]:
     limits: dict[str, RulesTarget] = {outlet.target.file: outlet.target for outlet in outlets}
     for change in changes:
         name = os.path.relpath(change.file, root).replace(os.sep, "/")

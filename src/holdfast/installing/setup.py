@@ -11,14 +11,14 @@ from holdfast.bootstrap import all_hosts
 from holdfast.errors import InvalidValueError, PluginNotFoundError
 from holdfast.installing import gitmerge, launcher
 from holdfast.installing.hostfiles import SHARED_MODE, HostFiles, set_up
-from holdfast.installing.wiring import Wirer
+from holdfast.installing.hostsetup import HostInstaller
 from holdfast.settings import package_folder, program_paths
 from holdfast.wiring import load_host
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from holdfast.installing.hostfiles import Change
+    from holdfast.installing.hostfiles import FileChange
     from holdfast.ports.host import Edit, Host
     from holdfast.settings import Settings
 
@@ -36,20 +36,22 @@ class Setup:
     def __init__(self, settings: Settings, names: Sequence[str] = (), scope: str = "user", folder: str = "") -> None:
         self._settings = settings
         self._files = HostFiles(settings.home)
-        self._wirer = Wirer(settings, self._files, scope, folder)
-        self.wirings = [self._wirer.plan(host) for host in _chosen(names, settings)]
+        self._installer = HostInstaller(settings, self._files, scope, folder)
+        self.host_setups = [self._installer.plan(host) for host in _chosen(names, settings)]
         self.launcher = launcher.plan(self._files, settings)
 
     @property
     def is_needed(self) -> bool:
         """Whether a file needs a change."""
-        return any(change.needed for wiring in self.wirings for change in (self.launcher, *wiring.changes))
+        return any(change.needed for host_setup in self.host_setups for change in (self.launcher, *host_setup.changes))
 
     def apply(self) -> None:
-        """Make the changes, the launcher first because hooks start it. `wirings` then has the errors."""
-        if set_up(self._files.manifest) or not all(wiring.error for wiring in self.wirings):
+        """Make the changes, the launcher first because hooks start it. `host_setups` then has the errors."""
+        if set_up(self._files.manifest) or not all(host_setup.error for host_setup in self.host_setups):
             self._files.apply([self.launcher])
-        self.wirings = [wiring if wiring.error else self._wirer.apply(wiring) for wiring in self.wirings]
+        self.host_setups = [
+            host_setup if host_setup.error else self._installer.apply(host_setup) for host_setup in self.host_setups
+        ]
         warm_up()
 
     def approve_hooks(self) -> Iterator[tuple[str, int]]:
@@ -57,11 +59,11 @@ class Setup:
 
         Yields the title and the number of hooks for each host that was set up and needs approvals.
         """
-        for wiring in self.wirings:
-            approvals = None if wiring.error else load_host(wiring.host, self._settings).approvals(self._home)
+        for host_setup in self.host_setups:
+            approvals = None if host_setup.error else load_host(host_setup.host, self._settings).approvals(self._home)
             if approvals is not None:
                 hooks = approvals.find()
-                self._files.apply(self._files.plan(f"{wiring.host}:trust:", approvals.plan(hooks)))
+                self._files.apply(self._files.plan(f"{host_setup.host}:trust:", approvals.plan(hooks)))
                 yield approvals.title, len(hooks)
 
     @property
@@ -86,7 +88,7 @@ class Removal:
         self._files.apply(self.changes)
 
 
-def set_up_git(settings: Settings, root: str, hooked: bool = False, dry: bool = False) -> list[Change]:
+def set_up_git(settings: Settings, root: str, hooked: bool = False, dry: bool = False) -> list[FileChange]:
     """Set up the work tree's git to merge lesson files, and with `hooked` to import them; return the changes."""
     files = HostFiles(settings.home, SHARED_MODE)
     wanted = {gitmerge.OWNER + root: gitmerge.edits(root, hooked)}

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from holdfast.bootstrap import Memory
-    from holdfast.domain.project import Place
+    from holdfast.domain.project import Location
     from holdfast.publishing.skills import Skills
 
 FOLDER = SKILL_FOLDERS[0]
@@ -32,9 +32,9 @@ class SkillFile(NamedTuple):
     """`new`, `changed`, `same`, `removed`, or `kept` for a file that a person wrote or edited."""
 
 
-def plan_skills(skills: Skills, place: Place, folder: str = "") -> Iterator[SkillFile]:
+def plan_skills(skills: Skills, location: Location, folder: str = "") -> Iterator[SkillFile]:
     """Yield each skill's file, then every file of Holdfast without a skill."""
-    folder = folder or os.path.join(place.root, FOLDER)
+    folder = folder or os.path.join(location.root, FOLDER)
     for skill in skills.skills:
         file = os.path.join(folder, skill.name, FILE)
         current = _read(file)
@@ -42,7 +42,7 @@ def plan_skills(skills: Skills, place: Place, folder: str = "") -> Iterator[Skil
             yield SkillFile(file, None, skill.text, "new")
         elif current.replace("\r\n", "\n") == skill.text:
             yield SkillFile(file, current, current, "same")
-        elif is_unedited(current, place):
+        elif is_unedited(current, location):
             yield SkillFile(file, current, skill.text, "changed")
         else:
             yield SkillFile(file, current, current, "kept")
@@ -50,7 +50,7 @@ def plan_skills(skills: Skills, place: Place, folder: str = "") -> Iterator[Skil
     for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else ():
         file = os.path.join(folder, name, FILE)
         current = _read(file) if name not in names else None
-        if current is not None and is_unedited(current, place):
+        if current is not None and is_unedited(current, location):
             yield SkillFile(file, current, None, "removed")
 
 
@@ -72,8 +72,8 @@ def write_skill(planned: SkillFile) -> None:
 
 def rewrite_written(memory: Memory) -> list[str]:
     """Update the skills that were written into this project, without new ones; return the files that changed."""
-    skills = compile_skills(memory.parts, memory.place)
-    planned = [each for each in plan_skills(skills, memory.place) if each.what in ("changed", "removed")]
+    skills = compile_skills(memory.services, memory.location)
+    planned = [each for each in plan_skills(skills, memory.location) if each.what in ("changed", "removed")]
     for each in planned:
         write_skill(each)
     return [each.file for each in planned]

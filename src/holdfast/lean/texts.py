@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 BLANK = " \t\n\r\ufeff"
 
 
-class _Reading:
+class _ScannerOptions:
     """The attributes that the C scanner reads; NaN and infinities, which JSON does not have, become None."""
 
     strict = False
@@ -40,7 +40,7 @@ def _refuse(value: object) -> object:
 def _load_plainly(text: str) -> tuple[Any, int]:
     import json
 
-    return json.JSONDecoder(strict=False, parse_constant=_Reading.parse_constant).raw_decode(text)
+    return json.JSONDecoder(strict=False, parse_constant=_ScannerOptions.parse_constant).raw_decode(text)
 
 
 def _dump_plainly(value: Any) -> str:
@@ -52,7 +52,7 @@ def _dump_plainly(value: Any) -> str:
 def _c_parts() -> tuple[Callable[[str, int], tuple[Any, int]], Callable[[Any, int], Any]]:
     from _json import encode_basestring, make_encoder, make_scanner
 
-    scan: Any = make_scanner(_Reading)  # type: ignore[arg-type]  # it reads attributes of any object
+    scan: Any = make_scanner(_ScannerOptions)  # type: ignore[arg-type]  # it reads attributes of any object
     encode = make_encoder(None, _refuse, encode_basestring, None, ":", ",", False, False, False)
     if scan('{"a":[1,"é"]}', 0) != ({"a": [1, "é"]}, 13) or "".join(encode({"a": [1, "é"]}, 0)) != '{"a":[1,"é"]}':
         raise ImportError("the C parts work differently in this interpreter")

@@ -67,16 +67,16 @@ if TYPE_CHECKING:
 
     from holdfast.domain.candidate import Candidate
     from holdfast.domain.event import Event
-    from holdfast.domain.project import Place
+    from holdfast.domain.project import Location
     from holdfast.domain.vocabulary import EventId, SessionId, State, Trust
     from holdfast.ports.branches import Branches
-    from holdfast.ports.parts import Parts
+    from holdfast.ports.services import Services
 
 TRUSTED: tuple[Trust, ...] = ("person", "verified")
 UNTRUSTED: tuple[Trust, ...] = ("repository", "tool")
 
 
-class Source(Frozen):
+class SourceSession(Frozen):
     """The session of the candidates, and its events."""
 
     session: SessionId
@@ -87,9 +87,9 @@ class Source(Frozen):
 class Admission:
     """Takes candidates and writes all results as one change."""
 
-    def __init__(self, parts: Parts, place: Place, source: Source) -> None:
-        self.parts = parts
-        self.place = place
+    def __init__(self, services: Services, location: Location, source: SourceSession) -> None:
+        self.services = services
+        self.location = location
         self.source = source
         self.added = 0
         self.merged = 0
@@ -144,9 +144,9 @@ class Admission:
     def write(self) -> None:
         """Write all changes and their record in one transaction; nothing if there are none."""
         if self.changed:
-            write_change(self.parts, self.place, "learn", list(self.changed.values()), self._expected)
+            write_change(self.services, self.location, "learn", list(self.changed.values()), self._expected)
         for lesson in self._requested:
-            settle_saved(self.parts, self.place, lesson, author="")
+            settle_saved(self.services, self.location, lesson, author="")
 
     # The draft
 
@@ -155,18 +155,18 @@ class Admission:
         insight = clean(candidate.insight)
         if not duplicate_key(insight) or insight == "[private]" or _is_cut(candidate, insight):
             return None
-        at = self.parts.clock.now()
+        at = self.services.clock.now()
         instants = [self.source.events[e.event].at for e in candidate.evidence if e.event in self.source.events]
         level = candidate.scope_level
         draft = Lesson(
-            id=LessonId(self.parts.clock.new_id()),
+            id=LessonId(self.services.clock.new_id()),
             kind=candidate.kind,
             title=clean(candidate.title)[:TITLE_LIMIT].strip() or title_of(insight),
             insight=insight,
             why=clean(candidate.why),
             how=clean(candidate.how),
             snippets=tuple(filter(None, map(clean, candidate.snippets))),
-            scope=Scope(level=level, project=ProjectId("") if level == "user" else self.place.project.id),
+            scope=Scope(level=level, project=ProjectId("") if level == "user" else self.location.project.id),
             validity=Validity(valid_from=min([*instants, at])),
             recorded_at=at,
             anchors=() if level == "user" else self._anchors(candidate),
@@ -191,16 +191,16 @@ class Admission:
     def _staged(self, draft: Lesson, candidate: Candidate) -> Lesson:
         """Return the draft, staged on its session's branch if it applies to that branch only."""
         if self._branches is None:
-            self._branches = self.parts.workspace.branches(self.place)
+            self._branches = self.services.workspace.branches(self.location)
         behind = (self.source.events[e.event].branch for e in candidate.evidence if e.event in self.source.events)
-        return stage(self.parts, self.place, draft, next(filter(None, behind), ""), self._branches)
+        return stage(self.services, self.location, draft, next(filter(None, behind), ""), self._branches)
 
     def _anchors(self, candidate: Candidate) -> tuple[Anchor, ...]:
         """Return anchors of the subject, by the detector's finds and the edits and failures behind the candidate."""
         paths = [path for path in dict.fromkeys(candidate.files) if _is_inside(path)][:FILES_KEPT]
         behind = [self.source.events[e.event] for e in candidate.evidence if e.event in self.source.events]
         words = "\n".join((candidate.insight, candidate.why, *candidate.symbols))
-        return anchor_subject(self.parts, self.place, subject_of(behind, paths, words))
+        return anchor_subject(self.services, self.location, subject_of(behind, paths, words))
 
     def _provenance(self, candidate: Candidate) -> Provenance:
         spans = tuple(replace(span, quote=clean(span.quote)) for span in candidate.evidence[:EVIDENCE_KEPT])
@@ -216,7 +216,7 @@ class Admission:
         if candidate.trust != "person":
             return Person()
         if self._person is None:
-            self._person = self.parts.workspace.person(self.place)
+            self._person = self.services.workspace.person(self.location)
         return self._person
 
     # Known lessons
@@ -225,13 +225,13 @@ class Admission:
         """Return the lesson that says the same, with this session's changes; None if there is none."""
         if draft.topic_key:
             where = LessonFilter(project=draft.scope.project, states=STATES, topic_key=draft.topic_key)
-            same_topic = [self._now(lesson) for lesson in self.parts.store.find(where)]
+            same_topic = [self._now(lesson) for lesson in self.services.store.find(where)]
             same_topic += [lesson for lesson in self.changed.values() if lesson.topic_key == draft.topic_key]
             if known := next((lesson for lesson in same_topic if _same_readers(lesson, draft)), None):
                 return known
         key = duplicate_key(draft.insight)
         where = LessonFilter(project=draft.scope.project, states=STATES, duplicate_key=key)
-        equal = [self._now(lesson) for lesson in self.parts.store.find(where)]
+        equal = [self._now(lesson) for lesson in self.services.store.find(where)]
         equal += [lesson for lesson in self.changed.values() if duplicate_key(lesson.insight) == key]
         for lesson in equal:
             if _same_readers(lesson, draft) and not opposed(lesson.insight, draft.insight):
@@ -241,8 +241,8 @@ class Admission:
     def _neighbours(self, draft: Lesson) -> list[Lesson]:
         """Return lessons of the same readers that share a file or the kind, and enough words for a close comparison."""
         if self._near is None:
-            where = LessonFilter(project=self.place.project.id, limit=NEIGHBOURS)
-            self._near = self.parts.store.find(where)
+            where = LessonFilter(project=self.location.project.id, limit=NEIGHBOURS)
+            self._near = self.services.store.find(where)
         words = set(duplicate_key(draft.insight).split())
         lessons = [self._now(lesson) for lesson in self._near]
         lessons += [new for id, new in self.changed.items() if self._expected[id] is None]
@@ -254,8 +254,8 @@ class Admission:
     def _forgotten(self) -> frozenset[str]:
         """Return the keys of forgotten lessons, read from the versions before their tombstones."""
         if self._gone is None:
-            store = self.parts.store
-            tombs = store.find(LessonFilter(project=self.place.project.id, states=("forgotten",)))
+            store = self.services.store
+            tombs = store.find(LessonFilter(project=self.location.project.id, states=("forgotten",)))
             keys: set[str] = set()
             for tomb in tombs:
                 for before in store.get([tomb.id], _just_before(tomb.recorded_at)):
@@ -304,7 +304,7 @@ class Admission:
         added = () if persons else draft.provenance.evidence
         evidence = tuple(dict.fromkeys((*source.evidence, *added)))[:EVIDENCE_KEPT]
         after = replace(
-            known, **{**changes, "state": state, "sessions_seen": seen, "recorded_at": self.parts.clock.now(),
+            known, **{**changes, "state": state, "sessions_seen": seen, "recorded_at": self.services.clock.now(),
                       "trust": _merged_trust(known.trust, draft.trust), "scope": restated(known, draft),
                       "provenance": replace(source, evidence=evidence, **_persons(source, draft.provenance))}
         )  # fmt: skip
@@ -375,13 +375,13 @@ class Admission:
         if known.trust == draft.trust == "verified":
             return False
         others = [session for session in seen if session != self.source.session][-SESSIONS_ASKED:]
-        events = [e for session in others for e in session_events(self.parts, self.place.project.id, session)]
-        earlier = Material(self.parts, self.place, events)
+        events = [e for session in others for e in session_events(self.services, self.location.project.id, session)]
+        earlier = Material(self.services, self.location, events)
         return any(m.holds(words) for m in (self._material(), earlier) for words in (known.insight, draft.insight))
 
     def _material(self) -> Material:
         if self._read is None:
-            self._read = Material(self.parts, self.place, self.source.events.values())
+            self._read = Material(self.services, self.location, self.source.events.values())
         return self._read
 
     def _keep(self, lesson: Lesson, before: Lesson | None) -> None:

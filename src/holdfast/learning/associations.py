@@ -16,39 +16,39 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from holdfast.domain.event import Event
-    from holdfast.domain.project import Place
+    from holdfast.domain.project import Location
     from holdfast.domain.vocabulary import SessionId
-    from holdfast.ports.parts import Parts
+    from holdfast.ports.services import Services
 
     Pairs = dict[tuple[str, str], float]
 
 RELATION = "read_before"
 
 
-def associate(parts: Parts, place: Place) -> int:
+def associate(services: Services, location: Location) -> int:
     """Count the pairs in events since the last call; return how many pairs were changed. Idempotent.
 
     Returns 0 without a code index. Raises StoreError if the index cannot be written.
     """
-    index = parts.codeindex()
+    index = services.codeindex()
     if index is None:
         return 0
-    upto = index.pairs_upto(place, RELATION)
+    upto = index.pairs_upto(location, RELATION)
     since = int(upto) if upto.isdecimal() else 0
-    newest, sessions = _news(parts, place, since)
+    newest, sessions = _news(services, location, since)
     if newest == since:
         return 0
     added: Pairs = {}
     for session in sessions:
-        numbered = _events(parts, place, session, newest)
+        numbered = _events(services, location, session, newest)
         before = weigh_pairs([event for position, event in numbered if position <= since])
         for pair, weight in weigh_pairs([event for _, event in numbered]).items():
             if weight > before.get(pair, 0.0):
                 added[pair] = added.get(pair, 0.0) + weight - before.get(pair, 0.0)
     if since:
-        is_kept = index.add_pairs(place, RELATION, added, upto, str(newest))
+        is_kept = index.add_pairs(location, RELATION, added, upto, str(newest))
     else:
-        is_kept = index.put_pairs(place, RELATION, added, str(newest))
+        is_kept = index.put_pairs(location, RELATION, added, str(newest))
     return len(added) if is_kept else 0
 
 
@@ -83,20 +83,22 @@ def _look(looked: dict[str, None], paths: Sequence[str]) -> None:
         looked[path] = None
 
 
-def _news(parts: Parts, place: Place, since: int) -> tuple[int, list[SessionId]]:
+def _news(services: Services, location: Location, since: int) -> tuple[int, list[SessionId]]:
     """Return the newest position, and the sessions with events after `since`, in order."""
     sessions: dict[SessionId, None] = {}
     newest = since
-    while page := parts.store.find_events(EventFilter(project=place.project.id, after=newest, limit=EVENTS_A_READ)):
+    while page := services.store.find_events(
+        EventFilter(project=location.project.id, after=newest, limit=EVENTS_A_READ)
+    ):
         newest = page[-1][0]
         sessions.update((event.session, None) for _, event in page)
     return newest, list(sessions)
 
 
-def _events(parts: Parts, place: Place, session: SessionId, upto: int) -> list[tuple[int, Event]]:
+def _events(services: Services, location: Location, session: SessionId, upto: int) -> list[tuple[int, Event]]:
     numbered: list[tuple[int, Event]] = []
-    where = EventFilter(project=place.project.id, session=session, limit=EVENTS_A_READ)
-    while page := parts.store.find_events(where):
+    where = EventFilter(project=location.project.id, session=session, limit=EVENTS_A_READ)
+    while page := services.store.find_events(where):
         numbered += [pair for pair in page if pair[0] <= upto]
-        where = EventFilter(project=place.project.id, session=session, after=page[-1][0], limit=EVENTS_A_READ)
+        where = EventFilter(project=location.project.id, session=session, after=page[-1][0], limit=EVENTS_A_READ)
     return numbered

@@ -44,9 +44,9 @@ if TYPE_CHECKING:
     from typing import Any
 
     from holdfast.domain.candidate import Candidate, CommandRuns
-    from holdfast.domain.project import Place
+    from holdfast.domain.project import Location
     from holdfast.domain.vocabulary import SessionId
-    from holdfast.ports.parts import Parts
+    from holdfast.ports.services import Services
 
     Ledger = dict[str, dict[str, list[int]]]
     """Counts by command and session, both as digests: passed, failed, aimed, named."""
@@ -93,21 +93,23 @@ class _Form(Frozen):
         return enough and self.passed + self.aimed >= LEAST_PASSES
 
 
-def update_cards(parts: Parts, place: Place, session: SessionId, candidates: Sequence[Candidate]) -> list[Lesson]:
+def update_cards(
+    services: Services, location: Location, session: SessionId, candidates: Sequence[Candidate]
+) -> list[Lesson]:
     """Count the session's commands and write the changed lines of the card; return the lessons written."""
     runs = [candidate.runs for candidate in candidates if candidate.runs and not suspicion(candidate.runs.line)]
     if not runs:
         return []
-    counts = _count(parts, place, session, runs)
+    counts = _count(services, location, session, runs)
     written = []
     for purpose in [name for name in PURPOSES if any(run.purpose == name for run in runs)]:
         own = [candidate for candidate in candidates if candidate.runs and candidate.runs.purpose == purpose]
-        lesson = with_retries(_step(parts, place, session, own, counts))
+        lesson = with_retries(_step(services, location, session, own, counts))
         written += [lesson] if lesson else []
     return written
 
 
-def _count(parts: Parts, place: Place, session: SessionId, runs: Sequence[CommandRuns]) -> Ledger:
+def _count(services: Services, location: Location, session: SessionId, runs: Sequence[CommandRuns]) -> Ledger:
     """Return the project's counts, with this session's new counts in place of its old ones."""
     own = _digest(session)
 
@@ -120,7 +122,7 @@ def _count(parts: Parts, place: Place, session: SessionId, runs: Sequence[Comman
             counts[_digest(run.line)] = dict(list(sessions.items())[-SIGHTED_SESSIONS_KEPT:])
         return dumps(dict(list(counts.items())[-COMMANDS_KEPT:]))
 
-    return _read(parts.store.edit_state(COMMAND_COUNTS, place.project.id, edit))
+    return _read(services.store.edit_state(COMMAND_COUNTS, location.project.id, edit))
 
 
 def _read(text: str) -> Ledger:
@@ -138,42 +140,42 @@ def _read(text: str) -> Ledger:
 
 
 def _step(
-    parts: Parts, place: Place, session: SessionId, candidates: Sequence[Candidate], counts: Ledger
+    services: Services, location: Location, session: SessionId, candidates: Sequence[Candidate], counts: Ledger
 ) -> Callable[[], Lesson | None]:
     def step() -> Lesson | None:
-        return _write(parts, place, session, candidates, counts)
+        return _write(services, location, session, candidates, counts)
 
     return step
 
 
 def _write(
-    parts: Parts, place: Place, session: SessionId, candidates: Sequence[Candidate], counts: Ledger
+    services: Services, location: Location, session: SessionId, candidates: Sequence[Candidate], counts: Ledger
 ) -> Lesson | None:
     """Write the purpose's line if it is new, has changed, or did not include this session."""
     topic = candidates[0].topic_key
-    where = LessonFilter(project=place.project.id, states=STATES, topic_key=topic)
-    known = next((lesson for lesson in parts.store.find(where) if lesson.scope.level == "project"), None)
+    where = LessonFilter(project=location.project.id, states=STATES, topic_key=topic)
+    known = next((lesson for lesson in services.store.find(where) if lesson.scope.level == "project"), None)
     if known and (known.state != "active" or known.trust == "person"):
         return None
-    if known is None and _is_forgotten(parts, place, topic):
+    if known is None and _is_forgotten(services, location, topic):
         return None
     lines = [candidate.runs.line for candidate in candidates if candidate.runs]
     purpose = topic.rpartition("/")[2]
     forms = _forms(purpose, dict.fromkeys([*lines, *(known.snippets if known else ())]), counts)
     if not forms:
         return None
-    drawn = _lesson(parts, place, session, candidates, forms, known)
+    drawn = _lesson(services, location, session, candidates, forms, known)
     same = known and (known.title, known.how, known.snippets) == (drawn.title, drawn.how, drawn.snippets)
     if known and same and session in known.sessions_seen:
         return None
-    write_change(parts, place, "learn", [drawn], {drawn.id: known.recorded_at if known else None})
+    write_change(services, location, "learn", [drawn], {drawn.id: known.recorded_at if known else None})
     return drawn
 
 
-def _is_forgotten(parts: Parts, place: Place, topic: str) -> bool:
+def _is_forgotten(services: Services, location: Location, topic: str) -> bool:
     """Return whether the purpose's line was forgotten. A tombstone has no topic, but the version before it has one."""
-    tombs = parts.store.find(LessonFilter(project=place.project.id, states=("forgotten",)))
-    before = (parts.store.get([tomb.id], tomb.recorded_at - INSTANT) for tomb in tombs)
+    tombs = services.store.find(LessonFilter(project=location.project.id, states=("forgotten",)))
+    before = (services.store.get([tomb.id], tomb.recorded_at - INSTANT) for tomb in tombs)
     return any(lesson.topic_key == topic for lessons in before for lesson in lessons)
 
 
@@ -191,14 +193,14 @@ def _forms(purpose: str, lines: Mapping[str, None], counts: Ledger) -> list[_For
 
 
 def _lesson(
-    parts: Parts, place: Place, session: SessionId, candidates: Sequence[Candidate], forms: Sequence[_Form],
+    services: Services, location: Location, session: SessionId, candidates: Sequence[Candidate], forms: Sequence[_Form],
     known: Lesson | None,
 ) -> Lesson:  # fmt: skip
     """Return the purpose's line of the card as a lesson."""
     first, purpose = forms[0], candidates[0].topic_key.rpartition("/")[2]
     others = [form for form in forms[1:] if form.passes >= OTHERS_SHARE * first.passes and form.sessions > 1][:OTHERS]
     before = clean(next((c.runs.before for c in candidates if c.runs and c.runs.line == first.line), ""))
-    line, at = clean(first.line), parts.clock.now()
+    line, at = clean(first.line), services.clock.now()
     how = f"{before} && {line}" if before else (known.how if known and known.how.endswith(f"&& {line}") else line)
     step = how.removesuffix(line).removesuffix(" && ")
     texts = [f"{_OPENINGS[purpose]} `{line}` ({_told(first)})"]
@@ -224,9 +226,9 @@ def _lesson(
     if known:
         return replace(known, **fields)
     return Lesson(
-        id=LessonId(parts.clock.new_id()),
+        id=LessonId(services.clock.new_id()),
         kind="tooling",
-        scope=Scope(level="project", project=place.project.id),
+        scope=Scope(level="project", project=location.project.id),
         validity=Validity(valid_from=at),
         provenance=Provenance(session=session, detector=candidates[0].detector, evidence=evidence),
         tags=candidates[0].tags,

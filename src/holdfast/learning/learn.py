@@ -14,14 +14,14 @@ from holdfast.domain.statefamilies import DECIDED, LEARNED_POSITION, LEARNING_BE
 from holdfast.domain.vocabulary import LessonId
 from holdfast.errors import HoldfastError, InvalidValueError, ProjectUnknownError
 from holdfast.lean.records import Frozen, replace
-from holdfast.learning.admission import Admission, Source
+from holdfast.learning.admission import Admission, SourceSession
 from holdfast.learning.associations import associate
 from holdfast.learning.commandcard import update_cards
 from holdfast.learning.refutation import settle
 from holdfast.learning.tuning import ATTEMPTS, EVENTS_A_READ, SET_ASIDE_MOST
 from holdfast.lessons.ledger import with_retries, write_change
 from holdfast.lessons.statement import clean
-from holdfast.ports.parts import learned_position
+from holdfast.ports.services import learned_position
 from holdfast.ports.store import EventFilter, LessonFilter
 from holdfast.text.words import duplicate_key
 
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from holdfast.domain.candidate import Candidate
     from holdfast.domain.event import Event
     from holdfast.domain.lesson import Lesson
-    from holdfast.domain.project import Place
+    from holdfast.domain.project import Location
     from holdfast.domain.vocabulary import ProjectId, SessionId, State
-    from holdfast.ports.parts import Parts
+    from holdfast.ports.services import Services
 
 OPEN: tuple[State, ...] = ("candidate", "probation", "active")
 """States of a lesson that may still be delivered."""
@@ -62,79 +62,79 @@ class LearnReport(Frozen):
         return (*self.active, *self.waiting)
 
 
-def learn(parts: Parts, place: Place, session: SessionId) -> LearnReport:
+def learn(services: Services, location: Location, session: SessionId) -> LearnReport:
     """Learn from a session's events in the location's project; do nothing if there are none, or no new finds."""
-    events = session_events(parts, place.project.id, session)
-    proposed, failed = _detect(parts, [_as_spoken(event) for event in events])
+    events = session_events(services, location.project.id, session)
+    proposed, failed = _detect(services, [_as_spoken(event) for event in events])
     if not proposed:
         return LearnReport(failed=failed)
     settled = settle([candidate for candidate in proposed if not candidate.runs], events)
     candidates = list(settled.kept)
-    decided = _Decided(parts, session)
+    decided = _Decided(services, session)
     new = [candidate for candidate in candidates if decided.is_new(candidate)]
-    source = Source(session=session, host=events[-1].host, events={event.id: event for event in events})
-    report = _admit(parts, place, new, source) if new else LearnReport()
+    source = SourceSession(session=session, host=events[-1].host, events={event.id: event for event in events})
+    report = _admit(services, location, new, source) if new else LearnReport()
     decided.keep()
-    _close_refuted(parts, place, session, settled.refuted)
-    counted = _count_commands(parts, place, session, proposed, events)
+    _close_refuted(services, location, session, settled.refuted)
+    counted = _count_commands(services, location, session, proposed, events)
     return _sum([LearnReport(found=len(candidates) - len(new), failed=failed), report, counted])
 
 
-def _close_refuted(parts: Parts, place: Place, session: SessionId, refuted: Sequence[Candidate]) -> None:
+def _close_refuted(services: Services, location: Location, session: SessionId, refuted: Sequence[Candidate]) -> None:
     """Retire lessons that only this session taught and has taken back by now: it was learnt from while it ran."""
 
     def step() -> None:
-        at = parts.clock.now()
+        at = services.clock.now()
         gone: dict[LessonId, Lesson] = {}
         for candidate in refuted:
             key = duplicate_key(clean(candidate.insight))
-            where = LessonFilter(project=place.project.id, states=OPEN, duplicate_key=key)
-            own = [lesson for lesson in parts.store.find(where) if lesson.sessions_seen == (session,)]
+            where = LessonFilter(project=location.project.id, states=OPEN, duplicate_key=key)
+            own = [lesson for lesson in services.store.find(where) if lesson.sessions_seen == (session,)]
             gone.update((lesson.id, lesson) for lesson in own if lesson.trust != "person")
         if gone:
             after = [in_state(lesson, "retired", at=at) for lesson in gone.values()]
-            write_change(parts, place, "learn", after, {id: lesson.recorded_at for id, lesson in gone.items()})
+            write_change(services, location, "learn", after, {id: lesson.recorded_at for id, lesson in gone.items()})
 
     if refuted:
         with_retries(step)
 
 
 def _count_commands(
-    parts: Parts, place: Place, session: SessionId, candidates: Sequence[Candidate], events: Sequence[Event]
+    services: Services, location: Location, session: SessionId, candidates: Sequence[Candidate], events: Sequence[Event]
 ) -> LearnReport:
     """Add the session's commands to the project's card; a transcript that a repository contains does not count."""
     if any(event.trust == "repository" for event in events):
         return LearnReport()
-    written = update_cards(parts, place, session, candidates)
+    written = update_cards(services, location, session, candidates)
     fresh = [lesson for lesson in written if len(lesson.sessions_seen) == 1]
     return LearnReport(
         found=len(written), admitted=len(fresh), merged=len(written) - len(fresh), active=tuple(x.id for x in written)
     )
 
 
-def learn_pending(parts: Parts) -> LearnReport:
+def learn_pending(services: Services) -> LearnReport:
     """Learn from every session with events after the stored position, each at its last folder.
 
     The position moves session by session, so an interrupted run loses only the session in progress. A session on which
     learning began ATTEMPTS times without finishing is set aside and reported, so that it cannot block the others.
     Sessions whose folder is gone, or belongs to another project now, are skipped.
     """
-    waiting, newest = _waiting(parts, learned_position(parts.store))
+    waiting, newest = _waiting(services, learned_position(services.store))
     reports: list[LearnReport] = []
-    places: dict[ProjectId, Place] = {}
+    places: dict[ProjectId, Location] = {}
     for number, (project, session, cwd, _) in enumerate(waiting):
-        place = _place(parts, project, cwd)
-        if place is not None:
-            places[place.project.id] = place
-            reports.append(_learn_guarded(parts, place, session))
+        location = _location(services, project, cwd)
+        if location is not None:
+            places[location.project.id] = location
+            reports.append(_learn_guarded(services, location, session))
         # everything before the first event of the next waiting session has been learnt
         reached = waiting[number + 1][3] - 1 if number + 1 < len(waiting) else newest
-        parts.store.set_state(LEARNED_POSITION, "", str(reached))
-    reports += [_associate(parts, place) for place in places.values()]
+        services.store.set_state(LEARNED_POSITION, "", str(reached))
+    reports += [_associate(services, location) for location in places.values()]
     return _sum(reports)
 
 
-def _waiting(parts: Parts, after: int) -> tuple[list[tuple[ProjectId, SessionId, str, int]], int]:
+def _waiting(services: Services, after: int) -> tuple[list[tuple[ProjectId, SessionId, str, int]], int]:
     """Return the sessions with events after a position, in the order in which they began, and the last position.
 
     Each is (project, session, last folder, position of its first event).
@@ -142,7 +142,7 @@ def _waiting(parts: Parts, after: int) -> tuple[list[tuple[ProjectId, SessionId,
     folders: dict[tuple[ProjectId, SessionId], str] = {}
     firsts: dict[tuple[ProjectId, SessionId], int] = {}
     newest = after
-    while page := parts.store.find_events(EventFilter(after=newest, limit=EVENTS_A_READ)):
+    while page := services.store.find_events(EventFilter(after=newest, limit=EVENTS_A_READ)):
         newest = page[-1][0]
         for position, event in page:
             firsts.setdefault((event.project, event.session), position)
@@ -150,48 +150,52 @@ def _waiting(parts: Parts, after: int) -> tuple[list[tuple[ProjectId, SessionId,
     return [(*key, folders[key], first) for key, first in firsts.items()], newest
 
 
-def _learn_guarded(parts: Parts, place: Place, session: SessionId) -> LearnReport:
+def _learn_guarded(services: Services, location: Location, session: SessionId) -> LearnReport:
     """Learn from the session unless it was set aside. A defect's exception is reported like a detector's."""
-    set_aside = parts.store.get_state(LEARNING_SET_ASIDE).splitlines()
+    set_aside = services.store.get_state(LEARNING_SET_ASIDE).splitlines()
     if session in set_aside:
         return LearnReport()
-    begun, _, times = parts.store.get_state(LEARNING_BEGUN).rpartition(" ")
+    begun, _, times = services.store.get_state(LEARNING_BEGUN).rpartition(" ")
     attempt = int(times) + 1 if begun == session else 1
     if attempt > ATTEMPTS:
-        parts.store.set_state(LEARNING_SET_ASIDE, "", "\n".join([*set_aside, session][-SET_ASIDE_MOST:]))
-        parts.store.set_state(LEARNING_BEGUN, "", "")
+        services.store.set_state(LEARNING_SET_ASIDE, "", "\n".join([*set_aside, session][-SET_ASIDE_MOST:]))
+        services.store.set_state(LEARNING_BEGUN, "", "")
         return LearnReport(
             failed=(f"session {session} was set aside: learning from it did not finish in two attempts",)
         )
-    parts.store.set_state(LEARNING_BEGUN, "", f"{session} {attempt}")
+    services.store.set_state(LEARNING_BEGUN, "", f"{session} {attempt}")
     try:
-        return learn(parts, place, session)
+        return learn(services, location, session)
     except HoldfastError:
         raise
     except Exception as exc:
         return LearnReport(failed=(f"session {session}: {type(exc).__name__}: {exc}",))
     finally:  # a killed process does not get here, so the state shows the next one that it did not finish
-        parts.store.set_state(LEARNING_BEGUN, "", "")
+        services.store.set_state(LEARNING_BEGUN, "", "")
 
 
-def admit(parts: Parts, place: Place, candidates: Sequence[Candidate], session: SessionId, host: str) -> LearnReport:
+def admit(
+    services: Services, location: Location, candidates: Sequence[Candidate], session: SessionId, host: str
+) -> LearnReport:
     """Decide on candidates from any source, as if that session had shown them; equal candidates are one sighting."""
-    return _admit(parts, place, candidates, Source(session=session, host=host, events={}))
+    return _admit(services, location, candidates, SourceSession(session=session, host=host, events={}))
 
 
 def admit_from(
-    parts: Parts, place: Place, candidates: Sequence[Candidate], session: SessionId, events: Sequence[Event]
+    services: Services, location: Location, candidates: Sequence[Candidate], session: SessionId, events: Sequence[Event]
 ) -> LearnReport:
     """Decide on candidates that rest on those events of the session; do nothing if there are none."""
     if not candidates or not events:
         return LearnReport()
-    source = Source(session=session, host=events[-1].host, events={event.id: event for event in events})
-    return _admit(parts, place, candidates, source)
+    source = SourceSession(session=session, host=events[-1].host, events={event.id: event for event in events})
+    return _admit(services, location, candidates, source)
 
 
-def _admit(parts: Parts, place: Place, candidates: Sequence[Candidate], source: Source) -> LearnReport:
+def _admit(
+    services: Services, location: Location, candidates: Sequence[Candidate], source: SourceSession
+) -> LearnReport:
     def step() -> LearnReport:
-        admission = Admission(parts, place, source)
+        admission = Admission(services, location, source)
         admission.take(candidates)
         admission.write()
         written = admission.changed.values()
@@ -206,21 +210,21 @@ def _admit(parts: Parts, place: Place, candidates: Sequence[Candidate], source: 
     return with_retries(step)
 
 
-def _associate(parts: Parts, place: Place) -> LearnReport:
+def _associate(services: Services, location: Location) -> LearnReport:
     """Count which files were used together. A failure is only reported: nothing is lost by it."""
     try:
-        associate(parts, place)
+        associate(services, location)
     except HoldfastError as exc:
         return LearnReport(failed=(f"associations: {exc}",))
     return LearnReport()
 
 
-def _place(parts: Parts, project: ProjectId, cwd: str) -> Place | None:
+def _location(services: Services, project: ProjectId, cwd: str) -> Location | None:
     try:
-        place = parts.workspace.locate(cwd)
+        location = services.workspace.locate(cwd)
     except (InvalidValueError, ProjectUnknownError):
         return None
-    return place if project in ("", place.project.id) else None
+    return location if project in ("", location.project.id) else None
 
 
 def _as_spoken(event: Event) -> Event:
@@ -231,11 +235,11 @@ def _as_spoken(event: Event) -> Event:
     return replace(event, trust="person") if event.kind == "prompt" and event.trust == "repository" else event
 
 
-def _detect(parts: Parts, events: Sequence[Event]) -> tuple[list[Candidate], tuple[str, ...]]:
+def _detect(services: Services, events: Sequence[Event]) -> tuple[list[Candidate], tuple[str, ...]]:
     """Return every detector's candidates, and which detectors raised: one bad plug-in must not stop the others."""
     candidates: list[Candidate] = []
     failed: list[str] = []
-    detectors = parts.detectors() if events else ()
+    detectors = services.detectors() if events else ()
     for detector in detectors:
         try:
             candidates += detector.detect(events)
@@ -253,12 +257,12 @@ def _detect(parts: Parts, events: Sequence[Event]) -> tuple[list[Candidate], tup
 class _Decided:
     """The finds decided in a session: a digest of detector and first event, with the quoted span."""
 
-    def __init__(self, parts: Parts, session: SessionId) -> None:
-        self._parts = parts
+    def __init__(self, services: Services, session: SessionId) -> None:
+        self._services = services
         self._session = session
         self._spans: dict[str, list[tuple[int, int]]] = {}
         self._changed = False
-        for entry in parts.store.get_state(DECIDED, session).split():
+        for entry in services.store.get_state(DECIDED, session).split():
             digest, *span = entry.split(":")
             if len(span) == 2 and all(part.isascii() and part.isdigit() for part in span):  # other entries are damaged
                 self._spans.setdefault(digest, []).append((int(span[0]), int(span[1])))
@@ -279,7 +283,7 @@ class _Decided:
         """Store the decisions. The lessons are written before, so that a crash in between loses nothing."""
         if self._changed:
             entries = [f"{digest}:{a}:{b}" for digest, spans in self._spans.items() for a, b in spans]
-            self._parts.store.set_state(DECIDED, self._session, " ".join(entries))
+            self._services.store.set_state(DECIDED, self._session, " ".join(entries))
 
 
 def _digest(*words: str) -> str:

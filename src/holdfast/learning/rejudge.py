@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from holdfast.domain.lesson import Evidence, Lesson
-    from holdfast.domain.project import Place
+    from holdfast.domain.project import Location
     from holdfast.domain.vocabulary import LessonId, SessionId, State
     from holdfast.ports.detector import Detector
-    from holdfast.ports.parts import Parts
+    from holdfast.ports.services import Services
 
 JUDGE = "statements/"
 """Beginning of the id of the detector that judges words alone; its version follows."""
@@ -50,21 +50,23 @@ class RejudgeReport(Frozen):
     """Lessons that were active and are on probation now."""
 
 
-def rejudge(parts: Parts, place: Place, *, dry: bool = False) -> RejudgeReport:
+def rejudge(services: Services, location: Location, *, dry: bool = False) -> RejudgeReport:
     """Judge the project's lessons of an older judge again. The same judge does not judge them twice."""
-    judge = next((detector for detector in parts.detectors() if detector.id.startswith(JUDGE)), None)
+    judge = next((detector for detector in services.detectors() if detector.id.startswith(JUDGE)), None)
     if judge is None:
         return RejudgeReport()
 
     def step() -> RejudgeReport:
-        sessions = _Sessions(parts, place)
-        lessons = [lesson for lesson in _of_older_judge(parts, place, judge.id) if not _is_persons(sessions, lesson)]
+        sessions = _Sessions(services, location)
+        lessons = [
+            lesson for lesson in _of_older_judge(services, location, judge.id) if not _is_persons(sessions, lesson)
+        ]
         states = _states(sessions, judge, lessons)
         after = {lesson: state for lesson in lessons if (state := states[lesson.id])}
-        changed = {lesson: in_state(lesson, state, at=parts.clock.now()) for lesson, state in after.items()}
+        changed = {lesson: in_state(lesson, state, at=services.clock.now()) for lesson, state in after.items()}
         if changed and not dry:
             expected = {lesson.id: lesson.recorded_at for lesson in changed}
-            write_change(parts, place, VERB, list(changed.values()), expected, summary="judged again")
+            write_change(services, location, VERB, list(changed.values()), expected, summary="judged again")
         return RejudgeReport(
             judged=len(lessons),
             retired=tuple(lesson for lesson, state in after.items() if state == "retired"),
@@ -74,36 +76,38 @@ def rejudge(parts: Parts, place: Place, *, dry: bool = False) -> RejudgeReport:
     report = with_retries(step)
     if not dry:
         counts = f"{len(report.retired)} {len(report.demoted)}"
-        parts.store.set_state(REJUDGED, place.project.id, f"{judge.id} {counts} {render_instant(parts.clock.now())}")
+        services.store.set_state(
+            REJUDGED, location.project.id, f"{judge.id} {counts} {render_instant(services.clock.now())}"
+        )
     return report
 
 
-def rejudge_once(parts: Parts, place: Place) -> RejudgeReport | None:
+def rejudge_once(services: Services, location: Location) -> RejudgeReport | None:
     """Rejudge, unless this judge has done so here before; return None then."""
-    judge = next((detector.id for detector in parts.detectors() if detector.id.startswith(JUDGE)), "")
-    if parts.store.get_state(REJUDGED, place.project.id).partition(" ")[0] == judge:
+    judge = next((detector.id for detector in services.detectors() if detector.id.startswith(JUDGE)), "")
+    if services.store.get_state(REJUDGED, location.project.id).partition(" ")[0] == judge:
         return None
-    return rejudge(parts, place)
+    return rejudge(services, location)
 
 
-def undo_rejudging(parts: Parts, place: Place, *, author: str = "") -> Change:
+def undo_rejudging(services: Services, location: Location, *, author: str = "") -> Change:
     """Restore every lesson that was judged again. Raises InvalidValueError if there is no such change."""
-    return undo_latest(parts, place, VERB, author=author)
+    return undo_latest(services, location, VERB, author=author)
 
 
-def last_rejudging(parts: Parts, place: Place) -> tuple[int, int, str]:
+def last_rejudging(services: Services, location: Location) -> tuple[int, int, str]:
     """Return (lessons retired, lessons put on probation, instant) of the last time; zeros if never or if undone."""
-    words = parts.store.get_state(REJUDGED, place.project.id).split()
+    words = services.store.get_state(REJUDGED, location.project.id).split()
     if len(words) != 4 or not (words[1].isdigit() and words[2].isdigit()):
         return 0, 0, ""
-    standing = find_latest(parts, place, VERB) is not None
+    standing = find_latest(services, location, VERB) is not None
     return (int(words[1]), int(words[2]), words[3]) if standing else (0, 0, "")
 
 
-def _of_older_judge(parts: Parts, place: Place, judge: str) -> Iterator[Lesson]:
+def _of_older_judge(services: Services, location: Location, judge: str) -> Iterator[Lesson]:
     """Yield living lessons of the project that an older version of the judge found."""
-    where = LessonFilter(project=place.project.id, states=JUDGED)
-    while page := parts.store.find(where):
+    where = LessonFilter(project=location.project.id, states=JUDGED)
+    while page := services.store.find(where):
         for lesson in page:
             found_by = lesson.provenance.detector
             if found_by.startswith(JUDGE) and found_by != judge and lesson.scope.project:
@@ -114,15 +118,15 @@ def _of_older_judge(parts: Parts, place: Place, judge: str) -> Iterator[Lesson]:
 class _Sessions:
     """Events of sessions. Only the last session is kept, since lessons of one session come together."""
 
-    def __init__(self, parts: Parts, place: Place) -> None:
-        self.parts = parts
-        self._place = place
+    def __init__(self, services: Services, location: Location) -> None:
+        self.services = services
+        self._location = location
         self._last: tuple[SessionId, list[Event]] | None = None
 
     def events(self, session: SessionId) -> list[Event]:
         """Return the session's events in this project."""
         if self._last is None or self._last[0] != session:
-            self._last = (session, list(session_events(self.parts, self._place.project.id, session)))
+            self._last = (session, list(session_events(self.services, self._location.project.id, session)))
         return self._last[1]
 
 
@@ -130,7 +134,7 @@ def _is_persons(sessions: _Sessions, lesson: Lesson) -> bool:
     """Return whether a person pinned it, changed it or said it; a host's text in the user's place does not count."""
     if lesson.pinned:
         return True
-    changes = sessions.parts.store.find_records(Change, LogFilter(lesson=lesson.id))
+    changes = sessions.services.store.find_records(Change, LogFilter(lesson=lesson.id))
     if any(change.verb not in BY_MACHINE for change in changes):
         return True
     if lesson.trust != "person":

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from holdfast.domain.event import Event
-    from holdfast.domain.project import Place
+    from holdfast.domain.project import Location
     from holdfast.domain.symbol import Symbol
-    from holdfast.ports.parts import Parts
+    from holdfast.ports.services import Services
 
     Lines = tuple[int, int]
 
@@ -36,7 +36,7 @@ _QUOTED = re.compile(r"`([A-Za-z_][\w.]*)(?:\(\))?`")
 _AT_LINES = re.compile(r"^(.+?):(\d+)(?:-(\d+))?$")
 
 
-class Named(Frozen):
+class FileReference(Frozen):
     """A file as a person names it: `path`, `path:12`, `path:12-20` or `path::Store.put`."""
 
     path: str
@@ -71,38 +71,38 @@ class Subject(Frozen):
     """A detector chose the files: if definitions are found, files without further evidence are dropped."""
 
 
-def parse_named(parts: Parts, place: Place, name: str, cwd: str) -> Named:
+def parse_named(services: Services, location: Location, name: str, cwd: str) -> FileReference:
     """Parse a file's name as a person writes it; an existing file of exactly that name has precedence."""
     path, double, symbol = name.partition("::")
     if double and symbol:
-        return Named(path=path, symbol=symbol.replace("::", "."))
+        return FileReference(path=path, symbol=symbol.replace("::", "."))
     match = _AT_LINES.match(name)
-    if not match or parts.workspace.exists(place, parts.workspace.relative(place, name, cwd)):
-        return Named(path=name)
+    if not match or services.workspace.exists(location, services.workspace.relative(location, name, cwd)):
+        return FileReference(path=name)
     first = int(match[2])
-    return Named(path=match[1], lines=(first, max(first, int(match[3] or first))))
+    return FileReference(path=match[1], lines=(first, max(first, int(match[3] or first))))
 
 
-def anchor_subject(parts: Parts, place: Place, subject: Subject) -> tuple[Anchor, ...]:
+def anchor_subject(services: Services, location: Location, subject: Subject) -> tuple[Anchor, ...]:
     """Return anchors to the subject in the present code, most telling first; at most eight. Never raises."""
-    return _Anchoring(parts, place, subject).run()
+    return _Anchoring(services, location, subject).run()
 
 
-def renew(parts: Parts, place: Place, anchor: Anchor) -> Anchor | None:
+def renew(services: Services, location: Location, anchor: Anchor) -> Anchor | None:
     """Return the anchor with present fingerprints at the definition's present location; the file alone if it is gone.
 
     Return None when nothing of it is left. An anchor without a file stays as it is.
     """
     if not anchor.path:
         return anchor
-    here = _look_up(parts, place, anchor.path, [anchor.symbol] if anchor.symbol else [], None)
+    here = _look_up(services, location, anchor.path, [anchor.symbol] if anchor.symbol else [], None)
     if here and here[0].symbol == anchor.symbol:
         return here[0]
-    index = parts.codeindex()
-    verdict = index.verdict(place, anchor) if index else None
+    index = services.codeindex()
+    verdict = index.verdict(location, anchor) if index else None
     now = verdict.anchor if verdict else anchor
     if (now.path, now.symbol) != (anchor.path, anchor.symbol):
-        return replace(now, commit=place.commit, branch=place.branch)
+        return replace(now, commit=location.commit, branch=location.branch)
     return here[0] if here else None
 
 
@@ -133,9 +133,9 @@ def subject_of(events: Iterable[Event], files: Sequence[str], words: str) -> Sub
 class _Anchoring:
     """The search for one subject's anchors."""
 
-    def __init__(self, parts: Parts, place: Place, subject: Subject) -> None:
-        self._parts = parts
-        self._place = place
+    def __init__(self, services: Services, location: Location, subject: Subject) -> None:
+        self._services = services
+        self._location = location
         self._subject = subject
         clues = clues_in(subject.words)
         self._mentioned = self._own_files(clues.paths)
@@ -168,7 +168,10 @@ class _Anchoring:
         A member that a language's grammar does not show is thus anchored to its class, not to the whole file.
         """
         owner, _, member = name.replace("::", ".").removesuffix("()").rpartition(".")
-        index, content = self._parts.codeindex(), self._parts.workspace.read(self._place, path) if path else None
+        index, content = (
+            self._services.codeindex(),
+            self._services.workspace.read(self._location, path) if path else None,
+        )
         while owner and index is not None and content is not None:
             for symbol in index.outline(path, content).symbols:
                 if _means(owner, symbol.name) and member in _words(content[symbol.start_byte : symbol.end_byte]):
@@ -187,12 +190,12 @@ class _Anchoring:
             or self._definitions(self._anchors_of_edits(path))
             or self._definitions(self._anchors_of_frame(path))
             or self._look(path)
-            or [Anchor(path=path, commit=self._place.commit, branch=self._place.branch)]
+            or [Anchor(path=path, commit=self._location.commit, branch=self._location.branch)]
         )
 
     def _anchors_of_edits(self, path: str) -> list[Anchor]:
         written = [text for file, text in self._subject.edits if file == path]
-        content = self._parts.workspace.read(self._place, path) if written else None
+        content = self._services.workspace.read(self._location, path) if written else None
         if content is None:
             return []
         text = content.decode("utf-8", "replace")
@@ -224,11 +227,11 @@ class _Anchoring:
 
     def _find_unique(self, name: str) -> Symbol | None:
         """Return the only definition of that name; an explicit name is also searched for where no index has it."""
-        index = self._parts.codeindex()
+        index = self._services.codeindex()
         try:
-            symbols = index.find(self._place, name) if index else []
+            symbols = index.find(self._location, name) if index else []
             if index and not symbols and name in self._unplaced:
-                symbols = index.search(self._place, name)
+                symbols = index.search(self._location, name)
         except HoldfastError:
             return None  # the index is derived: without it the name is not looked up
         return symbols[0] if len({(symbol.path, _unnumbered(symbol.name)) for symbol in symbols}) == 1 else None
@@ -243,7 +246,7 @@ class _Anchoring:
         return {key: anchor for key, anchor in ordered.items() if anchor.symbol or anchor.path in sure}
 
     def _look(self, path: str, names: Sequence[str] = (), lines: Lines | None = None) -> list[Anchor]:
-        return _look_up(self._parts, self._place, path, names, lines)
+        return _look_up(self._services, self._location, path, names, lines)
 
     @staticmethod
     def _definitions(anchors: Iterable[Anchor]) -> list[Anchor]:
@@ -251,10 +254,10 @@ class _Anchoring:
 
     def _own_files(self, paths: Iterable[str], cwd: str = "") -> tuple[str, ...]:
         """Return those of the paths that are the project's own files, relative to its root."""
-        workspace = self._parts.workspace
-        relative = [workspace.relative(self._place, path, cwd) for path in paths]
+        workspace = self._services.workspace
+        relative = [workspace.relative(self._location, path, cwd) for path in paths]
         own = [path for path in relative if path and not any(part in path + "/" for part in FOREIGN)]
-        return tuple(path for path in dict.fromkeys(own) if workspace.blob(self._place, path))
+        return tuple(path for path in dict.fromkeys(own) if workspace.blob(self._location, path))
 
     def _own_frames(self) -> list[Frame]:
         frames = []
@@ -281,13 +284,18 @@ def lines_of(text: str, written: str) -> Lines | None:
     return None
 
 
-def _look_up(parts: Parts, place: Place, path: str, names: Sequence[str], lines: Lines | None) -> list[Anchor]:
+def _look_up(
+    services: Services, location: Location, path: str, names: Sequence[str], lines: Lines | None
+) -> list[Anchor]:
     """Return the code index's anchors; without an index the file's own; none when there is no such file."""
-    index = parts.codeindex()
+    index = services.codeindex()
     if index is not None:
-        return [replace(a, commit=place.commit, branch=place.branch) for a in index.anchors(place, path, names, lines)]
-    blob = parts.workspace.blob(place, path)
-    return [Anchor(path=path, blob=blob, commit=place.commit, branch=place.branch)] if blob else []
+        return [
+            replace(a, commit=location.commit, branch=location.branch)
+            for a in index.anchors(location, path, names, lines)
+        ]
+    blob = services.workspace.blob(location, path)
+    return [Anchor(path=path, blob=blob, commit=location.commit, branch=location.branch)] if blob else []
 
 
 def _means(name: str, symbol: str) -> bool:

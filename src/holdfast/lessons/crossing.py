@@ -21,8 +21,8 @@ from holdfast.text.resemblance import find_pairs
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from holdfast.domain.lesson import Lesson
-    from holdfast.domain.project import Place
-    from holdfast.ports.parts import Parts
+    from holdfast.domain.project import Location
+    from holdfast.ports.services import Services
     from holdfast.ports.store import Store
 
 
@@ -38,14 +38,14 @@ def closed_projects(store: Store) -> frozenset[str]:
     return _parse(store.get_state(CLOSED_PROJECTS))
 
 
-def close_project(parts: Parts, place: Place) -> None:
+def close_project(services: Services, location: Location) -> None:
     """Hide this project's lessons from other projects."""
-    _edit_closed(parts, add=place.project.id, remove="")
+    _edit_closed(services, add=location.project.id, remove="")
 
 
-def open_project(parts: Parts, place: Place) -> None:
+def open_project(services: Services, location: Location) -> None:
     """Show this project's lessons to other projects, where a person asks for them."""
-    _edit_closed(parts, add="", remove=place.project.id)
+    _edit_closed(services, add="", remove=location.project.id)
 
 
 def unseen_from(store: Store, project: str) -> frozenset[str]:
@@ -77,15 +77,15 @@ def name_of(store: Store, project: str) -> str:
     return store.get_state(PROJECT_NAME, project) or f"project {project[-8:]}"
 
 
-def find_recurring(parts: Parts, place: Place) -> list[Recurring]:
+def find_recurring(services: Services, location: Location) -> list[Recurring]:
     """Return active lessons of this project that other projects learnt, too, and that are about no project's code."""
-    project = place.project.id
-    unseen = closed_projects(parts.store)
+    project = location.project.id
+    unseen = closed_projects(services.store)
     if project in unseen:
         return []
     where = LessonFilter(project=project, all_projects=True, states=("active",), limit=CROSSING_MOST)
     lessons = [
-        lesson for lesson in parts.store.find(where) if _may_cross(lesson) and lesson.scope.project not in unseen
+        lesson for lesson in services.store.find(where) if _may_cross(lesson) and lesson.scope.project not in unseen
     ]
     everywhere = {lesson.id for lesson in lessons if lesson.scope.level == "user"}
     twins: dict[LessonId, list[Lesson]] = {}
@@ -103,16 +103,16 @@ def find_recurring(parts: Parts, place: Place) -> list[Recurring]:
     ]
 
 
-def promote(parts: Parts, place: Place, ref: str, *, author: str) -> Lesson:
+def promote(services: Services, location: Location, ref: str, *, author: str) -> Lesson:
     """Make the lesson one of the user's own, for every project; it supersedes the original and its twins elsewhere.
 
     Raises InvalidValueError for a lesson about a project's code, and for one that is for all projects already.
     """
-    return with_retries(lambda: _promote(parts, place, ref, author))
+    return with_retries(lambda: _promote(services, location, ref, author))
 
 
-def _promote(parts: Parts, place: Place, ref: str, author: str) -> Lesson:
-    lesson = resolve(parts, place, ref)
+def _promote(services: Services, location: Location, ref: str, author: str) -> Lesson:
+    lesson = resolve(services, location, ref)
     if lesson.scope.level == "user":
         raise InvalidValueError(f"lesson {short_id(lesson.id)} is for all projects already")
     if lesson.state != "active" or not _may_cross(lesson):
@@ -121,15 +121,19 @@ def _promote(parts: Parts, place: Place, ref: str, author: str) -> Lesson:
             hint="holdfast remember '…' --scope user states it for all projects",
         )
     twins = next(
-        (closed_lesson.twins for closed_lesson in find_recurring(parts, place) if closed_lesson.lesson.id == lesson.id),
+        (
+            closed_lesson.twins
+            for closed_lesson in find_recurring(services, location)
+            if closed_lesson.lesson.id == lesson.id
+        ),
         (),
     )
     closed = (lesson, *twins)
-    at = parts.clock.now()
+    at = services.clock.now()
     for closed_lesson in closed:
         at = next_instant(closed_lesson.recorded_at, at)
     promoted = replace(
-        lesson, id=LessonId(parts.clock.new_id()), scope=Scope(level="user", project=ProjectId("")), recorded_at=at,
+        lesson, id=LessonId(services.clock.new_id()), scope=Scope(level="user", project=ProjectId("")), recorded_at=at,
         validity=Validity(valid_from=at), trust="person", topic_key="",
         provenance=replace(lesson.provenance, author=author or lesson.provenance.author),
         links=tuple(Link(kind="supersedes", target=closed_lesson.id) for closed_lesson in closed),
@@ -137,7 +141,7 @@ def _promote(parts: Parts, place: Place, ref: str, author: str) -> Lesson:
     after = [*(in_state(closed_lesson, "superseded", at=at) for closed_lesson in closed), promoted]
     expected = {**{closed_lesson.id: closed_lesson.recorded_at for closed_lesson in closed}, promoted.id: None}
     summary = f"from {len({closed_lesson.scope.project for closed_lesson in closed})} projects to all"
-    written = write_change(parts, place, "promote", after, expected, actor=author, summary=summary)
+    written = write_change(services, location, "promote", after, expected, actor=author, summary=summary)
     return written.lessons[-1]
 
 
@@ -147,11 +151,11 @@ def _may_cross(lesson: Lesson) -> bool:
     return not (lesson.paths or lesson.globs or scope.branch or scope.path_prefix or lesson.private)
 
 
-def _edit_closed(parts: Parts, *, add: str, remove: str) -> None:
+def _edit_closed(services: Services, *, add: str, remove: str) -> None:
     def edit(text: str) -> str:
         return dumps(sorted((_parse(text) | ({add} if add else set())) - {remove}))
 
-    parts.store.edit_state(CLOSED_PROJECTS, "", edit)
+    services.store.edit_state(CLOSED_PROJECTS, "", edit)
 
 
 def _parse(text: str) -> frozenset[str]:

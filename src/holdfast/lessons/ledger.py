@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from datetime import datetime
     from typing import TypeVar
 
-    from holdfast.domain.project import Place
+    from holdfast.domain.project import Location
     from holdfast.domain.vocabulary import LessonId
-    from holdfast.ports.parts import Parts
+    from holdfast.ports.services import Services
 
     T = TypeVar("T")
 
@@ -31,8 +31,8 @@ class Written(Frozen):
 
 
 def write_change(
-    parts: Parts,
-    place: Place,
+    services: Services,
+    location: Location,
     verb: str,
     lessons: Sequence[Lesson],
     expected: Mapping[LessonId, datetime | None],
@@ -52,24 +52,24 @@ def write_change(
     need not rewrite the log. Raises StaleWriteError, writing nothing; see `Store.put`.
     """
     recorded = tuple(_after(lesson, expected.get(lesson.id)) for lesson in _seen_like_predecessors(lessons))
-    change = _change(parts, place, verb, recorded, actor=actor, undone=undone, summary=summary)
+    change = _change(services, location, verb, recorded, actor=actor, undone=undone, summary=summary)
     if extends is not None:
         everything = dict.fromkeys((*extends.lessons, *change.lessons))
         change = replace(change, id=extends.id, lessons=tuple(everything))
-    _mark_changed(parts)
-    _note_name(parts, place)
-    parts.store.put(recorded, expected, change)
+    _mark_changed(services)
+    _note_name(services, location)
+    services.store.put(recorded, expected, change)
     if any(lesson.scope.branch for lesson in recorded):
-        forget_seen(parts, place.project.id)
-    _mark_changed(parts)  # again: an embedder that looked before the put found nothing new and cleared the mark
+        forget_seen(services, location.project.id)
+    _mark_changed(services)  # again: an embedder that looked before the put found nothing new and cleared the mark
     return Written(change=change, lessons=recorded)
 
 
-def purge_with_change(parts: Parts, place: Place, lessons: Sequence[LessonId]) -> dict[str, int]:
+def purge_with_change(services: Services, location: Location, lessons: Sequence[LessonId]) -> dict[str, int]:
     """Purge the lessons together with the record of it; return the number of rows erased, by table."""
-    change = replace(_change(parts, place, "purge", ()), lessons=tuple(lessons))
-    erased = parts.store.purge(lessons, change)
-    _mark_changed(parts)
+    change = replace(_change(services, location, "purge", ()), lessons=tuple(lessons))
+    erased = services.store.purge(lessons, change)
+    _mark_changed(services)
     return erased
 
 
@@ -105,22 +105,22 @@ def _after(lesson: Lesson, before: datetime | None) -> Lesson:
     return replace(lesson, recorded_at=next_instant(before, lesson.recorded_at), retracted_at=None)
 
 
-def _change(parts: Parts, place: Place, verb: str, lessons: Sequence[Lesson], **fields: str) -> Change:
+def _change(services: Services, location: Location, verb: str, lessons: Sequence[Lesson], **fields: str) -> Change:
     """Return the record; it is not earlier than its versions, so that `undo` finds them."""
-    now = parts.clock.now()
+    now = services.clock.now()
     return Change(
-        id=parts.clock.new_id(),
+        id=services.clock.new_id(),
         at=max([now, *(lesson.recorded_at for lesson in lessons)]),
-        project=place.project.id,
+        project=location.project.id,
         verb=verb,
         lessons=tuple(lesson.id for lesson in lessons),
         **fields,
     )
 
 
-def _note_name(parts: Parts, place: Place) -> None:
-    parts.store.set_state(PROJECT_NAME, place.project.id, place.project.name)
+def _note_name(services: Services, location: Location) -> None:
+    services.store.set_state(PROJECT_NAME, location.project.id, location.project.name)
 
 
-def _mark_changed(parts: Parts) -> None:
-    parts.store.set_state(LESSONS_CHANGED, "", "yes")
+def _mark_changed(services: Services) -> None:
+    services.store.set_state(LESSONS_CHANGED, "", "yes")

@@ -20,15 +20,15 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from holdfast.domain.lesson import Lesson
-    from holdfast.domain.project import Place
+    from holdfast.domain.project import Location
     from holdfast.domain.vocabulary import LessonKind, State, Trust
-    from holdfast.ports.parts import Parts
+    from holdfast.ports.services import Services
 
 FULL_ID = 36
 """Characters of a whole id, which is a UUID."""
 
 
-class History(Frozen):
+class LessonHistory(Frozen):
     """The log records of one lesson, each newest first."""
 
     changes: tuple[Change, ...] = ()
@@ -36,7 +36,7 @@ class History(Frozen):
     outcomes: tuple[Outcome, ...] = ()
 
 
-class Choice(Frozen):
+class LessonSelection(Frozen):
     """Selects lessons by fields that a store has no index of; an empty field selects all."""
 
     tag: str = ""
@@ -58,7 +58,7 @@ class Choice(Frozen):
         )
 
 
-def resolve(parts: Parts, place: Place, ref: str, as_of: datetime | None = None) -> Lesson:
+def resolve(services: Services, location: Location, ref: str, as_of: datetime | None = None) -> Lesson:
     """Return the lesson with that full id anywhere, or with that end of an id in this project or of the user.
 
     Tombstones are found too. Raises LessonNotFoundError or AmbiguousIdError.
@@ -67,20 +67,20 @@ def resolve(parts: Parts, place: Place, ref: str, as_of: datetime | None = None)
         raise InvalidValueError(f"a lesson's id must be a text, not {type(ref).__name__}")
     wanted = ref.strip().lower()
     if len(wanted) == FULL_ID:
-        lesson = parts.store.get([LessonId(wanted)], as_of)[0]
-        if lesson.scope.project not in ("", place.project.id):
+        lesson = services.store.get([LessonId(wanted)], as_of)[0]
+        if lesson.scope.project not in ("", location.project.id):
             from holdfast.lessons.crossing import unseen_from
 
-            if lesson.scope.project in unseen_from(parts.store, place.project.id):
-                raise _not_found(place, ref)
+            if lesson.scope.project in unseen_from(services.store, location.project.id):
+                raise _not_found(location, ref)
         return lesson
     if len(wanted) < SHORTEST_REF or wanted.strip("0123456789abcdef-"):
-        raise _not_found(place, ref)
-    lessons = parts.store.find(
-        LessonFilter(project=place.project.id, states=STATES, id_suffix=wanted, as_of=as_of, limit=9)
+        raise _not_found(location, ref)
+    lessons = services.store.find(
+        LessonFilter(project=location.project.id, states=STATES, id_suffix=wanted, as_of=as_of, limit=9)
     )
     if not lessons:
-        raise _not_found(place, ref)
+        raise _not_found(location, ref)
     if len(lessons) > 1:
         ends = ", ".join(lesson.id[-len(wanted) - 4 :] for lesson in lessons)
         raise AmbiguousIdError(f"{ref} is the end of {len(lessons)} ids", hint=f"one of: {ends}")
@@ -88,15 +88,15 @@ def resolve(parts: Parts, place: Place, ref: str, as_of: datetime | None = None)
 
 
 def list_lessons(
-    parts: Parts,
-    place: Place,
+    services: Services,
+    location: Location,
     states: Sequence[State],
     kinds: Sequence[LessonKind],
     path: str,
     all_projects: bool,
     as_of: datetime | None,
     limit: int,
-    choice: Choice = Choice(),  # noqa: B008  # immutable
+    choice: LessonSelection = LessonSelection(),  # noqa: B008  # immutable
 ) -> list[Lesson]:
     """Return lessons that match, newest first. No states means all except forgotten, no kinds means every kind.
 
@@ -106,25 +106,25 @@ def list_lessons(
     _require_words("kind", kinds, LESSON_KINDS)
     _require_words("trust", (choice.trust,) if choice.trust else (), TRUSTS)
     where = LessonFilter(
-        project=place.project.id,
+        project=location.project.id,
         all_projects=all_projects,
         states=tuple(states),
         kinds=tuple(kinds),
-        path=in_project(parts, place, path) if path else "",
+        path=in_project(services, location, path) if path else "",
         as_of=as_of,
         limit=limit,
     )
     if not all_projects and as_of is None:
-        choice = replace(choice, hidden=hidden_here(parts, place))
-    return parts.store.find(where) if choice == Choice() else _sift(parts, where, choice)
+        choice = replace(choice, hidden=hidden_here(services, location))
+    return services.store.find(where) if choice == LessonSelection() else _sift(services, where, choice)
 
 
-def _sift(parts: Parts, where: LessonFilter, choice: Choice) -> list[Lesson]:
+def _sift(services: Services, where: LessonFilter, choice: LessonSelection) -> list[Lesson]:
     """Return the newest of the filter's lessons that satisfy the choice, up to the filter's limit."""
     chosen: list[Lesson] = []
     offset = 0
     while len(chosen) < where.limit:
-        page = parts.store.find(replace(where, limit=LESSONS_A_PAGE, offset=offset))
+        page = services.store.find(replace(where, limit=LESSONS_A_PAGE, offset=offset))
         chosen += [lesson for lesson in page if choice.takes(lesson)]
         offset += LESSONS_A_PAGE
         if len(page) < LESSONS_A_PAGE:
@@ -146,44 +146,46 @@ def named_instant(text: str, now: datetime) -> datetime:
         return begun
 
 
-def in_project(parts: Parts, place: Place, path: str) -> str:
+def in_project(services: Services, location: Location, path: str) -> str:
     """Return a path typed at that location relative to the project's root; InvalidValueError if it is outside."""
-    relative = parts.workspace.relative(place, path, folder_of(place))
+    relative = services.workspace.relative(location, path, folder_of(location))
     if not relative:
-        raise InvalidValueError(f"{path} is outside of the project at {place.root}", hint="give a path inside of it")
+        raise InvalidValueError(f"{path} is outside of the project at {location.root}", hint="give a path inside of it")
     return relative
 
 
-def folder_of(place: Place) -> str:
+def folder_of(location: Location) -> str:
     """Return the absolute folder for which a location was resolved."""
-    return f"{place.root}/{place.prefix}" if place.prefix else place.root
+    return f"{location.root}/{location.prefix}" if location.prefix else location.root
 
 
-def deliveries(parts: Parts, place: Place, session: SessionId, lesson: LessonId, limit: int) -> list[Delivery]:
+def deliveries(
+    services: Services, location: Location, session: SessionId, lesson: LessonId, limit: int
+) -> list[Delivery]:
     """Return what was shown in this project, newest first."""
-    where = LogFilter(project=place.project.id, session=session, lesson=lesson, limit=limit)
-    return parts.store.find_records(Delivery, where)
+    where = LogFilter(project=location.project.id, session=session, lesson=lesson, limit=limit)
+    return services.store.find_records(Delivery, where)
 
 
-def changes(parts: Parts, place: Place, limit: int) -> list[Change]:
+def changes(services: Services, location: Location, limit: int) -> list[Change]:
     """Return the changes of this project's memory, newest first."""
-    return parts.store.find_records(Change, LogFilter(project=place.project.id, limit=limit))
+    return services.store.find_records(Change, LogFilter(project=location.project.id, limit=limit))
 
 
-def history(parts: Parts, lesson: LessonId) -> History:
+def history(services: Services, lesson: LessonId) -> LessonHistory:
     """Return all log records of a lesson, in every project."""
-    store, where = parts.store, LogFilter(lesson=lesson)
-    return History(
+    store, where = services.store, LogFilter(lesson=lesson)
+    return LessonHistory(
         changes=tuple(store.find_records(Change, where)),
         deliveries=tuple(store.find_records(Delivery, where)),
         outcomes=tuple(store.find_records(Outcome, where)),
     )
 
 
-def _not_found(place: Place, ref: str) -> LessonNotFoundError:
+def _not_found(location: Location, ref: str) -> LessonNotFoundError:
     name = short_id(ref.strip()) if len(ref) >= FULL_ID else ref.strip()
     return LessonNotFoundError(
-        f"no lesson {name} in project {place.project.name}", hint="holdfast list --all-projects --state all"
+        f"no lesson {name} in project {location.project.name}", hint="holdfast list --all-projects --state all"
     )
 
 

@@ -17,7 +17,7 @@ from holdfast.lessons.tuning import (
     SPAN_LINES,
 )
 from holdfast.ports.filters import EventFilter
-from holdfast.ports.parts import learned_position
+from holdfast.ports.services import learned_position
 from holdfast.ranking.relevance import stems_of
 from holdfast.text.hidden import folded, without_hidden
 from holdfast.text.speech import MASK, own_words
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from holdfast.domain.event import Event
-    from holdfast.domain.project import Place
+    from holdfast.domain.project import Location
     from holdfast.domain.vocabulary import EventId
-    from holdfast.ports.parts import Parts
+    from holdfast.ports.services import Services
 
 OWN_COMMAND = "holdfast "
 ALWAYS_READ = (
@@ -45,9 +45,9 @@ ALWAYS_READ = (
 class Material:
     """The texts that some events brought into a session, loaded once."""
 
-    def __init__(self, parts: Parts, place: Place, events: Iterable[Event]) -> None:
-        self._parts = parts
-        self._place = place
+    def __init__(self, services: Services, location: Location, events: Iterable[Event]) -> None:
+        self._services = services
+        self._location = location
         self._events = list(events)
         self._pieces: list[tuple[int, str, frozenset[str]]] | None = None
 
@@ -86,7 +86,7 @@ class Material:
                 yield at, "pasted text", _not_spoken(event)
         read = list(files)[-FILES_READ:]
         for path in dict.fromkeys((*read, *ALWAYS_READ)):
-            content = self._parts.workspace.read(self._place, path)
+            content = self._services.workspace.read(self._location, path)
             if content:
                 yield files.get(path, -1), path, self._as_found(path, content[:FILE_BYTES].decode("utf-8", "replace"))
 
@@ -98,11 +98,11 @@ class Material:
         return "\n".join(line for line in content.splitlines() if line.strip() not in own) if own else content
 
 
-def recent_events(parts: Parts, place: Place) -> list[Event]:
+def recent_events(services: Services, location: Location) -> list[Event]:
     """Return the events of the current sessions in this project, as well as the store can tell."""
-    learned = learned_position(parts.store)
-    where = EventFilter(project=place.project.id, after=max(0, learned - RECENT_EVENTS))
-    return [event for _, event in parts.store.find_events(where)]
+    learned = learned_position(services.store)
+    where = EventFilter(project=location.project.id, after=max(0, learned - RECENT_EVENTS))
+    return [event for _, event in services.store.find_events(where)]
 
 
 def _without_refusal(event: Event, persons: Iterable[str]) -> str:

@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from typing import Any
 
     from holdfast.domain.lesson import Anchor, Scope
-    from holdfast.domain.project import Place
+    from holdfast.domain.project import Location
     from holdfast.domain.records import Change
     from holdfast.ports.branches import Branches
-    from holdfast.ports.parts import Parts
+    from holdfast.ports.services import Services
 
 
 class Staged(Frozen):
@@ -44,27 +44,33 @@ class Staged(Frozen):
 # Staging
 
 
-def stage(parts: Parts, place: Place, lesson: Lesson, branch: str = "", branches: Branches | None = None) -> Lesson:
+def stage(
+    services: Services, location: Location, lesson: Lesson, branch: str = "", branches: Branches | None = None
+) -> Lesson:
     """Return the new lesson, staged if it belongs to a branch alone.
 
     `branch` is where it was learnt, by default the one checked out. Pass `branches` to save a second query of git.
     """
-    branch = branch or place.branch
-    if not branch or not place.commit or (lesson.scope.level, lesson.scope.project) != ("project", place.project.id):
+    branch = branch or location.branch
+    if (
+        not branch
+        or not location.commit
+        or (lesson.scope.level, lesson.scope.project) != ("project", location.project.id)
+    ):
         return lesson
-    branches = branches or parts.workspace.branches(place)
-    scope, lines = _scope_on(place, branches, lesson.scope, branch), branches.main_commits() or ()
-    is_staged = scope.branch and _is_branch_only(parts, branches, lesson, (*lines, scope.base))
+    branches = branches or services.workspace.branches(location)
+    scope, lines = _scope_on(location, branches, lesson.scope, branch), branches.main_commits() or ()
+    is_staged = scope.branch and _is_branch_only(services, branches, lesson, (*lines, scope.base))
     return replace(lesson, scope=scope) if is_staged else lesson
 
 
 class SharedStaging:
     """Staging of lessons that are files: a lesson is staged while no main branch has its file."""
 
-    def __init__(self, parts: Parts, place: Place, folder: str) -> None:
-        self._place = place
+    def __init__(self, services: Services, location: Location, folder: str) -> None:
+        self._location = location
         self._folder = folder
-        self._branches = parts.workspace.branches(place)
+        self._branches = services.workspace.branches(location)
         self._merged: frozenset[str] | None = None
         self._is_known = False
 
@@ -79,9 +85,9 @@ class SharedStaging:
 
     def stage(self, lesson: Lesson, path: str) -> Lesson:
         """Return an incoming lesson from that file, staged on the current branch if only the branch has the file."""
-        if not self._place.branch or not self._place.commit or self.is_merged(path):
+        if not self._location.branch or not self._location.commit or self.is_merged(path):
             return lesson
-        return replace(lesson, scope=_scope_on(self._place, self._branches, lesson.scope, self._place.branch))
+        return replace(lesson, scope=_scope_on(self._location, self._branches, lesson.scope, self._location.branch))
 
     def unstage(self, lesson: Lesson, path: str) -> Lesson:
         """Return the lesson, no longer staged once a main branch has its file."""
@@ -102,21 +108,21 @@ def fork_of(branches: Branches, commit: str, lines: Sequence[str]) -> str:
     return max(dated)[1] if dated else next(iter(forks), "")
 
 
-def _scope_on(place: Place, branches: Branches, scope: Scope, branch: str) -> Scope:
+def _scope_on(location: Location, branches: Branches, scope: Scope, branch: str) -> Scope:
     """Return the scope staged on the branch; unchanged for the main branch, or a branch that git does not know."""
     tip = branches.tip(branch)
     if not tip or branches.is_main(branch):
         return scope
-    commit = place.commit if branch == place.branch else tip
+    commit = location.commit if branch == location.branch else tip
     base = fork_of(branches, commit, branches.main_commits() or ())
     return replace(scope, branch=branch, commit=commit, base=base) if base else scope
 
 
-def _is_branch_only(parts: Parts, branches: Branches, lesson: Lesson, lines: Sequence[str]) -> bool:
+def _is_branch_only(services: Services, branches: Branches, lesson: Lesson, lines: Sequence[str]) -> bool:
     """Return whether the main branch lacks the lesson's subject; False where git cannot tell."""
     if not lesson.paths:
         return profile_of(lesson.kind).is_staged_unanchored and lesson.trust != "person"
-    return all(_has_anchors(parts, branches, line, lesson) is False for line in lines)
+    return all(_has_anchors(services, branches, line, lesson) is False for line in lines)
 
 
 def restated(known: Lesson, draft: Lesson) -> Scope:
@@ -128,16 +134,16 @@ def restated(known: Lesson, draft: Lesson) -> Scope:
 # Where it is seen
 
 
-def find_staged(parts: Parts, place: Place) -> list[Lesson]:
+def find_staged(services: Services, location: Location) -> list[Lesson]:
     """Return the project's lessons that are staged on a branch, newest first."""
-    return parts.store.find(LessonFilter(project=place.project.id, staged=True, limit=STAGED_AT_MOST))
+    return services.store.find(LessonFilter(project=location.project.id, staged=True, limit=STAGED_AT_MOST))
 
 
-def find_seen(parts: Parts, place: Place, lessons: Sequence[Lesson]) -> tuple[tuple[LessonId, ...], bool]:
+def find_seen(services: Services, location: Location, lessons: Sequence[Lesson]) -> tuple[tuple[LessonId, ...], bool]:
     """Return the staged lessons that are visible at the location, and whether git could answer for all of them."""
-    branches = parts.workspace.branches(place)
+    branches = services.workspace.branches(location)
     commits = [lesson.scope.commit for lesson in lessons if _has_own_commit(lesson)]
-    missing = branches.missing(place.commit, list(dict.fromkeys(commits))) if commits else frozenset()
+    missing = branches.missing(location.commit, list(dict.fromkeys(commits))) if commits else frozenset()
     if missing is None:
         return tuple(lesson.id for lesson in lessons), False
     elsewhere: list[Lesson] = []
@@ -145,18 +151,18 @@ def find_seen(parts: Parts, place: Place, lessons: Sequence[Lesson]) -> tuple[tu
     for lesson in lessons:
         scope, is_own = lesson.scope, _has_own_commit(lesson)
         is_inherited = is_own and scope.commit not in missing
-        is_named = scope.branch == place.branch and (
+        is_named = scope.branch == location.branch and (
             not is_own or branches.was_at(scope.branch, scope.commit) is not False
         )
         seen[lesson.id] = is_inherited or is_named
         elsewhere += [] if is_inherited or is_named else [lesson]
     paths = dict.fromkeys(path for lesson in elsewhere for path in lesson.paths)
-    blobs = branches.blobs(place.commit, list(paths)) if paths else {}
+    blobs = branches.blobs(location.commit, list(paths)) if paths else {}
     for lesson in elsewhere:
-        seen[lesson.id] = None if blobs is None else _has_anchors(parts, branches, place.commit, lesson, blobs)
+        seen[lesson.id] = None if blobs is None else _has_anchors(services, branches, location.commit, lesson, blobs)
     unknown = [lesson for lesson in elsewhere if seen[lesson.id] is False and _has_own_commit(lesson)]
-    for lesson in unknown[: 0 if parts.hasty else PATCHES_AT_MOST]:
-        seen[lesson.id] = branches.is_applied(place.commit, lesson.scope.commit)
+    for lesson in unknown[: 0 if services.low_latency else PATCHES_AT_MOST]:
+        seen[lesson.id] = branches.is_applied(location.commit, lesson.scope.commit)
     return tuple(lesson for lesson, answer in seen.items() if answer is not False), None not in seen.values()
 
 
@@ -166,7 +172,7 @@ def _has_own_commit(lesson: Lesson) -> bool:
 
 
 def _has_anchors(
-    parts: Parts, branches: Branches, commit: str, lesson: Lesson, blobs: Mapping[str, str] | None = None
+    services: Services, branches: Branches, commit: str, lesson: Lesson, blobs: Mapping[str, str] | None = None
 ) -> bool | None:
     """Return whether the commit has all of the lesson's anchors as they were recorded; False without anchors.
 
@@ -178,14 +184,14 @@ def _has_anchors(
         if blobs is None:
             return None
     known = blobs or {}
-    return bool(anchors) and all(_has_anchor(parts, branches, commit, anchor, known) for anchor in anchors)
+    return bool(anchors) and all(_has_anchor(services, branches, commit, anchor, known) for anchor in anchors)
 
 
-def _has_anchor(parts: Parts, branches: Branches, commit: str, anchor: Anchor, blobs: Mapping[str, str]) -> bool:
+def _has_anchor(services: Services, branches: Branches, commit: str, anchor: Anchor, blobs: Mapping[str, str]) -> bool:
     blob = blobs.get(anchor.path, "")
     if not blob or blob == anchor.blob or not (anchor.symbol and anchor.body_hash):
         return bool(blob) and blob == anchor.blob
-    index = None if parts.hasty else parts.codeindex()
+    index = None if services.low_latency else services.codeindex()
     content = branches.file(commit, anchor.path) if index is not None else None
     if index is None or content is None:
         return False
@@ -197,36 +203,40 @@ def _has_anchor(parts: Parts, branches: Branches, commit: str, anchor: Anchor, b
 # What becomes of it
 
 
-def settle(parts: Parts, place: Place) -> Change | None:
+def settle(services: Services, location: Location) -> Change | None:
     """Unstage the lessons whose subject the main branch has by now; return the change, None if there are none.
 
     A lesson that was staged before its branch had a commit gets the branch's commit.
     """
 
     def step() -> Change | None:
-        staged = find_staged(parts, place) if parts.store.get_state(STAGED_SEEN, place.project.id) != NONE else []
-        branches = parts.workspace.branches(place)
+        staged = (
+            find_staged(services, location)
+            if services.store.get_state(STAGED_SEEN, location.project.id) != NONE
+            else []
+        )
+        branches = services.workspace.branches(location)
         lines = branches.main_commits() if staged else None
         if not lines:
             return None
         state = _state(branches, staged, lines)
-        if parts.store.get_state(STAGED_SETTLED, place.project.id) == state:
+        if services.store.get_state(STAGED_SETTLED, location.project.id) == state:
             return None
         expected = {lesson.id: lesson.recorded_at for lesson in staged}
         merged: list[Lesson] = []
         dated: list[Lesson] = []
         for lesson in staged:
-            after = _settled(parts, branches, lesson, lines)
+            after = _settled(services, branches, lesson, lines)
             if after is not None:
                 (dated if after.scope.branch else merged).append(after)
         if dated:
-            write_change(parts, place, "stage", dated, {lesson.id: expected[lesson.id] for lesson in dated})
+            write_change(services, location, "stage", dated, {lesson.id: expected[lesson.id] for lesson in dated})
         change = None
         if merged:
             known = {lesson.id: expected[lesson.id] for lesson in merged}
             names = sorted({lesson.scope.branch for lesson in staged if lesson.id in known})
-            change = write_change(parts, place, "merge", merged, known, summary=", ".join(names)).change
-        parts.store.set_state(STAGED_SETTLED, place.project.id, state)
+            change = write_change(services, location, "merge", merged, known, summary=", ".join(names)).change
+        services.store.set_state(STAGED_SETTLED, location.project.id, state)
         return change
 
     return with_retries(step)
@@ -241,11 +251,11 @@ def _state(branches: Branches, staged: Sequence[Lesson], lines: Sequence[str]) -
     return blake2b(dumps([tips, versions, list(lines)]).encode("utf-8", "replace"), digest_size=16).hexdigest()
 
 
-def _settled(parts: Parts, branches: Branches, lesson: Lesson, lines: Sequence[str]) -> Lesson | None:
+def _settled(services: Services, branches: Branches, lesson: Lesson, lines: Sequence[str]) -> Lesson | None:
     """Return the lesson unstaged, or with its branch's first commit; None when nothing changed."""
     scope = lesson.scope
-    if lesson.paths and any(_has_anchors(parts, branches, line, lesson) for line in lines):
-        return _unstaged(parts, lesson)
+    if lesson.paths and any(_has_anchors(services, branches, line, lesson) for line in lines):
+        return _unstaged(services, lesson)
     tip = branches.tip(scope.branch)
     if tip is None:
         return None
@@ -258,16 +268,16 @@ def _settled(parts: Parts, branches: Branches, lesson: Lesson, lines: Sequence[s
         if missing is None:
             return None
         if _has_own_commit(lesson) and scope.commit not in missing:
-            return _unstaged(parts, lesson)
+            return _unstaged(services, lesson)
         if not _has_own_commit(lesson) and last and last in own and last not in missing and not lesson.paths:
-            return _unstaged(parts, lesson)  # work that was uncommitted at staging is merged now
+            return _unstaged(services, lesson)  # work that was uncommitted at staging is merged now
         if any(commit in missing and branches.is_applied(line, commit) for commit in own):
-            return _unstaged(parts, lesson)
+            return _unstaged(services, lesson)
     if not _has_own_commit(lesson) and tip and tip != scope.commit and not _is_on_any(branches, lines, tip):
-        return replace(lesson, scope=replace(scope, commit=tip), recorded_at=parts.clock.now())
+        return replace(lesson, scope=replace(scope, commit=tip), recorded_at=services.clock.now())
     was_here = last or (_has_own_commit(lesson) and branches.time(scope.commit) is not None)
     is_over = tip != scope.commit and _is_on_any(branches, lines, tip) if tip else was_here
-    return _unstaged(parts, lesson) if is_over and _is_doubtful(branches, lesson, lines, own) else None
+    return _unstaged(services, lesson) if is_over and _is_doubtful(branches, lesson, lines, own) else None
 
 
 def _is_on_any(branches: Branches, lines: Sequence[str], commit: str) -> bool:
@@ -282,18 +292,20 @@ def _is_doubtful(branches: Branches, lesson: Lesson, lines: Sequence[str], own: 
     return before is not None and any(branches.blobs(line, paths) not in (None, before) for line in lines)
 
 
-def _unstaged(parts: Parts, lesson: Lesson) -> Lesson:
-    return replace(lesson, scope=unstaged(lesson.scope), recorded_at=parts.clock.now())
+def _unstaged(services: Services, lesson: Lesson) -> Lesson:
+    return replace(lesson, scope=unstaged(lesson.scope), recorded_at=services.clock.now())
 
 
 # For people
 
 
-def list_staged(parts: Parts, place: Place) -> list[Staged]:
+def list_staged(services: Services, location: Location) -> list[Staged]:
     """Return the staged lessons of the project, by branch, newest first."""
-    lessons = find_staged(parts, place)
-    branches = parts.workspace.branches(place)
-    seen = frozenset(find_seen(parts, place, lessons)[0] if place.commit or place.branch else (x.id for x in lessons))
+    lessons = find_staged(services, location)
+    branches = services.workspace.branches(location)
+    seen = frozenset(
+        find_seen(services, location, lessons)[0] if location.commit or location.branch else (x.id for x in lessons)
+    )
     return [
         Staged(
             lesson=lesson,
@@ -304,16 +316,18 @@ def list_staged(parts: Parts, place: Place) -> list[Staged]:
     ]
 
 
-def rescue(parts: Parts, place: Place, lessons: Callable[[], Sequence[Lesson]], *, author: str = "") -> list[Lesson]:
+def rescue(
+    services: Services, location: Location, lessons: Callable[[], Sequence[Lesson]], *, author: str = ""
+) -> list[Lesson]:
     """Unstage those of the lessons that are staged; undoable."""
 
     def step() -> list[Lesson]:
         staged = [lesson for lesson in lessons() if lesson.scope.branch]
         if not staged:
             return []
-        after = [_unstaged(parts, lesson) for lesson in staged]
+        after = [_unstaged(services, lesson) for lesson in staged]
         expected: dict[LessonId, Any] = {lesson.id: lesson.recorded_at for lesson in staged}
         names = ", ".join(sorted({lesson.scope.branch for lesson in staged}))
-        return list(write_change(parts, place, "rescue", after, expected, actor=author, summary=names).lessons)
+        return list(write_change(services, location, "rescue", after, expected, actor=author, summary=names).lessons)
 
     return with_retries(step)

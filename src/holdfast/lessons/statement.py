@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from typing import Any
 
     from holdfast.domain.lesson import Lesson
-    from holdfast.domain.project import Place
+    from holdfast.domain.project import Location
     from holdfast.domain.vocabulary import Trust
-    from holdfast.ports.parts import Parts
+    from holdfast.ports.services import Services
 
 TEXTS = ("title", "insight", "why", "how", "topic_key")
 LISTS = ("snippets", "tags")
@@ -87,7 +87,7 @@ def with_title(fields: dict[str, Any]) -> dict[str, Any]:
 
 
 def anchors_of(
-    parts: Parts, place: Place, files: Sequence[str], symbols: Sequence[str], words: str = ""
+    services: Services, location: Location, files: Sequence[str], symbols: Sequence[str], words: str = ""
 ) -> tuple[tuple[Anchor, ...], tuple[str, ...]]:
     """Return anchors to the present code, and globs. A file is `path`, `path:LINE` or `path::symbol`; a glob `src/**`.
 
@@ -99,16 +99,18 @@ def anchors_of(
 
     files, symbols = [redact(name) for name in files], [redact(name) for name in symbols]
     globs = tuple(name for name in files if "*" in name or name.endswith("/"))
-    cwd = folder_of(place)
-    named = [parse_named(parts, place, name, cwd) for name in files if name not in globs]
-    paths = [in_project(parts, place, file.path) for file in named]
+    cwd = folder_of(location)
+    named = [parse_named(services, location, name, cwd) for name in files if name not in globs]
+    paths = [in_project(services, location, file.path) for file in named]
     subject = Subject(
         files=tuple(dict.fromkeys(paths)),
         symbols=tuple(dict.fromkeys([*(file.symbol for file in named if file.symbol), *symbols])),
         lines=tuple((path, file.lines) for path, file in zip(paths, named, strict=True) if file.lines),
         words=words,
     )
-    return anchor_subject(parts, place, subject), tuple(name + "**" if name.endswith("/") else name for name in globs)
+    return anchor_subject(services, location, subject), tuple(
+        name + "**" if name.endswith("/") else name for name in globs
+    )
 
 
 def merged(old: Lesson, new: Lesson) -> dict[str, Any]:

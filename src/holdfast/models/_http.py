@@ -20,7 +20,7 @@ ANSWER_LIMIT = 1_000_000
 MAX_OUTPUT_TOKENS = 4_000
 
 
-class Endpoint(endpoint.Endpoint):
+class CompletionEndpoint(endpoint.Endpoint):
     """One URL that returns completions for prompts."""
 
     error = ModelError
@@ -36,7 +36,7 @@ class Endpoint(endpoint.Endpoint):
 
 def post(url: str, question: Mapping[str, Any], headers: Mapping[str, str], timeout_s: float) -> dict[str, Any]:
     """Return the endpoint's JSON object. Raises ModelError, whose message never holds a key or the question."""
-    return Endpoint(url, host_of(url), headers).ask(question, timeout_s, ANSWER_LIMIT, tries=1)
+    return CompletionEndpoint(url, host_of(url), headers).ask(question, timeout_s, ANSWER_LIMIT, tries=1)
 
 
 def host_of(url: str) -> str:

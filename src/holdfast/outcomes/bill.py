@@ -11,8 +11,8 @@ from holdfast.ports.filters import LessonFilter, LogFilter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from holdfast.domain.project import Place
-    from holdfast.ports.parts import Parts
+    from holdfast.domain.project import Location
+    from holdfast.ports.services import Services
 
 
 class Bill(Frozen):
@@ -44,16 +44,16 @@ class Bill(Frozen):
         return [(word, getattr(self, word)) for word in ("heeded", "ignored", "overridden", "failed")]
 
 
-def bill_of(parts: Parts, place: Place, session: SessionId) -> Bill | None:
+def bill_of(services: Services, location: Location, session: SessionId) -> Bill | None:
     """Return the bill of a session of the project, by default of the latest with an entry; None without any."""
-    session = session or _latest(parts, place)
+    session = session or _latest(services, location)
     if not session:
         return None
-    where = LogFilter(project=place.project.id, session=session, limit=BILLED_MOST)
-    deliveries = [record for record in parts.store.find_records(Delivery, where) if _is_lesson(parts, record)]
-    outcomes = parts.store.find_records(Outcome, where)
+    where = LogFilter(project=location.project.id, session=session, limit=BILLED_MOST)
+    deliveries = [record for record in services.store.find_records(Delivery, where) if _is_lesson(services, record)]
+    outcomes = services.store.find_records(Outcome, where)
     judged = [record for record in outcomes if record.id.startswith("judged:") and not record.withheld]
-    lessons = parts.store.find(LessonFilter(project=place.project.id, states=STATES, limit=BILLED_MOST))
+    lessons = services.store.find(LessonFilter(project=location.project.id, states=STATES, limit=BILLED_MOST))
     learnt = sum(lesson.provenance.session == session for lesson in lessons)
     if not (deliveries or outcomes or learnt):
         return None  # the session is unknown
@@ -72,21 +72,23 @@ def bill_of(parts: Parts, place: Place, session: SessionId) -> Bill | None:
     )
 
 
-def _latest(parts: Parts, place: Place) -> SessionId:
+def _latest(services: Services, location: Location) -> SessionId:
     """Return the session of the newest delivery, outcome or lesson of the project."""
-    where = LogFilter(project=place.project.id, limit=1)
-    dated = [(outcome.at, outcome.session) for outcome in parts.store.find_records(Delivery, where)]
-    dated += [(outcome.at, outcome.session) for outcome in parts.store.find_records(Outcome, where) if outcome.session]
-    for lesson in parts.store.find(LessonFilter(project=place.project.id, states=STATES, limit=50)):
+    where = LogFilter(project=location.project.id, limit=1)
+    dated = [(outcome.at, outcome.session) for outcome in services.store.find_records(Delivery, where)]
+    dated += [
+        (outcome.at, outcome.session) for outcome in services.store.find_records(Outcome, where) if outcome.session
+    ]
+    for lesson in services.store.find(LessonFilter(project=location.project.id, states=STATES, limit=50)):
         if lesson.provenance.session:
             dated.append((lesson.recorded_at, lesson.provenance.session))
             break
     return max(dated)[1] if dated else SessionId("")
 
 
-def _is_lesson(parts: Parts, delivery: Delivery) -> bool:
+def _is_lesson(services: Services, delivery: Delivery) -> bool:
     """Return False for a restored checkpoint, which is logged under its own id."""
     try:
-        return bool(parts.store.get([delivery.lesson]))
+        return bool(services.store.get([delivery.lesson]))
     except LessonNotFoundError:
         return False

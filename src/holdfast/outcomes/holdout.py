@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
     from holdfast.domain.hookcall import HookCall
     from holdfast.domain.lesson import Lesson
-    from holdfast.domain.project import Place
+    from holdfast.domain.project import Location
     from holdfast.domain.vocabulary import LessonId, Moment, SessionId
-    from holdfast.ports.parts import Parts
+    from holdfast.ports.services import Services
 
 WORD = 0xFFFFFFFF
 """All bits of a check sum."""
@@ -35,13 +35,13 @@ def may_withhold(lesson: Lesson) -> bool:
 
 
 def withheld_outcomes(
-    parts: Parts, place: Place, call: HookCall, moment: Moment, lessons: Iterable[LessonId], trigger: str
+    services: Services, location: Location, call: HookCall, moment: Moment, lessons: Iterable[LessonId], trigger: str
 ) -> list[Outcome]:
     """Return log records of what was withheld. Each pair of session and lesson has one id, so it is stored once."""
-    at = parts.clock.now()
+    at = services.clock.now()
     return [
         Outcome(
-            id=outcome_id(call.session, lesson, "withheld"), at=at, project=place.project.id,
+            id=outcome_id(call.session, lesson, "withheld"), at=at, project=location.project.id,
             session=call.session, lesson=lesson, verdict="withheld", judge="holdout/1", moment=moment,
             trigger=trigger, withheld=True,
         )

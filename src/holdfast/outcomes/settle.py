@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     from holdfast.domain.candidate import Candidate
     from holdfast.domain.event import Event
     from holdfast.domain.lesson import Lesson
-    from holdfast.domain.project import Place
-    from holdfast.ports.parts import Parts
+    from holdfast.domain.project import Location
+    from holdfast.ports.services import Services
 
 JUDGE = "judge/1"
 RULE_DETECTORS = ("correction", "explicit")
@@ -67,15 +67,15 @@ class _Open(Frozen):
     cwd: str = ""
 
 
-def settle_pending(parts: Parts) -> SettleReport:
+def settle_pending(services: Services) -> SettleReport:
     """Judge every session with events since the last call, and those that were open then. Idempotent."""
-    waiting, newest = _waiting(parts)
+    waiting, newest = _waiting(services)
     count, outcomes, failed, moved = 0, 0, [], []
     open_now: list[_Open] = []
     touched: dict[ProjectId, tuple[str, set[LessonId]]] = {}
     for entry in waiting:
         try:
-            judged, is_over = settle(parts, entry.project, entry.session)
+            judged, is_over = settle(services, entry.project, entry.session)
         except HoldfastError:
             raise
         except Exception as exc:  # one session that cannot be judged must not stop the others
@@ -88,72 +88,72 @@ def settle_pending(parts: Parts) -> SettleReport:
         if not is_over:
             open_now.append(entry)
     for project, (cwd, lessons) in touched.items():
-        parts.store.set_state(OUTCOME_WEIGHTS, project, _weights_text(parts, project))
-        moved += move_at(parts, cwd, project, sorted(lessons))
+        services.store.set_state(OUTCOME_WEIGHTS, project, _weights_text(services, project))
+        moved += move_at(services, cwd, project, sorted(lessons))
     # Stored last: a learner that is killed earlier judges the same sessions again, which counts once.
-    _keep_open(parts, waiting, open_now)
-    parts.store.set_state(OUTCOMES_POSITION, "", str(newest))
+    _keep_open(services, waiting, open_now)
+    services.store.set_state(OUTCOMES_POSITION, "", str(newest))
     return SettleReport(sessions=count, outcomes=outcomes, moved=tuple(moved), failed=tuple(failed))
 
 
-def settle(parts: Parts, project: ProjectId, session: SessionId) -> tuple[list[Outcome], bool]:
+def settle(services: Services, project: ProjectId, session: SessionId) -> tuple[list[Outcome], bool]:
     """Judge one session as far as possible; return the new outcomes, and whether the session is over."""
-    events = session_events(parts, project, session)
+    events = session_events(services, project, session)
     if not events:
         return [], True
-    is_over = _is_over(events, parts.clock.now())
-    outcomes = list(_Session(parts, project, session, events, is_over).outcomes())
+    is_over = _is_over(events, services.clock.now())
+    outcomes = list(_Session(services, project, session, events, is_over).outcomes())
     where = LogFilter(project=project, session=session, limit=SETTLED_MOST)
-    known = {outcome.id for outcome in parts.store.find_records(Outcome, where)}
+    known = {outcome.id for outcome in services.store.find_records(Outcome, where)}
     new = [outcome for outcome in outcomes if outcome.id not in known]
     if new:
-        parts.store.record(new)
+        services.store.record(new)
     return new, is_over
 
 
-def move_at(parts: Parts, cwd: str, project: ProjectId, lessons: Iterable[LessonId]) -> list[LessonId]:
+def move_at(services: Services, cwd: str, project: ProjectId, lessons: Iterable[LessonId]) -> list[LessonId]:
     """Let outcomes move those lessons, at the folder's location; do nothing if it is gone or of another project."""
     try:
-        place = parts.workspace.locate(cwd)
+        location = services.workspace.locate(cwd)
     except HoldfastError:
         return []
-    return move(parts, place, lessons) if place.project.id == project else []
+    return move(services, location, lessons) if location.project.id == project else []
 
 
-def move(parts: Parts, place: Place, lessons: Iterable[LessonId]) -> list[LessonId]:
+def move(services: Services, location: Location, lessons: Iterable[LessonId]) -> list[LessonId]:
     """Give each lesson the state that its outcomes add up to; return those that changed.
 
     `undo` takes it back; outcomes before the undo no longer count.
     """
     moved: list[LessonId] = []
     for lesson_id in lessons:
-        if with_retries(lambda lesson_id=lesson_id: _move_one(parts, place, lesson_id)):  # type: ignore[misc]
+        if with_retries(lambda lesson_id=lesson_id: _move_one(services, location, lesson_id)):  # type: ignore[misc]
             moved.append(lesson_id)
     return moved
 
 
-def refresh(parts: Parts, place: Place, lesson: LessonId) -> None:
+def refresh(services: Services, location: Location, lesson: LessonId) -> None:
     """Move a lesson after a statement about it, and compute the project's weights anew."""
-    parts.store.set_state(OUTCOME_WEIGHTS, place.project.id, _weights_text(parts, place.project.id))
-    move(parts, place, [lesson])
+    services.store.set_state(OUTCOME_WEIGHTS, location.project.id, _weights_text(services, location.project.id))
+    move(services, location, [lesson])
 
 
-def standing_now(parts: Parts, lesson: Lesson) -> Standing:
+def standing_now(services: Services, lesson: Lesson) -> Standing:
     """Return the lesson's standing by all its records in the log."""
     where = LogFilter(lesson=lesson.id, limit=SETTLED_MOST)
     return standing_of(
-        lesson, parts.store.find_records(Outcome, where), since_of(parts.store.find_records(Change, where))
+        lesson, services.store.find_records(Outcome, where), since_of(services.store.find_records(Change, where))
     )
 
 
-def for_review(parts: Parts, place: Place) -> list[tuple[Lesson, str]]:
+def for_review(services: Services, location: Location) -> list[tuple[Lesson, str]]:
     """Return the project's lessons that outcomes contradict and only a person may close, each with the reason."""
-    where = LogFilter(project=place.project.id, limit=SETTLED_MOST)
-    doubted = {outcome.lesson for outcome in parts.store.find_records(Outcome, where) if outcome.verdict in _DOUBTS}
+    where = LogFilter(project=location.project.id, limit=SETTLED_MOST)
+    doubted = {outcome.lesson for outcome in services.store.find_records(Outcome, where) if outcome.verdict in _DOUBTS}
     doubtful = []
     for lesson_id in sorted(doubted):
-        lesson = _find(parts, lesson_id)
-        standing = standing_now(parts, lesson) if lesson else Standing()
+        lesson = _find(services, lesson_id)
+        standing = standing_now(services, lesson) if lesson else Standing()
         if lesson and standing.for_review:
             doubtful.append((lesson, standing.words))
     return doubtful
@@ -162,16 +162,18 @@ def for_review(parts: Parts, place: Place) -> list[tuple[Lesson, str]]:
 _DOUBTS = ("ignored", "overridden", "hurt")
 
 
-def _move_one(parts: Parts, place: Place, lesson_id: LessonId) -> bool:
-    lesson = _find(parts, lesson_id)
+def _move_one(services: Services, location: Location, lesson_id: LessonId) -> bool:
+    lesson = _find(services, lesson_id)
     if lesson is None:
         return False
-    standing = standing_now(parts, lesson)
+    standing = standing_now(services, lesson)
     if standing.becomes is None or standing.becomes == lesson.state:
         return False
-    after = in_state(lesson, standing.becomes, at=parts.clock.now())
+    after = in_state(lesson, standing.becomes, at=services.clock.now())
     expected = {lesson.id: lesson.recorded_at}
-    write_change(parts, place, "outcome", [after], expected, actor=JUDGE, summary=f"{after.state}: {standing.words}")
+    write_change(
+        services, location, "outcome", [after], expected, actor=JUDGE, summary=f"{after.state}: {standing.words}"
+    )
     return True
 
 
@@ -179,16 +181,16 @@ class _Session:
     """One session with everything that its outcomes derive from."""
 
     def __init__(
-        self, parts: Parts, project: ProjectId, session: SessionId, events: Sequence[Event], is_over: bool
+        self, services: Services, project: ProjectId, session: SessionId, events: Sequence[Event], is_over: bool
     ) -> None:
-        self.parts, self.project, self.session, self.is_over = parts, project, session, is_over
+        self.services, self.project, self.session, self.is_over = services, project, session, is_over
         self.story = Story(events)
         self.began_at = events[0].at
-        self.sayings = Sayings.of(self.story, _rules(parts, events))
+        self.sayings = Sayings.of(self.story, _rules(services, events))
         where = LogFilter(project=project, session=session, limit=SETTLED_MOST)
-        shown = sorted(parts.store.find_records(Delivery, where), key=lambda delivery: delivery.at)
+        shown = sorted(services.store.find_records(Delivery, where), key=lambda delivery: delivery.at)
         self.deliveries = [(self.story.position(delivery.at), delivery) for delivery in shown]
-        outcomes = parts.store.find_records(Outcome, where)
+        outcomes = services.store.find_records(Outcome, where)
         self.withheld = [outcome for outcome in outcomes if outcome.verdict == "withheld"]
 
     def outcomes(self) -> Iterable[Outcome]:
@@ -202,13 +204,13 @@ class _Session:
             if outcome.lesson not in first:
                 yield from self._judged(outcome.lesson, self.story.position(outcome.at), outcome)
         for lesson_id, judged in complaints(self.story, self.deliveries):
-            lesson = _find(self.parts, lesson_id)
+            lesson = _find(self.services, lesson_id)
             if lesson is not None:
                 yield self._outcome(lesson, judged, "said", {"judge": ""})
         yield from self._missed({lesson: position for lesson, (position, _) in first.items()})
 
     def _judged(self, lesson_id: LessonId, begin: int, source: Delivery | Outcome) -> Iterable[Outcome]:
-        lesson = _find(self.parts, lesson_id)  # None for a purged lesson and for a restored checkpoint
+        lesson = _find(self.services, lesson_id)  # None for a purged lesson and for a restored checkpoint
         end = begin + HORIZON
         if lesson is None or not (self.is_over or end <= len(self.story.events)):
             return
@@ -242,7 +244,7 @@ class _Session:
         where = LessonFilter(
             project=self.project, states=("active", "probation"), as_of=self.began_at, limit=KNOWN_MOST
         )
-        known = self.parts.store.find(where)
+        known = self.services.store.find(where)
         return Library([lesson for lesson in known if lesson.provenance.session != self.session])
 
     def _outcome(self, lesson: Lesson, judged: Judged, what: str, about: dict[str, object]) -> Outcome:
@@ -250,23 +252,23 @@ class _Session:
         return Outcome(
             id=outcome_id(self.session, lesson.id, what),
             # Later than the version it is about, whatever the clock says, because standing counts by this time.
-            at=next_instant(lesson.recorded_at, self.parts.clock.now()),
+            at=next_instant(lesson.recorded_at, self.services.clock.now()),
             project=self.project, session=self.session, lesson=lesson.id, verdict=judged.verdict, note=judged.words,
             evidence=judged.evidence, **fields,  # type: ignore[arg-type]
         )  # fmt: skip
 
 
-def _find(parts: Parts, lesson: LessonId) -> Lesson | None:
+def _find(services: Services, lesson: LessonId) -> Lesson | None:
     try:
-        return parts.store.get([lesson])[0]
+        return services.store.get([lesson])[0]
     except LessonNotFoundError:
         return None
 
 
-def _rules(parts: Parts, events: Sequence[Event]) -> list[Candidate]:
+def _rules(services: Services, events: Sequence[Event]) -> list[Candidate]:
     """Return candidates that the user states or the machine proves; skip a detector that raises."""
     rules: list[Candidate] = []
-    for detector in parts.detectors():
+    for detector in services.detectors():
         try:
             candidates = detector.detect(events)
         except Exception:  # learning reports it
@@ -281,16 +283,18 @@ def _is_over(events: Sequence[Event], now: datetime) -> bool:
     return events[-1].kind == "session_end" or now - events[-1].at >= IDLE
 
 
-def _weights_text(parts: Parts, project: ProjectId) -> str:
-    return render_weights(weights_of(parts.store.find_records(Outcome, LogFilter(project=project, limit=SETTLED_MOST))))
+def _weights_text(services: Services, project: ProjectId) -> str:
+    return render_weights(
+        weights_of(services.store.find_records(Outcome, LogFilter(project=project, limit=SETTLED_MOST)))
+    )
 
 
-def _waiting(parts: Parts) -> tuple[list[_Open], int]:
+def _waiting(services: Services) -> tuple[list[_Open], int]:
     """Return the sessions to judge, in the order of their first events, and the last event's position."""
-    position = parts.store.get_state(OUTCOMES_POSITION)
+    position = services.store.get_state(OUTCOMES_POSITION)
     newest = int(position) if position.isascii() and position.isdigit() else 0
-    sessions = {(entry.project, entry.session): entry for entry in _load_open(parts.store.get_state(OUTCOMES_OPEN))}
-    while page := parts.store.find_events(EventFilter(after=newest, limit=EVENTS_A_READ)):
+    sessions = {(entry.project, entry.session): entry for entry in _load_open(services.store.get_state(OUTCOMES_OPEN))}
+    while page := services.store.find_events(EventFilter(after=newest, limit=EVENTS_A_READ)):
         newest = page[-1][0]
         for _, event in page:
             sessions[event.project, event.session] = _Open(project=event.project, session=event.session, cwd=event.cwd)
@@ -304,7 +308,7 @@ def _load_open(text: str) -> list[_Open]:
         return []  # not in our format: its sessions come back with their next event
 
 
-def _keep_open(parts: Parts, judged: Sequence[_Open], still_open: Sequence[_Open]) -> None:
+def _keep_open(services: Services, judged: Sequence[_Open], still_open: Sequence[_Open]) -> None:
     """Store the sessions that are still open, and those that another learner has added meanwhile."""
     done = {(entry.project, entry.session) for entry in judged}
 
@@ -313,4 +317,4 @@ def _keep_open(parts: Parts, judged: Sequence[_Open], still_open: Sequence[_Open
         remaining = [*others, *still_open][-OPEN_MOST:]
         return dumps([[entry.project, entry.session, entry.cwd] for entry in remaining]) if remaining else ""
 
-    parts.store.edit_state(OUTCOMES_OPEN, "", edit)
+    services.store.edit_state(OUTCOMES_OPEN, "", edit)

@@ -18,8 +18,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from holdfast.domain.project import Place
-    from holdfast.ports.parts import Parts
+    from holdfast.domain.project import Location
+    from holdfast.ports.services import Services
 
 ALL = "all projects"
 JUDGED = ("heeded", "ignored", "overridden", "failed", "unclear")
@@ -57,19 +57,19 @@ class Stats(Frozen):
     """(Monday, told, heeded) of each week, oldest first."""
 
 
-def stats_of(parts: Parts, place: Place, all_projects: bool) -> list[Stats]:
+def stats_of(services: Services, location: Location, all_projects: bool) -> list[Stats]:
     """Return the stats of the location's project; or of all projects together, then of each, the busiest first."""
-    where = LogFilter(project=ProjectId("") if all_projects else place.project.id, limit=COUNTED_MOST)
-    kinds = _kinds(parts, place, all_projects)
-    deliveries = [outcome for outcome in parts.store.find_records(Delivery, where) if outcome.lesson in kinds]
-    outcomes = parts.store.find_records(Outcome, where)
+    where = LogFilter(project=ProjectId("") if all_projects else location.project.id, limit=COUNTED_MOST)
+    kinds = _kinds(services, location, all_projects)
+    deliveries = [outcome for outcome in services.store.find_records(Delivery, where) if outcome.lesson in kinds]
+    outcomes = services.store.find_records(Outcome, where)
     if not all_projects:
-        return [_sum(place.project.id, place.project.name, deliveries, outcomes, kinds)]
+        return [_sum(location.project.id, location.project.name, deliveries, outcomes, kinds)]
     projects = {outcome.project for outcome in deliveries} | {outcome.project for outcome in outcomes}
     each = [
         _sum(
             project,
-            place.project.name if project == place.project.id else project,
+            location.project.name if project == location.project.id else project,
             [outcome for outcome in deliveries if outcome.project == project],
             [outcome for outcome in outcomes if outcome.project == project],
             kinds,
@@ -82,12 +82,12 @@ def stats_of(parts: Parts, place: Place, all_projects: bool) -> list[Stats]:
     ]
 
 
-def _kinds(parts: Parts, place: Place, all_projects: bool) -> dict[LessonId, LessonKind]:
+def _kinds(services: Services, location: Location, all_projects: bool) -> dict[LessonId, LessonKind]:
     """Return every lesson's kind; a restored checkpoint, which is logged like a lesson, has none."""
     from holdfast.domain.vocabulary import STATES
 
-    where = LessonFilter(project=place.project.id, all_projects=all_projects, states=STATES, limit=COUNTED_MOST)
-    return {lesson.id: lesson.kind for lesson in parts.store.find(where)}
+    where = LessonFilter(project=location.project.id, all_projects=all_projects, states=STATES, limit=COUNTED_MOST)
+    return {lesson.id: lesson.kind for lesson in services.store.find(where)}
 
 
 def _sum(

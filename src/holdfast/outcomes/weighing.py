@@ -14,7 +14,7 @@ from holdfast.outcomes.tuning import (
     SHIFT_OUTCOMES,
     STATED_COUNT,
 )
-from holdfast.outcomes.weights import Weights, within
+from holdfast.outcomes.weights import OutcomeWeights, within
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ NEEDED = ("heeded", "helped", "missed")
 NOT_NEEDED = ("ignored", "overridden", "hurt")
 
 
-def weights_of(outcomes: Iterable[Outcome]) -> Weights:
+def weights_of(outcomes: Iterable[Outcome]) -> OutcomeWeights:
     """Return the weights that result from a project's outcomes."""
     by_lesson: dict[str, list[Outcome]] = {}
     by_moment: dict[str, list[Outcome]] = {}
@@ -38,7 +38,7 @@ def weights_of(outcomes: Iterable[Outcome]) -> Weights:
     telling = {lesson: known for lesson, known in factors.items() if any(factor != 1.0 for factor in known.values())}
     furthest = sorted(telling, key=lambda lesson: -max(max(f, 1 / f) for f in telling[lesson].values()))[:KEPT_LESSONS]
     shifts = {moment: shift for moment, listed in by_moment.items() if (shift := shift_of(listed)) != 1.0}
-    return Weights(lessons={lesson: telling[lesson] for lesson in furthest}, shifts=shifts)
+    return OutcomeWeights(lessons={lesson: telling[lesson] for lesson in furthest}, shifts=shifts)
 
 
 def factors_of(outcomes: Sequence[Outcome]) -> dict[str, float]:
@@ -71,7 +71,7 @@ def _count(outcome: Outcome) -> int:
     return 1 if outcome.judge else STATED_COUNT
 
 
-def render_weights(weights: Weights) -> str:
+def render_weights(weights: OutcomeWeights) -> str:
     """Return the state's text; empty when every factor and shift is 1."""
     if not weights.lessons and not weights.shifts:
         return ""

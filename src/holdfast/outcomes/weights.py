@@ -30,7 +30,7 @@ NAME = "outcome"
 """Name of the factor among a result's multipliers."""
 
 
-class Weights(Frozen):
+class OutcomeWeights(Frozen):
     """The factors and shifts of one project, as the state holds them."""
 
     lessons: dict[str, dict[str, float]]
@@ -64,10 +64,10 @@ class Weights(Frozen):
         return sorted(again, key=lambda pair: (not is_exact(pair[0].why.shares), -pair[0].score, pair[0].lesson.id))
 
 
-NO_WEIGHTS = Weights(lessons={}, shifts={})
+NO_WEIGHTS = OutcomeWeights(lessons={}, shifts={})
 
 
-def load_weights(store: Store, project: ProjectId) -> Weights:
+def load_weights(store: Store, project: ProjectId) -> OutcomeWeights:
     """Return the project's weights; neutral ones if there are none or they cannot be read, so that delivery goes on."""
     try:
         text = store.get_state(OUTCOME_WEIGHTS, project)
@@ -77,7 +77,7 @@ def load_weights(store: Store, project: ProjectId) -> Weights:
         return NO_WEIGHTS
     try:
         plain = loads(text)
-        return Weights(lessons=_numbers_in(plain["lessons"]), shifts=_numbers_in({"": plain["shifts"]})[""])
+        return OutcomeWeights(lessons=_numbers_in(plain["lessons"]), shifts=_numbers_in({"": plain["shifts"]})[""])
     except (AttributeError, KeyError, TypeError, ValueError):
         return NO_WEIGHTS
 

@@ -1,5 +1,5 @@
 """The interfaces between use cases and everything outside them: one Protocol a file, bundled in `parts`.
 
 It may touch: `domain`, `lean` and `errors`. A port names no backend, no host and no plug-in.
-Begin with `parts`, then `store`. To write a plug-in, begin with the port that it implements.
+Begin with `services`, then `store`. To write a plug-in, begin with the port that it implements.
 """

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from typing import Protocol
 
     from holdfast.domain.lesson import Anchor
-    from holdfast.domain.project import Place
+    from holdfast.domain.project import Location
     from holdfast.domain.symbol import IndexReport, Neighbour, Outline, Symbol, Verdict
 else:
     Protocol = object
@@ -21,7 +21,9 @@ class CodeIndex(Protocol):
         """Return the definitions and (unresolved) imports of one file's content. Never raises for odd content."""
         ...
 
-    def anchors(self, place: Place, path: str, names: Sequence[str], lines: tuple[int, int] | None) -> list[Anchor]:
+    def anchors(
+        self, location: Location, path: str, names: Sequence[str], lines: tuple[int, int] | None
+    ) -> list[Anchor]:
         """Return anchors in that file for the named definitions, or for the innermost definitions over those lines.
 
         Names are resolved in scope (`put`, `Store.put`); an ambiguous name is left out. Without names and lines, or
@@ -29,35 +31,35 @@ class CodeIndex(Protocol):
         """
         ...
 
-    def verdict(self, place: Place, anchor: Anchor) -> Verdict:
+    def verdict(self, location: Location, anchor: Anchor) -> Verdict:
         """Return the anchor's state now, by the rules of freshness; never raises for the state of the disk or git."""
         ...
 
-    def refresh(self, place: Place, progress: Callable[[int, int], None] | None = None) -> IndexReport:
+    def refresh(self, location: Location, progress: Callable[[int, int], None] | None = None) -> IndexReport:
         """Bring the index up to the work tree and parse only changed files; `progress(done, total)` counts files."""
         ...
 
-    def find(self, place: Place, name: str) -> list[Symbol]:
+    def find(self, location: Location, name: str) -> list[Symbol]:
         """Return the indexed definitions with that qualified name, or with that name as their last part.
 
         A name may begin with the name of its module: `flask.helpers.url_for`.
         """
         ...
 
-    def search(self, place: Place, name: str) -> list[Symbol]:
+    def search(self, location: Location, name: str) -> list[Symbol]:
         """Return the same, and members, from the files in which git finds the name: it needs git but no index."""
         ...
 
-    def neighbours(self, place: Place, path: str) -> list[Neighbour]:
+    def neighbours(self, location: Location, path: str) -> list[Neighbour]:
         """Return linked files, closest first: by imports in both directions (two hops, decayed) and by shared edits."""
         ...
 
-    def put_pairs(self, place: Place, relation: str, pairs: Mapping[tuple[str, str], float], upto: str) -> bool:
+    def put_pairs(self, location: Location, relation: str, pairs: Mapping[tuple[str, str], float], upto: str) -> bool:
         """Replace a relation's weighted pairs of paths; return False when there is no index."""
         ...
 
     def add_pairs(
-        self, place: Place, relation: str, pairs: Mapping[tuple[str, str], float], since: str, upto: str
+        self, location: Location, relation: str, pairs: Mapping[tuple[str, str], float], since: str, upto: str
     ) -> bool:
         """Add weighted pairs of paths to a relation that is complete up to `since`, and mark it complete up to `upto`.
 
@@ -65,6 +67,6 @@ class CodeIndex(Protocol):
         """
         ...
 
-    def pairs_upto(self, place: Place, relation: str) -> str:
+    def pairs_upto(self, location: Location, relation: str) -> str:
         """Return the position up to which the relation's pairs are complete; empty if it has none."""
         ...

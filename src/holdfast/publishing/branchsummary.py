@@ -17,7 +17,7 @@ from holdfast.lessons.staging import fork_of
 from holdfast.ports.store import EventFilter, LogFilter
 from holdfast.publishing.publication import publishable
 from holdfast.publishing.sharing.document import Document, tombstone
-from holdfast.publishing.sharing.lessonfile import Problem, parse
+from holdfast.publishing.sharing.lessonfile import FileProblem, parse
 from holdfast.text.words import duplicate_key
 
 TYPE_CHECKING = False
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from holdfast.domain.lesson import Lesson
-    from holdfast.domain.project import Place
+    from holdfast.domain.project import Location
     from holdfast.domain.vocabulary import LessonId, SessionId
     from holdfast.ports.branches import Branches
-    from holdfast.ports.parts import Parts
+    from holdfast.ports.services import Services
 
 FOLDER = ".holdfast/lessons"
 SECTIONS = {"new": "New", "revised": "Revised", "retired": "No longer valid", "refuted": "Learnt and refuted"}
@@ -73,11 +73,11 @@ class Summary(Frozen):
     rows: tuple[Row, ...] = ()
     waiting: int = 0
     """Lessons of the branch that wait in the inbox and are left out."""
-    problems: tuple[Problem, ...] = ()
+    problems: tuple[FileProblem, ...] = ()
     """Files that cannot be read."""
 
 
-def summarise(branches: Branches, head: str, base: str, memory: tuple[Parts, Place] | None = None) -> Summary:
+def summarise(branches: Branches, head: str, base: str, memory: tuple[Services, Location] | None = None) -> Summary:
     """Return the summary of `base...head`, from the files and, if given, from the memory.
 
     `base` is a name that a person uses; empty means the main line. Raises InvalidValueError unless git knows both and a
@@ -135,9 +135,9 @@ def _lines(row: Row) -> Iterable[str]:
 # From files
 
 
-def _from_files(branches: Branches, fork: str, head: str) -> tuple[list[Row], list[Problem]]:
+def _from_files(branches: Branches, fork: str, head: str) -> tuple[list[Row], list[FileProblem]]:
     rows: list[Row] = []
-    problems: list[Problem] = []
+    problems: list[FileProblem] = []
     for file in branches.changed(fork, head) or ():
         path = file.removeprefix(FOLDER + "/")
         if path == file or not path.endswith(".md"):
@@ -146,12 +146,12 @@ def _from_files(branches: Branches, fork: str, head: str) -> tuple[list[Row], li
         if content is None:
             continue  # a deleted file ends no lesson
         after, before = parse(path, content), parse(path, branches.file(fork, file) or b"")
-        if isinstance(after, Problem):
+        if isinstance(after, FileProblem):
             problems.append(after)
             continue
         document = after.document
-        old = tombstone(document.id, "") if isinstance(before, Problem) else before.document
-        row = _row_of_files(document, old, file, is_new=isinstance(before, Problem))
+        old = tombstone(document.id, "") if isinstance(before, FileProblem) else before.document
+        row = _row_of_files(document, old, file, is_new=isinstance(before, FileProblem))
         if row is not None:
             rows.append(replace(row, doubt=after.doubt))
     return rows, problems
@@ -187,36 +187,36 @@ def _short(file: str) -> str:
 # From the memory
 
 
-def _from_memory(parts: Parts, place: Place, begun: datetime | None) -> tuple[list[Row], int]:
+def _from_memory(services: Services, location: Location, begun: datetime | None) -> tuple[list[Row], int]:
     """Return rows of lessons that sessions on the location's branch changed since then, and how many of them wait."""
-    if not place.branch or begun is None:
+    if not location.branch or begun is None:
         return [], 0
-    where = LogFilter(project=place.project.id, limit=CHANGES_AT_MOST)
-    changes = [change for change in parts.store.find_records(Change, where) if change.at >= begun - SECOND]
+    where = LogFilter(project=location.project.id, limit=CHANGES_AT_MOST)
+    changes = [change for change in services.store.find_records(Change, where) if change.at >= begun - SECOND]
     ids = dict.fromkeys(lesson for change in reversed(changes) for lesson in change.lessons)
-    lessons = [lesson for id in ids if (lesson := _get(parts, id)) is not None]
-    own = _Sessions(parts, place)
+    lessons = [lesson for id in ids if (lesson := _get(services, id)) is not None]
+    own = _Sessions(services, location)
     rows: list[Row] = []
     waiting = 0
     for lesson in lessons:
-        if lesson.private or lesson.scope.project != place.project.id or profile_of(lesson.kind).is_working_state:
+        if lesson.private or lesson.scope.project != location.project.id or profile_of(lesson.kind).is_working_state:
             continue
         if not own.has(lesson):
             continue
-        before = _get(parts, lesson.id, begun)
+        before = _get(services, lesson.id, begun)
         waiting += before is None and lesson.state in ("candidate", "quarantined")
-        row = _row_of_memory(parts, lesson, before)
+        row = _row_of_memory(services, lesson, before)
         if row is not None:
             rows.append(row)
     return rows, waiting
 
 
-def _row_of_memory(parts: Parts, lesson: Lesson, before: Lesson | None) -> Row | None:
+def _row_of_memory(services: Services, lesson: Lesson, before: Lesson | None) -> Row | None:
     was_told, is_told = before is not None and before.state in TELLING, lesson.state in TELLING
     old = ""
     if is_told and not was_told:
         replaced = [link.target for link in lesson.links if link.kind == "supersedes"]
-        former = _get(parts, replaced[0]) if replaced else None
+        former = _get(services, replaced[0]) if replaced else None
         old = former.insight if former is not None else ""
         verb = "revised" if old else "new"
     elif is_told and before is not None:
@@ -245,14 +245,14 @@ def _row_of_memory(parts: Parts, lesson: Lesson, before: Lesson | None) -> Row |
 class _Sessions:
     """Decides which lessons belong to the branch: staged on it, anchored there, or seen in a session on it."""
 
-    def __init__(self, parts: Parts, place: Place) -> None:
-        self._parts = parts
-        self._place = place
+    def __init__(self, services: Services, location: Location) -> None:
+        self._services = services
+        self._location = location
         self._known: dict[SessionId, bool] = {}
 
     def has(self, lesson: Lesson) -> bool:
         """Return whether the lesson belongs to the branch."""
-        branch = self._place.branch
+        branch = self._location.branch
         if branch in (lesson.scope.branch, *(anchor.branch for anchor in lesson.anchors)):
             return True
         return any(map(self._was_on, {lesson.provenance.session, *lesson.sessions_seen} - {""}))
@@ -260,17 +260,17 @@ class _Sessions:
     def _was_on(self, session: SessionId) -> bool:
         """Return whether the session began or ended on the branch."""
         if session not in self._known:
-            where = EventFilter(project=self._place.project.id, session=session, limit=1)
-            find = self._parts.store.find_events
+            where = EventFilter(project=self._location.project.id, session=session, limit=1)
+            find = self._services.store.find_events
             ends = [*find(where), *find(replace(where, last=1))]
-            self._known[session] = any(event.branch == self._place.branch for _, event in ends)
+            self._known[session] = any(event.branch == self._location.branch for _, event in ends)
         return self._known[session]
 
 
-def _get(parts: Parts, lesson: LessonId, as_of: datetime | None = None) -> Lesson | None:
+def _get(services: Services, lesson: LessonId, as_of: datetime | None = None) -> Lesson | None:
     """Return the lesson as it was known then; None if it did not exist, or was erased."""
     try:
-        return parts.store.get([lesson], as_of)[0]
+        return services.store.get([lesson], as_of)[0]
     except LessonNotFoundError:
         return None
 

@@ -23,10 +23,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from holdfast.domain.project import Place
+    from holdfast.domain.project import Location
     from holdfast.domain.symbol import Verdict
     from holdfast.domain.vocabulary import LessonId
-    from holdfast.ports.parts import Parts
+    from holdfast.ports.services import Services
 
 _REFERENCE = re.compile(r"(?<![\w`/.@])@(?=[\w~./$\\])[^\s`]+")
 
@@ -38,11 +38,11 @@ class Withheld(Frozen):
     reason: str
 
 
-def is_public(lesson: Lesson, place: Place, seen: Collection[LessonId] | None) -> bool:
+def is_public(lesson: Lesson, location: Location, seen: Collection[LessonId] | None) -> bool:
     """Return whether it is the project's own, not private, and, if staged on a branch, `seen` here."""
     scope = lesson.scope
     is_here = not scope.branch or lesson.id in (seen or ())
-    return not lesson.private and scope.project == place.project.id and is_here
+    return not lesson.private and scope.project == location.project.id and is_here
 
 
 def reason_against(lesson: Lesson, verdicts: Sequence[Verdict], standing: Standing) -> str:
@@ -57,19 +57,19 @@ def reason_against(lesson: Lesson, verdicts: Sequence[Verdict], standing: Standi
     return "it was harmful in sessions" if standing.is_harmful else ""
 
 
-def outcomes_of(parts: Parts, place: Place) -> dict[LessonId, list[Outcome]]:
+def outcomes_of(services: Services, location: Location) -> dict[LessonId, list[Outcome]]:
     """Return the outcomes of the project's lessons, by lesson."""
     outcomes: dict[LessonId, list[Outcome]] = {}
-    for outcome in parts.store.find_records(Outcome, LogFilter(project=place.project.id, limit=EVERY_LESSON)):
+    for outcome in services.store.find_records(Outcome, LogFilter(project=location.project.id, limit=EVERY_LESSON)):
         outcomes.setdefault(outcome.lesson, []).append(outcome)
     return outcomes
 
 
-def standing_in(parts: Parts, lesson: Lesson, outcomes: Sequence[Outcome]) -> Standing:
+def standing_in(services: Services, lesson: Lesson, outcomes: Sequence[Outcome]) -> Standing:
     """Return the lesson's standing by these outcomes, without those before somebody last vouched for it."""
     if not outcomes:
         return Standing()
-    changes = parts.store.find_records(Change, LogFilter(lesson=lesson.id, limit=EVERY_LESSON))
+    changes = services.store.find_records(Change, LogFilter(lesson=lesson.id, limit=EVERY_LESSON))
     return standing_of(lesson, outcomes, since_of(changes))
 
 

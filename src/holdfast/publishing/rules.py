@@ -40,11 +40,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from typing import Any
 
-    from holdfast.domain.project import Place
+    from holdfast.domain.project import Location
     from holdfast.domain.symbol import Verdict
     from holdfast.domain.vocabulary import LessonId
     from holdfast.outcomes.standing import Standing
-    from holdfast.ports.parts import Parts
+    from holdfast.ports.services import Services
 
 KINDS = tuple(kind for kind, profile in KIND_PROFILES.items() if profile.rules_order)
 """Kinds of lessons that are rules for whoever works here."""
@@ -111,14 +111,14 @@ class _Entry(Frozen):
 
 
 def compile_rules(
-    parts: Parts, place: Place, outlets: Sequence[Outlet], budget: Budget = DEFAULT, own: bool = False
+    services: Services, location: Location, outlets: Sequence[Outlet], budget: Budget = DEFAULT, own: bool = False
 ) -> Rules:
     """Return the rules files of those hosts, by name; with `own` also the user's lessons for all projects.
 
     Private lessons are never included. Lessons are chosen by worth: pinned first, then by more help than harm, by more
     sessions, by trust, confidence and salience, and newer ones first.
     """
-    entries, withheld = _entries(parts, place, own)
+    entries, withheld = _entries(services, location, own)
     sharing: dict[str, list[Outlet]] = {}
     for outlet in outlets:
         sharing.setdefault(outlet.target.file, []).append(outlet)
@@ -150,23 +150,23 @@ def _with_readers(file: RulesFile, outlets: Iterable[Outlet]) -> RulesFile:
     return replace(file, hosts=tuple(sorted(outlet.host for outlet in outlets if is_read(file.file, outlet.reads))))
 
 
-def _entries(parts: Parts, place: Place, own: bool) -> tuple[list[_Entry], list[Withheld]]:
+def _entries(services: Services, location: Location, own: bool) -> tuple[list[_Entry], list[Withheld]]:
     """Return the lessons that may be written, best first, and those that must not."""
-    where = LessonFilter(project=place.project.id, states=("active",), kinds=KINDS, limit=EVERY_LESSON)
-    now, seen = parts.clock.now(), seen_here(parts, place)
+    where = LessonFilter(project=location.project.id, states=("active",), kinds=KINDS, limit=EVERY_LESSON)
+    now, seen = services.clock.now(), seen_here(services, location)
     lessons = [
         lesson
-        for lesson in parts.store.find(where)
-        if (is_public(lesson, place, seen) or (own and lesson.scope.level == "user" and not lesson.private))
+        for lesson in services.store.find(where)
+        if (is_public(lesson, location, seen) or (own and lesson.scope.level == "user" and not lesson.private))
         and lesson.validity.valid_from <= now
         and (lesson.validity.valid_to is None or now < lesson.validity.valid_to)
     ]
-    outcomes = outcomes_of(parts, place)
-    standings = {lesson.id: standing_in(parts, lesson, outcomes.get(lesson.id, ())) for lesson in lessons}
-    check = FreshnessCheck(parts, place, within_s=inf)
+    outcomes = outcomes_of(services, location)
+    standings = {lesson.id: standing_in(services, lesson, outcomes.get(lesson.id, ())) for lesson in lessons}
+    check = FreshnessCheck(services, location, within_s=inf)
     entries, withheld = [], []
     for lesson in sorted(lessons, key=lambda lesson: _worth(lesson, standings[lesson.id]), reverse=True):
-        verdicts = [verdict for _, verdict in check.looks(lesson)]
+        verdicts = [verdict for _, verdict in check.anchor_verdicts(lesson)]
         reason = reason_against(lesson, verdicts, standings[lesson.id]) or _doubt(lesson, verdicts)
         if reason:
             withheld.append(Withheld(lesson=lesson, reason=reason))

@@ -25,9 +25,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from holdfast.domain.project import Place
+    from holdfast.domain.project import Location
     from holdfast.domain.vocabulary import LessonId
-    from holdfast.ports.parts import Parts
+    from holdfast.ports.services import Services
 
 KINDS = tuple(kind for kind, profile in KIND_PROFILES.items() if profile.skill_order)
 """Kinds of lessons that say how to do something."""
@@ -84,33 +84,35 @@ class _Subject(Frozen):
         return len({session for entry in self.met for session in entry.sessions})
 
 
-def compile_skills(parts: Parts, place: Place) -> Skills:
+def compile_skills(services: Services, location: Location) -> Skills:
     """Return the project's skills by name, checked against the current code."""
-    where = LessonFilter(project=place.project.id, states=("active",), kinds=KINDS, limit=EVERY_LESSON)
-    seen = seen_here(parts, place)
-    lessons = [lesson for lesson in parts.store.find(where) if is_public(lesson, place, seen)]
-    outcomes = outcomes_of(parts, place)
-    check = FreshnessCheck(parts, place, within_s=inf)
+    where = LessonFilter(project=location.project.id, states=("active",), kinds=KINDS, limit=EVERY_LESSON)
+    seen = seen_here(services, location)
+    lessons = [lesson for lesson in services.store.find(where) if is_public(lesson, location, seen)]
+    outcomes = outcomes_of(services, location)
+    check = FreshnessCheck(services, location, within_s=inf)
     met, withheld = [], []
     for lesson in sorted(lessons, key=lambda lesson: (lesson.validity.valid_from, lesson.id)):
-        looks, became = check.looks(lesson), outcomes.get(lesson.id, [])
-        verdicts = [verdict for _, verdict in looks]
-        reason = reason_against(lesson, verdicts, standing_in(parts, lesson, became))
+        anchor_verdicts, became = check.anchor_verdicts(lesson), outcomes.get(lesson.id, [])
+        verdicts = [verdict for _, verdict in anchor_verdicts]
+        reason = reason_against(lesson, verdicts, standing_in(services, lesson, became))
         if reason:
             withheld.append(Withheld(lesson=lesson, reason=reason))
         else:
-            paths = tuple(dict.fromkeys(verdict.anchor.path for _, verdict in looks))
-            met.append(_Met(lesson=lesson, sessions=_sessions(lesson, became), paths=paths, caveat=worst(looks)[1]))
+            paths = tuple(dict.fromkeys(verdict.anchor.path for _, verdict in anchor_verdicts))
+            met.append(
+                _Met(lesson=lesson, sessions=_sessions(lesson, became), paths=paths, caveat=worst(anchor_verdicts)[1])
+            )
     names: set[str] = set()
-    skills = [_skill(subject, names, place) for subject in _subjects(met)]
+    skills = [_skill(subject, names, location) for subject in _subjects(met)]
     return Skills(skills=tuple(sorted(skills, key=lambda skill: skill.name)), withheld=tuple(withheld))
 
 
-def is_unedited(text: str, place: Place) -> bool:
+def is_unedited(text: str, location: Location) -> bool:
     """Return whether a SKILL.md was compiled from this project's lessons and not changed since."""
     body, _, mark = text.replace("\r\n", "\n").rpartition(MARK)
     lessons = mark.partition(" lessons=")[2].partition(" ")[0]
-    return f"{MARK}{mark}" == _mark(place, lessons, body)
+    return f"{MARK}{mark}" == _mark(location, lessons, body)
 
 
 def _sessions(lesson: Lesson, outcomes: Sequence[Outcome]) -> frozenset[str]:
@@ -162,7 +164,7 @@ _KEYS: dict[str, Callable[[_Met], tuple[str, ...]]] = {
 _VERBS = {"command": "Running", "file": "Working on", "folder": "Working in"}
 
 
-def _skill(subject: _Subject, names: set[str], place: Place) -> Skill:
+def _skill(subject: _Subject, names: set[str], location: Location) -> Skill:
     most = sorted(subject.met, key=lambda entry: -len(entry.sessions))[:LESSONS_MOST]
     met = sorted(most, key=lambda entry: profile_of(entry.lesson.kind).skill_order)
     subject = _Subject(kind=subject.kind, key=subject.key, met=tuple(met))
@@ -174,7 +176,7 @@ def _skill(subject: _Subject, names: set[str], place: Place) -> Skill:
     return Skill(
         name=name,
         description=description,
-        text=body + _mark(place, ids, body),
+        text=body + _mark(location, ids, body),
         lessons=tuple(entry.lesson.id for entry in met),
         sessions=subject.sessions,
     )
@@ -253,9 +255,9 @@ def _cut(text: str, limit: int) -> str:
     return text if len(text) <= limit else text[: limit - 2].rsplit(" ", 1)[0].rstrip(";,") + "…."
 
 
-def _mark(place: Place, lessons: str, body: str) -> str:
+def _mark(location: Location, lessons: str, body: str) -> str:
     """Return the last line: the lessons, and a digest of the text before it as it was written."""
-    return f"{MARK}project={_digest(place.project.id)[:12]} lessons={lessons} sha256={_digest(body)} -->\n"
+    return f"{MARK}project={_digest(location.project.id)[:12]} lessons={lessons} sha256={_digest(body)} -->\n"
 
 
 def _digest(text: str) -> str:

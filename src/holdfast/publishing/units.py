@@ -64,7 +64,7 @@ class Unit(Frozen):
     """Its first sentence, without markup."""
 
 
-class Choice(Frozen):
+class UnitSelection(Frozen):
     """The units that answer a question, in the file's order, and the best unit if it exceeded the budget."""
 
     units: tuple[Unit, ...] = ()
@@ -109,7 +109,9 @@ def find_units(units: Sequence[Unit], address: str) -> tuple[Unit, ...]:
     raise InvalidValueError(f"no unit {wanted!r}", hint=f"one of: {', '.join(near)}" if near else "")
 
 
-def choose_units(units: Sequence[Unit], question: str, budget_tokens: int, embedder: Embedder | None = None) -> Choice:
+def choose_units(
+    units: Sequence[Unit], question: str, budget_tokens: int, embedder: Embedder | None = None
+) -> UnitSelection:
     """Return the units that answer the question best, as many as the budget allows; none if nothing matches.
 
     Words decide, and with an embedder meaning too; raises EmbedderError. The front matter is never chosen, since hosts
@@ -125,7 +127,7 @@ def choose_units(units: Sequence[Unit], question: str, budget_tokens: int, embed
             taken.append(at)
             spent += units[at].tokens
     too_long = units[order[0]] if order and order[0] not in taken else None
-    return Choice(units=tuple(units[at] for at in sorted(taken)), tokens=spent, too_long=too_long)
+    return UnitSelection(units=tuple(units[at] for at in sorted(taken)), tokens=spent, too_long=too_long)
 
 
 def default_budget(units: Iterable[Unit]) -> int:

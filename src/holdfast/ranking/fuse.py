@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from math import fsum
 
-from holdfast.domain.briefing import LaneShare, Why
+from holdfast.domain.briefing import RetrieverShare, Why
 from holdfast.ranking.multipliers import HIGHEST, LOWEST
 from holdfast.ranking.tuning import RETRIEVER_WEIGHTS, RETRIEVERS_AT_MOST, RRF_K, SURE_EXACT, TEXT_MOST, TEXT_POWER, TIE
 
@@ -34,7 +34,7 @@ EXACT_FLOOR = (
 exact match has the worst multipliers, so no other retriever can bury it. Exact matches compete as usual."""
 
 
-def fuse(rankings: Mapping[str, Sequence[Hit]], limit: int = 1_000) -> dict[LessonId, tuple[LaneShare, ...]]:
+def fuse(rankings: Mapping[str, Sequence[Hit]], limit: int = 1_000) -> dict[LessonId, tuple[RetrieverShare, ...]]:
     """Return each retriever's share in the best `limit` lessons, by lesson, best sum first, ties by id.
 
     A retriever adds its weight times the hit's strength (0 to 1) and TIE / (RRF_K + rank), rank counting from 1. The
@@ -51,12 +51,14 @@ def fuse(rankings: Mapping[str, Sequence[Hit]], limit: int = 1_000) -> dict[Less
             by_lesson.setdefault(hit.id, []).append((name, rank, hit.score, share))
     order = sorted((-fsum(share for _, _, _, share in answers), id) for id, answers in by_lesson.items())
     return {
-        id: tuple(LaneShare(lane=name, rank=rank, raw=raw, share=share) for name, rank, raw, share in by_lesson[id])
+        id: tuple(
+            RetrieverShare(lane=name, rank=rank, raw=raw, share=share) for name, rank, raw, share in by_lesson[id]
+        )
         for _, id in order[:limit]
     }
 
 
-def total(shares: Sequence[LaneShare]) -> float:
+def total(shares: Sequence[RetrieverShare]) -> float:
     """Return the sum of the shares, exact to the last bit in any order."""
     return fsum(share.share for share in shares)
 
@@ -69,7 +71,7 @@ def score_of(why: Why) -> float:
     return score
 
 
-def is_exact(shares: Sequence[LaneShare]) -> bool:
+def is_exact(shares: Sequence[RetrieverShare]) -> bool:
     """Return whether the shares include the floor of an exact match."""
     return any(share.lane == "exact" and share.raw >= SURE_EXACT for share in shares)
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
     from datetime import datetime
 
-    from holdfast.domain.briefing import LaneShare
+    from holdfast.domain.briefing import RetrieverShare
     from holdfast.domain.lesson import Lesson
 
 FEATURES = (
@@ -43,15 +43,15 @@ FEATURES = (
 """Names of the features, in the order of `features`."""
 
 
-def applies(lessons: Sequence[Lesson], among: int) -> bool:
+def applies(lessons: Sequence[Lesson], corpus_size: int) -> bool:
     """Return whether the ranker is valid here: there are many lessons, and most candidates are anchored to code."""
     anchored = sum(bool(lesson.anchors) for lesson in lessons)
-    return among >= RANKED_LESSONS and anchored >= RANKED_ANCHORED * len(lessons) > 0
+    return corpus_size >= RANKED_LESSONS and anchored >= RANKED_ANCHORED * len(lessons) > 0
 
 
 def features(
     lesson: Lesson,
-    shares: Sequence[LaneShare],
+    shares: Sequence[RetrieverShare],
     coverage: float,
     most_text: float,
     alike_paths: int,

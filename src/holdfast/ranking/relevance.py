@@ -3,7 +3,7 @@
 Each of a question's terms has a weight: names and identifiers the largest, everyday words of programming (`test`,
 `file`, `error`, ...) a small one, because any two texts about code share them. Words are compared by a light stem.
 The weights are fixed and not counted in the store, so they work in a store of 20 lessons. The text retriever's score
-says how rare a word is among many lessons; `bar` uses both.
+says how rare a word is among many lessons; `threshold` uses both.
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ if TYPE_CHECKING:
     from holdfast.domain.lesson import Lesson
 
 
-class Asked(Frozen):
+class QueryTerms(Frozen):
     """A question's stems, each with its weight and its word, and the sum of the weights."""
 
     stems: tuple[tuple[str, float, str], ...] = ()
     weight: float = 0.0
 
 
-class Fit(Frozen):
-    """Overlap of a lesson: `strength`, the weight of the question's terms in it; `coverage`, their share (0 to 1)."""
+class LexicalOverlap(Frozen):
+    """Overlap of a lesson: `weight`, the weight of the question's terms in it; `coverage`, their share (0 to 1)."""
 
-    strength: float = 0.0
+    weight: float = 0.0
     coverage: float = 0.0
     matched: tuple[str, ...] = ()
     """The question's words that it has, largest weight first."""
 
 
-def weigh(text: str) -> Asked:
+def weigh(text: str) -> QueryTerms:
     """Return the weighted stems; an identifier counts whole and in parts, a short number as an everyday word."""
     weighed: dict[str, tuple[str, float, str]] = {}
     for term in terms(text)[:WEIGHED_TERMS]:
@@ -46,16 +46,16 @@ def weigh(text: str) -> Asked:
             weighed[root] = root, WORD_WEIGHT, term
         else:
             weighed[root] = root, NAME_WEIGHT, term
-    return Asked(stems=tuple(weighed.values()), weight=sum(weight for _, weight, _ in weighed.values()))
+    return QueryTerms(stems=tuple(weighed.values()), weight=sum(weight for _, weight, _ in weighed.values()))
 
 
-def fit_of(question: Asked, stems: frozenset[str]) -> Fit:
+def overlap_of(question: QueryTerms, stems: frozenset[str]) -> LexicalOverlap:
     """Return the lexical overlap of a question with a lesson that has those stems."""
     matched = [(weight, word) for root, weight, word in question.stems if root in stems or _begins_any(root, stems)]
-    strength = sum(weight for weight, _ in matched)
-    return Fit(
-        strength=strength,
-        coverage=strength / question.weight if question.weight else 0.0,
+    weight_shared = sum(weight for weight, _ in matched)
+    return LexicalOverlap(
+        weight=weight_shared,
+        coverage=weight_shared / question.weight if question.weight else 0.0,
         matched=tuple(word for _, word in sorted(matched, key=lambda pair: -pair[0])),
     )
 

@@ -79,21 +79,23 @@ TIE, RRF_K = 0.2, 60
 Clarke & Buettcher, SIGIR 2009), small enough to only settle ties."""
 RETRIEVERS_AT_MOST = 12
 """More retrievers than there will be, for the bound of the floor."""
-EXACT_BAR, SURE_EXACT = 0.4, 0.8
+EXACT_THRESHOLD, SURE_EXACT = 0.4, 0.8
 """Scores of the exact retriever: from which a hit is enough to be delivered, below the name is one that many lessons
 have; and from which it is the very thing asked for: the same error, command or topic, a symbol or a path that few have.
 Names that a lesson only mentions are weighed, not put first: first they cost a tenth of recall where names abound."""
 
-# Thresholds (`bar`), fitted by benchmarks/calibrate_bar.py
+# Thresholds (`threshold`), fitted by benchmarks/calibrate_threshold.py
 
-PUSHED_BAR = {
-    "told": 0.22, "meaning": 0.24, "strength": 1.2, "coverage": 0.2, "short_strength": 0.9, "short_coverage": 0.3,
-    "strong": 3.5,
+PUSHED_THRESHOLD = {
+    "weighted_overlap": 0.22, "meaning": 0.24, "weight": 1.2, "coverage": 0.2, "short_weight": 0.9,
+    "short_coverage": 0.3,
+    "weight_alone": 3.5,
 }  # fmt: skip
-"""What is asked of a lesson that is delivered unasked; the fields are explained at `bar.Bar`."""
-ASKED_BAR = {
-    "told": 0.13, "meaning": 0.19, "strength": 0.9, "coverage": 0.12, "short_strength": 0.6, "short_coverage": 0.2,
-    "strong": 1.8,
+"""What is asked of a lesson that is delivered unasked; the fields are explained at `threshold.Threshold`."""
+ASKED_THRESHOLD = {
+    "weighted_overlap": 0.13, "meaning": 0.19, "weight": 0.9, "coverage": 0.12, "short_weight": 0.6,
+    "short_coverage": 0.2,
+    "weight_alone": 1.8,
 }  # fmt: skip
 """What is asked of a lesson that answers a question."""
 MEANING_STEP = 0.068
@@ -101,10 +103,10 @@ MEANING_STEP = 0.068
 EXACT_WORTH = 0.7
 """What a score of 1 of the exact retriever adds to the product of the shared words' weight and the text score."""
 FEW_LESSONS, MANY = 10, 4_000
-"""Fewer lessons count as so many, and more too: a bar for less and for more was not measured."""
+"""Fewer lessons count as so many, and more too: a threshold for less and for more was not measured."""
 FEW_STEMS = 1_500
 """Lessons times words of one of them, up to which fixed weights are good enough."""
-DECISIVE_SCORES = {"exact": EXACT_BAR, "path": 0.6, "symbol": 0.6, "vector": 0.6}
+DECISIVE_SCORES = {"exact": EXACT_THRESHOLD, "path": 0.6, "symbol": 0.6, "vector": 0.6}
 """Scores of retrievers that are a reason by themselves: an exact name that few lessons have; the file itself, a glob of
 it or its folder as an anchor (not a neighbour); the symbol or what it is in; a cosine of two texts about the same
 thing, whatever their words."""
@@ -186,7 +188,7 @@ SAME_SESSION = 0.15
 NEAR_COPY = 0.8
 """Likeness from which a lesson says nothing that the chosen one does not: it comes after all that do."""
 WORTH_LEAST = 0.01
-"""Least worth of a lesson that passed the bar, however alike to another."""
+"""Least worth of a lesson that passed the threshold, however alike to another."""
 
 # The learned ranker (`ranker`), fitted by benchmarks/fit_ranker.py
 

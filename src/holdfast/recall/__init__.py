@@ -1,5 +1,5 @@
 """Turns a question or a moment into a briefing: retrieve, score, filter, assemble. `moments` has one file a moment.
 
 It may touch: `curation` and below. Hooks call it, so a test lists what they load.
-Begin with `retrieve`, then `inject`, which chooses the moment, and `moments/turn`; `ask` answers on demand.
+Begin with `retrieve`, then `inject`, which chooses the moment, and `moments/context`; `ask` answers on demand.
 """

@@ -7,21 +7,21 @@ lesson passes the threshold, the closest are named. The first lessons are the sa
 
 from __future__ import annotations
 
-from holdfast.domain.briefing import Briefing, LaneShare
+from holdfast.domain.briefing import Briefing, RetrieverShare
 from holdfast.domain.vocabulary import TRUSTS
 from holdfast.errors import LessonNotFoundError
 from holdfast.lean.records import Frozen, replace
 from holdfast.lean.texts import short_id
 from holdfast.ranking.aim import kinds_asked, says_only_when
-from holdfast.ranking.bar import ASKED, PUSHED, is_linked
 from holdfast.ranking.diversify import Rival, diversify
 from holdfast.ranking.fuse import is_exact, total
 from holdfast.ranking.ranker import applies, features, judge, last_part
 from holdfast.ranking.relevance import weigh
-from holdfast.recall.assemble import admissible, brief, is_visible, render, says_something
+from holdfast.ranking.threshold import ASKED, PUSHED, is_linked
+from holdfast.recall.assemble import assemble, filter_relevant, is_visible, render, says_something
 from holdfast.recall.question import with_vector
-from holdfast.recall.retrieve import PARTICULAR, RETRIEVERS, TIMED, Draw, asked_words, draw, found_of
-from holdfast.recall.score import Found, weigh_up
+from holdfast.recall.retrieve import PARTICULAR, RETRIEVERS, TIMED, Retrieval, asked_words, retrieve, unretrieved
+from holdfast.recall.score import RetrievedLesson, score_matches
 from holdfast.recall.surroundings import linked_files
 from holdfast.recall.tuning import (
     ASKED_POOL,
@@ -43,12 +43,12 @@ if TYPE_CHECKING:
 
     from holdfast.domain.briefing import Ranked
     from holdfast.domain.lesson import Lesson
-    from holdfast.domain.project import Place
+    from holdfast.domain.project import Location
     from holdfast.domain.query import Query
     from holdfast.domain.vocabulary import LessonId, Moment, State
-    from holdfast.ports.parts import Parts
+    from holdfast.ports.services import Services
 
-    Pair = tuple[Ranked, Found]
+    Pair = tuple[Ranked, RetrievedLesson]
 
 ANSWERING: tuple[str, ...] = ("person", "verified", "agent")
 """Trusts whose unconfirmed lessons answer. What a repository or a tool states waits until a person has read it."""
@@ -61,14 +61,14 @@ class _Answer(Frozen):
     """The lessons that passed the threshold, at most ASKED_POOL."""
     further: tuple[Pair, ...] = ()
     """Lessons after those, if the limit asks for more."""
-    failed: tuple[Found, ...] = ()
+    failed: tuple[RetrievedLesson, ...] = ()
     """Lessons that did not pass."""
     notes: str = ""
 
 
 def ask(
-    parts: Parts,
-    place: Place,
+    services: Services,
+    location: Location,
     query: Query,
     *,
     limit: int,
@@ -80,69 +80,74 @@ def ask(
 
     Lessons in the `unconfirmed` states answer below all others, unless a repository or a tool stated them.
     """
-    query, degraded = with_vector(parts, query)
+    query, degraded = with_vector(services, query)
     if query.paths and not query.linked:
-        query = replace(query, linked=linked_files(parts, place, query.paths))
+        query = replace(query, linked=linked_files(services, location, query.paths))
     if moment != "on_demand":
-        return _push(parts, place, query, limit, budget_tokens, moment, degraded)
-    answer = _search(parts, place, query, limit)
+        return _push(services, location, query, limit, budget_tokens, moment, degraded)
+    answer = _search(services, location, query, limit)
     waiting = _Answer()
     if unconfirmed and query.as_of is None:
-        waiting = _search(parts, place, replace(query, states=unconfirmed), limit, ANSWERING)
+        waiting = _search(services, location, replace(query, states=unconfirmed), limit, ANSWERING)
     passed, failed = [*answer.passed, *waiting.passed], [*answer.failed, *waiting.failed]
     notes = "; ".join(filter(None, (degraded, answer.notes)))
     if not passed:
         near = sorted(failed, key=lambda match: -total(match.shares))
-        ranked = weigh_up(parts, place, near[:NEAR_SHOWN])
+        ranked = score_matches(services, location, near[:NEAR_SHOWN])
         rest = len(near) - len(ranked)
         return Briefing(near=tuple(item for item, _ in ranked), near_more=rest, degraded=notes)
-    pairs, disputes = _with_opponents(parts, place, query, passed)
+    pairs, disputes = _with_opponents(services, location, query, passed)
     # Further lessons come last, so that the first ones are the same for every limit.
     pairs = [*pairs, *answer.further, *waiting.further]
-    return _assemble(pairs, disputes, limit, budget_tokens, notes)
+    return _assemble_blocks(pairs, disputes, limit, budget_tokens, notes)
 
 
 def find(
-    parts: Parts, query: Query, retrievers: Iterable[str], pool: int = ASKED_POOL, trusts: tuple[str, ...] = TRUSTS
-) -> Draw:
+    services: Services,
+    query: Query,
+    retrievers: Iterable[str],
+    pool: int = ASKED_POOL,
+    trusts: tuple[str, ...] = TRUSTS,
+) -> Retrieval:
     """Query the retrievers for a direct question; the ranker orders lessons about code."""
-    drawn = draw(parts, query, retrievers, pool=pool, admit=lambda match: match.lesson.trust in trusts)
-    return replace(drawn, found=_by_ranker(parts, query, drawn.found))
+    retrieval = retrieve(services, query, retrievers, pool=pool, admit=lambda match: match.lesson.trust in trusts)
+    return replace(retrieval, matches=_by_ranker(services, query, retrieval.matches))
 
 
-def _by_ranker(parts: Parts, query: Query, matches: tuple[Found, ...]) -> tuple[Found, ...]:
+def _by_ranker(services: Services, query: Query, matches: tuple[RetrievedLesson, ...]) -> tuple[RetrievedLesson, ...]:
     """Add a share to each lesson that puts the lessons in the ranker's order; return them unchanged if it is not valid.
 
     Exact matches keep their floor. The share is the difference between the ranker's score and the fused score, so that
     the shares still add up to the score.
     """
     # Without words nothing matches by chance: then the lessons are not counted, and the ranker does not apply.
-    if not matches or not applies([match.lesson for match in matches], matches[0].chance.lessons):
+    if not matches or not applies([match.lesson for match in matches], matches[0].corpus.lessons):
         return matches
-    worths = judge(rows_of(parts, query, matches))
+    worths = judge(rows_of(services, query, matches))
     most = max((total(match.shares) for match in matches if not is_exact(match.shares)), default=0.0)
     order = sorted(range(len(matches)), key=lambda at: (not is_exact(matches[at].shares), -worths[at], at))
     ranked = []
     for rank, at in enumerate(order, start=1):
         match, worth = matches[at], worths[at]
         if not is_exact(match.shares):
-            share = LaneShare(lane="ranker", rank=rank, raw=worth, share=worth * most - total(match.shares))
+            share = RetrieverShare(lane="ranker", rank=rank, raw=worth, share=worth * most - total(match.shares))
             match = replace(match, shares=(*match.shares, share))
         ranked.append(match)
     return tuple(ranked)
 
 
-def rows_of(parts: Parts, query: Query, matches: Sequence[Found]) -> list[tuple[float, ...]]:
+def rows_of(services: Services, query: Query, matches: Sequence[RetrievedLesson]) -> list[tuple[float, ...]]:
     """Return the ranker's features of each lesson."""
     stems = frozenset(root for root, _, _ in weigh(asked_words(query)).stems)
     symbols = frozenset(map(last_part, query.symbols))
     most_text = max((share.raw for match in matches for share in match.shares if share.lane == "text"), default=0.0)
     # A question that names a time does not prefer the newest lessons.
-    now = None if query.since or query.until else query.as_of or parts.clock.now()
+    now = None if query.since or query.until else query.as_of or services.clock.now()
     places = [next((share.raw for share in match.shares if share.lane == "path"), 0.0) for match in matches]
     return [
         features(
-            match.lesson, match.shares, match.fit.coverage, most_text, sum(other >= place for other in places), stems,
+            match.lesson, match.shares, match.overlap.coverage, most_text, sum(other >= place for other in places),
+            stems,
             symbols, now,
         )
         for match, place in zip(matches, places, strict=True)
@@ -150,37 +155,39 @@ def rows_of(parts: Parts, query: Query, matches: Sequence[Found]) -> list[tuple[
 
 
 def _push(
-    parts: Parts, place: Place, query: Query, limit: int, budget_tokens: int, moment: Moment, degraded: str
+    services: Services, location: Location, query: Query, limit: int, budget_tokens: int, moment: Moment, degraded: str
 ) -> Briefing:
     """Answer the question in the way that a delivery at that moment would."""
-    drawn = draw(parts, query, PARTICULAR, pool=max(POOL, min(2 * limit, POOL_LIMIT)))
-    good = admissible(parts, query, drawn.found, PUSHED)
-    ranked = weigh_up(parts, place, good)
-    notes = "; ".join(filter(None, (degraded, drawn.degraded)))
-    return brief(ranked, moment=moment, limit=limit, budget_tokens=budget_tokens, degraded=notes)
+    retrieval = retrieve(services, query, PARTICULAR, pool=max(POOL, min(2 * limit, POOL_LIMIT)))
+    good = filter_relevant(services, query, retrieval.matches, PUSHED)
+    ranked = score_matches(services, location, good)
+    notes = "; ".join(filter(None, (degraded, retrieval.degraded)))
+    return assemble(ranked, moment=moment, limit=limit, budget_tokens=budget_tokens, degraded=notes)
 
 
-def _search(parts: Parts, place: Place, query: Query, limit: int, trusts: tuple[str, ...] = TRUSTS) -> _Answer:
+def _search(
+    services: Services, location: Location, query: Query, limit: int, trusts: tuple[str, ...] = TRUSTS
+) -> _Answer:
     """Search the lessons in the query's states with every reading of the question, and merge the results."""
     # Without unconfirmed lessons this one cheap query saves a whole search.
-    if trusts == ANSWERING and not parts.store.list_recent(query, 1):
+    if trusts == ANSWERING and not services.store.list_recent(query, 1):
         return _Answer()
-    passed: dict[LessonId, Found] = {}
-    failed: dict[LessonId, Found] = {}
+    passed: dict[LessonId, RetrievedLesson] = {}
+    failed: dict[LessonId, RetrievedLesson] = {}
     notes: dict[str, None] = {}
     for one_query, retrievers in _readings(query):
-        drawn = find(parts, one_query, retrievers, trusts=trusts)
-        notes[drawn.degraded] = None
-        good = _passing(parts, one_query, drawn.found, retrievers)
-        foremost = {match.lesson.id for match in drawn.found[:FOREMOST]}
+        retrieval = find(services, one_query, retrievers, trusts=trusts)
+        notes[retrieval.degraded] = None
+        good = _passing(services, one_query, retrieval.matches, retrievers)
+        foremost = {match.lesson.id for match in retrieval.matches[:FOREMOST]}
         if any(match.lesson.id in foremost for match in good):
             _keep_best(passed, good)
-        _keep_best(failed, drawn.found)
+        _keep_best(failed, retrieval.matches)
     best = sorted(passed.values(), key=lambda match: -total(match.shares))[:ASKED_POOL]
-    ranked = _diversified(weigh_up(parts, place, best))
+    ranked = _diversified(score_matches(services, location, best))
     further: list[Pair] = []
     if limit > ASKED_POOL:
-        further = _further(parts, place, query, [match.lesson.id for match in best], trusts)
+        further = _further(services, location, query, [match.lesson.id for match in best], trusts)
     near = tuple(match for id_, match in failed.items() if id_ not in passed and any(map(says_something, match.shares)))
     return _Answer(
         passed=tuple(ranked), further=tuple(further), failed=near, notes="; ".join(filter(None, notes))
@@ -213,11 +220,13 @@ def _readings(query: Query) -> list[tuple[Query, tuple[str, ...]]]:
     return readings
 
 
-def _passing(parts: Parts, query: Query, matches: tuple[Found, ...], retrievers: tuple[str, ...]) -> list[Found]:
+def _passing(
+    services: Services, query: Query, matches: tuple[RetrievedLesson, ...], retrievers: tuple[str, ...]
+) -> list[RetrievedLesson]:
     """Return the matches that pass the threshold of a direct question."""
     if retrievers != PARTICULAR:
         return list(matches)
-    good = admissible(parts, query, matches, ASKED)
+    good = filter_relevant(services, query, matches, ASKED)
     passed = {match.lesson.id for match in good}
     if not (query.text or query.symbols or query.command or query.error):
         good += [match for match in matches if match.lesson.id not in passed and is_linked(match.shares)]
@@ -227,7 +236,7 @@ def _passing(parts: Parts, query: Query, matches: tuple[Found, ...], retrievers:
     return good
 
 
-def _keep_best(known: dict[LessonId, Found], matches: Iterable[Found]) -> None:
+def _keep_best(known: dict[LessonId, RetrievedLesson], matches: Iterable[RetrievedLesson]) -> None:
     """Add the matches; where several readings found a lesson, keep the match with the better score."""
     for match in matches:
         before = known.get(match.lesson.id)
@@ -236,13 +245,13 @@ def _keep_best(known: dict[LessonId, Found], matches: Iterable[Found]) -> None:
 
 
 def _further(
-    parts: Parts, place: Place, query: Query, known: Sequence[LessonId], trusts: tuple[str, ...]
+    services: Services, location: Location, query: Query, known: Sequence[LessonId], trusts: tuple[str, ...]
 ) -> list[Pair]:
     """Return lessons beyond those that the ranker ordered, for a caller with a high limit."""
     query, retrievers = _readings(query)[0]
     query = replace(query, exclude=(*query.exclude, *known))
-    drawn = draw(parts, query, retrievers, pool=POOL_LIMIT, admit=lambda match: match.lesson.trust in trusts)
-    return weigh_up(parts, place, _passing(parts, query, drawn.found, retrievers))
+    retrieval = retrieve(services, query, retrievers, pool=POOL_LIMIT, admit=lambda match: match.lesson.trust in trusts)
+    return score_matches(services, location, _passing(services, query, retrieval.matches, retrievers))
 
 
 def _diversified(ranked: Sequence[Pair]) -> list[Pair]:
@@ -254,7 +263,7 @@ def _diversified(ranked: Sequence[Pair]) -> list[Pair]:
     return [ranked[at] for at, _ in diversify(rivals, len(rivals))]
 
 
-def _assemble(
+def _assemble_blocks(
     pairs: Sequence[Pair], disputes: Sequence[tuple[LessonId, LessonId]], limit: int, budget_tokens: int, notes: str
 ) -> Briefing:
     """Return a briefing with the first lessons, in order, that fit the limit and the budget."""
@@ -303,10 +312,10 @@ def _remark(ranked: Ranked, disputes: Sequence[tuple[LessonId, LessonId]]) -> st
 
 
 def _with_opponents(
-    parts: Parts, place: Place, query: Query, passed: Sequence[Pair]
+    services: Services, location: Location, query: Query, passed: Sequence[Pair]
 ) -> tuple[list[Pair], tuple[tuple[LessonId, LessonId], ...]]:
     """Put the first opponent of each of the best lessons beside it; return the lessons, and pairs better one first."""
-    passed = [*passed, *_linked_opponents(parts, place, query, passed)]
+    passed = [*passed, *_linked_opponents(services, location, query, passed)]
     ordered: list[Pair] = []
     disputes: list[tuple[LessonId, LessonId]] = []
     placed: set[LessonId] = set()
@@ -325,7 +334,7 @@ def _with_opponents(
     return ordered, tuple(disputes)
 
 
-def _linked_opponents(parts: Parts, place: Place, query: Query, passed: Sequence[Pair]) -> list[Pair]:
+def _linked_opponents(services: Services, location: Location, query: Query, passed: Sequence[Pair]) -> list[Pair]:
     """Return the lessons that a match says it contradicts and that are not among the matches."""
     if query.as_of is not None:
         return []
@@ -336,12 +345,12 @@ def _linked_opponents(parts: Parts, place: Place, query: Query, passed: Sequence
             continue
         known.add(target)
         try:
-            (lesson,) = parts.store.get([target])
+            (lesson,) = services.store.get([target])
         except LessonNotFoundError:
             continue
         if is_visible(lesson, replace(query, states=("active",))):
-            opponents.append(found_of(lesson, weigh(asked_words(query))))
-    return weigh_up(parts, place, opponents, because="contradicts a lesson that was found")
+            opponents.append(unretrieved(lesson, weigh(asked_words(query))))
+    return score_matches(services, location, opponents, because="contradicts a lesson that was found")
 
 
 def _disagree(pair: Pair, other: Pair) -> bool:

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from holdfast.domain.briefing import Briefing, LaneShare
+from holdfast.domain.briefing import Briefing, RetrieverShare
 from holdfast.errors import LessonNotFoundError
 from holdfast.lean.records import replace
-from holdfast.ranking.bar import Bar, is_sure, passes_by_meaning, passes_by_words
 from holdfast.ranking.diversify import Rival, diversify
 from holdfast.ranking.fuse import is_exact
 from holdfast.ranking.fuse import total as fuse_total
 from holdfast.ranking.names import TELLING, UNNAMED
-from holdfast.ranking.relevance import fit_of, lesson_stems, weigh
+from holdfast.ranking.relevance import lesson_stems, overlap_of, weigh
+from holdfast.ranking.threshold import Threshold, is_certain, meaning_meets_threshold, words_meet_threshold
 from holdfast.recall.retrieve import asked_words
-from holdfast.recall.score import SETTLING, Found
+from holdfast.recall.score import SETTLING, RetrievedLesson
 from holdfast.recall.tuning import LINKS_FOLLOWED, NEAR_MEANING, ON_DEMAND_LINE_TOKENS
-from holdfast.rendering.budget import count_tokens, fit
+from holdfast.rendering.budget import count_tokens, fit_budget
 from holdfast.rendering.lines import LINE_TOKENS, Line, compile_line, frame_tokens, more_line, render_block
 
 TYPE_CHECKING = False
@@ -25,53 +25,61 @@ if TYPE_CHECKING:
     from holdfast.domain.lesson import Lesson
     from holdfast.domain.query import Query
     from holdfast.domain.vocabulary import Moment
-    from holdfast.ports.parts import Parts
+    from holdfast.ports.services import Services
 
 FOLLOWED = ("relates_to", "refines", "caused_by")
 """Kinds of links that are followed from a lesson that the question names."""
 
 
-def admissible(parts: Parts, query: Query, matches: Sequence[Found], bar: Bar) -> list[Found]:
+def filter_relevant(
+    services: Services, query: Query, matches: Sequence[RetrievedLesson], threshold: Threshold
+) -> list[RetrievedLesson]:
     """Return the matches that pass by a name, a place, their meaning or words, and the lessons linked to named ones.
 
     A question that names a lesson is about that lesson: all others then need strong words.
     """
 
-    def has_words(match: Found) -> bool:
-        return passes_by_words(match.fit, bar, match.shares, match.chance)
+    def has_words(match: RetrievedLesson) -> bool:
+        return words_meet_threshold(match.overlap, threshold, match.shares, match.corpus)
 
-    def is_named(match: Found) -> bool:
+    def is_named(match: RetrievedLesson) -> bool:
         return match.named == TELLING or (match.named != UNNAMED and has_words(match))
 
-    def is_fit(match: Found) -> bool:
+    def is_relevant(match: RetrievedLesson) -> bool:
         if some_named:
-            return match.fit.strength >= bar.strong
-        return has_words(match) or passes_by_meaning(match.shares, bar, match.chance)
+            return match.overlap.weight >= threshold.weight_alone
+        return has_words(match) or meaning_meets_threshold(match.shares, threshold, match.corpus)
 
     some_named = any(map(is_named, matches))
-    good = [match for match in matches if is_named(match) or is_sure(match.shares, match.chance) or is_fit(match)]
-    return good + _linked_by(parts, query, good)
+    good = [
+        match for match in matches if is_named(match) or is_certain(match.shares, match.corpus) or is_relevant(match)
+    ]
+    return good + _linked_by(services, query, good)
 
 
-def _linked_by(parts: Parts, query: Query, good: Sequence[Found]) -> list[Found]:
+def _linked_by(services: Services, query: Query, good: Sequence[RetrievedLesson]) -> list[RetrievedLesson]:
     """Return the first lessons linked to those the question names, each with half the score of the named one."""
     taken = {*query.exclude, *(match.lesson.id for match in good)}
-    followed: list[Found] = []
+    followed: list[RetrievedLesson] = []
     for match in good if query.as_of is None else ():
         for link in match.lesson.links if match.named == TELLING else ():
             if link.kind not in FOLLOWED or link.target in taken or len(followed) == LINKS_FOLLOWED:
                 continue
             taken.add(link.target)
             try:
-                (lesson,) = parts.store.get([link.target])
+                (lesson,) = services.store.get([link.target])
             except LessonNotFoundError:
                 continue  # purged since
             if is_visible(lesson, query):
-                share = LaneShare(lane="link", rank=len(followed) + 1, raw=1.0, share=fuse_total(match.shares) / 2)
+                share = RetrieverShare(lane="link", rank=len(followed) + 1, raw=1.0, share=fuse_total(match.shares) / 2)
                 stems = lesson_stems(lesson)
-                fit = fit_of(weigh(asked_words(query)), stems)
+                overlap = overlap_of(weigh(asked_words(query)), stems)
                 via = "linked to a lesson that the question names"
-                followed.append(Found(lesson=lesson, shares=(share,), fit=fit, stems=stems, aim=match.aim, via=via))
+                followed.append(
+                    RetrievedLesson(
+                        lesson=lesson, shares=(share,), overlap=overlap, stems=stems, aim=match.aim, via=via
+                    )
+                )
     return followed
 
 
@@ -84,8 +92,8 @@ def is_visible(lesson: Lesson, query: Query) -> bool:
     return mine and holds and here and lesson.state in query.states and lesson.kind in (query.kinds or (lesson.kind,))
 
 
-def brief(
-    ranked: Sequence[tuple[Ranked, Found]],
+def assemble(
+    ranked: Sequence[tuple[Ranked, RetrievedLesson]],
     *,
     moment: Moment,
     limit: int,
@@ -109,7 +117,7 @@ def brief(
     lines = [compile_line(ranked[i][0].lesson, ranked[i][0].caveat, line_budget) for i in order]
     total = len(ranked) + extra
     room = budget_tokens - frame_tokens(more_line(max(total, 1), hint), checkpoint_text)
-    taken = fit([line.tokens for line in lines], [worth for _, worth in chosen], room, limit)
+    taken = fit_budget([line.tokens for line in lines], [worth for _, worth in chosen], room, limit)
     items = tuple(replace(ranked[order[at]][0], rank=n) for n, at in enumerate(taken, start=1))
     text = render([lines[at] for at in taken], total - len(items), hint, checkpoint_text)
     return Briefing(
@@ -123,7 +131,7 @@ def brief(
     )
 
 
-def says_something(share: LaneShare) -> bool:
+def says_something(share: RetrieverShare) -> bool:
     """Return whether the share is evidence: it does more than settle ties, and its meaning is near enough."""
     return share.lane not in (*SETTLING, "ranker") and (share.lane != "vector" or share.raw >= NEAR_MEANING)
 

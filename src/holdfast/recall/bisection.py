@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from datetime import datetime
 
-    from holdfast.domain.project import Place
-    from holdfast.ports.parts import Parts
+    from holdfast.domain.project import Location
+    from holdfast.ports.services import Services
 
 NOW = ""
 """The id that stands for the work tree as it is, after the last commit."""
@@ -45,14 +45,14 @@ class Bisection(Frozen, nested={"good": CommitPoint, "bad": CommitPoint, "before
     """The version that made the difference, where it is known."""
 
 
-def bisect(parts: Parts, place: Place, subject: str, good: str = "", bad: str = "") -> Bisection:
+def bisect(services: Services, location: Location, subject: str, good: str = "", bad: str = "") -> Bisection:
     """Find the commit since which memory answers as it does at `bad`. `subject` is a lesson's id or a question.
 
     `good` defaults to the first commit and `bad` to the work tree now. If the answer appeared and disappeared several
     times, one of the changes is found, as with git's bisect. Raises InvalidValueError where git does not know a commit.
     """
-    points = _points(parts, place, good, bad)
-    answer = _answers(parts, place, subject)
+    points = _points(services, location, good, bad)
+    answer = _answers(services, location, subject)
     first, last = answer(points[0].at), answer(points[-1].at)
     if _says(first) == _says(last):
         return Bisection(good=points[0], bad=points[-1], before=first, after=last, changed=False, steps=2)
@@ -66,23 +66,25 @@ def bisect(parts: Parts, place: Place, subject: str, good: str = "", bad: str = 
         else:
             low = middle
     before = answer(points[low].at)
-    change = _change(parts, place, before, last, points[low].at, points[high].at)
+    change = _change(services, location, before, last, points[low].at, points[high].at)
     return Bisection(good=points[low], bad=points[high], before=before, after=last, steps=steps, change=change)
 
 
-def instant_of(parts: Parts, place: Place, name: str) -> datetime | None:
+def instant_of(services: Services, location: Location, name: str) -> datetime | None:
     """Return when the commit of that name was committed; None when git does not know it."""
-    points = parts.workspace.history(place).points(name, name)
+    points = services.workspace.history(location).points(name, name)
     return points[-1].at if points else None
 
 
-def _points(parts: Parts, place: Place, good: str, bad: str) -> Sequence[CommitPoint]:
-    points = parts.workspace.history(place).points(good, bad or "HEAD")
+def _points(services: Services, location: Location, good: str, bad: str) -> Sequence[CommitPoint]:
+    points = services.workspace.history(location).points(good, bad or "HEAD")
     if points is None:
         named = " or ".join(filter(None, (good, bad))) or "HEAD"
-        raise InvalidValueError(f"git knows no commit {named} in {place.root}", hint="holdfast history ID needs no git")
+        raise InvalidValueError(
+            f"git knows no commit {named} in {location.root}", hint="holdfast history ID needs no git"
+        )
     if not bad:
-        points = [*points, CommitPoint(id=NOW, at=parts.clock.now(), subject="the work tree, now")]
+        points = [*points, CommitPoint(id=NOW, at=services.clock.now(), subject="the work tree, now")]
     if len(points) < 2:
         raise InvalidValueError("there is no commit between the two ends", hint="give --good and --bad")
     if points[0].at > points[-1].at:
@@ -90,17 +92,17 @@ def _points(parts: Parts, place: Place, good: str, bad: str) -> Sequence[CommitP
     return points
 
 
-def _answers(parts: Parts, place: Place, subject: str) -> Callable[[datetime], Lesson | None]:
+def _answers(services: Services, location: Location, subject: str) -> Callable[[datetime], Lesson | None]:
     """Return a function from an instant to memory's answer: the active lesson of the chain, or the best match."""
     try:
-        chain = tuple(dict.fromkeys(version.lesson.id for version in lineage(parts, place, subject)))
+        chain = tuple(dict.fromkeys(version.lesson.id for version in lineage(services, location, subject)))
     except LessonNotFoundError:
         if not subject.strip():
             raise InvalidValueError("the question is empty", hint="give a lesson's id or a question") from None
 
         def best(at: datetime) -> Lesson | None:
-            query = question(parts, place, subject, as_of=at)
-            items = ask(parts, place, query, limit=1, budget_tokens=BISECTION_TOKENS, unconfirmed=()).items
+            query = question(services, location, subject, as_of=at)
+            items = ask(services, location, query, limit=1, budget_tokens=BISECTION_TOKENS, unconfirmed=()).items
             return items[0].lesson if items else None
 
         return best
@@ -108,7 +110,7 @@ def _answers(parts: Parts, place: Place, subject: str) -> Callable[[datetime], L
     def active_version(at: datetime) -> Lesson | None:
         for lesson_id in reversed(chain):
             try:
-                lesson = resolve(parts, place, lesson_id, at)
+                lesson = resolve(services, location, lesson_id, at)
             except HoldfastError:
                 continue  # not known yet
             if lesson.state == "active":
@@ -124,13 +126,13 @@ def _says(lesson: Lesson | None) -> tuple[str, ...]:
 
 
 def _change(
-    parts: Parts, place: Place, before: Lesson | None, after: Lesson | None, start: datetime, end: datetime
+    services: Services, location: Location, before: Lesson | None, after: Lesson | None, start: datetime, end: datetime
 ) -> tuple[Version, ...]:
     """Return the first version between the two instants with the later answer; empty if there is none."""
     subject = after or before
     if subject is None:
         return ()
-    between = [v for v in lineage(parts, place, subject.id) if start < v.lesson.recorded_at <= end]
+    between = [v for v in lineage(services, location, subject.id) if start < v.lesson.recorded_at <= end]
     if after is not None:
         fitting = [v for v in between if v.lesson.state == "active" and _says(v.lesson) == _says(after)]
     else:

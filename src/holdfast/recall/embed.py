@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from holdfast.domain.lesson import Lesson
     from holdfast.domain.statefamilies import StateFamily
     from holdfast.ports.embedder import Embedder
-    from holdfast.ports.parts import Parts
+    from holdfast.ports.services import Services
 
 PROBE = "why do the login tests fail near midnight?"
 """A text to try an embedder with."""
 
 
-class Placed(Frozen):
+class EmbeddedQuestion(Frozen):
     """A question's vector and its embedder; empty without an embedder."""
 
     vector: tuple[float, ...] = ()
@@ -57,70 +57,72 @@ def embedding_text(lesson: Lesson) -> str:
     return redact("\n".join(line for line in lines if line))
 
 
-def embed_pending(parts: Parts, limit: int = 1_000, on_batch: Callable[[int], None] | None = None) -> int:
+def embed_pending(services: Services, limit: int = 1_000, on_batch: Callable[[int], None] | None = None) -> int:
     """Embed at most `limit` lessons, of any project, that have no vector of the current embedder; return their number.
 
     The number is 0 without an embedder. `on_batch` is called with the number of each batch. Raises EmbedderError; the
     vectors written before stay.
     """
     try:
-        embedder = parts.embedder()
+        embedder = services.embedder()
         if embedder is None:
             return 0
-        _keep(parts, LESSONS_CHANGED, "", "")  # before the query: a change during it must set the flag again
-        pending = parts.store.find(LessonFilter(all_projects=True, without_vector=embedder.id, limit=limit))
-        done = sum(_embed(parts, embedder, batch, on_batch) for batch in _batches(pending))
+        _keep(services, LESSONS_CHANGED, "", "")  # before the query: a change during it must set the flag again
+        pending = services.store.find(LessonFilter(all_projects=True, without_vector=embedder.id, limit=limit))
+        done = sum(_embed(services, embedder, batch, on_batch) for batch in _batches(pending))
     except EmbedderError as exc:
-        _keep(parts, EMBEDDER_FAILED, "", _dated(parts, exc))
-        _keep(parts, LESSONS_CHANGED, "", "yes")
+        _keep(services, EMBEDDER_FAILED, "", _dated(services, exc))
+        _keep(services, LESSONS_CHANGED, "", "yes")
         raise
-    _keep(parts, EMBEDDER_FAILED, "", "")
+    _keep(services, EMBEDDER_FAILED, "", "")
     if len(pending) < limit:
-        _settle(parts, embedder)
+        _settle(services, embedder)
     else:
-        _keep(parts, LESSONS_CHANGED, "", "yes")  # more wait
+        _keep(services, LESSONS_CHANGED, "", "yes")  # more wait
     return done
 
 
-def embed_question(parts: Parts, text: str) -> Placed:
+def embed_question(services: Services, text: str) -> EmbeddedQuestion:
     """Embed the redacted question. Raises EmbedderError, also for a while after a failure without a new attempt."""
-    wanted = parts.embedder() if text.strip() else None
+    wanted = services.embedder() if text.strip() else None
     if wanted is None:
-        return Placed()
+        return EmbeddedQuestion()
     question = redact(text)[:EMBEDDED_QUESTION]
-    former = _former(parts, wanted)
+    former = _former(services, wanted)
     if former is not None:
         try:
-            return Placed(vector=_ask(parts, former, question), embedder_id=former.id)
+            return EmbeddedQuestion(vector=_ask(services, former, question), embedder_id=former.id)
         except EmbedderError:
             pass  # the new embedder has vectors of some lessons
-    _catch_up(parts, wanted)
-    return Placed(vector=_ask(parts, wanted, question), embedder_id=wanted.id, missing=_missing(parts, wanted))
+    _catch_up(services, wanted)
+    return EmbeddedQuestion(
+        vector=_ask(services, wanted, question), embedder_id=wanted.id, missing=_missing(services, wanted)
+    )
 
 
-def probe(parts: Parts) -> Embedder | None:
+def probe(services: Services) -> Embedder | None:
     """Return the configured embedder after it embedded a text, or None without one. Raises EmbedderError."""
-    embedder = parts.embedder()
+    embedder = services.embedder()
     if embedder is not None:
         embedder.embed_query(PROBE)
-        _keep(parts, EMBEDDER_RESTING, embedder.id, "")
+        _keep(services, EMBEDDER_RESTING, embedder.id, "")
     return embedder
 
 
-def coverage(parts: Parts) -> Coverage:
+def coverage(services: Services) -> Coverage:
     """Count the lessons that have their vector; zero when the configured embedder cannot be made."""
     try:
-        embedder = parts.embedder()
+        embedder = services.embedder()
     except HoldfastError:
         embedder = None
-    lessons = parts.store.count_without_vector("")
+    lessons = services.store.count_without_vector("")
     if embedder is None:
-        return Coverage(lessons=lessons, failed=parts.store.get_state(EMBEDDER_FAILED))
+        return Coverage(lessons=lessons, failed=services.store.get_state(EMBEDDER_FAILED))
     return Coverage(
         lessons=lessons,
-        embedded=lessons - parts.store.count_without_vector(embedder.id),
-        answering=(_former(parts, embedder) or embedder).id,
-        failed=parts.store.get_state(EMBEDDER_FAILED),
+        embedded=lessons - services.store.count_without_vector(embedder.id),
+        answering=(_former(services, embedder) or embedder).id,
+        failed=services.store.get_state(EMBEDDER_FAILED),
     )
 
 
@@ -128,23 +130,25 @@ def _batches(pending: Sequence[Lesson]) -> list[Sequence[Lesson]]:
     return [pending[at : at + EMBEDDED_AT_ONCE] for at in range(0, len(pending), EMBEDDED_AT_ONCE)]
 
 
-def _embed(parts: Parts, embedder: Embedder, batch: Sequence[Lesson], on_batch: Callable[[int], None] | None) -> int:
+def _embed(
+    services: Services, embedder: Embedder, batch: Sequence[Lesson], on_batch: Callable[[int], None] | None
+) -> int:
     vectors = embedder.embed_documents([embedding_text(lesson) for lesson in batch])
-    current = _unchanged(parts, batch)
+    current = _unchanged(services, batch)
     fresh = {lesson.id: vector for lesson, vector in zip(batch, vectors, strict=True) if lesson.id in current}
     if fresh:
-        parts.store.put_vectors(embedder.id, fresh)
+        services.store.put_vectors(embedder.id, fresh)
     if on_batch is not None:
         on_batch(len(fresh))
     return len(fresh)
 
 
-def _unchanged(parts: Parts, batch: Sequence[Lesson]) -> set[str]:
+def _unchanged(services: Services, batch: Sequence[Lesson]) -> set[str]:
     """Return the ids whose lesson is unchanged: a slow endpoint leaves time for somebody to revise one."""
     current: set[str] = set()
     for lesson in batch:
         try:
-            now = parts.store.get([lesson.id])[0]
+            now = services.store.get([lesson.id])[0]
         except LessonNotFoundError:
             continue
         if now.recorded_at == lesson.recorded_at:
@@ -152,63 +156,63 @@ def _unchanged(parts: Parts, batch: Sequence[Lesson]) -> set[str]:
     return current
 
 
-def _settle(parts: Parts, embedder: Embedder) -> None:
+def _settle(services: Services, embedder: Embedder) -> None:
     """Make this embedder answer once no lesson waits, and only then erase the vectors of the others."""
-    if parts.store.get_state(EMBEDDER_COVERING) != embedder.id:
-        if parts.store.count_without_vector(embedder.id):
+    if services.store.get_state(EMBEDDER_COVERING) != embedder.id:
+        if services.store.count_without_vector(embedder.id):
             return
-        parts.store.set_state(EMBEDDER_COVERING, "", embedder.id)
-    parts.store.drop_other_vectors(embedder.id)
+        services.store.set_state(EMBEDDER_COVERING, "", embedder.id)
+    services.store.drop_other_vectors(embedder.id)
 
 
-def _former(parts: Parts, wanted: Embedder) -> Embedder | None:
+def _former(services: Services, wanted: Embedder) -> Embedder | None:
     """Return the embedder whose vectors still answer; None if it is the wanted one or can no longer be made."""
-    covering = parts.store.get_state(EMBEDDER_COVERING)
-    return parts.former(covering) if covering and covering != wanted.id else None
+    covering = services.store.get_state(EMBEDDER_COVERING)
+    return services.former(covering) if covering and covering != wanted.id else None
 
 
-def _catch_up(parts: Parts, wanted: Embedder) -> None:
+def _catch_up(services: Services, wanted: Embedder) -> None:
     """Embed one more batch if the embedder is local, lessons are missing, and no host waits."""
-    if not getattr(wanted, "is_local", False) or parts.hasty:
+    if not getattr(wanted, "is_local", False) or services.low_latency:
         return
-    if parts.store.get_state(EMBEDDER_COVERING) == wanted.id and not parts.store.get_state(LESSONS_CHANGED):
+    if services.store.get_state(EMBEDDER_COVERING) == wanted.id and not services.store.get_state(LESSONS_CHANGED):
         return
     try:
-        embed_pending(parts, EMBEDDED_AT_ONCE)
+        embed_pending(services, EMBEDDED_AT_ONCE)
     except StoreError:
         return  # locked or read-only: the text retriever answers, and the next question tries again
 
 
-def _missing(parts: Parts, wanted: Embedder) -> str:
-    if parts.store.get_state(EMBEDDER_COVERING) == wanted.id:
+def _missing(services: Services, wanted: Embedder) -> str:
+    if services.store.get_state(EMBEDDER_COVERING) == wanted.id:
         return ""
-    waiting = parts.store.count_without_vector(wanted.id)
+    waiting = services.store.count_without_vector(wanted.id)
     return f"lessons without a vector of {wanted.id} yet: {waiting}" if waiting else ""
 
 
-def _ask(parts: Parts, embedder: Embedder, text: str) -> tuple[float, ...]:
-    _require_rested(parts, embedder)
+def _ask(services: Services, embedder: Embedder, text: str) -> tuple[float, ...]:
+    _require_rested(services, embedder)
     try:
         return tuple(embedder.embed_query(text))
     except EmbedderError as exc:
-        _keep(parts, EMBEDDER_RESTING, embedder.id, _dated(parts, exc))
+        _keep(services, EMBEDDER_RESTING, embedder.id, _dated(services, exc))
         raise
 
 
-def _require_rested(parts: Parts, embedder: Embedder) -> None:
-    at, _, why = parts.store.get_state(EMBEDDER_RESTING, embedder.id).partition(" ")
+def _require_rested(services: Services, embedder: Embedder) -> None:
+    at, _, why = services.store.get_state(EMBEDDER_RESTING, embedder.id).partition(" ")
     try:
-        left_s = REST_S - (parts.clock.now() - parse_instant(at)).total_seconds() if at else 0.0
+        left_s = REST_S - (services.clock.now() - parse_instant(at)).total_seconds() if at else 0.0
     except InvalidValueError:
         return
     if 0 < left_s <= REST_S:  # a larger value means that the machine's clock was set back
         raise EmbedderError(f"{why}; next attempt in {left_s:.0f} s", hint="holdfast embedder status tries it now")
 
 
-def _dated(parts: Parts, exc: EmbedderError) -> str:
-    return f"{render_instant(parts.clock.now())} {redact(str(exc))}"
+def _dated(services: Services, exc: EmbedderError) -> str:
+    return f"{render_instant(services.clock.now())} {redact(str(exc))}"
 
 
-def _keep(parts: Parts, family: StateFamily, owner: str, value: str) -> None:
+def _keep(services: Services, family: StateFamily, owner: str, value: str) -> None:
     with suppress(StoreError):  # the store is busy or read-only; the embedder's own error is raised in any case
-        parts.store.set_state(family, owner, value)
+        services.store.set_state(family, owner, value)

@@ -13,7 +13,7 @@ from holdfast.domain.vocabulary import LessonId
 from holdfast.errors import HoldfastError, StoreError
 from holdfast.freshness.states import keep_found
 from holdfast.lean.records import replace
-from holdfast.recall.moments.turn import Turn
+from holdfast.recall.moments.context import MomentContext
 from holdfast.recall.tuning import HEAD_CHARACTERS, TAIL_CHARACTERS, TRIGGER_LIMIT
 from holdfast.text.redaction import fold, redact_to
 from holdfast.text.redaction.hints import BEGIN, END
@@ -23,25 +23,25 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from holdfast.domain.hookcall import HookCall
-    from holdfast.domain.project import Place
+    from holdfast.domain.project import Location
     from holdfast.domain.records import Checkpoint
     from holdfast.domain.vocabulary import Moment
-    from holdfast.ports.parts import Parts
+    from holdfast.ports.services import Services
 
 
 def inject(
-    parts: Parts, place: Place, call: HookCall, until_s: float | None = None, budget_tokens: int = 0
+    services: Services, location: Location, call: HookCall, until_s: float | None = None, budget_tokens: int = 0
 ) -> Briefing:
     """Return the delivery for the call's moment, and log it; empty when no lesson qualifies or the channel is off.
 
     Never raises for a broken retriever or store: `degraded` reports it. A delivery is made even if it cannot be logged.
     `budget_tokens` is for a host that accepts less than the moment's budget.
     """
-    handover = prepare(parts, place, call, until_s, budget_tokens)
+    handover = prepare(services, location, call, until_s, budget_tokens)
     deliveries = handover.deliveries()
     try:
         if deliveries:
-            parts.store.record(deliveries)
+            services.store.record(deliveries)
         handover.keep_states()
     except StoreError as exc:
         return replace(handover.briefing, degraded=f"{handover.briefing.degraded} not logged: {exc}".strip())
@@ -49,8 +49,8 @@ def inject(
 
 
 def prepare(
-    parts: Parts,
-    place: Place,
+    services: Services,
+    location: Location,
     call: HookCall,
     until_s: float | None = None,
     budget_tokens: int = 0,
@@ -58,18 +58,18 @@ def prepare(
 ) -> Handover:
     """Return what `inject` delivers, without logging it. For `offer` see `Memory.hand_over`."""
     moment = call.moment
-    if moment is None or moment == "on_demand" or moment not in parts.deliver:
+    if moment is None or moment == "on_demand" or moment not in services.deliver:
         return Handover(Briefing(moment=moment or "on_demand"))
     try:
-        turn = Turn(parts, place, _spoken(call), moment)
-        turn.budget = min(turn.budget, budget_tokens or turn.budget)
+        context = MomentContext(services, location, _spoken(call), moment)
+        context.budget = min(context.budget, budget_tokens or context.budget)
         if offer is not None:
-            turn.offer = lambda early: offer(Handover(early, turn))
-        turn.take_news()
-        briefing = turn.with_news(_chooser(moment)(turn))
-        if until_s is not None and parts.clock.elapsed_s() > until_s:
-            return Handover(Briefing(moment=moment), turn)  # the hook has given up and answered alone
-        return Handover(briefing, turn)
+            context.offer = lambda early: offer(Handover(early, context))
+        context.take_news()
+        briefing = context.with_news(_chooser(moment)(context))
+        if until_s is not None and services.clock.elapsed_s() > until_s:
+            return Handover(Briefing(moment=moment), context)  # the hook has given up and answered alone
+        return Handover(briefing, context)
     except HoldfastError as exc:
         return Handover(Briefing(moment=moment, degraded=str(exc)))
 
@@ -77,30 +77,32 @@ def prepare(
 class Handover:
     """A prepared delivery, and the records to write when the host has received it."""
 
-    def __init__(self, briefing: Briefing, turn: Turn | None = None) -> None:
+    def __init__(self, briefing: Briefing, context: MomentContext | None = None) -> None:
         self.briefing = briefing
-        self._turn = turn
+        self._context = context
 
     def deliveries(self) -> list[Delivery]:
         """Return the log records of what is shown: lessons, and a restored checkpoint under its own id."""
-        turn = self._turn
-        if turn is None:
+        context = self._context
+        if context is None:
             return []
-        restored = turn.checkpoint if self.briefing.checkpoint_text else None
-        return _deliveries(turn.parts, turn.place, turn.call, self.briefing, restored)
+        restored = context.checkpoint if self.briefing.checkpoint_text else None
+        return _deliveries(context.services, context.location, context.call, self.briefing, restored)
 
     def keep_states(self) -> None:
         """Store the states of the lessons that were read, and which were withheld. Raises StoreError."""
-        turn = self._turn
-        if turn is None:
+        context = self._context
+        if context is None:
             return
-        keep_found(turn.parts, turn.place, turn.read)
-        if turn.withheld:
-            trigger = _trigger(turn.parts, turn.place, turn.call)
+        keep_found(context.services, context.location, context.read)
+        if context.withheld:
+            trigger = _trigger(context.services, context.location, context.call)
             from holdfast.outcomes.holdout import withheld_outcomes
 
-            outcomes = withheld_outcomes(turn.parts, turn.place, turn.call, turn.moment, turn.withheld, trigger)
-            turn.parts.store.record(outcomes)
+            outcomes = withheld_outcomes(
+                context.services, context.location, context.call, context.moment, context.withheld, trigger
+            )
+            context.services.store.record(outcomes)
 
 
 def _spoken(call: HookCall) -> HookCall:
@@ -129,15 +131,15 @@ def _ends_of(text: str) -> str:
     return f"{text[:HEAD_CHARACTERS]}\n{text[begin:]}"
 
 
-def log_recall(parts: Parts, place: Place, call: HookCall, briefing: Briefing) -> None:
+def log_recall(services: Services, location: Location, call: HookCall, briefing: Briefing) -> None:
     """Log what an explicit query showed to an agent; `call` has the host, the session and the question as prompt."""
-    deliveries = _deliveries(parts, place, _spoken(call), briefing)
+    deliveries = _deliveries(services, location, _spoken(call), briefing)
     if deliveries:
-        parts.store.record(deliveries)
+        services.store.record(deliveries)
 
 
 def _deliveries(
-    parts: Parts, place: Place, call: HookCall, briefing: Briefing, restored: Checkpoint | None = None
+    services: Services, location: Location, call: HookCall, briefing: Briefing, restored: Checkpoint | None = None
 ) -> list[Delivery]:
     shown = [
         (lesson, item.rank, item.score, item.why.words)
@@ -148,10 +150,10 @@ def _deliveries(
         shown.append((LessonId(restored.id), 0, 0.0, "the task's state was restored"))
     if not shown:
         return []
-    at, trigger, cost = parts.clock.now(), _trigger(parts, place, call), briefing.tokens // len(shown)
+    at, trigger, cost = services.clock.now(), _trigger(services, location, call), briefing.tokens // len(shown)
     return [
         Delivery(
-            id=parts.clock.new_id(), at=at, project=place.project.id, session=call.session, host=call.host,
+            id=services.clock.new_id(), at=at, project=location.project.id, session=call.session, host=call.host,
             moment=briefing.moment, lesson=lesson, rank=rank, score=score, reason=words, trigger=trigger,
             tokens=cost, agent=call.agent,
         )
@@ -159,7 +161,7 @@ def _deliveries(
     ]  # fmt: skip
 
 
-def _chooser(moment: Moment) -> Callable[[Turn], Briefing]:
+def _chooser(moment: Moment) -> Callable[[MomentContext], Briefing]:
     """Return the function that chooses for a moment; its module is loaded for that moment only."""
     if moment == "prompt":
         from holdfast.recall.moments.prompt import prompt as choose
@@ -176,8 +178,8 @@ def _chooser(moment: Moment) -> Callable[[Turn], Briefing]:
     return choose
 
 
-def _trigger(parts: Parts, place: Place, call: HookCall) -> str:
+def _trigger(services: Services, location: Location, call: HookCall) -> str:
     """Return the reason of the delivery: the file, the command, or the first words of the prompt or the error."""
-    file = parts.workspace.relative(place, call.paths[0], call.cwd) or call.paths[0] if call.paths else ""
+    file = services.workspace.relative(location, call.paths[0], call.cwd) or call.paths[0] if call.paths else ""
     trigger = call.error or call.command or file or call.prompt or call.name
     return " ".join(trigger.split())[:TRIGGER_LIMIT]

@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from datetime import datetime
 
-    from holdfast.domain.project import Place
+    from holdfast.domain.project import Location
     from holdfast.domain.vocabulary import LessonId, LessonKind, State
-    from holdfast.ports.parts import Parts
+    from holdfast.ports.services import Services
 
 
 def question(
-    parts: Parts,
-    place: Place,
+    services: Services,
+    location: Location,
     text: str = "",
     paths: Sequence[str] = (),
     symbols: Sequence[str] = (),
@@ -45,20 +45,20 @@ def question(
     from holdfast.text.timespan import span_in  # loaded late: a file or a command asks nothing in words
 
     question_text = shorten(text)
-    now = parts.clock.now()
+    now = services.clock.now()
     since, until = span_in(question_text, as_of or now) or (None, None)
     clues = clues_in(question_text)
     named = [*paths, *clues.paths]
-    relative = [parts.workspace.relative(place, path) for path in named]
+    relative = [services.workspace.relative(location, path) for path in named]
     return Query(
-        project=place.project.id,
+        project=location.project.id,
         text=question_text,
         paths=tuple(dict.fromkeys(path for path in relative if path)),
         symbols=tuple(dict.fromkeys([*symbols, *clues.symbols])),
         command=command,
         error=error or (question_text if error_signature(question_text) else ""),
-        staged=seen_here(parts, place),
-        prefix=place.prefix,
+        staged=seen_here(services, location),
+        prefix=location.prefix,
         as_of=as_of,
         at=None if as_of else now,
         since=since,
@@ -76,7 +76,7 @@ def shorten(text: str) -> str:
     return text[: TEXT_LIMIT // 2] + "\n" + text[-TEXT_LIMIT // 2 :]
 
 
-def with_vector(parts: Parts, query: Query, local: bool = False) -> tuple[Query, str]:
+def with_vector(services: Services, query: Query, local: bool = False) -> tuple[Query, str]:
     """Return the query with its text's vector if there is an embedder, and a note on why it is missing or partial.
 
     With `local`, only an embedder on this machine is used.
@@ -84,12 +84,12 @@ def with_vector(parts: Parts, query: Query, local: bool = False) -> tuple[Query,
     if not query.text.strip() or query.vector:
         return query, ""
     try:
-        embedder = parts.embedder()
+        embedder = services.embedder()
         if embedder is None or (local and not getattr(embedder, "is_local", False)):
             return query, ""
         from holdfast.recall.embed import embed_question  # it redacts first: the endpoint may be somebody else's
 
-        placed = embed_question(parts, query.text)
+        placed = embed_question(services, query.text)
     except (EmbedderError, InvalidValueError, PluginNotFoundError) as exc:
         return query, f"without vectors: {exc}"
     return replace(query, vector=placed.vector, embedder_id=placed.embedder_id), placed.missing

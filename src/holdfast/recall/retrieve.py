@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from holdfast.domain.briefing import LaneShare
+from holdfast.domain.briefing import RetrieverShare
 from holdfast.domain.query import Query
 from holdfast.errors import StoreError
 from holdfast.lean.records import Frozen
 from holdfast.ports.lessonstore import damage_words, get_readable
 from holdfast.ranking.aim import Aim, task_of
-from holdfast.ranking.bar import (
-    Chance,
-    is_decisive,
-)
 from holdfast.ranking.fuse import fuse
 from holdfast.ranking.names import naming, runs_of
-from holdfast.ranking.relevance import fit_of, lesson_stems, weigh
+from holdfast.ranking.relevance import lesson_stems, overlap_of, weigh
 from holdfast.ranking.retrievers import (
     score_exact,
     score_linked,
@@ -27,8 +23,12 @@ from holdfast.ranking.retrievers import (
     score_triggers,
     score_vector,
 )
+from holdfast.ranking.threshold import (
+    CorpusSize,
+    is_sufficient_alone,
+)
 from holdfast.ranking.tuning import MANY, NEARBY_HITS
-from holdfast.recall.score import Found
+from holdfast.recall.score import RetrievedLesson
 from holdfast.recall.surroundings import way_to
 from holdfast.recall.tuning import (
     ERRORS_COMPARED,
@@ -42,9 +42,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from holdfast.domain.lesson import Lesson
-    from holdfast.ports.parts import Parts
     from holdfast.ports.search import Search
-    from holdfast.ranking.relevance import Asked
+    from holdfast.ports.services import Services
+    from holdfast.ranking.relevance import QueryTerms
     from holdfast.ranking.retrievers import Hit
 
 PLACES = ("path", "symbol", "graph")
@@ -65,58 +65,58 @@ RETRIEVERS: dict[str, Callable[[Search, Query, int], list[Hit]]] = {
     "trigger": lambda search, query, limit: score_triggers(search.match_triggers(query, limit), limit),
     "occasion": lambda search, query, limit: score_occasions(search.match_occasions(query, limit)),
 }
-"""Every retriever by its name in `LaneShare.lane`. It scores the facts of a store: at most `limit`, best first."""
+"""Every retriever by its name in `RetrieverShare.lane`. It scores the facts of a store: at most `limit`, best first."""
 PARTICULAR = tuple(name for name in RETRIEVERS if name != "recent")
 """Retrievers for a question with a subject: there only a multiplier counts how recent a lesson is."""
 TIMED = ("recent",)
 """The retriever for a question that names a time and no subject."""
 
 
-class Draw(Frozen):
+class Retrieval(Frozen):
     """The retrievers' matches, best first; `degraded` names retrievers that could not answer."""
 
-    found: tuple[Found, ...] = ()
+    matches: tuple[RetrievedLesson, ...] = ()
     degraded: str = ""
 
 
-def draw(
-    parts: Parts,
+def retrieve(
+    services: Services,
     query: Query,
     retrievers: Iterable[str] = tuple(RETRIEVERS),
     pool: int = POOL,
-    admit: Callable[[Found], bool] | None = None,
-) -> Draw:
+    admit: Callable[[RetrievedLesson], bool] | None = None,
+) -> Retrieval:
     """Query the retrievers, fuse, read the best `pool` lessons and measure their lexical overlap; best first.
 
     `admit` drops matches that a moment cannot use. Raises StoreError when no retriever could answer.
     """
-    rankings, among, failures = _ask(parts, query, retrievers, max(RETRIEVER_DEPTH, pool))
+    rankings, corpus_size, failures = _ask(services, query, retrievers, max(RETRIEVER_DEPTH, pool))
     shares_by_id = fuse(rankings, pool)
     weights = {hit.id: hit.weight for hit in rankings.get("text", ())}
     question_stems = weigh(asked_words(query))
     runs = runs_of(query.text)
     aim = Aim(task=task_of(query.text), since=query.since, until=query.until)
     matches = []
-    for lesson in get_readable(parts.store, list(shares_by_id), query.as_of) if shares_by_id else ():
+    for lesson in get_readable(services.store, list(shares_by_id), query.as_of) if shares_by_id else ():
         stems = lesson_stems(lesson) if question_stems.stems or len(shares_by_id) > 1 else frozenset()
         shares = shares_by_id[lesson.id]
-        matches.append(Found(
-            lesson=lesson, shares=shares, fit=fit_of(question_stems, stems), stems=stems, aim=aim,
-            via=way_to(query.linked, lesson.paths) if not any(map(is_decisive, shares)) else "",
-            named=naming(lesson, runs), chance=Chance(lessons=among, stems=len(stems)),
+        matches.append(RetrievedLesson(
+            lesson=lesson, shares=shares, overlap=overlap_of(question_stems, stems), stems=stems, aim=aim,
+            via=way_to(query.linked, lesson.paths) if not any(map(is_sufficient_alone, shares)) else "",
+            named=naming(lesson, runs), corpus=CorpusSize(lessons=corpus_size, stems=len(stems)),
             weight=weights.get(lesson.id, 0.0),
         ))  # fmt: skip
     admitted = tuple(match for match in matches if admit is None or admit(match))
-    return Draw(found=admitted, degraded="; ".join(filter(None, [*failures, damage_words(parts.store)])))
+    return Retrieval(matches=admitted, degraded="; ".join(filter(None, [*failures, damage_words(services.store)])))
 
 
-def found_of(lesson: Lesson, question_stems: Asked) -> Found:
+def unretrieved(lesson: Lesson, question_stems: QueryTerms) -> RetrievedLesson:
     """Return a lesson that no retriever found as a match, with its lexical overlap."""
     stems = lesson_stems(lesson)
-    return Found(
+    return RetrievedLesson(
         lesson=lesson,
-        shares=(LaneShare(lane="link", rank=1, raw=1.0, share=0.0),),
-        fit=fit_of(question_stems, stems),
+        shares=(RetrieverShare(lane="link", rank=1, raw=1.0, share=0.0),),
+        overlap=overlap_of(question_stems, stems),
         stems=stems,
     )
 
@@ -132,14 +132,14 @@ def asked_words(query: Query) -> str:
 
 
 def _ask(
-    parts: Parts, query: Query, retrievers: Iterable[str], depth: int
+    services: Services, query: Query, retrievers: Iterable[str], depth: int
 ) -> tuple[dict[str, list[Hit]], int, list[str]]:
     """Return each retriever's hits, the number of lessons searched where it is counted, and notes on failures.
 
     Raises StoreError when no retriever could answer.
     """
     answers: dict[str, list[Hit]] = {}
-    among = 0
+    corpus_size = 0
     failures: list[str] = []
     failed: StoreError | None = None
     retrievers = tuple(retrievers)
@@ -148,13 +148,13 @@ def _ask(
             continue
         try:
             deep = name in PLACES and "text" in retrievers and bool(query.text)
-            hits = RETRIEVERS[name](parts.store, query, max(depth, PLACE_DEPTH) if deep else depth)
-            if hits and name in BY_CHANCE and not among:
-                among = parts.store.count_lessons(query, MANY)
+            hits = RETRIEVERS[name](services.store, query, max(depth, PLACE_DEPTH) if deep else depth)
+            if hits and name in BY_CHANCE and not corpus_size:
+                corpus_size = services.store.count_lessons(query, MANY)
             answers[name] = hits
         except StoreError as exc:
             failed = exc
             failures.append(f"{name}: {exc}")
     if failed is not None and not answers:
         raise failed
-    return answers, among, failures
+    return answers, corpus_size, failures

@@ -18,25 +18,31 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from holdfast.domain.briefing import Briefing, Ranked
-    from holdfast.domain.project import Place
+    from holdfast.domain.project import Location
     from holdfast.domain.query import Query
     from holdfast.domain.vocabulary import State
-    from holdfast.ports.parts import Parts
+    from holdfast.ports.services import Services
 
 SIBLING = ("sibling", SIBLING_FACTOR)
 
 
 def ask_across(
-    parts: Parts, place: Place, query: Query, *, limit: int, budget_tokens: int, unconfirmed: tuple[State, ...] = ()
+    services: Services,
+    location: Location,
+    query: Query,
+    *,
+    limit: int,
+    budget_tokens: int,
+    unconfirmed: tuple[State, ...] = (),
 ) -> Briefing:
     """Return the project's own answer, then lessons of sibling projects in the remaining limit and budget."""
-    own = ask(parts, place, query, limit=limit, budget_tokens=budget_tokens, unconfirmed=unconfirmed)
+    own = ask(services, location, query, limit=limit, budget_tokens=budget_tokens, unconfirmed=unconfirmed)
     known = {item.lesson.id for item in own.items}
     sibling_items: list[Ranked] = []
-    for project in siblings_of(parts.store, place.project.id):
+    for project in siblings_of(services.store, location.project.id):
         theirs = replace(query, project=project, paths=(), symbols=(), linked=(), staged=(), prefix="")
-        answer = ask(parts, place, theirs, limit=limit, budget_tokens=budget_tokens)
-        label = name_of(parts.store, project)
+        answer = ask(services, location, theirs, limit=limit, budget_tokens=budget_tokens)
+        label = name_of(services.store, project)
         sibling_items += [
             _as_sibling(item, label)
             for item in answer.items

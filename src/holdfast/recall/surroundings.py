@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from holdfast.domain.hookcall import HookCall
-    from holdfast.domain.project import Place
+    from holdfast.domain.project import Location
     from holdfast.domain.symbol import Neighbour
-    from holdfast.ports.parts import Parts
+    from holdfast.ports.services import Services
 
 
 RELATIONS = {
@@ -25,7 +25,7 @@ RELATIONS = {
 }  # fmt: skip
 
 
-def symbols_at(parts: Parts, place: Place, path: str, call: HookCall) -> tuple[str, ...]:
+def symbols_at(services: Services, location: Location, path: str, call: HookCall) -> tuple[str, ...]:
     """Return the definitions that the call is about to edit or read, innermost first; empty for a whole file.
 
     They are guessed from the file's layout (`text.enclosing`), so look them up only under that file.
@@ -34,7 +34,7 @@ def symbols_at(parts: Parts, place: Place, path: str, call: HookCall) -> tuple[s
         return ()
     from holdfast.text.enclosing import TEXT_LIMIT, definitions_at, lines_of
 
-    content = parts.workspace.read(place, path)
+    content = services.workspace.read(location, path)
     if not content or len(content) > TEXT_LIMIT:
         return ()
     text = content.decode("utf-8", "replace")
@@ -43,18 +43,18 @@ def symbols_at(parts: Parts, place: Place, path: str, call: HookCall) -> tuple[s
     return tuple(dict.fromkeys(names))[:SYMBOLS_LIMIT]
 
 
-def linked_files(parts: Parts, place: Place, paths: Sequence[str]) -> tuple[Neighbour, ...]:
+def linked_files(services: Services, location: Location, paths: Sequence[str]) -> tuple[Neighbour, ...]:
     """Return the files linked to those, closest first, each once; weights combine as independent chances do.
 
     Empty where there is no code index or it does not answer.
     """
-    index = parts.codeindex()
+    index = services.codeindex()
     if index is None:
         return ()
     by_path: dict[str, Neighbour] = {}
     try:
         for path in paths[:FILES_LIMIT]:
-            for neighbour in index.neighbours(place, path):
+            for neighbour in index.neighbours(location, path):
                 known = by_path.get(neighbour.path)
                 by_path[neighbour.path] = neighbour if known is None else _together(known, neighbour)
     except HoldfastError:

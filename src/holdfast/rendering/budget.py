@@ -11,7 +11,7 @@ POOL = 40
 """Candidates weighed against each other when not all fit; those behind them are not worth the time."""
 
 
-def fit(costs: Sequence[int], values: Sequence[float], budget: int, limit: int) -> list[int]:
+def fit_budget(costs: Sequence[int], values: Sequence[float], budget: int, limit: int) -> list[int]:
     """Return the positions, ascending, of at most `limit` items that cost at most `budget` and have the most value.
 
     It is exact (0/1 knapsack over the states that no other beats in cost and value). Costs and values are positive.

@@ -11,19 +11,19 @@ if TYPE_CHECKING:
     from typing import Any, Protocol
 
     from holdfast.domain.hookcall import HookCall
-    from holdfast.domain.project import Place
+    from holdfast.domain.project import Location
     from holdfast.domain.records import Delivery
-    from holdfast.ports.parts import Parts
+    from holdfast.ports.services import Services
     from holdfast.recall.inject import Handover
-    from holdfast.service.place import PlaceMemory
+    from holdfast.service.location import LocationMemory
 
-    Complain = Callable[[str, Exception], None]
+    LogFailure = Callable[[str, Exception], None]
 
     class Later(Protocol):
         """Takes events and deliveries that the store could not take."""
 
-        def keep_events(self, parts: Parts, place: Place | None, call: HookCall) -> None:
-            """Keep the call's events; `place` is None if the project is not known."""
+        def keep_events(self, services: Services, location: Location | None, call: HookCall) -> None:
+            """Keep the call's events; `location` is None if the project is not known."""
             ...
 
         def keep_deliveries(self, deliveries: Sequence[Delivery]) -> None:
@@ -37,12 +37,12 @@ if TYPE_CHECKING:
             """Store the best answer so far, for a host that stops waiting before a better one is ready."""
             ...
 
-        def say(self, text: str) -> str | None:
+        def write_answer(self, text: str) -> str | None:
             """Send the answer; return the text that the host received, or None when it no longer waits."""
             ...
 
 
-class HeldReply:
+class KeptReply:
     """A reply that only stores its text, which counts as received."""
 
     def __init__(self) -> None:
@@ -51,38 +51,40 @@ class HeldReply:
     def offer(self, text: str) -> None:
         """Do nothing: nobody stops waiting."""
 
-    def say(self, text: str) -> str | None:
+    def write_answer(self, text: str) -> str | None:
         """Store the text."""
         self.text = text
         return text
 
 
-def answer(memory: PlaceMemory, host_name: str, payload: dict[str, Any], complain: Complain | None = None) -> str:
-    """Return the host's stdout text. A failing step is reported to `complain` (step, error); the others go on.
+def answer(
+    memory: LocationMemory, host_name: str, payload: dict[str, Any], log_failure: LogFailure | None = None
+) -> str:
+    """Return the host's stdout text. A failing step is reported to `log_failure` (step, error); the others go on.
 
     Raises PluginNotFoundError for an unknown host and InvalidValueError for a payload that is not this host's.
     """
-    return respond(memory, parse(memory, host_name, payload), complain)
+    return respond(memory, parse(memory, host_name, payload), log_failure)
 
 
-def parse(memory: PlaceMemory, host_name: str, payload: dict[str, Any]) -> HookCall:
+def parse(memory: LocationMemory, host_name: str, payload: dict[str, Any]) -> HookCall:
     """Parse the payload; raises as `answer` does."""
-    clock = memory.parts.clock
-    return memory.parts.host(host_name).parse_hook(payload, clock.now(), clock.new_id)
+    clock = memory.services.clock
+    return memory.services.host(host_name).parse_hook(payload, clock.now(), clock.new_id)
 
 
-def respond(memory: PlaceMemory, call: HookCall, complain: Complain | None = None, again: bool = False) -> str:
+def respond(memory: LocationMemory, call: HookCall, log_failure: LogFailure | None = None, again: bool = False) -> str:
     """Return the host's stdout text, which is empty of lessons if a step failed. See `attend`."""
-    reply = HeldReply()
-    attend(memory, call, reply, complain, again=again)
+    reply = KeptReply()
+    attend(memory, call, reply, log_failure, again=again)
     return reply.text
 
 
 def attend(
-    memory: PlaceMemory,
+    memory: LocationMemory,
     call: HookCall,
     reply: Reply,
-    complain: Complain | None = None,
+    log_failure: LogFailure | None = None,
     *,
     later: Later | None = None,
     until_s: float | None = None,
@@ -94,13 +96,15 @@ def attend(
     `later`. For `until_s` see `Memory.inject`. `again` means that a server was asked first and did not answer in time;
     it may have captured the events.
     """
-    _Exchange(memory, call, reply, _Steps(complain), later).run(until_s, again)
+    _Exchange(memory, call, reply, _Steps(log_failure), later).run(until_s, again)
 
 
 class _Exchange:
     """One call and its answer."""
 
-    def __init__(self, memory: PlaceMemory, call: HookCall, reply: Reply, steps: _Steps, later: Later | None) -> None:
+    def __init__(
+        self, memory: LocationMemory, call: HookCall, reply: Reply, steps: _Steps, later: Later | None
+    ) -> None:
         self._memory = memory
         self._call = call
         self._reply = reply
@@ -114,10 +118,10 @@ class _Exchange:
         handover = self._keep_and_prepare(until_s, again) if self._is_wanted() else None
         briefing = handover.briefing if handover else Briefing()
         text = self._render(briefing)
-        asks = self._memory.parts.wrap_up and self._call.ends_turn
+        asks = self._memory.services.wrap_up and self._call.ends_turn
         request = self._steps.run("wrap up", self._wrap_up) if asks else ""
         text = request or text
-        heard = self._reply.say(text)
+        heard = self._reply.write_answer(text)
         if request and heard == request:
             self._steps.run("wrap up", self._note_asked)
         if handover is not None:
@@ -129,19 +133,19 @@ class _Exchange:
 
     def _is_wanted(self) -> bool:
         """Return whether there is anything to do: many hooks only capture or only deliver, and both can be off."""
-        return self._captures() or self._call.moment in self._memory.parts.deliver
+        return self._captures() or self._call.moment in self._memory.services.deliver
 
     def _captures(self) -> bool:
-        return bool(self._memory.parts.capture and self._call.events)
+        return bool(self._memory.services.capture and self._call.events)
 
     def _keep_and_prepare(self, until_s: float | None, again: bool) -> Handover | None:
         call, here = self._call, self._here
-        if not self._steps.run("locate", lambda: here.place):
+        if not self._steps.run("locate", lambda: here.location):
             self._keep_for_later(None)
             return None
-        delivers = call.moment in here.parts.deliver
+        delivers = call.moment in here.services.deliver
         if call.moment == "session_start" and delivers:
-            here.parts.workspace.foresee_dirty(here.place)
+            here.services.workspace.foresee_dirty(here.location)
         is_repeated = self._captures() and self._capture()
         if not delivers or (is_repeated and not again):
             return None
@@ -156,31 +160,31 @@ class _Exchange:
         call, here = self._call, self._here
         new = self._steps.run("capture", lambda: here.observe(call))
         if new is None:
-            self._keep_for_later(here.place)
+            self._keep_for_later(here.location)
         if new and any(event.kind == "compaction" for event in call.events):
             self._steps.run("checkpoint", lambda: _checkpoint(here, call))
         if new and any(event.kind == "file_edit" for event in call.events):
             self._steps.run("notice", lambda: here.notice(call))
         return bool(new == 0)
 
-    def _keep_for_later(self, place: Place | None) -> None:
+    def _keep_for_later(self, location: Location | None) -> None:
         later = self._later
         if later is not None and self._captures():
-            self._steps.run("spool", lambda: later.keep_events(self._here.parts, place, self._call))
+            self._steps.run("spool", lambda: later.keep_events(self._here.services, location, self._call))
 
     def _render(self, briefing: Briefing) -> str:
-        return self._memory.parts.host(self._call.host).render(self._call, briefing)
+        return self._memory.services.host(self._call.host).render(self._call, briefing)
 
     def _wrap_up(self) -> str:
         """Return the answer that makes the agent go on once to note what it learnt; empty if it is not to be asked."""
         from holdfast.recall.moments.wrapup import ask_to_wrap_up
 
-        return ask_to_wrap_up(self._here.parts, self._here.place, self._call)
+        return ask_to_wrap_up(self._here.services, self._here.location, self._call)
 
     def _note_asked(self) -> None:
         from holdfast.recall.moments.wrapup import note_asked
 
-        note_asked(self._here.parts, self._call.session)
+        note_asked(self._here.services, self._call.session)
 
     def _offer(self, handover: Handover) -> None:
         text = self._render(handover.briefing)
@@ -195,33 +199,33 @@ class _Exchange:
             self._steps.run("spool", lambda: later.keep_deliveries(deliveries))
 
     def _record(self, deliveries: list[Delivery]) -> bool:
-        self._memory.parts.store.record(deliveries)
+        self._memory.services.store.record(deliveries)
         return True
 
 
 class _Steps:
     """Runs steps each of which may fail alone."""
 
-    def __init__(self, complain: Complain | None) -> None:
-        self._complain = complain
+    def __init__(self, log_failure: LogFailure | None) -> None:
+        self._log_failure = log_failure
 
     def run(self, name: str, step: Callable[[], Any]) -> Any:
         """Return the step's result; None when it failed, which is reported."""
         try:
             return step()
         except Exception as exc:  # none of our errors may reach the host
-            if self._complain:
-                self._complain(name, exc)
+            if self._log_failure:
+                self._log_failure(name, exc)
             return None
 
     def tell(self, name: str, degraded: str) -> None:
         """Report what a step that continued could not do."""
-        if degraded and self._complain:
-            self._complain(name, HoldfastError(degraded))
+        if degraded and self._log_failure:
+            self._log_failure(name, HoldfastError(degraded))
 
 
-def _checkpoint(here: PlaceMemory, call: HookCall) -> None:
+def _checkpoint(here: LocationMemory, call: HookCall) -> None:
     """Store the task's state before the agent loses its context."""
     from holdfast.curation.checkpoint import capture
 
-    capture(here.parts, here.place, call.session)
+    capture(here.services, here.location, call.session)

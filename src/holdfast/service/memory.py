@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from holdfast.domain.vocabulary import LessonId, SessionId
 from holdfast.lean.records import replace
-from holdfast.service.place import PlaceMemory
+from holdfast.service.location import LocationMemory
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from typing import Any, Self
 
-    from holdfast.curation.adopt import Adopting, Reading, Step
+    from holdfast.curation.adopt import Adopting, PassageOutcome, SourceContents
     from holdfast.curation.audit import Finding
     from holdfast.curation.blame import Blamed
     from holdfast.curation.conflicts import Conflict
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from holdfast.domain.event import Event
     from holdfast.domain.hookcall import HookCall
     from holdfast.domain.lesson import Lesson, Triggers
-    from holdfast.domain.project import Place
+    from holdfast.domain.project import Location
     from holdfast.domain.records import Change, Checkpoint, Delivery, Outcome
     from holdfast.domain.vocabulary import Freshness, LessonKind, ScopeLevel, State, Trust, Verdict
     from holdfast.freshness.compare import Comparison
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from holdfast.learning.githistory.backfill import GitBackfill, GitReport
     from holdfast.learning.learn import LearnReport
     from holdfast.learning.rejudge import RejudgeReport
-    from holdfast.lessons.lookup import History
+    from holdfast.lessons.lookup import LessonHistory
     from holdfast.lessons.staging import Staged
     from holdfast.outcomes.bill import Bill
     from holdfast.outcomes.settle import SettleReport
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 NO_SESSION = SessionId("")
 
 
-class Memory(PlaceMemory):
+class Memory(LocationMemory):
     """The memory of the project of one folder, and of the user."""
 
     def __enter__(self) -> Self:
@@ -60,7 +60,7 @@ class Memory(PlaceMemory):
 
     def at(self, folder: str) -> Memory:
         """Return the same memory for another folder."""
-        return Memory(self.parts, folder)
+        return Memory(self.services, folder)
 
     # Capture
 
@@ -68,66 +68,66 @@ class Memory(PlaceMemory):
         """Return a watch of the files that the project's active lessons are about; the caller repeats its looks."""
         from holdfast.freshness.watch import Watch
 
-        return Watch(self.parts, self.folder)
+        return Watch(self.services, self.folder)
 
     def append(self, events: Sequence[Event]) -> int:
         """Store events from anywhere (a transcript), redacted; return how many were new."""
         from holdfast.capture.observe import observe
 
-        return observe(self.parts, self.place, events)
+        return observe(self.services, self.location, events)
 
     def learn(self, session: SessionId) -> LearnReport:
         """Run the detectors over a session's events and admit their candidates. Idempotent."""
         from holdfast.learning.learn import learn
 
-        return learn(self.parts, self.place, session)
+        return learn(self.services, self.location, session)
 
     def learn_pending(self) -> LearnReport:
         """Learn from every session, of any project, with events stored since the last call. Idempotent."""
         from holdfast.learning.learn import learn_pending
 
-        return learn_pending(self.parts)
+        return learn_pending(self.services)
 
     def embed_pending(self, limit: int = 1_000) -> int:
         """Embed lessons, of any project, that have no vector of the configured embedder; return how many got one.
 
         Return 0 without an embedder. Raises EmbedderError; the vectors stored before it stay.
         """
-        if self.parts.embedder() is None:
+        if self.services.embedder() is None:
             return 0
         from holdfast.recall.embed import embed_pending
 
-        return embed_pending(self.parts, limit)
+        return embed_pending(self.services, limit)
 
     def drop_old_texts(self) -> int:
         """Drop raw texts older than the retention window, at most once a day; return how many events had one."""
         from holdfast.capture.retention import drop_old_texts
 
-        return drop_old_texts(self.parts)
+        return drop_old_texts(self.services)
 
     def end_probation(self) -> int:
         """Retire lessons whose probation is over; return how many."""
         from holdfast.capture.retention import end_probation
 
-        return end_probation(self.parts, self.place)
+        return end_probation(self.services, self.location)
 
     def rejudge(self, *, dry: bool = False) -> RejudgeReport:
         """Judge again the lessons that an older version learnt from words alone; return what changed."""
         from holdfast.learning.rejudge import rejudge
 
-        return rejudge(self.parts, self.place, dry=dry)
+        return rejudge(self.services, self.location, dry=dry)
 
     def rejudge_once(self) -> RejudgeReport | None:
         """Call `rejudge`, unless it was done here since the judge changed; then return None."""
         from holdfast.learning.rejudge import rejudge_once
 
-        return rejudge_once(self.parts, self.place)
+        return rejudge_once(self.services, self.location)
 
     def undo_rejudging(self, *, author: str = "") -> Change:
         """Restore every lesson that was judged again."""
         from holdfast.learning.rejudge import undo_rejudging
 
-        return undo_rejudging(self.parts, self.place, author=author)
+        return undo_rejudging(self.services, self.location, author=author)
 
     # Delivery
 
@@ -145,7 +145,7 @@ class Memory(PlaceMemory):
         """
         from holdfast.recall.inject import inject
 
-        return inject(self.parts, self.place, call, until_s, budget_tokens)
+        return inject(self.services, self.location, call, until_s, budget_tokens)
 
     def recall(
         self,
@@ -175,27 +175,30 @@ class Memory(PlaceMemory):
 
         question_text = error if text == "" else text
         query = question(
-            self.parts, self.place, question_text, paths, symbols, command, error, as_of, states or ("active",), kinds,
+            self.services, self.location, question_text, paths, symbols, command, error, as_of, states or ("active",),
+            kinds,
             all_projects,
         )  # fmt: skip
         unconfirmed = () if states else tuple(unconfirmed)
         if all_projects:
             from holdfast.lessons.crossing import closed_lessons
 
-            query = replace(query, exclude=closed_lessons(self.parts.store, query.project))
+            query = replace(query, exclude=closed_lessons(self.services.store, query.project))
         elif across:
             from holdfast.recall.siblings import ask_across
 
             return ask_across(
-                self.parts, self.place, query, limit=limit, budget_tokens=budget_tokens, unconfirmed=unconfirmed
+                self.services, self.location, query, limit=limit, budget_tokens=budget_tokens, unconfirmed=unconfirmed
             )
-        return ask(self.parts, self.place, query, limit=limit, budget_tokens=budget_tokens, unconfirmed=unconfirmed)
+        return ask(
+            self.services, self.location, query, limit=limit, budget_tokens=budget_tokens, unconfirmed=unconfirmed
+        )
 
     def note_recall(self, briefing: Briefing, call: HookCall) -> None:
         """Log what a recall showed to an agent; `call` has its host, session and question (as the prompt)."""
         from holdfast.recall.inject import log_recall
 
-        log_recall(self.parts, self.place, call, briefing)
+        log_recall(self.services, self.location, call, briefing)
 
     # Lessons
 
@@ -229,9 +232,9 @@ class Memory(PlaceMemory):
         from holdfast.curation.remember import remember
         from holdfast.curation.revival import settle_condition
 
-        revival = settle_condition(self.parts, self.place, revive_when) if revive_when else ""
+        revival = settle_condition(self.services, self.location, revive_when) if revive_when else ""
         return remember(
-            self.parts, self.place, insight=insight, kind=kind, title=title, why=why, how=how,
+            self.services, self.location, insight=insight, kind=kind, title=title, why=why, how=how,
             snippets=snippets, files=files, symbols=symbols, tags=tags, topic_key=topic_key, scope=scope,
             pinned=pinned, private=private, author=author, quote=quote, trust=trust, when=when,
             revival=revival,
@@ -241,37 +244,37 @@ class Memory(PlaceMemory):
         """Return active lessons that contradict this one and were not closed, newest first, at most five."""
         from holdfast.curation.conflicts import conflicts_of
 
-        return [conflict.other(lesson.id) for conflict in conflicts_of(self.parts, self.place, lesson)][:5]
+        return [conflict.other(lesson.id) for conflict in conflicts_of(self.services, self.location, lesson)][:5]
 
     def conflicts(self) -> list[Conflict]:
         """Return pairs of lessons that cannot hold together, the better one of each first; the newest pair first."""
         from holdfast.curation.conflicts import find_conflicts
 
-        return find_conflicts(self.parts, self.place)
+        return find_conflicts(self.services, self.location)
 
     def settle(self, ref: str, *, over: Sequence[str] = (), author: str = "") -> Lesson:
         """Keep that lesson of a conflict and close those named in `over`, by default all that contradict it."""
         from holdfast.curation.conflicts import settle
 
-        return settle(self.parts, self.place, ref, over, author=author)
+        return settle(self.services, self.location, ref, over, author=author)
 
     def keep_both(self, ref: str, other: str, *, author: str = "") -> Lesson:
         """Record that two lessons hold beside each other, which ends their conflict."""
         from holdfast.curation.conflicts import keep_both
 
-        return keep_both(self.parts, self.place, ref, other, author=author)
+        return keep_both(self.services, self.location, ref, other, author=author)
 
     def surrounding(self, lesson: Lesson) -> list[Event]:
         """Return the prompts and replies around the lesson's first evidence, in order; empty if they are not known."""
         from holdfast.curation.surrounding import find_surrounding
 
-        return find_surrounding(self.parts, self.place, lesson)
+        return find_surrounding(self.services, self.location, lesson)
 
     def get(self, ref: str, as_of: datetime | None = None) -> Lesson:
         """Return a lesson by its id or the end of it. Raises LessonNotFoundError or AmbiguousIdError."""
         from holdfast.lessons.lookup import resolve
 
-        return resolve(self.parts, self.place, ref, as_of)
+        return resolve(self.services, self.location, ref, as_of)
 
     def lessons(
         self,
@@ -291,14 +294,14 @@ class Memory(PlaceMemory):
 
         `host` selects lessons learnt in a session of that host, `since` those valid since then or later.
         """
-        from holdfast.lessons.lookup import Choice, list_lessons
+        from holdfast.lessons.lookup import LessonSelection, list_lessons
 
-        choice = Choice(tag=tag, host=host, trust=trust, since=since)
-        lessons = list_lessons(self.parts, self.place, states, kinds, path, all_projects, as_of, limit, choice)
+        choice = LessonSelection(tag=tag, host=host, trust=trust, since=since)
+        lessons = list_lessons(self.services, self.location, states, kinds, path, all_projects, as_of, limit, choice)
         if all_projects:
             from holdfast.lessons.crossing import unseen_from
 
-            unseen = unseen_from(self.parts.store, self.place.project.id)
+            unseen = unseen_from(self.services.store, self.location.project.id)
             return [lesson for lesson in lessons if lesson.scope.project not in unseen]
         return lessons
 
@@ -306,32 +309,32 @@ class Memory(PlaceMemory):
         """Return each lesson's freshness against the present code, and what changed, in words."""
         from holdfast.freshness.check import FreshnessCheck
 
-        check = FreshnessCheck(self.parts, self.place)
+        check = FreshnessCheck(self.services, self.location)
         return [check.judge(lesson) for lesson in lessons]
 
-    def history(self, lesson: LessonId) -> History:
+    def history(self, lesson: LessonId) -> LessonHistory:
         """Return a lesson's changes, deliveries and outcomes, each newest first."""
         from holdfast.lessons.lookup import history
 
-        return history(self.parts, lesson)
+        return history(self.services, lesson)
 
     def lineage(self, ref: str) -> tuple[Version, ...]:
         """Return every version of a lesson, of its predecessors and of its successors, oldest first."""
         from holdfast.curation.lineage import lineage
 
-        return lineage(self.parts, self.place, ref)
+        return lineage(self.services, self.location, ref)
 
     def blame(self, path: str, lines: tuple[int, int] | None = None) -> tuple[Blamed, ...]:
         """Return the active lessons about a file, or about some of its lines, given as first and last from 1."""
         from holdfast.curation.blame import blame
 
-        return blame(self.parts, self.place, path, lines)
+        return blame(self.services, self.location, path, lines)
 
     def bisect(self, subject: str, *, good: str = "", bad: str = "") -> Bisection:
         """Find the commit since which memory gives its present answer to a lesson or question, and the one before."""
         from holdfast.recall.bisection import bisect
 
-        return bisect(self.parts, self.place, subject, good, bad)
+        return bisect(self.services, self.location, subject, good, bad)
 
     def instant(self, text: str) -> datetime:
         """Return the instant of a time, of words such as `3 days ago`, or of a commit. Raises InvalidValueError."""
@@ -340,9 +343,9 @@ class Memory(PlaceMemory):
         from holdfast.recall.bisection import instant_of
 
         try:
-            return named_instant(text, self.parts.clock.now())
+            return named_instant(text, self.services.clock.now())
         except InvalidValueError:
-            committed = instant_of(self.parts, self.place, text)
+            committed = instant_of(self.services, self.location, text)
             if committed is None:
                 raise
             return committed
@@ -353,73 +356,73 @@ class Memory(PlaceMemory):
         """Check every lesson about this project's code, and record where moved code is now."""
         from holdfast.freshness.verify import verify
 
-        return verify(self.parts, self.place, waiting=waiting, actor=actor, progress=progress)
+        return verify(self.services, self.location, waiting=waiting, actor=actor, progress=progress)
 
     def follow_moves(self) -> Change | None:
         """Record where the code of active lessons has moved to; return None when nothing has."""
         from holdfast.freshness.verify import follow_moves
 
-        return follow_moves(self.parts, self.place)
+        return follow_moves(self.services, self.location)
 
     def explain(self, ref: str) -> Explanation:
         """Explain why a lesson is believed: provenance, anchors and their verdicts, deliveries and outcomes."""
         from holdfast.curation.explain import explain
 
-        return explain(self.parts, self.place, ref)
+        return explain(self.services, self.location, ref)
 
     def compare(self, ref: str) -> tuple[Lesson, tuple[Comparison, ...]]:
         """Return a lesson and the code that it is about, then and now."""
         from holdfast.freshness.compare import compare
 
-        return compare(self.parts, self.place, ref)
+        return compare(self.services, self.location, ref)
 
     def confirm(self, ref: str, *, author: str = "") -> Lesson:
         """Confirm that a lesson holds for the present code, and renew its anchors."""
         from holdfast.curation.confirm import confirm
 
-        return confirm(self.parts, self.place, ref, author=author)
+        return confirm(self.services, self.location, ref, author=author)
 
     def revise(self, ref: str, *, author: str = "", trust: Trust = "person", **changes: Any) -> Lesson:
         """Close the lesson and add a successor with those fields changed; return the successor."""
         from holdfast.curation.revise import revise
 
-        return revise(self.parts, self.place, ref, changes, author=author, trust=trust)
+        return revise(self.services, self.location, ref, changes, author=author, trust=trust)
 
     def edit(self, ref: str, *, author: str = "", **triggers: Any) -> Lesson:
         """Change when a lesson is told: paths, symbols, literals, commands, work, standing; omitted fields stay."""
         from holdfast.curation.edit import edit
 
-        return edit(self.parts, self.place, ref, triggers, author=author)
+        return edit(self.services, self.location, ref, triggers, author=author)
 
     def revive_when(self, ref: str, condition: str, *, retire: bool = False, author: str = "") -> Lesson:
         """Set the condition that wakes a retired lesson, e.g. `numpy` for another version; `retire` retires it now."""
         from holdfast.curation.revival import set_revival
 
-        return set_revival(self.parts, self.place, ref, condition, retire=retire, author=author)
+        return set_revival(self.services, self.location, ref, condition, retire=retire, author=author)
 
     def wake_retired(self) -> list[Woken]:
         """Put retired lessons whose condition holds on probation; return them with reasons."""
         from holdfast.curation.revival import wake_retired
 
-        return wake_retired(self.parts, self.place)
+        return wake_retired(self.services, self.location)
 
     def forget(self, ref: str, *, author: str = "") -> Lesson:
         """Leave a tombstone. The lesson is never shown again; `undo` brings it back, and `revise` can restate it."""
         from holdfast.curation.forget import forget
 
-        return forget(self.parts, self.place, ref, author=author)
+        return forget(self.services, self.location, ref, author=author)
 
     def purge(self, ref: str) -> dict[str, int]:
         """Erase the lesson and everything derived from it; return the number of rows erased by table."""
         from holdfast.curation.forget import purge
 
-        return purge(self.parts, self.place, ref)
+        return purge(self.services, self.location, ref)
 
     def words_of(self, ref: str) -> tuple[str, ...]:
         """Return titles and rules of every version of the lesson, to search for copies of them."""
         from holdfast.curation.forget import words_of
 
-        return words_of(self.parts, self.place, ref)
+        return words_of(self.services, self.location, ref)
 
     def undo(self, *, author: str = "", past_purges: bool = False) -> Change:
         """Take back the last change of this project's memory.
@@ -428,7 +431,7 @@ class Memory(PlaceMemory):
         """
         from holdfast.curation.undo import undo
 
-        return undo(self.parts, self.place, author=author, past_purges=past_purges)
+        return undo(self.services, self.location, author=author, past_purges=past_purges)
 
     # The inbox
 
@@ -436,19 +439,19 @@ class Memory(PlaceMemory):
         """Return the lessons on probation, candidates and quarantined lessons that wait for a person, best first."""
         from holdfast.curation.review import inbox
 
-        return inbox(self.parts, self.place)
+        return inbox(self.services, self.location)
 
     def accept(self, ref: str, *, author: str = "") -> Lesson:
         """Make a waiting lesson active."""
         from holdfast.curation.review import accept
 
-        return accept(self.parts, self.place, ref, author=author)
+        return accept(self.services, self.location, ref, author=author)
 
     def reject(self, ref: str, *, author: str = "") -> Lesson:
         """Retire a waiting lesson; the same statement will not come back."""
         from holdfast.curation.review import reject
 
-        return reject(self.parts, self.place, ref, author=author)
+        return reject(self.services, self.location, ref, author=author)
 
     # Hygiene
 
@@ -456,43 +459,43 @@ class Memory(PlaceMemory):
         """Return lessons that a person should review, weightiest first; `everything` includes those put off."""
         from holdfast.curation.audit import audit
 
-        return audit(self.parts, self.place, everything=everything)
+        return audit(self.services, self.location, everything=everything)
 
     def left_today(self) -> int:
         """Return how many of a day's audited lessons are still to be decided."""
         from holdfast.curation.audit import left_today
 
-        return left_today(self.parts, self.place)
+        return left_today(self.services, self.location)
 
     def keep(self, ref: str, *, author: str = "") -> Lesson:
         """Confirm an audited lesson as it is, and hide it from the audit for `curation.tuning.KEPT_DAYS`."""
         from holdfast.curation.audit import keep
 
-        return keep(self.parts, self.place, ref, author=author)
+        return keep(self.services, self.location, ref, author=author)
 
     def put_off(self, ref: str) -> Lesson:
         """Leave an audited lesson as it is, and hide it from the audit for some days."""
         from holdfast.curation.audit import put_off
 
-        return put_off(self.parts, self.place, ref)
+        return put_off(self.services, self.location, ref)
 
     def note_decided(self) -> None:
         """Count an audited lesson that was revised, forgotten or promoted among today's decisions."""
         from holdfast.curation.audit import note_decided
 
-        note_decided(self.parts, self.place)
+        note_decided(self.services, self.location)
 
     def prunable(self) -> list[Finding]:
         """Return lessons that nobody would miss; never pinned ones, nor those that a person stated or accepted."""
         from holdfast.curation.audit import find_prunable
 
-        return find_prunable(self.parts, self.place)
+        return find_prunable(self.services, self.location)
 
     def prune(self, lessons: Sequence[LessonId], *, author: str = "") -> Change:
         """Forget those lessons in one change, which `undo` takes back as a whole."""
         from holdfast.curation.audit import prune
 
-        return prune(self.parts, self.place, lessons, author=author)
+        return prune(self.services, self.location, lessons, author=author)
 
     # Other projects
 
@@ -500,26 +503,26 @@ class Memory(PlaceMemory):
         """Make a lesson of this project one for every project; it supersedes the original and its twins elsewhere."""
         from holdfast.lessons.crossing import promote
 
-        return promote(self.parts, self.place, ref, author=author)
+        return promote(self.services, self.location, ref, author=author)
 
     def close_project(self) -> None:
         """Hide this project's lessons from other projects."""
         from holdfast.lessons.crossing import close_project
 
-        close_project(self.parts, self.place)
+        close_project(self.services, self.location)
 
     def open_project(self) -> None:
         """Show this project's lessons to other projects, where a person asks for them."""
         from holdfast.lessons.crossing import open_project
 
-        open_project(self.parts, self.place)
+        open_project(self.services, self.location)
 
     @property
     def is_closed(self) -> bool:
         """Whether this project's lessons are hidden from other projects."""
         from holdfast.lessons.crossing import closed_projects
 
-        return self.place.project.id in closed_projects(self.parts.store)
+        return self.location.project.id in closed_projects(self.services.store)
 
     # What happened
 
@@ -529,49 +532,49 @@ class Memory(PlaceMemory):
         """Record somebody's verdict on a lesson that was shown; `judge` is `agent` for an agent's word."""
         from holdfast.curation.feedback import feedback
 
-        return feedback(self.parts, self.place, ref, verdict, note, session, judge)
+        return feedback(self.services, self.location, ref, verdict, note, session, judge)
 
     def settle_pending(self) -> SettleReport:
         """Judge deliveries of all projects by what followed, and let the outcomes move lessons. Idempotent."""
         from holdfast.outcomes.settle import settle_pending
 
-        return settle_pending(self.parts)
+        return settle_pending(self.services)
 
     def for_review(self) -> list[tuple[Lesson, str]]:
         """Return lessons that outcomes contradict and only a person may close, each with the reason."""
         from holdfast.outcomes.settle import for_review
 
-        return for_review(self.parts, self.place)
+        return for_review(self.services, self.location)
 
     def bill(self, session: SessionId = NO_SESSION) -> Bill | None:
         """Return what a session was told, missed and taught, by default the project's latest; None if there is none."""
         from holdfast.outcomes.bill import bill_of
 
-        return bill_of(self.parts, self.place, session)
+        return bill_of(self.services, self.location, session)
 
     def stats(self, *, all_projects: bool = False) -> list[Stats]:
         """Return the outcomes of deliveries: of this project, or of all projects together and then of each."""
         from holdfast.outcomes.stats import stats_of
 
-        return stats_of(self.parts, self.place, all_projects)
+        return stats_of(self.services, self.location, all_projects)
 
     def log(self, *, session: SessionId = "", lesson: LessonId = "", limit: int = 50) -> list[Delivery]:  # type: ignore[assignment]
         """Return deliveries in this project, newest first."""
         from holdfast.lessons.lookup import deliveries
 
-        return deliveries(self.parts, self.place, session, lesson, limit)
+        return deliveries(self.services, self.location, session, lesson, limit)
 
     def changes(self, limit: int = 50) -> list[Change]:
         """Return changes of this project's memory, newest first."""
         from holdfast.lessons.lookup import changes
 
-        return changes(self.parts, self.place, limit)
+        return changes(self.services, self.location, limit)
 
     def heartbeat(self) -> list[Event]:
         """Return the newest event of each host and kind on this machine, newest first."""
         from holdfast.capture.heartbeat import last_events
 
-        return last_events(self.parts.store)
+        return last_events(self.services.store)
 
     # Checkpoints
 
@@ -579,43 +582,43 @@ class Memory(PlaceMemory):
         """Store the working state of a task: done, next, open_questions, files, task, session."""
         from holdfast.curation.checkpoint import save
 
-        return save(self.parts, self.place, goal, **state)
+        return save(self.services, self.location, goal, **state)
 
     def checkpoint(self, task: str = "") -> Checkpoint | None:
         """Return the current checkpoint of a task (default: the latest of this branch), or None."""
         from holdfast.curation.taskstate import current
 
-        return current(self.parts, self.place, task)
+        return current(self.services, self.location, task)
 
     def checkpoints(self, limit: int = 50) -> list[Checkpoint]:
         """Return every saved state of this project's tasks, newest first, closed ones included."""
         from holdfast.curation.taskstate import saved
 
-        return saved(self.parts, self.place, limit)
+        return saved(self.services, self.location, limit)
 
     def close_checkpoint(self, task: str = "") -> Checkpoint | None:
         """Mark the task as finished, so that its checkpoint is no longer restored."""
         from holdfast.curation.checkpoint import finish
 
-        return finish(self.parts, self.place, task)
+        return finish(self.services, self.location, task)
 
     # The project
 
-    def accept_project(self) -> Place:
+    def accept_project(self) -> Location:
         """Accept the id that the folder's `.holdfast/project.toml` declares; return the resulting location.
 
         Raises InvalidValueError where no such id waits.
         """
-        self._place = self.parts.workspace.accept_claim(self.folder)
-        return self._place
+        self._location = self.services.workspace.accept_claim(self.folder)
+        return self._location
 
-    def release_project(self) -> Place:
+    def release_project(self) -> Location:
         """Stop accepting the id that the folder's `.holdfast/project.toml` declares; return the resulting location.
 
         Raises InvalidValueError where no declared id is accepted.
         """
-        self._place = self.parts.workspace.release_claim(self.folder)
-        return self._place
+        self._location = self.services.workspace.release_claim(self.folder)
+        return self._location
 
     # In bulk
 
@@ -635,19 +638,21 @@ class Memory(PlaceMemory):
         """
         from holdfast.curation.transfer import import_lessons
 
-        return import_lessons(self.parts, self.place, lines, accept=accept, origin=origin, progress=progress, dry=dry)
+        return import_lessons(
+            self.services, self.location, lines, accept=accept, origin=origin, progress=progress, dry=dry
+        )
 
     def staged(self) -> list[Staged]:
         """Return the lessons staged on branches, by branch, and whether each is visible here."""
         from holdfast.lessons.staging import list_staged
 
-        return list_staged(self.parts, self.place)
+        return list_staged(self.services, self.location)
 
     def staged_elsewhere(self) -> int:
         """Count the lessons that are staged on branches and invisible here."""
         from holdfast.lessons.staged import hidden_here
 
-        return len(hidden_here(self.parts, self.place))
+        return len(hidden_here(self.services, self.location))
 
     def rescue(self, refs: Sequence[str] = (), *, branch: str = "", author: str = "") -> list[Lesson]:
         """Unstage the named lessons, or all of a branch, so that they are visible everywhere; return them."""
@@ -655,10 +660,10 @@ class Memory(PlaceMemory):
 
         def wanted() -> list[Lesson]:
             if branch:
-                return [x for x in find_staged(self.parts, self.place) if x.scope.branch == branch]
+                return [x for x in find_staged(self.services, self.location) if x.scope.branch == branch]
             return [self.get(ref) for ref in refs]
 
-        return rescue(self.parts, self.place, wanted, author=author)
+        return rescue(self.services, self.location, wanted, author=author)
 
     def branch_summary(self, base: str = "") -> BranchSummary:
         """Summarise what the checked-out branch taught since it left `base`, by default the main branch.
@@ -667,8 +672,8 @@ class Memory(PlaceMemory):
         """
         from holdfast.publishing.branchsummary import summarise
 
-        branches = self.parts.workspace.branches(self.place)
-        return summarise(branches, self.place.commit, base, (self.parts, self.place))
+        branches = self.services.workspace.branches(self.location)
+        return summarise(branches, self.location.commit, base, (self.services, self.location))
 
     def settle_branches(self) -> Change | None:
         """Unstage lessons once the main branch has what they are about; return the change.
@@ -678,44 +683,44 @@ class Memory(PlaceMemory):
         from holdfast.lessons.staged import seen_here
         from holdfast.lessons.staging import settle
 
-        change = settle(self.parts, self.place)
-        seen_here(self.parts, self.place)
+        change = settle(self.services, self.location)
+        seen_here(self.services, self.location)
         return change
 
     def sync(self, how: Syncing) -> SyncReport:
         """Synchronise the lessons' files of the work tree with the store; return a step for each lesson. Idempotent."""
         from holdfast.publishing.sharing.sync import sync
 
-        return sync(self.parts, self.place, self.parts.lesson_files(self.place), how)
+        return sync(self.services, self.location, self.services.lesson_files(self.location), how)
 
     def shareable(self) -> list[Lesson]:
         """Return active lessons of the project that may be in its repository."""
         from holdfast.publishing.sharing.sync import find_shareable
 
-        return find_shareable(self.parts, self.place)
+        return find_shareable(self.services, self.location)
 
     def adopt(
-        self, readings: Sequence[Reading], how: Adopting, progress: Callable[[int], None] | None = None
-    ) -> tuple[Step, ...]:
+        self, readings: Sequence[SourceContents], how: Adopting, progress: Callable[[int], None] | None = None
+    ) -> tuple[PassageOutcome, ...]:
         """Adopt what importers read in other tools' files; return a step for each passage. Idempotent."""
         from holdfast.curation.adopt import adopt
 
-        return adopt(self.parts, self.place, readings, how, progress)
+        return adopt(self.services, self.location, readings, how, progress)
 
     def backfill_git(self, how: GitBackfill, progress: Callable[[int], None] | None = None) -> GitReport:
         """Learn lessons from the commits of the project's repository; return a report. Idempotent."""
         from holdfast.learning.githistory.backfill import backfill_git
 
-        return backfill_git(self.parts, self.place, how, progress)
+        return backfill_git(self.services, self.location, how, progress)
 
     def take_back_git(self, *, author: str = "") -> int:
         """Retire the lessons from commits that nobody has accepted; return how many."""
         from holdfast.learning.githistory.backfill import take_back
 
-        return take_back(self.parts, self.place, author=author)
+        return take_back(self.services, self.location, author=author)
 
     def export_lessons(self, *, states: Sequence[State] = ("active",), all_projects: bool = False) -> Iterator[str]:
         """Yield lessons as JSON lines, redacted again, without private ones."""
         from holdfast.curation.transfer import export_lessons
 
-        return export_lessons(self.parts, self.place, states=states, all_projects=all_projects)
+        return export_lessons(self.services, self.location, states=states, all_projects=all_projects)

@@ -77,7 +77,7 @@ _FAILING = re.compile(
 )
 
 
-class Step(Frozen):
+class SimpleCommand(Frozen):
     """One simple command of a line and the operator in front of it (empty for the first)."""
 
     text: str
@@ -154,20 +154,20 @@ def _bare(line: str) -> str:
     return " ".join([words[0].rpartition("/")[2], *words[1:]]) if words else ""
 
 
-def split_line(command: str) -> list[Step]:
+def split_line(command: str) -> list[SimpleCommand]:
     """Return the simple commands of a line in order. Quotes, substitutions and here-documents stay in their command."""
-    steps: list[Step] = []
+    steps: list[SimpleCommand] = []
     text, joiner, depth = "", "", 0
     for piece in _pieces(command[:LINE_LIMIT]):
         depth += (piece in ("(", "$(")) - (piece == ")")
         if depth <= 0 and piece in ("&&", "||", "|", "|&", ";", "\n", "&"):
             if text.strip():
-                steps.append(Step(text=text.strip(), joiner=joiner))
+                steps.append(SimpleCommand(text=text.strip(), joiner=joiner))
                 joiner = piece
             text = ""
         else:
             text += piece
-    return [*steps, Step(text=text.strip(), joiner=joiner)] if text.strip() else steps
+    return [*steps, SimpleCommand(text=text.strip(), joiner=joiner)] if text.strip() else steps
 
 
 def _pieces(command: str) -> list[str]:
@@ -201,14 +201,14 @@ def _of_command(at: int, event: Event) -> list[Attempt]:
     ]
 
 
-def _last_group(steps: list[Step]) -> list[Step]:
+def _last_group(steps: list[SimpleCommand]) -> list[SimpleCommand]:
     """Return the steps that the exit status can describe: those after the last `;`, `&` or line end."""
     start = max((i for i, step in enumerate(steps) if step.joiner in (";", "\n", "&")), default=0)
     return steps[start:]
 
 
-def _pipelines(group: list[Step]) -> list[list[Step]]:
-    pipes: list[list[Step]] = []
+def _pipelines(group: list[SimpleCommand]) -> list[list[SimpleCommand]]:
+    pipes: list[list[SimpleCommand]] = []
     for step in group:
         if pipes and step.joiner in ("|", "|&"):
             pipes[-1].append(step)
@@ -217,7 +217,7 @@ def _pipelines(group: list[Step]) -> list[list[Step]]:
     return pipes
 
 
-def _failure(at: int, event: Event, pipes: list[list[Step]], pipefail: bool) -> list[Attempt]:
+def _failure(at: int, event: Event, pipes: list[list[SimpleCommand]], pipefail: bool) -> list[Attempt]:
     """Return the run that failed, or nothing if a probe, a filter or a signal may have set the status."""
     if event.exit_code in SIGNALS or (is_probe(pipes[-1][-1].text) and not pipefail):
         return _reported(at, event, pipes)
@@ -234,11 +234,11 @@ def _failure(at: int, event: Event, pipes: list[list[Step]], pipefail: bool) -> 
     ] if target else []  # fmt: skip
 
 
-def _reported(at: int, event: Event, pipes: list[list[Step]]) -> list[Attempt]:
+def _reported(at: int, event: Event, pipes: list[list[SimpleCommand]]) -> list[Attempt]:
     return [a for pipe in pipes if is_test_run(pipe[0].text) for a in _success(at, event, pipe, status=False)]
 
 
-def _success(at: int, event: Event, pipe: list[Step], *, status: bool) -> list[Attempt]:
+def _success(at: int, event: Event, pipe: list[SimpleCommand], *, status: bool) -> list[Attempt]:
     """Return the run as passed if the status says so. If the status is hidden, judge by the output."""
     line = pipe[0].text
     target = command_target(line)
@@ -261,5 +261,5 @@ def _shown(line: str) -> str:
     return _REDIRECTED.sub("", " ".join(line.split()))
 
 
-def _only_shortens(filters: list[Step]) -> bool:
+def _only_shortens(filters: list[SimpleCommand]) -> bool:
     return all(step.text.split(None, 1)[0] in ("tail", "head", "cat", "tee") for step in filters)

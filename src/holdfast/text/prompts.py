@@ -119,7 +119,7 @@ _FOREIGN = re.compile(r"[^\W\d_a-zA-Z]")
 _WORD = re.compile(r"[^\W\d_]{2,}|\d")
 
 
-class Part(Frozen):
+class PromptPart(Frozen):
     """A stretch of a prompt that is not the person's."""
 
     start: int
@@ -127,13 +127,13 @@ class Part(Frozen):
     kind: PartKind
 
 
-class Prompt(Frozen, nested={"parts": Part}):
+class Prompt(Frozen, nested={"parts": PromptPart}):
     """A text in the user's place, divided by origin."""
 
     origin: Origin
     own: str
     """The person's words at their offsets; all else is blank."""
-    parts: tuple[Part, ...] = ()
+    parts: tuple[PromptPart, ...] = ()
 
 
 def read_prompt(text: str) -> Prompt:
@@ -141,7 +141,7 @@ def read_prompt(text: str) -> Prompt:
     opening = text.lstrip()
     for beginning, kind in OPENINGS:
         if opening.startswith(beginning):
-            return Prompt(origin="machine", own=" " * len(text), parts=(Part(start=0, end=len(text), kind=kind),))
+            return Prompt(origin="machine", own=" " * len(text), parts=(PromptPart(start=0, end=len(text), kind=kind),))
     parts = list(_by_marks(text))
     parts += _outputs(_blanked(text, parts))
     parts += _reviews(_blanked(text, parts))
@@ -152,17 +152,17 @@ def read_prompt(text: str) -> Prompt:
     return Prompt(origin="mixed" if _WORD.search(own) else "machine", own=own, parts=tuple(parts))
 
 
-def _by_marks(text: str) -> Iterator[Part]:
+def _by_marks(text: str) -> Iterator[PromptPart]:
     """Yield the parts between marks: the host's blocks, fences and triple quotes."""
     yield from _blocks(text)
     marks: tuple[tuple[re.Pattern[str], PartKind], ...] = (
         (_ARGUMENTS, "command"), (_INTERRUPT, "interrupt"), (_QUOTED, "code"),
     )  # fmt: skip
     for pattern, kind in marks:
-        yield from (Part(start=mark.start(), end=mark.end(), kind=kind) for mark in pattern.finditer(text))
+        yield from (PromptPart(start=mark.start(), end=mark.end(), kind=kind) for mark in pattern.finditer(text))
 
 
-def _blocks(text: str) -> Iterator[Part]:
+def _blocks(text: str) -> Iterator[PromptPart]:
     """Yield the host's blocks that have a closing tag."""
     end, unclosed = 0, set[str]()
     for tag in _TAG.finditer(text):
@@ -174,7 +174,7 @@ def _blocks(text: str) -> Iterator[Part]:
             unclosed.add(tag[1])
         else:
             end = closed_at + len(closing)
-            yield Part(start=tag.start(), end=end, kind=TAGS[tag[1]])
+            yield PromptPart(start=tag.start(), end=end, kind=TAGS[tag[1]])
 
 
 def _begins_line(text: str, at: int) -> bool:
@@ -183,7 +183,7 @@ def _begins_line(text: str, at: int) -> bool:
     return not before or before.endswith(">")
 
 
-def _outputs(own: str) -> Iterator[Part]:
+def _outputs(own: str) -> Iterator[PromptPart]:
     """Yield runs of lines in the form of a program's output; if there are many, one part from the first to the last."""
     runs: list[list[tuple[int, int]]] = [[]]
     gap = 0
@@ -199,7 +199,7 @@ def _outputs(own: str) -> Iterator[Part]:
     if sum(map(len, pastes)) >= LONG_PASTE:
         pastes = [[line for run in pastes for line in run]]
     for run in pastes:
-        yield Part(start=run[0][0], end=run[-1][1], kind="output")
+        yield PromptPart(start=run[0][0], end=run[-1][1], kind="output")
 
 
 def _is_sure(own: str, span: tuple[int, int]) -> bool:
@@ -218,7 +218,7 @@ def _speaks(text: str) -> bool:
     return bool(_TO_SOMEBODY.search(_IN_QUOTES.sub("", text.strip())))
 
 
-def _reviews(own: str) -> Iterator[Part]:
+def _reviews(own: str) -> Iterator[PromptPart]:
     """Yield long paragraphs in a reviewer's manner, about named code and addressed to nobody, and what belongs to them.
 
     A text that is mostly in another language yields nothing: the words that distinguish people from reviewers are
@@ -231,7 +231,7 @@ def _reviews(own: str) -> Iterator[Part]:
         begin, end = _inner(paragraph)
         body = paragraph[begin:end]
         if _is_review(body) or (follows and body and not _speaks(body)):
-            yield Part(start=start + begin, end=start + end, kind="review")
+            yield PromptPart(start=start + begin, end=start + end, kind="review")
             follows = True
         elif _INTRODUCES.search(paragraph) and paragraph.endswith(":"):
             follows = True
@@ -274,7 +274,7 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
         start += len(line)
 
 
-def _blanked(text: str, parts: Sequence[Part]) -> str:
+def _blanked(text: str, parts: Sequence[PromptPart]) -> str:
     """Return the text with the parts replaced by blanks; line ends stay."""
     for part in parts:
         inside = re.sub(r"[^\n]", " ", text[part.start : part.end])

@@ -48,7 +48,7 @@ _OPPOSITES = """
     """
 
 
-class Reading(Frozen):
+class RuleWords(Frozen):
     """A rule as its significant words in order, each with whether it is affirmed."""
 
     words: tuple[tuple[str, bool], ...]
@@ -61,7 +61,7 @@ class Reading(Frozen):
         return tuple(word for word, _ in self.words)
 
 
-def read(text: str) -> Reading:
+def read(text: str) -> RuleWords:
     """Return the rule's significant words."""
     words: list[tuple[str, bool]] = []
     exact: set[str] = set()
@@ -79,7 +79,7 @@ def read(text: str) -> Reading:
                 exact |= {plain} if _is_exact(plain) else set()
         if _TURN.search(raw):
             affirmed = True
-    return Reading(words=tuple(words), exact=frozenset(exact))
+    return RuleWords(words=tuple(words), exact=frozenset(exact))
 
 
 def same(text: str, other: str) -> bool:
@@ -130,13 +130,13 @@ def _denials(text: str) -> int:
     return sum(word in _DENY for word in words)
 
 
-def _turned(a: Reading, b: Reading, shared: set[str]) -> bool:
+def _turned(a: RuleWords, b: RuleWords, shared: set[str]) -> bool:
     """Return whether one rule affirms a word that the other denies."""
     left, right = dict(a.words), dict(b.words)
     return any(left[word] != right[word] for word in shared)
 
 
-def _has_opposites(a: Reading, b: Reading) -> bool:
+def _has_opposites(a: RuleWords, b: RuleWords) -> bool:
     left, right = set(a.stems), set(b.stems)
     return any(frozenset((x, y)) in _PAIRS for x in left - right for y in right - left)
 

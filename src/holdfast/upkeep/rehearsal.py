@@ -40,7 +40,7 @@ class AnyHost:
     profile = HostProfile(title="any host", moments=CHANNELS)
 
 
-class Told(Frozen):
+class DeliveredLesson(Frozen):
     """A lesson that was delivered, and its rank."""
 
     rank: int
@@ -53,7 +53,7 @@ class Rehearsed(Frozen):
 
     expectation: Expectation
     failures: tuple[str, ...] = ()
-    delivered: tuple[Told, ...] = ()
+    delivered: tuple[DeliveredLesson, ...] = ()
     tokens: int = 0
 
 
@@ -77,7 +77,7 @@ def rehearse(memory: Memory, expectations: Sequence[Expectation], host: str = ""
 
     `host` is the host of the sessions. Lessons in a rules file that this host reads are then not delivered.
     """
-    memory = Memory(replace(memory.parts, host=_with_any_host(memory.parts.host)), memory.folder)
+    memory = Memory(replace(memory.services, host=_with_any_host(memory.services.host)), memory.folder)
     names = Names(memory.lessons(states=TOLD_STATES, limit=MOST_LESSONS))
     for expectation in expectations:
         briefing = _play(memory, expectation, host or ANY_HOST)
@@ -85,7 +85,8 @@ def rehearse(memory: Memory, expectations: Sequence[Expectation], host: str = ""
             expectation=expectation,
             failures=tuple(_compare(expectation, briefing, names)),
             delivered=tuple(
-                Told(rank=item.rank, lesson=item.lesson.id, title=item.lesson.title) for item in briefing.items
+                DeliveredLesson(rank=item.rank, lesson=item.lesson.id, title=item.lesson.title)
+                for item in briefing.items
             ),
             tokens=briefing.tokens,
         )
@@ -100,7 +101,7 @@ def _play(memory: Memory, expectation: Expectation, host: str) -> Briefing:
 
 
 def _call(memory: Memory, expectation: Expectation, host: str) -> HookCall:
-    clock, place = memory.parts.clock, memory.place
+    clock, location = memory.services.clock, memory.location
     session = SessionId(clock.new_id())
     subject, name = expectation.subject, expectation.moment
     moment = MOMENTS[name]
@@ -110,7 +111,7 @@ def _call(memory: Memory, expectation: Expectation, host: str) -> HookCall:
         made = EventId(clock.new_id())
         events = (
             Event(
-                id=made, session=session, host=host, kind=event_kind, at=clock.now(), key=made, cwd=place.root,
+                id=made, session=session, host=host, kind=event_kind, at=clock.now(), key=made, cwd=location.root,
                 text=subject, text_length=len(subject), trust="tool" if moment == "after_failure" else "person",
             ),
         )  # fmt: skip
@@ -118,11 +119,11 @@ def _call(memory: Memory, expectation: Expectation, host: str) -> HookCall:
         host=host,
         name=name,
         session=session,
-        cwd=place.root,
+        cwd=location.root,
         events=events,
         moment=moment,
         prompt=subject if moment == "prompt" else "",
-        paths=(f"{place.root}/{subject}",) if moment == "before_file" else (),
+        paths=(f"{location.root}/{subject}",) if moment == "before_file" else (),
         edits=name == "edit",
         excerpts=(expectation.replaces,) if expectation.replaces else (),
         command=subject if moment == "before_command" else "",

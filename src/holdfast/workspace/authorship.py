@@ -21,7 +21,7 @@ LINKED = "it is reached through a link in a repository"
 NO_GIT = "it is in a folder without git"
 UNTOLD = "git does not tell whether it tracks it"
 TIMEOUT_S = 1.0
-"""Seconds for one question to git, times its patience."""
+"""Seconds for one question to git, times its timeout scale."""
 ASKED = 200
 """Paths of one question."""
 

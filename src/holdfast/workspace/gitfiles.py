@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 
 from holdfast.errors import ProjectUnknownError
-from holdfast.lean import gitcalm
+from holdfast.lean import gitsafety
 from holdfast.lean.records import Frozen
 
 TYPE_CHECKING = False
@@ -129,7 +129,7 @@ def is_shallow(checkout: Checkout) -> bool:
 def may_filter(checkout: Checkout) -> bool:
     """Return whether the repository's own configuration may name filters, which git would start."""
     files = (os.path.join(checkout.common, "config"), os.path.join(checkout.git, "config.worktree"))
-    return any(gitcalm.may_filter(_read(file)) for file in files)
+    return any(gitsafety.may_filter(_read(file)) for file in files)
 
 
 def uses_reftable(checkout: Checkout) -> bool:

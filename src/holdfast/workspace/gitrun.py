@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from holdfast.lean.gitcalm import QUIET, UNTRUSTED, calm_environment, git_program
+from holdfast.lean.gitsafety import SAFE_OPTIONS, UNTRUSTED, git_program, safe_environment
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,9 +19,9 @@ OUTPUT_LIMIT = 4_000_000
 class Git:
     """The git program, run in a folder."""
 
-    def __init__(self, clock: Clock, patience: float = 1.0) -> None:
+    def __init__(self, clock: Clock, timeout_scale: float = 1.0) -> None:
         self._clock = clock
-        self._patience = patience
+        self._timeout_scale = timeout_scale
 
     def ask(self, folder: str, arguments: Sequence[str], timeout_s: float, trusted: bool = False) -> bytes | None:
         """Return git's stdout; None if git fails, is missing or takes longer than the timeout times the patience.
@@ -30,7 +30,7 @@ class Git:
         cannot make git run anything that the repository names.
         """
         if not hasattr(os, "posix_spawnp"):
-            return _ask_elsewhere(_command(folder, arguments, trusted), timeout_s * self._patience)
+            return _ask_elsewhere(_command(folder, arguments, trusted), timeout_s * self._timeout_scale)
         running = self.start(folder, arguments, trusted)
         return None if running is None else self.collect(running, timeout_s)
 
@@ -50,7 +50,7 @@ class Git:
     def collect(self, running: tuple[int, int], timeout_s: float) -> bytes | None:
         """Return git's output, as `ask` does, waiting at most that long from now."""
         child, reading = running
-        deadline = self._clock.elapsed_s() + timeout_s * self._patience
+        deadline = self._clock.elapsed_s() + timeout_s * self._timeout_scale
         output = None
         try:
             output = self._read_until(reading, deadline)
@@ -84,7 +84,7 @@ class Git:
 def _command(folder: str, arguments: Sequence[str], trusted: bool) -> list[str]:
     safe = ("-c", "safe.directory=*") if trusted else UNTRUSTED
     program = git_program(os.environ.get("PATH", ""), os.path.isfile, os.name == "nt")
-    return [program, "-C", folder, *QUIET, *safe, *arguments]
+    return [program, "-C", folder, *SAFE_OPTIONS, *safe, *arguments]
 
 
 def _spawn(command: list[str], writing: int) -> int:
@@ -93,14 +93,14 @@ def _spawn(command: list[str], writing: int) -> int:
         (os.POSIX_SPAWN_DUP2, writing, 1),
         (os.POSIX_SPAWN_OPEN, 2, os.devnull, os.O_WRONLY, 0),
     )
-    return os.posix_spawnp(command[0], command, calm_environment(os.environ), file_actions=silence)
+    return os.posix_spawnp(command[0], command, safe_environment(os.environ), file_actions=silence)
 
 
 def _ask_elsewhere(command: list[str], timeout_s: float) -> bytes | None:
     import subprocess  # Windows: there is no posix_spawn
 
     no_window = getattr(subprocess, "CREATE_NO_WINDOW", 0)
-    calm = calm_environment(os.environ)
+    calm = safe_environment(os.environ)
     try:
         completed = subprocess.run(
             command, capture_output=True, stdin=subprocess.DEVNULL, timeout=timeout_s, env=calm, check=True,

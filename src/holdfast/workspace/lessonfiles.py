@@ -17,7 +17,7 @@ FOLDER = (".holdfast", "lessons")
 READ_LIMIT = 250_000
 """Bytes of a file that are read; a lesson's file is smaller."""
 LOG_TIMEOUT_S = 2.0
-"""Seconds for git to tell who wrote the last commit of each file, times its patience."""
+"""Seconds for git to tell who wrote the last commit of each file, times its timeout scale."""
 
 
 class LocalLessonFiles:

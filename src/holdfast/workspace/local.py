@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import os
 
-from holdfast.domain.project import Person, Place, Project
+from holdfast.domain.project import Location, Person, Project
 from holdfast.domain.statefamilies import PLACE
 from holdfast.errors import InvalidValueError
-from holdfast.lean.gitcalm import without_filters
+from holdfast.lean.gitsafety import without_filters
 from holdfast.lean.records import replace
 from holdfast.workspace import gitfiles
 from holdfast.workspace.paths import inside, native, project_roots
@@ -39,17 +39,17 @@ STATUS = (
     "--ignore-submodules=dirty",  # git would go into them, by their own configuration
 )  # fmt: skip
 HEAD_TIMEOUT_S = 0.1
-"""Seconds for git to name HEAD or its options, times its patience."""
+"""Seconds for git to name HEAD or its options, times its timeout scale."""
 STATUS_TIMEOUT_S = 0.15
-"""Seconds for git to tell the changed files, times its patience."""
+"""Seconds for git to tell the changed files, times its timeout scale."""
 ROOT_COMMIT_TIMEOUT_S = 0.3
-"""Seconds for git to walk to the first commit, times its patience."""
+"""Seconds for git to walk to the first commit, times its timeout scale."""
 PERSON_TIMEOUT_S = 0.3
-"""Seconds for git to tell the user's name and address, times its patience."""
+"""Seconds for git to tell the user's name and address, times its timeout scale."""
 PERSON = ("config", "-z", "--get-regexp", r"^user\.(name|email)$")
 GREP = ("--work-tree=.", "grep", "-lwzIF", "--untracked", "--no-textconv", "--no-recurse-submodules")
 GREP_TIMEOUT_S = 1.0
-"""Seconds for git to search the files, times its patience: only whoever names a definition waits for it."""
+"""Seconds for git to search the files, times its timeout scale: only whoever names a definition waits for it."""
 MENTION_LIMIT = 500
 """Files with a word that are told."""
 
@@ -57,21 +57,21 @@ MENTION_LIMIT = 500
 class LocalWorkspace:
     """The code on this machine's disk.
 
-    `states` stores identities. `patience` multiplies git's time limits; a process that nobody waits for passes more.
-    `claims` makes the object that decides whether a declared id is valid.
+    `states` stores identities. `timeout_scale` multiplies git's time limits; a process that nobody waits for passes
+    more. `claims` makes the object that decides whether a declared id is valid.
     """
 
     def __init__(
-        self, states: StateCells, clock: Clock, patience: float = 1.0, claims: Callable[[], Claims] | None = None
+        self, states: StateCells, clock: Clock, timeout_scale: float = 1.0, claims: Callable[[], Claims] | None = None
     ) -> None:
         self._states = states
         self._clock = clock
-        self._patience = patience
+        self._timeout_scale = timeout_scale
         self._make_claims = claims
         self._status: dict[str, tuple[int, int]] = {}
         """Running git processes that look for a root's dirty files."""
 
-    def locate(self, folder: str) -> Place:
+    def locate(self, folder: str) -> Location:
         """Return a folder's location: by the declared id if valid, else by git, else by the path's stored id.
 
         In git the remote and the root commit decide. Raises ProjectUnknownError if git does not answer in time,
@@ -85,42 +85,44 @@ class LocalWorkspace:
             root, project = checkout.root, self._of_checkout(checkout, commit)
         else:
             root, project = self._of_folder(above or folder, alone=bool(above))
-        place = Place(project=project, root=root, prefix=inside(root, folder), branch=branch, commit=commit)
-        return self._as_declared(place, declared, checkout.common if checkout else above) if declared else place
+        location = Location(project=project, root=root, prefix=inside(root, folder), branch=branch, commit=commit)
+        return self._as_declared(location, declared, checkout.common if checkout else above) if declared else location
 
-    def accept_claim(self, folder: str) -> Place:
+    def accept_claim(self, folder: str) -> Location:
         """Make the id that `.holdfast/project.toml` declares valid in this folder; return the new location.
 
         Raises InvalidValueError if no id waits for that, or if it has the form of a derived id.
         """
         from holdfast.workspace.claims import is_reserved
 
-        place = self.locate(folder)
-        if not place.claim:
-            raise InvalidValueError(f"no declared id waits in {place.root}", hint="holdfast project show")
-        if is_reserved(place.claim):
+        location = self.locate(folder)
+        if not location.claim:
+            raise InvalidValueError(f"no declared id waits in {location.root}", hint="holdfast project show")
+        if is_reserved(location.claim):
             raise InvalidValueError(
-                f"{place.claim} is an id that Holdfast derives, which no file can declare",
+                f"{location.claim} is an id that Holdfast derives, which no file can declare",
                 hint=f"write another id into {gitfiles.PROJECT_FILE}",
             )
         checkout = gitfiles.find_checkout(_real_folder(folder))
-        self._claims().accept(place.claim, checkout.common if checkout else place.root)
+        self._claims().accept(location.claim, checkout.common if checkout else location.root)
         return self.locate(folder)
 
-    def release_claim(self, folder: str) -> Place:
+    def release_claim(self, folder: str) -> Location:
         """Make the id that `.holdfast/project.toml` declares invalid here; return the new location.
 
         Raises InvalidValueError if no declared id is valid here.
         """
-        place = self.locate(folder)
+        location = self.locate(folder)
         checkout = gitfiles.find_checkout(_real_folder(folder))
-        project = self._of_checkout(checkout, place.commit) if checkout else place.project
-        held_in = checkout.common if checkout else place.root
-        if place.project.source != "file" or not self._claims().release(place.project.id, project, held_in, place.root):
-            raise InvalidValueError(f"no declared id counts in {place.root}", hint="holdfast project show")
+        project = self._of_checkout(checkout, location.commit) if checkout else location.project
+        held_in = checkout.common if checkout else location.root
+        if location.project.source != "file" or not self._claims().release(
+            location.project.id, project, held_in, location.root
+        ):
+            raise InvalidValueError(f"no declared id counts in {location.root}", hint="holdfast project show")
         return self.locate(folder)
 
-    def relative(self, place: Place, path: str, cwd: str = "") -> str:
+    def relative(self, location: Location, path: str, cwd: str = "") -> str:
         """Return the path relative to the project's root with forward slashes; empty for the root and paths outside.
 
         A relative path starts at `cwd`, which defaults to the root. A path of another system is outside.
@@ -128,17 +130,17 @@ class LocalWorkspace:
         here, there = native(cwd), native(path)
         if not there or "\0" in there or bool(here) != bool(cwd):
             return ""
-        whole = os.path.normpath(os.path.join(place.root, here, there))
-        return inside(place.root, whole) or inside(place.root, _real(whole))
+        whole = os.path.normpath(os.path.join(location.root, here, there))
+        return inside(location.root, whole) or inside(location.root, _real(whole))
 
-    def blob(self, place: Place, path: str) -> str:
+    def blob(self, location: Location, path: str) -> str:
         """Return `git1:` + git's blob id of the raw bytes on the disk; empty for no file, or one over 5 MB."""
-        content = self.read(place, path)
+        content = self.read(location, path)
         return "" if content is None else "git1:" + _blob_id(content)
 
-    def read(self, place: Place, path: str) -> bytes | None:
+    def read(self, location: Location, path: str) -> bytes | None:
         """Return the file's raw bytes; None for no file, or one over 5 MB."""
-        whole = _join(place.root, path)
+        whole = _join(location.root, path)
         try:
             if not whole or not os.path.isfile(whole) or os.path.getsize(whole) > BLOB_LIMIT:
                 return None
@@ -148,77 +150,77 @@ class LocalWorkspace:
             return None
         return content if len(content) <= BLOB_LIMIT else None
 
-    def history(self, place: Place) -> LocalHistory:
+    def history(self, location: Location) -> LocalHistory:
         """Return git's history of the location's work tree; its answers are cached for the object's life."""
         from holdfast.workspace.history import LocalHistory
 
-        return LocalHistory(self._git(), place.root)
+        return LocalHistory(self._git(), location.root)
 
-    def branches(self, place: Place) -> LocalBranches:
+    def branches(self, location: Location) -> LocalBranches:
         """Return the branches of the location's clone; its answers are cached for the object's life."""
         from holdfast.workspace.branches import LocalBranches
 
-        return LocalBranches(self._git(), place.root)
+        return LocalBranches(self._git(), location.root)
 
-    def person(self, place: Place) -> Person:
+    def person(self, location: Location) -> Person:
         """Return who works in the work tree, by `user.email` and `user.name` of git's configuration.
 
         In another user's repository git is not run: its configuration would name that user.
         """
-        if not _ours(place.root):
+        if not _ours(location.root):
             return Person()
-        answer = self._git().ask(place.root, PERSON, PERSON_TIMEOUT_S) or b""
+        answer = self._git().ask(location.root, PERSON, PERSON_TIMEOUT_S) or b""
         entries = (entry.decode("utf-8", "replace").partition("\n") for entry in answer.split(b"\0"))
         stated = {key: " ".join(value.split()) for key, _, value in entries}
         name, mail = stated.get("user.name", ""), stated.get("user.email", "").lower()
         return Person(id=_digest(mail or name), name=name) if mail or name else Person()
 
-    def exists(self, place: Place, path: str) -> bool:
+    def exists(self, location: Location, path: str) -> bool:
         """Return whether something is at that path in the work tree; a dangling link counts."""
-        whole = _join(place.root, path)
+        whole = _join(location.root, path)
         return bool(whole) and os.path.lexists(whole)
 
-    def dirty(self, place: Place) -> Sequence[str]:
+    def dirty(self, location: Location) -> Sequence[str]:
         """Return changed and new files, relative, at most 50; empty without git or if it takes too long.
 
         In another user's repository git is not run, since its configuration may name programs to run.
         """
-        if not place.commit or not _ours(place.root):
+        if not location.commit or not _ours(location.root):
             return ()
-        running = self._status.pop(place.root, None)
+        running = self._status.pop(location.root, None)
         if running:
             answer = self._git().collect(running, STATUS_TIMEOUT_S)
         else:
-            question = self._status_question(place.root)
-            answer = self._git().ask(place.root, question, STATUS_TIMEOUT_S) if question else None
+            question = self._status_question(location.root)
+            answer = self._git().ask(location.root, question, STATUS_TIMEOUT_S) if question else None
         names = [os.fsdecode(line[3:]) for line in (answer or b"").split(b"\0") if len(line) > 3]
         return tuple(name for name in names if not name.endswith("/"))[:DIRTY_LIMIT]
 
-    def mentioning(self, place: Place, word: str) -> Sequence[str]:
+    def mentioning(self, location: Location, word: str) -> Sequence[str]:
         """Return text files of the work tree that have the word, relative, at most 500; ignored files are left out.
 
         Empty without git, in a repository of another user, and if it takes too long.
         """
-        if not place.commit or not word or "\0" in word or "\n" in word or not _ours(place.root):
+        if not location.commit or not word or "\0" in word or "\n" in word or not _ours(location.root):
             return ()
         question = [*GREP, "-e", word, "--"]
-        answer = self._git().ask(place.root, question, GREP_TIMEOUT_S)
+        answer = self._git().ask(location.root, question, GREP_TIMEOUT_S)
         return tuple(os.fsdecode(name) for name in (answer or b"").split(b"\0") if name)[:MENTION_LIMIT]
 
-    def stamps(self, place: Place, paths: Sequence[str]) -> Stamps:
+    def stamps(self, location: Location, paths: Sequence[str]) -> Stamps:
         """Return stamps, at the cost of a stat each, that show whether the files or the checkout may have changed."""
         from holdfast.workspace.watching import stamps  # imported late: only watchers need it
 
-        return stamps(place.root, paths)
+        return stamps(location.root, paths)
 
-    def foresee_dirty(self, place: Place) -> None:
+    def foresee_dirty(self, location: Location) -> None:
         """Start git's search for dirty files in the background; only in a hook, which asks only once."""
-        if self._patience > 1 or not place.commit or place.root in self._status or not _ours(place.root):
+        if self._timeout_scale > 1 or not location.commit or location.root in self._status or not _ours(location.root):
             return
-        question = self._status_question(place.root)
-        running = self._git().start(place.root, question) if question else None
+        question = self._status_question(location.root)
+        running = self._git().start(location.root, question) if question else None
         if running:
-            self._status[place.root] = running
+            self._status[location.root] = running
 
     def _status_question(self, root: str) -> Sequence[str]:
         """Return git's arguments for finding dirty files without the repository's filters; empty if uncertain."""
@@ -234,7 +236,7 @@ class LocalWorkspace:
     def _git(self) -> Git:
         from holdfast.workspace.gitrun import Git
 
-        return Git(self._clock, self._patience)
+        return Git(self._clock, self._timeout_scale)
 
     def _head(self, checkout: Checkout) -> tuple[str, str]:
         if not gitfiles.uses_reftable(checkout):
@@ -256,15 +258,15 @@ class LocalWorkspace:
         root = identity.ask_root_commit(self._git(), checkout, ROOT_COMMIT_TIMEOUT_S) if has_root else ""
         return identity.identify_checkout(self._states, checkout, url, root)
 
-    def _as_declared(self, place: Place, declared: str, folder: str) -> Place:
+    def _as_declared(self, location: Location, declared: str, folder: str) -> Location:
         """Return the location under its declared id if that is valid, otherwise with the claim recorded."""
-        project, claims = place.project, self._claims()
+        project, claims = location.project, self._claims()
         if declared == project.id:
-            return place
-        if claims.counts(declared, project, folder, place.root):
-            name = os.path.basename(place.root)
-            return replace(place, project=Project(id=declared, name=name, source="file"))  # type: ignore[arg-type]
-        return replace(place, claim=declared, claim_owner=claims.owner(declared))
+            return location
+        if claims.counts(declared, project, folder, location.root):
+            name = os.path.basename(location.root)
+            return replace(location, project=Project(id=declared, name=name, source="file"))  # type: ignore[arg-type]
+        return replace(location, claim=declared, claim_owner=claims.owner(declared))
 
     def _claims(self) -> Claims:
         if self._make_claims is not None:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from holdfast.detectors.statements import _worth
 from holdfast.detectors.statements._features import Turn, Utterance, describe_session
-from holdfast.detectors.statements._model import Verdict, judge, judge_turn, name_kind, shipped
+from holdfast.detectors.statements._model import Classification, judge, judge_turn, name_kind, shipped
 from holdfast.detectors.statements._reading import Sentence
 from holdfast.domain.candidate import Candidate
 from holdfast.domain.event import Event
@@ -27,7 +27,7 @@ from holdfast.text.speech import MASK, own_words
 from holdfast.text.window import speaker_trust
 from holdfast.text.wording import headline, is_norm, stand_alone
 
-__all__ = ["StatementsDetector", "Turn", "Verdict", "judge", "judge_turn", "make"]
+__all__ = ["Classification", "StatementsDetector", "Turn", "judge", "judge_turn", "make"]
 
 MOST_PER_TURN, MOST_PER_SESSION = 2, 12
 LEAST_WORTH = 0.15
@@ -53,7 +53,7 @@ _MARKS = re.compile(r"\*\*|__(?=\S)|(?<=\S)__|`|~~|^#{1,6}\s+|(?<!\w)\*(?=\S)|(?
 _BULLET = re.compile(r"\n[\s>]*(?:[-*•+]|\d{1,3}[.)])?\s*")
 
 
-class Find(NamedTuple):
+class StatementFind(NamedTuple):
     """A sentence that is worth proposing."""
 
     worth: float
@@ -75,7 +75,7 @@ class StatementsDetector:
     def detect(self, window: Sequence[Event]) -> list[Candidate]:
         """Return at most two candidates for each prompt or reply and twelve for the session, in order of the events."""
         events = [event for event in window if event.kind in _ROLES and not event.agent]
-        chosen: list[Find] = []
+        chosen: list[StatementFind] = []
         for find in sorted(_finds(events), key=lambda find: (-find.worth, find.at, find.start)):
             same_turn = [other for other in chosen if other.at == find.at]
             apart = all(find.end <= other.start or find.start >= other.end for other in same_turn)
@@ -117,7 +117,7 @@ def _turn(event: Event) -> Turn:
     return Turn(role, text, edits=event.kind == "file_edit", failed=event.kind == "tool_failure")
 
 
-def _finds(events: Sequence[Event]) -> Iterator[Find]:
+def _finds(events: Sequence[Event]) -> Iterator[StatementFind]:
     model, kinds = _worth.shipped(), shipped().kinds
     for at, place in enumerate(describe_session([_turn(event) for event in events])):
         if place is None:
@@ -144,7 +144,7 @@ def _finds(events: Sequence[Event]) -> Iterator[Find]:
                 worth *= REVIEW_SHARE
             elif role == "user" and is_norm(wording.text):
                 worth = max([worth, *(sure for least, sure in NORM_WORTH if worth >= least)])
-            yield Find(worth, at, start, sentence.end, name_kind(place, kinds, number), wording.text, reviewed)
+            yield StatementFind(worth, at, start, sentence.end, name_kind(place, kinds, number), wording.text, reviewed)
 
 
 class _Own:
@@ -206,7 +206,7 @@ def _raised(candidate: Candidate, worth: float) -> float:
     return round(candidate.confidence + (1 - candidate.confidence) * worth, 3)
 
 
-def _candidate(events: Sequence[Event], find: Find) -> Candidate:
+def _candidate(events: Sequence[Event], find: StatementFind) -> Candidate:
     event = events[find.at]
     quote = event.text[find.start : find.end]
     edited = _edited_next(events, find.at) or _edited_before(events, find.at)

@@ -12,7 +12,7 @@ from math import log1p
 from typing import NamedTuple
 
 from holdfast.detectors.statements._cues import ANY, KIND, NAMED, NOTABLE, PERSON, SURE, CueTable
-from holdfast.detectors.statements._reading import IDENTIFIER, Reading, Sentence, opens_with_intent, read
+from holdfast.detectors.statements._reading import IDENTIFIER, OwnSentences, Sentence, opens_with_intent, read
 
 VERSION = "1"
 """Grows with every change of a feature; weights of another version are not used."""
@@ -44,7 +44,7 @@ class Utterance(NamedTuple):
 
     role: str
     text: str
-    reading: Reading
+    reading: OwnSentences
     cues: tuple[tuple[int, ...], ...]
     person_cues: tuple[tuple[int, ...], ...]
 

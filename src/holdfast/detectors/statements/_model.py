@@ -61,7 +61,7 @@ class Linear(NamedTuple):
         return add_features(self.bias, self.features, described)
 
 
-class Weights(NamedTuple):
+class ModelWeights(NamedTuple):
     """All models of this detector, fitted together."""
 
     turn: Linear
@@ -74,7 +74,7 @@ class Weights(NamedTuple):
     sentence: Linear
 
 
-class Verdict(NamedTuple):
+class Classification(NamedTuple):
     """The detector's result for one turn."""
 
     weight: float
@@ -87,7 +87,7 @@ class Verdict(NamedTuple):
     """If found, the sentence most like the statement, then others with positive log-odds."""
 
 
-def judge(turns: Sequence[Turn], weights: Weights | None = None) -> list[Verdict | None]:
+def judge(turns: Sequence[Turn], weights: ModelWeights | None = None) -> list[Classification | None]:
     """Return a verdict for every text turn of a session so far, None for a tool's. Deterministic."""
     weights = weights or shipped()
     described = describe_session(turns)
@@ -101,7 +101,7 @@ def judge(turns: Sequence[Turn], weights: Weights | None = None) -> list[Verdict
     ]
 
 
-def judge_turn(text: str, role: str = "assistant", weights: Weights | None = None) -> Verdict:
+def judge_turn(text: str, role: str = "assistant", weights: ModelWeights | None = None) -> Classification:
     """Return the verdict on a single turn of that role (`user` or `assistant`), without a session."""
     verdict = judge([Turn(role, text)], weights)[0]
     if verdict is None:
@@ -121,13 +121,13 @@ def session_shift(raw: Sequence[float | None]) -> float:
     return CENTRE * sum(spoken) / (len(spoken) + CENTRE_TURNS) if spoken else 0.0
 
 
-def _verdict(described: tuple[Utterance, dict[str, float]], weight: float, weights: Weights) -> Verdict:
+def _verdict(described: tuple[Utterance, dict[str, float]], weight: float, weights: ModelWeights) -> Classification:
     utterance, _ = described
     is_statement = weight >= weights.threshold
     kind = name_kind(described, weights.kinds)
     probability = 1 / (1 + exp(-(weights.slope * weight + weights.offset)))
     telling = _telling(utterance, weights.sentence) if is_statement else ()
-    return Verdict(weight, probability, is_statement, kind, telling)
+    return Classification(weight, probability, is_statement, kind, telling)
 
 
 def name_kind(
@@ -161,19 +161,19 @@ def rank_sentences(utterance: Utterance, model: Linear) -> list[tuple[float, Sen
 
 
 @cache
-def shipped() -> Weights:
+def shipped() -> ModelWeights:
     """Return the weights of the package. Raises InvalidValueError if they belong to other features."""
     return parse_weights(json.loads(files(__package__).joinpath("weights.json").read_text("utf-8")))
 
 
-def parse_weights(stored: Mapping[str, Any]) -> Weights:
+def parse_weights(stored: Mapping[str, Any]) -> ModelWeights:
     """Return weights from their stored form."""
     if stored["provenance"]["features"] != VERSION:
         raise InvalidValueError(
             "the weights of the statements detector belong to another version of its features",
             hint="reinstall holdfast",
         )
-    return Weights(
+    return ModelWeights(
         turn=_linear(stored["turn"]),
         threshold=stored["threshold"],
         slope=stored["slope"],

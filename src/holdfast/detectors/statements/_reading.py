@@ -78,7 +78,7 @@ class Sentence(NamedTuple):
     """Whether it says what the speaker is about to do, asks, or introduces what follows."""
 
 
-class Reading(NamedTuple):
+class OwnSentences(NamedTuple):
     """A turn's own sentences, and how many of its lines are code or log."""
 
     sentences: tuple[Sentence, ...]
@@ -88,17 +88,17 @@ class Reading(NamedTuple):
     log_lines: int
 
 
-def read(text: str) -> Reading:
+def read(text: str) -> OwnSentences:
     """Return the sentences of a turn, in order; none if a host injected the turn."""
     text = text[:READ_LIMIT]
     if _INJECTED.match(text):
-        return Reading((), True, text.count("\n") + 1, 0, 0)
+        return OwnSentences((), True, text.count("\n") + 1, 0, 0)
     sentences: list[Sentence] = []
     counted = {"all": 0, "code": 0, "log": 0}
     for start, line in _own_lines(text, counted):
         if len(sentences) < SENTENCE_LIMIT:
             sentences.extend(_sentences_of(line, start))
-    return Reading(tuple(sentences[:SENTENCE_LIMIT]), False, counted["all"], counted["code"], counted["log"])
+    return OwnSentences(tuple(sentences[:SENTENCE_LIMIT]), False, counted["all"], counted["code"], counted["log"])
 
 
 def _own_lines(text: str, counted: dict[str, int]) -> Iterator[tuple[int, str]]:

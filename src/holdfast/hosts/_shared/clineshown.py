@@ -14,7 +14,7 @@ import os
 from holdfast.hosts._shared.clinetasks import WORKING_FOLDER, error_of, folder_of
 from holdfast.hosts._shared.files import instant, parse_object, read_json, written_at
 from holdfast.hosts._shared.payloads import fields_of, text_of
-from holdfast.hosts._shared.retelling import UNANSWERED, Retelling
+from holdfast.hosts._shared.replay import UNANSWERED, TranscriptReplay
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def read_shown(host: Adapter, path: str, new_id: Callable[[], str]) -> Iterator[
     messages = [fields_of(message) for message in content] if isinstance(content, list) else []
     messages = [message for message in messages if message.get("partial") is not True]
     folder = os.path.dirname(path)
-    task = _Task(Retelling(host, os.path.basename(folder) or path, new_id))
+    task = _Task(TranscriptReplay(host, os.path.basename(folder) or path, new_id))
     task.telling.stand(at=instant(os.path.basename(folder)) or written_at(path), cwd=folder_of(folder))
     for at, message in enumerate(messages):
         yield from task.message(message, messages[at + 1 :])
@@ -49,7 +49,7 @@ def read_shown(host: Adapter, path: str, new_id: Callable[[], str]) -> Iterator[
 class _Task:
     """Reads a task's messages; remembers what later messages need."""
 
-    def __init__(self, telling: Retelling) -> None:
+    def __init__(self, telling: TranscriptReplay) -> None:
         self.telling = telling
         self._begun = False
         self._calls = 0

@@ -15,7 +15,7 @@ from holdfast.hosts._shared.files import instant, read_json, try_json, written_a
 from holdfast.hosts._shared.folders import settings_folder
 from holdfast.hosts._shared.messages import blocks_of, tell_message
 from holdfast.hosts._shared.payloads import fields_of, shorten, text_of
-from holdfast.hosts._shared.retelling import Retelling, failure
+from holdfast.hosts._shared.replay import TranscriptReplay, failure
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from holdfast.domain.event import Event
     from holdfast.hosts._shared.adapter import Adapter
-    from holdfast.hosts._shared.retelling import Translate
+    from holdfast.hosts._shared.replay import Translate
 
 HISTORY = "api_conversation_history.json"
 EDITORS = ("Code", "Code - Insiders", "VSCodium", "Cursor", "Windsurf")
@@ -67,7 +67,7 @@ def read_task(
     """Yield the events of a task. Raises OSError, or HostConfigError for a huge file."""
     messages = read_json(path)
     folder = os.path.dirname(path)
-    task = _Task(Retelling(host, os.path.basename(folder), new_id, translate), _times(folder))
+    task = _Task(TranscriptReplay(host, os.path.basename(folder), new_id, translate), _times(folder))
     task.telling.stand(at=instant(os.path.basename(folder)) or written_at(path), cwd=folder_of(folder))
     for message in messages if isinstance(messages, list) else ():
         yield from task.message(fields_of(message))
@@ -76,7 +76,7 @@ def read_task(
 class _Task:
     """Reads a task's messages; remembers what later messages need."""
 
-    def __init__(self, telling: Retelling, times: Sequence[datetime]) -> None:
+    def __init__(self, telling: TranscriptReplay, times: Sequence[datetime]) -> None:
         self.telling = telling
         self._times = iter(times)
         self._pending: list[tuple[str, dict[str, str]]] = []

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from typing import Any
 
     from holdfast.domain.event import Event
-    from holdfast.hosts._shared.retelling import Retelling, Translate
+    from holdfast.hosts._shared.replay import TranscriptReplay, Translate
 
 
-def tell_events(telling: Retelling, lines: Iterable[str]) -> Iterator[Event]:
+def tell_events(telling: TranscriptReplay, lines: Iterable[str]) -> Iterator[Event]:
     """Yield the events of a session's lines."""
     for line in lines:
         entry = parse_line(line)
@@ -38,7 +38,7 @@ def as_hook(translate: Translate) -> Callable[[Mapping[str, Any]], Mapping[str, 
     return translated
 
 
-def _event(telling: Retelling, kind: str, details: Mapping[str, Any]) -> Iterator[Event]:
+def _event(telling: TranscriptReplay, kind: str, details: Mapping[str, Any]) -> Iterator[Event]:
     if kind in ("session.start", "session.resume", "session.context_changed"):
         _stand(telling, details)
     elif kind == "user.message":
@@ -57,7 +57,7 @@ def _event(telling: Retelling, kind: str, details: Mapping[str, Any]) -> Iterato
         yield from telling.compacted(text_of(details.get("summaryContent")))
 
 
-def _stand(telling: Retelling, details: Mapping[str, Any]) -> None:
+def _stand(telling: TranscriptReplay, details: Mapping[str, Any]) -> None:
     about = fields_of(details.get("context")) or details
     telling.stand(
         session=text_of(details.get("sessionId")), cwd=text_of(about.get("cwd")), branch=text_of(about.get("branch")),
@@ -70,7 +70,7 @@ def _given(arguments: object) -> Mapping[str, Any]:
     return arguments_of(arguments) or ({"input": arguments} if isinstance(arguments, str) else {})
 
 
-def _finished(telling: Retelling, details: Mapping[str, Any]) -> Iterator[Event]:
+def _finished(telling: TranscriptReplay, details: Mapping[str, Any]) -> Iterator[Event]:
     """Yield the events of a result. Hooks get no id of a call, so its key rests on the minute here too."""
     tool, arguments = telling.take(text_of(details.get("toolCallId")))
     if not tool:

@@ -13,7 +13,7 @@ from holdfast.errors import InvalidValueError
 from holdfast.hosts._shared.payloads import (
     EDIT_TOOLS,
     PATCH_TOOL,
-    Source,
+    EventSource,
     call_files,
     clean,
     fields_of,
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from holdfast.domain.briefing import Briefing
 
-    Parser = Callable[[Source, Mapping[str, Any]], dict[str, Any]]
+    Parser = Callable[[EventSource, Mapping[str, Any]], dict[str, Any]]
 
 TAKES_CONTEXT = frozenset({
     "SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolUseFailure", "SubagentStart",
@@ -65,7 +65,7 @@ def parse_hook(host: str, payload: Mapping[str, Any], at: datetime, new_id: Call
             hint=f"this command is started by the host; `holdfast setup {host}` registers it",
         )
     cwd, agent = text_of(fields.get("cwd")), text_of(fields.get("agent_id"))
-    source = Source(host, session, at, new_id)
+    source = EventSource(host, session, at, new_id)
     source.stamp.update(cwd=cwd, agent=agent)
     source.occasion = text_of(fields.get("timestamp"))
     parser = PARSERS.get(name)
@@ -103,20 +103,20 @@ def within_limit(text: str, limit: int = CONTEXT_LIMIT) -> str:
     return text[: text.rfind("\n", 0, limit - len(closing)) + 1 or limit] + closing
 
 
-def _session_start(source: Source, fields: Mapping[str, Any]) -> dict[str, Any]:
+def _session_start(source: EventSource, fields: Mapping[str, Any]) -> dict[str, Any]:
     how = text_of(fields.get("source")) or "startup"
     event = source.event("session_start", start_key(how, source.at), how, model=text_of(fields.get("model")))
     return {"events": (event,), "moment": "after_compaction" if how == "compact" else "session_start"}
 
 
-def _prompt(source: Source, fields: Mapping[str, Any]) -> dict[str, Any]:
+def _prompt(source: EventSource, fields: Mapping[str, Any]) -> dict[str, Any]:
     prompt = clean(text_of(fields.get("prompt")))
     if not prompt or not is_spoken(shorten(prompt)) or text_of(fields.get("source")) in MACHINE_PROMPTS:
         return {}
     return {"events": tuple(said(source, "prompt", prompt, trust="person")), "moment": "prompt", "prompt": prompt}
 
 
-def _before_tool(source: Source, fields: Mapping[str, Any]) -> dict[str, Any]:
+def _before_tool(source: EventSource, fields: Mapping[str, Any]) -> dict[str, Any]:
     tool, arguments = text_of(fields.get("tool_name")), fields_of(fields.get("tool_input"))
     if tool == "Bash":
         command = text_of(arguments.get("command"))
@@ -164,14 +164,14 @@ def _lines_read(arguments: Mapping[str, Any]) -> dict[str, Any]:
     return {"lines": (first, first + count - 1)}
 
 
-def _after_tool(source: Source, fields: Mapping[str, Any]) -> dict[str, Any]:
+def _after_tool(source: EventSource, fields: Mapping[str, Any]) -> dict[str, Any]:
     from holdfast.hosts._shared.toolcalls import call_finished
 
     tool, arguments, use = _call(fields)
     return {"events": tuple(call_finished(source, tool, arguments, fields.get("tool_response"), use))}
 
 
-def _after_failure(source: Source, fields: Mapping[str, Any]) -> dict[str, Any]:
+def _after_failure(source: EventSource, fields: Mapping[str, Any]) -> dict[str, Any]:
     from holdfast.hosts._shared.toolcalls import call_failed, call_finished
 
     tool, arguments, use = _call(fields)
@@ -190,26 +190,26 @@ def _call(fields: Mapping[str, Any]) -> tuple[str, Mapping[str, Any], str]:
     return text_of(fields.get("tool_name")), fields_of(fields.get("tool_input")), text_of(fields.get("tool_use_id"))
 
 
-def _before_compaction(source: Source, fields: Mapping[str, Any]) -> dict[str, Any]:
+def _before_compaction(source: EventSource, fields: Mapping[str, Any]) -> dict[str, Any]:
     event = source.event("compaction", compaction_key(source.at), text_of(fields.get("custom_instructions")))
     return {"events": (event,), "ends_turn": True}
 
 
-def _stop(source: Source, fields: Mapping[str, Any]) -> dict[str, Any]:
+def _stop(source: EventSource, fields: Mapping[str, Any]) -> dict[str, Any]:
     return {"events": tuple(said(source, "reply", text_of(fields.get("last_assistant_message")))), "ends_turn": True}
 
 
-def _subagent_start(source: Source, fields: Mapping[str, Any]) -> dict[str, Any]:
+def _subagent_start(source: EventSource, fields: Mapping[str, Any]) -> dict[str, Any]:
     prompt = clean(text_of(fields.get("prompt")))
     # Claude Code does not report the sub-agent's prompt, so it gets what a session gets at its start.
     return {"moment": "prompt", "prompt": prompt} if prompt else {"moment": "session_start"}
 
 
-def _subagent_stop(source: Source, fields: Mapping[str, Any]) -> dict[str, Any]:
+def _subagent_stop(source: EventSource, fields: Mapping[str, Any]) -> dict[str, Any]:
     return {"events": tuple(said(source, "reply", text_of(fields.get("last_assistant_message"))))}
 
 
-def _session_end(source: Source, fields: Mapping[str, Any]) -> dict[str, Any]:
+def _session_end(source: EventSource, fields: Mapping[str, Any]) -> dict[str, Any]:
     reason = text_of(fields.get("reason"))
     event = source.event("session_end", f"end:{minute_of(source.at)}", reason)
     return {"events": (event,), "ends_session": True}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from holdfast.errors import InvalidValueError
 from holdfast.hosts._shared.payloads import fields_of, text_of
-from holdfast.hosts._shared.retelling import failure
+from holdfast.hosts._shared.replay import failure
 from holdfast.hosts._shared.toolcalls import response_text
 from holdfast.lean.texts import loads
 
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from typing import Any
 
     from holdfast.domain.event import Event
-    from holdfast.hosts._shared.retelling import Retelling
+    from holdfast.hosts._shared.replay import TranscriptReplay
 
 
-def tell_message(telling: Retelling, role: object, content: object) -> Iterator[Event]:
+def tell_message(telling: TranscriptReplay, role: object, content: object) -> Iterator[Event]:
     """Yield the events of one message: blocks `text`, `tool_use` and `tool_result`, or a plain text."""
     blocks = blocks_of(content)
     for block in blocks:
@@ -36,7 +36,7 @@ def tell_message(telling: Retelling, role: object, content: object) -> Iterator[
                 telling.open(text_of(block.get("id")), text_of(block.get("name")), block.get("input"))
 
 
-def tell_result(telling: Retelling, block: Mapping[str, Any]) -> Iterator[Event]:
+def tell_result(telling: TranscriptReplay, block: Mapping[str, Any]) -> Iterator[Event]:
     """Yield the events of a `tool_result` block."""
     text = response_text(block.get("content"))
     first, _, rest = text.partition("\n")
@@ -47,7 +47,7 @@ def tell_result(telling: Retelling, block: Mapping[str, Any]) -> Iterator[Event]
     yield from telling.close(text_of(block.get("tool_use_id")), {"stdout": text, "content": text}, error)
 
 
-def open_calls(telling: Retelling, calls: object) -> None:
+def open_calls(telling: TranscriptReplay, calls: object) -> None:
     """Open a message's calls in OpenAI's shape: `[{id, function: {name, arguments}}]`, or without `function`."""
     for call in calls if isinstance(calls, list) else ():
         fields = fields_of(call)

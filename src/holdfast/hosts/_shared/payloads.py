@@ -29,7 +29,7 @@ INJECTED = (
 CUT = "\n[... cut ...]\n"
 
 
-class Source:
+class EventSource:
     """Creates events with the session's stamp."""
 
     def __init__(self, host: str, session: str, at: datetime, new_id: Callable[[], str]) -> None:
@@ -88,7 +88,7 @@ def digest(text: str) -> str:
     return blake2b(" ".join(text.split()).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 
-def said(source: Source, kind: EventKind, text: str, **fields: Any) -> list[Event]:
+def said(source: EventSource, kind: EventKind, text: str, **fields: Any) -> list[Event]:
     """Return the event of a prompt or a reply; none if only injected blocks remain."""
     words = clean(text)
     return [source.event(kind, spoken_prefix(kind) + digest(words), words, **fields)] if words else []

@@ -11,7 +11,7 @@ from holdfast.domain.event import MEMORY_TOOL, NOTHING_FOUND, Event
 from holdfast.hosts._shared.payloads import (
     EDIT_TOOLS,
     PATCH_TOOL,
-    Source,
+    EventSource,
     call_files,
     clean,
     digest,
@@ -63,7 +63,7 @@ UNKNOWN_EXIT = {"interrupted": True}
 """Added to the response of a command whose outcome is unknown; 0 would be a claim."""
 
 
-def summed_up(source: Source, text: str) -> list[Event]:
+def summed_up(source: EventSource, text: str) -> list[Event]:
     """Return the event of a compaction's summary, which a machine wrote; none without words.
 
     Its key rests on its words: the hook before the compaction reports the compaction itself, without them.
@@ -86,7 +86,9 @@ def is_own_tool(tool: str, arguments: Mapping[str, Any]) -> bool:
     return text_of(arguments.get("server_name") or arguments.get("serverName")).lower() == OWN_SERVER
 
 
-def call_finished(source: Source, tool: str, arguments: Mapping[str, Any], response: object, use: str) -> list[Event]:
+def call_finished(
+    source: EventSource, tool: str, arguments: Mapping[str, Any], response: object, use: str
+) -> list[Event]:
     """Return the events of a call that did not fail."""
     if is_own_tool(tool, arguments):
         return []
@@ -110,7 +112,7 @@ def call_finished(source: Source, tool: str, arguments: Mapping[str, Any], respo
 
 
 def call_failed(
-    source: Source, tool: str, arguments: Mapping[str, Any], error: str, use: str
+    source: EventSource, tool: str, arguments: Mapping[str, Any], error: str, use: str
 ) -> tuple[list[Event], str]:
     """Return the events of a call that failed, and the error to recall for; no error if the user or host stopped it.
 
@@ -130,7 +132,7 @@ def call_failed(
     return [event], "" if refused else error
 
 
-def refusal(source: Source, tool: str, arguments: Mapping[str, Any], content: str, use: str) -> list[Event]:
+def refusal(source: EventSource, tool: str, arguments: Mapping[str, Any], content: str, use: str) -> list[Event]:
     """Return the refused call without the user's words, and these as a prompt; nothing if there are none.
 
     Use it only for a host that marks the refusal in a place that no tool writes to.
@@ -194,7 +196,7 @@ def response_text(response: object) -> str:
     return ""
 
 
-def _answers(source: Source, arguments: Mapping[str, Any], response: object, key: str) -> list[Event]:
+def _answers(source: EventSource, arguments: Mapping[str, Any], response: object, key: str) -> list[Event]:
     """Return the user's choices as events.
 
     One event has `question = answer` lines, each followed by what the agent wrote about the option. Each answer that is
@@ -256,7 +258,7 @@ def todo_text(todos: object) -> str:
     )
 
 
-def _key(source: Source, tool: str, arguments: Mapping[str, Any], use: str, outcome: str) -> str:
+def _key(source: EventSource, tool: str, arguments: Mapping[str, Any], use: str, outcome: str) -> str:
     """Return the call's key: by its id, otherwise by its minute, the call, the host's time and the outcome.
 
     Without time and outcome, a command that fails and passes within a minute would be kept once, as failed.
@@ -283,13 +285,13 @@ def _memory_text(arguments: Mapping[str, Any]) -> str:
     return "" if action == "delete" or not words else f"# {title}\n{words}" if title else words
 
 
-def _remembered(source: Source, name: str, words: str, key: str) -> list[Event]:
+def _remembered(source: EventSource, name: str, words: str, key: str) -> list[Event]:
     """Return what the agent saved in its host's memory: its own words, wherever the host keeps them."""
     return [source.event("tool_result", key, f"{name}\n{words}", tool=MEMORY_TOOL)] if words.strip() else []
 
 
 def _edits(
-    source: Source, tool: str, arguments: Mapping[str, Any], response: Mapping[str, Any], key: str
+    source: EventSource, tool: str, arguments: Mapping[str, Any], response: Mapping[str, Any], key: str
 ) -> list[Event]:
     files = call_files(arguments)
     if tool != "NotebookEdit" and files and is_memory_file(files[0]):
@@ -320,7 +322,7 @@ def _pairs(tool: str, arguments: Mapping[str, Any], response: Mapping[str, Any])
     return [(text_of(arguments.get("old_string")), text_of(arguments.get("new_string")))]
 
 
-def _patched(source: Source, arguments: Mapping[str, Any], key: str) -> list[Event]:
+def _patched(source: EventSource, arguments: Mapping[str, Any], key: str) -> list[Event]:
     from holdfast.hosts._shared.patch import parse_patch
 
     return [
@@ -330,7 +332,7 @@ def _patched(source: Source, arguments: Mapping[str, Any], key: str) -> list[Eve
     ]  # fmt: skip
 
 
-def _command(source: Source, arguments: Mapping[str, Any], response: object, key: str) -> Event:
+def _command(source: EventSource, arguments: Mapping[str, Any], response: object, key: str) -> Event:
     fields = fields_of(response)
     parts = (text_of(fields.get("stdout")), text_of(fields.get("stderr"))) if fields else (response_text(response),)
     unknown = fields.get("interrupted") or fields.get("backgroundTaskId") or fields.get("returnCodeInterpretation")
@@ -340,7 +342,7 @@ def _command(source: Source, arguments: Mapping[str, Any], response: object, key
     )  # fmt: skip
 
 
-def _look(source: Source, tool: str, arguments: Mapping[str, Any], response: Mapping[str, Any], key: str) -> Event:
+def _look(source: EventSource, tool: str, arguments: Mapping[str, Any], response: Mapping[str, Any], key: str) -> Event:
     """Return the event of a file read or searched: which files, without their content (it is in the repository)."""
     text = text_of(arguments.get("pattern"))
     if tool in ("Read", "NotebookRead"):

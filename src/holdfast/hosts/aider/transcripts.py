@@ -12,7 +12,7 @@ import re
 from datetime import UTC, datetime
 
 from holdfast.hosts._shared.files import read_text, written_at
-from holdfast.hosts._shared.retelling import Retelling, as_it_is
+from holdfast.hosts._shared.replay import TranscriptReplay, as_it_is
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def read(host: Adapter, path: str, new_id: Callable[[], str]) -> Iterator[Event]
     folder = os.path.dirname(os.path.abspath(path))
     for part in f"\n{read_text(path)}".split(f"\n{START}")[1:]:
         began, _, text = part.partition("\n")
-        telling = Retelling(
+        telling = TranscriptReplay(
             host, f"aider-{began.strip().replace(' ', 'T')}-{os.path.basename(folder)}", new_id, as_it_is
         )
         telling.stand(at=_began(began) or written_at(path), cwd=folder)
@@ -70,7 +70,7 @@ def _began(text: str) -> datetime | None:
 class _Session:
     """Runs of lines of one speaker."""
 
-    def __init__(self, telling: Retelling) -> None:
+    def __init__(self, telling: TranscriptReplay) -> None:
         self.telling = telling
         self.edits: dict[str, tuple[str, str]] = {}
         """For each file, the text that the last reply would replace, and its replacement."""

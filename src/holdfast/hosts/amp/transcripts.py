@@ -11,7 +11,7 @@ import os
 from holdfast.hosts._shared.files import find_files, instant, path_of_uri, read_json, written_at
 from holdfast.hosts._shared.messages import blocks_of, tell_message
 from holdfast.hosts._shared.payloads import fields_of, text_of
-from holdfast.hosts._shared.retelling import UNANSWERED, Retelling, failure
+from holdfast.hosts._shared.replay import UNANSWERED, TranscriptReplay, failure
 from holdfast.hosts._shared.toolcalls import response_text
 
 TYPE_CHECKING = False
@@ -31,7 +31,7 @@ def find(host: Adapter, home: str) -> list[str]:
 def read(host: Adapter, path: str, new_id: Callable[[], str]) -> Iterator[Event]:
     """Yield events of a thread. Raises OSError or HostConfigError."""
     thread = fields_of(read_json(path))
-    telling = Retelling(host, text_of(thread.get("id")) or os.path.basename(path).removesuffix(".json"), new_id)
+    telling = TranscriptReplay(host, text_of(thread.get("id")) or os.path.basename(path).removesuffix(".json"), new_id)
     trees = fields_of(fields_of(thread.get("env")).get("initial")).get("trees")
     tree = fields_of(trees[0]) if isinstance(trees, list) and trees else {}
     branch = text_of(fields_of(tree.get("repository")).get("ref")).removeprefix("refs/heads/")
@@ -42,7 +42,7 @@ def read(host: Adapter, path: str, new_id: Callable[[], str]) -> Iterator[Event]
         yield from _message(telling, message)
 
 
-def _message(telling: Retelling, message: Mapping[str, Any]) -> Iterator[Event]:
+def _message(telling: TranscriptReplay, message: Mapping[str, Any]) -> Iterator[Event]:
     at = fields_of(message.get("meta")).get("sentAt") or fields_of(message.get("usage")).get("timestamp")
     telling.stand(at=instant(at))
     blocks = blocks_of(message.get("content"))
@@ -53,7 +53,7 @@ def _message(telling: Retelling, message: Mapping[str, Any]) -> Iterator[Event]:
     yield from tell_message(telling, message.get("role"), rest)
 
 
-def _answered(telling: Retelling, block: Mapping[str, Any]) -> Iterator[Event]:
+def _answered(telling: TranscriptReplay, block: Mapping[str, Any]) -> Iterator[Event]:
     use = text_of(block.get("toolUseID")) or text_of(block.get("tool_use_id"))
     run = fields_of(block.get("run"))
     result = run.get("result", block.get("content"))

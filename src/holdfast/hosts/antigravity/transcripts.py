@@ -13,7 +13,7 @@ import re
 from holdfast.errors import InvalidValueError
 from holdfast.hosts._shared.files import find_files, instant, path_of_uri, read_lines, try_json, written_at
 from holdfast.hosts._shared.payloads import fields_of, text_of
-from holdfast.hosts._shared.retelling import UNANSWERED, Retelling, failure
+from holdfast.hosts._shared.replay import UNANSWERED, TranscriptReplay, failure
 from holdfast.lean.texts import loads
 
 TYPE_CHECKING = False
@@ -40,7 +40,7 @@ def read(host: Adapter, path: str, new_id: Callable[[], str]) -> Iterator[Event]
     """Yield events of a conversation. Raises OSError."""
     plain = path.replace(os.sep, "/")
     session = plain.partition("/brain/")[2].partition("/")[0] or os.path.basename(os.path.dirname(path))
-    telling = Retelling(host, session, new_id, lambda call: _judged(call, host.translate))
+    telling = TranscriptReplay(host, session, new_id, lambda call: _judged(call, host.translate))
     telling.stand(at=written_at(path), cwd=_folder(plain.partition("/brain/")[0], session))
     waiting: list[str] = []
     for number, entry in enumerate(read_lines(path)):
@@ -56,7 +56,7 @@ def _judged(
     return {**translate({"toolCall": call, "error": payload["error"]}), "tool_response": payload["tool_response"]}
 
 
-def _step(telling: Retelling, entry: Mapping[str, Any], waiting: list[str], number: int) -> Iterator[Event]:
+def _step(telling: TranscriptReplay, entry: Mapping[str, Any], waiting: list[str], number: int) -> Iterator[Event]:
     kind, content = text_of(entry.get("type")), text_of(entry.get("content"))
     if kind == "USER_INPUT" and entry.get("source") != "SYSTEM":
         yield from telling.prompt(content)
@@ -73,7 +73,7 @@ def _step(telling: Retelling, entry: Mapping[str, Any], waiting: list[str], numb
         yield from _answered(telling, waiting.pop(0), entry, HEADER.sub("", content))
 
 
-def _answered(telling: Retelling, use: str, entry: Mapping[str, Any], output: str) -> Iterator[Event]:
+def _answered(telling: TranscriptReplay, use: str, entry: Mapping[str, Any], output: str) -> Iterator[Event]:
     """Yield the events of a result. Hooks get no id of a call, so its key rests on the minute here too."""
     tool, arguments = telling.take(use)
     code = CODE.search(output[:400])

@@ -16,7 +16,7 @@ from holdfast.hosts._shared.hooks import (
     compaction_key,
     start_key,
 )
-from holdfast.hosts._shared.payloads import Source, clean, fields_of, said, shorten, text_of
+from holdfast.hosts._shared.payloads import EventSource, clean, fields_of, said, shorten, text_of
 from holdfast.hosts._shared.toolcalls import REFUSAL, call_failed, call_finished, refusal, response_text, summed_up
 from holdfast.lean.plain import parse_instant
 from holdfast.lean.texts import loads
@@ -76,7 +76,7 @@ def find_transcripts(home: str, config_dir: str = "") -> list[str]:
 
 def parse_transcript(host: str, lines: Iterable[str], session: str, new_id: Callable[[], str]) -> Iterator[Event]:
     """Yield the events of the lines, in order; lines that are not whole JSON objects are skipped."""
-    reading = _Reading(Source(host, session, EPOCH, new_id))
+    reading = _ParserState(EventSource(host, session, EPOCH, new_id))
     for line in lines:
         entry = _object(line)
         if text_of(entry.get("type")) in TOLD_BY:
@@ -84,10 +84,10 @@ def parse_transcript(host: str, lines: Iterable[str], session: str, new_id: Call
     yield from reading.flush_reply()
 
 
-class _Reading:
+class _ParserState:
     """State between lines: open tool calls, the reply being joined, the session's stamp."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: EventSource) -> None:
         self.source = source
         self.open_calls: dict[str, tuple[str, Mapping[str, Any]]] = {}
         self.reply_id = ""

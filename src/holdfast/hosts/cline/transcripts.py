@@ -12,7 +12,7 @@ from holdfast.hosts._shared.clinetasks import HISTORY, read_task, task_folders
 from holdfast.hosts._shared.files import find_files, instant, oldest_first, read_json, try_json, written_at
 from holdfast.hosts._shared.messages import blocks_of, tell_message
 from holdfast.hosts._shared.payloads import fields_of, text_of
-from holdfast.hosts._shared.retelling import Retelling
+from holdfast.hosts._shared.replay import TranscriptReplay
 from holdfast.hosts.cline import outcome
 
 TYPE_CHECKING = False
@@ -49,7 +49,7 @@ def read(host: Adapter, path: str, new_id: Callable[[], str]) -> Iterator[Event]
     history_fields = fields_of(read_json(path))
     about = try_json(path.removesuffix(MESSAGES) + ".json")
     session = text_of(about.get("session_id")) or os.path.basename(path).removesuffix(MESSAGES)
-    telling = Retelling(host, session, new_id)
+    telling = TranscriptReplay(host, session, new_id)
     telling.stand(
         at=instant(about.get("started_at")) or written_at(path), model=text_of(about.get("model")),
         cwd=text_of(about.get("workspace_root")) or text_of(about.get("cwd")),

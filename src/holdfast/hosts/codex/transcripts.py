@@ -15,7 +15,7 @@ from holdfast.errors import InvalidValueError
 from holdfast.hosts._shared.compressed import unpacked_lines
 from holdfast.hosts._shared.files import find_files, instant, oldest_first, parse_line
 from holdfast.hosts._shared.payloads import PATCH_TOOL, fields_of, text_of
-from holdfast.hosts._shared.retelling import UNANSWERED, Retelling, as_it_is, failure
+from holdfast.hosts._shared.replay import UNANSWERED, TranscriptReplay, as_it_is, failure
 from holdfast.hosts._shared.toolcalls import response_text
 from holdfast.lean.texts import loads
 
@@ -47,7 +47,7 @@ def parse(host: Codex, lines: Iterable[str], session: str, new_id: Callable[[], 
     path = getattr(lines, "path", "")
     if path.endswith(".zst"):
         lines = unpacked_lines(path)
-    reading = _Rollout(Retelling(host, session.rpartition("rollout-")[2], new_id, as_it_is))
+    reading = _Rollout(TranscriptReplay(host, session.rpartition("rollout-")[2], new_id, as_it_is))
     for line in lines:
         yield from reading.line(parse_line(line))
 
@@ -55,7 +55,7 @@ def parse(host: Codex, lines: Iterable[str], session: str, new_id: Callable[[], 
 class _Rollout:
     """Reads a rollout's lines; keeps what later lines need."""
 
-    def __init__(self, telling: Retelling) -> None:
+    def __init__(self, telling: TranscriptReplay) -> None:
         self.telling = telling
         self.silent = False
         """A sub-agent's rollout: its results came back to the session that started it."""

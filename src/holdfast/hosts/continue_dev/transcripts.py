@@ -10,7 +10,7 @@ import os
 from holdfast.hosts._shared.files import find_files, path_of_uri, read_json, written_at
 from holdfast.hosts._shared.messages import open_calls
 from holdfast.hosts._shared.payloads import fields_of, text_of
-from holdfast.hosts._shared.retelling import Retelling
+from holdfast.hosts._shared.replay import TranscriptReplay
 from holdfast.hosts._shared.toolcalls import response_text, with_usual_fields
 
 TYPE_CHECKING = False
@@ -40,7 +40,7 @@ def read(host: Adapter, path: str, new_id: Callable[[], str]) -> Iterator[Event]
     """Yield the events of a session, all with the time when its file was written. Raises OSError or HostConfigError."""
     fields = fields_of(read_json(path))
     session = text_of(fields.get("sessionId")) or os.path.basename(path).removesuffix(".json")
-    telling = Retelling(host, session, new_id, _as_claude)
+    telling = TranscriptReplay(host, session, new_id, _as_claude)
     telling.stand(at=written_at(path), cwd=path_of_uri(text_of(fields.get("workspaceDirectory"))))
     history = fields.get("history")
     for step in map(fields_of, history if isinstance(history, list) else ()):
@@ -54,7 +54,7 @@ def _as_claude(payload: Mapping[str, Any]) -> Mapping[str, Any]:
     return {**payload, "tool_name": TOOLS.get(payload["tool_name"], payload["tool_name"]), "tool_input": arguments}
 
 
-def _step(telling: Retelling, step: Mapping[str, Any]) -> Iterator[Event]:
+def _step(telling: TranscriptReplay, step: Mapping[str, Any]) -> Iterator[Event]:
     message = fields_of(step.get("message"))
     content = response_text(message.get("content"))
     if message.get("role") == "user":
@@ -69,7 +69,7 @@ def _step(telling: Retelling, step: Mapping[str, Any]) -> Iterator[Event]:
         yield from telling.close(text_of(message.get("toolCallId")), {"stdout": content, "content": content})
 
 
-def _answered(telling: Retelling, state: Mapping[str, Any]) -> Iterator[Event]:
+def _answered(telling: TranscriptReplay, state: Mapping[str, Any]) -> Iterator[Event]:
     use = text_of(state.get("toolCallId"))
     items = state.get("output")
     parts = (text_of(fields_of(item).get("content")) for item in items) if isinstance(items, list) else ()

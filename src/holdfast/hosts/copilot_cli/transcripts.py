@@ -6,7 +6,7 @@ import os
 
 from holdfast.hosts._shared.copilotevents import as_hook, tell_events
 from holdfast.hosts._shared.files import find_files
-from holdfast.hosts._shared.retelling import Retelling
+from holdfast.hosts._shared.replay import TranscriptReplay
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,4 +25,4 @@ def find(host: CopilotCli, home: str) -> list[str]:
 def parse(host: CopilotCli, lines: Iterable[str], session: str, new_id: Callable[[], str]) -> Iterator[Event]:
     """Return the events of a session's lines; without its first line, the session has its folder's name."""
     folder = os.path.basename(os.path.dirname(getattr(lines, "path", "")))
-    return tell_events(Retelling(host, folder or session, new_id, as_hook(host.translate)), lines)
+    return tell_events(TranscriptReplay(host, folder or session, new_id, as_hook(host.translate)), lines)

@@ -24,7 +24,7 @@ from holdfast.hosts._shared.files import (
 from holdfast.hosts._shared.folders import settings_folder
 from holdfast.hosts._shared.messages import arguments_of, blocks_of
 from holdfast.hosts._shared.payloads import fields_of, text_of
-from holdfast.hosts._shared.retelling import UNANSWERED, Retelling, failure
+from holdfast.hosts._shared.replay import UNANSWERED, TranscriptReplay, failure
 from holdfast.hosts._shared.toolcalls import response_text, with_usual_fields
 
 TYPE_CHECKING = False
@@ -73,7 +73,7 @@ def _as_claude(payload: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _read_lines(host: Adapter, path: str, new_id: Callable[[], str]) -> Iterator[Event]:
-    telling = Retelling(host, os.path.basename(path).removesuffix(".jsonl"), new_id, _as_claude)
+    telling = TranscriptReplay(host, os.path.basename(path).removesuffix(".jsonl"), new_id, _as_claude)
     slug = path.replace(os.sep, "/").partition("/agent-transcripts/")[0].rpartition("/")[2]
     telling.stand(at=written_at(path), cwd=folder_of_slug(slug))
     for entry in read_lines(path):
@@ -143,7 +143,7 @@ def _read_database(host: Adapter, path: str, new_id: Callable[[], str]) -> Itera
         for key, value in list(rows):
             composer = parse_object(value)
             session = key.partition(":")[2]
-            telling = Retelling(host, session, new_id, _as_claude)
+            telling = TranscriptReplay(host, session, new_id, _as_claude)
             folder = folders.get(session) or _own_folder(composer)
             telling.stand(at=instant(composer.get("createdAt")), cwd=folder)
             for bubble in _bubbles(opened, session, composer):
@@ -161,7 +161,7 @@ def _bubbles(opened: ForeignDatabase, session: str, composer: Mapping[str, Any])
     yield from map(fields_of, whole if isinstance(whole, list) and not heads else ())
 
 
-def _bubble(telling: Retelling, bubble: Mapping[str, Any]) -> Iterator[Event]:
+def _bubble(telling: TranscriptReplay, bubble: Mapping[str, Any]) -> Iterator[Event]:
     telling.stand(
         at=instant(bubble.get("createdAt")) or instant(fields_of(bubble.get("timingInfo")).get("clientStartTime"))
     )
@@ -174,7 +174,7 @@ def _bubble(telling: Retelling, bubble: Mapping[str, Any]) -> Iterator[Event]:
             yield from _called(telling, called)
 
 
-def _called(telling: Retelling, called: Mapping[str, Any]) -> Iterator[Event]:
+def _called(telling: TranscriptReplay, called: Mapping[str, Any]) -> Iterator[Event]:
     arguments = arguments_of(called.get("rawArgs")) or arguments_of(called.get("params"))
     result = arguments_of(called.get("result"))
     output = text_of(result.get("output")) or response_text(result) or text_of(called.get("result"))[:1_000]

@@ -13,7 +13,7 @@ from holdfast.hosts._shared.files import instant, parse_object
 from holdfast.hosts._shared.folders import settings_folder, state_folder
 from holdfast.hosts._shared.messages import open_calls
 from holdfast.hosts._shared.payloads import fields_of, text_of
-from holdfast.hosts._shared.retelling import UNANSWERED, Retelling
+from holdfast.hosts._shared.replay import UNANSWERED, TranscriptReplay
 from holdfast.hosts._shared.toolcalls import response_text
 
 TYPE_CHECKING = False
@@ -51,12 +51,12 @@ def read(host: Adapter, path: str, new_id: Callable[[], str]) -> Iterator[Event]
         sessions = list(opened.rows(f"SELECT id, working_directory, main_chain_id, {hidden} FROM sessions ORDER BY id"))
         for session, folder, end, is_hidden in sessions:
             if not is_hidden and end is not None:
-                telling = Retelling(host, str(session), new_id)
+                telling = TranscriptReplay(host, str(session), new_id)
                 telling.stand(cwd=text_of(folder))
                 yield from _tell(telling, opened, session, end)
 
 
-def _tell(telling: Retelling, opened: ForeignDatabase, session: object, end: object) -> Iterator[Event]:
+def _tell(telling: TranscriptReplay, opened: ForeignDatabase, session: object, end: object) -> Iterator[Event]:
     seen: set[str] = set()
     for value, at in opened.rows(CHAIN, session, end):
         message = parse_object(value)
@@ -69,7 +69,7 @@ def _tell(telling: Retelling, opened: ForeignDatabase, session: object, end: obj
         yield from _message(telling, message, about)
 
 
-def _message(telling: Retelling, message: Mapping[str, Any], about: Mapping[str, Any]) -> Iterator[Event]:
+def _message(telling: TranscriptReplay, message: Mapping[str, Any], about: Mapping[str, Any]) -> Iterator[Event]:
     content = response_text(message.get("content"))
     if message.get("role") == "user" and about.get("is_user_input") is not False:
         yield from telling.prompt(content)

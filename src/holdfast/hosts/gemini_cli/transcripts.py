@@ -18,7 +18,7 @@ from holdfast.hosts._shared.files import (
     written_at,
 )
 from holdfast.hosts._shared.payloads import fields_of, text_of
-from holdfast.hosts._shared.retelling import Retelling
+from holdfast.hosts._shared.replay import TranscriptReplay
 from holdfast.hosts._shared.toolcalls import response_text
 
 TYPE_CHECKING = False
@@ -46,7 +46,7 @@ def read(host: Adapter, path: str, new_id: Callable[[], str]) -> Iterator[Event]
         about = dict(fields_of(read_json(path)))
         messages = _objects(about.get("messages"))
     session = text_of(about.get("sessionId")) or os.path.basename(path).partition(".")[0]
-    telling = Retelling(host, session, new_id, lambda payload: host.translate(_as_hook(payload)))
+    telling = TranscriptReplay(host, session, new_id, lambda payload: host.translate(_as_hook(payload)))
     telling.stand(at=instant(about.get("startTime")) or written_at(path), cwd=_folder(path))
     for message in messages:
         yield from _message(telling, message)
@@ -78,7 +78,7 @@ def _put_together(lines: Iterable[Mapping[str, Any]]) -> Chat:
     return about, list(messages.values())
 
 
-def _message(telling: Retelling, message: Mapping[str, Any]) -> Iterator[Event]:
+def _message(telling: TranscriptReplay, message: Mapping[str, Any]) -> Iterator[Event]:
     telling.stand(at=instant(message.get("timestamp")), model=text_of(message.get("model")))
     content = response_text(message.get("content"))
     if message.get("type") == "user":
@@ -89,7 +89,7 @@ def _message(telling: Retelling, message: Mapping[str, Any]) -> Iterator[Event]:
             yield from _call(telling, call)
 
 
-def _call(telling: Retelling, call: Mapping[str, Any]) -> Iterator[Event]:
+def _call(telling: TranscriptReplay, call: Mapping[str, Any]) -> Iterator[Event]:
     """Yield the events of a call. Hooks get no id of a call, so its key rests on the minute here too."""
     answers = [
         fields_of(fields_of(part.get("functionResponse")).get("response")) for part in _objects(call.get("result"))

@@ -12,7 +12,7 @@ from holdfast.hosts._shared.database import VALUE_LIMIT, open_foreign
 from holdfast.hosts._shared.files import instant
 from holdfast.hosts._shared.folders import settings_folder
 from holdfast.hosts._shared.payloads import fields_of, text_of
-from holdfast.hosts._shared.retelling import UNANSWERED, Retelling
+from holdfast.hosts._shared.replay import UNANSWERED, TranscriptReplay
 from holdfast.hosts._shared.toolcalls import response_text
 
 TYPE_CHECKING = False
@@ -39,7 +39,7 @@ def read(host: Adapter, path: str, new_id: Callable[[], str]) -> Iterator[Event]
     with open_foreign(path) as opened:
         sessions = list(opened.rows("SELECT id, working_dir, created_at FROM sessions ORDER BY created_at, id"))
         for session, folder, created in sessions:
-            telling = Retelling(host, str(session), new_id, lambda payload: host.translate(_as_hook(payload)))
+            telling = TranscriptReplay(host, str(session), new_id, lambda payload: host.translate(_as_hook(payload)))
             telling.stand(at=instant(created), cwd=text_of(folder))
             rows = opened.rows(
                 "SELECT role, content_json, created_timestamp FROM messages"
@@ -69,7 +69,7 @@ def _parts(content: object) -> list[Mapping[str, Any]]:
     return [fields_of(part) for part in parts] if isinstance(parts, list) else []
 
 
-def _message(telling: Retelling, role: object, parts: list[Mapping[str, Any]]) -> Iterator[Event]:
+def _message(telling: TranscriptReplay, role: object, parts: list[Mapping[str, Any]]) -> Iterator[Event]:
     text = "\n".join(text_of(part.get("text")) for part in parts if part.get("type") == "text")
     if role == "user":
         yield from telling.prompt(text)
@@ -84,7 +84,7 @@ def _message(telling: Retelling, role: object, parts: list[Mapping[str, Any]]) -
             yield from _answered(telling, text_of(part.get("id")), fields_of(part.get("toolResult")))
 
 
-def _answered(telling: Retelling, use: str, result: Mapping[str, Any]) -> Iterator[Event]:
+def _answered(telling: TranscriptReplay, use: str, result: Mapping[str, Any]) -> Iterator[Event]:
     value = result.get("value", result)
     output = response_text(value)
     failed = result.get("status") == "error" or fields_of(value).get("isError") is True

@@ -10,7 +10,7 @@ import os
 
 from holdfast.hosts._shared.files import find_files, instant, read_lines, written_at
 from holdfast.hosts._shared.payloads import fields_of, text_of
-from holdfast.hosts._shared.retelling import UNANSWERED, Retelling, failure
+from holdfast.hosts._shared.replay import UNANSWERED, TranscriptReplay, failure
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def read(host: Junie, path: str, new_id: Callable[[], str]) -> Iterator[Event]:
     """Yield events of a session. Raises OSError."""
     folder = os.path.dirname(path)
     session = os.path.basename(folder)
-    telling = Retelling(host, session, new_id)
+    telling = TranscriptReplay(host, session, new_id)
     telling.stand(at=written_at(path), cwd=_folder(os.path.join(os.path.dirname(folder), "index.jsonl"), session))
     for entry in _folded(path):
         telling.stand(at=instant(entry.get("timestampMs")))
@@ -60,7 +60,7 @@ def _agent(entry: Mapping[str, Any]) -> Mapping[str, Any]:
     return fields_of(fields_of(entry.get("event")).get("agentEvent"))
 
 
-def _step(telling: Retelling, step: Mapping[str, Any]) -> Iterator[Event]:
+def _step(telling: TranscriptReplay, step: Mapping[str, Any]) -> Iterator[Event]:
     kind = text_of(step.get("kind")).rpartition(".")[2]
     if kind == "CurrentDirectoryUpdatedEvent":
         telling.stand(cwd="" if telling.cwd else text_of(step.get("currentDirectory")))
@@ -78,7 +78,7 @@ def _step(telling: Retelling, step: Mapping[str, Any]) -> Iterator[Event]:
         yield from telling.reply(text_of(step.get("result")) or text_of(step.get("text")))
 
 
-def _command(telling: Retelling, step: Mapping[str, Any]) -> Iterator[Event]:
+def _command(telling: TranscriptReplay, step: Mapping[str, Any]) -> Iterator[Event]:
     output = text_of(step.get("output")) or text_of(step.get("details"))
     code = step.get("exitCode")
     error = failure(code, output) or (output or "failed" if step.get("status") == "FAILED" else "")
@@ -86,7 +86,7 @@ def _command(telling: Retelling, step: Mapping[str, Any]) -> Iterator[Event]:
     yield from telling.call("Bash", {"command": text_of(step.get("command"))}, response, "", error)
 
 
-def _changed(telling: Retelling, change: Mapping[str, Any]) -> Iterator[Event]:
+def _changed(telling: TranscriptReplay, change: Mapping[str, Any]) -> Iterator[Event]:
     path = next((text_of(change[name]) for name in ("afterRelativePath", "relativePath", "beforeRelativePath", "path")
                  if change.get(name)), "")  # fmt: skip
     arguments = {"file_path": path, "old_string": _content(change, "before"), "new_string": _content(change, "after")}

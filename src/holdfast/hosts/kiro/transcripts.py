@@ -9,7 +9,7 @@ import os
 
 from holdfast.hosts._shared.files import find_files, instant, read_lines, try_json, written_at
 from holdfast.hosts._shared.payloads import fields_of, text_of
-from holdfast.hosts._shared.retelling import Retelling
+from holdfast.hosts._shared.replay import TranscriptReplay
 from holdfast.hosts._shared.toolcalls import response_text
 
 TYPE_CHECKING = False
@@ -33,7 +33,7 @@ def read(host: Adapter, path: str, new_id: Callable[[], str]) -> Iterator[Event]
     header = os.path.join(folder, "session.json") if in_editor else path.removesuffix(".jsonl") + ".json"
     about = try_json(header)
     name = os.path.basename(folder).removeprefix("sess_") if in_editor else os.path.basename(header)
-    telling = Retelling(host, text_of(about.get("id")) or name.removesuffix(".json"), new_id)
+    telling = TranscriptReplay(host, text_of(about.get("id")) or name.removesuffix(".json"), new_id)
     telling.stand(at=written_at(path), cwd=_folder(about))
     yield from _tell(telling, read_lines(path))
 
@@ -44,7 +44,7 @@ def _folder(about: Mapping[str, Any]) -> str:
     return first or text_of(about.get("directory")) or text_of(about.get("cwd"))
 
 
-def _tell(telling: Retelling, lines: Iterator[Mapping[str, Any]]) -> Iterator[Event]:
+def _tell(telling: TranscriptReplay, lines: Iterator[Mapping[str, Any]]) -> Iterator[Event]:
     """Yield the events; pieces of the agent's words with one id are one reply."""
     reply, of = "", ""
     for entry in lines:

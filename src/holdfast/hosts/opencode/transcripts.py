@@ -10,7 +10,7 @@ import os
 from holdfast.hosts._shared.database import VALUE_LIMIT, open_foreign
 from holdfast.hosts._shared.files import find_files, instant, parse_object, read_json, try_json
 from holdfast.hosts._shared.payloads import fields_of, text_of
-from holdfast.hosts._shared.retelling import UNANSWERED, Retelling
+from holdfast.hosts._shared.replay import UNANSWERED, TranscriptReplay
 from holdfast.hosts.opencode import without_quotes
 
 TYPE_CHECKING = False
@@ -51,7 +51,7 @@ def read(host: Adapter, path: str, new_id: Callable[[], str]) -> Iterator[Event]
     if not folder:
         project = os.path.join(storage, "project", os.path.basename(os.path.dirname(path)) + ".json")
         folder = text_of(try_json(project).get("worktree"))
-    telling = Retelling(host, session, new_id)
+    telling = TranscriptReplay(host, session, new_id)
     telling.stand(at=instant(fields_of(about.get("time")).get("created")), cwd=folder)
     yield from _tell(telling, _parts_in_files(storage, session))
 
@@ -60,7 +60,7 @@ def _read_database(host: Adapter, path: str, new_id: Callable[[], str]) -> Itera
     with open_foreign(path) as opened:
         sessions = list(opened.rows("SELECT id, directory, time_created FROM session ORDER BY time_created, id"))
         for session, folder, created in sessions:
-            telling = Retelling(host, session, new_id)
+            telling = TranscriptReplay(host, session, new_id)
             telling.stand(at=instant(created), cwd=text_of(folder))
             rows = opened.rows(PARTS, session)
             yield from _tell(telling, ((parse_object(message), parse_object(part)) for message, part in rows))
@@ -73,7 +73,7 @@ def _parts_in_files(storage: str, session: str) -> Iterator[Part]:
             yield message, try_json(piece)
 
 
-def _tell(telling: Retelling, parts: Iterable[Part]) -> Iterator[Event]:
+def _tell(telling: TranscriptReplay, parts: Iterable[Part]) -> Iterator[Event]:
     """Yield the events; the agent's words of a turn are one reply, as the plug-in sends them when idle."""
     reply: list[str] = []
     for message, part in parts:
@@ -94,7 +94,7 @@ def _tell(telling: Retelling, parts: Iterable[Part]) -> Iterator[Event]:
     yield from telling.reply("\n".join(reply))
 
 
-def _stand(telling: Retelling, message: Mapping[str, Any], part: Mapping[str, Any]) -> None:
+def _stand(telling: TranscriptReplay, message: Mapping[str, Any], part: Mapping[str, Any]) -> None:
     model = message.get("model")
     times = fields_of(fields_of(part.get("state")).get("time")) or fields_of(part.get("time"))
     created = instant(fields_of(message.get("time")).get("created"))
@@ -105,7 +105,7 @@ def _stand(telling: Retelling, message: Mapping[str, Any], part: Mapping[str, An
     )
 
 
-def _call(telling: Retelling, part: Mapping[str, Any]) -> Iterator[Event]:
+def _call(telling: TranscriptReplay, part: Mapping[str, Any]) -> Iterator[Event]:
     state = fields_of(part.get("state"))
     status = state.get("status")
     if status not in ("completed", "error"):

@@ -13,7 +13,7 @@ import re
 from holdfast.hosts._shared.files import find_files, instant, read_text, written_at
 from holdfast.hosts._shared.payloads import shorten
 from holdfast.hosts._shared.recorded import Recorded
-from holdfast.hosts._shared.retelling import UNANSWERED, Retelling
+from holdfast.hosts._shared.replay import UNANSWERED, TranscriptReplay
 from holdfast.hosts.specstory.olderform import OlderTurns, change
 from holdfast.ports.host import HostProfile
 
@@ -73,7 +73,7 @@ class SpecStory(Recorded):
         turns = list(TURN.finditer(text))
         head = text[: turns[0].start()] if turns else ""
         named = SESSION.search(head)
-        telling = Retelling(self, named[1] if named else os.path.splitext(os.path.basename(path))[0], new_id)
+        telling = TranscriptReplay(self, named[1] if named else os.path.splitext(os.path.basename(path))[0], new_id)
         telling.stand(at=_time(head) or written_at(path), cwd=_root(path))
         older = OlderTurns(telling)
         ends = [*(turn.start() for turn in turns[1:]), len(text)]
@@ -88,7 +88,7 @@ class SpecStory(Recorded):
                 yield from older.read(THOUGHT.sub("", shorten(body, BODY_LIMIT)))
 
 
-def _agent(telling: Retelling, body: str) -> Iterator[Event]:
+def _agent(telling: TranscriptReplay, body: str) -> Iterator[Event]:
     body = shorten(body, BODY_LIMIT)
     for part in RULE.split(ASIDE.sub("", TOOL_USE.sub("", body))):
         yield from telling.reply(part)

@@ -21,14 +21,14 @@ from functools import lru_cache
 from urllib.parse import unquote
 
 from holdfast.hosts._shared.files import read_text
-from holdfast.hosts._shared.retelling import UNANSWERED
+from holdfast.hosts._shared.replay import UNANSWERED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from holdfast.domain.event import Event
-    from holdfast.hosts._shared.retelling import Retelling
+    from holdfast.hosts._shared.replay import TranscriptReplay
 
 FENCE = re.compile(r"^(`{3,})(\w*)[ \t]*$")
 READ = re.compile(r"^Read file: (.+)$")
@@ -57,7 +57,7 @@ SIZE_LIMIT = 1_000_000
 class OlderTurns:
     """Reads the agent's turns of one export, in order; remembers files that were named or read."""
 
-    def __init__(self, telling: Retelling) -> None:
+    def __init__(self, telling: TranscriptReplay) -> None:
         self._telling = telling
         self._calls = 0
         self._names = _Names(telling.cwd)

@@ -22,7 +22,7 @@ from holdfast.hosts._shared.files import (
 )
 from holdfast.hosts._shared.folders import settings_folder
 from holdfast.hosts._shared.payloads import PATCH_TOOL, fields_of, text_of
-from holdfast.hosts._shared.retelling import UNANSWERED, Retelling, as_it_is, failure
+from holdfast.hosts._shared.replay import UNANSWERED, TranscriptReplay, as_it_is, failure
 from holdfast.hosts._shared.toolcalls import with_usual_fields
 
 TYPE_CHECKING = False
@@ -62,7 +62,7 @@ def read(host: Adapter, path: str, new_id: Callable[[], str]) -> Iterator[Event]
     """Yield events of a chat. Raises OSError or HostConfigError."""
     name = os.path.splitext(os.path.basename(path))[0]
     is_extensions = _is_extensions(path)
-    telling = Retelling(host, name, new_id, as_hook(_as_claude) if is_extensions else as_it_is)
+    telling = TranscriptReplay(host, name, new_id, as_hook(_as_claude) if is_extensions else as_it_is)
     telling.stand(at=written_at(path), cwd=_folder(path))
     if is_extensions:
         with open(path, encoding="utf-8", errors="replace", newline="\n") as lines:
@@ -117,7 +117,7 @@ def _change(node: Any, change: Mapping[str, Any]) -> None:
         return
 
 
-def _request(telling: Retelling, request: Mapping[str, Any]) -> Iterator[Event]:
+def _request(telling: TranscriptReplay, request: Mapping[str, Any]) -> Iterator[Event]:
     telling.stand(at=instant(request.get("timestamp")), model=text_of(request.get("modelId")))
     yield from telling.prompt(text_of(fields_of(request.get("message")).get("text")))
     parts = request.get("response")
@@ -133,7 +133,7 @@ def _request(telling: Retelling, request: Mapping[str, Any]) -> Iterator[Event]:
     yield from telling.reply("".join(reply))
 
 
-def _edited(telling: Retelling, part: Mapping[str, Any]) -> Iterator[Event]:
+def _edited(telling: TranscriptReplay, part: Mapping[str, Any]) -> Iterator[Event]:
     """Yield an edit, with the new text only: the chat does not have the old one."""
     groups = part.get("edits")
     edits = (edit for group in groups if isinstance(group, list) for edit in group) if isinstance(groups, list) else ()
@@ -144,7 +144,7 @@ def _edited(telling: Retelling, part: Mapping[str, Any]) -> Iterator[Event]:
         yield from telling.call("Edit", {"file_path": path, "new_string": "\n".join(filter(None, texts))}, {})
 
 
-def _invoked(telling: Retelling, part: Mapping[str, Any]) -> Iterator[Event]:
+def _invoked(telling: TranscriptReplay, part: Mapping[str, Any]) -> Iterator[Event]:
     """Yield commands; other tools are not in a readable form."""
     about = fields_of(part.get("toolSpecificData"))
     line = about.get("commandLine")

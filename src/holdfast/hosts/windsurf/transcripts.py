@@ -11,7 +11,7 @@ import os
 
 from holdfast.hosts._shared.files import find_files, instant, path_of_uri, read_lines, written_at
 from holdfast.hosts._shared.payloads import fields_of, text_of
-from holdfast.hosts._shared.retelling import UNANSWERED, Retelling, as_it_is, failure
+from holdfast.hosts._shared.replay import UNANSWERED, TranscriptReplay, as_it_is, failure
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def find(host: Adapter, home: str) -> list[str]:
 
 def read(host: Adapter, path: str, new_id: Callable[[], str]) -> Iterator[Event]:
     """Yield events of a trajectory. Raises OSError."""
-    telling = Retelling(host, os.path.basename(path).removesuffix(".jsonl"), new_id, as_it_is)
+    telling = TranscriptReplay(host, os.path.basename(path).removesuffix(".jsonl"), new_id, as_it_is)
     folders = (os.path.dirname(file) for entry in read_lines(path) if (file := _path(_about(entry))))
     telling.stand(at=written_at(path), cwd=next(folders, ""))
     for entry in read_lines(path):
@@ -47,7 +47,7 @@ def _path(about: Mapping[str, Any]) -> str:
     return path_of_uri(next((text_of(about[name]) for name in PATHS if text_of(about.get(name))), ""))
 
 
-def _step(telling: Retelling, kind: str, about: Mapping[str, Any], status: object) -> Iterator[Event]:
+def _step(telling: TranscriptReplay, kind: str, about: Mapping[str, Any], status: object) -> Iterator[Event]:
     if kind == "user_input":
         yield from telling.prompt(text_of(about.get("user_response")))
     elif kind == "planner_response":
@@ -62,7 +62,7 @@ def _step(telling: Retelling, kind: str, about: Mapping[str, Any], status: objec
         yield from _command(telling, about, status)
 
 
-def _command(telling: Retelling, about: Mapping[str, Any], status: object) -> Iterator[Event]:
+def _command(telling: TranscriptReplay, about: Mapping[str, Any], status: object) -> Iterator[Event]:
     command = text_of(about.get("command_line")) or text_of(about.get("command"))
     output = text_of(about.get("output")) or text_of(about.get("combined_output"))
     code = about.get("exit_code")

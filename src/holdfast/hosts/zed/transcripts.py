@@ -14,7 +14,7 @@ from holdfast.hosts._shared.database import VALUE_LIMIT, open_foreign
 from holdfast.hosts._shared.files import instant, parse_object
 from holdfast.hosts._shared.folders import state_folder
 from holdfast.hosts._shared.payloads import fields_of, text_of
-from holdfast.hosts._shared.retelling import Retelling
+from holdfast.hosts._shared.replay import TranscriptReplay
 from holdfast.hosts._shared.toolcalls import response_text, with_usual_fields
 
 TYPE_CHECKING = False
@@ -54,7 +54,7 @@ def read(host: Adapter, path: str, new_id: Callable[[], str]) -> Iterator[Event]
                 refused = exc
                 continue
             read_some = True
-            telling = Retelling(host, session, new_id, _as_claude)
+            telling = TranscriptReplay(host, session, new_id, _as_claude)
             telling.stand(at=instant(thread.get("updated_at")) or instant(updated), **_place(thread, folders))
             messages = thread.get("messages")
             for message in messages if isinstance(messages, list) else ():
@@ -80,7 +80,7 @@ def _place(thread: Mapping[str, Any], folders: object) -> dict[str, str]:
     }
 
 
-def _message(telling: Retelling, message: object) -> Iterator[Event]:
+def _message(telling: TranscriptReplay, message: object) -> Iterator[Event]:
     fields = fields_of(message)
     if "User" in fields:
         yield from telling.prompt(_texts(fields_of(fields["User"]).get("content"), "Text"))
@@ -92,7 +92,7 @@ def _message(telling: Retelling, message: object) -> Iterator[Event]:
         yield from telling.reply(_segments(fields))
 
 
-def _agent(telling: Retelling, agent: Mapping[str, Any]) -> Iterator[Event]:
+def _agent(telling: TranscriptReplay, agent: Mapping[str, Any]) -> Iterator[Event]:
     blocks = agent.get("content")
     yield from telling.reply(_texts(blocks, "Text"))
     for block in map(fields_of, blocks if isinstance(blocks, list) else ()):

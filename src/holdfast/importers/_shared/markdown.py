@@ -34,7 +34,7 @@ _LAST_SENTENCE = re.compile(r"\A(.*[.!?])\s+(\S[^.!?]*:)\Z", re.DOTALL)
 _NEGATIVE = re.compile(r"\b(?:don'?ts?|do not|never|avoid|not|forbidden|anti-?patterns?|bad|wrong)\b", re.IGNORECASE)
 
 
-class Piece(NamedTuple):
+class MarkdownPiece(NamedTuple):
     """A part of a document that stands alone; `text` is nearly plain, `snippets` are the code it leads to."""
 
     headings: tuple[str, ...]
@@ -47,7 +47,7 @@ class Piece(NamedTuple):
         return " > ".join(self.headings)
 
 
-def split_markdown(text: str) -> Iterator[Piece]:
+def split_markdown(text: str) -> Iterator[MarkdownPiece]:
     """Return the pieces in order, without Holdfast's managed blocks, comments, and code that nothing introduces."""
     text = without_managed(text)
     lines = text.split("\n")
@@ -85,7 +85,7 @@ class _Splitter:
     """Takes the blocks of a document in order and collects pieces."""
 
     def __init__(self) -> None:
-        self.pieces: list[Piece] = []
+        self.pieces: list[MarkdownPiece] = []
         self._headings: list[tuple[int, str]] = []
         self._before = ""
         """The kind of the block before this one."""
@@ -107,7 +107,7 @@ class _Splitter:
 
     def _add(self, text: str) -> None:
         if text:
-            self.pieces.append(Piece(tuple(name for _, name in self._headings), text))
+            self.pieces.append(MarkdownPiece(tuple(name for _, name in self._headings), text))
 
     def _add_paragraph(self, text: str) -> None:
         last = self.pieces[-1] if self.pieces and self._before == "paragraph" else None

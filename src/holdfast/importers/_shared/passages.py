@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from holdfast.domain.lesson import title_of
 from holdfast.domain.vocabulary import LessonKind
-from holdfast.importers._shared.markdown import Piece, split_markdown
+from holdfast.importers._shared.markdown import MarkdownPiece, split_markdown
 from holdfast.lean.records import replace
 from holdfast.ports.importer import Passage, Skipped
 
@@ -54,7 +54,7 @@ def read_markdown(text: str, voice: Voice) -> Iterator[Passage | Skipped]:
         yield from from_piece(piece, voice)
 
 
-def from_piece(piece: Piece, voice: Voice) -> Iterator[Passage | Skipped]:
+def from_piece(piece: MarkdownPiece, voice: Voice) -> Iterator[Passage | Skipped]:
     """Yield the piece's passage, or several if it is too long, or why it is none."""
     paragraphs = piece.text.split("\n\n")
     content = [
@@ -118,7 +118,7 @@ def mentioned(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(_MENTIONED.findall(text)))[:MENTIONS]
 
 
-def _passage(piece: Piece, voice: Voice, insight: str, reasons: tuple[str, str]) -> Passage:
+def _passage(piece: MarkdownPiece, voice: Voice, insight: str, reasons: tuple[str, str]) -> Passage:
     return replace(
         voice.shared,
         section=piece.section,
@@ -132,7 +132,7 @@ def _passage(piece: Piece, voice: Voice, insight: str, reasons: tuple[str, str])
     )
 
 
-def _usual(piece: Piece, voice: Voice, insight: str) -> LessonKind:
+def _usual(piece: MarkdownPiece, voice: Voice, insight: str) -> LessonKind:
     """Return the kind that the headings and the words suggest."""
     if voice.usual_kind != "convention":
         return voice.usual_kind

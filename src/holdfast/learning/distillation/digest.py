@@ -30,7 +30,7 @@ _TELLING = re.compile(
 _BLANKS = re.compile(r"[ \t]+")
 
 
-class Line(Frozen):
+class DigestLine(Frozen):
     """A line that may become part of a digest."""
 
     event: EventId
@@ -58,7 +58,7 @@ def make_digest(
     replies are used.
     """
     worth = worth_of_reply(events)
-    lines: list[Line] = []
+    lines: list[DigestLine] = []
     for scale in DIGEST_SCALES:
         lines = list(_lines(events, worth, scale))
         if sum(map(_cost, lines)) <= budget:
@@ -69,7 +69,7 @@ def make_digest(
     return Digest(text=text, events=tuple(line.event for line in chosen), tokens=count_tokens(text))
 
 
-def _choose(lines: Sequence[Line], budget: int) -> list[Line]:
+def _choose(lines: Sequence[DigestLine], budget: int) -> list[DigestLine]:
     order = sorted(range(len(lines)), key=lambda at: (-lines[at].worth, at))
     taken: set[int] = set()
     left = budget
@@ -81,11 +81,11 @@ def _choose(lines: Sequence[Line], budget: int) -> list[Line]:
     return [lines[at] for at in sorted(taken)]
 
 
-def _cost(line: Line) -> int:
+def _cost(line: DigestLine) -> int:
     return count_tokens(line.text) + 5
 
 
-def _lines(events: Sequence[Event], worth: Sequence[float], scale: int) -> Iterator[Line]:
+def _lines(events: Sequence[Event], worth: Sequence[float], scale: int) -> Iterator[DigestLine]:
     pending = edited = ""
     for event, value in zip(events, worth, strict=True):
         if event.agent:
@@ -103,7 +103,7 @@ def _lines(events: Sequence[Event], worth: Sequence[float], scale: int) -> Itera
             yield from _words(event, value, scale)
 
 
-def _words(event: Event, worth_of_reply: float, scale: int) -> Iterator[Line]:
+def _words(event: Event, worth_of_reply: float, scale: int) -> Iterator[DigestLine]:
     """Yield what somebody said in this event, or wrote to be kept."""
     if spoken(event):
         yield _line(event, "USER", spoken(event), 3.0, scale)
@@ -115,12 +115,12 @@ def _words(event: Event, worth_of_reply: float, scale: int) -> Iterator[Line]:
         yield _line(event, "COMMIT", event.command, 2.0, scale)
 
 
-def _line(event: Event, label: str, text: str, worth: float, scale: int) -> Line:
+def _line(event: Event, label: str, text: str, worth: float, scale: int) -> DigestLine:
     clean = _BLANKS.sub(" ", redact(text)).strip()
     limit = DIGEST_LINES[label] * scale
     if len(clean) > limit:
         clean = clean[: limit * 2 // 3] + " […] " + clean[-limit // 3 :]
-    return Line(event=event.id, label=label, text=clean, worth=worth if len(clean) > 25 else worth / 4)
+    return DigestLine(event=event.id, label=label, text=clean, worth=worth if len(clean) > 25 else worth / 4)
 
 
 def _failure(event: Event) -> str:

@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
     from holdfast.domain.event import Event
     from holdfast.domain.lesson import Lesson
-    from holdfast.domain.project import Place
+    from holdfast.domain.project import Location
     from holdfast.domain.vocabulary import SessionId
     from holdfast.learning.distillation.digest import Digest
     from holdfast.ports.model import LanguageModel
-    from holdfast.ports.parts import Parts
+    from holdfast.ports.services import Services
 
 
 class DistilReport(Frozen):
@@ -43,31 +43,34 @@ class DistilReport(Frozen):
 
 
 def prepare(
-    parts: Parts, place: Place, events: Sequence[Event], worth_of: Callable[[Sequence[Event]], Sequence[float]]
+    services: Services,
+    location: Location,
+    events: Sequence[Event],
+    worth_of: Callable[[Sequence[Event]], Sequence[float]],
 ) -> tuple[Digest, list[Lesson], str]:
     """Return the session's digest, the known lessons nearest to it, and the whole prompt; nothing is sent."""
     digest = make_digest(events, worth_of)
-    known = _related(parts, place, digest)
+    known = _related(services, location, digest)
     return digest, known, render_prompt(digest, known)
 
 
 def distil(
-    parts: Parts,
-    place: Place,
+    services: Services,
+    location: Location,
     session: SessionId,
     model: LanguageModel,
     worth_of: Callable[[Sequence[Event]], Sequence[float]],
 ) -> DistilReport:
     """Ask the model about the session and admit its lessons. Raises ModelError, and then changes nothing."""
-    events = session_events(parts, place.project.id, session)
+    events = session_events(services, location.project.id, session)
     if sum(event.kind == "reply" for event in events) < LEAST_TURNS:
         return DistilReport(skipped="too short")
-    digest, known, prompt = prepare(parts, place, events, worth_of)
+    digest, known, prompt = prepare(services, location, events, worth_of)
     completion = model.complete(prompt, MODEL_TIMEOUT_S)
     answer = read_answer(completion.text, digest, events, known)
     new = [candidate for candidate in answer.candidates if not any(k.kind == "duplicates" for k in candidate.links)]
     repeated = len(answer.candidates) - len(new)
-    report = admit_from(parts, place, new, session, events)
+    report = admit_from(services, location, new, session, events)
     return DistilReport(
         proposed=len(answer.candidates) + len(answer.dropped),
         active=report.active,
@@ -81,10 +84,10 @@ def distil(
     )
 
 
-def _related(parts: Parts, place: Place, digest: Digest) -> list[Lesson]:
+def _related(services: Services, location: Location, digest: Digest) -> list[Lesson]:
     """Return the active lessons that share most words with the digest, at least two, at most KNOWN_LIMIT lessons."""
     words = set(terms(digest.text))
-    lessons = parts.store.find(LessonFilter(project=place.project.id, states=("active",), limit=KNOWN_POOL))
+    lessons = services.store.find(LessonFilter(project=location.project.id, states=("active",), limit=KNOWN_POOL))
     scored = [(len(words & set(terms(lesson.insight))), lesson) for lesson in lessons]
     scored = [(shared, lesson) for shared, lesson in scored if shared >= 2]
     scored.sort(key=lambda pair: (-pair[0], pair[1].id))

@@ -8,7 +8,7 @@ stopped. A find that is met again changes nothing.
 
 from __future__ import annotations
 
-from holdfast.curation.adopt import Adopting, Reading, adopt
+from holdfast.curation.adopt import Adopting, SourceContents, adopt
 from holdfast.domain.lesson import in_state
 from holdfast.domain.statefamilies import COMMITS_READ
 from holdfast.domain.vocabulary import STATES
@@ -36,14 +36,14 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from holdfast.curation.adopt import Step
+    from holdfast.curation.adopt import PassageOutcome
     from holdfast.domain.commit import Commit
     from holdfast.domain.lesson import Lesson
-    from holdfast.domain.project import Place
+    from holdfast.domain.project import Location
     from holdfast.domain.vocabulary import State
-    from holdfast.learning.githistory.finds import Find
+    from holdfast.learning.githistory.finds import CommitFind
     from holdfast.ports.history import History
-    from holdfast.ports.parts import Parts
+    from holdfast.ports.services import Services
 
 DETECTOR = GIT_HISTORY + "1"
 OWN: tuple[State, ...] = ("probation", "candidate", "quarantined")
@@ -70,7 +70,7 @@ class GitReport(Frozen):
     """Commits read in this run."""
     found: int = 0
     """Finds among them that are worth keeping."""
-    steps: tuple[Step, ...] = ()
+    steps: tuple[PassageOutcome, ...] = ()
     """What happened to the chosen finds, best first."""
     known: int = 0
     """Finds that repeat a lesson."""
@@ -88,30 +88,30 @@ class GitReport(Frozen):
     """The user stopped the run."""
 
     @property
-    def added(self) -> tuple[Step, ...]:
+    def added(self) -> tuple[PassageOutcome, ...]:
         """The new lessons."""
         return tuple(step for step in self.steps if step.verb in ("added", "revised"))
 
 
 def backfill_git(
-    parts: Parts, place: Place, how: GitBackfill, progress: Callable[[int], None] | None = None
+    services: Services, location: Location, how: GitBackfill, progress: Callable[[int], None] | None = None
 ) -> GitReport:
     """Learn from the repository at the location; `progress` receives the number of commits read so far.
 
     Raises InvalidValueError if there is no git history. A KeyboardInterrupt while commits are read ends only the
     reading: what was read is learnt and reported, and the next run continues from there.
     """
-    history = parts.workspace.history(place)
-    run = _Reader(parts, place, history, how)
+    history = services.workspace.history(location)
+    run = _Reader(services, location, history, how)
     stopped = run.read(progress or (lambda count: None))
     finds = [find for find in find_all(run.commits, history.lines) if find.worth >= HISTORY_LEAST_WORTH]
     own = run.is_own()
-    chosen, report = _choose(parts, place, finds, MOST_KEPT if own else MOST_WAITING)
+    chosen, report = _choose(services, location, finds, MOST_KEPT if own else MOST_WAITING)
     readings = list(_readings(chosen, "probation" if own else "candidate"))
-    steps = adopt(parts, place, readings, Adopting(dry=how.dry, verb="backfill")) if readings else ()
+    steps = adopt(services, location, readings, Adopting(dry=how.dry, verb="backfill")) if readings else ()
     if not how.dry:
         if how.accept:
-            with_retries(lambda: _vouch(parts, place))
+            with_retries(lambda: _vouch(services, location))
         run.keep()
     return replace(
         report, commits=len(run.commits), found=len(finds), own=own, complete=run.complete, stopped=stopped,
@@ -119,33 +119,33 @@ def backfill_git(
     )  # fmt: skip
 
 
-def take_back(parts: Parts, place: Place, *, author: str = "") -> int:
+def take_back(services: Services, location: Location, *, author: str = "") -> int:
     """Retire every lesson from commits that nobody has accepted; return how many. `undo` reverts the change."""
 
     def step() -> int:
-        lessons = [lesson for lesson in git_lessons(parts, place) if lesson.state in OWN]
-        after = [in_state(lesson, "retired", at=parts.clock.now()) for lesson in lessons]
+        lessons = [lesson for lesson in git_lessons(services, location) if lesson.state in OWN]
+        after = [in_state(lesson, "retired", at=services.clock.now()) for lesson in lessons]
         if after:
             expected = {lesson.id: lesson.recorded_at for lesson in lessons}
-            write_change(parts, place, "backfill", after, expected, actor=author, summary="taken back")
+            write_change(services, location, "backfill", after, expected, actor=author, summary="taken back")
         return len(after)
 
     return with_retries(step)
 
 
-def _vouch(parts: Parts, place: Place) -> None:
+def _vouch(services: Services, location: Location) -> None:
     """Put waiting lessons from commits on probation, except those that a person must see first."""
-    waiting = [lesson for lesson in git_lessons(parts, place) if lesson.state == "candidate"]
+    waiting = [lesson for lesson in git_lessons(services, location) if lesson.state == "candidate"]
     fit = [lesson for lesson in waiting if not reservation(f"{lesson.title}\n{lesson.insight}")]
     if fit:
-        after = [in_state(lesson, "probation", at=parts.clock.now()) for lesson in fit]
-        write_change(parts, place, "backfill", after, {lesson.id: lesson.recorded_at for lesson in fit})
+        after = [in_state(lesson, "probation", at=services.clock.now()) for lesson in fit]
+        write_change(services, location, "backfill", after, {lesson.id: lesson.recorded_at for lesson in fit})
 
 
-def git_lessons(parts: Parts, place: Place) -> Iterator[Lesson]:
+def git_lessons(services: Services, location: Location) -> Iterator[Lesson]:
     """Yield the project's lessons from commits, in every state but forgotten."""
-    where = LessonFilter(project=place.project.id)
-    while page := parts.store.find(where):
+    where = LessonFilter(project=location.project.id)
+    while page := services.store.find(where):
         yield from (lesson for lesson in page if lesson.provenance.detector.startswith(GIT_HISTORY))
         where = replace(where, offset=where.offset + len(page))
 
@@ -153,14 +153,14 @@ def git_lessons(parts: Parts, place: Place) -> Iterator[Lesson]:
 class _Reader:
     """Reads commits page by page: first those since the last run, then on from where the last run stopped."""
 
-    def __init__(self, parts: Parts, place: Place, history: History, how: GitBackfill) -> None:
+    def __init__(self, services: Services, location: Location, history: History, how: GitBackfill) -> None:
         self.commits: list[Commit] = []
         self.complete = False
-        self._parts = parts
+        self._services = services
         self._history = history
         self._how = how
-        self._project = place.project.id
-        newest, count, own = (*parts.store.get_state(COMMITS_READ, self._project).split(), "", "", "")[:3]
+        self._project = location.project.id
+        newest, count, own = (*services.store.get_state(COMMITS_READ, self._project).split(), "", "", "")[:3]
         known = bool(newest) and count.isdigit() and history.holds(newest) is True
         self._newest, self._count = (newest, int(count)) if known else ("", 0)
         self._was_own = known and own == "own"
@@ -170,7 +170,7 @@ class _Reader:
 
     def read(self, progress: Callable[[int], None]) -> bool:
         """Read as far as the limits allow; return whether the user stopped it."""
-        until_s = self._parts.clock.elapsed_s() + self._how.seconds
+        until_s = self._services.clock.elapsed_s() + self._how.seconds
         try:
             if self._newest and not self._pages(f"{self._newest}..HEAD", 0, until_s, progress):
                 return False  # no time for all new commits: the stored mark stays, and the next run begins here
@@ -198,12 +198,12 @@ class _Reader:
         """Store what was read. This comes after the lessons, so that a crash in between loses nothing."""
         if self._newest:
             own = " own" if self.is_own() else ""
-            self._parts.store.set_state(COMMITS_READ, self._project, f"{self._newest} {self._count}{own}")
+            self._services.store.set_state(COMMITS_READ, self._project, f"{self._newest} {self._count}{own}")
 
     def _pages(self, revisions: str, skip: int, until_s: float, progress: Callable[[int], None]) -> bool:
         """Read on; return whether the end was reached."""
         size = COMMITS_A_PAGE
-        while self._parts.clock.elapsed_s() < until_s and len(self.commits) < self._how.most_commits:
+        while self._services.clock.elapsed_s() < until_s and len(self.commits) < self._how.most_commits:
             size = min(size, self._how.most_commits - len(self.commits))
             page = self._history.commits(revisions, skip, size)
             if page is None and size > 1:
@@ -223,14 +223,16 @@ class _Reader:
         return False
 
 
-def _choose(parts: Parts, place: Place, finds: Sequence[Find], most: int) -> tuple[list[Find], GitReport]:
+def _choose(
+    services: Services, location: Location, finds: Sequence[CommitFind], most: int
+) -> tuple[list[CommitFind], GitReport]:
     """Return the best finds that are new and fit into the project's limit, and how many were left out, and why."""
-    known = _Known(parts, place)
-    room = most - sum(lesson.state in LIVING for lesson in git_lessons(parts, place))
+    known = _Known(services, location)
+    room = most - sum(lesson.state in LIVING for lesson in git_lessons(services, location))
     counts = {"known": 0, "gone": 0, "suspicious": 0, "over": 0}
-    chosen: list[Find] = []
+    chosen: list[CommitFind] = []
     for find in finds:
-        files = tuple(name for name in find.files if parts.workspace.exists(place, name))
+        files = tuple(name for name in find.files if services.workspace.exists(location, name))
         if not files:
             counts["gone"] += 1
         elif suspicion("\n".join((find.title, find.insight, find.commit.author))) or doubtful_name(files):
@@ -249,10 +251,10 @@ def _choose(parts: Parts, place: Place, finds: Sequence[Find], most: int) -> tup
 class _Known:
     """The statements of the project's lessons, in any state but forgotten."""
 
-    def __init__(self, parts: Parts, place: Place) -> None:
+    def __init__(self, services: Services, location: Location) -> None:
         self._rules: list[tuple[set[str], str]] = []
-        where = LessonFilter(project=place.project.id, states=tuple(s for s in STATES if s != "forgotten"))
-        while page := parts.store.find(where):
+        where = LessonFilter(project=location.project.id, states=tuple(s for s in STATES if s != "forgotten"))
+        while page := services.store.find(where):
             for lesson in page:
                 self.add(lesson.insight)
             where = replace(where, offset=where.offset + len(page))
@@ -274,17 +276,17 @@ class _Known:
         return False
 
 
-def _readings(finds: Sequence[Find], state: State) -> Iterator[Reading]:
+def _readings(finds: Sequence[CommitFind], state: State) -> Iterator[SourceContents]:
     """Yield a reading for each commit. With one for each find, the second would replace the first as a new wording."""
-    by_commit: dict[str, list[Find]] = {}
+    by_commit: dict[str, list[CommitFind]] = {}
     for find in finds:
         by_commit.setdefault(find.commit.id, []).append(find)
     for commit, own in by_commit.items():
         passages = tuple(_passage(find, state) for find in own)
-        yield Reading(label=f"commit {commit[:12]}", importer=DETECTOR, parts=passages)
+        yield SourceContents(label=f"commit {commit[:12]}", importer=DETECTOR, parts=passages)
 
 
-def _passage(find: Find, state: State) -> Passage:
+def _passage(find: CommitFind, state: State) -> Passage:
     """Return the find as a passage.
 
     It waits for a person if it names a host or a credential, or runs what it fetched.

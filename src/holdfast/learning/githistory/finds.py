@@ -11,7 +11,7 @@ import re
 from datetime import timedelta
 
 from holdfast.lean.records import Frozen, replace
-from holdfast.learning.githistory.message import Part, quoted_subject, read_message
+from holdfast.learning.githistory.message import MessagePart, quoted_subject, read_message
 from holdfast.learning.tuning import (
     AGED,
     COMMIT_FILES_KEPT,
@@ -141,7 +141,7 @@ _DOCUMENT = re.compile(
 _TEST_FILE = re.compile(r"(?:^|[/_.-])tests?(?:[/_.-]|$)|_test\.|\.spec\.")
 
 
-class Find(Frozen):
+class CommitFind(Frozen):
     """A sentence of a commit that may be a lesson."""
 
     kind: LessonKind
@@ -157,7 +157,7 @@ class Find(Frozen):
     files: tuple[str, ...] = ()
 
 
-def find_all(commits: Sequence[Commit], lines: Lines | None = None) -> list[Find]:
+def find_all(commits: Sequence[Commit], lines: Lines | None = None) -> list[CommitFind]:
     """Return the commits' finds, best first, at most two a commit; `commits` are newest first.
 
     `lines` returns the lines that a commit removed from and added to a file; without it, fixes of fixes are not found.
@@ -166,7 +166,7 @@ def find_all(commits: Sequence[Commit], lines: Lines | None = None) -> list[Find
     by_id = {commit.id: commit for commit in commits}
     undone = {id for commit in spoken for part in read_message(commit.message)[:1] if (id := part.reverts)}
     newest = max((commit.at for commit in commits), default=None)
-    finds: list[Find] = []
+    finds: list[CommitFind] = []
     for commit in spoken:
         if any(commit.id.startswith(id) for id in undone):
             continue  # a later commit reverted it
@@ -177,7 +177,7 @@ def find_all(commits: Sequence[Commit], lines: Lines | None = None) -> list[Find
     return sorted(finds, key=lambda find: (-find.worth, -find.commit.at.timestamp(), find.commit.id))
 
 
-def _aged(find: Find, days: int) -> Find:
+def _aged(find: CommitFind, days: int) -> CommitFind:
     """Return the find with less worth the older it is, since code changes."""
     less = next((less for least, less in AGED if days >= least), 0.0)
     return replace(find, worth=_probability(find.worth - less)) if less else find
@@ -193,7 +193,7 @@ def is_routine(commit: Commit) -> bool:
     )
 
 
-def _finds_in(commit: Commit, by_id: dict[str, Commit]) -> Iterator[Find]:
+def _finds_in(commit: Commit, by_id: dict[str, Commit]) -> Iterator[CommitFind]:
     parts = read_message(commit.message)
     if len(commit.files) > SWEEP:
         return
@@ -241,7 +241,7 @@ def _plain(paragraph: str) -> str:
     return _LABEL.sub("", _BOLD.sub("", text).strip()).strip()
 
 
-def _reason(commit: Commit, part: Part, quote: str, weight: float) -> Find:
+def _reason(commit: Commit, part: MessagePart, quote: str, weight: float) -> CommitFind:
     is_fix = part.type in ("fix", "bugfix", "hotfix") or bool(_MEND.search(part.subject))
     cause = bool(_CAUSE.search(quote)) and (is_fix or bool(_HARM.search(quote)))
     source = "cause" if cause else "reason"
@@ -273,9 +273,9 @@ def _wording(quote: str) -> float:
     return score
 
 
-def _find(commit: Commit, kind: LessonKind, source: str, title: str, quote: str, worth: float) -> Find:
+def _find(commit: Commit, kind: LessonKind, source: str, title: str, quote: str, worth: float) -> CommitFind:
     insight = f"{title.rstrip('.:;')}: {quote}" if title else quote
-    return Find(
+    return CommitFind(
         kind=kind, title=title, insight=insight, quote=quote, commit=commit, worth=_probability(worth),
         source=source, files=subject_files(commit.files),
     )  # fmt: skip
@@ -296,7 +296,7 @@ def subject_files(files: Sequence[str]) -> tuple[str, ...]:
     return tuple(sorted(files, key=rank)[:COMMIT_FILES_KEPT])
 
 
-def _revert(commit: Commit, part: Part, by_id: dict[str, Commit]) -> Iterator[Find]:
+def _revert(commit: Commit, part: MessagePart, by_id: dict[str, Commit]) -> Iterator[CommitFind]:
     """Yield what was tried and reverted, and why; nothing for a revert without a reason."""
     why = next((quote for text in part.paragraphs if (quote := _why(text))), "")
     if not why:
@@ -320,10 +320,10 @@ def _why(paragraph: str) -> str:
 # Fixes of fixes
 
 
-def _with_mended(finds: list[Find], commits: Sequence[Commit], lines: Lines) -> list[Find]:
+def _with_mended(finds: list[CommitFind], commits: Sequence[Commit], lines: Lines) -> list[CommitFind]:
     """Return the finds; causes that fix a recent commit gain worth and name that commit."""
     mended_by = dict(mended(commits, lines, {find.commit.id for find in finds if find.kind == "bug_cause"}))
-    done: list[Find] = []
+    done: list[CommitFind] = []
     for find in finds:
         earlier = mended_by.get(find.commit.id) if find.kind == "bug_cause" else None
         if earlier is None:

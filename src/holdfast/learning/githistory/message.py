@@ -53,7 +53,7 @@ TYPES = frozenset({
 })  # fmt: skip
 
 
-class Part(Frozen):
+class MessagePart(Frozen):
     """One statement of a message: the commit itself, or a commit squashed into it."""
 
     subject: str
@@ -67,7 +67,7 @@ class Part(Frozen):
     is_revert: bool
 
 
-def read_message(message: str) -> tuple[Part, ...]:
+def read_message(message: str) -> tuple[MessagePart, ...]:
     """Return the statements of a commit's message, in order; none for an empty one."""
     text = message.replace("\r\n", "\n").replace("\r", "\n").strip()
     first, _, body = text.partition("\n")
@@ -75,7 +75,7 @@ def read_message(message: str) -> tuple[Part, ...]:
         return ()
     lines = list(_own_lines(body.split("\n")[:MESSAGE_LINES]))
     squashed = _is_squash(lines)
-    parts: list[Part] = []
+    parts: list[MessagePart] = []
     subject = first
     below: list[str] = []
     for line in lines:
@@ -118,14 +118,14 @@ def _is_noise(line: str) -> bool:
     return bool(_NOISE.match(line)) and not (line[:1] == " " and _BULLET.match(line))
 
 
-def _part(subject: str, lines: Sequence[str], whole: str) -> Part:
+def _part(subject: str, lines: Sequence[str], whole: str) -> MessagePart:
     prefix = _PREFIX.match(subject)
     known = prefix is not None and prefix["type"].lower() in TYPES
     kind = prefix["type"].lower() if prefix and known else ""
     reverted = _REVERTED.search(whole)
     is_revert = bool(reverted) or kind == "revert" or bool(_REVERT.match(subject))
     paragraphs = tuple(_paragraphs([_REVERTED.sub("", line) for line in lines]))
-    return Part(
+    return MessagePart(
         subject=_headline(subject, prefix if known else None),
         type=kind,
         paragraphs=paragraphs,
@@ -156,7 +156,7 @@ def _paragraphs(lines: Sequence[str]) -> Iterator[str]:
             paragraph.append(line[bullet.end() :] if bullet else line)
 
 
-def _once(parts: Sequence[Part]) -> Iterator[Part]:
+def _once(parts: Sequence[MessagePart]) -> Iterator[MessagePart]:
     """Yield the parts without a squash's first part if its only commit repeats it, with a longer body."""
     for at, part in enumerate(parts):
         after = parts[at + 1] if at + 1 < len(parts) else None

@@ -48,7 +48,7 @@ _TOKEN = re.compile(r"r[0-9a-f]{8}")
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
-class Problem(Frozen):
+class FileProblem(Frozen):
     """Why a file is ignored, and where in it."""
 
     path: str
@@ -92,7 +92,7 @@ def render(document: Document) -> str:
 
 def parse(
     path: str, content: bytes, base: Mapping[str, Stamp] | None = None, *, doubted: bool = True
-) -> LessonFile | Problem:
+) -> LessonFile | FileProblem:
     """Return the file's content, or the problem. `base` has the stamps to use if the file has lost its own.
 
     Without `doubted` its words are not checked for an attack; use that for our own text.
@@ -100,7 +100,7 @@ def parse(
     try:
         return _parse(_decoded(content), base, doubted)
     except Unreadable as exc:
-        return Problem(path=path, reason=str(exc), line=exc.line, column=exc.column)
+        return FileProblem(path=path, reason=str(exc), line=exc.line, column=exc.column)
 
 
 def _decoded(content: bytes) -> str:

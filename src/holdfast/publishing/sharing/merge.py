@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from holdfast.publishing.sharing.document import join
-from holdfast.publishing.sharing.lessonfile import Problem, parse, render
+from holdfast.publishing.sharing.lessonfile import FileProblem, parse, render
 
 
 def merge_files(path: str, base: bytes, ours: bytes, theirs: bytes) -> str | None:
@@ -13,13 +13,13 @@ def merge_files(path: str, base: bytes, ours: bytes, theirs: bytes) -> str | Non
     contradicts the first.
     """
     before = parse(path, base)
-    stamps = None if isinstance(before, Problem) else before.document.stamps
+    stamps = None if isinstance(before, FileProblem) else before.document.stamps
     our_file, their_file = parse(path, ours, stamps), parse(path, theirs, stamps)
     if (
-        isinstance(our_file, Problem)
-        or isinstance(their_file, Problem)
+        isinstance(our_file, FileProblem)
+        or isinstance(their_file, FileProblem)
         or our_file.document.id != their_file.document.id
     ):
         return None
     text = render(join(our_file.document, their_file.document))
-    return None if isinstance(parse(path, text.encode()), Problem) else text
+    return None if isinstance(parse(path, text.encode()), FileProblem) else text

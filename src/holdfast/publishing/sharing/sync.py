@@ -39,7 +39,7 @@ from holdfast.publishing.sharing.document import (
     split,
     tombstone,
 )
-from holdfast.publishing.sharing.lessonfile import LessonFile, Problem, parse, parse_stamp, render, stamp_text
+from holdfast.publishing.sharing.lessonfile import FileProblem, LessonFile, parse, parse_stamp, render, stamp_text
 from holdfast.publishing.sharing.shape import SHARED, new_lesson, revised, values_of
 
 TYPE_CHECKING = False
@@ -48,10 +48,10 @@ if TYPE_CHECKING:
     from datetime import datetime
     from typing import Any
 
-    from holdfast.domain.project import Place
+    from holdfast.domain.project import Location
     from holdfast.domain.vocabulary import State
     from holdfast.ports.lessonfiles import LessonFiles
-    from holdfast.ports.parts import Parts
+    from holdfast.ports.services import Services
     from holdfast.publishing.sharing.document import Stamp
 
 FOLDER = ".holdfast/lessons"
@@ -74,7 +74,7 @@ class Syncing(Frozen):
     """Whether nothing is written: a dry run."""
 
 
-class Step(Frozen):
+class SyncOutcome(Frozen):
     """What happened to one lesson, or would happen."""
 
     verb: str
@@ -88,8 +88,8 @@ class Step(Frozen):
 class SyncReport(Frozen):
     """What a sync did."""
 
-    steps: tuple[Step, ...] = ()
-    problems: tuple[Problem, ...] = ()
+    steps: tuple[SyncOutcome, ...] = ()
+    problems: tuple[FileProblem, ...] = ()
     shared: int = 0
     """Lessons that are shared, by this machine or another one."""
     absent: int = 0
@@ -122,29 +122,29 @@ class Entry(Frozen):
     """Whether the file has a change that nobody has accepted yet."""
 
 
-def sync(parts: Parts, place: Place, files: LessonFiles, how: Syncing) -> SyncReport:
+def sync(services: Services, location: Location, files: LessonFiles, how: Syncing) -> SyncReport:
     """Return what happened to each shared lesson; idempotent. Raises HoldfastError if the folder cannot be used."""
-    report = with_retries(lambda: _Run(parts, place, files, how).go())
+    report = with_retries(lambda: _Run(services, location, files, how).go())
     came_in = {step.lesson for step in report.steps if step.verb in ("added", "changed", "merged")}
     if not came_in or how.dry or how.take_only:
         return report
-    return replace(report, conflicts=len(find_conflicts(parts, place, came_in)))
+    return replace(report, conflicts=len(find_conflicts(services, location, came_in)))
 
 
-def find_shareable(parts: Parts, place: Place) -> list[Lesson]:
+def find_shareable(services: Services, location: Location) -> list[Lesson]:
     """Return the lessons that `share --all` shares: active ones of the project, seen on this branch and not private."""
-    hidden = hidden_here(parts, place)
-    lessons = (lesson for lesson in _lessons(parts, place, ("active",)) if lesson.id not in hidden)
-    return [lesson for lesson in lessons if not reason_against(lesson, place)]
+    hidden = hidden_here(services, location)
+    lessons = (lesson for lesson in _lessons(services, location, ("active",)) if lesson.id not in hidden)
+    return [lesson for lesson in lessons if not reason_against(lesson, location)]
 
 
-def reason_against(lesson: Lesson, place: Place) -> str:
+def reason_against(lesson: Lesson, location: Location) -> str:
     """Return why the lesson cannot be shared; empty if it can."""
     if lesson.private:
         return "it is private"
     if lesson.scope.level == "user":
         return "it is your own lesson for all projects"
-    if lesson.scope.project != place.project.id:
+    if lesson.scope.project != location.project.id:
         return "it belongs to another project"
     if profile_of(lesson.kind).is_working_state:
         return "it is a checkpoint"
@@ -157,13 +157,13 @@ def reason_against(lesson: Lesson, place: Place) -> str:
 class _Run:
     """One sync: what is known, what will be written to the store and to files, and the report."""
 
-    def __init__(self, parts: Parts, place: Place, files: LessonFiles, how: Syncing) -> None:
-        self.parts = parts
-        self.place = place
+    def __init__(self, services: Services, location: Location, files: LessonFiles, how: Syncing) -> None:
+        self.services = services
+        self.location = location
         self.files = files
         self.how = how
-        self.steps: list[Step] = []
-        self.problems: list[Problem] = []
+        self.steps: list[SyncOutcome] = []
+        self.problems: list[FileProblem] = []
         self.after: dict[LessonId, Lesson] = {}
         self.expected: dict[LessonId, datetime | None] = {}
         self.outgoing: dict[str, tuple[str, bytes | None]] = {}
@@ -176,15 +176,15 @@ class _Run:
         self.rules: dict[tuple[str, ...], Lesson] = {}
         self.by_user: frozenset[str] | None = None
         self._locals: dict[LessonId, LessonId] = {}
-        self.staging = SharedStaging(parts, place, FOLDER)
-        self.state = _load(parts.store.get_state(SYNCED, place.project.id))
+        self.staging = SharedStaging(services, location, FOLDER)
+        self.state = _load(services.store.get_state(SYNCED, location.project.id))
         self.roots: dict[str, dict[str, str]] = self.state["roots"]
 
     def go(self) -> SyncReport:
         """Plan, then write the store, the files and the state, in this order: a crash in between loses nothing."""
-        known = self.roots.get(self.place.root, {})
+        known = self.roots.get(self.location.root, {})
         marks = dict(self.files.find())
-        extent = self.parts.store.extent()
+        extent = self.services.store.extent()
         is_same_store = self.state["extent"] == [extent.versions, extent.lessons]
         if is_same_store and marks == known and not (self.how.share or self.how.accept):
             return _unchanged(self.state["entries"], marks)
@@ -223,7 +223,7 @@ class _Run:
                 holders.setdefault(entry.id, []).append(path)
                 continue
             parsed, content = self._parse(path, mark)
-            if isinstance(parsed, Problem):
+            if isinstance(parsed, FileProblem):
                 self.problems.append(parsed)
                 if entry is not None:
                     self.present[entry.id] = ""  # a file exists, but must not be written
@@ -237,21 +237,21 @@ class _Run:
                 reason = f"the same id as {{}}: {short_id(lesson)}"
                 others = [", ".join(path for path in paths if path != own) for own in paths]
                 self.problems += [
-                    Problem(path=path, reason=reason.format(other), line=2)
+                    FileProblem(path=path, reason=reason.format(other), line=2)
                     for path, other in zip(paths, others, strict=True)
                 ]
         return read
 
-    def _parse(self, path: str, mark: str) -> tuple[LessonFile | Problem, bytes]:
+    def _parse(self, path: str, mark: str) -> tuple[LessonFile | FileProblem, bytes]:
         content = self.files.read(path) if mark else None
         if content is None:
             reason = "cannot be read" if mark else "is a link or no plain file, and is not followed"
-            return Problem(path=path, reason=reason), b""
+            return FileProblem(path=path, reason=reason), b""
         entry = self.by_path.get(path)
         parsed = parse(path, content, _stamps(entry) if entry else None)
         if isinstance(parsed, LessonFile) and not path.endswith(f"-{short_id(parsed.document.id)}.md"):
             ending = f"-{short_id(parsed.document.id)}.md"
-            return Problem(
+            return FileProblem(
                 path=path, reason=f"renamed: the name of this lesson's file ends with {ending}", line=2
             ), content
         return parsed, content
@@ -259,7 +259,7 @@ class _Run:
     def _choose(self) -> None:
         """Mark the lessons to share as ours."""
         for lesson in self.how.share:
-            reason = reason_against(lesson, self.place)
+            reason = reason_against(lesson, self.location)
             shared = self.shared_ids.get(lesson.id) or shared_id(lesson.kind, lesson.insight)
             entry = self.entries.get(shared)
             if not reason and entry is not None and entry.ours and entry.lesson != lesson.id:
@@ -293,13 +293,13 @@ class _Run:
     def _load(self, ids: Sequence[LessonId]) -> None:
         from holdfast.ports.store import get_readable  # imported late: most syncs find nothing changed
 
-        self.lessons.update((lesson.id, lesson) for lesson in get_readable(self.parts.store, ids))
+        self.lessons.update((lesson.id, lesson) for lesson in get_readable(self.services.store, ids))
 
     def _load_all(self) -> None:
         """Read every lesson of the project once; lessons that were read or changed before stay as they are."""
         if not self.is_complete:
             self.is_complete = True
-            everything = {lesson.id: lesson for lesson in _lessons(self.parts, self.place, STATES)}
+            everything = {lesson.id: lesson for lesson in _lessons(self.services, self.location, STATES)}
             self.lessons = everything | self.lessons
 
     def _changed_by_files(self, read: Mapping[LessonId, object]) -> list[LessonId]:
@@ -324,11 +324,11 @@ class _Run:
 
     def _unstage(self) -> None:
         """Make lessons visible everywhere once a main line has their files."""
-        for staged in find_staged(self.parts, self.place):
+        for staged in find_staged(self.services, self.location):
             lesson = self.lessons.setdefault(staged.id, staged)
             path = self.present.get(self.shared_ids.get(lesson.id, LessonId("")))
             if path and lesson.scope.branch and lesson.state in LIVING:
-                after = replace(self.staging.unstage(lesson, path), recorded_at=self.parts.clock.now())
+                after = replace(self.staging.unstage(lesson, path), recorded_at=self.services.clock.now())
                 if after.scope != lesson.scope:
                     self._put(lesson, after, "merged", path)
 
@@ -338,7 +338,7 @@ class _Run:
         entry = self.entries.get(shared)
         if read is None and self.present.get(shared):
             parsed, content = self._parse(self.present[shared], "unchanged")
-            if isinstance(parsed, Problem):
+            if isinstance(parsed, FileProblem):
                 self.problems.append(parsed)
                 self.present[shared] = ""
             else:
@@ -372,8 +372,8 @@ class _Run:
         self._keep(replace(entry, path=path, ours=ours), lesson, document)
 
     def _add(self, entry: Entry, file: LessonFile, path: str) -> Lesson:
-        now = self.parts.clock.now()
-        draft = new_lesson(file.document, self.place.project.id, self._local_ids(), now, self._state(file, path))
+        now = self.services.clock.now()
+        draft = new_lesson(file.document, self.location.project.id, self._local_ids(), now, self._state(file, path))
         draft = self.staging.stage(draft, path)
         self._load_all()
         if draft.id in self.lessons:  # it was taken in before the sync state was lost
@@ -395,7 +395,7 @@ class _Run:
         """Return whether a person lets a lesson of this machine be the same as the file that states its rule."""
         if not self.how.accept or lesson is None or lesson.provenance.detector == SHARED:
             return False
-        return not reason_against(lesson, self.place)
+        return not reason_against(lesson, self.location)
 
     def _state(self, file: LessonFile, path: str) -> State:
         """Return the state of a new lesson from a file: active only if a person vouches for it."""
@@ -409,7 +409,7 @@ class _Run:
 
     def _follow(self, lesson: Lesson, file: LessonFile, path: str) -> Lesson:
         """Return the next version of a waiting lesson, from its file."""
-        now = self.parts.clock.now()
+        now = self.services.clock.now()
         after = revised(lesson, file.document, self._local_ids(), now)
         if after.state == "forgotten":
             return self._put(lesson, after, "forgotten", path)
@@ -435,7 +435,7 @@ class _Run:
         agreed, waits = merged, False
         if merged.values != mine.values:
             if lesson is not None and self.how.accept and not (file and file.doubt):
-                after = revised(lesson, merged, self._local_ids(), self.parts.clock.now())
+                after = revised(lesson, merged, self._local_ids(), self.services.clock.now())
                 lesson = self._put(lesson, after, "forgotten" if merged.is_tombstone else "changed", entry.path)
             elif _is_ours_alone(mine, merged):
                 agreed = mine
@@ -454,8 +454,8 @@ class _Run:
     def _mine(self, entry: Entry, lesson: Lesson | None) -> Document | None:
         """Return the stored lesson as a document, with edits since the last sync stamped; None if it is missing."""
         if lesson is None:
-            changes = self.parts.store.find_records(
-                Change, LogFilter(project=self.place.project.id, lesson=entry.lesson)
+            changes = self.services.store.find_records(
+                Change, LogFilter(project=self.location.project.id, lesson=entry.lesson)
             )
             is_purged = any(change.verb == "purge" for change in changes)
             return tombstone(entry.id, "decision") if is_purged else None
@@ -498,13 +498,13 @@ class _Run:
             self.unwritten.add(path)
             return
         again = parse(path, text.encode(), doubted=False)
-        if isinstance(again, Problem) or again.document.values != document.values:
-            reason = again.reason if isinstance(again, Problem) else "its words cannot be written as a file"
+        if isinstance(again, FileProblem) or again.document.values != document.values:
+            reason = again.reason if isinstance(again, FileProblem) else "its words cannot be written as a file"
             self._tell("refused", path, lesson, reason)
             return
         self.outgoing[path] = text, content
         verb = "forgotten" if document.is_tombstone else "written"
-        self.steps.append(Step(verb=verb, path=path, title=document.values["title"], lesson=document.id))
+        self.steps.append(SyncOutcome(verb=verb, path=path, title=document.values["title"], lesson=document.id))
 
     def _keep(self, entry: Entry, lesson: Lesson | None, document: Document) -> None:
         stamps = {
@@ -527,30 +527,32 @@ class _Run:
 
     def _tell(self, verb: str, path: str, lesson: Lesson | None, reason: str = "") -> None:
         title, name = (lesson.title, lesson.id) if lesson else ("", LessonId(""))
-        self.steps.append(Step(verb=verb, path=path, title=title, lesson=name, reason=reason))
+        self.steps.append(SyncOutcome(verb=verb, path=path, title=title, lesson=name, reason=reason))
 
     # Writing
 
     def _write(self, file_marks: dict[str, str]) -> None:
         if self.after:
-            written = write_change(self.parts, self.place, "sync", list(self.after.values()), self.expected).lessons
+            written = write_change(
+                self.services, self.location, "sync", list(self.after.values()), self.expected
+            ).lessons
             self.lessons.update((lesson.id, lesson) for lesson in written)
         for path, (text, content) in self.outgoing.items():
             try:
                 file_marks[path] = self.files.write(path, text.encode(), content)
             except (StaleWriteError, HoldfastError) as exc:
                 file_marks.pop(path, None)
-                self.problems.append(Problem(path=path, reason=str(exc)))
+                self.problems.append(FileProblem(path=path, reason=str(exc)))
         broken = {problem.path for problem in self.problems} | self.unwritten
         marks = {path: mark for path, mark in file_marks.items() if path not in broken}
-        others = {root: paths for root, paths in self.roots.items() if root != self.place.root}
-        roots = dict([*others.items()][-(ROOTS - 1) :]) | {self.place.root: marks}
-        extent = self.parts.store.extent()
+        others = {root: paths for root, paths in self.roots.items() if root != self.location.root}
+        roots = dict([*others.items()][-(ROOTS - 1) :]) | {self.location.root: marks}
+        extent = self.services.store.extent()
         if self.how.take_only:  # our edits are still to be written to files
             extent = replace(extent, versions=-1)
         entries = [self._dated(entry) for entry in self.entries.values()]
         state = _dump(entries, roots, [extent.versions, extent.lessons])
-        self.parts.store.set_state(SYNCED, self.place.project.id, state)
+        self.services.store.set_state(SYNCED, self.location.project.id, state)
 
     def _dated(self, entry: Entry) -> Entry:
         lesson = self.lessons.get(entry.lesson)
@@ -581,10 +583,10 @@ def _is_ours_alone(mine: Document, merged: Document) -> bool:
     )
 
 
-def _lessons(parts: Parts, place: Place, states: tuple[State, ...]) -> Iterator[Lesson]:
+def _lessons(services: Services, location: Location, states: tuple[State, ...]) -> Iterator[Lesson]:
     """Yield the project's lessons, without the user's own for all projects."""
-    where = LessonFilter(project=place.project.id, states=states, limit=EVERY_LESSON)
-    yield from (lesson for lesson in parts.store.find(where) if lesson.scope.level != "user")
+    where = LessonFilter(project=location.project.id, states=states, limit=EVERY_LESSON)
+    yield from (lesson for lesson in services.store.find(where) if lesson.scope.level != "user")
 
 
 def _stamps(entry: Entry) -> dict[str, Stamp] | None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from holdfast.domain.briefing import Briefing
 from holdfast.lean.records import replace
 from holdfast.ports.lessonstore import get_readable
-from holdfast.ranking.bar import is_decisive
 from holdfast.ranking.pushing import agrees, words_agree, worth_here
 from holdfast.ranking.retrievers import score_triggers
-from holdfast.recall.moments.turn import Pick, as_found, telling
-from holdfast.recall.retrieve import draw
+from holdfast.ranking.threshold import is_sufficient_alone
+from holdfast.recall.moments.context import Pick, as_found, telling
+from holdfast.recall.retrieve import retrieve
 from holdfast.recall.surroundings import symbols_at
 from holdfast.recall.tuning import (
     BAIT_LINES,
@@ -30,34 +30,34 @@ if TYPE_CHECKING:
     from holdfast.domain.lesson import Lesson
     from holdfast.domain.query import Query
     from holdfast.domain.vocabulary import LessonId
-    from holdfast.recall.moments.turn import Turn
-    from holdfast.recall.score import Found
+    from holdfast.recall.moments.context import MomentContext
+    from holdfast.recall.score import RetrievedLesson
 
 FILE, TRIGGER, CARD, BAIT = "about this file", "trigger", "lint card", "a linter looks at"
 
 
-def before_file(turn: Turn) -> Briefing:
+def before_file(context: MomentContext) -> Briefing:
     """Deliver a triggered lesson, or one about the file that the session's words agree with, and linters' rules."""
-    files = turn.files()
-    if not files or not turn.room:
-        return Briefing(moment=turn.moment)
-    baited, card = _lint(turn, files[0]) if turn.call.edits else ([], [])
-    symbols = symbols_at(turn.parts, turn.place, files[0], turn.call)
-    triggered = trigger_picks(turn, files, symbols) if turn.count(reason=TRIGGER) < TRIGGER_LINES else []
-    about = _about(turn, files, symbols) if not triggered and turn.count(reason=FILE) < SESSION_FILE_LINES else []
-    return turn.tell((triggered, FILE_LINES), (about, FILE_LINES), (baited, BAIT_LINES), (card, CARD_LINES))
+    files = context.files()
+    if not files or not context.room:
+        return Briefing(moment=context.moment)
+    baited, card = _lint(context, files[0]) if context.call.edits else ([], [])
+    symbols = symbols_at(context.services, context.location, files[0], context.call)
+    triggered = trigger_picks(context, files, symbols) if context.count(reason=TRIGGER) < TRIGGER_LINES else []
+    about = _about(context, files, symbols) if not triggered and context.count(reason=FILE) < SESSION_FILE_LINES else []
+    return context.tell((triggered, FILE_LINES), (about, FILE_LINES), (baited, BAIT_LINES), (card, CARD_LINES))
 
 
-def trigger_picks(turn: Turn, files: Sequence[str] = (), symbols: Sequence[str] = ()) -> list[Pick]:
+def trigger_picks(context: MomentContext, files: Sequence[str] = (), symbols: Sequence[str] = ()) -> list[Pick]:
     """Pick the lessons with a trigger that matches the code or command about to be written or run.
 
     A path or symbol that a model chose as a trigger is not enough alone: the session's words must agree.
     """
-    call = turn.call
+    call = context.call
     code = "\n".join(call.writes) if call.edits else call.command
-    query = turn.query(code=code, command=call.command, paths=tuple(files), symbols=tuple(symbols))
-    hits = score_triggers(turn.parts.store.match_triggers(query, TRIGGERS_READ), TRIGGERS_READ)
-    lessons = get_readable(turn.parts.store, [hit.id for hit in hits])
+    query = context.query(code=code, command=call.command, paths=tuple(files), symbols=tuple(symbols))
+    hits = score_triggers(context.services.store.match_triggers(query, TRIGGERS_READ), TRIGGERS_READ)
+    lessons = get_readable(context.services.store, [hit.id for hit in hits])
     old = "\n".join(call.excerpts)
     picks: list[Pick] = []
     near: dict[LessonId, str] = {}
@@ -66,7 +66,7 @@ def trigger_picks(turn: Turn, files: Sequence[str] = (), symbols: Sequence[str] 
             picks.append(Pick(found=match, reason=f"{TRIGGER}: {words}"))
         elif not match.lesson.when.edited and (words := matched_place(match.lesson, query)):
             near[match.lesson.id] = words
-    return [*picks, *_agreeing(turn, near)]
+    return [*picks, *_agreeing(context, near)]
 
 
 def matched(lesson: Lesson, query: Query, old: str = "") -> str:
@@ -103,56 +103,63 @@ def matched_place(lesson: Lesson, query: Query) -> str:
     return next((name for name in lesson.when.symbols if name.rpartition(".")[2].casefold() in in_play), "")
 
 
-def _agreeing(turn: Turn, places: Mapping[LessonId, str]) -> list[Pick]:
+def _agreeing(context: MomentContext, places: Mapping[LessonId, str]) -> list[Pick]:
     """Pick lessons whose trigger names a place in play if the session's words agree with them, the best first."""
     if not places:
         return []
-    drawn = draw(turn.parts, turn.query(text=_subject(turn)), ("text",), admit=lambda match: match.lesson.id in places)
+    retrieval = retrieve(
+        context.services,
+        context.query(text=_subject(context)),
+        ("text",),
+        admit=lambda match: match.lesson.id in places,
+    )
     return [
         Pick(found=match, reason=f"{TRIGGER}: {places[match.lesson.id]}")
-        for match in sorted(drawn.found, key=lambda match: -match.weight)
-        if words_agree(match.weight, match.chance, places[match.lesson.id] in match.lesson.when.symbols)
+        for match in sorted(retrieval.matches, key=lambda match: -match.weight)
+        if words_agree(match.weight, match.corpus, places[match.lesson.id] in match.lesson.when.symbols)
     ]
 
 
-def _subject(turn: Turn) -> str:
+def _subject(context: MomentContext) -> str:
     """Return the words that say what the session and this edit are about."""
-    edit = "\n".join((*turn.call.excerpts, *turn.call.writes))[:EDIT_CHARACTERS]
-    return f"{turn.subject()} {telling(edit)}"
+    edit = "\n".join((*context.call.excerpts, *context.call.writes))[:EDIT_CHARACTERS]
+    return f"{context.subject()} {telling(edit)}"
 
 
-def _about(turn: Turn, files: Sequence[str], symbols: Sequence[str]) -> list[Pick]:
+def _about(context: MomentContext, files: Sequence[str], symbols: Sequence[str]) -> list[Pick]:
     """Pick lessons about the file, or a close one, that the prompt, the last reply or the edit agree with."""
-    places = turn.query(paths=files, symbols=symbols)
-    if not turn.parts.store.match_paths(places, 1):
+    places = context.query(paths=files, symbols=symbols)
+    if not context.services.store.match_paths(places, 1):
         return []
-    query = replace(places, text=_subject(turn))
-    drawn = draw(turn.parts, query, ("text", "path", "symbol"))
-    turn.degraded = drawn.degraded
+    query = replace(places, text=_subject(context))
+    retrieval = retrieve(context.services, query, ("text", "path", "symbol"))
+    context.degraded = retrieval.degraded
     matches = [
-        match for match in drawn.found if agrees(match.shares, match.weight, match.chance) and not _is_card(turn, match)
+        match
+        for match in retrieval.matches
+        if agrees(match.shares, match.weight, match.corpus) and not _is_card(context, match)
     ]
     return [
         Pick(found=match, reason=_reason(match))
         for match in sorted(
-            matches, key=lambda match: -worth_here(match.shares, match.weight) * turn.favour(match.lesson)
+            matches, key=lambda match: -worth_here(match.shares, match.weight) * context.favour(match.lesson)
         )
     ]
 
 
-def _is_card(turn: Turn, match: Found) -> bool:
+def _is_card(context: MomentContext, match: RetrievedLesson) -> bool:
     """Return whether it is a linter's rule and nothing is written yet: an edit delivers it."""
-    return not turn.call.edits and bool(linters_in(f"{match.lesson.title} {match.lesson.insight}"))
+    return not context.call.edits and bool(linters_in(f"{match.lesson.title} {match.lesson.insight}"))
 
 
-def _reason(match: Found) -> str:
+def _reason(match: RetrievedLesson) -> str:
     """Return how the lesson relates to the file, and the words that agree."""
-    about = FILE if any(map(is_decisive, match.shares)) else f"{FILE}'s neighbour"
-    words = ", ".join(match.fit.matched[:3])
+    about = FILE if any(map(is_sufficient_alone, match.shares)) else f"{FILE}'s neighbour"
+    words = ", ".join(match.overlap.matched[:3])
     return f"{about}; shares {words}" if words else about
 
 
-def _lint(turn: Turn, path: str) -> tuple[list[Pick], list[Pick]]:
+def _lint(context: MomentContext, path: str) -> tuple[list[Pick], list[Pick]]:
     """Return the lessons on linters that check what this edit writes, and the card: lessons on linters of many rules.
 
     Each linter gives one lesson; the linter that came up in most sessions comes first.
@@ -164,11 +171,11 @@ def _lint(turn: Turn, path: str) -> tuple[list[Pick], list[Pick]]:
     from holdfast.text.baits import has_many_rules
 
     card_reason = f"{CARD}: {language}"
-    wants_card = not turn.count(reason=card_reason)
-    baits = _baits(turn) if turn.count(reason=BAIT) < SESSION_BAITS else {}
+    wants_card = not context.count(reason=card_reason)
+    baits = _baits(context) if context.count(reason=BAIT) < SESSION_BAITS else {}
     if not (wants_card or baits):
         return [], []
-    lessons = turn.of_occasions(f"edit {language}")
+    lessons = context.of_occasions(f"edit {language}")
     linters = {lesson.id: linters_in(f"{lesson.title} {lesson.insight}") for lesson in lessons}
     bites: dict[str, int] = {}
     for lesson in lessons:
@@ -190,10 +197,10 @@ def _lint(turn: Turn, path: str) -> tuple[list[Pick], list[Pick]]:
     return list(map(alarming, grouped(alarmed, BAIT))), grouped(others, card_reason)
 
 
-def _baits(turn: Turn) -> dict[str, str]:
+def _baits(context: MomentContext) -> dict[str, str]:
     """Return the linters that check something this edit writes, each with the words that they check."""
     from holdfast.text.baits import bait_of, known_linters
 
-    new, old = "\n".join(turn.call.writes), "\n".join(turn.call.excerpts)
+    new, old = "\n".join(context.call.writes), "\n".join(context.call.excerpts)
     baits = {linter: bait_of(linter, new, old) for linter in known_linters()}
     return {linter: words for linter, words in baits.items() if words}

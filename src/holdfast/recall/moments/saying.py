@@ -20,19 +20,19 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from holdfast.domain.lesson import Lesson
-    from holdfast.recall.moments.turn import Turn
+    from holdfast.recall.moments.context import MomentContext
 
 GOING_ON = ("continue", "resume", "go on with", "carry on", "pick up where", "where we left")
 
 
-def says_already(turn: Turn, lesson: Lesson) -> bool:
+def says_already(context: MomentContext, lesson: Lesson) -> bool:
     """Return whether the session or a rules file says the same almost word for word. Lines that ask do not count."""
     wanted = frozenset(stem for stem in stems_of(lesson.insight) if stem not in EVERYDAY and len(stem) > 2)
     if len(wanted) < SAID_LEAST_WORDS:
         return False
-    texts: list[str] = [turn.call.prompt, *turn.said("prompt", SAID_TEXTS), *turn.said("reply", SAID_TEXTS)]
+    texts: list[str] = [context.call.prompt, *context.said("prompt", SAID_TEXTS), *context.said("reply", SAID_TEXTS)]
     return any(_says(text, wanted, SAID_SHARE) for text in texts) or any(
-        _says(text, wanted, WRITTEN_SHARE) for text in _rules(turn)
+        _says(text, wanted, WRITTEN_SHARE) for text in _rules(context)
     )
 
 
@@ -45,9 +45,9 @@ def shares_subject(prompt: str, task: str) -> bool:
     return len(telling & stems_of(prompt)) >= min(SUBJECT_SHARED, max(1, len(telling)))
 
 
-def _rules(turn: Turn) -> Iterator[str]:
+def _rules(context: MomentContext) -> Iterator[str]:
     for name in CONTEXT_FILES:
-        content = turn.parts.workspace.read(turn.place, name)
+        content = context.services.workspace.read(context.location, name)
         if content:
             yield content[:RULES_FILE_BYTES].decode("utf-8", "replace")
 

@@ -7,8 +7,8 @@ from holdfast.domain.kinds import profile_of
 from holdfast.domain.records import Outcome
 from holdfast.ports.filters import LogFilter
 from holdfast.ports.lessonstore import get_readable
-from holdfast.ranking.bar import is_decisive
-from holdfast.recall.moments.turn import Pick, as_found
+from holdfast.ranking.threshold import is_sufficient_alone
+from holdfast.recall.moments.context import Pick, as_found
 from holdfast.recall.tuning import (
     COUNTED,
     OUTCOMES_READ,
@@ -24,45 +24,45 @@ if TYPE_CHECKING:
 
     from holdfast.domain.lesson import Lesson
     from holdfast.domain.vocabulary import LessonId, SessionId
-    from holdfast.recall.moments.turn import Turn
+    from holdfast.recall.moments.context import MomentContext
 
 RULE, PINNED = "a standing rule", "pinned"
 NEEDED = ("heeded", "helped")
 
 
-def session_start(turn: Turn) -> Briefing:
+def session_start(context: MomentContext) -> Briefing:
     """Deliver the checkpoint, a lesson about its files, the standing rules, and the number of further lessons."""
-    turn.checkpoint = turn.restorable(own=True)
-    count = len(turn.parts.store.list_recent(turn.query(), COUNTED))
-    return turn.tell((_task_picks(turn), RESTORED_LINES), (standing_picks(turn), STANDING_LINES), extra=count)
+    context.checkpoint = context.restorable(own=True)
+    count = len(context.services.store.list_recent(context.query(), COUNTED))
+    return context.tell((_task_picks(context), RESTORED_LINES), (standing_picks(context), STANDING_LINES), extra=count)
 
 
-def after_compaction(turn: Turn) -> Briefing:
+def after_compaction(context: MomentContext) -> Briefing:
     """Deliver the task's state, a lesson about its files, and the standing rules, which the agent has lost too."""
-    turn.checkpoint = turn.restorable(own=True)
-    return turn.tell((_task_picks(turn), RESTORED_LINES), (standing_picks(turn), STANDING_LINES))
+    context.checkpoint = context.restorable(own=True)
+    return context.tell((_task_picks(context), RESTORED_LINES), (standing_picks(context), STANDING_LINES))
 
 
-def _task_picks(turn: Turn) -> list[Pick]:
+def _task_picks(context: MomentContext) -> list[Pick]:
     """Pick lessons about the files of the restored task, those that match its goal first."""
-    if turn.checkpoint is None or not turn.checkpoint.files:
+    if context.checkpoint is None or not context.checkpoint.files:
         return []
-    from holdfast.recall.retrieve import draw
+    from holdfast.recall.retrieve import retrieve
 
-    query = turn.query(text=turn.checkpoint.goal, paths=turn.checkpoint.files)
-    drawn = draw(turn.parts, query, ("path", "text"))
-    turn.degraded = drawn.degraded
-    near = [match for match in drawn.found if any(map(is_decisive, match.shares))]
+    query = context.query(text=context.checkpoint.goal, paths=context.checkpoint.files)
+    retrieval = retrieve(context.services, query, ("path", "text"))
+    context.degraded = retrieval.degraded
+    near = [match for match in retrieval.matches if any(map(is_sufficient_alone, match.shares))]
     return [Pick(found=match, reason="about a file of the task") for match in near]
 
 
-def standing_picks(turn: Turn) -> list[Pick]:
+def standing_picks(context: MomentContext) -> list[Pick]:
     """Pick the pinned lessons and the standing rules, most important first, each group once."""
-    matches = turn.parts.store.list_pinned(turn.query(), STANDING_LINES)
-    pinned = get_readable(turn.parts.store, [match.id for match in matches])
-    standing = turn.of_occasions("standing")
+    matches = context.services.store.list_pinned(context.query(), STANDING_LINES)
+    pinned = get_readable(context.services.store, [match.id for match in matches])
+    standing = context.of_occasions("standing")
     every = list({lesson.id: lesson for lesson in (*pinned, *standing)}.values())
-    return grouped(_ordered(turn, every), RULE)
+    return grouped(_ordered(context, every), RULE)
 
 
 def grouped(lessons: Sequence[Lesson], reason: str) -> list[Pick]:
@@ -81,11 +81,11 @@ def grouped(lessons: Sequence[Lesson], reason: str) -> list[Pick]:
     return picks
 
 
-def _ordered(turn: Turn, lessons: Iterable[Lesson]) -> list[Lesson]:
+def _ordered(context: MomentContext, lessons: Iterable[Lesson]) -> list[Lesson]:
     """Sort: pinned lessons, then not those of other persons, then those that sessions needed, then the oldest."""
     lessons = list(lessons)
-    needed = _needed(turn, lessons)
-    person = _present_person(turn, lessons)
+    needed = _needed(context, lessons)
+    person = _present_person(context, lessons)
 
     def order(lesson: Lesson) -> tuple[bool, bool, int, object]:
         stated_by = lesson.provenance.person
@@ -96,20 +96,20 @@ def _ordered(turn: Turn, lessons: Iterable[Lesson]) -> list[Lesson]:
     return sorted(lessons, key=order)
 
 
-def _needed(turn: Turn, lessons: Sequence[Lesson]) -> dict[LessonId, int]:
+def _needed(context: MomentContext, lessons: Sequence[Lesson]) -> dict[LessonId, int]:
     """Return in how many sessions each lesson was heeded or helped."""
     if not lessons:
         return {}
-    where = LogFilter(project=turn.place.project.id, limit=OUTCOMES_READ)
+    where = LogFilter(project=context.location.project.id, limit=OUTCOMES_READ)
     sessions: dict[LessonId, set[SessionId]] = {}
-    for outcome in turn.parts.store.find_records(Outcome, where):
+    for outcome in context.services.store.find_records(Outcome, where):
         if outcome.verdict in NEEDED:
             sessions.setdefault(outcome.lesson, set()).add(outcome.session)
     return {lesson: len(session_ids) for lesson, session_ids in sessions.items()}
 
 
-def _present_person(turn: Turn, lessons: Sequence[Lesson]) -> str:
+def _present_person(context: MomentContext, lessons: Sequence[Lesson]) -> str:
     """Return who works in this folder, only if a lesson names its author: asking git costs a process."""
     if not any(lesson.provenance.person for lesson in lessons):
         return ""
-    return turn.parts.workspace.person(turn.place).id
+    return context.services.workspace.person(context.location).id

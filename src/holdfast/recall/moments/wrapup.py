@@ -13,9 +13,9 @@ from holdfast.recall.tuning import LEAST_FILES, LEAST_PROMPTS, WRAPUP_EVENTS
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from holdfast.domain.hookcall import HookCall
-    from holdfast.domain.project import Place
+    from holdfast.domain.project import Location
     from holdfast.domain.vocabulary import SessionId
-    from holdfast.ports.parts import Parts
+    from holdfast.ports.services import Services
 
 REQUEST = (
     "Before you finish: did the user state a rule or correct you in this session, or did a cause take work to find? "
@@ -24,24 +24,24 @@ REQUEST = (
 )
 
 
-def ask_to_wrap_up(parts: Parts, place: Place, call: HookCall) -> str:
+def ask_to_wrap_up(services: Services, location: Location, call: HookCall) -> str:
     """Return the answer that makes the agent go on once; empty if it should not be asked or was asked already."""
-    profile = parts.host(call.host).profile
+    profile = services.host(call.host).profile
     if call.name != profile.stop_hook or not profile.stop_reply or call.agent or not call.session:
         return ""
-    if parts.store.get_state(WRAPPED_UP, call.session) or not _is_real_work(parts, place, call.session):
+    if services.store.get_state(WRAPPED_UP, call.session) or not _is_real_work(services, location, call.session):
         return ""
     return profile.stop_reply.replace("{reason}", dumps(REQUEST))
 
 
-def note_asked(parts: Parts, session: SessionId) -> None:
+def note_asked(services: Services, session: SessionId) -> None:
     """Record that the agent of the session was asked."""
-    parts.store.set_state(WRAPPED_UP, session, "yes")
+    services.store.set_state(WRAPPED_UP, session, "yes")
 
 
-def _is_real_work(parts: Parts, place: Place, session: SessionId) -> bool:
-    where = EventFilter(project=place.project.id, session=session, limit=WRAPUP_EVENTS)
-    events = [event for _, event in parts.store.find_events(where)]
+def _is_real_work(services: Services, location: Location, session: SessionId) -> bool:
+    where = EventFilter(project=location.project.id, session=session, limit=WRAPUP_EVENTS)
+    events = [event for _, event in services.store.find_events(where)]
     prompts = sum(event.kind == "prompt" for event in events)
     files = {path for event in events if event.kind == "file_edit" for path in event.files}
     return prompts >= LEAST_PROMPTS and len(files) >= LEAST_FILES

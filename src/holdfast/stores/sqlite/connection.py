@@ -161,13 +161,13 @@ class Connection:
         """The lock to hold while a thread uses the connection outside `reading` and `writing`."""
         return self._turns
 
-    def reading(self) -> Turn:
+    def reading(self) -> Transaction:
         """Return a transaction in which every query sees the same state."""
-        return Turn(self, "BEGIN")
+        return Transaction(self, "BEGIN")
 
-    def writing(self, *, durable: bool = False) -> Turn:
+    def writing(self, *, durable: bool = False) -> Transaction:
         """Return a transaction that is written whole or not at all; `durable` flushes it to the disk at its end."""
-        return Turn(self, "BEGIN IMMEDIATE", durable=durable)
+        return Transaction(self, "BEGIN IMMEDIATE", durable=durable)
 
     def checkpoint(self) -> None:
         """Move the write-ahead log into the file and empty it, as far as other processes' reading allows."""
@@ -194,7 +194,7 @@ class Connection:
         self._lock.release()
 
 
-class Turn:
+class Transaction:
     """One transaction: committed at the end, rolled back on any error. It translates the driver's errors."""
 
     def __init__(self, connection: Connection, begin: str, *, durable: bool = False) -> None:

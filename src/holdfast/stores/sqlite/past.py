@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from holdfast.domain.query import Query
-    from holdfast.stores.sqlite.vectors import Vectors
+    from holdfast.stores.sqlite.vectors import VectorIndexes
 
 
 class Past:
@@ -25,7 +25,7 @@ class Past:
     def __init__(self) -> None:
         self._key: tuple[Any, ...] = ()
         self._made: sqlite3.Connection | None = None
-        self._vectors: Vectors | None = None
+        self._vectors: VectorIndexes | None = None
 
     def sql(self, live: sqlite3.Connection, query: Query) -> sqlite3.Connection:
         """Return a database whose current lessons are those known and true at the query's instant, in its scope."""
@@ -38,12 +38,12 @@ class Past:
         return self._made
 
     @property
-    def vectors(self) -> Vectors:
+    def vectors(self) -> VectorIndexes:
         """The vector index of that instant."""
         if self._vectors is None:
-            from holdfast.stores.sqlite.vectors import Vectors
+            from holdfast.stores.sqlite.vectors import VectorIndexes
 
-            self._vectors = Vectors()
+            self._vectors = VectorIndexes()
         return self._vectors
 
     def close(self) -> None:

@@ -25,14 +25,14 @@ if TYPE_CHECKING:
     )
     from holdfast.stores.sqlite.connection import Connection
     from holdfast.stores.sqlite.past import Past
-    from holdfast.stores.sqlite.vectors import Vectors
+    from holdfast.stores.sqlite.vectors import VectorIndexes
 
 
 class SqliteSearch:
     """The methods of the store that implement `Search`."""
 
     _connection: Connection
-    _vectors: Vectors | None = None
+    _vectors: VectorIndexes | None = None
     _past: Past | None = None
 
     def match_tokens(self, query: Query) -> list[TokenMatch]:
@@ -135,11 +135,11 @@ class SqliteSearch:
         """Return the database whose current lessons are those that the query is about."""
         return sql if query.as_of is None else self._past_index().sql(sql, query)
 
-    def _vector_index(self) -> Vectors:
+    def _vector_index(self) -> VectorIndexes:
         if self._vectors is None:
-            from holdfast.stores.sqlite.vectors import Vectors
+            from holdfast.stores.sqlite.vectors import VectorIndexes
 
-            self._vectors = Vectors()
+            self._vectors = VectorIndexes()
         return self._vectors
 
     def _past_index(self) -> Past:

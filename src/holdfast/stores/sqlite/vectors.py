@@ -72,7 +72,7 @@ def pack(vector: Sequence[float]) -> tuple[float, bytes]:
     return scale, array("b", [round(component / scale) for component in vector]).tobytes()
 
 
-class Vectors:
+class VectorIndexes:
     """The indexes of one database, one for each embedder, dimension and project that was queried."""
 
     def __init__(self) -> None:

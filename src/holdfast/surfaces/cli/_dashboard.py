@@ -80,9 +80,12 @@ def _some(titles: list[str]) -> str:
 
 
 def _rows(memory: Memory) -> Iterator[tuple[str, str]]:
-    place, active, waiting = memory.place, memory.lessons(limit=EVERYTHING), memory.inbox()
-    branch = f" on {place.branch}" if place.branch else ""
-    yield "project", f"{place.project.name}{branch}: {counted(len(active), 'active lesson')}, {len(waiting)} to decide"
+    location, active, waiting = memory.location, memory.lessons(limit=EVERYTHING), memory.inbox()
+    branch = f" on {location.branch}" if location.branch else ""
+    yield (
+        "project",
+        f"{location.project.name}{branch}: {counted(len(active), 'active lesson')}, {len(waiting)} to decide",
+    )
     checkpoint = memory.checkpoint()
     if checkpoint is not None:
         yield "task", f"{checkpoint.goal} (saved {checkpoint.at:%Y-%m-%d %H:%M} UTC)"
@@ -129,7 +132,7 @@ def _alarms(memory: Memory) -> Iterator[tuple[str, str]]:
     from holdfast.surfaces.cli.hostcheck import alarms
 
     try:
-        host_alarms = list(alarms(memory.settings, activity(memory.parts.store), datetime.now(UTC)))
+        host_alarms = list(alarms(memory.settings, activity(memory.services.store), datetime.now(UTC)))
     except HoldfastError:
         return  # setup's own record cannot be read; doctor reports that
     for host, alarm in host_alarms:

@@ -45,7 +45,7 @@ def distil_earlier(call: Call, *, since: datetime | None, limit: int | None, yes
             if call.as_json:
                 answer_json(facts | {"sessions": [], "left": len(sessions)})
             return 0
-        if reached := may_send(settings, memory.parts.clock.now()):
+        if reached := may_send(settings, memory.services.clock.now()):
             raise InvalidValueError(reached, hint=f"edit [distil] in {settings.config_path}, or wait")
         if not yes:
             _ask(call, model.id)
@@ -98,7 +98,7 @@ def _send(memory: Memory, model: Any, sessions: Sequence[SessionId]) -> tuple[li
     outcomes: list[dict[str, Any]] = []
     failures = 0
     for number, session in enumerate(sessions, 1):
-        if reached := may_send(memory.settings, memory.parts.clock.now()):
+        if reached := may_send(memory.settings, memory.services.clock.now()):
             note(f"stopped: {reached}")
             break
         try:

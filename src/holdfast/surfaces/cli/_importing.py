@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from holdfast.backfill.importing import Import
+from holdfast.backfill.importing import ImportRun
 from holdfast.surfaces.cli.call import answer_json, counted, note, say
 from holdfast.surfaces.cli.rows import table
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from holdfast.backfill.importing import ImportOutcome, ImportRequest
     from holdfast.bootstrap import Memory
-    from holdfast.curation.adopt import Step
+    from holdfast.curation.adopt import PassageOutcome
 
 VERBS = ("added", "revised", "accepted", "unchanged", "skipped", "removed")
 TOLD = 20
@@ -26,7 +26,7 @@ TOLD = 20
 
 def import_foreign(memory: Memory, request: ImportRequest) -> ImportOutcome:
     """Import everything under the path, with a bar on a terminal. Raises InvalidValueError if nothing can be read."""
-    work = Import(memory, request)
+    work = ImportRun(memory, request)
     with _Progress(len(work.search.found)) as bar:
         return work.run(bar.read, bar.adopted)
 
@@ -98,7 +98,7 @@ class _Progress:
             self._bar.update(self._task, description="passages", completed=done, total=None)
 
 
-def _by_source(outcome: ImportOutcome) -> Iterator[tuple[str, str, list[Step]]]:
+def _by_source(outcome: ImportOutcome) -> Iterator[tuple[str, str, list[PassageOutcome]]]:
     failed = {label for label, _ in outcome.failed}
     for match in outcome.search.found:
         if match.source.label not in failed:
@@ -106,12 +106,12 @@ def _by_source(outcome: ImportOutcome) -> Iterator[tuple[str, str, list[Step]]]:
             yield match.source.label, name, [step for step in outcome.steps if step.label == match.source.label]
 
 
-def _counts(steps: Iterable[Step]) -> str:
+def _counts(steps: Iterable[PassageOutcome]) -> str:
     counts = Counter(step.verb for step in steps)
     return ", ".join(f"{counts[verb]} {verb}" for verb in VERBS if counts[verb]) or "empty"
 
 
-def _step_line(step: Step) -> str:
+def _step_line(step: PassageOutcome) -> str:
     state = step.state if step.lesson else ""
     what = step.title or step.reason
     where = f"{step.label}#{step.section}" if step.section else step.label
@@ -119,14 +119,14 @@ def _step_line(step: Step) -> str:
     return f"{line}: {step.reason}" if step.title and step.reason else line
 
 
-def _step_json(step: Step) -> dict[str, str]:
+def _step_json(step: PassageOutcome) -> dict[str, str]:
     return {
         "verb": step.verb, "source": step.label, "section": step.section, "title": step.title,
         "reason": step.reason, "state": step.state if step.lesson else "", "lesson": step.lesson,
     }  # fmt: skip
 
 
-def _note_some(heading: str, steps: Sequence[Step]) -> None:
+def _note_some(heading: str, steps: Sequence[PassageOutcome]) -> None:
     if steps:
         note(f"{counted(len(steps), 'lesson')} {heading}:")
     for step in steps[:TOLD]:
@@ -135,7 +135,7 @@ def _note_some(heading: str, steps: Sequence[Step]) -> None:
         note(f"  and {len(steps) - TOLD} more; --json names them all")
 
 
-def _note_waiting(steps: Sequence[Step], request: ImportRequest) -> None:
+def _note_waiting(steps: Sequence[PassageOutcome], request: ImportRequest) -> None:
     written = [step for step in steps if step.verb in ("added", "revised", "unchanged")]
     waiting = sum(step.state == "candidate" for step in written)
     quarantined = [step for step in written if step.state == "quarantined"]

@@ -90,7 +90,7 @@ def command(
     With --distil, the model that you chose with `holdfast distil use` reads the sessions of this project that it has
     not read yet, newest first. It shows the likely cost and asks before anything is sent.
     """
-    from holdfast.backfill.loading import Places
+    from holdfast.backfill.loading import SessionLocations
     from holdfast.backfill.run import TranscriptRun, load_hosts
     from holdfast.settings import load_settings
 
@@ -112,8 +112,8 @@ def command(
         return _read_git(call, commits, accept, dry_run)
     began = time.monotonic()
     with nullcontext() if dry_run else call.open() as memory:
-        hosts, places = load_hosts(settings, host or ""), Places(memory, project or "")
-        run = TranscriptRun(hosts, places, since and since.replace(tzinfo=UTC), accept, _progress)
+        hosts, locations = load_hosts(settings, host or ""), SessionLocations(memory, project or "")
+        run = TranscriptRun(hosts, locations, since and since.replace(tzinfo=UTC), accept, _progress)
         home = settings.user_home
         finished = run.at(paths, home, _note_guess) if paths else run.everywhere(home, call.folder or os.getcwd())
     seconds = round(time.monotonic() - began, 3)

@@ -23,7 +23,7 @@ from holdfast.installing.packages import TWICE, has_package
 from holdfast.ports.store import Extent
 from holdfast.settings import interpreter, package_folder
 from holdfast.surfaces.cli.call import counted
-from holdfast.surfaces.cli.findings import BAD, NOTE, OK, Finding, failure
+from holdfast.surfaces.cli.findings import BAD, NOTE, OK, CheckFinding, failure
 from holdfast.surfaces.cli.hostcheck import QUIET, WORDS, ago_words, check_heard
 from holdfast.surfaces.cli.project import ACCEPT, claim_line
 from holdfast.wiring import open_store
@@ -42,7 +42,7 @@ LAUNCHER = "bin/holdfast-launch"
 MEND = "holdfast doctor --mend"
 WAIT_S = 3.0
 """How long a locked database is waited for."""
-LEAN_MODULES = ("wiring.py", "settings.py", "service/place.py", "service/hook.py", "surfaces/hooks/client.py")
+LEAN_MODULES = ("wiring.py", "settings.py", "service/location.py", "service/hook.py", "surfaces/hooks/client.py")
 """Some of what a hook imports: without their compiled form each hook compiles them anew."""
 LOG_LINES = 3
 """Last lines of the hooks' log that are shown."""
@@ -50,7 +50,7 @@ COUNTED_DAYS = 7
 """How far back late and lost answers are told of."""
 
 
-def check_store(settings: Settings, folder: str = "") -> Iterator[Finding]:
+def check_store(settings: Settings, folder: str = "") -> Iterator[CheckFinding]:
     """Check that the database opens, is sound and private, gets events from hooks, and knows the folder's project."""
     path = settings.database_path
     if path and not os.path.exists(path):
@@ -62,11 +62,11 @@ def check_store(settings: Settings, folder: str = "") -> Iterator[Finding]:
         with open_store(settings, WAIT_S) as store:
             scheme = settings.store.partition(":")[0]
             opens = f"{path} opens ({os.path.getsize(path) / 1e6:.1f} MB)" if path else f"the {scheme} store opens"
-            yield Finding(OK, "database", opens)
+            yield CheckFinding(OK, "database", opens)
             problems = store.check()
-            yield from (Finding(BAD, "database", problem.what, problem.mend) for problem in problems)
+            yield from (CheckFinding(BAD, "database", problem.what, problem.mend) for problem in problems)
             if not problems:
-                yield Finding(OK, "integrity", "rows and indexes agree")
+                yield CheckFinding(OK, "integrity", "rows and indexes agree")
             yield from modes
             yield from _check_witness(settings, store.extent())
             yield from _check_project(store, settings, folder)
@@ -75,25 +75,25 @@ def check_store(settings: Settings, folder: str = "") -> Iterator[Finding]:
         yield failure("database", exc, _mend_store(exc, settings))
         return
     if not heard:
-        yield Finding(NOTE, "heartbeat", "no hook event was received yet; restart running sessions of the host")
+        yield CheckFinding(NOTE, "heartbeat", "no hook event was received yet; restart running sessions of the host")
     else:
         ago = datetime.now(UTC) - heard[0].at
         line = f"{WORDS.get(heard[0].kind, heard[0].kind)} from {heard[0].host}, {ago_words(ago)} ago"
         if ago > QUIET:
-            yield Finding(NOTE, "heartbeat", f"{line}: no event was stored since", SETUP)
+            yield CheckFinding(NOTE, "heartbeat", f"{line}: no event was stored since", SETUP)
         else:
-            yield Finding(OK, "heartbeat", line)
+            yield CheckFinding(OK, "heartbeat", line)
     yield from check_heard(settings, hosts)
 
 
-def _check_witness(settings: Settings, now: Extent) -> Iterator[Finding]:
+def _check_witness(settings: Settings, now: Extent) -> Iterator[CheckFinding]:
     loss = find_loss(settings.home, settings.store, now)
     if loss is not None:
         mend = f"put the database back, or go on with what is there: {MEND}"
-        yield Finding(BAD, "database", loss.words, mend)
+        yield CheckFinding(BAD, "database", loss.words, mend)
 
 
-def mend_store(settings: Settings) -> Iterator[Finding]:
+def mend_store(settings: Settings) -> Iterator[CheckFinding]:
     """Set damaged rows aside, and accept what the store holds now as complete."""
     try:
         with open_store(settings, WAIT_S) as store:
@@ -105,27 +105,31 @@ def mend_store(settings: Settings) -> Iterator[Finding]:
         return
     if moved:
         words = ", ".join(f"{count} of {table}" for table, count in moved.items())
-        yield Finding(NOTE, "mended", f"damaged rows set aside, none deleted: {words}")
+        yield CheckFinding(NOTE, "mended", f"damaged rows set aside, none deleted: {words}")
     if loss is not None:
-        yield Finding(NOTE, "mended", f"accepted: {loss.words}")
+        yield CheckFinding(NOTE, "mended", f"accepted: {loss.words}")
 
 
-def check_capture(settings: Settings) -> Iterator[Finding]:
+def check_capture(settings: Settings) -> Iterator[CheckFinding]:
     """Report by host what hooks of the last days did late or not at all, and what still waits in the spool."""
     since = (datetime.now(UTC) - timedelta(days=COUNTED_DAYS)).strftime("%Y-%m-%d")
     for host, counts in sorted(read_counts(settings.run_path, since).items()):
         late, spooled, dropped = (counts.get(what, 0) for what in (LATE, SPOOLED, DROPPED))
         what = f"{host}: {late} late, {spooled} spooled, {dropped} dropped in {COUNTED_DAYS} days"
         if dropped:
-            yield Finding(BAD, "answers", f"{what}: events were lost; see {settings.log_path}", "holdfast backfill")
+            yield CheckFinding(
+                BAD, "answers", f"{what}: events were lost; see {settings.log_path}", "holdfast backfill"
+            )
         else:
-            yield Finding(NOTE if late else OK, "answers", what)
+            yield CheckFinding(NOTE if late else OK, "answers", what)
     files = waiting(settings.run_path)
     if files:
-        yield Finding(NOTE, "spool", f"{counted(len(files), 'call')} of hooks waiting to be stored", "holdfast status")
+        yield CheckFinding(
+            NOTE, "spool", f"{counted(len(files), 'call')} of hooks waiting to be stored", "holdfast status"
+        )
     if aside := unreadable(settings.run_path):
         folder = os.path.join(settings.run_path, FOLDER)
-        yield Finding(NOTE, "spool", f"{counted(aside, 'file')} in {folder} cannot be read and was set aside")
+        yield CheckFinding(NOTE, "spool", f"{counted(aside, 'file')} in {folder} cannot be read and was set aside")
 
 
 def _mend_store(exc: Exception, settings: Settings) -> str:
@@ -142,7 +146,7 @@ def _mend_store(exc: Exception, settings: Settings) -> str:
     return ""
 
 
-def _check_project(store: Store, settings: Settings, folder: str) -> Iterator[Finding]:
+def _check_project(store: Store, settings: Settings, folder: str) -> Iterator[CheckFinding]:
     """Report a project id that the folder's files declare but that does not count there."""
     try:
         line = claim_line(find_place(store, settings, folder))
@@ -150,32 +154,32 @@ def _check_project(store: Store, settings: Settings, folder: str) -> Iterator[Fi
         yield failure("project", exc)
         return
     if line:
-        yield Finding(NOTE, "project", line, f"if this repository is yours: {ACCEPT}")
+        yield CheckFinding(NOTE, "project", line, f"if this repository is yours: {ACCEPT}")
 
 
-def _check_new_store(settings: Settings) -> Iterator[Finding]:
+def _check_new_store(settings: Settings) -> Iterator[CheckFinding]:
     above = settings.home
     while not os.path.exists(above):
         above = os.path.dirname(above)
     if os.access(above, os.W_OK):
-        yield Finding(NOTE, "database", f"{settings.database_path} does not exist yet; it is created at first use")
+        yield CheckFinding(NOTE, "database", f"{settings.database_path} does not exist yet; it is created at first use")
     else:
-        yield Finding(BAD, "database", f"{above} cannot be written", f"chmod u+w {shlex.quote(above)}")
+        yield CheckFinding(BAD, "database", f"{above} cannot be written", f"chmod u+w {shlex.quote(above)}")
 
 
-def _check_modes(settings: Settings) -> Iterator[Finding]:
+def _check_modes(settings: Settings) -> Iterator[CheckFinding]:
     if os.name != "posix":
         return  # Windows protects a user's folder by other means, and file modes mean nothing there
     path = settings.database_path
     exposed = [name for name in (path, path + "-wal", path + "-shm") if path and _mode(name) & 0o077]
     for name in exposed:
-        yield Finding(BAD, "permissions", f"others can read {name}", f"chmod 600 {shlex.quote(name)}")
+        yield CheckFinding(BAD, "permissions", f"others can read {name}", f"chmod 600 {shlex.quote(name)}")
     if _mode(settings.home) & 0o022:
-        yield Finding(
+        yield CheckFinding(
             BAD, "permissions", f"others can write {settings.home}", f"chmod 700 {shlex.quote(settings.home)}"
         )
     elif path and not exposed:
-        yield Finding(OK, "permissions", "only you can read the database")
+        yield CheckFinding(OK, "permissions", "only you can read the database")
 
 
 def _mode(path: str) -> int:
@@ -185,7 +189,7 @@ def _mode(path: str) -> int:
         return 0
 
 
-def check_hosts(settings: Settings) -> Iterator[Finding]:
+def check_hosts(settings: Settings) -> Iterator[CheckFinding]:
     """Check that setup's entries are still in the hosts' files and name existing programs; report hosts not set up."""
     try:
         manifest = HostFiles(settings.home).manifest
@@ -198,11 +202,11 @@ def check_hosts(settings: Settings) -> Iterator[Finding]:
     for host in packaged:
         if host.name in wired:
             mend = f"holdfast uninstall {host.name}, or remove the package with the host's own command"
-            yield Finding(NOTE, "hooks", f"{host.profile.title}: {TWICE}", mend)
+            yield CheckFinding(NOTE, "hooks", f"{host.profile.title}: {TWICE}", mend)
         else:
-            yield Finding(OK, "hooks", f"{host.profile.title} has Holdfast's plug-in package")
+            yield CheckFinding(OK, "hooks", f"{host.profile.title} has Holdfast's plug-in package")
     if not (wired or packaged):
-        yield Finding(BAD, "hooks", "no host is set up: nothing is captured or delivered", SETUP)
+        yield CheckFinding(BAD, "hooks", "no host is set up: nothing is captured or delivered", SETUP)
     for file, entry in manifest.items():
         edits = [edit for edit in entry["edits"] if edit["owner"].split(":")[1] in SETUP_SCOPES]
         if edits:
@@ -210,12 +214,12 @@ def check_hosts(settings: Settings) -> Iterator[Finding]:
     yield from _check_approvals([host for host in hosts if host.name in wired], settings)
     for host in hosts if wired else ():
         if host not in packaged and host.name not in wired and host.find(settings.user_home):
-            yield Finding(
+            yield CheckFinding(
                 NOTE, "hooks", f"{host.profile.title} is on this machine but not set up", f"{SETUP} {host.name}"
             )
 
 
-def check_backups(settings: Settings) -> Iterator[Finding]:
+def check_backups(settings: Settings) -> Iterator[CheckFinding]:
     """Report where the backups of hosts' files are, and check that nobody else can read them."""
     names = backups(settings.home)
     if not names:
@@ -223,15 +227,15 @@ def check_backups(settings: Settings) -> Iterator[Finding]:
     folder = os.path.join(settings.home, BACKUPS)
     exposed = [path for name in names if _mode(path := os.path.join(folder, name)) & 0o077]
     if exposed and os.name == "posix":
-        yield Finding(BAD, "backups", f"others can read {exposed[0]}", f"chmod 600 {shlex.quote(folder)}/*")
+        yield CheckFinding(BAD, "backups", f"others can read {exposed[0]}", f"chmod 600 {shlex.quote(folder)}/*")
     else:
         what = (
             f"{counted(len(names), 'backup')} of hosts' files from before setup, in {folder}; uninstall restores them"
         )
-        yield Finding(OK, "backups", what)
+        yield CheckFinding(OK, "backups", what)
 
 
-def check_launcher(settings: Settings) -> Iterator[Finding]:
+def check_launcher(settings: Settings) -> Iterator[CheckFinding]:
     """Check that the launcher exists and starts this installation, if a host is set up to use it."""
     try:
         files = HostFiles(settings.home)
@@ -242,16 +246,16 @@ def check_launcher(settings: Settings) -> Iterator[Finding]:
     if not set_up(files.manifest):
         return
     if change.held is None:
-        yield Finding(BAD, "launcher", f"{change.file} is missing: hooks do nothing", SETUP)
+        yield CheckFinding(BAD, "launcher", f"{change.file} is missing: hooks do nothing", SETUP)
     elif change.needed:
-        yield Finding(
+        yield CheckFinding(
             BAD, "launcher", f"{change.file} starts another installation, or one that no longer exists", SETUP
         )
     else:
-        yield Finding(OK, "launcher", f"{change.file} starts this installation")
+        yield CheckFinding(OK, "launcher", f"{change.file} starts this installation")
 
 
-def _check_file(file: str, edits: list[dict[str, Any]]) -> Iterator[Finding]:
+def _check_file(file: str, edits: list[dict[str, Any]]) -> Iterator[CheckFinding]:
     """Check that the file still has Holdfast's edits, which means that applying them again would change nothing."""
     setup = _setup_of(edits[0])
     try:
@@ -259,19 +263,19 @@ def _check_file(file: str, edits: list[dict[str, Any]]) -> Iterator[Finding]:
             text = stream.read().decode("utf-8-sig")
         missing = [edit for edit in edits if not forms.holds(file, text, forms.parse_edit(file, edit))]
     except (OSError, ValueError, HoldfastError) as exc:
-        yield Finding(BAD, "hooks", f"{file} cannot be read: {exc}", setup)
+        yield CheckFinding(BAD, "hooks", f"{file} cannot be read: {exc}", setup)
         return
     gone = sorted({path for edit in edits for path in _programs(edit) if not os.path.exists(path)})
     for edit in missing:
         where = ".".join([*edit.get("path", ()), *filter(None, [edit.get("key")])]) or "the file's own text"
-        yield Finding(BAD, "hooks", f"Holdfast's entry is missing in {file}: {where}", _setup_of(edit))
+        yield CheckFinding(BAD, "hooks", f"Holdfast's entry is missing in {file}: {where}", _setup_of(edit))
     for path in gone:
-        yield Finding(BAD, "hooks", f"{file} names {path}, which does not exist", setup)
+        yield CheckFinding(BAD, "hooks", f"{file} names {path}, which does not exist", setup)
     old = next((why for edit in edits if (why := _why_old(edit))), "")
     if old:
-        yield Finding(BAD, "hooks", f"an older version wrote Holdfast's entry in {file}: {old}", setup)
+        yield CheckFinding(BAD, "hooks", f"an older version wrote Holdfast's entry in {file}: {old}", setup)
     if not missing and not gone and not old:
-        yield Finding(OK, "hooks", f"{len(edits)} {'entries' if len(edits) > 1 else 'entry'} in {file}")
+        yield CheckFinding(OK, "hooks", f"{len(edits)} {'entries' if len(edits) > 1 else 'entry'} in {file}")
 
 
 def _why_old(edit: dict[str, Any]) -> str:
@@ -284,7 +288,7 @@ def _why_old(edit: dict[str, Any]) -> str:
     return ""
 
 
-def _check_approvals(hosts: Sequence[Host], settings: Settings) -> Iterator[Finding]:
+def _check_approvals(hosts: Sequence[Host], settings: Settings) -> Iterator[CheckFinding]:
     """Check that the user has approved Holdfast's hooks in every host that skips hooks without approval."""
     for host in hosts:
         approvals = host.approvals(settings.user_home)
@@ -294,14 +298,14 @@ def _check_approvals(hosts: Sequence[Host], settings: Settings) -> Iterator[Find
             hooks = approvals.find()
         except HoldfastError as exc:
             what = f"cannot find out whether Holdfast's hooks are approved: {exc}"
-            yield Finding(NOTE, host.name, what, approvals.by_hand)
+            yield CheckFinding(NOTE, host.name, what, approvals.by_hand)
             continue
         skipped = [hook for hook in hooks if hook.state != "trusted"]
         if skipped:
             what = f"{approvals.title} skips {len(skipped)} of Holdfast's hooks: they are {skipped[0].state}"
-            yield Finding(BAD, host.name, what, f"{SETUP} {host.name} --trust")
+            yield CheckFinding(BAD, host.name, what, f"{SETUP} {host.name} --trust")
         else:
-            yield Finding(OK, host.name, f"{len(hooks)} hooks approved")
+            yield CheckFinding(OK, host.name, f"{len(hooks)} hooks approved")
 
 
 def _programs(value: Any) -> Iterator[str]:
@@ -322,16 +326,16 @@ def _setup_of(edit: dict[str, Any]) -> str:
     return f"{SETUP} {host}" + (f" --project -C {shlex.quote(folder)}" if scope == "project" else "")
 
 
-def check_program() -> Iterator[Finding]:
+def check_program() -> Iterator[CheckFinding]:
     """Report the interpreter, and check that the modules which hooks import are compiled."""
     package = package_folder()
-    yield Finding(OK, "program", f"Python {sys.version.split()[0]} at {interpreter()}")
+    yield CheckFinding(OK, "program", f"Python {sys.version.split()[0]} at {interpreter()}")
     stale = [name for name in LEAN_MODULES if not _is_compiled(os.path.join(package, *name.split("/")))]
     if stale:
         mend = f"{shlex.quote(interpreter())} -I -m compileall -q {shlex.quote(package)}"
-        yield Finding(NOTE, "start-up", f"{stale[0]} is not compiled: every hook starts slowly", mend)
+        yield CheckFinding(NOTE, "start-up", f"{stale[0]} is not compiled: every hook starts slowly", mend)
     else:
-        yield Finding(OK, "start-up", "the modules that hooks import are compiled")
+        yield CheckFinding(OK, "start-up", "the modules that hooks import are compiled")
 
 
 def _is_compiled(source: str) -> bool:
@@ -339,16 +343,16 @@ def _is_compiled(source: str) -> bool:
     return os.path.exists(compiled) and os.path.getmtime(compiled) >= os.path.getmtime(source)
 
 
-def check_switches(settings: Settings) -> Iterator[Finding]:
+def check_switches(settings: Settings) -> Iterator[CheckFinding]:
     """Report what the user has switched off, and the last lines of the hooks' log."""
     if not settings.capture:
-        yield Finding(NOTE, "capture", "is off: HOLDFAST_OFF or capture = false in " + settings.config_path)
+        yield CheckFinding(NOTE, "capture", "is off: HOLDFAST_OFF or capture = false in " + settings.config_path)
     if not settings.deliver:
-        yield Finding(NOTE, "delivery", "is off")
+        yield CheckFinding(NOTE, "delivery", "is off")
     try:
         with open(settings.log_path, encoding="utf-8", errors="replace") as stream:
             lines = stream.read().splitlines()
     except OSError:
         return
     for line in lines[-LOG_LINES:]:
-        yield Finding(NOTE, "hooks.log", line[:300])
+        yield CheckFinding(NOTE, "hooks.log", line[:300])

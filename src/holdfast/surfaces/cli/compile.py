@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from holdfast.ports.embedder import Embedder
-    from holdfast.publishing.units import Choice, Unit
+    from holdfast.publishing.units import Unit, UnitSelection
 
 SIZE_LIMIT = 2_000_000
 """Bytes of a file that is still taken for rules somebody wrote."""
@@ -120,7 +120,7 @@ def _print_units(
         say(unit.text)
 
 
-def _tell(file: str, units: Sequence[Unit], chosen: Choice) -> None:
+def _tell(file: str, units: Sequence[Unit], chosen: UnitSelection) -> None:
     """Print how much of the file was shown, and how to get the rest."""
     if chosen.too_long:
         longest = chosen.too_long

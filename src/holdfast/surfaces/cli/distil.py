@@ -69,7 +69,7 @@ def run(call: Call, sessions: Sequence[SessionId] = ()) -> None:
     with call.open() as memory:
         settings = memory.settings
         model = open_model(settings)
-        limit = may_send(settings, memory.parts.clock.now())
+        limit = may_send(settings, memory.services.clock.now())
         if limit:
             raise InvalidValueError(limit, hint=f"edit [distil] in {settings.config_path}, or wait")
         if not sessions and waiting(settings):
@@ -103,10 +103,10 @@ def digest(call: Call, session: SessionId) -> None:
     from holdfast.learning.distillation.distil import prepare
 
     with call.open() as memory:
-        events = session_events(memory.parts, memory.place.project.id, session or _latest(memory))
+        events = session_events(memory.services, memory.location.project.id, session or _latest(memory))
         if not events:
             raise InvalidValueError(f"no session {session} in this project", hint="holdfast log")
-        _, _, prompt = prepare(memory.parts, memory.place, events, worth_of_replies)
+        _, _, prompt = prepare(memory.services, memory.location, events, worth_of_replies)
     say(prompt)
 
 
@@ -243,7 +243,7 @@ def _latest(memory: Memory) -> SessionId:
     A session without either has nothing to distil. Raises InvalidValueError if there is none.
     """
     spoken = [event for event in memory.heartbeat() if event.kind in ("prompt", "reply")]
-    newest = [event for event in spoken if event.project == memory.place.project.id]
+    newest = [event for event in spoken if event.project == memory.location.project.id]
     if not newest:
         raise InvalidValueError("no session of this project is known", hint="holdfast backfill")
     return newest[0].session

@@ -34,7 +34,7 @@ from holdfast.surfaces.cli.checkups import (
     check_switches,
     mend_store,
 )
-from holdfast.surfaces.cli.findings import BAD, NOTE, OK, Finding, failure
+from holdfast.surfaces.cli.findings import BAD, NOTE, OK, CheckFinding, failure
 from holdfast.surfaces.cli.proof import prove
 from holdfast.surfaces.cli.rows import labelled
 from holdfast.surfaces.cli.serverproof import check_server
@@ -81,7 +81,7 @@ def command(call: Call, report: bool, no_proof: bool, mend: bool) -> None:
         click.get_current_context().exit(1)
 
 
-def _findings(no_proof: bool, mend: bool, folder: str) -> Iterator[Finding]:
+def _findings(no_proof: bool, mend: bool, folder: str) -> Iterator[CheckFinding]:
     if not no_proof:
         yield from prove()
     yield from check_program()
@@ -102,7 +102,7 @@ def _findings(no_proof: bool, mend: bool, folder: str) -> Iterator[Finding]:
     yield from check_switches(settings)
 
 
-def _print(finding: Finding) -> None:
+def _print(finding: CheckFinding) -> None:
     first, *rest = labelled(f"{finding.status:<4}  {finding.name}", short_path(finding.what), INDENT)
     say(first.replace(finding.status, click.style(finding.status, fg=COLOURS[finding.status]), 1))
     for line in rest:
@@ -111,7 +111,7 @@ def _print(finding: Finding) -> None:
         say(f"{'':{INDENT}}mend: {finding.mend}")
 
 
-def _report(findings: list[Finding]) -> str:
+def _report(findings: list[CheckFinding]) -> str:
     import sqlite3
 
     lines = [

@@ -178,10 +178,10 @@ def _parse_options(options: Sequence[str]) -> dict[str, str]:
 def _embed(memory: Memory, wait: bool) -> None:
     from holdfast.recall.embed import coverage, embed_pending
 
-    seen = coverage(memory.parts)
+    seen = coverage(memory.services)
     waiting = seen.lessons - seen.embedded
     if not waiting:
-        embed_pending(memory.parts)  # embeds nothing, but removes the previous embedder's vectors
+        embed_pending(memory.services)  # embeds nothing, but removes the previous embedder's vectors
         note("every lesson has a vector")
     elif wait:
         with _embedding_bar(waiting) as on_batch:
@@ -194,20 +194,20 @@ def _embed(memory: Memory, wait: bool) -> None:
 def _gather(memory: Memory) -> dict[str, Any]:
     from holdfast.recall.embed import coverage, probe
 
-    clock = memory.parts.clock
+    clock = memory.services.clock
     fields: dict[str, Any] = {
         "name": memory.settings.embedder, "id": "", "dimension": None, "answers": False, "error": "",
         "milliseconds": None,
     }  # fmt: skip
     before = clock.elapsed_s()
     try:
-        probed = probe(memory.parts)
+        probed = probe(memory.services)
         if probed is not None:
             fields |= {"id": probed.id, "dimension": probed.dimension, "answers": True}
             fields["milliseconds"] = 1_000 * (clock.elapsed_s() - before)
     except HoldfastError as exc:
         fields["error"] = str(exc)
-    seen = coverage(memory.parts)
+    seen = coverage(memory.services)
     return {
         **fields,
         "lessons": seen.lessons,

@@ -71,5 +71,5 @@ def _markdown(memory: Memory, states: Sequence[State], all_projects: bool) -> tu
     from holdfast.publishing.readable import render_markdown
 
     lessons = memory.lessons(states=states, all_projects=all_projects, limit=MOST_READABLE)
-    heading = "Lessons" if all_projects else f"Lessons of {memory.place.project.name}"
+    heading = "Lessons" if all_projects else f"Lessons of {memory.location.project.name}"
     return render_markdown(lessons, heading), sum(not lesson.private for lesson in lessons)

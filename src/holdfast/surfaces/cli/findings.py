@@ -9,7 +9,7 @@ from holdfast.errors import HoldfastError
 OK, NOTE, BAD = "ok", "note", "bad"
 
 
-class Finding(NamedTuple):
+class CheckFinding(NamedTuple):
     """The result of one check. Status `bad` is a problem; `mend` is the command that solves it."""
 
     status: str
@@ -18,7 +18,7 @@ class Finding(NamedTuple):
     mend: str = ""
 
 
-def failure(name: str, exc: Exception, mend: str = "") -> Finding:
+def failure(name: str, exc: Exception, mend: str = "") -> CheckFinding:
     """Return a bad finding with the error's message; `mend` defaults to the error's hint."""
     hint = exc.hint if isinstance(exc, HoldfastError) else ""
-    return Finding(BAD, name, str(exc) or type(exc).__name__, mend or hint)
+    return CheckFinding(BAD, name, str(exc) or type(exc).__name__, mend or hint)

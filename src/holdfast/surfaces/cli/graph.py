@@ -48,7 +48,7 @@ def command(call: Call, file: str, limit: int) -> None:
     from holdfast.freshness.codegraph import linked
 
     with call.open() as memory, reading_bar() as progress:
-        path, neighbours = linked(memory.parts, memory.place, file, call.folder or os.getcwd(), progress)
+        path, neighbours = linked(memory.services, memory.location, file, call.folder or os.getcwd(), progress)
     shown = neighbours[:limit]
     if call.as_json:
         links = [

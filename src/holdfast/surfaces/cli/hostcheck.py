@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from holdfast.capture.heartbeat import HostActivity
 from holdfast.errors import HoldfastError
 from holdfast.installing.hostfiles import HostFiles, set_up
-from holdfast.surfaces.cli.findings import BAD, NOTE, OK, Finding
+from holdfast.surfaces.cli.findings import BAD, NOTE, OK, CheckFinding
 from holdfast.wiring import load_host
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ WORDS = {
 """Short words for kinds of events whose name has two words."""
 
 
-def check_heard(settings: Settings, heard: Mapping[str, HostActivity]) -> Iterator[Finding]:
+def check_heard(settings: Settings, heard: Mapping[str, HostActivity]) -> Iterator[CheckFinding]:
     """Yield a finding for each host that is set up."""
     try:
         wired = sorted(set_up(HostFiles(settings.home).manifest))
@@ -47,20 +47,20 @@ def check_heard(settings: Settings, heard: Mapping[str, HostActivity]) -> Iterat
         yield judge(name, profile, heard.get(name, HostActivity()), datetime.now(UTC))
 
 
-def judge(name: str, profile: HostProfile, activity: HostActivity, now: datetime) -> Finding:
+def judge(name: str, profile: HostProfile, activity: HostActivity, now: datetime) -> CheckFinding:
     """Return the finding for one host."""
     version, fault = version_of(profile)
     if fault:
-        return Finding(BAD, name, fault)
+        return CheckFinding(BAD, name, fault)
     head = f"{version}; " if version else ""
     if not profile.hooks:
-        return Finding(OK, name, f"{head}no hooks: `holdfast backfill` learns from its sessions")
+        return CheckFinding(OK, name, f"{head}no hooks: `holdfast backfill` learns from its sessions")
     if activity.heard_at is None:
-        return Finding(NOTE, name, f"{head}no event yet: start a session, or restart a running one")
+        return CheckFinding(NOTE, name, f"{head}no event yet: start a session, or restart a running one")
     kinds = ", ".join(WORDS.get(kind, kind) for kind in activity.kinds)
     line = f"{head}last event {ago_words(now - activity.heard_at)} ago ({kinds}); {_last_delivery(activity, now)}"
     alarm = alarm_of(activity, now)
-    return Finding(NOTE, name, f"{line}. {alarm}") if alarm else Finding(OK, name, line)
+    return CheckFinding(NOTE, name, f"{line}. {alarm}") if alarm else CheckFinding(OK, name, line)
 
 
 def alarm_of(activity: HostActivity, now: datetime) -> str:

@@ -36,7 +36,7 @@ def command(call: Call, skipped: bool) -> None:
 
     began = time.monotonic()
     with call.open() as memory, reading_bar() as progress:
-        report = reindex(memory.parts, memory.place, progress)
+        report = reindex(memory.services, memory.location, progress)
     seconds = round(time.monotonic() - began, 3)
     if call.as_json:
         counts = {name: to_plain(getattr(report, name)) for name in type(report).fields_}

@@ -136,6 +136,6 @@ def _title(memory: Memory, lesson: LessonId, goals: dict[LessonId, str]) -> str:
     if lesson in goals:
         return f"(checkpoint) {goals[lesson]}"
     try:
-        return memory.parts.store.get([lesson])[0].title
+        return memory.services.store.get([lesson])[0].title
     except LessonNotFoundError:
         return "(erased)"

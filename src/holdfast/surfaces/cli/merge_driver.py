@@ -7,7 +7,7 @@ import subprocess
 
 import click
 
-from holdfast.lean.gitcalm import calm_environment, git_program
+from holdfast.lean.gitsafety import git_program, safe_environment
 from holdfast.surfaces.cli.call import examples, note
 
 
@@ -32,7 +32,7 @@ def command(base: str, ours: str, theirs: str) -> int:
     program = git_program(os.environ.get("PATH", ""), os.path.isfile, os.name == "nt")
     done = subprocess.run(
         [program, "merge-file", "-L", "ours", "-L", "base", "-L", "theirs", ours, base, theirs],
-        env=calm_environment(os.environ), check=False,
+        env=safe_environment(os.environ), check=False,
     )  # fmt: skip
     return min(done.returncode, 1) if done.returncode >= 0 else 1
 

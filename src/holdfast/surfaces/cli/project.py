@@ -22,7 +22,7 @@ from holdfast.surfaces.cli.call import (
 from holdfast.surfaces.cli.rows import pairs
 
 if TYPE_CHECKING:
-    from holdfast.domain.project import Place
+    from holdfast.domain.project import Location
 
 ACCEPT = "holdfast project accept"
 
@@ -44,7 +44,7 @@ def command() -> None:
 def show(call: Call) -> None:
     """Print the folder's project, how it is identified, and a declared id that does not count here."""
     with call.open() as memory:
-        _print(call, memory.place, is_closed=memory.is_closed)
+        _print(call, memory.location, is_closed=memory.is_closed)
 
 
 @command.command("accept", epilog=examples("holdfast project accept", "holdfast -C ~/src/copy project accept --yes"))
@@ -59,11 +59,11 @@ def accept(call: Call, yes: bool) -> None:
     `show` names. Accept the id only if both repositories are yours. `holdfast project release` takes it back.
     """
     with call.open() as memory:
-        place = memory.place
-        if place.claim and not yes:
-            _ask(place)
+        location = memory.location
+        if location.claim and not yes:
+            _ask(location)
         after = memory.accept_project()
-    note(f"lessons learnt here before stay under {place.project.id}")
+    note(f"lessons learnt here before stay under {location.project.id}")
     _print(call, after)
 
 
@@ -93,7 +93,7 @@ def close(call: Call) -> None:
     """
     with call.open() as memory:
         memory.close_project()
-        _print(call, memory.place, is_closed=True)
+        _print(call, memory.location, is_closed=True)
 
 
 @command.command("open", epilog=examples("holdfast project open"))
@@ -104,43 +104,54 @@ def open_(call: Call) -> None:
     """Undo `close`: other projects may again show this project's lessons if you ask for them."""
     with call.open() as memory:
         memory.open_project()
-        _print(call, memory.place)
+        _print(call, memory.location)
 
 
-def claim_line(place: Place) -> str:
+def claim_line(location: Location) -> str:
     """Return a sentence about a declared id that does not count here, or "" if there is none."""
-    if not place.claim:
+    if not location.claim:
         return ""
-    owner = f", which belongs to {place.claim_owner}" if place.claim_owner else ""
-    return f".holdfast/project.toml declares {place.claim}{owner}: it does not count here"
+    owner = f", which belongs to {location.claim_owner}" if location.claim_owner else ""
+    return f".holdfast/project.toml declares {location.claim}{owner}: it does not count here"
 
 
-def _ask(place: Place) -> None:
+def _ask(location: Location) -> None:
     if not sys.stdin.isatty():
-        raise InvalidValueError(claim_line(place), hint=f"if this repository is yours: {ACCEPT} --yes")
-    note(claim_line(place))
-    click.confirm(f"Let sessions in {place.root} read and write the memory of {place.claim}?", abort=True, err=True)
+        raise InvalidValueError(claim_line(location), hint=f"if this repository is yours: {ACCEPT} --yes")
+    note(claim_line(location))
+    click.confirm(
+        f"Let sessions in {location.root} read and write the memory of {location.claim}?", abort=True, err=True
+    )
 
 
-def _print(call: Call, place: Place, *, is_closed: bool = False) -> None:
+def _print(call: Call, location: Location, *, is_closed: bool = False) -> None:
     if call.as_json:
-        answer_json(plain(place) | {"closed": is_closed})
+        answer_json(plain(location) | {"closed": is_closed})
         return
-    project = place.project
-    rows = [["project", project.id], ["name", project.name], ["folder", place.root], ["identity", identity(place)]]
+    project = location.project
+    rows = [
+        ["project", project.id],
+        ["name", project.name],
+        ["folder", location.root],
+        ["identity", identity(location)],
+    ]
     rows += [["closed", "other projects do not see its lessons"]] if is_closed else []
-    for line in pairs([*rows, *([["declares", claim_line(place)]] if place.claim else [])]):
+    for line in pairs([*rows, *([["declares", claim_line(location)]] if location.claim else [])]):
         say(line)
 
 
-def plain(place: Place) -> dict[str, Any]:
+def plain(location: Location) -> dict[str, Any]:
     """Return the project and its location as `--json` prints them."""
-    fields = dict(place.project.__dict__) | {"root": place.root, "prefix": place.prefix, "branch": place.branch}
-    return fields | {"claim": place.claim, "claim_owner": place.claim_owner}
+    fields = dict(location.project.__dict__) | {
+        "root": location.root,
+        "prefix": location.prefix,
+        "branch": location.branch,
+    }
+    return fields | {"claim": location.claim, "claim_owner": location.claim_owner}
 
 
-def identity(place: Place) -> str:
+def identity(location: Location) -> str:
     """Return in words how the project is identified."""
-    project = place.project
+    project = location.project
     by_source = {"file": "named by .holdfast/project.toml", "path": "known by its path"}
     return project.remote or by_source.get(project.source, "known by its first commit")

@@ -13,9 +13,9 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from holdfast.bootstrap import Memory
-from holdfast.home.runfiles import LearningTurn
+from holdfast.home.runfiles import LearningLock
 from holdfast.settings import child_environment, hook_program, isolated, load_settings
-from holdfast.surfaces.cli.findings import OK, Finding, failure
+from holdfast.surfaces.cli.findings import OK, CheckFinding, failure
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,7 +32,7 @@ LEARN_TIMEOUT_S = 20.0
 """Seconds that the learner of the proof may take, and its lock be held after that."""
 
 
-def prove() -> Iterator[Finding]:
+def prove() -> Iterator[CheckFinding]:
     """Yield a finding for each step; the first step that fails is the last one."""
     with tempfile.TemporaryDirectory(prefix="holdfast-doctor-", ignore_cleanup_errors=True) as scratch:
         story = _Story(os.path.realpath(scratch))
@@ -42,7 +42,7 @@ def prove() -> Iterator[Finding]:
             except (OSError, subprocess.SubprocessError, ValueError) as exc:
                 yield failure(name, exc, "report it with the output of: holdfast doctor --report")
                 return
-            yield Finding(OK, name, what)
+            yield CheckFinding(OK, name, what)
 
 
 class _Story:
@@ -77,7 +77,7 @@ class _Story:
         with Memory(self.folder, settings=settings) as memory:
             while not (lessons := memory.lessons(states=())) and not _log_of(settings) and time.monotonic() < deadline:
                 time.sleep(0.1)
-        with LearningTurn(settings.run_path, LEARN_TIMEOUT_S):
+        with LearningLock(settings.run_path, LEARN_TIMEOUT_S):
             pass  # no learner is running any more, so the scratch folder can be removed
         if not any(MARK in lesson.insight for lesson in lessons):
             raise ValueError("no lesson was learnt after the session's end" + _log_of(settings))

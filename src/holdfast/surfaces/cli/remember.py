@@ -56,7 +56,7 @@ def command(call: Call, /, text: str, **stated: Any) -> None:
     with call.open() as memory:
         lesson = memory.remember(read_text(text), **stated)
         rivals = memory.rivals(lesson)
-        missing = [path for path in lesson.paths if not memory.parts.workspace.exists(memory.place, path)]
+        missing = [path for path in lesson.paths if not memory.services.workspace.exists(memory.location, path)]
     print_written(call, lesson, rivals)
     words = anchored_words([anchor for anchor in lesson.anchors if anchor.path not in missing])
     if words:

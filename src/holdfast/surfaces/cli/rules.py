@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from holdfast.installing.rulesync import RulesRequest, rules_desk, sync_for_git
-from holdfast.installing.wiring import difference, what_happens
+from holdfast.installing.hostsetup import difference, what_happens
+from holdfast.installing.rulesync import RulesRequest, open_rules_planner, sync_for_git
 from holdfast.lean.texts import short_id
 from holdfast.publishing.rules import ALWAYS_TOKENS, SCOPED_TOKENS, Budget
 from holdfast.surfaces.cli._completions import host_names
@@ -95,13 +95,13 @@ def sync(call: Call, request: RulesRequest, check: bool, dry_run: bool, hooked: 
     """
     if from_git:
         return _sync_quietly(call, request)
-    with call.open() as memory, rules_desk(memory) as desk:
-        plan = desk.plan(request)
+    with call.open() as memory, open_rules_planner(memory) as planner:
+        plan = planner.plan(request)
         if hooked:
-            plan = desk.with_git_hooks(plan, request)
+            plan = planner.with_git_hooks(plan, request)
         stale = bool(plan.needed)
         if not (check or dry_run):
-            plan = desk.apply(plan)
+            plan = planner.apply(plan)
     if call.as_json:
         answer_json(_json(plan) | {"dry_run": check or dry_run})
     else:
@@ -116,8 +116,8 @@ def sync(call: Call, request: RulesRequest, check: bool, dry_run: bool, hooked: 
 @pass_call
 def show(call: Call, request: RulesRequest) -> None:
     """Print what sync would write: each file with Holdfast's text in it."""
-    with call.open() as memory, rules_desk(memory) as desk:
-        plan = desk.plan(request)
+    with call.open() as memory, open_rules_planner(memory) as planner:
+        plan = planner.plan(request)
     if call.as_json:
         answer_json({"files": [{"file": made.file, "text": made.text} for made in plan.rules.files]})
         return
@@ -133,16 +133,16 @@ def show(call: Call, request: RulesRequest) -> None:
 @pass_call
 def status(call: Call, request: RulesRequest) -> None:
     """List the files with their state, hosts, lessons and tokens, and the lessons that were left out and why."""
-    with call.open() as memory, rules_desk(memory) as desk:
-        plan = desk.plan(request)
-        hooks = desk.git_hooks()
+    with call.open() as memory, open_rules_planner(memory) as planner:
+        plan = planner.plan(request)
+        hooks = planner.git_hooks()
     if call.as_json:
         answer_json(_json(plan) | {"git_hooks": hooks})
         return
     states = {change.file: STATES[what_happens(change)] for change in plan.changes}
-    made = {desk.path(rules_file.file): rules_file for rules_file in plan.rules.files}
+    made = {planner.path(rules_file.file): rules_file for rules_file in plan.rules.files}
     rows = [
-        [os.path.relpath(file, desk.root), state, *_cells(made.get(file))] for file, state in sorted(states.items())
+        [os.path.relpath(file, planner.root), state, *_cells(made.get(file))] for file, state in sorted(states.items())
     ]
     for line in table(rows, ("file", "state", "hosts", "lessons", "tokens")):
         say(line)
@@ -161,10 +161,10 @@ def remove(call: Call, hosts: tuple[str, ...], dry_run: bool) -> int:
 
     Each file is restored byte for byte. A file that you edited since keeps your edits.
     """
-    with call.open() as memory, rules_desk(memory) as desk:
-        plan = desk.plan_removal(hosts)
+    with call.open() as memory, open_rules_planner(memory) as planner:
+        plan = planner.plan_removal(hosts)
         if not dry_run:
-            plan = desk.apply(plan)
+            plan = planner.apply(plan)
     if call.as_json:
         answer_json(_json(plan) | {"dry_run": dry_run})
     else:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from holdfast.errors import HoldfastError
 from holdfast.installing.hostfiles import SETUP_SCOPES, HostFiles
 from holdfast.settings import child_environment, isolated
-from holdfast.surfaces.cli.findings import BAD, OK, Finding
+from holdfast.surfaces.cli.findings import BAD, OK, CheckFinding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,15 +29,15 @@ HELLO = {
 }  # fmt: skip
 
 
-def check_server(settings: Settings) -> Iterator[Finding]:
+def check_server(settings: Settings) -> Iterator[CheckFinding]:
     """Check that the server answers in the current folder, once for each registered command, with a scratch memory."""
     commands = registered_servers(settings) or {tuple(isolated("holdfast.surfaces.mcp.__main__")): "holdfast setup"}
     for command, mend in commands.items():
         problem = start_server(list(command), os.getcwd())
         if problem:
-            yield Finding(BAD, "server", f"the MCP server does not start in {os.getcwd()}: {problem}", mend)
+            yield CheckFinding(BAD, "server", f"the MCP server does not start in {os.getcwd()}: {problem}", mend)
             return
-    yield Finding(OK, "server", "the MCP server answers in this folder")
+    yield CheckFinding(OK, "server", "the MCP server answers in this folder")
 
 
 def registered_servers(settings: Settings) -> dict[tuple[str, ...], str]:

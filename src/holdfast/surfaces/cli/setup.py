@@ -10,7 +10,7 @@ import click
 
 from holdfast.backfill.transcriptfiles import work_tree
 from holdfast.bootstrap import all_hosts
-from holdfast.installing.wiring import difference, what_happens
+from holdfast.installing.hostsetup import difference, what_happens
 from holdfast.surfaces.cli._completions import host_names
 from holdfast.surfaces.cli.call import (
     Call,
@@ -28,9 +28,9 @@ from holdfast.surfaces.cli.call import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from holdfast.installing.hostfiles import Change
+    from holdfast.installing.hostfiles import FileChange
+    from holdfast.installing.hostsetup import HostSetup
     from holdfast.installing.setup import Setup
-    from holdfast.installing.wiring import Wiring
     from holdfast.settings import Settings
 
 
@@ -100,16 +100,16 @@ def command(
     changed = False
     ask = not (hosts or yes or dry_run or call.as_json) and sys.stdin.isatty()
     if not dry_run and setup.is_needed:
-        if ask and not _agreed(setup.wirings):
+        if ask and not _agreed(setup.host_setups):
             note("nothing was changed")
             return 1
         changed = True
         setup.apply()
     if trust and not dry_run:
         _approve_hooks(setup)
-    wirings, launcher = setup.wirings, setup.launcher
+    host_setups, launcher = setup.host_setups, setup.launcher
     if call.as_json:
-        host_rows = [wiring.plain() for wiring in wirings]
+        host_rows = [host_setup.plain() for host_setup in host_setups]
         launched = {"file": launcher.file, "change": what_happens(launcher)}
         answer_json(
             (host_rows[0] if len(hosts) == 1 else {"hosts": host_rows}) | {"launcher": launched, "dry_run": dry_run}
@@ -117,15 +117,15 @@ def command(
     else:
         if launcher.needed:
             say(f"{what_happens(launcher):9} {short_path(launcher.file)}")
-        _tell(wirings, dry_run, with_diff)
-    ready = [wiring.host for wiring in wirings if not wiring.error]
+        _tell(host_setups, dry_run, with_diff)
+    ready = [host_setup.host for host_setup in host_setups if not host_setup.error]
     if ready and not dry_run:
         from holdfast.surfaces.cli._firstrun import begin
 
         begin(call, settings, ready, from_git=from_git, yes=yes)
         if changed and not call.as_json:
             note(NEXT)
-    return 0 if len(ready) == len(wirings) else 1
+    return 0 if len(ready) == len(host_setups) else 1
 
 
 def _is_for_git(hosts: Sequence[str], git_hooks: bool) -> bool:
@@ -149,12 +149,12 @@ def _set_up_git(call: Call, settings: Settings, hooked: bool, dry_run: bool, wit
     return 0
 
 
-def report(changes: Sequence[Change], **fields: Any) -> dict[str, Any]:
+def report(changes: Sequence[FileChange], **fields: Any) -> dict[str, Any]:
     """Return the changes as `--json` prints them."""
     return fields | {"files": [{"file": c.file, "change": what_happens(c)} for c in changes]}
 
 
-def tell(changes: Sequence[Change], dry_run: bool, with_diff: bool = True) -> None:
+def tell(changes: Sequence[FileChange], dry_run: bool, with_diff: bool = True) -> None:
     """Print a line for every file; in a dry run, `with_diff` adds what would change in it."""
     for change in changes:
         say(f"{what_happens(change):9} {short_path(change.file)}")
@@ -162,10 +162,10 @@ def tell(changes: Sequence[Change], dry_run: bool, with_diff: bool = True) -> No
             say(difference(change))
 
 
-def _agreed(wirings: Sequence[Wiring]) -> bool:
-    for wiring in wirings:
-        changes = [change for change in wiring.changes if change.needed]
-        say(f"{wiring.title}:" + (f" cannot be set up: {wiring.error}" if wiring.error else ""))
+def _agreed(host_setups: Sequence[HostSetup]) -> bool:
+    for host_setup in host_setups:
+        changes = [change for change in host_setup.changes if change.needed]
+        say(f"{host_setup.title}:" + (f" cannot be set up: {host_setup.error}" if host_setup.error else ""))
         for change in changes:
             say(f"  {'change' if change.held is not None else 'create'} {short_path(change.file)}")
     return click.confirm("Set up these hosts?", default=True)
@@ -176,32 +176,32 @@ def _approve_hooks(setup: Setup) -> None:
         note(f"approved {counted(count, 'hook')} of Holdfast in {title}")
 
 
-def _tell(wirings: Sequence[Wiring], dry_run: bool, with_diff: bool) -> None:
-    for wiring in wirings:
-        if len(wirings) > 1:
-            say(wiring.title)
-        tell(wiring.changes, dry_run, with_diff)
-        if wiring.parts and not wiring.error and not dry_run:
-            note(f"{wiring.title} has {wiring.parts}")
-        for line in wiring.notes if not dry_run else ():
+def _tell(host_setups: Sequence[HostSetup], dry_run: bool, with_diff: bool) -> None:
+    for host_setup in host_setups:
+        if len(host_setups) > 1:
+            say(host_setup.title)
+        tell(host_setup.changes, dry_run, with_diff)
+        if host_setup.contents and not host_setup.error and not dry_run:
+            note(f"{host_setup.title} has {host_setup.contents}")
+        for line in host_setup.notes if not dry_run else ():
             note(line)
-        if wiring.error:
-            _complain(wiring)
-    if len(wirings) > 1 and not dry_run:
-        done = sum(not wiring.error for wiring in wirings)
+        if host_setup.error:
+            _print_error(host_setup)
+    if len(host_setups) > 1 and not dry_run:
+        done = sum(not host_setup.error for host_setup in host_setups)
         note(f"{counted(done, 'host')} set up, with one memory")
     if dry_run:
         note("nothing was changed")
-    elif any(not wiring.error for wiring in wirings):
+    elif any(not host_setup.error for host_setup in host_setups):
         note("before you remove Holdfast, run holdfast uninstall, which undoes these changes")
 
 
-def _complain(wiring: Wiring) -> None:
-    note(f"error: {wiring.title}: {wiring.error}")
-    if wiring.error and wiring.error.hint:
-        note(f"hint: {wiring.error.hint}")
-    if wiring.by_hand:
-        note(wiring.by_hand)
+def _print_error(host_setup: HostSetup) -> None:
+    note(f"error: {host_setup.title}: {host_setup.error}")
+    if host_setup.error and host_setup.error.hint:
+        note(f"hint: {host_setup.error.hint}")
+    if host_setup.by_hand:
+        note(host_setup.by_hand)
 
 
 def _list(call: Call, settings: Settings) -> int:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from holdfast.domain.lesson import Lesson
-    from holdfast.lessons.lookup import History
+    from holdfast.lessons.lookup import LessonHistory
 
 LABEL = 10
 """Width of the labels' column."""
@@ -84,7 +84,7 @@ def lesson_lines(lesson: Lesson, freshness: str, caveat: str) -> list[str]:
     return [line for label, value in rows if value for line in _lines(label, value)]
 
 
-def _history_lines(history: History) -> Iterator[str]:
+def _history_lines(history: LessonHistory) -> Iterator[str]:
     for change in reversed(history.changes):
         yield from _lines("change", f"{_when(change.at)}  {change.verb}  {change.actor or change.summary}".rstrip())
     for shown in reversed(history.deliveries):

@@ -27,7 +27,7 @@ from holdfast.surfaces.cli.rows import table
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from holdfast.domain.project import Place
+    from holdfast.domain.project import Location
     from holdfast.publishing.skills import Skills
 
 WITHHELD_SHOWN = 5
@@ -95,8 +95,8 @@ def write(call: Call, target: str | None, dry_run: bool) -> None:
 
     A SKILL.md that a person wrote or edited is never changed. A second run changes nothing.
     """
-    compiled, place = _compile(call)
-    steps = list(plan_skills(compiled, place, target or ""))
+    compiled, location = _compile(call)
+    steps = list(plan_skills(compiled, location, target or ""))
     for step in steps if not dry_run else ():
         write_skill(step)
     if call.as_json:
@@ -111,11 +111,11 @@ def write(call: Call, target: str | None, dry_run: bool) -> None:
     note(_summary(steps, dry_run))
 
 
-def _compile(call: Call) -> tuple[Skills, Place]:
+def _compile(call: Call) -> tuple[Skills, Location]:
     from holdfast.publishing.skills import compile_skills
 
     with call.open() as memory:
-        return compile_skills(memory.parts, memory.place), memory.place
+        return compile_skills(memory.services, memory.location), memory.location
 
 
 def _difference(step: SkillFile) -> Iterator[str]:

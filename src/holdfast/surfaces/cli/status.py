@@ -47,21 +47,21 @@ def command(call: Call) -> None:
 
 
 def _gather(memory: Memory) -> dict[str, Any]:
-    place, settings = memory.place, memory.settings
+    location, settings = memory.location, memory.settings
     lessons = memory.lessons(states=(), limit=EVERYTHING)
     waiting = [lesson for lesson in lessons if lesson.state in ("probation", "candidate", "quarantined")]
     checkpoint = memory.checkpoint()
     path = settings.database_path
     loss = memory.find_loss()
     return {
-        "project": plain(place),
-        "identity": identity(place),
-        "claim": claim_line(place),
+        "project": plain(location),
+        "identity": identity(location),
+        "claim": claim_line(location),
         "store": {
             "url": settings.store,
             "bytes": os.path.getsize(path) if os.path.exists(path) else None,
             "lost": loss.words if loss else "",
-            "damaged_rows": memory.parts.store.left_out(),
+            "damaged_rows": memory.services.store.left_out(),
         },
         "lessons": {
             "by_state": dict(Counter(lesson.state for lesson in lessons)),
@@ -124,7 +124,7 @@ def _rejudged_facts(memory: Memory) -> dict[str, Any] | None:
     """Return what the last rejudging did to the lessons of an older version, or None if it changed none."""
     from holdfast.learning.rejudge import last_rejudging
 
-    retired, demoted, at = last_rejudging(memory.parts, memory.place)
+    retired, demoted, at = last_rejudging(memory.services, memory.location)
     return {"retired": retired, "on_probation": demoted, "at": at} if retired or demoted else None
 
 
@@ -142,7 +142,7 @@ def _distil_facts(memory: Memory) -> dict[str, Any]:
     from holdfast.backfill.distilling import spent, waiting
 
     settings = memory.settings
-    today = spent(settings, memory.parts.clock.now())
+    today = spent(settings, memory.services.clock.now())
     return {"model": settings.distil_model, "waiting": len(waiting(settings)), "last_24_hours": dict(today.__dict__)}
 
 

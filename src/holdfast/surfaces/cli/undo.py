@@ -36,7 +36,7 @@ def command(call: Call, past_purges: bool) -> None:
     with call.open() as memory:
         change = memory.undo(past_purges=past_purges)
         undone = next((entry for entry in memory.changes(10_000) if entry.id == change.undone), change)
-        lessons = get_readable(memory.parts.store, change.lessons[:SHOWN])
+        lessons = get_readable(memory.services.store, change.lessons[:SHOWN])
     if call.as_json:
         answer_json({"undone": to_plain(undone), "change": to_plain(change)})
         return

@@ -120,6 +120,6 @@ def _lesson_json(checked: Checked) -> dict[str, Any]:
                 "path_now": verdict.anchor.path,
                 "symbol_now": verdict.anchor.symbol,
             }
-            for anchor, verdict in checked.looks
+            for anchor, verdict in checked.anchor_verdicts
         ],
     }

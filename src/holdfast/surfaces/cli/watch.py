@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import click
 
 from holdfast.errors import AlreadyRunningError, LessonNotFoundError, StoreLockedError
-from holdfast.home.runfiles import Turn
+from holdfast.home.runfiles import RunLock
 from holdfast.lean.plain import render_instant
 from holdfast.lean.texts import short_id
 from holdfast.rendering.views import lesson_json
@@ -45,8 +45,8 @@ def command(call: Call) -> None:
 
 def _changes(memory: Memory) -> Iterator[StateChange]:
     """Yield changes as they happen. Raises AlreadyRunningError if another process watches this work tree."""
-    root = memory.place.root
-    with Turn(memory.settings.run_path, f"watch-{crc32(os.fsencode(root)):08x}") as ours:
+    root = memory.location.root
+    with RunLock(memory.settings.run_path, f"watch-{crc32(os.fsencode(root)):08x}") as ours:
         if not ours:
             raise AlreadyRunningError(f"{root} is already being watched", hint="stop the other `holdfast watch` first")
         watch, parent = memory.watch(), os.getppid()

@@ -1,9 +1,9 @@
 """A hook call: reads one JSON object, prints one, and exits with 0, whatever is broken.
 
 A running `holdfast mcp` answers through its private socket; without one the hook answers alone. On a busy machine the
-process that the host started only waits for the answer (see `desk`), and the work goes on after it has left. An event
-is stored however late it is, in the store or else in the spool. The process ends with `os._exit`: nothing it opened
-needs an orderly end, and shutting the interpreter down costs 3 ms.
+process that the host started only waits for the answer (see `responder`), and the work goes on after it has left. An
+event is stored however late it is, in the store or else in the spool. The process ends with `os._exit`: nothing it
+opened needs an orderly end, and shutting the interpreter down costs 3 ms.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from holdfast.surfaces.hooks.finder import install
 install()
 
 from holdfast.errors import HoldfastError, InvalidValueError  # noqa: E402 - found by what was just installed
-from holdfast.surfaces.hooks.desk import NOTHING, open_desk  # noqa: E402
+from holdfast.surfaces.hooks.responder import NOTHING, open_responder  # noqa: E402
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     from typing import Any
 
     from holdfast.domain.hookcall import HookCall
-    from holdfast.domain.project import Place
+    from holdfast.domain.project import Location
     from holdfast.domain.records import Delivery
     from holdfast.home.spool import Spool
-    from holdfast.ports.parts import Parts
+    from holdfast.ports.services import Services
     from holdfast.settings import Settings
-    from holdfast.surfaces.hooks.desk import Desk
+    from holdfast.surfaces.hooks.responder import Responder
     from holdfast.wiring import HookMemory
 
 PAYLOAD_LIMIT = 16_000_000
@@ -43,17 +43,17 @@ PLAIN = "--plain"
 
 def main(arguments: Sequence[str]) -> None:
     """Answer the hook on stdin and leave the process with exit status 0."""
-    desk = open_desk("" if PLAIN in arguments else NOTHING)
-    hook = _Hook(desk, arguments[0] if arguments else "")
-    desk.give_up = hook.note_lateness
+    responder = open_responder("" if PLAIN in arguments else NOTHING)
+    hook = _Hook(responder, arguments[0] if arguments else "")
+    responder.give_up = hook.note_lateness
     try:
         hook.serve()
     except BaseException as exc:  # no error may reach the host
-        desk.say(desk.nothing)
+        responder.write_answer(responder.nothing)
         hook.log_fatal(exc)
     finally:
         try:
-            desk.say(desk.nothing)
+            responder.write_answer(responder.nothing)
             hook.note_lateness()
         finally:
             os._exit(0)
@@ -62,13 +62,13 @@ def main(arguments: Sequence[str]) -> None:
 class _Hook:
     """One hook call, with the state that its steps share."""
 
-    def __init__(self, desk: Desk, host: str) -> None:
-        self.desk = desk
+    def __init__(self, responder: Responder, host: str) -> None:
+        self.responder = responder
         self.host = host
         self.subject = host
         self.settings: Settings | None = None
 
-    def complain(self, step: str, exc: BaseException) -> None:
+    def log_failure(self, step: str, exc: BaseException) -> None:
         """Log why a step failed."""
         from holdfast.home.runfiles import note
 
@@ -86,17 +86,17 @@ class _Hook:
             return  # another host also runs the hooks in this host's files, and has hooks of its own
         self.subject = self.host
         self.settings = settings = load_settings()
-        self.desk.limit(settings.hook_deadline_ms / 1000)
+        self.responder.limit(settings.hook_deadline_ms / 1000)
         payload = _read_payload()
         if not settings.capture and not settings.deliver:
             return
         from holdfast.surfaces.hooks.rendezvous import ask_server
 
-        answer = ask_server(settings, self.host, payload, self.desk.deadline.server_s)
+        answer = ask_server(settings, self.host, payload, self.responder.deadline.server_s)
         if answer is None or not answer.text:
             self._answer_alone(settings, payload, again=answer is not None)
             return
-        answer.close(heard=self.desk.say(answer.text) == answer.text)
+        answer.close(heard=self.responder.write_answer(answer.text) == answer.text)
         if answer.errand:
             from holdfast.surfaces.hooks.handover import start_learner
 
@@ -115,14 +115,14 @@ class _Hook:
             raise InvalidValueError("a hook payload that is not a JSON object")
         memory = HookMemory(_folder(), settings)
         if again:
-            memory.parts = _without_close_looks(memory.parts)
+            memory.services = _without_close_looks(memory.services)
         call = parse(memory, self.host, plain)
         self.subject = f"{self.host} {call.name}"
-        self.desk.be_patient(call.moment in PATIENT_MOMENTS)
+        self.responder.allow_late(call.moment in PATIENT_MOMENTS)
         if call.transcript and settings.capture:
             self._leave_errand(settings, call)
         later = _LaterSpool(settings, self.host)
-        attend(memory, call, self.desk, self.complain, later=later, again=again)
+        attend(memory, call, self.responder, self.log_failure, later=later, again=again)
         self._finish(memory, call, drains=not later.was_used)
 
     def _leave_errand(self, settings: Settings, call: HookCall) -> None:
@@ -131,7 +131,7 @@ class _Hook:
         try:
             leave_errand(settings.run_path, call)
         except (OSError, ValueError) as exc:
-            self.complain("errand", exc)
+            self.log_failure("errand", exc)
 
     def _finish(self, memory: HookMemory, call: HookCall, drains: bool) -> None:
         """Do what can wait until the host has its answer: start a learner, drain the spool, shorten the log.
@@ -148,34 +148,34 @@ class _Hook:
             else:
                 start_upgrader(memory.trouble, settings.run_path)
         if drains and memory.trouble is None and _spool_waits(settings):
-            self.desk.release()
+            self.responder.release()
             self._drain(memory)
-        memory.bound_log(self.desk.release)
+        memory.bound_log(self.responder.release)
 
     def _drain(self, memory: HookMemory) -> None:
         from holdfast.errors import StoreError
         from holdfast.home.spool import drain
 
         try:
-            drain(memory, memory.settings.run_path, self.desk.keep_by)
+            drain(memory, memory.settings.run_path, self.responder.keep_by)
         except StoreError:
             return  # the spool waits for the next hook; the reason was logged when it was filled
 
     def note_lateness(self) -> None:
         """Count and log a late answer, if the host did not wait for it."""
-        if not self.desk.is_late or self.settings is None:
+        if not self.responder.is_late or self.settings is None:
             return
         from holdfast.home.runfiles import LATE, count
 
-        self.complain("deadline", TimeoutError(f"no answer within {self.settings.hook_deadline_ms} ms"))
+        self.log_failure("deadline", TimeoutError(f"no answer within {self.settings.hook_deadline_ms} ms"))
         count(self.settings.run_path, self.host, LATE)
 
     def log_fatal(self, exc: BaseException) -> None:
         """Log the error that ended the hook, or print it on stderr if there is no log yet."""
         try:
-            self.complain("hook", exc)
+            self.log_failure("hook", exc)
             if self.settings is None and isinstance(exc, HoldfastError):
-                self.desk.warn(f"holdfast: {exc}\n")
+                self.responder.warn(f"holdfast: {exc}\n")
         except BaseException:
             os._exit(0)  # for example a full disk or a closed stderr: nothing can be reported
 
@@ -188,9 +188,9 @@ class _LaterSpool:
         self._host = host
         self.was_used = False
 
-    def keep_events(self, parts: Parts, place: Place | None, call: HookCall) -> None:
+    def keep_events(self, services: Services, location: Location | None, call: HookCall) -> None:
         """See `spool.Spool`."""
-        self._spool().keep_events(parts, place, call)
+        self._spool().keep_events(services, location, call)
 
     def keep_deliveries(self, deliveries: Sequence[Delivery]) -> None:
         """See `spool.Spool`."""
@@ -214,12 +214,12 @@ def _read_payload() -> bytes:
     return b"".join(parts)
 
 
-def _without_close_looks(parts: Parts) -> Parts:
+def _without_close_looks(services: Services) -> Services:
     """Return services without a code index: after a wait, parsing code could take the rest of the deadline."""
     from holdfast.lean.records import replace
-    from holdfast.ports.parts import no_codeindex
+    from holdfast.ports.services import no_codeindex
 
-    return replace(parts, codeindex=no_codeindex)
+    return replace(services, codeindex=no_codeindex)
 
 
 def _load_c_halves() -> None:
@@ -265,9 +265,9 @@ def _errand_due(memory: HookMemory, call: HookCall) -> str:
 
     One is due when a session ends or may end, or when it starts and an earlier session waits.
     """
-    ends = call.ends_session or (call.may_be_last and memory.parts.capture)
+    ends = call.ends_session or (call.may_be_last and memory.services.capture)
     starts = call.moment != "after_compaction" and any(event.kind == "session_start" for event in call.events)
-    if not ends and not (starts and memory.parts.capture and _has_leftovers(memory, call)):
+    if not ends and not (starts and memory.services.capture and _has_leftovers(memory, call)):
         return ""
     from holdfast.domain.hookcall import render_errand
 
@@ -279,7 +279,7 @@ def _has_leftovers(memory: HookMemory, call: HookCall) -> bool:
 
     if is_left_waiting(memory.settings.run_path):
         return True
-    return memory.trouble is None and has_leftovers(memory.parts.store, call.session)
+    return memory.trouble is None and has_leftovers(memory.services.store, call.session)
 
 
 def _spool_waits(settings: Settings) -> bool:

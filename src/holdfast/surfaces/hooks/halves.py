@@ -10,7 +10,7 @@ import os
 import time
 
 from holdfast.lean.deadline import STOP_S, Deadline
-from holdfast.surfaces.hooks.desk import TICK_S, Desk, print_answer, write_all
+from holdfast.surfaces.hooks.responder import TICK_S, Responder, print_answer, write_all
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ HEAD = 5
 """Bytes before a message's text: its letter and its length."""
 
 
-class Worker(Desk):
+class Worker(Responder):
     """The child's side: sends answers to the parent, which prints them if the host still waits."""
 
     def __init__(self, nothing: str, deadline: Deadline, pipes: tuple[int, int]) -> None:
@@ -39,7 +39,7 @@ class Worker(Desk):
         super().limit(answer_s)
         self._send(LIMIT, str(answer_s))
 
-    def be_patient(self, patient: bool) -> None:
+    def allow_late(self, patient: bool) -> None:
         """See `Desk`."""
         self._send(PATIENT if patient else PROMPT, "")
 
@@ -48,7 +48,7 @@ class Worker(Desk):
         self._best = text
         self._send(OFFER, text)
 
-    def say(self, text: str) -> str | None:
+    def write_answer(self, text: str) -> str | None:
         """See `Desk`."""
         if self._is_answered:
             return None
@@ -179,7 +179,7 @@ class Waiter:
             return
 
 
-def split(nothing: str, deadline: Deadline) -> Desk:
+def split(nothing: str, deadline: Deadline) -> Responder:
     """Fork; return the responder in the child, while the parent never returns. Raises OSError if that fails."""
     reading, sending = os.pipe()
     acks, acking = os.pipe()

@@ -12,7 +12,7 @@ import time
 
 from holdfast.errors import SchemaTooOldError, StoreError
 from holdfast.ports.filters import EventFilter
-from holdfast.ports.parts import learned_position
+from holdfast.ports.services import learned_position
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

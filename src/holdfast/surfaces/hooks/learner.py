@@ -15,7 +15,7 @@ from holdfast.backfill.transcripts import keep_turn, read_errands
 from holdfast.bootstrap import Memory
 from holdfast.domain.hookcall import HookCall, parse_errand
 from holdfast.freshness.codegraph import reindex
-from holdfast.home.runfiles import LearningTurn, embed_in_turn, note
+from holdfast.home.runfiles import LearningLock, embed_in_turn, note
 from holdfast.home.spool import drain
 from holdfast.learning.associations import associate
 from holdfast.settings import Settings, load_settings
@@ -38,7 +38,7 @@ def main(arguments: Sequence[str] = ()) -> None:
     stop.daemon = True
     stop.start()
     try:
-        with LearningTurn(settings.run_path, PATIENCE_S) as ours:
+        with LearningLock(settings.run_path, PATIENCE_S) as ours:
             if ours:
                 learn_all(settings, parse_errand(arguments[0] if arguments else ""))
         embed_all(settings)
@@ -53,7 +53,7 @@ def learn_all(settings: Settings, ended: HookCall) -> None:
     with Memory(os.sep, settings=settings) as memory:
         drain(memory, settings.run_path)
         _get_known(memory, ended, settings)
-        while has_leftovers(memory.parts.store):
+        while has_leftovers(memory.services.store):
             for why in memory.learn_pending().failed:
                 note(settings.log_path, "learner", RuntimeError(why))
         _link(memory, ended.cwd, settings.log_path)
@@ -72,7 +72,7 @@ def _distil(memory: Memory, ended: HookCall, settings: Settings) -> None:
 
     try:
         if ended.ends_session and os.path.isdir(ended.cwd):
-            enqueue(settings, ended.session, ended.cwd, memory.parts.clock.now())
+            enqueue(settings, ended.session, ended.cwd, memory.services.clock.now())
         for _ in distil_waiting(
             memory, settings, worth_of_replies, lambda step, exc: note(settings.log_path, step, exc)
         ):
@@ -95,7 +95,7 @@ def _get_known(memory: Memory, ended: HookCall, settings: Settings) -> None:
     """
     try:
         if os.path.isdir(ended.cwd):
-            memory.parts.workspace.locate(ended.cwd)
+            memory.services.workspace.locate(ended.cwd)
         done = read_errands(memory, settings.run_path, lambda exc: note(settings.log_path, "learner", exc))
         if ended.transcript and all((ended.host, ended.session) != (call.host, call.session) for call in done):
             keep_turn(memory, ended)
@@ -109,8 +109,8 @@ def _link(memory: Memory, folder: str, log_path: str) -> None:
         return
     try:
         here = memory.at(folder)
-        reindex(here.parts, here.place)
-        associate(here.parts, here.place)
+        reindex(here.services, here.location)
+        associate(here.services, here.location)
     except Exception as exc:  # deliveries go without links meanwhile
         note(log_path, "learner", exc)
 

@@ -28,7 +28,7 @@ LOGGED_S = 5.0
 """How long to wait for the server's log. The host has its answer by then, and does not wait longer than for that."""
 
 
-class Answer:
+class ServerAnswer:
     """A server's answer: the text for stdout and the learner's request; both are empty for no answer."""
 
     def __init__(self, text: str = "", errand: str = "", line: socket | None = None) -> None:
@@ -53,7 +53,7 @@ class Answer:
             self._line.close()
 
 
-def ask_server(settings: Settings, host: str, payload: bytes, wait_s: float) -> Answer | None:
+def ask_server(settings: Settings, host: str, payload: bytes, wait_s: float) -> ServerAnswer | None:
     """Return the answer of the newest server that answers in time; the caller closes it.
 
     Returns None without a server, and an empty answer if no server answered.
@@ -68,7 +68,7 @@ def ask_server(settings: Settings, host: str, payload: bytes, wait_s: float) -> 
         answer = _ask(path, head + payload, deadline)
         if answer is not None:
             return answer
-    return Answer()
+    return ServerAnswer()
 
 
 def _find_sockets(folder: str) -> list[str]:
@@ -84,7 +84,7 @@ def _find_sockets(folder: str) -> list[str]:
         return []
 
 
-def _ask(path: str, request: bytes, deadline: float) -> Answer | None:
+def _ask(path: str, request: bytes, deadline: float) -> ServerAnswer | None:
     from _socket import AF_UNIX, SOCK_STREAM, socket
 
     line = socket(AF_UNIX, SOCK_STREAM)
@@ -97,7 +97,7 @@ def _ask(path: str, request: bytes, deadline: float) -> Answer | None:
     except OSError:
         errand = text = ""  # a stale socket or a busy server
     if text:
-        return Answer(text, errand, line)
+        return ServerAnswer(text, errand, line)
     line.close()
     return None
 

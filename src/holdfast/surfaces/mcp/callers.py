@@ -64,8 +64,8 @@ class Caller(NamedTuple):
         Raises LessonNotFoundError or AmbiguousIdError.
         """
         lesson = self.memory.get(ref)
-        if lesson.scope.project not in ("", self.memory.place.project.id):
-            raise LessonNotFoundError(f"no lesson {short_id(lesson.id)} in project {self.memory.place.project.name}")
+        if lesson.scope.project not in ("", self.memory.location.project.id):
+            raise LessonNotFoundError(f"no lesson {short_id(lesson.id)} in project {self.memory.location.project.name}")
         return lesson
 
     def call(self, name: str, prompt: str = "") -> HookCall:
@@ -177,7 +177,7 @@ def is_project(opened: MemoryOnce) -> bool:
     The tools report the error then.
     """
     try:
-        return opened().at(opened.folder).place.project.source != "path"
+        return opened().at(opened.folder).location.project.source != "path"
     except HoldfastError:
         return True
 

@@ -21,7 +21,7 @@ from holdfast._version import __version__
 from holdfast.backfill.transcripts import keep_turn, read_errands
 from holdfast.bootstrap import Memory
 from holdfast.domain.hookcall import HookCall, render_errand
-from holdfast.home.runfiles import LearningTurn, embed_in_turn, leave_errand, note
+from holdfast.home.runfiles import LearningLock, embed_in_turn, leave_errand, note
 from holdfast.home.spool import Spool, drain
 from holdfast.lean.deadline import Deadline
 from holdfast.lean.texts import loads
@@ -125,7 +125,7 @@ class _Server:
                 if host:
                     self._respond(asking, host, payload)
             except Exception as exc:  # a thread's exception would go to the host's terminal
-                self._complain("socket", exc)
+                self._log_failure("socket", exc)
             finally:
                 with self._starting:
                     self._answering.discard(threading.current_thread())
@@ -148,19 +148,19 @@ class _Server:
 
     def _respond(self, asking: socket.socket, host: str, payload: bytes) -> None:
         settings = self._memory.settings
-        until_s = self._memory.parts.clock.elapsed_s() + Deadline(0.0, settings.hook_deadline_ms / 1000).deliver_s
+        until_s = self._memory.services.clock.elapsed_s() + Deadline(0.0, settings.hook_deadline_ms / 1000).deliver_s
         plain = loads(payload.decode("utf-8", "replace"))
         memory = self._memory.for_hooks()
         call = hook.parse(memory, host, plain if isinstance(plain, dict) else {})
-        if call.transcript and memory.parts.capture:
+        if call.transcript and memory.services.capture:
             with suppress(OSError):  # for example a full disk; the learner still gets this turn from the queue
                 leave_errand(settings.run_path, call)
         reply = _SocketReply(asking, call)
-        hook.attend(memory, call, reply, self._complain, later=Spool(settings.run_path, host), until_s=until_s)
+        hook.attend(memory, call, reply, self._log_failure, later=Spool(settings.run_path, host), until_s=until_s)
         if call.ends_turn and not (call.ends_session or call.may_be_last):
             self._learner.add(call)
 
-    def _complain(self, step: str, exc: Exception) -> None:
+    def _log_failure(self, step: str, exc: Exception) -> None:
         note(self._memory.settings.log_path, f"server {step}", exc)
 
 
@@ -175,7 +175,7 @@ class _SocketReply:
     def offer(self, text: str) -> None:
         """Do nothing: a hook that has stopped waiting answers alone."""
 
-    def say(self, text: str) -> str | None:
+    def write_answer(self, text: str) -> str | None:
         """Send the answer and wait for the hook's confirmation; return None if the hook or the answer was too late."""
         try:
             body = text.encode("utf-8", "replace")
@@ -226,24 +226,24 @@ class _Learner:
         while (call := self._calls.get()) is not None and not self._closed.is_set():
             self._run(lambda ended_turn=call: self._learn_turn(ended_turn))  # type: ignore[misc]
             self._run(lambda: embed_in_turn(own, own.settings.run_path, EMBEDDED_AT_ONCE))
-            if own.parts.clock.elapsed_s() - followed >= FOLLOW_EVERY_S:
+            if own.services.clock.elapsed_s() - followed >= FOLLOW_EVERY_S:
                 self._run(lambda ended_turn=call: own.at(ended_turn.cwd).follow_moves())  # type: ignore[misc]
-                followed = own.parts.clock.elapsed_s()
+                followed = own.services.clock.elapsed_s()
 
     def _catch_up(self, own: Memory) -> None:
         """Learn from what crashed sessions left in the spool, in their transcripts, and among the events."""
         drain(own, own.settings.run_path)
         read_errands(own, own.settings.run_path, self._note)
-        self._complain(own.learn_pending())
+        self._log_failures(own.learn_pending())
 
     def _learn_turn(self, call: HookCall) -> None:
         run_path = self._memory.settings.run_path
         drain(self._memory, run_path)
         if not read_errands(self._memory, run_path, self._note, call):
             keep_turn(self._memory, call)
-        self._complain(self._memory.at(call.cwd).learn(call.session))
+        self._log_failures(self._memory.at(call.cwd).learn(call.session))
 
-    def _complain(self, report: LearnReport) -> None:
+    def _log_failures(self, report: LearnReport) -> None:
         for why in report.failed:
             note(self._memory.settings.log_path, "server learn", RuntimeError(why))
 
@@ -252,7 +252,7 @@ class _Learner:
 
     def _run(self, learn: Callable[[], object]) -> None:
         try:
-            with LearningTurn(self._memory.settings.run_path) as ours:
+            with LearningLock(self._memory.settings.run_path) as ours:
                 if ours:
                     learn()
         except Exception as exc:  # the session's end repeats the learning; the server goes on

@@ -23,7 +23,7 @@ def instruct(caller: Caller, settings: Settings) -> str:
         return HOOKED
     call = replace(caller.call("initialize"), moment="session_start")
     memory = caller.memory
-    until_s = memory.parts.clock.elapsed_s() + BRIEF_S
+    until_s = memory.services.clock.elapsed_s() + BRIEF_S
     try:
         briefing = memory.inject(call, until_s, _room(caller.host, settings))
     except HoldfastError:  # for example, the folder is gone or git does not answer; the tools report it

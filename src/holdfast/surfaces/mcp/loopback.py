@@ -20,7 +20,7 @@ from mcp.server import Server
 from mcp.server.transport_security import TransportSecuritySettings
 
 from holdfast.errors import HoldfastError, InvalidValueError
-from holdfast.home.runfiles import Turn
+from holdfast.home.runfiles import RunLock
 from holdfast.surfaces.mcp import render
 from holdfast.surfaces.mcp.opening import MemoryOnce
 from holdfast.surfaces.mcp.slowness import limited
@@ -123,7 +123,7 @@ def load_token(home: str, run_path: str) -> str:
     """
     path = os.path.join(home, TOKEN_FILE)
     try:
-        with Turn(run_path, "token", TURN_S):  # two servers may start at once; only one creates the token
+        with RunLock(run_path, "token", TURN_S):  # two servers may start at once; only one creates the token
             if not os.path.exists(path):
                 with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii") as stream:
                     stream.write(secrets.token_urlsafe(TOKEN_BYTES) + "\n")

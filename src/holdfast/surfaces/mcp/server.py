@@ -67,7 +67,7 @@ def build(memory: MemoryOnce, host: str = "", *, hooked: bool = False) -> Server
     `host` is the adapter's name of the host that starts the server, if known; `hooked` means that it runs Holdfast's
     hooks.
     """
-    desk = _Desk(memory, host, hooked)
+    handler = _RequestHandler(memory, host, hooked)
     updates = Updates(memory)
     server: Server[None] = Server(
         "holdfast",
@@ -78,18 +78,18 @@ def build(memory: MemoryOnce, host: str = "", *, hooked: bool = False) -> Server
         cache_hints=dict.fromkeys(LISTS, LISTED),
         get_tool_input_schema=lambda name: _BY_NAME[name].input_schema() if name in _BY_NAME else None,
         on_list_tools=_list_tools,
-        on_call_tool=desk.call_tool,
+        on_call_tool=handler.call_tool,
         on_list_resources=_list_resources,
         on_list_resource_templates=_list_templates,
-        on_read_resource=desk.read_resource,
+        on_read_resource=handler.read_resource,
         on_subscribe_resource=updates.add,
         on_unsubscribe_resource=updates.remove,
         on_subscriptions_listen=ListenHandler(updates),
         on_list_prompts=_list_prompts,
-        on_get_prompt=desk.get_prompt,
-        on_completion=desk.complete,
+        on_get_prompt=handler.get_prompt,
+        on_completion=handler.complete,
     )
-    server.middleware.append(desk.attend)
+    server.middleware.append(handler.attend)
     return server
 
 
@@ -112,7 +112,7 @@ async def _list_prompts(ctx: Request, params: Paging) -> ListPromptsResult:
     return ListPromptsResult(prompts=[prompt.declare() for prompt in PROMPTS])
 
 
-class _Desk:
+class _RequestHandler:
     """Answers clients' requests."""
 
     def __init__(self, memory: MemoryOnce, host: str, hooked: bool) -> None:
@@ -143,7 +143,7 @@ class _Desk:
         except HoldfastError as exc:
             return _refusal(render.failure(exc))
         except Exception as exc:
-            self._complain(f"tool {tool.name}", exc)
+            self._log_failure(f"tool {tool.name}", exc)
             return _refusal(f"{tool.name} failed: {type(exc).__name__}\nhint: holdfast doctor --report")
         content = TextContent(type="text", text=answer.text)
         return CallToolResult(content=[content], structured_content=answer.model_dump())
@@ -183,7 +183,7 @@ class _Desk:
             code = INVALID_PARAMS if isinstance(exc, CALLERS_FAULT) else INTERNAL_ERROR
             raise MCPError(code, render.failure(exc), {"uri": subject} if "://" in subject else None) from exc
         except Exception as exc:
-            self._complain(subject, exc)
+            self._log_failure(subject, exc)
             raise MCPError(INTERNAL_ERROR, f"{type(exc).__name__}; for more, run: holdfast doctor --report") from exc
 
     async def _instruct(self, ctx: Request) -> str:
@@ -201,11 +201,11 @@ class _Desk:
             with anyio.move_on_after(instructions.ANSWER_S):
                 text = await self._callers.run(ctx, say)
         except Exception as exc:  # the client must still get the tools, which report a broken store
-            self._complain("instructions", exc)
+            self._log_failure("instructions", exc)
         self._instructed = text
         return text
 
-    def _complain(self, subject: str, exc: Exception) -> None:
+    def _log_failure(self, subject: str, exc: Exception) -> None:
         with suppress(Exception):  # without settings there is no log
             note(self._memory().settings.log_path, f"server {subject}", exc)
 

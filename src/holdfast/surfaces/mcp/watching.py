@@ -10,7 +10,7 @@ import threading
 from binascii import crc32
 
 from holdfast.bootstrap import Memory
-from holdfast.home.runfiles import Turn, note
+from holdfast.home.runfiles import RunLock, note
 from holdfast.surfaces.mcp.opening import MemoryOnce
 
 SETTLE_S = 5.0
@@ -47,8 +47,8 @@ def _watch(memory: MemoryOnce, ended: threading.Event) -> None:
 
 def _look_on(memory: Memory, ended: threading.Event) -> None:
     """Look at the code repeatedly until `ended`; return at once if another server watches this work tree."""
-    name = f"watcher-{crc32(memory.place.root.encode('utf-8', 'surrogateescape')):08x}"
-    with Turn(memory.settings.run_path, name) as ours:
+    name = f"watcher-{crc32(memory.location.root.encode('utf-8', 'surrogateescape')):08x}"
+    with RunLock(memory.settings.run_path, name) as ours:
         if not ours:
             return
         watch = memory.watch()

@@ -10,48 +10,48 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from holdfast.domain.hookcall import HookCall
-    from holdfast.domain.project import Place
-    from holdfast.ports.parts import Parts
+    from holdfast.domain.project import Location
+    from holdfast.ports.services import Services
     from holdfast.recall.inject import Handover
 
 
-class PlaceMemory:
+class LocationMemory:
     """The memory of the project of one folder, and of the user. `Memory` adds all other use cases."""
 
-    def __init__(self, parts: Parts, folder: str) -> None:
-        self.parts = parts
+    def __init__(self, services: Services, folder: str) -> None:
+        self.services = services
         self.folder = folder
-        self._place: Place | None = None
+        self._location: Location | None = None
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.folder!r})"
 
     def close(self) -> None:
         """Close the store."""
-        self.parts.store.__exit__(None, None, None)
+        self.services.store.__exit__(None, None, None)
 
-    def at(self, folder: str) -> PlaceMemory:
+    def at(self, folder: str) -> LocationMemory:
         """Return the same memory for another folder."""
-        return PlaceMemory(self.parts, folder)
+        return LocationMemory(self.services, folder)
 
     @property
-    def place(self) -> Place:
+    def location(self) -> Location:
         """The project and work tree of the folder. Raises ProjectUnknownError or InvalidValueError."""
-        if self._place is None:
-            self._place = self.parts.workspace.locate(self.folder)
-        return self._place
+        if self._location is None:
+            self._location = self.services.workspace.locate(self.folder)
+        return self._location
 
     def observe(self, call: HookCall) -> int:
         """Store the call's events, redacted; return how many were new."""
         from holdfast.capture.observe import observe
 
-        return observe(self.parts, self.place, call.events)
+        return observe(self.services, self.location, call.events)
 
     def notice(self, call: HookCall) -> None:
         """Check the lessons about the files that the call edited; the session is told at its next call."""
         from holdfast.freshness.notice import note_edits
 
-        note_edits(self.parts, self.place, call)
+        note_edits(self.services, self.location, call)
 
     def hand_over(
         self, call: HookCall, until_s: float | None = None, offer: Callable[[Handover], None] | None = None
@@ -63,4 +63,4 @@ class PlaceMemory:
         """
         from holdfast.recall.inject import prepare
 
-        return prepare(self.parts, self.place, call, until_s, offer=offer)
+        return prepare(self.services, self.location, call, until_s, offer=offer)

@@ -6,13 +6,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-MISLEADING = (
+UNSAFE_VARIABLES = (
     "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_COMMON_DIR", "GIT_NAMESPACE",
     "GIT_PREFIX", "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_CONFIG_PARAMETERS", "GIT_TRACE", "GIT_EXTERNAL_DIFF",
 )  # fmt: skip
 """Variables from a surrounding git command (git's own hook, a rebase) that would misdirect a git of ours."""
 
-QUIET = (
+SAFE_OPTIONS = (
     "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "log.showSignature=false", "--no-pager",
 )  # fmt: skip
 """Options that keep a repository's own configuration from starting programs."""
@@ -21,9 +21,9 @@ UNTRUSTED = ("-c", "safe.bareRepository=explicit")
 """Options for queries of a work tree: a folder of a clone that looks like a repository does not count as one."""
 
 
-def calm_environment(environ: Mapping[str, str]) -> dict[str, str]:
+def safe_environment(environ: Mapping[str, str]) -> dict[str, str]:
     """Return the environment for a git of ours: it prompts nobody, takes no locks and fetches nothing."""
-    harmless = {name: value for name, value in environ.items() if name not in MISLEADING}
+    harmless = {name: value for name, value in environ.items() if name not in UNSAFE_VARIABLES}
     return {
         **harmless, "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C",
         # Releases before 2024 do not know the first; the second allows only a protocol that does not exist.

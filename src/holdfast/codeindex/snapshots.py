@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
-from holdfast.codeindex.source import Source, blob_of, read_source
+from holdfast.codeindex.source import ParsedSource, blob_of, read_source
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from holdfast.domain.project import Place
+    from holdfast.domain.project import Location
     from holdfast.ports.history import History
     from holdfast.ports.workspace import Workspace
 
@@ -20,13 +20,13 @@ KEPT_BYTES = 3_000_000
 
 
 class ParsedFiles:
-    """Sources by content, shared by all views of a process."""
+    """Sources by content, shared by all snapshots of a process."""
 
     def __init__(self) -> None:
-        self._kept: dict[tuple[str, str], Source] = {}
+        self._kept: dict[tuple[str, str], ParsedSource] = {}
         self._size = 0
 
-    def read(self, path: str, content: bytes) -> Source | None:
+    def read(self, path: str, content: bytes) -> ParsedSource | None:
         """Return the content as source; None when its language is not known."""
         key = (path, blob_of(content))
         source = self._kept.pop(key, None)
@@ -40,24 +40,24 @@ class ParsedFiles:
         return source
 
 
-class Views:
+class SourceSnapshots:
     """One work tree's files, now and at earlier commits."""
 
-    def __init__(self, workspace: Workspace, place: Place, parsed: ParsedFiles) -> None:
+    def __init__(self, workspace: Workspace, location: Location, parsed: ParsedFiles) -> None:
         self.workspace = workspace
-        self.place = place
-        self.history: History = workspace.history(place)
+        self.location = location
+        self.history: History = workspace.history(location)
         self._parsed = parsed
 
-    def now(self, path: str) -> Source | None:
+    def current(self, path: str) -> ParsedSource | None:
         """Return the file as it is on the disk; None if it is missing or its language is unknown."""
-        return self._source(path, self.workspace.read(self.place, path))
+        return self._source(path, self.workspace.read(self.location, path))
 
-    def then(self, commit: str, path: str) -> Source | None:
+    def at_commit(self, commit: str, path: str) -> ParsedSource | None:
         """Return the file as it was in the commit; for an empty commit as it is in the work tree."""
-        return self._source(path, self.history.file(commit, path)) if commit else self.now(path)
+        return self._source(path, self.history.file(commit, path)) if commit else self.current(path)
 
-    def of_blob(self, path: str, blob: str) -> Source | None:
+    def at_blob(self, path: str, blob: str) -> ParsedSource | None:
         """Return the file with that blob, if git has it."""
         return self._source(path, self.history.blob(blob)) if blob else None
 
@@ -66,5 +66,5 @@ class Views:
         part = max(_PARTS.findall(word), key=len, default=word)
         return part.encode() in (self.history.file(commit, path) or b"")
 
-    def _source(self, path: str, content: bytes | None) -> Source | None:
+    def _source(self, path: str, content: bytes | None) -> ParsedSource | None:
         return None if content is None else self._parsed.read(path, content)

@@ -12,7 +12,7 @@ import pytest
 from holdfast import Briefing, Memory
 from holdfast.domain.hookcall import HookCall
 from holdfast.domain.lesson import Lesson
-from holdfast.domain.project import Place
+from holdfast.domain.project import Location
 from holdfast.domain.symbol import Neighbour
 from holdfast.domain.vocabulary import SessionId
 from holdfast.errors import StoreCorruptError
@@ -63,23 +63,23 @@ def project(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def indexed(memory: Memory) -> Iterator[Memory]:
-    index = memory.parts.codeindex()
+    index = memory.services.codeindex()
     assert index is not None
-    index.refresh(memory.place)
+    index.refresh(memory.location)
     return memory
 
 
 def keep(memory: Memory, insight: str, **fields: Any) -> Lesson:
-    lesson = make_lesson(project=memory.place.project.id, insight=insight, **fields)
-    memory.parts.store.put([lesson], {lesson.id: None})
+    lesson = make_lesson(project=memory.location.project.id, insight=insight, **fields)
+    memory.services.store.put([lesson], {lesson.id: None})
     return lesson
 
 
 def before(memory: Memory, path: str, session: str = "s1", **fields: Any) -> Briefing:
     """What is delivered before a file is read or, with `edits`, edited."""
-    whole = f"{memory.place.root}/{path}"
+    whole = f"{memory.location.root}/{path}"
     call = HookCall(
-        host="claude-code", name="PreToolUse", session=SessionId(session), cwd=memory.place.root,
+        host="claude-code", name="PreToolUse", session=SessionId(session), cwd=memory.location.root,
         moment="before_file", paths=(whole,), **fields,
     )  # fmt: skip
     return memory.inject(call)
@@ -116,8 +116,8 @@ def test_a_read_of_some_lines_is_a_read_of_the_symbols_on_them(memory: Memory) -
 
 def test_a_whole_file_has_no_symbol_in_hand(memory: Memory) -> None:
     keep_five(memory)
-    lanes = {share.lane for item in before(memory, "harbour/store.py").items for share in item.why.shares}
-    assert lanes == {"path"}
+    retrievers = {share.lane for item in before(memory, "harbour/store.py").items for share in item.why.shares}
+    assert retrievers == {"path"}
 
 
 @pytest.mark.parametrize("excerpt", ["not in the file", "", "\n\n", "store", "\0"])
@@ -133,7 +133,7 @@ class OneLink:
     def __init__(self, weight: float) -> None:
         self._weight = weight
 
-    def neighbours(self, place: Place, path: str) -> list[Neighbour]:
+    def neighbours(self, location: Location, path: str) -> list[Neighbour]:
         return [Neighbour(path="harbour/store.py", relation="edited_together", weight=self._weight)]
 
 
@@ -154,7 +154,7 @@ def test_asking_about_a_file_brings_the_lessons_of_linked_files_after_its_own(in
 def test_a_question_in_words_is_not_answered_with_whatever_is_linked(memory: Memory) -> None:
     keep(memory, "Heights are centimetres everywhere.", path="harbour/store.py")
     close = Memory.at(memory, memory.folder)
-    close.parts = replace(memory.parts, codeindex=lambda: OneLink(0.9))
+    close.services = replace(memory.services, codeindex=lambda: OneLink(0.9))
     assert shown(close.recall(paths=["notes.md"])) == ["Heights are centimetres everywhere."]
     assert shown(close.recall("who numbers berths according to notes.md?")) == []
 
@@ -162,7 +162,7 @@ def test_a_question_in_words_is_not_answered_with_whatever_is_linked(memory: Mem
 class BrokenIndex:
     """A code index whose file is damaged."""
 
-    def neighbours(self, place: Place, path: str) -> list[Neighbour]:
+    def neighbours(self, location: Location, path: str) -> list[Neighbour]:
         raise StoreCorruptError("the file is not a database")
 
 
@@ -170,7 +170,7 @@ class BrokenIndex:
 def test_without_a_code_index_the_other_lanes_answer(memory: Memory, index: object) -> None:
     keep(memory, "Berths are numbered from the sea.", path="harbour/pilot.py")
     bare = Memory.at(memory, memory.folder)
-    bare.parts = replace(memory.parts, codeindex=lambda: index)
+    bare.services = replace(memory.services, codeindex=lambda: index)
     assert shown(bare.recall(paths=["harbour/pilot.py"])) == ["Berths are numbered from the sea."]
     assert shown(before(bare, "harbour/pilot.py", edits=True)) == ["Berths are numbered from the sea."]
 
@@ -179,9 +179,9 @@ def test_what_was_found_on_the_way_is_told_on_the_same_way_only(memory: Memory) 
     dead_end = "The tide tables are not made in harbour/store.py: they come from notes.md."
     keep(memory, dead_end, kind="exploration", path="harbour/store.py")
     words = "where are the tide tables of harbour/store.py made?"
-    call = HookCall(host="claude-code", name="Hook", session=SessionId("s1"), cwd=memory.place.root)
-    assert inject(memory.parts, memory.place, replace(call, moment="prompt", prompt=words)).items == ()
-    assert inject(memory.parts, memory.place, replace(call, moment="session_start")).items == ()
+    call = HookCall(host="claude-code", name="Hook", session=SessionId("s1"), cwd=memory.location.root)
+    assert inject(memory.services, memory.location, replace(call, moment="prompt", prompt=words)).items == ()
+    assert inject(memory.services, memory.location, replace(call, moment="session_start")).items == ()
     assert shown(before(memory, "notes.md")) == []
     assert shown(before(memory, "harbour/pilot.py", edits=True)) == []
     assert shown(before(memory, "harbour/store.py")) == [dead_end]

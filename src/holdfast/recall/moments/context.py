@@ -25,11 +25,11 @@ from holdfast.outcomes.weights import load_weights
 from holdfast.ports.filters import EventFilter, LogFilter
 from holdfast.ports.lessonstore import damage_words, get_readable
 from holdfast.ranking.aim import task_of
-from holdfast.ranking.bar import is_decisive
 from holdfast.ranking.names import TELLING
-from holdfast.ranking.relevance import EVERYDAY, Fit, stem
+from holdfast.ranking.relevance import EVERYDAY, LexicalOverlap, stem
+from holdfast.ranking.threshold import is_sufficient_alone
 from holdfast.ranking.tuning import SURE_EXACT
-from holdfast.recall.score import Found, weigh_up
+from holdfast.recall.score import RetrievedLesson, score_matches
 from holdfast.recall.tuning import (
     CHECKPOINT_DAYS,
     FRAME_TOKENS,
@@ -51,17 +51,17 @@ if TYPE_CHECKING:
     from holdfast.domain.briefing import Ranked
     from holdfast.domain.hookcall import HookCall
     from holdfast.domain.lesson import Lesson
-    from holdfast.domain.project import Place
+    from holdfast.domain.project import Location
     from holdfast.domain.records import Checkpoint
     from holdfast.domain.vocabulary import EventKind, Moment
-    from holdfast.outcomes.weights import Weights
-    from holdfast.ports.parts import Parts
+    from holdfast.outcomes.weights import OutcomeWeights
+    from holdfast.ports.services import Services
 
 
 class Pick(Frozen):
     """A lesson to be told, the reason, and the others of its group."""
 
-    found: Found
+    found: RetrievedLesson
     reason: str = ""
     """A few words; empty: derived from the match."""
     also: tuple[LessonId, ...] = ()
@@ -71,15 +71,17 @@ class Pick(Frozen):
     """It is a reminder: it is told even if it or its group was told before."""
 
 
-class Turn:
+class MomentContext:
     """A call, its session's log, and the delivery that results from them."""
 
-    def __init__(self, parts: Parts, place: Place, call: HookCall, moment: Moment) -> None:
-        self.parts, self.place, self.call, self.moment = parts, place, call, moment
+    def __init__(self, services: Services, location: Location, call: HookCall, moment: Moment) -> None:
+        self.services, self.location, self.call, self.moment = services, location, call, moment
         self.profile = MOMENT_PROFILES[moment]
         self.budget = self.profile.budget_tokens
-        where = LogFilter(project=place.project.id, session=call.session)
-        self.told = [delivery for delivery in parts.store.find_records(Delivery, where) if delivery.agent == call.agent]
+        where = LogFilter(project=location.project.id, session=call.session)
+        self.told = [
+            delivery for delivery in services.store.find_records(Delivery, where) if delivery.agent == call.agent
+        ]
         """Everything this agent was told in this session, newest first."""
         self.known = () if moment == "after_compaction" else _since_compaction(self.told)
         """What it was told and still has in its context."""
@@ -92,7 +94,7 @@ class Turn:
         self.withheld: dict[LessonId, Lesson] = {}
         """Lessons that chance withholds from this session; the next best is told instead."""
         self.degraded = ""
-        self._weights: Weights | None = None
+        self._weights: OutcomeWeights | None = None
         self._line = ""
         self._seen: list[tuple[LessonId, ...] | None] = []
         self._keys: frozenset[str] | None = None
@@ -121,7 +123,7 @@ class Turn:
     def keys_told(self) -> frozenset[str]:
         """Return the keys of the groups that were told."""
         if self._keys is None:
-            lessons = get_readable(self.parts.store, self.shown) if self.shown else []
+            lessons = get_readable(self.services.store, self.shown) if self.shown else []
             self._keys = frozenset().union(*map(group_keys, lessons))
         return self._keys
 
@@ -132,19 +134,19 @@ class Turn:
 
     def said(self, kind: EventKind, last: int) -> list[str]:
         """Return the texts of the last few prompts or replies of this session."""
-        where = EventFilter(project=self.place.project.id, session=self.call.session, kind=kind, last=last)
-        return [event.text for _, event in self.parts.store.find_events(where)]
+        where = EventFilter(project=self.location.project.id, session=self.call.session, kind=kind, last=last)
+        return [event.text for _, event in self.services.store.find_events(where)]
 
     # Queries
 
     def query(self, **fields: object) -> Query:
         """Return a query at this location that leaves out what was shown."""
         return Query(
-            project=self.place.project.id,
+            project=self.location.project.id,
             staged=self._seen_here(),
-            prefix=self.place.prefix,
+            prefix=self.location.prefix,
             exclude=self.shown,
-            at=self.parts.clock.now(),
+            at=self.services.clock.now(),
             states=("active", "probation") if self.profile.is_particular else ("active",),
             **fields,  # type: ignore[arg-type]
         )
@@ -152,18 +154,18 @@ class Turn:
     def _seen_here(self) -> tuple[LessonId, ...] | None:
         """Return the staged lessons that are visible here, looked up once a turn."""
         if not self._seen:
-            self._seen.append(seen_here(self.parts, self.place))
+            self._seen.append(seen_here(self.services, self.location))
         return self._seen[0]
 
     def files(self) -> tuple[str, ...]:
         """Return the call's files, relative to the project."""
-        relative = [self.parts.workspace.relative(self.place, path, self.call.cwd) for path in self.call.paths]
+        relative = [self.services.workspace.relative(self.location, path, self.call.cwd) for path in self.call.paths]
         return tuple(dict.fromkeys(path for path in relative if path))
 
     def of_occasions(self, *names: str) -> list[Lesson]:
         """Return the lessons of those occasions that may be told, oldest first."""
-        ids = self.parts.store.match_occasions(self.query(occasions=names), OCCASION_DEPTH)
-        return [lesson for lesson in get_readable(self.parts.store, ids) if self.may_tell(lesson)]
+        ids = self.services.store.match_occasions(self.query(occasions=names), OCCASION_DEPTH)
+        return [lesson for lesson in get_readable(self.services.store, ids) if self.may_tell(lesson)]
 
     def may_tell(self, lesson: Lesson) -> bool:
         """Return False for a lesson that the agent still has from this session, or from a rules file the host reads."""
@@ -177,14 +179,14 @@ class Turn:
         path = lesson.provenance.origin.partition("#")[0].replace("%23", "#") if lesson.trust == "agent" else ""
         if not path:
             return False
-        profile = self.parts.host(self.call.host).profile
+        profile = self.services.host(self.call.host).profile
         files = (*(target.file.replace("{slug}", "*") for target in profile.rules), *profile.reads)
         return any(fits_glob(path, file) for file in files)
 
-    def weights(self) -> Weights:
+    def weights(self) -> OutcomeWeights:
         """Return the weights that outcomes give the project's lessons and thresholds."""
         if self._weights is None:
-            self._weights = load_weights(self.parts.store, self.place.project.id)
+            self._weights = load_weights(self.services.store, self.location.project.id)
         return self._weights
 
     def favour(self, lesson: Lesson) -> float:
@@ -198,11 +200,11 @@ class Turn:
         if not self.room:
             return
         try:
-            if not may_have_news(self.parts, self.place, self.call, self.told):
+            if not may_have_news(self.services, self.location, self.call, self.told):
                 return
             from holdfast.freshness.notice import find_news
 
-            self.news = find_news(self.parts, self.place, self.call, self.told)
+            self.news = find_news(self.services, self.location, self.call, self.told)
         except StoreError:
             return  # the notice could not be recorded, but the other lessons are delivered
         if self.news is None:
@@ -227,14 +229,14 @@ class Turn:
         """
         chosen = self._choose(parts)
 
-        def offer(unverified: list[tuple[Ranked, Found]]) -> None:
+        def offer(unverified: list[tuple[Ranked, RetrievedLesson]]) -> None:
             if self.offer is not None:
                 self.offer(self.with_news(self._compile(chosen, unverified, extra)))
 
         matches = [pick.found for pick in chosen]
-        weighed = weigh_up(self.parts, self.place, matches, "", offer if self.offer else None)
-        self.read += [ranked for ranked, _ in weighed]
-        return self._compile(chosen, weighed, extra)
+        scored = score_matches(self.services, self.location, matches, "", offer if self.offer else None)
+        self.read += [ranked for ranked, _ in scored]
+        return self._compile(chosen, scored, extra)
 
     def _choose(self, parts: Sequence[tuple[Sequence[Pick], int]]) -> list[Pick]:
         """Choose each group once, and nothing that was told, learnt here, said here or written in a rules file."""
@@ -269,7 +271,7 @@ class Turn:
         lesson = pick.found.lesson
         if pick.again or not may_withhold(lesson):
             return False
-        if not is_withheld(self.call.session, lesson.id, self.parts.holdout):
+        if not is_withheld(self.call.session, lesson.id, self.services.holdout):
             return False
         self.withheld[lesson.id] = lesson
         return True
@@ -279,8 +281,10 @@ class Turn:
 
         return says_already(self, lesson)
 
-    def _compile(self, chosen: Sequence[Pick], weighed: Sequence[tuple[Ranked, Found]], extra: int) -> Briefing:
-        by_id = {ranked.lesson.id: ranked for ranked, _ in weighed}
+    def _compile(
+        self, chosen: Sequence[Pick], scored: Sequence[tuple[Ranked, RetrievedLesson]], extra: int
+    ) -> Briefing:
+        by_id = {ranked.lesson.id: ranked for ranked, _ in scored}
         checkpoint = self._checkpoint_text(bool(chosen))
         hint = self.profile.more_command
         room = self.budget - frame_tokens(more_line(max(extra, 1), hint), checkpoint)
@@ -290,7 +294,7 @@ class Turn:
             ranked = self.weights().apply(by_id[pick.found.lesson.id], self.moment, task_of(self.call.prompt))
             line = compile_line(
                 ranked.lesson, "" if pick.general else _warning(ranked), min(LINE_TOKENS, room),
-                places=not pick.general, at=self.parts.clock.now(),
+                places=not pick.general, at=self.services.clock.now(),
             )  # fmt: skip
             if line.tokens > room:
                 continue
@@ -301,7 +305,7 @@ class Turn:
             lines.append(line.text)
         more = max(0, extra - len(items))
         text = render_block(lines, more_line(more, hint), checkpoint) if lines or checkpoint else ""
-        degraded = "; ".join(filter(None, (self.degraded, damage_words(self.parts.store))))
+        degraded = "; ".join(filter(None, (self.degraded, damage_words(self.services.store))))
         return Briefing(
             moment=self.moment, items=tuple(items), more=more, tokens=count_tokens(text), checkpoint_text=checkpoint,
             text=text, degraded=degraded,
@@ -319,10 +323,10 @@ class Turn:
         """Return the current checkpoint if it is recent and its task continues; `own` admits this session's own."""
         from holdfast.curation.taskstate import current  # loaded late: before a file or a command nothing is restored
 
-        checkpoint = current(self.parts, self.place)
+        checkpoint = current(self.services, self.location)
         if checkpoint is None or checkpoint.id in self.shown or (checkpoint.session == self.call.session and not own):
             return None
-        recent = self.parts.clock.now() - checkpoint.at <= timedelta(days=CHECKPOINT_DAYS)
+        recent = self.services.clock.now() - checkpoint.at <= timedelta(days=CHECKPOINT_DAYS)
         return checkpoint if recent and (checkpoint.session == self.call.session or self._goes_on(checkpoint)) else None
 
     def _goes_on(self, checkpoint: Checkpoint) -> bool:
@@ -331,17 +335,17 @@ class Turn:
         If that session ended or another one took the task up, the task continues only if the prompt shares words with
         it, or changed files of the work tree do.
         """
-        log = LogFilter(project=self.place.project.id, lesson=LessonId(checkpoint.id), limit=1)
-        where = EventFilter(project=self.place.project.id, session=checkpoint.session, last=1)
-        last = self.parts.store.find_events(where) if checkpoint.session else []
+        log = LogFilter(project=self.location.project.id, lesson=LessonId(checkpoint.id), limit=1)
+        where = EventFilter(project=self.location.project.id, session=checkpoint.session, last=1)
+        last = self.services.store.find_events(where) if checkpoint.session else []
         is_open = not last or last[0][1].kind != "session_end"
-        if is_open and not self.parts.store.find_records(Delivery, log):
+        if is_open and not self.services.store.find_records(Delivery, log):
             return True
         from holdfast.recall.moments.saying import shares_subject
 
         if self.moment == "prompt":
             return shares_subject(self.call.prompt, f"{checkpoint.goal}\n{' '.join(checkpoint.next)}")
-        return bool(set(checkpoint.files).intersection(self.parts.workspace.dirty(self.place)))
+        return bool(set(checkpoint.files).intersection(self.services.workspace.dirty(self.location)))
 
 
 def telling(text: str, most: int = SUBJECT_WORDS) -> str:
@@ -356,9 +360,11 @@ def _warning(ranked: Ranked) -> str:
     return f"{ranked.caveat}: check before relying on it" if worse and ranked.caveat else ranked.caveat
 
 
-def as_found(lessons: Iterable[Lesson]) -> list[Found]:
+def as_found(lessons: Iterable[Lesson]) -> list[RetrievedLesson]:
     """Wrap lessons that no retriever found."""
-    return [Found(lesson=lesson, shares=(), fit=Fit(), stems=frozenset()) for lesson in lessons]
+    return [
+        RetrievedLesson(lesson=lesson, shares=(), overlap=LexicalOverlap(), stems=frozenset()) for lesson in lessons
+    ]
 
 
 def _since_compaction(deliveries: Iterable[Delivery]) -> tuple[Delivery, ...]:
@@ -374,9 +380,9 @@ def _since_compaction(deliveries: Iterable[Delivery]) -> tuple[Delivery, ...]:
     return tuple(known)
 
 
-def _is_closest(match: Found) -> bool:
+def _is_closest(match: RetrievedLesson) -> bool:
     """Return whether the match is by symbol, command, failure or distinctive name, not by file, trigger or words."""
     lesson = match.lesson
-    by_place = any(share.lane == "symbol" and is_decisive(share) for share in match.shares)
+    by_place = any(share.lane == "symbol" and is_sufficient_alone(share) for share in match.shares)
     by_name = any(share.lane == "exact" and share.raw >= SURE_EXACT for share in match.shares)
     return by_place or by_name or match.named == TELLING or bool(lesson.command or lesson.error_signature)

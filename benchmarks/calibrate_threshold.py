@@ -1,12 +1,13 @@
-"""How the delivery bar was set: what passes of questions to their own lessons, and of questions about nothing there.
+"""How the delivery threshold was set: what passes of questions to their own lessons, and of questions about nothing
+there.
 
-    python -m benchmarks.calibrate_bar --data DIR [--embedder NAME] [--questions 60] [--json FILE]
+    python -m benchmarks.calibrate_threshold --data DIR [--embedder NAME] [--questions 60] [--json FILE]
 
 The sets and the unrelated questions are those of `benchmarks.recall`. First the curve: for each `told` the share of
 unrelated questions that get something and what is left of the ranked recall@3, set by set. Then the fit: for every
 repository and conversation in turn, `told` and `meaning` are chosen on all the others (the most recall with at most
-AIM of the unrelated questions answered in each set) and tried on the one left out. Other constants of the bar are as
-shipped. Questions are held to the bar as `recall` does, before a budget is filled.
+AIM of the unrelated questions answered in each set) and tried on the one left out. Other constants of the threshold
+are as shipped. Questions are held to the threshold as `recall` does, before a budget is filled.
 """
 
 from __future__ import annotations
@@ -28,10 +29,10 @@ from benchmarks.recall.trials import FOREIGN, SHOWN
 from benchmarks.recall.unrelated import EVERYDAY_PROMPTS
 
 from holdfast.lean.records import replace
-from holdfast.ranking.bar import ASKED, PUSHED, Bar, passes
+from holdfast.ranking.threshold import ASKED, PUSHED, Threshold, meets_threshold
 from holdfast.recall.question import question, with_vector
-from holdfast.recall.retrieve import PARTICULAR, draw
-from holdfast.recall.score import Found, weigh_up
+from holdfast.recall.retrieve import PARTICULAR, retrieve
+from holdfast.recall.score import RetrievedLesson, score_matches
 
 SETS = ("transcripts", "locomo", "project_history")
 VARIANTS = ("gist", "gist + quote + files", "turn", "session whole", "title", "task", "changelog")
@@ -41,7 +42,7 @@ TOLD = (0.1, 0.13, 0.16, 0.18, 0.2, 0.22, 0.24, 0.27, 0.3)
 MEANING = (0.18, 0.21, 0.24, 0.27, 0.3)
 SEED = 11
 
-Answer = list[tuple[Found, bool]]
+Answer = list[tuple[RetrievedLesson, bool]]
 """Weighed candidates, best first, and whether each is one that was wanted."""
 Tally = tuple[int, int, int, int]
 """Unrelated questions that get something, of how many; own questions answered by the first few that pass, and by the
@@ -57,29 +58,29 @@ class Group:
     own: list[Answer] = field(default_factory=list)
     unrelated: list[Answer] = field(default_factory=list)
 
-    tallies: dict[Bar, Tally] = field(default_factory=dict)
+    tallies: dict[Threshold, Tally] = field(default_factory=dict)
 
-    def tally(self, bar: Bar) -> Tally:
-        """What passes that bar."""
-        if bar not in self.tallies:
-            answered = [any(holds(candidate, bar) for candidate, _ in answer) for answer in self.unrelated]
-            passed = [[wanted for candidate, wanted in answer if holds(candidate, bar)] for answer in self.own]
+    def tally(self, threshold: Threshold) -> Tally:
+        """What passes that threshold."""
+        if threshold not in self.tallies:
+            answered = [any(holds(candidate, threshold) for candidate, _ in answer) for answer in self.unrelated]
+            passed = [[wanted for candidate, wanted in answer if holds(candidate, threshold)] for answer in self.own]
             ranked = [[wanted for _, wanted in answer] for answer in self.own]
             passing_hits, hits = (sum(any(row[:SHOWN]) for row in rows) for rows in (passed, ranked))
-            self.tallies[bar] = sum(answered), len(answered), passing_hits, hits
-        return self.tallies[bar]
+            self.tallies[threshold] = sum(answered), len(answered), passing_hits, hits
+        return self.tallies[threshold]
 
 
-def holds(candidate: Found, bar: Bar) -> bool:
-    """Whether it clears the bar."""
-    return passes(candidate.shares, candidate.fit, bar, candidate.chance)
+def holds(candidate: RetrievedLesson, threshold: Threshold) -> bool:
+    """Whether it clears the threshold."""
+    return meets_threshold(candidate.shares, candidate.overlap, threshold, candidate.corpus)
 
 
 def answer(arena: Arena, ask: Ask) -> Answer:
-    """What recall finds before the bar."""
-    query, _ = with_vector(arena.parts, question(arena.parts, arena.place, ask.text))
-    drawn = draw(arena.parts, query, PARTICULAR)
-    weighed = weigh_up(arena.parts, arena.place, drawn.found)
+    """What recall finds before the threshold."""
+    query, _ = with_vector(arena.services, question(arena.services, arena.location, ask.text))
+    retrieval = retrieve(arena.services, query, PARTICULAR)
+    weighed = score_matches(arena.services, arena.location, retrieval.matches)
     return [(candidate, arena.names[candidate.lesson.id] in ask.gold) for _, candidate in weighed]
 
 
@@ -107,39 +108,39 @@ def _some(rng: random.Random, texts: Sequence[str]) -> list[str]:
     return rng.sample(texts, min(FOREIGN, len(texts)))
 
 
-def figures(groups: Iterable[Group], bar: Bar) -> tuple[float, float]:
+def figures(groups: Iterable[Group], threshold: Threshold) -> tuple[float, float]:
     """The share of unrelated questions that get something, and of the ranked recall@3 that is kept."""
-    answered, questions, passing_hits, hits = map(sum, zip(*(group.tally(bar) for group in groups), strict=True))
+    answered, questions, passing_hits, hits = map(sum, zip(*(group.tally(threshold) for group in groups), strict=True))
     return answered / questions, passing_hits / max(1, hits)
 
 
-def by_trial(groups: Iterable[Group], bar: Bar) -> dict[str, tuple[float, float]]:
+def by_trial(groups: Iterable[Group], threshold: Threshold) -> dict[str, tuple[float, float]]:
     """The figures of each set."""
     all_groups = list(groups)
     names = dict.fromkeys(group.trial for group in all_groups)
-    return {name: figures([group for group in all_groups if group.trial == name], bar) for name in names}
+    return {name: figures([group for group in all_groups if group.trial == name], threshold) for name in names}
 
 
-def choose(groups: Sequence[Group], bars: Sequence[Bar]) -> Bar:
-    """The bar that keeps most, over the sets, with at most AIM in each; else the one that exceeds it least."""
+def choose(groups: Sequence[Group], thresholds: Sequence[Threshold]) -> Threshold:
+    """The threshold that keeps most, over the sets, with at most AIM in each; else the one that exceeds it least."""
 
-    def worth(bar: Bar) -> tuple[float, float]:
-        rows = by_trial(groups, bar).values()
+    def worth(threshold: Threshold) -> tuple[float, float]:
+        rows = by_trial(groups, threshold).values()
         return -max(0.0, *(false - AIM for false, _ in rows)), fmean(recall_share for _, recall_share in rows)
 
-    return max(bars, key=worth)
+    return max(thresholds, key=worth)
 
 
-def leave_one_out(groups: Sequence[Group], bars: Sequence[Bar]) -> list[dict[str, Any]]:
-    """What each group gets by the bar that the others choose."""
+def leave_one_out(groups: Sequence[Group], thresholds: Sequence[Threshold]) -> list[dict[str, Any]]:
+    """What each group gets by the threshold that the others choose."""
     rows: list[dict[str, Any]] = []
     for group in groups:
-        chosen = choose([other for other in groups if other.name != group.name], bars)
+        chosen = choose([other for other in groups if other.name != group.name], thresholds)
         false, recall_share = figures([group], chosen)
         row: dict[str, Any] = {
             "trial": group.trial,
             "group": group.name,
-            "told": chosen.told,
+            "told": chosen.weighted_overlap,
             "meaning": chosen.meaning,
         }
         rows.append(
@@ -163,14 +164,18 @@ def main() -> None:
     groups = [
         gather(trial, corpus, options.embedder, options.questions) for trial in trials for corpus in trial.corpora
     ]
-    curve = {f"told {told_share}": by_trial(groups, replace(PUSHED, told=told_share)) for told_share in TOLD}
+    curve = {
+        f"told {told_share}": by_trial(groups, replace(PUSHED, weighted_overlap=told_share)) for told_share in TOLD
+    }
     curve |= {"PUSHED": by_trial(groups, PUSHED), "ASKED": by_trial(groups, ASKED)}
     print(f"{'false, kept':14}" + "".join(f"{name:>24}" for name in curve["PUSHED"]))
     for name, row in curve.items():
         print(f"{name:14}" + "".join(f"{false:17.3f}{recall_share:7.2f}" for false, recall_share in row.values()))
     meanings = (PUSHED.meaning,) if options.embedder == "none" else MEANING
-    bars = [replace(PUSHED, told=told_share, meaning=meaning) for told_share in TOLD for meaning in meanings]
-    left_out = leave_one_out(groups, bars)
+    thresholds = [
+        replace(PUSHED, weighted_overlap=told_share, meaning=meaning) for told_share in TOLD for meaning in meanings
+    ]
+    left_out = leave_one_out(groups, thresholds)
     for fit in left_out:
         print("{trial:22} {group:34} told {told} meaning {meaning}: false {false:.3f}, kept {kept:.2f}".format(**fit))
     if options.json:

@@ -10,7 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from holdfast.domain.project import Place
+    from holdfast.domain.project import Location
     from holdfast.domain.vocabulary import Moment
     from holdfast.ports.clock import Clock
     from holdfast.ports.codeindex import CodeIndex
@@ -37,9 +37,9 @@ def no_key(make: bool) -> bytes:
     return b""
 
 
-def no_lesson_files(place: Place) -> LessonFiles:
+def no_lesson_files(location: Location) -> LessonFiles:
     """Raise InvalidValueError: only a bootstrapped memory has files."""
-    raise InvalidValueError(f"no lesson files in {place.root}")
+    raise InvalidValueError(f"no lesson files in {location.root}")
 
 
 def learned_position(store: Store) -> int:
@@ -51,7 +51,7 @@ def learned_position(store: Store) -> int:
     return int(position) if position.isascii() and position.isdigit() else 0
 
 
-class Parts(Frozen):
+class Services(Frozen):
     """Everything a use case works with. Callables load what a hook should not pay for."""
 
     store: Store
@@ -68,9 +68,9 @@ class Parts(Frozen):
     """Returns an embedder that was configured before, by id; None if it was another or can no longer be made."""
     export_key: Callable[[bool], bytes] = no_key
     """Returns this home's key for sealing exports, or empty bytes; with True it makes a missing key."""
-    lesson_files: Callable[[Place], LessonFiles] = no_lesson_files
+    lesson_files: Callable[[Location], LessonFiles] = no_lesson_files
     """Returns the folder of a work tree that holds shared lessons as files."""
-    hasty: bool = False
+    low_latency: bool = False
     """A host waits for a process that has just started: check only a few lessons closely."""
     capture: bool = True
     deliver: tuple[Moment, ...] = ()

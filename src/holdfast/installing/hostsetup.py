@@ -15,23 +15,23 @@ from holdfast.ports.host import BlockEdit
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from holdfast.installing.hostfiles import Change, HostFiles
+    from holdfast.installing.hostfiles import FileChange, HostFiles
     from holdfast.ports.host import Edit, Host
     from holdfast.settings import Settings
 
 
-class Wiring(NamedTuple):
+class HostSetup(NamedTuple):
     """The changes that set up one host, or why it cannot be set up."""
 
     host: str
     title: str
     scope: str
-    changes: tuple[Change, ...] = ()
+    changes: tuple[FileChange, ...] = ()
     notes: tuple[str, ...] = ()
     error: HoldfastError | None = None
     by_hand: str = ""
     """What the user can add to which file instead, in the file's format."""
-    parts: str = ""
+    contents: str = ""
     """What Holdfast adds to the host, in words."""
 
     def plain(self) -> dict[str, Any]:
@@ -43,7 +43,7 @@ class Wiring(NamedTuple):
         return fields
 
 
-class Wirer:
+class HostInstaller:
     """Sets up hosts, one after the other, for one Holdfast home."""
 
     def __init__(self, settings: Settings, files: HostFiles, scope: str = "user", folder: str = "") -> None:
@@ -55,7 +55,7 @@ class Wirer:
         self._folder = folder
         self._command = program_paths(settings.home)
 
-    def plan(self, host: Host) -> Wiring:
+    def plan(self, host: Host) -> HostSetup:
         """Plan the changes; for files that cannot take them, say why and what to add by hand."""
         edits: Sequence[Edit] = ()
         try:
@@ -67,9 +67,9 @@ class Wirer:
             notes = plan.notes
             if has_package(host.profile, self._settings.user_home):
                 notes = (*notes, f"{host.profile.title}: {TWICE}.")
-            return Wiring(host.name, host.profile.title, self._scope, tuple(changes), notes, parts=parts_of(host))
+            return HostSetup(host.name, host.profile.title, self._scope, tuple(changes), notes, contents=parts_of(host))
         except HoldfastError as exc:
-            return Wiring(host.name, host.profile.title, self._scope, error=exc, by_hand=by_hand(edits))
+            return HostSetup(host.name, host.profile.title, self._scope, error=exc, by_hand=by_hand(edits))
 
     def _refuse_links(self, edits: Sequence[Edit]) -> None:
         """Raise HostConfigError if a file of the project is a link that leads out of it."""
@@ -89,13 +89,13 @@ class Wirer:
         file = os.path.join(common, "info", "exclude")
         return (BlockEdit(file=file, text=text, script=True, config=True, label=f"setup {host}"),)
 
-    def apply(self, wiring: Wiring) -> Wiring:
+    def apply(self, host_setup: HostSetup) -> HostSetup:
         """Make the changes; return the wiring, with an error if a file could not be written."""
         try:
-            self._files.apply(wiring.changes)
+            self._files.apply(host_setup.changes)
         except HostConfigError as exc:
-            return wiring._replace(changes=(), error=exc)
-        return wiring
+            return host_setup._replace(changes=(), error=exc)
+        return host_setup
 
 
 def parts_of(host: Host) -> str:
@@ -117,7 +117,7 @@ def by_hand(edits: Sequence[Edit]) -> str:
     return "\n".join(shown)
 
 
-def what_happens(change: Change) -> str:
+def what_happens(change: FileChange) -> str:
     """Return one word: created, changed, removed or unchanged."""
     if not change.needed:
         return "unchanged"
@@ -126,7 +126,7 @@ def what_happens(change: Change) -> str:
     return "created" if change.held is None else "changed"
 
 
-def difference(change: Change) -> str:
+def difference(change: FileChange) -> str:
     """Return the change of a file as a unified diff."""
     import difflib
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from holdfast.hosts._shared.hooks import PARSERS, compaction_key, start_key
-from holdfast.hosts._shared.payloads import Source, clean, fields_of, said, shorten, text_of
+from holdfast.hosts._shared.payloads import EventSource, clean, fields_of, said, shorten, text_of
 from holdfast.hosts._shared.toolcalls import UNKNOWN_EXIT, summed_up
 from holdfast.hosts._shared.wrapping import persons_words
 from holdfast.text.speech import is_spoken
@@ -40,13 +40,14 @@ def as_it_is(payload: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def failure(code: object, output: str) -> str:
-    """Return the error of a command that ended with that code, for `Retelling.call`; empty for 0 or no number."""
+    """Return the error of a command that ended with that code, for `TranscriptReplay.call`; empty for 0 or no
+    number."""
     if isinstance(code, bool) or not isinstance(code, int) or code == 0:
         return ""
     return f"Exit code {code}\n{output}" if code > 0 else output or f"ended with {code}"
 
 
-class Retelling:
+class TranscriptReplay:
     """The events of one session, piece by piece. The start is reported once the folder is known."""
 
     def __init__(
@@ -54,7 +55,7 @@ class Retelling:
     ) -> None:
         """Make the replay; pass `translate` if a transcript's calls differ from the hooks' form of a payload."""
         self._translate = translate or host.translate
-        self._source = Source(host.name, session, EPOCH, new_id)
+        self._source = EventSource(host.name, session, EPOCH, new_id)
         self._open: dict[str, tuple[str, Mapping[str, Any]]] = {}
         self._started = False
 

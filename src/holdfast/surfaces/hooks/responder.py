@@ -33,7 +33,7 @@ BUSY_FILE = "/proc/loadavg"
 """Linux lists here how many processes run or want to run at this moment."""
 
 
-class Desk:
+class Responder:
     """Gives the answer in a process that did not fork. Only the first answer is printed, also of two threads."""
 
     def __init__(self, nothing: str = NOTHING) -> None:
@@ -46,21 +46,21 @@ class Desk:
         self._is_answered = False
         self._first = allocate_lock()
         self._best = ""
-        self._is_patient = False
+        self._may_be_late = False
 
     def limit(self, answer_s: float) -> None:
         """Set when the answer is due, in seconds from the start."""
         self.deadline = Deadline(self.deadline.began_s, answer_s)
 
-    def be_patient(self, patient: bool) -> None:
+    def allow_late(self, patient: bool) -> None:
         """Set whether an answer after the deadline is still useful."""
-        self._is_patient = patient
+        self._may_be_late = patient
 
     def offer(self, text: str) -> None:
         """Set the best answer so far, which is given if the deadline comes before a better one."""
         self._best = text
 
-    def say(self, text: str) -> str | None:
+    def write_answer(self, text: str) -> str | None:
         """Give the answer; return the text that the host got, which is another one, or None, if this is too late.
 
         Only the first answer is given; later calls return None.
@@ -98,10 +98,10 @@ class Desk:
         os._exit(0)
 
     def _until(self) -> float:
-        return self.deadline.late_by if self._is_patient else self.deadline.answer_by
+        return self.deadline.late_by if self._may_be_late else self.deadline.answer_by
 
 
-def open_desk(nothing: str) -> Desk:
+def open_responder(nothing: str) -> Responder:
     """Return the responder for this hook, in the process that does the work; on a busy machine another one waits."""
     deadline = Deadline(time.monotonic())
     if not hasattr(os, "fork") or not is_busy():
@@ -143,14 +143,14 @@ def write_all(descriptor: int, rest: bytes) -> None:
         rest = rest[os.write(descriptor, rest) :]
 
 
-def _watched(nothing: str) -> Desk:
-    desk = Desk(nothing)
+def _watched(nothing: str) -> Responder:
+    responder = Responder(nothing)
     try:
-        start_new_thread(desk.watch, ())
+        start_new_thread(responder.watch, ())
         os.setsid()  # so that the end of the host and its process group does not kill the hook
     except (RuntimeError, OSError, AttributeError):
-        return desk  # no thread left (each wait has its own limit); already a group's leader; Windows
-    return desk
+        return responder  # no thread left (each wait has its own limit); already a group's leader; Windows
+    return responder
 
 
 def _nothing_to_do() -> None:

@@ -1,0 +1,139 @@
+"""The relevance thresholds: no result is better than an irrelevant one.
+
+A lesson passes by a path or a name that it shares with the question, by a similar meaning, or by words. In a project of
+thousands of lessons some lesson shares a few words with any sentence and is close to any meaning. So the thresholds for
+words and meaning grow with the logarithm of the number of lessons, like the expected maximum of so many random scores:
+
+- words: the weight of the shared words (`LexicalOverlap.weight`) times the text retriever's score (their rarity here:
+  the share of the most that the question could score), plus EXACT_WORTH for a name, must reach `weighted_overlap x
+  log(lessons)`;
+- meaning: the cosine must reach `meaning + MEANING_STEP x log(lessons)`.
+
+In a small memory the rarity of a word says nothing yet. While the project's lessons, if all had as many words as this
+one, have no more than FEW_STEMS words in total, other combinations pass as well: a name alone; words with enough fixed
+weight (`weight`) that cover enough of the question (`coverage`); fewer words of a short question that is mostly
+covered; or so many words that coverage does not matter.
+
+There are two thresholds. A lesson *pushed* into a session must be right; somebody who *asked* prefers a weak answer to
+none. `python -m benchmarks.calibrate_threshold` fits the constants and reports what each threshold admits;
+docs/explanation/measurements.md has the figures.
+"""
+
+from __future__ import annotations
+
+from math import log
+
+from holdfast.lean.records import Frozen
+from holdfast.ranking.tuning import (
+    ASKED_THRESHOLD,
+    DECISIVE_SCORES,
+    EXACT_THRESHOLD,
+    EXACT_WORTH,
+    FEW_LESSONS,
+    FEW_STEMS,
+    LINK_LEAST,
+    MANY,
+    MEANING_STEP,
+    PUSHED_THRESHOLD,
+    SURE_EXACT,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from holdfast.domain.briefing import RetrieverShare
+    from holdfast.ranking.relevance import LexicalOverlap
+
+
+class Threshold(Frozen):
+    """The least values that a lesson needs."""
+
+    weighted_overlap: float
+    """Weight of shared words times the text retriever's score, for each e-fold of lessons."""
+    meaning: float
+    """Cosine of question and lesson, before MEANING_STEP."""
+    weight: float
+    coverage: float
+    short_weight: float
+    short_coverage: float
+    weight_alone: float
+    """Where little is kept: weight with coverage for a question of any length and for a short one; weight alone."""
+
+
+class CorpusSize(Frozen):
+    """The amount of text that a question can match by chance."""
+
+    lessons: int = 0
+    """Lessons that were searched, counted up to MANY; 0: not known."""
+    stems: int = 0
+    """Number of different words in this lesson."""
+
+
+PUSHED, ASKED = Threshold(**PUSHED_THRESHOLD), Threshold(**ASKED_THRESHOLD)
+UNKNOWN = CorpusSize()
+
+PLACES = ("path", "symbol")
+
+
+def meets_threshold(
+    shares: Sequence[RetrieverShare], overlap: LexicalOverlap, threshold: Threshold, corpus: CorpusSize = UNKNOWN
+) -> bool:
+    """Return whether a lesson may be delivered, for a shared path or name, for its meaning, or for its words."""
+    return (
+        is_certain(shares, corpus)
+        or words_meet_threshold(overlap, threshold, shares, corpus)
+        or meaning_meets_threshold(shares, threshold, corpus)
+    )
+
+
+def is_certain(shares: Sequence[RetrieverShare], corpus: CorpusSize = UNKNOWN) -> bool:
+    """Return whether it is about exactly the path or name in question; in a small memory a weaker name is enough."""
+    exact = EXACT_THRESHOLD if _is_small(corpus) else SURE_EXACT
+    return _score(shares, "exact") >= exact or any(
+        is_sufficient_alone(share) for share in shares if share.lane in PLACES
+    )
+
+
+def is_sufficient_alone(share: RetrieverShare) -> bool:
+    """Return whether the retriever's own score is enough alone; False for retrievers without such a threshold."""
+    return share.lane in DECISIVE_SCORES and share.raw >= DECISIVE_SCORES[share.lane]
+
+
+def is_linked(shares: Sequence[RetrieverShare], least: float = LINK_LEAST) -> bool:
+    """Return whether it is about a file linked to the files in play with at least that weight."""
+    return any(share.lane == "graph" and share.raw >= least for share in shares)
+
+
+def meaning_meets_threshold(
+    shares: Sequence[RetrieverShare], threshold: Threshold, corpus: CorpusSize = UNKNOWN
+) -> bool:
+    """Return whether question and lesson are close enough in meaning."""
+    return _score(shares, "vector") >= threshold.meaning + MEANING_STEP * _log_lessons(corpus)
+
+
+def words_meet_threshold(
+    overlap: LexicalOverlap, threshold: Threshold, shares: Sequence[RetrieverShare] = (), corpus: CorpusSize = UNKNOWN
+) -> bool:
+    """Return whether the words alone are enough."""
+    weighted_overlap = overlap.weight * _score(shares, "text") + EXACT_WORTH * _score(shares, "exact")
+    if weighted_overlap >= threshold.weighted_overlap * _log_lessons(corpus):
+        return True
+    return _is_small(corpus) and (
+        overlap.weight >= threshold.weight_alone
+        or (overlap.weight >= threshold.weight and overlap.coverage >= threshold.coverage)
+        or (overlap.weight >= threshold.short_weight and overlap.coverage >= threshold.short_coverage)
+    )
+
+
+def _score(shares: Sequence[RetrieverShare], retriever: str) -> float:
+    return next((share.raw for share in shares if share.lane == retriever), 0.0)
+
+
+def _is_small(corpus: CorpusSize) -> bool:
+    return corpus.lessons * corpus.stems <= FEW_STEMS
+
+
+def _log_lessons(corpus: CorpusSize) -> float:
+    # 0 lessons means that the number is not known: assume the strictest threshold
+    return log(1 + min(max(corpus.lessons or MANY, FEW_LESSONS), MANY))
