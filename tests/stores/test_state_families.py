@@ -35,7 +35,7 @@ def test_every_family_is_read_and_written() -> None:
         if path.name != "statefamilies.py" and "testing" not in path.parts
     )
     used = {verb: set(re.findall(rf"{verb}\(\s*([A-Z_]+)", text)) for verb in ("get_state", "set_state", "edit_state")}
-    handed_on = set(re.findall(r"_keep\(parts, ([A-Z_]+)", text))
+    handed_on = set(re.findall(r"_keep\(services, ([A-Z_]+)", text))
     names = set(CONSTANTS.values())
     assert used["get_state"] | used["edit_state"] >= names
     assert used["set_state"] | used["edit_state"] | handed_on >= names
