@@ -362,7 +362,7 @@ def test_a_full_spool_drops_and_counts(hooks: Hooks) -> None:
         told(*finish(start_prompt(hooks, 1), b""))
         settled(hooks)
     assert read_counts(hooks.settings.run_path)["claude-code"]["dropped"] >= 1
-    assert "wait in the spool already" in hooks.log
+    assert "the spool is full: 1 calls wait" in hooks.log
 
 
 def test_the_first_hook_of_all_makes_the_store(hooks: Hooks) -> None:

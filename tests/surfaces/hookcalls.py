@@ -30,8 +30,8 @@ Deadline.server_s = 20
 BUSY = """
 import sys
 sys.path.insert(0, sys.argv[1])
-from holdfast.surfaces.hooks import desk
-desk.is_busy = lambda: True
+from holdfast.surfaces.hooks import responder
+responder.is_busy = lambda: True
 """
 """A machine that is taken for busy, whether it is or not; the deadline is the real one."""
 
