@@ -15,6 +15,7 @@ from holdfast.ports.filters import LessonFilter, LogFilter
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from datetime import datetime
 
     from holdfast.domain.project import Location
     from holdfast.domain.vocabulary import LessonId
@@ -58,7 +59,14 @@ def lineage(services: Services, location: Location, ref: str) -> tuple[Version, 
     _add_predecessors(services, [lesson], chain)
     _add_successors(services, location, chain)
     versions = [version for known in chain.values() for version in _versions(services, known, chain)]
-    return tuple(sorted(versions, key=lambda version: (version.lesson.recorded_at, version.lesson.id)))
+    begun: dict[LessonId, datetime] = {}
+    for version in versions:
+        known_at = version.lesson.recorded_at
+        begun[version.lesson.id] = min(known_at, begun.get(version.lesson.id, known_at))
+    # One change closes a lesson and adds its successor at the same instant. Ids made in one millisecond have no order.
+    return tuple(
+        sorted(versions, key=lambda version: (version.lesson.recorded_at, begun[version.lesson.id], version.lesson.id))
+    )
 
 
 def _add_predecessors(services: Services, lessons: Iterable[Lesson], chain: dict[LessonId, Lesson]) -> None:
