@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.stores.sqlite.indexfile import SqliteIndex, make_index
+from tests.codeindex.mutations import Ground, environment
 
 
 class WorkTree:
@@ -84,3 +85,14 @@ def index(tmp_path: Path) -> Iterator[SqliteIndex]:
     """An open, empty index."""
     with make_index({"path": str(tmp_path / "index" / "project.db")}) as opened:
         yield opened
+
+
+@pytest.fixture
+def ground(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ground:
+    """An empty repository with the real workspace."""
+    for name in [name for name in os.environ if name.startswith("GIT_")]:
+        monkeypatch.delenv(name)
+    for name, value in environment(tmp_path).items():
+        monkeypatch.setenv(name, value)
+    (tmp_path / "ground").mkdir()
+    return Ground(tmp_path / "ground")

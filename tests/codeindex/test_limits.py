@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 
 import pytest
 
@@ -29,7 +28,7 @@ from holdfast.domain.symbol import Import, Neighbour
 from holdfast.stores.sqlite.indexfile import SqliteIndex
 from holdfast.testing.index_contract import keep, make_outline
 from tests.codeindex.conftest import WorkTree
-from tests.codeindex.mutations import Ground, environment
+from tests.codeindex.mutations import Ground
 
 
 def parsed(text: str | bytes, path: str = "a.py") -> ParsedSource:
@@ -42,17 +41,6 @@ def part(text: str, path: str = "a.py") -> tuple[ParsedSource, Definition]:
     """A source and its first definition."""
     source = parsed(text, path)
     return source, source.definitions[0]
-
-
-@pytest.fixture
-def ground(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ground:
-    """An empty repository with the real workspace."""
-    for name in [name for name in os.environ if name.startswith("GIT_")]:
-        monkeypatch.delenv(name)
-    for name, value in environment(tmp_path).items():
-        monkeypatch.setenv(name, value)
-    (tmp_path / "ground").mkdir()
-    return Ground(tmp_path / "ground")
 
 
 def commit(ground: Ground, **files: str | None) -> str:

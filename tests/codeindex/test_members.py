@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
-from tests.codeindex.mutations import Ground, environment
+from tests.codeindex.mutations import Ground
 
 
 class Case(NamedTuple):
@@ -48,16 +47,6 @@ CASES = [
     Case("scala/members/source.scala", "A.y", "A.y", ("y = 1", "y = 3"), ("z = 2", "z = 3")),
 ]
 GOLDEN = Path(__file__).parents[1] / "golden" / "codeindex"
-
-
-@pytest.fixture
-def ground(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ground:
-    for name in [name for name in os.environ if name.startswith("GIT_")]:
-        monkeypatch.delenv(name)
-    for name, value in environment(tmp_path).items():
-        monkeypatch.setenv(name, value)
-    (tmp_path / "ground").mkdir()
-    return Ground(tmp_path / "ground")
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.path.partition('/')[0]} {case.name}")

@@ -173,7 +173,7 @@ def synced(memory: Memory, folder: Folder, location: Location | None = None, **h
 
 def test_the_files_of_twenty_work_trees_are_remembered(memory: Memory) -> None:
     assert sync.ROOTS == 20
-    roots = [f"/work/tree{number}" for number in range(21)]
+    roots = [f"/trees/{number}" for number in range(21)]
     memory.remember("Retries are capped at 3")
     share = tuple(memory.shareable())
     for root in roots[:20]:
