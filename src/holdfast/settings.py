@@ -45,6 +45,8 @@ class Settings(Frozen):
     """URL of the store, by default `sqlite:///absolute/path`; its scheme names the plug-in."""
     capture: bool = True
     deliver: tuple[Moment, ...] = CHANNELS
+    session_tokens: int = 4_000
+    """Tokens that a session is told; `[delivery] session_tokens` in the config file."""
     embedder: str = ""
     """Name of the embedder plug-in; if empty, recall uses words, paths and identifiers only."""
     embedder_options: tuple[tuple[str, str], ...] = ()
@@ -178,6 +180,7 @@ def _settings(home: str, user_home: str, env: Mapping[str, str], file: dict[str,
 
     off = env.get("HOLDFAST_OFF", "") not in ("", "0")
     deliver = take(file, "deliver", dict, {})
+    delivery = take(file, "delivery", dict, {})
     embedder = take(file, "embedder", dict, {})
     chosen = take(embedder, "name", str, DEFAULT_EMBEDDER)
     former = take(file, "former_embedder", dict, {})
@@ -192,6 +195,7 @@ def _settings(home: str, user_home: str, env: Mapping[str, str], file: dict[str,
         store=store,
         capture=not off and take(file, "capture", bool, True),
         deliver=() if off else tuple(c for c in CHANNELS if take(deliver, c, bool, True)),
+        session_tokens=max(0, take(delivery, "session_tokens", int, 4_000)),
         embedder="" if chosen == NO_EMBEDDER else chosen,
         embedder_options=_options(embedder),
         former_embedder=take(former, "name", str, ""),

@@ -132,6 +132,7 @@ def make_parts(
         low_latency=True,
         capture=settings.capture,
         deliver=settings.deliver,
+        session_tokens=settings.session_tokens,
         ignore=settings.ignore,
         retention_days=settings.retention_days,
         wrap_up=settings.wrap_up,

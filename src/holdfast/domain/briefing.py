@@ -51,11 +51,28 @@ class Ranked(Frozen):
         return self.lesson.state in UNCONFIRMED
 
 
+class Entry(Frozen):
+    """A lesson that a brief tells: its line's rank from 1, what it was worth, and why it is there."""
+
+    id: LessonId
+    rank: int
+    score: float
+    reason: str
+    text: str = ""
+    """The line."""
+    also: tuple[LessonId, ...] = ()
+    """Other lessons that say the same, for which the line stands: they count as told."""
+
+
 class Briefing(Frozen):
     """The lessons chosen within a token budget; when there are none, the nearest that did not pass."""
 
     moment: Moment = "on_demand"
     items: tuple[Ranked, ...] = ()
+    entries: tuple[Entry, ...] = ()
+    """What a brief tells, which has no `items`: it is told from prepared lines, without reading the lessons."""
+    left_out: tuple[Entry, ...] = ()
+    """What a brief would have told next."""
     more: int = 0
     """How many further lessons answer the question but do not fit the budget."""
     tokens: int = 0

@@ -99,6 +99,8 @@ class Provenance(Frozen, nested={"evidence": Evidence}):
     """Who stated it: the id of a `domain.project.Person`. Empty: not known, or several persons stated it."""
     person_name: str = ""
     """For people only; never compared."""
+    branch: str = ""
+    """The branch that was checked out when it was stated or learnt; empty where it is not known."""
     origin: str = ""
     """`file#section` from which an importer read it; empty for a lesson that was not imported."""
     evidence: tuple[Evidence, ...] = ()

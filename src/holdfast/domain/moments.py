@@ -41,7 +41,7 @@ MOMENT_PROFILES: dict[Moment, MomentProfile] = {
     row.moment: row
     for row in (
         MomentProfile(
-            moment="session_start", label="start", budget_tokens=600, is_patient=True, restores_task=True,
+            moment="session_start", label="start", budget_tokens=2_300, is_patient=True, restores_task=True,
             more_command="holdfast list", event_kind="session_start", check_names=("start",),
         ),
         MomentProfile(
@@ -52,14 +52,14 @@ MOMENT_PROFILES: dict[Moment, MomentProfile] = {
             moment="before_file", label="file", budget_tokens=300, is_particular=True, check_names=("edit", "read"),
         ),
         MomentProfile(
-            moment="before_command", label="command", budget_tokens=200, is_particular=True, check_names=("command",),
+            moment="before_command", label="command", budget_tokens=300, is_particular=True, check_names=("command",),
         ),
         MomentProfile(
             moment="after_failure", label="failure", budget_tokens=300, is_particular=True, event_kind="tool_failure",
             check_names=("failure",),
         ),
         MomentProfile(
-            moment="after_compaction", label="compaction", budget_tokens=600, is_patient=True, restores_task=True,
+            moment="after_compaction", label="compaction", budget_tokens=2_300, is_patient=True, restores_task=True,
         ),
         MomentProfile(
             moment="on_demand", label="on demand", budget_tokens=2000, is_pushed=False, check_names=("ask",),

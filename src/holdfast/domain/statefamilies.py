@@ -79,6 +79,10 @@ OUTCOME_WEIGHTS = StateFamily(
     name="outcome_weights", owner="project", stays=_BOUNDED, names_lessons=True,
     value="JSON: factors of lessons and shifts of thresholds that outcomes give",
 )  # fmt: skip
+BRIEF = StateFamily(
+    name="brief", owner="work tree", kept_days=SESSION_DAYS, names_lessons=True,
+    value="JSON: the lines that a session's start may tell, when they were collected, and the person who works here",
+)  # fmt: skip
 CLOSED_PROJECTS = StateFamily(
     name="closed_projects", owner="store", stays="a person's decision",
     value="JSON: projects whose lessons others do not see",
@@ -174,10 +178,10 @@ CLAIM = StateFamily(
 
 FAMILIES = (
     LEARNED_POSITION, LEARNING_BEGUN, LEARNING_SET_ASIDE, DECIDED, COMMAND_COUNTS, REJUDGED, COMMITS_READ,
-    OUTCOMES_POSITION, OUTCOMES_OPEN, OUTCOME_WEIGHTS, CLOSED_PROJECTS, PROJECT_NAME, LESSONS_CHANGED, STAGED_SEEN,
-    STAGED_SETTLED, LESSON_STATES, WRAPPED_UP, EMBEDDER_COVERING, EMBEDDER_FAILED, EMBEDDER_RESTING, RULES_HOSTS,
-    AUDIT_DIARY, SYNCED, TRANSCRIPT_READ, BACKFILLED_ROOTS, TIDIED, PLACE, CLONE, REMOTE, ROOT_COMMIT, INODE,
-    DECLARED, CLAIM,
+    OUTCOMES_POSITION, OUTCOMES_OPEN, OUTCOME_WEIGHTS, BRIEF, CLOSED_PROJECTS, PROJECT_NAME, LESSONS_CHANGED,
+    STAGED_SEEN, STAGED_SETTLED, LESSON_STATES, WRAPPED_UP, EMBEDDER_COVERING, EMBEDDER_FAILED,
+    EMBEDDER_RESTING, RULES_HOSTS, AUDIT_DIARY, SYNCED, TRANSCRIPT_READ, BACKFILLED_ROOTS, TIDIED, PLACE, CLONE,
+    REMOTE, ROOT_COMMIT, INODE, DECLARED, CLAIM,
 )  # fmt: skip
 
 

@@ -236,6 +236,10 @@ class HostProfile(Frozen):
     """The folder of a project in which it looks for Agent Skills and into which we write them; empty: none."""
     instructions_tokens: int = 0
     """Most tokens of a brief in the MCP server's instructions, where the host cuts them; 0: no limit is known."""
+    start_tokens: int = 2_300
+    """Most tokens that it accepts at a session's start."""
+    start_characters: int = 9_000
+    """Most characters that it accepts at a session's start."""
     package: HostPackage | None = None
     """The plug-in package that is built for it."""
     package_records: tuple[tuple[str, str], ...] = ()

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from holdfast.domain.lesson import Lesson
     from holdfast.domain.records import Change
-    from holdfast.domain.vocabulary import LessonId
+    from holdfast.domain.vocabulary import LessonId, State
     from holdfast.ports.filters import LessonFilter
     from holdfast.ports.storecare import StoreCare
 else:
@@ -47,6 +47,10 @@ class LessonStore(Protocol):
 
         Raises LessonNotFoundError for an unknown id, and for a lesson whose row is damaged.
         """
+        ...
+
+    def current_versions(self, ids: Sequence[LessonId]) -> dict[LessonId, tuple[State, datetime]]:
+        """Return the state and the time of recording of each lesson's current version; leave out unknown ids."""
         ...
 
     def find(self, where: LessonFilter) -> list[Lesson]:

@@ -74,6 +74,8 @@ class Services(Frozen):
     """A host waits for a process that has just started: check only a few lessons closely."""
     capture: bool = True
     deliver: tuple[Moment, ...] = ()
+    session_tokens: int = 4_000
+    """Tokens that a session is told; a brief after a compaction counts anew."""
     wrap_up: bool = False
     """Ask the agent once a session, after real work, to note what it learnt; only where the user wants it."""
     ignore: tuple[str, ...] = ()

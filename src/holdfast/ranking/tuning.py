@@ -117,21 +117,12 @@ LINK_LEAST = 0.1
 
 BM25_UNIT = 30.0
 """BM25 that weighs as much as a cosine of 1."""
-PUSH_LEAST, PUSH_STEP = 0.64, 0.07
-"""Relevance asked for at least, and what it grows by for each e-fold of lessons."""
-PUSH_PLAIN = 1.2
-"""How many times that a second lesson needs that a prompt brings."""
-PUSH_FEW, PUSH_FEWEST = 20, 4
-"""Fewer lessons than that know no word's rarity well, and not at all."""
-PUSH_WORDS, PUSH_WORDS_STEP = 2.7, 0.04
-"""With few lessons: weight of the shared words, and how much more for each word of the prompt."""
-PUSH_PART, PUSH_PART_OF_PROMPT = 0.3, 0.5
-"""With few lessons: share of the lesson's words, or of the prompt's, that are shared."""
-PUSH_NEAR = 0.6
-"""Least score of the place of a lesson about a file in play: the file, the symbol or the folder that it names."""
-PUSH_FILE_LEAST, PUSH_SYMBOL_LEAST = 0.75, 0.25
-"""BM25, in units, that the session's words have to give it besides PUSH_STEP: to one about the file, and to one about
-the very definition."""
+TELLING_WEIGHT, TELLING_COVERAGE = 2.0, 0.2
+"""Weight of shared words that is enough in any prompt; and the share of a prompt that one telling word must be."""
+EVERYDAY_COVERAGE = 0.5
+"""Share of a prompt that words of `relevance.EVERYDAY` must be where no other word is shared."""
+MEANING_LEAST = 0.3
+"""Cosine, before MEANING_STEP, from which prompt and lesson have a meaning in common."""
 
 # Words (`relevance`, `bm25`), names (`names`) and aims (`aim`)
 

@@ -1,7 +1,7 @@
 """Delivers a few lines to a host at a moment, within the moment's budget, or nothing, and logs the delivery.
 
-`moments` chooses the lessons. This module prepares the call and logs each lesson under the rank of its line, with the
-other lessons of the line's group. A restored checkpoint is logged like a lesson, under its own id.
+`moments` and `brief` choose the lessons. This module prepares the call and logs each lesson under the rank of its line,
+with the other lessons of the line's group. A restored checkpoint is logged like a lesson, under its own id.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from holdfast.text.redaction.hints import BEGIN, END
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from holdfast.domain.hookcall import HookCall
     from holdfast.domain.project import Location
@@ -55,13 +55,17 @@ def prepare(
     until_s: float | None = None,
     budget_tokens: int = 0,
     offer: Callable[[Handover], None] | None = None,
+    earlier: Sequence[Delivery] | None = None,
 ) -> Handover:
-    """Return what `inject` delivers, without logging it. For `offer` see `Memory.hand_over`."""
+    """Return what `inject` delivers, without logging it. For `offer` see `Memory.hand_over`.
+
+    `earlier` replaces the log of what the session was told, newest first.
+    """
     moment = call.moment
     if moment is None or moment == "on_demand" or moment not in services.deliver:
         return Handover(Briefing(moment=moment or "on_demand"))
     try:
-        context = MomentContext(services, location, _spoken(call), moment)
+        context = MomentContext(services, location, _spoken(call), moment, earlier)
         context.budget = min(context.budget, budget_tokens or context.budget)
         if offer is not None:
             context.offer = lambda early: offer(Handover(early, context))
@@ -131,6 +135,17 @@ def _ends_of(text: str) -> str:
     return f"{text[:HEAD_CHARACTERS]}\n{text[begin:]}"
 
 
+def preview(services: Services, location: Location, calls: Sequence[HookCall]) -> list[Briefing]:
+    """Return what an agent would be told at each of the calls of one new session, in turn; nothing is logged."""
+    briefings: list[Briefing] = []
+    earlier: list[Delivery] = []
+    for call in calls:
+        handover = prepare(services, location, call, earlier=earlier)
+        briefings.append(handover.briefing)
+        earlier = [*reversed(handover.deliveries()), *earlier]
+    return briefings
+
+
 def log_recall(services: Services, location: Location, call: HookCall, briefing: Briefing) -> None:
     """Log what an explicit query showed to an agent; `call` has the host, the session and the question as prompt."""
     deliveries = _deliveries(services, location, _spoken(call), briefing)
@@ -145,6 +160,11 @@ def _deliveries(
         (lesson, item.rank, item.score, item.why.words)
         for item in briefing.items
         for lesson in (item.lesson.id, *item.also)
+    ]
+    shown += [
+        (lesson, entry.rank, entry.score, entry.reason)
+        for entry in briefing.entries
+        for lesson in (entry.id, *entry.also)
     ]
     if restored is not None:
         shown.append((LessonId(restored.id), 0, 0.0, "the task's state was restored"))
@@ -166,13 +186,13 @@ def _chooser(moment: Moment) -> Callable[[MomentContext], Briefing]:
     if moment == "prompt":
         from holdfast.recall.moments.prompt import prompt as choose
     elif moment == "before_file":
-        from holdfast.recall.moments.files import before_file as choose
+        from holdfast.recall.moments.act import before_file as choose
     elif moment == "before_command":
-        from holdfast.recall.moments.commands import before_command as choose
+        from holdfast.recall.moments.act import before_command as choose
     elif moment == "after_failure":
-        from holdfast.recall.moments.failure import after_failure as choose
-    elif moment == "after_compaction":
-        from holdfast.recall.moments.start import after_compaction as choose
+        from holdfast.recall.moments.act import after_failure as choose
+    elif moment == "before_end":
+        from holdfast.recall.moments.end import before_end as choose
     else:
         from holdfast.recall.moments.start import session_start as choose
     return choose

@@ -79,51 +79,72 @@ TRIGGER_LIMIT = 120
 """Characters of what fired that a delivery's record keeps."""
 EDITS_READ = 400
 """Events of a session that are looked at for what it edited: the last."""
-EDIT_CHARACTERS = 3_000
-"""Characters of an edit that say what it is about."""
 LONG_PROMPT = 600
 """Characters from which a prompt may hold what nobody typed: to tell costs a hook some milliseconds."""
 STRONG_WORDS = 2.0
 """Strength from which words alone link a lesson to a failure; the exception's type does not count."""
 
-# How much a session is told
+# The brief, fitted on development sessions by benchmarks/replay
 
-SESSION_LIMIT = 10
-"""Lines that an agent is told in a session."""
+COLLECTED = 600
+"""Lessons that the lines of a brief are made of: the newest, besides pinned ones and rules."""
+COLLECTED_IN_A_HOOK = 200
+"""The same in a hook for which the learner prepared nothing yet."""
+CHANGES_READ = 100
+"""Newest lessons that are looked at for those that changed since the lines were prepared."""
+PINNED_READ = 40
+"""Pinned lessons that are read."""
+NEWNESS_WORTH, NEWNESS_LESSONS = 1.0, 60
+"""What the newest lesson is worth, and after how many lessons that has fallen to 1/e."""
+BRANCH_WORTH = 0.5
+"""What a lesson is worth more on the branch on which it was learnt."""
+PERSON_WORTH = 0.3
+"""What a person's word is worth more, and a preference."""
+OTHERS_WORTH = 0.3
+"""What the preference of another person is worth less."""
+RULE_LIKE_WORTH = 0.3
+"""What a kind that says what to do is worth more than one that records."""
+STALE_WORTH = 0.2
+"""What a lesson is worth less whose code is no longer as it was."""
+OUTCOME_WORTH = 0.5
+"""What each doubling of the factor of outcomes is worth."""
+COMMAND_LINES = 8
+"""Commands of the project that come first."""
+RULE_LINES, RULES_TOKENS, RULE_TOKENS = 8, 480, 90
+"""Rules in full words, the tokens of all of them, and of one; further rules are told by their titles."""
+TASK_TOKENS = 300
+"""Tokens of the state of the task."""
+SUB_AGENT_TOKENS = 800
+"""Tokens of a sub-agent's brief."""
+EQUAL_TITLES, EQUAL_WORDS = 0.75, 3
+"""Share of common stems (Jaccard) of two titles that say the same, and the least telling words for that."""
+LEAST_ID = 4
+"""Characters of an id in a brief, unless two lessons share them."""
+LEFT_OUT_SHOWN = 200
+"""Lines left out that are named to a person who asks why."""
+
+# Full words
+
 FRAME_TOKENS = 60
 """Tokens of the fence and its introduction, with room to spare."""
-STANDING_LINES = 4
-"""Rules told at a session's start."""
-FIRST_LINES = 2
-"""Standing rules with the first prompt, in a host that is told nothing at a session's start."""
-RESTORED_LINES = 1
-"""Lessons about a task's files that are told with its state."""
-COUNTED = 100
-"""How far further lessons are counted."""
-PROMPT_LINES = 1
-"""Lessons for a prompt, besides one that is plainly about it too."""
-SESSION_PROMPT_LINES = 6
-"""Lessons for all prompts of a session."""
-FILE_LINES = 1
-"""Lessons about a file for one call."""
-SESSION_FILE_LINES = 4
-"""Lessons about files for a session."""
-CARD_LINES = 2
-"""Lines of a lint card: one a linter."""
-BAIT_LINES = 2
-"""Lessons on linters that one edit would alarm."""
-SESSION_BAITS = 3
-"""The same for a session."""
-TRIGGERS_READ = 10
+PROMPT_POOL = 40
+"""Lessons that are read and weighed for a prompt."""
+PROMPT_LINES, LATER_PROMPT_LINES = 12, 2
+"""Most lines for the first prompt and for a later one; the budget usually ends before."""
+LATER_PROMPT_TOKENS = 100
+"""Tokens for a later prompt."""
+CLEARLY_NEAREST = 1.25
+"""How many times as near as the next a lesson must be that a later prompt brings."""
+SAME_BRANCH = 0.1
+"""What being learnt on the same branch adds to nearness, on the scale of a cosine."""
+ACT_LINES, FILE_LINES, KIND_LINES = 4, 4, 3
+"""Most lines before a command or after a failure, before a file, and for a kind of command."""
+ABOUT_FILE_LINES = 2
+"""Most lines about a file itself, which come once for each file."""
+ACT_POOL = 40
+"""Lessons about a place that are read."""
+TRIGGERS_READ = 20
 """Lessons whose triggers fit that are read, the best."""
-TRIGGER_LINES = 4
-"""Lessons for triggers in a session."""
-COMMAND_LINES = 1
-"""Lessons about one command."""
-SESSION_COMMAND_LINES = 4
-"""Lessons about all commands of a session."""
-FAILURE_LINES = 2
-"""Lessons about one failure."""
 
 # What a session goes by
 
@@ -131,14 +152,6 @@ CHECKPOINT_DAYS = 14
 """Days after which a checkpoint is not restored by itself."""
 OCCASION_DEPTH = 80
 """Lessons of an occasion that are read, the oldest."""
-SUBJECT_CHARACTERS = 2_000
-"""Characters of each prompt and reply that tell what a session is about."""
-SUBJECT_WORDS = 24
-"""Telling words of each of them that do."""
-PROVEN_SESSIONS = 3
-"""Sessions that needed a lesson, from which that says something about the next one."""
-OUTCOMES_READ = 2_000
-"""Newest outcomes that are looked at for proven need."""
 LEAST_PROMPTS = 2
 """Prompts of a person from which a session was real work."""
 LEAST_FILES = 3
@@ -146,17 +159,13 @@ LEAST_FILES = 3
 WRAPUP_EVENTS = 2_000
 """Newest events of a session that are looked at for that."""
 
-# What the session has read already
+# What rules files say already
 
-SAID_SHARE = 0.8
-"""Share of a rule's telling words that stand together in a prompt or reply for it to be said."""
 WRITTEN_SHARE = 0.85
-"""The same for a rules file."""
-SAID_LEAST_WORDS = 4
+"""Share of a rule's telling words that stand together in a rules file for it to be said there."""
+WRITTEN_LEAST_WORDS = 4
 """Telling words of a rule, from which that says something."""
-SAID_TEXTS = 4
-"""Prompts, and replies, of the session that are looked at: the last."""
-SAID_SPAN = 3
+WRITTEN_SPAN = 3
 """Lines that are read together."""
 RULES_FILE_BYTES = 60_000
 """Bytes of a rules file that are read."""

@@ -41,15 +41,15 @@ class Line(Frozen):
     tokens: int
 
 
-def frame_tokens(more: str = "", checkpoint: str = "") -> int:
+def frame_tokens(more: str = "", checkpoint: str = "", introduction: str = INTRODUCTION) -> int:
     """Return the tokens of a delivery without lessons."""
-    return count_tokens(render_block([], more, checkpoint))
+    return count_tokens(render_block([], more, checkpoint, introduction))
 
 
-def render_block(lines: Sequence[str], more: str = "", checkpoint: str = "") -> str:
+def render_block(lines: Sequence[str], more: str = "", checkpoint: str = "", introduction: str = INTRODUCTION) -> str:
     """Return the fenced text of the checkpoint and the lines."""
     body = [checkpoint] if checkpoint else []
-    return "\n".join([OPENING, INTRODUCTION, *body, *lines, *([more] if more else []), CLOSING])
+    return "\n".join([OPENING, introduction, *body, *lines, *([more] if more else []), CLOSING])
 
 
 def add_line(block: str, line: str) -> str:

@@ -53,7 +53,11 @@ def ranked_json(ranked: Ranked) -> dict[str, Any]:
 def briefing_json(briefing: Briefing) -> dict[str, Any]:
     """Return a briefing with every part of every score."""
     return {
+        "moment": briefing.moment,
+        "text": briefing.text,
         "items": [ranked_json(item) for item in briefing.items],
+        "entries": [to_plain(entry) for entry in briefing.entries],
+        "left_out": [to_plain(entry) for entry in briefing.left_out],
         "more": briefing.more,
         "tokens": briefing.tokens,
         "nearest": ranked_json(briefing.nearest) if briefing.nearest else None,

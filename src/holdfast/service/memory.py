@@ -147,6 +147,30 @@ class Memory(LocationMemory):
 
         return inject(self.services, self.location, call, until_s, budget_tokens)
 
+    def prepare_brief(self) -> int:
+        """Store the lines that the next session's start may tell; return how many there are."""
+        from holdfast.recall.brief import prepare
+
+        return prepare(self.services, self.location)
+
+    def brief(self, *, prompt: str = "", file: str = "", command: str = "", host: str = "") -> list[Briefing]:
+        """Return what a new session here is told: at its start, then for the prompt, file and command that are given.
+
+        Nothing is logged. `host` limits the start to what that host accepts.
+        """
+        from holdfast.domain.hookcall import HookCall
+        from holdfast.recall.inject import preview
+
+        start = HookCall(host=host, name="brief", session=SessionId("brief"), cwd=self.folder, moment="session_start")
+        calls = [start]
+        if prompt:
+            calls.append(replace(start, moment="prompt", prompt=prompt))
+        if file:
+            calls.append(replace(start, moment="before_file", paths=(file,)))
+        if command:
+            calls.append(replace(start, moment="before_command", command=command))
+        return preview(self.services, self.location, calls)
+
     def recall(
         self,
         text: str = "",

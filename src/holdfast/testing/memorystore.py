@@ -13,7 +13,7 @@ from holdfast.domain.event import Event, spoken_prefix
 from holdfast.domain.lesson import Lesson
 from holdfast.domain.records import Change, Checkpoint, Delivery, Outcome
 from holdfast.domain.statefamilies import FAMILIES, StateFamily, without_lesson
-from holdfast.domain.vocabulary import LIVING, STATES, LessonId
+from holdfast.domain.vocabulary import LIVING, STATES, LessonId, State
 from holdfast.errors import InvalidValueError, LessonNotFoundError, StaleWriteError
 from holdfast.lean.plain import clean, from_plain, storable, to_plain
 from holdfast.lean.records import replace
@@ -89,6 +89,12 @@ class MemoryStore(MemorySearch, StoreCare, AbstractContextManager["MemoryStore"]
         if missing := [id_ for id_ in ids if clean(id_) not in lessons]:
             raise LessonNotFoundError(f"no lesson {missing[0]}", hint="holdfast list --all-projects")
         return [lessons[LessonId(clean(id_))] for id_ in ids]
+
+    def current_versions(self, ids: Sequence[LessonId]) -> dict[LessonId, tuple[State, datetime]]:
+        wanted = {clean(id_) for id_ in ids}
+        return {
+            lesson.id: (lesson.state, lesson.recorded_at) for _, lesson in self._recorded(None) if lesson.id in wanted
+        }
 
     def find(self, where: LessonFilter) -> list[Lesson]:
         lessons = [lesson for _, lesson in self.known(where.as_of) if self._fits(lesson, where)]

@@ -1,15 +1,12 @@
 """One call of a host with its session's deliveries: decides which lessons may still be told, and compiles their lines.
 
-An agent is told at most SESSION_LIMIT different lines in a session. It is told nothing twice unless it lost its
-context, nothing from a group of which it was told a member, nothing that its own session taught or said, and nothing
-that the project's rules files contain. A lesson on probation needs the closest kind of match, and a delivery has at
-most one.
+A session has a budget of tokens. A lesson is told in full once, unless the agent lost its context; a lesson that was
+told as a title may come once in full. Nothing comes that the agent's own session taught.
 """
 
 from __future__ import annotations
 
 from datetime import timedelta
-from itertools import islice
 
 from holdfast.domain.briefing import Briefing
 from holdfast.domain.moments import MOMENT_PROFILES
@@ -20,35 +17,26 @@ from holdfast.errors import StoreError
 from holdfast.freshness.states import may_have_news
 from holdfast.lean.records import Frozen, replace
 from holdfast.lessons.staged import seen_here
-from holdfast.outcomes.holdout import is_withheld, may_withhold
 from holdfast.outcomes.weights import load_weights
 from holdfast.ports.filters import EventFilter, LogFilter
+from holdfast.ports.host import HostProfile
 from holdfast.ports.lessonstore import damage_words, get_readable
 from holdfast.ranking.aim import task_of
-from holdfast.ranking.names import TELLING
-from holdfast.ranking.relevance import EVERYDAY, LexicalOverlap, stem
-from holdfast.ranking.threshold import is_sufficient_alone
-from holdfast.ranking.tuning import SURE_EXACT
+from holdfast.ranking.relevance import LexicalOverlap
+from holdfast.recall.briefline import SPEAKERS
 from holdfast.recall.score import RetrievedLesson, score_matches
-from holdfast.recall.tuning import (
-    CHECKPOINT_DAYS,
-    FRAME_TOKENS,
-    OCCASION_DEPTH,
-    SESSION_LIMIT,
-    SUBJECT_CHARACTERS,
-    SUBJECT_WORDS,
-)
+from holdfast.recall.tuning import CHECKPOINT_DAYS, FRAME_TOKENS, LATER_PROMPT_TOKENS, OCCASION_DEPTH, SUB_AGENT_TOKENS
 from holdfast.rendering.budget import count_tokens
-from holdfast.rendering.lines import LINE_TOKENS, add_line, compile_line, frame_tokens, more_line, render_block
+from holdfast.rendering.lines import LINE_TOKENS, add_line, compile_line, frame_tokens, render_block
 from holdfast.text.globs import fits as fits_glob
 from holdfast.text.occasions import group_keys
-from holdfast.text.words import terms
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from holdfast.domain.briefing import Ranked
+    from holdfast.domain.event import Event
     from holdfast.domain.hookcall import HookCall
     from holdfast.domain.lesson import Lesson
     from holdfast.domain.project import Location
@@ -74,80 +62,78 @@ class Pick(Frozen):
 class MomentContext:
     """A call, its session's log, and the delivery that results from them."""
 
-    def __init__(self, services: Services, location: Location, call: HookCall, moment: Moment) -> None:
+    def __init__(
+        self,
+        services: Services,
+        location: Location,
+        call: HookCall,
+        moment: Moment,
+        earlier: Sequence[Delivery] | None = None,
+    ) -> None:
         self.services, self.location, self.call, self.moment = services, location, call, moment
         self.profile = MOMENT_PROFILES[moment]
-        self.budget = self.profile.budget_tokens
-        where = LogFilter(project=location.project.id, session=call.session)
-        self.told = [
-            delivery for delivery in services.store.find_records(Delivery, where) if delivery.agent == call.agent
-        ]
+        if earlier is None:
+            where = LogFilter(project=location.project.id, session=call.session, limit=DELIVERIES_READ)
+            earlier = services.store.find_records(Delivery, where)
+        self.told = [delivery for delivery in earlier if delivery.agent == call.agent]
         """Everything this agent was told in this session, newest first."""
         self.known = () if moment == "after_compaction" else _since_compaction(self.told)
         """What it was told and still has in its context."""
-        self.shown = tuple(dict.fromkeys(delivery.lesson for delivery in self.known))
+        self.shown = tuple(dict.fromkeys(delivery.lesson for delivery in self.known if not is_title(delivery)))
+        """The lessons that it was told in full."""
+        self.budget = self._budget()
         self.checkpoint: Checkpoint | None = None
         self.news: Ranked | None = None
         self.offer: Callable[[Briefing], None] | None = None
         self.read: list[Ranked] = []
         """Every lesson whose freshness was checked."""
-        self.withheld: dict[LessonId, Lesson] = {}
-        """Lessons that chance withholds from this session; the next best is told instead."""
+        self.withheld: tuple[LessonId, ...] = ()
+        """Lessons that chance withheld from the brief."""
         self.degraded = ""
         self._weights: OutcomeWeights | None = None
         self._line = ""
         self._seen: list[tuple[LessonId, ...] | None] = []
-        self._keys: frozenset[str] | None = None
 
-    # What was told
+    def _budget(self) -> int:
+        """Return the tokens for this delivery: the moment's, within what is left of the session's."""
+        budget = self.profile.budget_tokens
+        if self.profile.restores_task:
+            return SUB_AGENT_TOKENS if self.call.agent else budget
+        if self.moment == "prompt" and self.count("prompt"):
+            budget = LATER_PROMPT_TOKENS
+        spent = sum(delivery.tokens for delivery in self.known)
+        return max(0, min(budget, self.services.session_tokens - spent))
 
     @property
-    def room(self) -> int:
-        """Lines that may still be told. Lines repeated after a compaction do not count."""
-        lines: set[tuple[object, int]] = set()
-        before: set[LessonId] = set()
-        for delivery in reversed(self.told):
-            if delivery.rank and not (delivery.moment == "after_compaction" and delivery.lesson in before):
-                lines.add((delivery.at, delivery.rank))
-            before.add(delivery.lesson)
-        return max(0, SESSION_LIMIT - len(lines) - (self.news is not None))
+    def host_profile(self) -> HostProfile:
+        """What the calling host supports; the defaults for a call of no host."""
+        return self.services.host(self.call.host).profile if self.call.host else HostProfile(title="")
 
-    def count(self, moment: str = "", reason: str = "") -> int:
-        """Count the lines told at that moment whose reason begins with `reason`; a group is one line."""
+    def count(self, moment: str = "", reason: str = "", trigger: str = "") -> int:
+        """Count the lines told at that moment, for that trigger, whose reason begins with `reason`."""
         return len({
             (delivery.at, delivery.rank)
             for delivery in self.told
-            if delivery.rank and moment in ("", delivery.moment) and delivery.reason.startswith(reason)
+            if delivery.rank and moment in ("", delivery.moment) and trigger in ("", delivery.trigger)
+            if delivery.reason.startswith(reason)
         })  # fmt: skip
 
-    def keys_told(self) -> frozenset[str]:
-        """Return the keys of the groups that were told."""
-        if self._keys is None:
-            lessons = get_readable(self.services.store, self.shown) if self.shown else []
-            self._keys = frozenset().union(*map(group_keys, lessons))
-        return self._keys
-
-    def subject(self) -> str:
-        """Return the telling words of the session's last two prompts and its last reply."""
-        texts = [*self.said("prompt", 2), *self.said("reply", 1)]
-        return " ".join(telling(text[:SUBJECT_CHARACTERS]) for text in texts)
-
-    def said(self, kind: EventKind, last: int) -> list[str]:
-        """Return the texts of the last few prompts or replies of this session."""
+    def events(self, kind: EventKind, last: int) -> list[Event]:
+        """Return the last few events of that kind of this session, oldest first."""
         where = EventFilter(project=self.location.project.id, session=self.call.session, kind=kind, last=last)
-        return [event.text for _, event in self.services.store.find_events(where)]
+        return [event for _, event in self.services.store.find_events(where)]
 
     # Queries
 
     def query(self, **fields: object) -> Query:
-        """Return a query at this location that leaves out what was shown."""
+        """Return a query at this location that leaves out what was told in full."""
         return Query(
             project=self.location.project.id,
             staged=self._seen_here(),
             prefix=self.location.prefix,
             exclude=self.shown,
             at=self.services.clock.now(),
-            states=("active", "probation") if self.profile.is_particular else ("active",),
+            states=("active", "probation"),
             **fields,  # type: ignore[arg-type]
         )
 
@@ -172,14 +158,15 @@ class MomentContext:
         session = self.call.session
         learnt_here = session == lesson.provenance.session or session in lesson.sessions_seen
         forgot = bool(self.call.agent) or any(delivery.moment == "after_compaction" for delivery in self.told)
-        return not (learnt_here and not forgot) and not self._host_reads(lesson)
+        may_speak = lesson.state == "active" or lesson.trust in SPEAKERS
+        return may_speak and not (learnt_here and not forgot) and not self._host_reads(lesson)
 
     def _host_reads(self, lesson: Lesson) -> bool:
         """Return whether an agent wrote the lesson into a rules file that the host reads itself."""
         path = lesson.provenance.origin.partition("#")[0].replace("%23", "#") if lesson.trust == "agent" else ""
         if not path:
             return False
-        profile = self.services.host(self.call.host).profile
+        profile = self.host_profile
         files = (*(target.file.replace("{slug}", "*") for target in profile.rules), *profile.reads)
         return any(fits_glob(path, file) for file in files)
 
@@ -197,8 +184,6 @@ class MomentContext:
 
     def take_news(self) -> None:
         """Reserve room for a lesson whose code got worse during this session, if there is one."""
-        if not self.room:
-            return
         try:
             if not may_have_news(self.services, self.location, self.call, self.told):
                 return
@@ -222,72 +207,40 @@ class MomentContext:
         text = add_line(briefing.text, self._line)
         return replace(briefing, items=items, text=text, tokens=count_tokens(text))
 
-    def tell(self, *parts: tuple[Sequence[Pick], int], extra: int = 0) -> Briefing:
-        """Deliver the first few allowed picks of each part, in their order, and the checkpoint if one is restored.
+    def tell(self, picks: Iterable[Pick], most: int) -> Briefing:
+        """Deliver the first `most` picks that may be told and fit, in their order, and the checkpoint if there is one.
 
-        `extra` counts further lessons.
+        An unconfirmed lesson comes only after confirmed ones, and at most one does.
         """
-        chosen = self._choose(parts)
+        chosen = self._choose(picks, most)
 
         def offer(unverified: list[tuple[Ranked, RetrievedLesson]]) -> None:
             if self.offer is not None:
-                self.offer(self.with_news(self._compile(chosen, unverified, extra)))
+                self.offer(self.with_news(self._compile(chosen, unverified)))
 
         matches = [pick.found for pick in chosen]
         scored = score_matches(self.services, self.location, matches, "", offer if self.offer else None)
         self.read += [ranked for ranked, _ in scored]
-        return self._compile(chosen, scored, extra)
+        return self._compile(chosen, scored)
 
-    def _choose(self, parts: Sequence[tuple[Sequence[Pick], int]]) -> list[Pick]:
-        """Choose each group once, and nothing that was told, learnt here, said here or written in a rules file."""
-        chosen: list[Pick] = []
-        room = self.room
-        if not room or not any(picks for picks, _ in parts):
-            return chosen
-        keys = self.keys_told()
-        for picks, limit in parts:
-            most = min(room, len(chosen) + limit)
-            for pick in picks:
-                if len(chosen) >= most:
-                    break
-                own = group_keys(pick.found.lesson)
-                if (own <= keys and not pick.again) or not self._is_welcome(pick, chosen) or self._is_withheld(pick):
-                    continue
-                chosen.append(pick)
-                keys |= own
-        return chosen
+    def _choose(self, picks: Iterable[Pick], most: int) -> list[Pick]:
+        """Choose each group once, and nothing that was told in full or learnt here."""
+        confirmed: list[Pick] = []
+        unconfirmed: list[Pick] = []
+        keys: frozenset[str] = frozenset()
+        for pick in picks:
+            lesson = pick.found.lesson
+            own = group_keys(lesson)
+            if (lesson.id in self.shown and not pick.again) or own <= keys or not self.may_tell(lesson):
+                continue
+            keys |= own
+            (confirmed if lesson.state == "active" else unconfirmed).append(pick)
+        return [*confirmed, *unconfirmed[:1]][:most]
 
-    def _is_welcome(self, pick: Pick, chosen: Sequence[Pick]) -> bool:
-        lesson = pick.found.lesson
-        if not self.may_tell(lesson):
-            return False
-        doubted = any(other.found.lesson.state == "probation" for other in chosen)
-        if lesson.state == "probation" and (doubted or not _is_closest(pick.found)):
-            return False
-        return pick.again or not self._is_said(lesson)
-
-    def _is_withheld(self, pick: Pick) -> bool:
-        """Return whether chance withholds the lesson from this session; never a pinned one, and never a reminder."""
-        lesson = pick.found.lesson
-        if pick.again or not may_withhold(lesson):
-            return False
-        if not is_withheld(self.call.session, lesson.id, self.services.holdout):
-            return False
-        self.withheld[lesson.id] = lesson
-        return True
-
-    def _is_said(self, lesson: Lesson) -> bool:
-        from holdfast.recall.moments.saying import says_already  # loaded only when a lesson is about to be told
-
-        return says_already(self, lesson)
-
-    def _compile(
-        self, chosen: Sequence[Pick], scored: Sequence[tuple[Ranked, RetrievedLesson]], extra: int
-    ) -> Briefing:
+    def _compile(self, chosen: Sequence[Pick], scored: Sequence[tuple[Ranked, RetrievedLesson]]) -> Briefing:
         by_id = {ranked.lesson.id: ranked for ranked, _ in scored}
         checkpoint = self._checkpoint_text(bool(chosen))
-        hint = self.profile.more_command
-        room = self.budget - frame_tokens(more_line(max(extra, 1), hint), checkpoint)
+        room = self.budget - frame_tokens("", checkpoint)
         items: list[Ranked] = []
         lines: list[str] = []
         for pick in chosen:
@@ -299,16 +252,14 @@ class MomentContext:
             if line.tokens > room:
                 continue
             room -= line.tokens
-            words = "; ".join(filter(None, (pick.reason, "" if pick.reason else ranked.why.words)))
-            why = replace(ranked.why, words=words)
+            why = replace(ranked.why, words=pick.reason or ranked.why.words)
             items.append(replace(ranked, rank=len(items) + 1, why=why, also=pick.also))
             lines.append(line.text)
-        more = max(0, extra - len(items))
-        text = render_block(lines, more_line(more, hint), checkpoint) if lines or checkpoint else ""
+        text = render_block(lines, "", checkpoint) if lines or checkpoint else ""
         degraded = "; ".join(filter(None, (self.degraded, damage_words(self.services.store))))
         return Briefing(
-            moment=self.moment, items=tuple(items), more=more, tokens=count_tokens(text), checkpoint_text=checkpoint,
-            text=text, degraded=degraded,
+            moment=self.moment, items=tuple(items), tokens=count_tokens(text), checkpoint_text=checkpoint, text=text,
+            degraded=degraded,
         )  # fmt: skip
 
     def _checkpoint_text(self, shared: bool) -> str:
@@ -348,10 +299,15 @@ class MomentContext:
         return bool(set(checkpoint.files).intersection(self.services.workspace.dirty(self.location)))
 
 
-def telling(text: str, most: int = SUBJECT_WORDS) -> str:
-    """Return the first `most` words of a text that are not everyday words; each word costs a look-up."""
-    words = (term for term in terms(text) if stem(term) not in EVERYDAY and len(term) > 2)
-    return " ".join(islice(words, most))
+TITLED = "brief: title"
+"""Reason of a delivery that told no more than a title."""
+DELIVERIES_READ = 1_000
+"""Deliveries of a session that are read: the newest."""
+
+
+def is_title(delivery: Delivery) -> bool:
+    """Return whether only the title of the lesson was told."""
+    return delivery.reason == TITLED
 
 
 def _warning(ranked: Ranked) -> str:
@@ -378,11 +334,3 @@ def _since_compaction(deliveries: Iterable[Delivery]) -> tuple[Delivery, ...]:
         if delivery.moment == "after_compaction" and restored is None:
             restored = delivery.at
     return tuple(known)
-
-
-def _is_closest(match: RetrievedLesson) -> bool:
-    """Return whether the match is by symbol, command, failure or distinctive name, not by file, trigger or words."""
-    lesson = match.lesson
-    by_place = any(share.lane == "symbol" and is_sufficient_alone(share) for share in match.shares)
-    by_name = any(share.lane == "exact" and share.raw >= SURE_EXACT for share in match.shares)
-    return by_place or by_name or match.named == TELLING or bool(lesson.command or lesson.error_signature)

@@ -1,4 +1,4 @@
-"""On a prompt: the lesson that is about its subject, a second one that plainly is, or none."""
+"""On a prompt: the nearest lessons in full words; on a later prompt, only what is clearly nearest."""
 
 from __future__ import annotations
 
@@ -6,15 +6,18 @@ from holdfast.domain.briefing import Briefing
 from holdfast.domain.kinds import profile_of
 from holdfast.domain.moments import RESTORING_MOMENTS
 from holdfast.ranking.names import TELLING
-from holdfast.ranking.pushing import is_about, is_plainly_about, relevance_of
+from holdfast.ranking.pushing import relevance_of, shares_subject_with
+from holdfast.recall.briefline import branch_of
 from holdfast.recall.moments.context import Pick
 from holdfast.recall.question import question, with_vector
 from holdfast.recall.retrieve import retrieve
 from holdfast.recall.tuning import (
-    FIRST_LINES,
+    CLEARLY_NEAREST,
+    LATER_PROMPT_LINES,
     LONG_PROMPT,
     PROMPT_LINES,
-    SESSION_PROMPT_LINES,
+    PROMPT_POOL,
+    SAME_BRANCH,
 )
 from holdfast.text.speech import MACHINE_OPENINGS
 
@@ -25,74 +28,78 @@ if TYPE_CHECKING:
 
 WRITTEN_WHOLE = (*MACHINE_OPENINGS, "Implement the following plan:", "[SYSTEM NOTIFICATION")
 """Beginnings of prompts that a program wrote."""
-RETRIEVERS = ("exact", "text", "path", "pinned", "vector")
+RETRIEVERS = ("exact", "text", "path", "vector")
 
 
 def prompt(context: MomentContext) -> Briefing:
-    """Deliver the lessons that the prompt is about, and a checkpoint that the session's start did not deliver."""
+    """Deliver the lessons nearest to the prompt, and a checkpoint or brief that the session's start did not deliver."""
     if not any(delivery.moment in RESTORING_MOMENTS for delivery in context.told):
+        if context.call.host and "session_start" not in context.host_profile.moments and not context.told:
+            return _brief_first(context)
         context.checkpoint = context.restorable(own=False)
-    delivered = context.count("prompt")
-    picks = [] if delivered >= SESSION_PROMPT_LINES or not context.room else _picks(context)
-    shift = context.weights().shift("prompt") if len(picks) > 1 else 1.0
-    is_last = delivered + PROMPT_LINES >= SESSION_PROMPT_LINES
-    plain = [] if is_last else [pick for pick in picks if _is_plain(pick.found, shift)]
-    return context.tell((_standing(context), FIRST_LINES), (picks, PROMPT_LINES), (plain, PROMPT_LINES))
+    is_first = not context.count("prompt")
+    matches = nearest(context, own_words(context.call.prompt))
+    if not is_first:
+        matches = _clearly_nearest(context, matches)
+    return context.tell(map(_pick, matches), PROMPT_LINES if is_first else LATER_PROMPT_LINES)
 
 
-def _standing(context: MomentContext) -> list[Pick]:
-    """Pick the standing rules at a session's first delivery, in a host that accepts nothing at its start."""
-    if context.told:
-        return []
-    from holdfast.recall.moments.start import standing_picks
+def _brief_first(context: MomentContext) -> Briefing:
+    """Deliver the brief with the first prompt, in a host that accepts nothing at a session's start."""
+    from holdfast.domain.moments import MOMENT_PROFILES
+    from holdfast.recall.moments.start import session_start
 
-    picks = standing_picks(context)  # first, because loading the host's profile costs a hook some milliseconds
-    return picks if picks and "session_start" not in context.services.host(context.call.host).profile.moments else []
+    context.budget = MOMENT_PROFILES["session_start"].budget_tokens
+    return session_start(context)
 
 
 def own_words(text: str) -> str:
-    """Return the part of a prompt that a person typed: none if a program wrote it, all if it is short."""
+    """Return what a prompt is about: a person's words, or the subject of a prompt that a program wrote."""
     if text.lstrip().startswith(WRITTEN_WHOLE):
-        return ""
+        return text[:LONG_PROMPT]
     if len(text) < LONG_PROMPT:
         return text
     from holdfast.text.prompts import read_prompt  # loads `re`
 
     read = read_prompt(text)
-    return "" if read.origin == "machine" else " ".join(read.own.split())
+    return text[:LONG_PROMPT] if read.origin == "machine" else " ".join(read.own.split())
 
 
-def candidates(context: MomentContext, words: str) -> list[RetrievedLesson]:
-    """Return the matches for those words, the most relevant first."""
+def nearest(context: MomentContext, words: str) -> list[RetrievedLesson]:
+    """Return the lessons that share something informative with the words, nearest first; none for no words."""
+    if not words.strip():
+        return []
     parsed = question(context.services, context.location, words)
     query = context.query(
         text=parsed.text, paths=parsed.paths, symbols=parsed.symbols, error=parsed.error, since=parsed.since,
         until=parsed.until,
     )  # fmt: skip
     query, _ = with_vector(context.services, query, local=True)  # a host waits, so no request to an endpoint
-    retrieval = retrieve(context.services, query, RETRIEVERS)
+    retrieval = retrieve(context.services, query, RETRIEVERS, pool=PROMPT_POOL)
     context.degraded = retrieval.degraded
-    return sorted(
-        retrieval.matches, key=lambda match: -relevance_of(match.shares, match.weight) * context.favour(match.lesson)
-    )
-
-
-def _is_plain(match: RetrievedLesson, shift: float) -> bool:
-    return is_plainly_about(match.shares, match.weight, match.corpus, shift)
-
-
-def _picks(context: MomentContext) -> list[Pick]:
-    words = own_words(context.call.prompt)
-    if not words.strip():
-        return []
     matches = [
         match
-        for match in candidates(context, words)
-        if match.lesson.pinned or profile_of(match.lesson.kind).is_told_at_prompt
+        for match in retrieval.matches
+        if profile_of(match.lesson.kind).is_told_at_prompt
+        if match.named == TELLING or shares_subject_with(match.shares, match.overlap, match.corpus)
     ]
-    shift = context.weights().shift("prompt")
-    return [
-        Pick(found=match)
-        for match in matches
-        if match.named == TELLING or is_about(match.shares, match.weight, match.overlap, match.corpus, shift)
-    ]
+    return sorted(matches, key=lambda match: -_nearness(context, match))
+
+
+def _nearness(context: MomentContext, match: RetrievedLesson) -> float:
+    branch = branch_of(match.lesson)
+    bonus = SAME_BRANCH if branch and branch == context.location.branch else 0.0
+    return (relevance_of(match.shares, match.weight) + bonus) * context.favour(match.lesson)
+
+
+def _clearly_nearest(context: MomentContext, matches: list[RetrievedLesson]) -> list[RetrievedLesson]:
+    """Return the matches whose nearness leads that of the next one that was not told; none if nothing leads."""
+    for at, match in enumerate(matches[:LATER_PROMPT_LINES]):
+        behind = matches[at + 1] if at + 1 < len(matches) else None
+        if behind is None or _nearness(context, match) >= CLEARLY_NEAREST * _nearness(context, behind):
+            return matches[: at + 1]
+    return []
+
+
+def _pick(match: RetrievedLesson) -> Pick:
+    return Pick(found=match)

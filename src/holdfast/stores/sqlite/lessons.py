@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from typing import Any
 
+    from holdfast.domain.vocabulary import LessonId, State
     from holdfast.ports.filters import LessonFilter
     from holdfast.stores.sqlite.rows import LeftOut
 
@@ -59,6 +60,19 @@ def get(sql: sqlite3.Connection, ids: Sequence[str], as_of: datetime | None, lef
             when = f" as of {as_of:%Y-%m-%d %H:%M:%S} UTC" if as_of else ""
             raise LessonNotFoundError(f"no lesson {id_}{when}", hint="holdfast list --all-projects")
     return [by_id[id_] for id_ in wanted]
+
+
+def current_versions(sql: sqlite3.Connection, ids: Sequence[LessonId]) -> dict[LessonId, tuple[State, datetime]]:
+    """Return the state and the time of recording of each lesson's current version; leave out unknown ids."""
+    versions: dict[LessonId, tuple[State, datetime]] = {}
+    for start in range(0, len(ids), ASKED_AT_ONCE):
+        some = clean_all(ids[start : start + ASKED_AT_ONCE])
+        rows = sql.execute(
+            f"SELECT id, state, recorded_at FROM lessons WHERE id IN ({slots(len(some))}) AND retracted_at IS NULL",
+            tuple(some),
+        )
+        versions.update((id_, (state, instant(at))) for id_, state, at in rows)
+    return versions
 
 
 def find(sql: sqlite3.Connection, where: LessonFilter, left_out: LeftOut) -> list[Lesson]:

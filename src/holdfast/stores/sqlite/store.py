@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from holdfast.domain.lesson import Lesson
     from holdfast.domain.records import Change
     from holdfast.domain.statefamilies import StateFamily
-    from holdfast.domain.vocabulary import LessonId
+    from holdfast.domain.vocabulary import LessonId, State
     from holdfast.ports.activity import L, LogRecord
     from holdfast.ports.filters import EventFilter, LessonFilter, LogFilter
     from holdfast.ports.storecare import Extent, Problem
@@ -82,6 +82,13 @@ class SqliteStore(SqliteSearch):
 
         with self._connection.reading() as sql:
             return get(sql, ids, as_of, self._left_out)
+
+    def current_versions(self, ids: Sequence[LessonId]) -> dict[LessonId, tuple[State, datetime]]:
+        """Return the state and the time of recording of each lesson's current version; leave out unknown ids."""
+        from holdfast.stores.sqlite.lessons import current_versions
+
+        with self._connection.reading() as sql:
+            return current_versions(sql, ids)
 
     def find(self, where: LessonFilter) -> list[Lesson]:
         """Return the lessons that match, newest first, ties by id."""

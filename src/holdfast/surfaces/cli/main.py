@@ -21,6 +21,7 @@ GROUPS = {
     "Every day": {
         "remember": "Save a lesson.",
         "recall": "Search memory; the best lessons come first.",
+        "brief": "Print exactly what an agent is told here.",
         "list": "List lessons, newest first.",
         "show": "Print everything about one lesson.",
         "review": "Go through the lessons that wait for your decision.",

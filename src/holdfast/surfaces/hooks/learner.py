@@ -60,6 +60,7 @@ def learn_all(settings: Settings, ended: HookCall) -> None:
         _follow_moves(memory, ended.cwd, settings.log_path)
         _settle(memory, settings.log_path)
         _distil(memory, ended, settings)
+        _prepare_brief(memory, ended.cwd, settings.log_path)
         memory.drop_old_texts()
 
 
@@ -140,6 +141,16 @@ def _settle(memory: Memory, log_path: str) -> None:
             note(log_path, "learner", RuntimeError(why))
     except Exception as exc:  # nothing is lost: the next learner judges the same sessions
         note(log_path, "outcomes", exc)
+
+
+def _prepare_brief(memory: Memory, folder: str, log_path: str) -> None:
+    """Prepare what the next session in this folder is told at its start."""
+    if not os.path.isdir(folder):
+        return
+    try:
+        memory.at(folder).prepare_brief()
+    except Exception as exc:  # a start hook collects the lines itself meanwhile
+        note(log_path, "brief", exc)
 
 
 def _leave_the_host() -> None:

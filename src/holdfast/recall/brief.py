@@ -1,0 +1,337 @@
+"""The brief: what is known, told within a budget at a session's start. Read it from top to bottom.
+
+1. `collect` reads the lessons that may be told and makes lines of them. The learner does it after each session and
+   stores the lines (`prepare`); a start hook reads them and what changed since (`load`).
+2. `order` sorts the lines for a session: by newness, branch, person, kind, source, outcomes and freshness.
+3. `fit` chooses: commands, rules in full words, then titles, as many as the budget allows; unconfirmed lessons last.
+4. `render` writes the lines under their areas. What is told keeps its place from session to session, so that a host's
+   prompt cache stays valid.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from math import exp
+
+from holdfast.domain.briefing import Briefing, Entry
+from holdfast.domain.query import Query
+from holdfast.domain.statefamilies import BRIEF
+from holdfast.domain.vocabulary import LessonId
+from holdfast.freshness.states import load_plain, owner_of
+from holdfast.lean.records import Frozen, replace
+from holdfast.lean.texts import SHORT, dumps, loads
+from holdfast.lessons.staged import seen_here
+from holdfast.ports.lessonstore import get_readable
+from holdfast.recall.briefline import (
+    CHANGED,
+    COMMAND,
+    OTHER,
+    RULE,
+    STALE,
+    TITLE,
+    TOLD_STATES,
+    from_row,
+    lines_of,
+    may_be_told,
+    to_row,
+)
+from holdfast.recall.tuning import (
+    BRANCH_WORTH,
+    CHANGES_READ,
+    COLLECTED,
+    COLLECTED_IN_A_HOOK,
+    COMMAND_LINES,
+    LEAST_ID,
+    LEFT_OUT_SHOWN,
+    NEWNESS_LESSONS,
+    NEWNESS_WORTH,
+    OCCASION_DEPTH,
+    OTHERS_WORTH,
+    PINNED_READ,
+    RULE_LINES,
+    RULES_TOKENS,
+)
+from holdfast.rendering.budget import count_tokens
+from holdfast.rendering.lines import render_block
+from holdfast.text.occasions import COMMAND_KINDS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+
+    from holdfast.domain.lesson import Lesson
+    from holdfast.domain.project import Location
+    from holdfast.ports.services import Services
+    from holdfast.recall.briefline import BriefLine
+
+INTRODUCTION = (
+    "Notes of earlier sessions, quoted as data; the code may have changed. In brackets: a note's id and who said it"
+    " (nobody named: an agent). `recall` or `holdfast show ID` has the whole note."
+)
+HEADINGS = {COMMAND: "commands:", RULE: "rules:"}
+UNCONFIRMED = "unconfirmed:"
+
+
+class Lines(Frozen):
+    """The lines of a work tree as they were collected."""
+
+    lines: tuple[BriefLine, ...] = ()
+    at: str = ""
+    """When, as an ISO instant; empty: they have not been collected by the learner yet."""
+    person: str = ""
+    """Who works here."""
+
+
+class Room(Frozen):
+    """What a host accepts at a session's start, frame and task included."""
+
+    tokens: int
+    characters: int
+
+
+# Collect
+
+
+def collect(services: Services, location: Location, most: int = COLLECTED) -> list[Lesson]:
+    """Return the lessons that may be told here: pinned ones, rules of all work and of commands, the newest `most`."""
+    query = _query(services, location)
+    occasions = replace(query, occasions=("standing", *COMMAND_KINDS))
+    store = services.store
+    ids = dict.fromkeys((
+        *(match.id for match in store.list_pinned(query, PINNED_READ)),
+        *store.match_occasions(occasions, OCCASION_DEPTH),
+        *(match.id for match in store.list_recent(query, most)),
+    ))  # fmt: skip
+    return [lesson for lesson in get_readable(store, list(ids)) if may_be_told(lesson)]
+
+
+def prepare(services: Services, location: Location) -> int:
+    """Make the lines of the work tree and store them for the next start; return how many there are.
+
+    What a rules file that agents read says in the same words is left out.
+    """
+    from holdfast.freshness.check import FreshnessCheck
+    from holdfast.recall.written import without_written
+
+    at = services.clock.now()
+    lessons = without_written(services, location, collect(services, location))
+    check = FreshnessCheck(services, location)
+    stale = [lesson.id for lesson in lessons if check.judge(lesson)[0] in STALE]
+    lines = lines_of(lessons, stale, _factors(services, location))
+    stored = {"at": at.isoformat(), "person": services.workspace.person(location).id, "lines": list(map(to_row, lines))}
+    services.store.set_state(BRIEF, owner_of(location), dumps(stored))
+    return len(lines)
+
+
+def load(services: Services, location: Location) -> Lines:
+    """Return the work tree's lines as they are now: the stored ones, and the lessons that changed since.
+
+    Without stored lines they are made here, in a hook from fewer lessons.
+    """
+    stored = _stored(services, location)
+    if stored is None:
+        most = COLLECTED_IN_A_HOOK if services.low_latency else COLLECTED
+        return Lines(lines=tuple(lines_of(collect(services, location, most), (), _factors(services, location))))
+    versions = services.store.current_versions([line.id for line in stored.lines])
+    unchanged = {
+        line.id: line
+        for line in stored.lines
+        if line.id in versions and versions[line.id][0] in TOLD_STATES
+        if versions[line.id][1].isoformat() == line.recorded_at
+    }
+    outdated = {line.id for line in stored.lines} - set(unchanged)
+    since = datetime.fromisoformat(stored.at)
+    recent = services.store.list_recent(_query(services, location), CHANGES_READ)
+    changed = [match.id for match in recent if match.recorded_at > since or match.id in outdated]
+    lessons = [lesson for lesson in get_readable(services.store, changed) if may_be_told(lesson)]
+    made = {line.id: line for line in lines_of(lessons, (), _factors(services, location))} if lessons else {}
+    return replace(stored, lines=tuple({**unchanged, **made}.values()))
+
+
+def _factors(services: Services, location: Location) -> Mapping[LessonId, float]:
+    """Return what outcomes make of each lesson's worth."""
+    from holdfast.outcomes.weights import load_weights
+
+    weights = load_weights(services.store, location.project.id)
+    return {LessonId(id_): weights.factor(LessonId(id_), "session_start") for id_ in weights.lessons}
+
+
+def _query(services: Services, location: Location) -> Query:
+    return Query(project=location.project.id, at=services.clock.now(), states=TOLD_STATES, prefix=location.prefix)
+
+
+def _stored(services: Services, location: Location) -> Lines | None:
+    """Return the stored lines; None if there are none, or none that this version can read."""
+    text = services.store.get_state(BRIEF, owner_of(location))
+    if not text:
+        return None
+    try:
+        stored = loads(text)
+        return Lines(lines=tuple(map(from_row, stored["lines"])), at=stored["at"], person=stored["person"])
+    except (KeyError, TypeError, ValueError):
+        return None
+
+
+# Order
+
+
+def order(services: Services, location: Location, lines: Lines) -> list[tuple[float, BriefLine]]:
+    """Return the lines that are visible here with their worth in this session, best first."""
+    staged = seen_here(services, location)
+    visible = [line for line in lines.lines if _is_visible(line, location, staged)]
+    gone_stale = {
+        id_ for id_, plain in load_plain(services, location).items() if plain.get("state") in STALE
+    }  # fmt: skip
+    newest_first = sorted(visible, key=lambda line: (line.since, line.id), reverse=True)
+    worths = []
+    for rank, line in enumerate(newest_first):
+        worth = line.worth + NEWNESS_WORTH * exp(-rank / NEWNESS_LESSONS)
+        if line.branch and line.branch == location.branch:
+            worth += BRANCH_WORTH
+        if line.person and lines.person and line.person != lines.person:
+            worth -= OTHERS_WORTH
+        worths.append((worth, replace(line, is_stale=True) if line.id in gone_stale else line))
+    return sorted(worths, key=lambda pair: (not pair[1].is_confirmed, -pair[0], pair[1].id))
+
+
+def _is_visible(line: BriefLine, location: Location, staged: Container[LessonId] | None) -> bool:
+    here, there = f"{location.prefix}/", f"{line.prefix}/"
+    related = not line.prefix or not location.prefix or here.startswith(there) or there.startswith(here)
+    return related and (not line.staged or staged is None or line.id in staged)
+
+
+# Fit
+
+
+def fit(ordered: Sequence[tuple[float, BriefLine]], room: Room, task: str, more: int = 0) -> Briefing:
+    """Return the brief of the lines that fit, and those left out; commands and rules come before titles."""
+    ids = short_ids([line.id for _, line in ordered])
+    texts = {line.id: _text(line, ids[line.id]) for _, line in ordered}
+    frame = render_block([], _more(len(ordered) + more), task, INTRODUCTION)
+    tokens, characters = room.tokens - count_tokens(frame), room.characters - len(frame)
+    rules_tokens, counts = RULES_TOKENS, {COMMAND: COMMAND_LINES, RULE: RULE_LINES}
+    chosen: list[tuple[float, BriefLine]] = []
+    left_out: list[tuple[float, BriefLine]] = []
+    headings: set[str] = set()
+    for worth, line in sorted(ordered, key=lambda pair: _place_in_queue(pair[1])):
+        part = line.part
+        if part in counts:
+            cost = count_tokens(texts[line.id])
+            if not counts[part] or (part == RULE and cost > rules_tokens):
+                part = TITLE
+            else:
+                counts[part] -= 1
+                rules_tokens -= cost if part == RULE else 0
+        placed = line if part == line.part else replace(line, part=part)
+        if placed is not line:
+            texts[line.id] = _text(placed, ids[line.id])
+        heading = _heading(placed)
+        head = "" if heading in headings else heading + "\n"
+        cost, length = count_tokens(head + texts[line.id]), len(head) + len(texts[line.id]) + 1
+        if cost > tokens or length > characters:
+            left_out.append((worth, placed))
+            continue
+        tokens, characters = tokens - cost, characters - length
+        headings.add(heading)
+        chosen.append((worth, placed))
+    return render(chosen, left_out, texts, task, more)
+
+
+def _place_in_queue(line: BriefLine) -> tuple[bool, int]:
+    """Return the sort key of a line that is already ordered by worth: commands, rules, titles; unconfirmed last."""
+    return not line.is_confirmed, (COMMAND, RULE, TITLE).index(line.part)
+
+
+def short_ids(ids: Sequence[LessonId]) -> dict[LessonId, str]:
+    """Return for each id its shortest end that no other of the ids has, at least LEAST_ID characters."""
+    ends: dict[LessonId, str] = {}
+    for id_ in ids:
+        ends[id_] = id_[-LEAST_ID:]
+    counts: dict[str, int] = {}
+    for end in ends.values():
+        counts[end] = counts.get(end, 0) + 1
+    return {id_: end if counts[end] == 1 else id_[-SHORT:] for id_, end in ends.items()}
+
+
+def _text(line: BriefLine, end: str) -> str:
+    if line.part == RULE:
+        return line.full
+    notes = " ".join(filter(None, (end, line.source, CHANGED if line.is_stale else "")))
+    return f"- {line.title} [{notes}]"
+
+
+def _heading(line: BriefLine) -> str:
+    if not line.is_confirmed:
+        return UNCONFIRMED
+    return HEADINGS.get(line.part, f"{line.area}:")
+
+
+# Render
+
+
+def render(
+    chosen: Iterable[tuple[float, BriefLine]],
+    left_out: Sequence[tuple[float, BriefLine]],
+    texts: Mapping[LessonId, str],
+    task: str,
+    more: int,
+) -> Briefing:
+    """Return the brief. Lines stand under their headings in the order in which they were learnt."""
+    placed = sorted(chosen, key=lambda pair: (_heading_order(pair[1]), pair[1].since, pair[1].id))
+    rows: list[str] = []
+    entries: list[Entry] = []
+    heading = ""
+    for rank, (worth, line) in enumerate(placed, start=1):
+        if _heading(line) != heading:
+            heading = _heading(line)
+            rows.append(heading)
+        rows.append(texts[line.id])
+        entries.append(_entry(line, rank, worth, texts[line.id]))
+    further = len(left_out) + more
+    text = render_block(rows, _more(further), task, INTRODUCTION) if rows or task or further else ""
+    next_ones = tuple(_entry(line, 0, worth, texts[line.id]) for worth, line in left_out[:LEFT_OUT_SHOWN])
+    return Briefing(
+        moment="session_start", entries=tuple(entries), left_out=next_ones, more=further, tokens=count_tokens(text),
+        checkpoint_text=task, text=text,
+    )  # fmt: skip
+
+
+def _entry(line: BriefLine, rank: int, worth: float, text: str) -> Entry:
+    return Entry(
+        id=line.id, rank=rank, score=max(0.0, round(worth, 4)), reason=f"brief: {line.part}", text=text, also=line.also
+    )
+
+
+def _heading_order(line: BriefLine) -> tuple[bool, int, bool, bool, str]:
+    """Return the sort key of a heading: commands, rules, kinds of work, folders, other, unconfirmed."""
+    part = (COMMAND, RULE, TITLE).index(line.part)
+    area = line.area if part == 2 and line.is_confirmed else ""
+    return not line.is_confirmed, part if line.is_confirmed else 0, area == OTHER, area.endswith("/"), area
+
+
+def _more(count: int) -> str:
+    return f"{count} more: `recall` a subject, or `holdfast list`" if count > 0 else ""
+
+
+def session_brief(
+    services: Services,
+    location: Location,
+    room: Room,
+    *,
+    task: str = "",
+    leave_out: Container[LessonId] = (),
+    is_withheld: Callable[[LessonId], bool] | None = None,
+) -> tuple[Briefing, tuple[LessonId, ...]]:
+    """Return the brief of a session here, and the lessons that chance withheld from it.
+
+    `leave_out` names what the agent has in its context, `is_withheld` draws which titles a session is not told.
+    """
+    lines = load(services, location)
+    ordered = [pair for pair in order(services, location, lines) if pair[1].id not in leave_out]
+    briefing = fit(ordered, room, task)
+    fixed = {line.id for _, line in ordered if line.is_fixed or line.part == COMMAND}
+    drawn = is_withheld or (lambda _: False)
+    withheld = tuple(entry.id for entry in briefing.entries if entry.id not in fixed and drawn(entry.id))
+    if withheld:
+        briefing = fit([pair for pair in ordered if pair[1].id not in withheld], room, task)
+    return briefing, withheld

@@ -1,0 +1,199 @@
+"""BriefLine: one line of a brief, made from a lesson, in a form that the learner stores and a start hook reads quickly.
+
+Rules and commands are told in full words, all other lessons by their title. Lines that say the same are one line.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from math import log2
+
+from holdfast.domain.kinds import profile_of
+from holdfast.domain.vocabulary import LessonId
+from holdfast.lean.records import Frozen
+from holdfast.ranking.relevance import EVERYDAY, stems_of
+from holdfast.recall.tuning import (
+    EQUAL_TITLES,
+    EQUAL_WORDS,
+    OUTCOME_WORTH,
+    PERSON_WORTH,
+    RULE_LIKE_WORTH,
+    RULE_TOKENS,
+    STALE_WORTH,
+)
+from holdfast.rendering.lines import clean, compile_line, source_word
+from holdfast.text.occasions import CARDS, COMMAND_KINDS, habit_of, is_standing, lint_languages, linters_in, occasions
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from typing import Any
+
+    from holdfast.domain.lesson import Lesson
+    from holdfast.domain.vocabulary import State
+
+COMMAND, RULE, TITLE = "command", "rule", "title"
+"""Parts of a brief: commands of the project, rules in full words, titles."""
+TOLD_STATES: tuple[State, ...] = ("active", "probation")
+"""States of lessons that a brief may tell: confirmed ones, and unconfirmed ones, which are marked and come last."""
+SPEAKERS = ("person", "verified", "agent")
+"""Trusts of unconfirmed lessons that may be told. What rests on a file or on tool output waits for a person."""
+STALE = ("drifted", "changed", "orphaned")
+CHANGED = "code changed"
+"""Mark of a line whose code is no longer as it was."""
+
+AREAS = {"test": "tests", "lint": "lint", "commit": "commits", "pr": "pull requests", "review": "reviews"}
+"""Areas of lessons that are useful at a kind of command."""
+HABIT_AREAS = {
+    "failing test first": "tests", "tests with the change": "tests", "reply to reviews": "reviews",
+}  # fmt: skip
+OTHER = "other"
+"""Area of lessons that are about no file and no kind of command."""
+
+
+class BriefLine(Frozen):
+    """A line that a brief may tell, and what decides whether it does."""
+
+    id: LessonId
+    recorded_at: str
+    """The version of the lesson, as an ISO instant."""
+    since: str
+    """The instant since which the lesson holds."""
+    part: str
+    area: str
+    title: str
+    full: str
+    """The whole line of a rule; empty for other lessons."""
+    source: str
+    """Who said it, in a word; empty for an agent."""
+    worth: float
+    """What the lesson's kind, source and freshness are worth; `brief` adds newness, branch and person."""
+    is_confirmed: bool
+    is_fixed: bool = False
+    """It is pinned or a person's explicit rule: it is never withheld at random."""
+    branch: str = ""
+    person: str = ""
+    """The author of a personal preference; empty for a lesson that concerns everybody."""
+    prefix: str = ""
+    staged: bool = False
+    """Only branches that contain it see it."""
+    is_stale: bool = False
+    also: tuple[LessonId, ...] = ()
+    """Lessons that say the same, for which the line stands."""
+
+
+def may_be_told(lesson: Lesson) -> bool:
+    """Return whether a brief may contain the lesson without a person's word on it."""
+    if profile_of(lesson.kind).is_working_state:
+        return False
+    return lesson.state == "active" or (lesson.state == "probation" and lesson.trust in SPEAKERS)
+
+
+def lines_of(
+    lessons: Iterable[Lesson], stale: Iterable[LessonId] = (), factors: Mapping[LessonId, float] | None = None
+) -> list[BriefLine]:
+    """Return a line for each group of lessons that say the same; `factors` is what outcomes make of their worth."""
+    stale = frozenset(stale)
+    order = sorted(lessons, key=_foremost)
+    leaders: list[tuple[Lesson, list[LessonId]]] = []
+    by_key: dict[str, list[LessonId]] = {}
+    titles: list[tuple[frozenset[str], list[LessonId]]] = []
+    for lesson in order:
+        keys, words = _keys(lesson), _telling(lesson.title)
+        group = next((by_key[key] for key in keys if key in by_key), None) or _equal(words, titles)
+        if group is not None:
+            group.append(lesson.id)
+            continue
+        also: list[LessonId] = []
+        leaders.append((lesson, also))
+        by_key.update(dict.fromkeys(keys, also))
+        titles.append((words, also))
+    return [
+        _line(lesson, tuple(also), lesson.id in stale, (factors or {}).get(lesson.id, 1.0)) for lesson, also in leaders
+    ]
+
+
+def _foremost(lesson: Lesson) -> tuple[bool, bool, bool, float]:
+    """Return the sort key that puts the one of a group first that stands for it."""
+    newest = -lesson.validity.valid_from.timestamp()
+    return not lesson.pinned, lesson.state != "active", lesson.trust != "person", newest
+
+
+def _keys(lesson: Lesson) -> tuple[str, ...]:
+    """Return the names of the groups of equal statements that the lesson belongs to."""
+    if lesson.topic_key.startswith(CARDS):
+        return (lesson.topic_key,)
+    if lint_languages(lesson):
+        return tuple(f"linter {name}" for name in linters_in(lesson.title))
+    habit = habit_of(lesson.insight) if profile_of(lesson.kind).may_stand else ""
+    return (f"habit {habit}",) if habit else ()
+
+
+def _telling(title: str) -> frozenset[str]:
+    return frozenset(stem for stem in stems_of(title) if len(stem) > 2)
+
+
+def _equal(words: frozenset[str], titles: Sequence[tuple[frozenset[str], list[LessonId]]]) -> list[LessonId] | None:
+    """Return the group whose title has nearly the same words; None without one."""
+    if len(words - EVERYDAY) < EQUAL_WORDS:
+        return None
+    for other, group in titles:
+        if len(words & other) >= EQUAL_TITLES * len(words | other):
+            return group
+    return None
+
+
+def _line(lesson: Lesson, also: tuple[LessonId, ...], is_stale: bool, factor: float) -> BriefLine:
+    profile = profile_of(lesson.kind)
+    is_rule = lesson.pinned or is_standing(lesson)
+    part = COMMAND if lesson.topic_key.startswith(CARDS) else RULE if is_rule else TITLE
+    by_person = lesson.trust == "person" or lesson.kind == "preference"
+    worth = PERSON_WORTH * by_person + RULE_LIKE_WORTH * profile.is_instruction - STALE_WORTH * is_stale
+    worth += OUTCOME_WORTH * log2(factor)
+    source = source_word(lesson).removesuffix(", unconfirmed")
+    return BriefLine(
+        id=lesson.id, recorded_at=lesson.recorded_at.isoformat(), since=lesson.validity.valid_from.isoformat(),
+        part=part, area=area_of(lesson),
+        title=clean(lesson.title),
+        full=compile_line(lesson, "", RULE_TOKENS, places=False).text if part == RULE else "",
+        source="" if source == "agent" else source,
+        worth=round(worth, 4),
+        is_confirmed=lesson.state == "active",
+        is_fixed=lesson.pinned or (is_rule and lesson.trust == "person"), branch=branch_of(lesson),
+        person=lesson.provenance.person if profile.is_personal else "",
+        prefix=lesson.scope.path_prefix, staged=bool(lesson.scope.branch), is_stale=is_stale, also=also,
+    )  # fmt: skip
+
+
+def branch_of(lesson: Lesson) -> str:
+    """Return the branch on which the lesson was learnt; empty where it is not known."""
+    branches = (lesson.provenance.branch, lesson.scope.branch, *(anchor.branch for anchor in lesson.anchors))
+    return next(filter(None, branches), "")
+
+
+def area_of(lesson: Lesson) -> str:
+    """Return the heading under which a brief shows the lesson: a kind of work, or a folder."""
+    if habit := HABIT_AREAS.get(habit_of(lesson.insight)):
+        return habit
+    kinds = occasions(lesson)
+    for kind in COMMAND_KINDS:
+        if kind in kinds:
+            return AREAS[kind]
+    if any(kind.startswith("edit ") for kind in kinds):
+        return AREAS["lint"]
+    if not lesson.paths:
+        return OTHER
+    folder, _, _ = lesson.paths[0].rpartition("/")
+    return clean(folder.rpartition("/")[2]) + "/" if folder else OTHER
+
+
+def to_row(line: BriefLine) -> list[Any]:
+    """Return the line as a list that JSON can hold."""
+    return [getattr(line, name) for name in BriefLine.fields_]
+
+
+def from_row(row: Sequence[Any]) -> BriefLine:
+    """Return the line of a stored row. Raises ValueError or TypeError for a row of another shape."""
+    fields = dict(zip(BriefLine.fields_, row, strict=True))
+    datetime.fromisoformat(fields["recorded_at"])
+    return BriefLine(**{**fields, "also": tuple(fields["also"])})

@@ -1,0 +1,62 @@
+"""Before the end of a turn: the standing rule whose occasion came in this session and whose act is missing, once."""
+
+from __future__ import annotations
+
+from holdfast.domain.briefing import Briefing
+from holdfast.lean.records import replace
+from holdfast.ports.lessonstore import get_readable
+from holdfast.recall.moments.context import Pick, as_found
+from holdfast.recall.tuning import EDITS_READ, OCCASION_DEPTH
+from holdfast.text.occasions import habit_of, language_of, plain_words
+from holdfast.text.shell import simple_commands
+from holdfast.text.triggermatch import begins
+from holdfast.text.words import word_set
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from holdfast.domain.lesson import Lesson
+    from holdfast.recall.moments.context import MomentContext
+
+REMINDER = "a standing rule this session left out"
+TESTS = "tests with the change"
+BEFORE_THE_END = ("before you say", "before you finish", "before finishing", "when you are done", "before saying")
+"""Words of a rule about the end of a piece of work."""
+ENDING = word_set("done finished finish ready complete completed")
+
+
+def before_end(context: MomentContext) -> Briefing:
+    """Deliver the first standing rule that edits of this session called for and that nothing followed."""
+    if context.count(moment="before_end") or context.budget <= 0:
+        return Briefing(moment=context.moment)
+    edited = {path for event in context.events("file_edit", EDITS_READ) for path in event.files if language_of(path)}
+    if not edited:
+        return Briefing(moment=context.moment)
+    commands = list(_commands(context))
+    query = replace(context.query(occasions=("standing", "lint", "test")), exclude=())
+    rules = get_readable(context.services.store, context.services.store.match_occasions(query, OCCASION_DEPTH))
+    missing = [rule for rule in rules if rule.trust == "person" and _is_missing(rule, edited, commands)]
+    picks = [Pick(found=match, reason=REMINDER, again=True, general=True) for match in as_found(missing)]
+    return context.tell(picks, 1)
+
+
+def _commands(context: MomentContext) -> Iterator[str]:
+    for event in context.events("tool_use", EDITS_READ):
+        for words in simple_commands(event.command):
+            yield " ".join(words)
+
+
+def _is_missing(rule: Lesson, edited: set[str], commands: list[str]) -> bool:
+    """Return whether the session did what calls for the rule and not what the rule asks for."""
+    if habit_of(rule.insight) == TESTS:
+        return not any("test" in path.lower() or "spec" in path.lower() for path in edited)
+    if not _is_about_the_end(rule.insight):
+        return False
+    wanted = rule.when.commands
+    return bool(wanted) and not any(begins(command, name) for command in commands for name in wanted)
+
+
+def _is_about_the_end(text: str) -> bool:
+    low = " ".join(text.lower().split())
+    return any(words in low for words in BEFORE_THE_END) or ("before" in low and bool(ENDING & set(plain_words(low))))

@@ -1,0 +1,43 @@
+"""Leaves out lessons that a rules file says in nearly the same words: the agent reads that file itself."""
+
+from __future__ import annotations
+
+from holdfast.lean.hostmarks import CONTEXT_FILES
+from holdfast.ranking.relevance import EVERYDAY, stems_of
+from holdfast.recall.tuning import RULES_FILE_BYTES, WRITTEN_LEAST_WORDS, WRITTEN_SHARE, WRITTEN_SPAN
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from holdfast.domain.lesson import Lesson
+    from holdfast.domain.project import Location
+    from holdfast.ports.services import Services
+
+
+def without_written(services: Services, location: Location, lessons: Iterable[Lesson]) -> list[Lesson]:
+    """Return the lessons that no rules file of the work tree says within a few lines of each other."""
+    passages = [frozenset(stems_of(passage)) for text in _rules(services, location) for passage in _passages(text)]
+    return [lesson for lesson in lessons if lesson.pinned or not _is_written(lesson, passages)]
+
+
+def _is_written(lesson: Lesson, passages: Iterable[frozenset[str]]) -> bool:
+    wanted = frozenset(stem for stem in stems_of(lesson.insight) if stem not in EVERYDAY and len(stem) > 2)
+    if len(wanted) < WRITTEN_LEAST_WORDS:
+        return False
+    least = WRITTEN_SHARE * len(wanted)
+    return any(len(wanted & passage) >= least for passage in passages)
+
+
+def _rules(services: Services, location: Location) -> Iterator[str]:
+    for name in CONTEXT_FILES:
+        content = services.workspace.read(location, name)
+        if content:
+            yield content[:RULES_FILE_BYTES].decode("utf-8", "replace")
+
+
+def _passages(text: str) -> Iterator[str]:
+    """Yield every few consecutive lines of the text that are no questions."""
+    lines = [line for line in text.splitlines() if line.strip() and not line.rstrip().endswith("?")]
+    for at in range(max(1, len(lines) - WRITTEN_SPAN + 1)):
+        yield "\n".join(lines[at : at + WRITTEN_SPAN])
