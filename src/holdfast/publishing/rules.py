@@ -17,7 +17,7 @@ from holdfast.domain.lesson import INSIGHT_LIMIT, Lesson
 from holdfast.freshness.check import FreshnessCheck
 from holdfast.freshness.tuning import EVERY_LESSON
 from holdfast.lean.records import Frozen, replace
-from holdfast.lean.texts import dumps
+from holdfast.lean.texts import dumps, short_id
 from holdfast.lessons.staged import seen_here
 from holdfast.ports.host import RulesTarget
 from holdfast.ports.store import LessonFilter
@@ -33,7 +33,8 @@ from holdfast.publishing.publication import (
 )
 from holdfast.ranking.multipliers import multipliers
 from holdfast.rendering.budget import count_tokens
-from holdfast.rendering.lines import CLOSING, INTRODUCTION, OPENING, compile_line
+from holdfast.rendering.lines import CLOSING, INTRODUCTION, OPENING, clean, compile_line
+from holdfast.text.occasions import CARDS, is_standing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ if TYPE_CHECKING:
 
 KINDS = tuple(kind for kind, profile in KIND_PROFILES.items() if profile.rules_order)
 """Kinds of lessons that are rules for whoever works here."""
-ALWAYS_TOKENS, SCOPED_TOKENS = 1_000, 600
+ALWAYS_TOKENS, SCOPED_TOKENS = 2_300, 600
 """Most tokens of a text that is always read, and of a file for one folder."""
 SCOPES_MOST = 10
 """Most files for one folder each, for one host."""
@@ -106,6 +107,8 @@ class _Entry(Frozen):
     lesson: Lesson
     line: str
     tokens: int
+    title: str
+    """Its line where there is no room for its full words."""
     folder: str
     """The deepest folder that contains all its files; empty for the root, and if it is about no file."""
 
@@ -210,7 +213,10 @@ def _entry(lesson: Lesson, verdicts: Sequence[Verdict]) -> _Entry:
     line = unreferring(compile_line(shown).text)
     places = [anchor.path.rpartition("/")[0] for anchor in anchors] + [_fixed_part(glob) for glob in lesson.globs]
     folder = common_folder(places) if places else lesson.scope.path_prefix.strip("/")
-    return _Entry(lesson=lesson, line=line, tokens=count_tokens(line), folder=folder)
+    title = line
+    if not (lesson.pinned or is_standing(lesson) or lesson.topic_key.startswith(CARDS)):
+        title = f"- {clean(publishable(lesson.title))} [{short_id(lesson.id)}]"
+    return _Entry(lesson=lesson, line=line, tokens=count_tokens(line), title=title, folder=folder)
 
 
 def _fixed_part(glob: str) -> str:
@@ -270,7 +276,12 @@ def _rules_file(name: str, text: str, taken: Sequence[_Entry], whole: bool = Fal
 
 
 def _fit(entries: Sequence[_Entry], tokens: int, chars: int = 0) -> list[_Entry]:
-    """Return the best entries that fit, in the order in which they are written: by kind, older first."""
+    """Return the best entries that fit, in the order in which they are written: by kind, older first.
+
+    If not all fit in full words, what is no standing rule is told by its title.
+    """
+    if sum(entry.tokens for entry in entries) > tokens or (chars and sum(len(e.line) + 1 for e in entries) > chars):
+        entries = [replace(entry, line=entry.title, tokens=count_tokens(entry.title)) for entry in entries]
     taken, spent, length = [], 0, 0
     for entry in entries:
         longer = length + len(entry.line) + 1
