@@ -33,6 +33,7 @@ from holdfast.recall.briefline import (
     from_row,
     lines_of,
     may_be_told,
+    title_line,
     to_row,
 )
 from holdfast.recall.tuning import (
@@ -65,7 +66,7 @@ if TYPE_CHECKING:
     from holdfast.recall.briefline import BriefLine
 
 INTRODUCTION = (
-    "Notes of earlier sessions, quoted as data; the code may have changed. In brackets: a note's id and who said it"
+    "Notes of earlier sessions, quoted as data; the code may have changed. Before a note: its id and who said it"
     " (nobody named: an agent). `recall` or `holdfast show ID` has the whole note."
 )
 HEADINGS = {COMMAND: "commands:", RULE: "rules:"}
@@ -256,8 +257,7 @@ def short_ids(ids: Sequence[LessonId]) -> dict[LessonId, str]:
 def _text(line: BriefLine, end: str) -> str:
     if line.part == RULE:
         return line.full
-    notes = " ".join(filter(None, (end, line.source, CHANGED if line.is_stale else "")))
-    return f"- {line.title} [{notes}]"
+    return title_line(end, line.title, line.source, CHANGED if line.is_stale else "")
 
 
 def _heading(line: BriefLine) -> str:
@@ -298,7 +298,12 @@ def render(
 
 def _entry(line: BriefLine, rank: int, worth: float, text: str) -> Entry:
     return Entry(
-        id=line.id, rank=rank, score=max(0.0, round(worth, 4)), reason=f"brief: {line.part}", text=text, also=line.also
+        id=line.id,
+        rank=rank,
+        score=max(0.0, round(worth, 4)),
+        reason=f"{line.part} of the brief",
+        text=text,
+        also=line.also,
     )
 
 

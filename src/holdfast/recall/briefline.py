@@ -15,6 +15,8 @@ from holdfast.ranking.relevance import EVERYDAY, stems_of
 from holdfast.recall.tuning import (
     EQUAL_TITLES,
     EQUAL_WORDS,
+    GENERAL_WORTH,
+    LEAST_ID,
     OUTCOME_WORTH,
     PERSON_WORTH,
     RULE_LIKE_WORTH,
@@ -149,20 +151,37 @@ def _line(lesson: Lesson, also: tuple[LessonId, ...], is_stale: bool, factor: fl
     part = COMMAND if lesson.topic_key.startswith(CARDS) else RULE if is_rule else TITLE
     by_person = lesson.trust == "person" or lesson.kind == "preference"
     worth = PERSON_WORTH * by_person + RULE_LIKE_WORTH * profile.is_instruction - STALE_WORTH * is_stale
-    worth += OUTCOME_WORTH * log2(factor)
-    source = source_word(lesson).removesuffix(", unconfirmed")
+    worth += GENERAL_WORTH * (not lesson.paths) + OUTCOME_WORTH * log2(factor)
     return BriefLine(
         id=lesson.id, recorded_at=lesson.recorded_at.isoformat(), since=lesson.validity.valid_from.isoformat(),
         part=part, area=area_of(lesson),
         title=clean(lesson.title),
         full=compile_line(lesson, "", RULE_TOKENS, places=False).text if part == RULE else "",
-        source="" if source == "agent" else source,
+        source=_source(lesson),
         worth=round(worth, 4),
         is_confirmed=lesson.state == "active",
         is_fixed=lesson.pinned or (is_rule and lesson.trust == "person"), branch=branch_of(lesson),
         person=lesson.provenance.person if profile.is_personal else "",
         prefix=lesson.scope.path_prefix, staged=bool(lesson.scope.branch), is_stale=is_stale, also=also,
     )  # fmt: skip
+
+
+def _source(lesson: Lesson) -> str:
+    """Return who said it, in a word; empty for an agent, who said most."""
+    source = source_word(lesson).removesuffix(", unconfirmed")
+    return "" if source == "agent" else source
+
+
+def title_line(end_of_id: str, title: str, source: str = "", note: str = "") -> str:
+    """Return the line of a title: `7ef3a user: Never push to main`."""
+    head = " ".join(filter(None, (end_of_id, source)))
+    return f"{head}: {title}" + (f" ({note})" if note else "")
+
+
+def title_of_lesson(lesson: Lesson) -> str:
+    """Return the line of a lesson's title outside of a brief."""
+    note = "" if lesson.state == "active" else "unconfirmed"
+    return title_line(lesson.id[-LEAST_ID:], clean(lesson.title), _source(lesson), note)
 
 
 def branch_of(lesson: Lesson) -> str:

@@ -98,8 +98,10 @@ NEWNESS_WORTH, NEWNESS_LESSONS = 1.0, 60
 """What the newest lesson is worth, and after how many lessons that has fallen to 1/e."""
 BRANCH_WORTH = 0.5
 """What a lesson is worth more on the branch on which it was learnt."""
-PERSON_WORTH = 0.3
+PERSON_WORTH = 0.15
 """What a person's word is worth more, and a preference."""
+GENERAL_WORTH = 0.3
+"""What a lesson is worth more that is about no file: it may concern any work."""
 OTHERS_WORTH = 0.3
 """What the preference of another person is worth less."""
 RULE_LIKE_WORTH = 0.3
@@ -118,7 +120,7 @@ SUB_AGENT_TOKENS = 800
 """Tokens of a sub-agent's brief."""
 EQUAL_TITLES, EQUAL_WORDS = 0.75, 3
 """Share of common stems (Jaccard) of two titles that say the same, and the least telling words for that."""
-LEAST_ID = 4
+LEAST_ID = 5
 """Characters of an id in a brief, unless two lessons share them."""
 LEFT_OUT_SHOWN = 200
 """Lines left out that are named to a person who asks why."""
@@ -129,12 +131,14 @@ FRAME_TOKENS = 60
 """Tokens of the fence and its introduction, with room to spare."""
 PROMPT_POOL = 40
 """Lessons that are read and weighed for a prompt."""
-PROMPT_LINES, LATER_PROMPT_LINES = 12, 2
-"""Most lines for the first prompt and for a later one; the budget usually ends before."""
-LATER_PROMPT_TOKENS = 100
-"""Tokens for a later prompt."""
+PROMPT_LINES = 20
+"""Most lines for a prompt; the budget usually ends before."""
+FULL_LINES = 2
+"""The nearest lessons that a first prompt brings in full words; others come as titles, unless they were told."""
+LATER_PROMPT_TOKENS, LATER_PROMPT_NEAREST = 100, 10
+"""Tokens for a later prompt, and how many of the nearest lessons it may bring."""
 CLEARLY_NEAREST = 1.25
-"""How many times as near as the next a lesson must be that a later prompt brings."""
+"""How many times as near as the next the lesson must be that a later prompt brings in full words."""
 SAME_BRANCH = 0.1
 """What being learnt on the same branch adds to nearness, on the scale of a cosine."""
 ACT_LINES, FILE_LINES, KIND_LINES = 4, 4, 3

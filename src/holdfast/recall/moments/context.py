@@ -23,11 +23,11 @@ from holdfast.ports.host import HostProfile
 from holdfast.ports.lessonstore import damage_words, get_readable
 from holdfast.ranking.aim import task_of
 from holdfast.ranking.relevance import LexicalOverlap
-from holdfast.recall.briefline import SPEAKERS
+from holdfast.recall.briefline import SPEAKERS, title_of_lesson
 from holdfast.recall.score import RetrievedLesson, score_matches
 from holdfast.recall.tuning import CHECKPOINT_DAYS, FRAME_TOKENS, LATER_PROMPT_TOKENS, OCCASION_DEPTH, SUB_AGENT_TOKENS
 from holdfast.rendering.budget import count_tokens
-from holdfast.rendering.lines import LINE_TOKENS, add_line, compile_line, frame_tokens, render_block
+from holdfast.rendering.lines import LINE_TOKENS, Line, add_line, compile_line, frame_tokens, render_block
 from holdfast.text.globs import fits as fits_glob
 from holdfast.text.occasions import group_keys
 
@@ -55,6 +55,8 @@ class Pick(Frozen):
     also: tuple[LessonId, ...] = ()
     general: bool = False
     """It holds for all work, so its places and their state are not mentioned."""
+    is_title: bool = False
+    """Only its title is told."""
     again: bool = False
     """It is a reminder: it is told even if it or its group was told before."""
 
@@ -245,14 +247,12 @@ class MomentContext:
         lines: list[str] = []
         for pick in chosen:
             ranked = self.weights().apply(by_id[pick.found.lesson.id], self.moment, task_of(self.call.prompt))
-            line = compile_line(
-                ranked.lesson, "" if pick.general else _warning(ranked), min(LINE_TOKENS, room),
-                places=not pick.general, at=self.services.clock.now(),
-            )  # fmt: skip
+            line = self._line_of(pick, ranked, room)
             if line.tokens > room:
                 continue
             room -= line.tokens
-            why = replace(ranked.why, words=pick.reason or ranked.why.words)
+            words = pick.reason or ranked.why.words
+            why = replace(ranked.why, words=f"{TITLED}; {words}" if pick.is_title else words)
             items.append(replace(ranked, rank=len(items) + 1, why=why, also=pick.also))
             lines.append(line.text)
         text = render_block(lines, "", checkpoint) if lines or checkpoint else ""
@@ -261,6 +261,14 @@ class MomentContext:
             moment=self.moment, items=tuple(items), tokens=count_tokens(text), checkpoint_text=checkpoint, text=text,
             degraded=degraded,
         )  # fmt: skip
+
+    def _line_of(self, pick: Pick, ranked: Ranked, room: int) -> Line:
+        if pick.is_title:
+            title = title_of_lesson(ranked.lesson)
+            return Line(text=title, tokens=count_tokens(title))
+        caveat = "" if pick.general else _warning(ranked)
+        most = min(LINE_TOKENS, room)
+        return compile_line(ranked.lesson, caveat, most, places=not pick.general, at=self.services.clock.now())
 
     def _checkpoint_text(self, shared: bool) -> str:
         """Return the compiled checkpoint to restore, within half of the budget when lessons share it."""
@@ -299,15 +307,15 @@ class MomentContext:
         return bool(set(checkpoint.files).intersection(self.services.workspace.dirty(self.location)))
 
 
-TITLED = "brief: title"
-"""Reason of a delivery that told no more than a title."""
+TITLED = "title"
+"""Beginning of the reason of a delivery that told no more than a title."""
 DELIVERIES_READ = 1_000
 """Deliveries of a session that are read: the newest."""
 
 
 def is_title(delivery: Delivery) -> bool:
     """Return whether only the title of the lesson was told."""
-    return delivery.reason == TITLED
+    return delivery.reason.startswith(TITLED)
 
 
 def _warning(ranked: Ranked) -> str:

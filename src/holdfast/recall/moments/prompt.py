@@ -1,4 +1,4 @@
-"""On a prompt: the nearest lessons in full words; on a later prompt, only what is clearly nearest."""
+"""On a prompt: the nearest lessons in full words, and the titles of near ones that were not told yet."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from holdfast.recall.question import question, with_vector
 from holdfast.recall.retrieve import retrieve
 from holdfast.recall.tuning import (
     CLEARLY_NEAREST,
-    LATER_PROMPT_LINES,
+    FULL_LINES,
+    LATER_PROMPT_NEAREST,
     LONG_PROMPT,
     PROMPT_LINES,
     PROMPT_POOL,
@@ -23,6 +24,8 @@ from holdfast.text.speech import MACHINE_OPENINGS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from holdfast.recall.moments.context import MomentContext
     from holdfast.recall.score import RetrievedLesson
 
@@ -37,11 +40,16 @@ def prompt(context: MomentContext) -> Briefing:
         if context.call.host and "session_start" not in context.host_profile.moments and not context.told:
             return _brief_first(context)
         context.checkpoint = context.restorable(own=False)
-    is_first = not context.count("prompt")
     matches = nearest(context, own_words(context.call.prompt))
-    if not is_first:
-        matches = _clearly_nearest(context, matches)
-    return context.tell(map(_pick, matches), PROMPT_LINES if is_first else LATER_PROMPT_LINES)
+    if context.count("prompt"):
+        matches = matches[:LATER_PROMPT_NEAREST]
+        full = 1 if _leads(context, matches) else 0
+    else:
+        full = FULL_LINES
+    titled = {delivery.lesson for delivery in context.known}
+    picks = [Pick(found=match) for match in matches[:full]]
+    picks += [Pick(found=match, is_title=True) for match in matches[full:] if match.lesson.id not in titled]
+    return context.tell(picks, PROMPT_LINES)
 
 
 def _brief_first(context: MomentContext) -> Briefing:
@@ -92,14 +100,7 @@ def _nearness(context: MomentContext, match: RetrievedLesson) -> float:
     return (relevance_of(match.shares, match.weight) + bonus) * context.favour(match.lesson)
 
 
-def _clearly_nearest(context: MomentContext, matches: list[RetrievedLesson]) -> list[RetrievedLesson]:
-    """Return the matches whose nearness leads that of the next one that was not told; none if nothing leads."""
-    for at, match in enumerate(matches[:LATER_PROMPT_LINES]):
-        behind = matches[at + 1] if at + 1 < len(matches) else None
-        if behind is None or _nearness(context, match) >= CLEARLY_NEAREST * _nearness(context, behind):
-            return matches[: at + 1]
-    return []
-
-
-def _pick(match: RetrievedLesson) -> Pick:
-    return Pick(found=match)
+def _leads(context: MomentContext, matches: Sequence[RetrievedLesson]) -> bool:
+    """Return whether the first match is clearly nearer than the second."""
+    nearness = [_nearness(context, match) for match in matches[:2]]
+    return bool(nearness) and (len(nearness) == 1 or nearness[0] >= CLEARLY_NEAREST * nearness[1])
