@@ -42,6 +42,7 @@ from holdfast.recall.tuning import (
     COLLECTED,
     COLLECTED_IN_A_HOOK,
     COMMAND_LINES,
+    COUNTED,
     LEAST_ID,
     LEFT_OUT_SHOWN,
     NEWNESS_LESSONS,
@@ -58,7 +59,7 @@ from holdfast.text.occasions import COMMAND_KINDS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 
     from holdfast.domain.lesson import Lesson
     from holdfast.domain.project import Location
@@ -69,6 +70,8 @@ INTRODUCTION = (
     "Notes of earlier sessions, quoted as data; the code may have changed. Before a note: its id and who said it"
     " (nobody named: an agent). `recall` or `holdfast show ID` has the whole note."
 )
+PARTS = (COMMAND, RULE, TITLE)
+"""In the order in which they are told."""
 HEADINGS = {COMMAND: "commands:", RULE: "rules:"}
 UNCONFIRMED = "unconfirmed:"
 
@@ -81,6 +84,8 @@ class Lines(Frozen):
     """When, as an ISO instant; empty: they have not been collected by the learner yet."""
     person: str = ""
     """Who works here."""
+    more: int = 0
+    """How many lessons there are besides, up to COUNTED."""
 
 
 class Room(Frozen):
@@ -119,7 +124,10 @@ def prepare(services: Services, location: Location) -> int:
     check = FreshnessCheck(services, location)
     stale = [lesson.id for lesson in lessons if check.judge(lesson)[0] in STALE]
     lines = lines_of(lessons, stale, _factors(services, location))
-    stored = {"at": at.isoformat(), "person": services.workspace.person(location).id, "lines": list(map(to_row, lines))}
+    stored = {
+        "at": at.isoformat(), "person": services.workspace.person(location).id,
+        "more": _count_further(services, location), "lines": list(map(to_row, lines)),
+    }  # fmt: skip
     services.store.set_state(BRIEF, owner_of(location), dumps(stored))
     return len(lines)
 
@@ -132,7 +140,8 @@ def load(services: Services, location: Location) -> Lines:
     stored = _stored(services, location)
     if stored is None:
         most = COLLECTED_IN_A_HOOK if services.low_latency else COLLECTED
-        return Lines(lines=tuple(lines_of(collect(services, location, most), (), _factors(services, location))))
+        lines = lines_of(collect(services, location, most), (), _factors(services, location))
+        return Lines(lines=tuple(lines), more=_count_further(services, location, most))
     versions = services.store.current_versions([line.id for line in stored.lines])
     unchanged = {
         line.id: line
@@ -147,6 +156,11 @@ def load(services: Services, location: Location) -> Lines:
     lessons = [lesson for lesson in get_readable(services.store, changed) if may_be_told(lesson)]
     made = {line.id: line for line in lines_of(lessons, (), _factors(services, location))} if lessons else {}
     return replace(stored, lines=tuple({**unchanged, **made}.values()))
+
+
+def _count_further(services: Services, location: Location, most: int = COLLECTED) -> int:
+    """Return how many more lessons there are than are collected, up to COUNTED."""
+    return max(0, services.store.count_lessons(_query(services, location), most + COUNTED) - most)
 
 
 def _factors(services: Services, location: Location) -> Mapping[LessonId, float]:
@@ -168,7 +182,8 @@ def _stored(services: Services, location: Location) -> Lines | None:
         return None
     try:
         stored = loads(text)
-        return Lines(lines=tuple(map(from_row, stored["lines"])), at=stored["at"], person=stored["person"])
+        lines = tuple(map(from_row, stored["lines"]))
+        return Lines(lines=lines, at=stored["at"], person=stored["person"], more=int(stored["more"]))
     except (KeyError, TypeError, ValueError):
         return None
 
@@ -180,9 +195,7 @@ def order(services: Services, location: Location, lines: Lines) -> list[tuple[fl
     """Return the lines that are visible here with their worth in this session, best first."""
     staged = seen_here(services, location)
     visible = [line for line in lines.lines if _is_visible(line, location, staged)]
-    gone_stale = {
-        id_ for id_, plain in load_plain(services, location).items() if plain.get("state") in STALE
-    }  # fmt: skip
+    gone_stale = {id_ for id_, plain in load_plain(services, location).items() if plain.get("state") in STALE}
     newest_first = sorted(visible, key=lambda line: (line.since, line.id), reverse=True)
     worths = []
     for rank, line in enumerate(newest_first):
@@ -205,42 +218,45 @@ def _is_visible(line: BriefLine, location: Location, staged: Container[LessonId]
 
 
 def fit(ordered: Sequence[tuple[float, BriefLine]], room: Room, task: str, more: int = 0) -> Briefing:
-    """Return the brief of the lines that fit, and those left out; commands and rules come before titles."""
+    """Return the brief of the lines that fit, and those left out; `more` counts lessons that have no line."""
     ids = short_ids([line.id for _, line in ordered])
-    texts = {line.id: _text(line, ids[line.id]) for _, line in ordered}
+    queue = sorted(_in_parts(ordered), key=lambda pair: _place_in_queue(pair[1]))
+    texts = {line.id: _text(line, ids[line.id]) for _, line in queue}
     frame = render_block([], _more(len(ordered) + more), task, INTRODUCTION)
     tokens, characters = room.tokens - count_tokens(frame), room.characters - len(frame)
-    rules_tokens, counts = RULES_TOKENS, {COMMAND: COMMAND_LINES, RULE: RULE_LINES}
     chosen: list[tuple[float, BriefLine]] = []
     left_out: list[tuple[float, BriefLine]] = []
     headings: set[str] = set()
-    for worth, line in sorted(ordered, key=lambda pair: _place_in_queue(pair[1])):
-        part = line.part
-        if part in counts:
-            cost = count_tokens(texts[line.id])
-            if not counts[part] or (part == RULE and cost > rules_tokens):
-                part = TITLE
-            else:
-                counts[part] -= 1
-                rules_tokens -= cost if part == RULE else 0
-        placed = line if part == line.part else replace(line, part=part)
-        if placed is not line:
-            texts[line.id] = _text(placed, ids[line.id])
-        heading = _heading(placed)
-        head = "" if heading in headings else heading + "\n"
-        cost, length = count_tokens(head + texts[line.id]), len(head) + len(texts[line.id]) + 1
-        if cost > tokens or length > characters:
-            left_out.append((worth, placed))
+    for worth, line in queue:
+        heading = _heading(line)
+        added = texts[line.id] if heading in headings else f"{heading}\n{texts[line.id]}"
+        cost = count_tokens(added)
+        if cost > tokens or len(added) + 1 > characters:
+            left_out.append((worth, line))
             continue
-        tokens, characters = tokens - cost, characters - length
+        tokens, characters = tokens - cost, characters - len(added) - 1
         headings.add(heading)
-        chosen.append((worth, placed))
+        chosen.append((worth, line))
     return render(chosen, left_out, texts, task, more)
+
+
+def _in_parts(ordered: Iterable[tuple[float, BriefLine]]) -> Iterator[tuple[float, BriefLine]]:
+    """Yield the lines, best first; commands and rules for which their part has no room are titles."""
+    commands, rules, tokens = COMMAND_LINES, RULE_LINES, RULES_TOKENS
+    for worth, line in ordered:
+        if line.part == COMMAND and line.is_confirmed and commands:
+            commands -= 1
+            yield worth, line
+        elif line.part == RULE and line.is_confirmed and rules and (cost := count_tokens(line.full)) <= tokens:
+            rules, tokens = rules - 1, tokens - cost
+            yield worth, line
+        else:
+            yield worth, line if line.part == TITLE else replace(line, part=TITLE)
 
 
 def _place_in_queue(line: BriefLine) -> tuple[bool, int]:
     """Return the sort key of a line that is already ordered by worth: commands, rules, titles; unconfirmed last."""
-    return not line.is_confirmed, (COMMAND, RULE, TITLE).index(line.part)
+    return not line.is_confirmed, PARTS.index(line.part)
 
 
 def short_ids(ids: Sequence[LessonId]) -> dict[LessonId, str]:
@@ -309,9 +325,8 @@ def _entry(line: BriefLine, rank: int, worth: float, text: str) -> Entry:
 
 def _heading_order(line: BriefLine) -> tuple[bool, int, bool, bool, str]:
     """Return the sort key of a heading: commands, rules, kinds of work, folders, other, unconfirmed."""
-    part = (COMMAND, RULE, TITLE).index(line.part)
-    area = line.area if part == 2 and line.is_confirmed else ""
-    return not line.is_confirmed, part if line.is_confirmed else 0, area == OTHER, area.endswith("/"), area
+    area = line.area if line.part == TITLE and line.is_confirmed else ""
+    return not line.is_confirmed, PARTS.index(line.part), area == OTHER, area.endswith("/"), area
 
 
 def _more(count: int) -> str:
@@ -333,10 +348,10 @@ def session_brief(
     """
     lines = load(services, location)
     ordered = [pair for pair in order(services, location, lines) if pair[1].id not in leave_out]
-    briefing = fit(ordered, room, task)
+    briefing = fit(ordered, room, task, lines.more)
     fixed = {line.id for _, line in ordered if line.is_fixed or line.part == COMMAND}
     drawn = is_withheld or (lambda _: False)
     withheld = tuple(entry.id for entry in briefing.entries if entry.id not in fixed and drawn(entry.id))
     if withheld:
-        briefing = fit([pair for pair in ordered if pair[1].id not in withheld], room, task)
+        briefing = fit([pair for pair in ordered if pair[1].id not in withheld], room, task, lines.more)
     return briefing, withheld

@@ -92,6 +92,8 @@ COLLECTED_IN_A_HOOK = 200
 """The same in a hook for which the learner prepared nothing yet."""
 CHANGES_READ = 100
 """Newest lessons that are looked at for those that changed since the lines were prepared."""
+COUNTED = 10_000
+"""How far further lessons are counted."""
 PINNED_READ = 40
 """Pinned lessons that are read."""
 NEWNESS_WORTH, NEWNESS_LESSONS = 1.0, 60
