@@ -102,7 +102,7 @@ def test_a_person_may_write_about_reminders() -> None:
 
 def test_nothing_to_say_is_an_empty_object() -> None:
     assert HOST.render(call("SessionStart"), Briefing()) == "{}"
-    assert HOST.render(call("Stop"), Briefing(text="x")) == "{}"
+    assert HOST.render(call("PreCompact"), Briefing(text="x")) == "{}"
 
 
 def test_a_delivery_stays_below_the_size_the_host_moves_to_a_file() -> None:

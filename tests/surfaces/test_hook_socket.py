@@ -106,10 +106,10 @@ def test_a_delivery_that_takes_too_long_costs_no_lesson(
 
 
 def test_a_server_loads_its_local_embedder_before_it_answers(hooks: Hooks, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[str] = []
+    questions: list[str] = []
 
     def embed_query(_: object, text: str) -> list[float]:
-        asked.append(text)
+        questions.append(text)
         return [1.0]
 
     with hooks.memory() as memory:
@@ -117,10 +117,10 @@ def test_a_server_loads_its_local_embedder_before_it_answers(hooks: Hooks, monke
         assert embedder is not None
         monkeypatch.setattr(type(embedder), "embed_query", embed_query)
         hooksocket.serve(memory, hooks.settings.run_path)()
-        assert asked == [PROBE]
+        assert questions == [PROBE]
         monkeypatch.setattr(type(embedder), "is_local", False)
         hooksocket.serve(memory, hooks.settings.run_path)()
-        assert asked == [PROBE]
+        assert questions == [PROBE]
 
 
 def test_a_broken_embedder_costs_no_answer(hooks: Hooks, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -111,6 +111,7 @@ def _spoken(call: HookCall) -> HookCall:
         call,
         prompt=redact_to(_ends_of(call.prompt), TEXT_LIMIT),
         command=redact_to(_ends_of(call.command), TEXT_LIMIT),
+        search=redact_to(_ends_of(call.search), TEXT_LIMIT),
         error=redact_to(_ends_of(call.error), TEXT_LIMIT),
     )
 
@@ -171,6 +172,8 @@ def _chooser(moment: Moment) -> Callable[[MomentContext], Briefing]:
         from holdfast.recall.moments.commands import before_command as choose
     elif moment == "after_failure":
         from holdfast.recall.moments.failure import after_failure as choose
+    elif moment == "before_end":
+        from holdfast.recall.moments.end import before_end as choose
     elif moment == "after_compaction":
         from holdfast.recall.moments.start import after_compaction as choose
     else:
@@ -179,7 +182,7 @@ def _chooser(moment: Moment) -> Callable[[MomentContext], Briefing]:
 
 
 def _trigger(services: Services, location: Location, call: HookCall) -> str:
-    """Return the reason of the delivery: the file, the command, or the first words of the prompt or the error."""
+    """Return the reason of the delivery: the first words of the error, command, search or prompt, or the file."""
     file = services.workspace.relative(location, call.paths[0], call.cwd) or call.paths[0] if call.paths else ""
-    trigger = call.error or call.command or file or call.prompt or call.name
+    trigger = call.error or call.command or call.search or file or call.prompt or call.name
     return " ".join(trigger.split())[:TRIGGER_LIMIT]

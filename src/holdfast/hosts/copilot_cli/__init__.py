@@ -34,7 +34,7 @@ TOOLS = {"bash": "Bash", "view": "Read", "create": "Write", "edit": "Edit", "gre
 HOOKS: tuple[tuple[str, str, int], ...] = (
     ("SessionStart", "", 10),
     ("UserPromptSubmit", "", 5),
-    ("PreToolUse", "Read|Edit|Write|Bash|view|create|edit|bash|apply_patch", 5),
+    ("PreToolUse", "Read|Edit|Write|Bash|Grep|Glob|view|create|edit|bash|grep|glob|apply_patch", 5),
     ("PostToolUse", "", 5),
     ("PostToolUseFailure", "", 5),
     ("SubagentStart", "", 5),

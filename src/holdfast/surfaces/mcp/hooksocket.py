@@ -182,7 +182,7 @@ class _SocketReply:
     def write_answer(self, text: str) -> str | None:
         """Send the answer and wait for the hook's confirmation; return None if the hook or the answer was too late.
 
-        A late answer is not sent, because it may lack its lessons. The connection is closed, and the hook answers alone.
+        A late answer is not sent, because it may lack its lessons: the connection is closed and the hook answers alone.
         """
         if self._is_late():
             return None

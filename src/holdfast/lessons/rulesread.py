@@ -1,0 +1,35 @@
+"""The rules files that a host has given to the agent of a session: what they say need not be told again."""
+
+from __future__ import annotations
+
+from holdfast.domain.statefamilies import RULES_READ
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from holdfast.domain.vocabulary import SessionId
+    from holdfast.ports.services import Services
+
+FILES_LIMIT = 200
+"""Files of one session that are noted; the first stay."""
+
+
+def note_files_read(services: Services, session: SessionId, paths: Sequence[str]) -> None:
+    """Note that the host has given these files to the agent of the session. Raises StoreError."""
+    lines = [path for path in paths if path.strip() and len(path.splitlines()) == 1]
+    if lines and not set(lines) <= set(files_read_by_host(services, session)):
+        services.store.edit_state(RULES_READ, session, lambda known: _joined(known, lines))
+
+
+def files_read_by_host(services: Services, session: SessionId) -> tuple[str, ...]:
+    """Return the files that the host says it has given to the agent of the session, as absolute paths.
+
+    Empty for a host that does not say so. Hosts report them while a session starts, so that its first delivery may come
+    before. Raises StoreError.
+    """
+    return tuple(services.store.get_state(RULES_READ, session).splitlines())
+
+
+def _joined(known: str, lines: Sequence[str]) -> str:
+    return "\n".join(list(dict.fromkeys([*known.splitlines(), *lines]))[:FILES_LIMIT])
