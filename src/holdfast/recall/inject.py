@@ -28,16 +28,24 @@ if TYPE_CHECKING:
     from holdfast.domain.vocabulary import Moment
     from holdfast.ports.services import Services
 
+SHORTENINGS = 3
+"""How often a delivery is made anew because it has more characters than the host accepts."""
+
 
 def inject(
-    services: Services, location: Location, call: HookCall, until_s: float | None = None, budget_tokens: int = 0
+    services: Services,
+    location: Location,
+    call: HookCall,
+    until_s: float | None = None,
+    budget_tokens: int = 0,
+    characters: int = 0,
 ) -> Briefing:
     """Return the delivery for the call's moment, and log it; empty when no lesson qualifies or the channel is off.
 
     Never raises for a broken retriever or store: `degraded` reports it. A delivery is made even if it cannot be logged.
-    `budget_tokens` is for a host that accepts less than the moment's budget.
+    `budget_tokens` is for a host that accepts less than the moment's budget; `characters` is its limit, 0 for none.
     """
-    handover = prepare(services, location, call, until_s, budget_tokens)
+    handover = prepare(services, location, call, until_s, budget_tokens, characters)
     deliveries = handover.deliveries()
     try:
         if deliveries:
@@ -54,6 +62,7 @@ def prepare(
     call: HookCall,
     until_s: float | None = None,
     budget_tokens: int = 0,
+    characters: int = 0,
     offer: Callable[[Handover], None] | None = None,
 ) -> Handover:
     """Return what `inject` delivers, without logging it. For `offer` see `Memory.hand_over`."""
@@ -66,7 +75,13 @@ def prepare(
         if offer is not None:
             context.offer = lambda early: offer(Handover(early, context))
         context.take_news()
-        briefing = context.with_news(_chooser(moment)(context))
+        choose = _chooser(moment)
+        briefing = context.with_news(choose(context))
+        for _ in range(SHORTENINGS):
+            if not 0 < characters < len(briefing.text):
+                break
+            context.budget = min(context.budget, briefing.tokens) * characters // len(briefing.text)
+            briefing = context.with_news(choose(context))
         if until_s is not None and services.clock.elapsed_s() > until_s:
             return Handover(Briefing(moment=moment), context)  # the hook has given up and answered alone
         return Handover(briefing, context)

@@ -61,6 +61,11 @@ class LocationMemory:
         After `until_s` of the clock's elapsed seconds nobody waits: nothing is delivered. `offer` is called with what
         could be delivered already, before lessons whose code changed are checked closely.
         """
+        from holdfast.domain.moments import RESTORING_MOMENTS
         from holdfast.recall.inject import prepare
 
-        return prepare(self.services, self.location, call, until_s, offer=offer)
+        if call.moment not in RESTORING_MOMENTS:
+            return prepare(self.services, self.location, call, until_s, offer=offer)
+        profile = self.services.host(call.host).profile
+        limits = (profile.start_tokens, profile.start_characters)
+        return prepare(self.services, self.location, call, until_s, *limits, offer)
