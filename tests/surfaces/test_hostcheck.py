@@ -72,7 +72,7 @@ class Narrow:
     [
         (2_300, 9_000, ""),
         (60, 9_000, "cut to 1 of 2 lines because Narrow accepts 60 tokens and 9,000 characters"),
-        (2_300, 230, "cut to 1 of 2 lines because Narrow accepts 2,300 tokens and 230 characters"),
+        (2_300, 200, "cut to 1 of 2 lines because Narrow accepts 2,300 tokens and 200 characters"),
     ],
 )
 def test_a_start_that_a_host_would_cut_is_mentioned(

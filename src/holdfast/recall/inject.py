@@ -14,7 +14,7 @@ from holdfast.errors import HoldfastError, StoreError
 from holdfast.freshness.states import keep_found
 from holdfast.lean.records import replace
 from holdfast.recall.moments.context import MomentContext
-from holdfast.recall.tuning import HEAD_CHARACTERS, TAIL_CHARACTERS, TRIGGER_LIMIT
+from holdfast.recall.tuning import HEAD_CHARACTERS, SHORTENINGS, TAIL_CHARACTERS, TRIGGER_LIMIT
 from holdfast.text.redaction import fold, redact_to
 from holdfast.text.redaction.hints import BEGIN, END
 
@@ -27,9 +27,6 @@ if TYPE_CHECKING:
     from holdfast.domain.records import Checkpoint
     from holdfast.domain.vocabulary import Moment
     from holdfast.ports.services import Services
-
-SHORTENINGS = 3
-"""How often a delivery is made anew because it has more characters than the host accepts."""
 
 
 def inject(

@@ -77,6 +77,8 @@ TAIL_CHARACTERS = 16_000
 """Characters at its end."""
 TRIGGER_LIMIT = 120
 """Characters of what fired that a delivery's record keeps."""
+SHORTENINGS = 3
+"""How often a delivery is made anew because it has more characters than the host accepts."""
 EDITS_READ = 400
 """Events of a session that are looked at for what it edited: the last."""
 EDIT_CHARACTERS = 3_000
