@@ -25,8 +25,8 @@ def note_files_read(services: Services, session: SessionId, paths: Sequence[str]
 def files_read_by_host(services: Services, session: SessionId) -> tuple[str, ...]:
     """Return the files that the host says it has given to the agent of the session, as absolute paths.
 
-    Empty for a host that does not say so. Hosts report them while a session starts, so that its first delivery may come
-    before. Raises StoreError.
+    Empty for a host that does not say so. Claude Code reports them after the hook of a session's start and before the
+    first prompt's, so the delivery at the start does not know them. Raises StoreError.
     """
     return tuple(services.store.get_state(RULES_READ, session).splitlines())
 

@@ -113,7 +113,8 @@ PROFILE = HostProfile(
     package_records=((".claude/plugins/installed_plugins.json", '"holdfast@'),),
     sources=(
         "Claude Code 2.1.329 and Agent SDK 0.3.329, hooks recorded, 2026-11-21",
-        "the types of Agent SDK 0.3.329: Stop and SubagentStop take additionalContext, since 2.1.163",
+        "Claude Code 2.1.331 run with a mock model: searches, Stop with context, rules files read, 2026-11-24",
+        "the types of Agent SDK 0.3.329: Stop and SubagentStop take context since 2.1.163",
     ),
 )
 
