@@ -320,7 +320,7 @@ def test_setup_says_what_to_do_before_holdfast_is_removed(machine: Machine) -> N
 
 def test_setup_says_what_the_host_has_and_what_comes_next_once(machine: Machine) -> None:
     first = machine.run("setup", "claude-code").stderr
-    assert "Claude Code has hooks that capture and deliver at 6 moments and the MCP server" in first
+    assert "Claude Code has hooks that capture and deliver at 7 moments and the MCP server" in first
     assert "next: holdfast backfill" in first
     assert "next: " not in machine.run("setup", "claude-code").stderr
     assert "next: " not in machine.run("setup", "codex", "--dry-run").stderr
