@@ -18,7 +18,7 @@ from holdfast.surfaces.cli.main import cli
 SETTINGS = b'{\r\n   "model": "opus",\r\n\t"hooks": { "Stop": [] }\r\n}'
 EVENTS = {
     "SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolUseFailure", "PreCompact", "Stop",
-    "SubagentStart", "SubagentStop", "SessionEnd",
+    "SubagentStart", "SubagentStop", "InstructionsLoaded", "SessionEnd",
 }  # fmt: skip
 
 
@@ -78,7 +78,10 @@ def test_setup_registers_every_hook_and_the_server(machine: Machine) -> None:
 def test_hooks_that_deliver_are_waited_for_and_the_session_end_keeps_its_own_limit(machine: Machine) -> None:
     machine.ok("setup", "claude-code")
     registered = handlers(json.loads(machine.settings.read_text()))
-    assert [event for event, handler in registered.items() if handler.get("async")] == ["PostToolUse"]
+    assert [event for event, handler in registered.items() if handler.get("async")] == [
+        "PostToolUse",
+        "InstructionsLoaded",
+    ]
     assert "timeout" not in registered["SessionEnd"]
 
 
