@@ -5,7 +5,8 @@ from pathlib import Path
 
 from holdfast.bootstrap import Memory
 from holdfast.domain.vocabulary import SessionId
-from holdfast.lessons.rulesread import FILES_LIMIT, files_read_by_host, note_files_read
+from holdfast.lessons.rulesread import files_read_by_host, note_files_read
+from holdfast.lessons.tuning import RULES_FILES
 from holdfast.service import hook
 from holdfast.settings import load_settings
 
@@ -33,9 +34,9 @@ def test_the_files_a_host_says_it_read_are_noted_for_that_session(tmp_path: Path
 def test_odd_paths_are_left_out_and_the_first_files_stay(tmp_path: Path) -> None:
     with memory(tmp_path) as opened:
         note_files_read(opened.services, SESSION, ["", "  ", "/a\n/b", "/ünï 'quoted'.md"])
-        note_files_read(opened.services, SESSION, [f"/{number}" for number in range(FILES_LIMIT)])
+        note_files_read(opened.services, SESSION, [f"/{number}" for number in range(RULES_FILES)])
         read = files_read_by_host(opened.services, SESSION)
-        assert (read[0], read[1], len(read)) == ("/ünï 'quoted'.md", "/0", FILES_LIMIT)
+        assert (read[0], read[1], len(read)) == ("/ünï 'quoted'.md", "/0", RULES_FILES)
 
 
 def test_hooks_that_run_at_once_lose_no_file(tmp_path: Path) -> None:

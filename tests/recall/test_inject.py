@@ -14,6 +14,7 @@ from holdfast.domain.vocabulary import SessionId
 from holdfast.errors import StoreCorruptError
 from holdfast.lean.records import replace
 from holdfast.recall.inject import inject
+from holdfast.recall.tuning import SHORTENINGS
 from holdfast.rendering.budget import count_tokens
 from holdfast.service import hook
 from holdfast.testing.builders import make_checkpoint, make_lesson
@@ -305,3 +306,16 @@ def test_a_resumed_session_is_not_told_what_it_taught_itself(memory: Memory) -> 
     assert shown(deliver(memory, "prompt", prompt=question)) == []
     assert shown(deliver(memory, "prompt", agent="helper", prompt=question)) == [QUEUE]
     assert shown(deliver(memory, "prompt", session="s2", prompt=question)) == [QUEUE]
+
+
+@pytest.mark.parametrize(("shortenings", "fits"), [(0, False), (SHORTENINGS, True)])
+def test_a_delivery_is_made_anew_until_it_has_few_enough_characters(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch, shortenings: int, fits: bool
+) -> None:
+    for rule in ("Answer in British English.", "Always answer briefly."):
+        memory.remember(rule, kind="preference")
+    monkeypatch.setattr("holdfast.recall.inject.SHORTENINGS", shortenings)
+    call = HookCall(host="claude-code", name="start", session=SessionId("s1"), cwd="", moment="session_start")
+    briefing = inject(replace(memory.services, holdout=0.0), memory.location, call, characters=200)
+    assert briefing.items
+    assert (len(briefing.text) <= 200) is fits

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from holdfast.domain.statefamilies import RULES_READ
+from holdfast.lessons.tuning import RULES_FILES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -10,9 +11,6 @@ if TYPE_CHECKING:
 
     from holdfast.domain.vocabulary import SessionId
     from holdfast.ports.services import Services
-
-FILES_LIMIT = 200
-"""Files of one session that are noted; the first stay."""
 
 
 def note_files_read(services: Services, session: SessionId, paths: Sequence[str]) -> None:
@@ -32,4 +30,4 @@ def files_read_by_host(services: Services, session: SessionId) -> tuple[str, ...
 
 
 def _joined(known: str, lines: Sequence[str]) -> str:
-    return "\n".join(list(dict.fromkeys([*known.splitlines(), *lines]))[:FILES_LIMIT])
+    return "\n".join(list(dict.fromkeys([*known.splitlines(), *lines]))[:RULES_FILES])
