@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from holdfast._version import __version__
+from holdfast.surfaces.mcp.door import LISTS
 
 MCP = Path(__file__).resolve().parent.parent / "src" / "holdfast" / "surfaces" / "mcp"
 TARGET = MCP / "offers.json"
@@ -50,8 +51,8 @@ def render() -> str:
         "initialize": {
             key: value for key, value in initialize.items() if key not in ("instructions", "protocolVersion")
         },
-        "tools/list": ask({"method": "tools/list"}, greeted=True),
-        "modern tools/list": ask({"method": "tools/list", "params": {"_meta": ENVELOPE}}),
+        **{name: ask({"method": name}, greeted=True) for name in LISTS},
+        **{f"modern {name}": ask({"method": name, "params": {"_meta": ENVELOPE}}) for name in LISTS},
         "modern server/discover": without_instructions(discover),
     }
     return json.dumps(offers, indent=1, ensure_ascii=False).replace(json.dumps(__version__), f'"{VERSION}"') + "\n"

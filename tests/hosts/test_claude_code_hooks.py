@@ -12,6 +12,7 @@ from holdfast.domain.briefing import Briefing
 from holdfast.domain.event import TEXT_LIMIT
 from holdfast.domain.hookcall import HookCall
 from holdfast.errors import InvalidValueError
+from holdfast.hosts.claude_code import install
 from holdfast.wiring import load_host
 from tests.hosts.golden import AT, ids
 
@@ -100,9 +101,17 @@ def test_a_person_may_write_about_reminders() -> None:
     assert event.text == "what is a <system-reminder> for?"
 
 
+def test_the_plug_in_registers_only_hooks_that_other_hosts_know_too() -> None:
+    assert [hook for hook in install.HOOKS if hook not in install.PACKAGE_HOOKS] == [
+        ("InstructionsLoaded", "", {"timeout": 10, "async": True})
+    ]
+    assert install.PROFILE.package is not None
+    assert install.PROFILE.package.hooks == install.PACKAGE_HOOKS
+
+
 def test_nothing_to_say_is_an_empty_object() -> None:
     assert HOST.render(call("SessionStart"), Briefing()) == "{}"
-    assert HOST.render(call("Stop"), Briefing(text="x")) == "{}"
+    assert HOST.render(call("PreCompact"), Briefing(text="x")) == "{}"
 
 
 def test_a_delivery_stays_below_the_size_the_host_moves_to_a_file() -> None:

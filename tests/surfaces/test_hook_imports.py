@@ -22,7 +22,15 @@ HEAVY = {
 }  # fmt: skip
 """Modules that cost a hook too much. `collections`, `functools` and `sqlite3` are replaced by their C halves."""
 
-DELIVERING = ("SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUseFailure", "SubagentStart")
+DELIVERING = (
+    "SessionStart",
+    "UserPromptSubmit",
+    "PreToolUse",
+    "PostToolUseFailure",
+    "SubagentStart",
+    "Stop",
+    "SubagentStop",
+)
 MOST_CODE = {True: (1_200_000, 124), False: (700_000, 76)}
 """Bytes of compiled code and modules of ours, of a hook that delivers and of one that does not; a tenth is room for
 other versions of Python."""

@@ -5,15 +5,19 @@ import os
 import socket
 import tempfile
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from holdfast.errors import StoreLockedError
+from holdfast.errors import EmbedderError, StoreLockedError
 from holdfast.home.spool import waiting
+from holdfast.lean.deadline import Deadline
 from holdfast.lean.records import replace
 from holdfast.ports.store import EventFilter
+from holdfast.recall.embed import PROBE
+from holdfast.service.location import LocationMemory
 from holdfast.settings import Settings, socket_folder
 from holdfast.surfaces.hooks.rendezvous import ask_server
 from holdfast.surfaces.mcp import hooksocket
@@ -81,6 +85,54 @@ def test_a_hook_asks_the_server_and_gets_what_it_would_find_itself(served: Hooks
     served.call("PostToolUse")
     assert kept(served) == ["tool_result"]
     assert served.log == ""
+
+
+@pytest.mark.parametrize("kind", ["UserPromptSubmit", "PreToolUse"])
+def test_a_delivery_that_takes_too_long_costs_no_lesson(
+    served: Hooks, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    """The server may take 160 ms and the hook waits for longer: an empty answer in between must not count."""
+
+    def hand_over_slowly(*arguments: object) -> object:
+        time.sleep(0.18)
+        return hand_over(*arguments)  # type: ignore[arg-type]
+
+    hand_over = LocationMemory.hand_over
+    monkeypatch.setattr(LocationMemory, "hand_over", hand_over_slowly)
+    monkeypatch.setattr(Deadline, "deliver_s", 0.16)
+    prompt = {"prompt": "Should ledger amounts round half up?"} if kind == "UserPromptSubmit" else {}
+    assert "half to even" in served.call(kind, **prompt)
+    assert served.log == ""
+
+
+def test_a_server_loads_its_local_embedder_before_it_answers(hooks: Hooks, monkeypatch: pytest.MonkeyPatch) -> None:
+    questions: list[str] = []
+
+    def embed_query(_: object, text: str) -> list[float]:
+        questions.append(text)
+        return [1.0]
+
+    with hooks.memory() as memory:
+        embedder = memory.services.embedder()
+        assert embedder is not None
+        monkeypatch.setattr(type(embedder), "embed_query", embed_query)
+        hooksocket.serve(memory, hooks.settings.run_path)()
+        assert questions == [PROBE]
+        monkeypatch.setattr(type(embedder), "is_local", False)
+        hooksocket.serve(memory, hooks.settings.run_path)()
+        assert questions == [PROBE]
+
+
+def test_a_broken_embedder_costs_no_answer(hooks: Hooks, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> list[float]:
+        raise EmbedderError("its file is broken")
+
+    with hooks.memory() as memory:
+        monkeypatch.setattr(type(memory.services.embedder()), "embed_query", refuse)
+        close = hooksocket.serve(memory, hooks.settings.run_path)
+        assert ask(hooks, "PreToolUse") == ("", "{}")
+        close()
+    assert "server embedder" in hooks.log
 
 
 def test_only_what_the_host_was_told_counts_as_shown(served: Hooks) -> None:

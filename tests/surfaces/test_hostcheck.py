@@ -9,8 +9,12 @@ import pytest
 
 from holdfast.bootstrap import Memory
 from holdfast.capture.heartbeat import HostActivity, activity
+from holdfast.domain.hookcall import HookCall
+from holdfast.domain.vocabulary import SessionId
+from holdfast.lean.records import replace
 from holdfast.ports.host import HostProfile
-from holdfast.surfaces.cli.hostcheck import judge
+from holdfast.service.location import LocationMemory
+from holdfast.surfaces.cli.hostcheck import cut_of, judge
 from holdfast.testing.builders import make_event
 from holdfast.wiring import load_host
 from tests.codebase import Codebase
@@ -50,6 +54,39 @@ def test_activity_counts_only_commands_whose_end_is_known(code: Codebase, home: 
         heard = activity(memory.services.store)
     assert (heard["codex"].commands, heard["codex"].failures) == (2, 1)
     assert heard["gemini-cli"].kinds == ("prompt",)
+
+
+class Narrow:
+    """A host that accepts little at a session's start."""
+
+    name = "narrow"
+
+    def __init__(self, tokens: int, characters: int) -> None:
+        self.profile = HostProfile(
+            title="Narrow", moments=("session_start",), start_tokens=tokens, start_characters=characters
+        )
+
+
+@pytest.mark.parametrize(
+    ("tokens", "characters", "words"),
+    [
+        (2_300, 9_000, ""),
+        (60, 9_000, "cut to 1 of 2 lines because Narrow accepts 60 tokens and 9,000 characters"),
+        (2_300, 200, "cut to 1 of 2 lines because Narrow accepts 2,300 tokens and 200 characters"),
+    ],
+)
+def test_a_start_that_a_host_would_cut_is_mentioned(
+    code: Codebase, home: Path, tokens: int, characters: int, words: str
+) -> None:
+    with Memory(str(code.folder)) as memory:
+        for rule in ("Answer in British English.", "Always answer briefly."):
+            memory.remember(rule, kind="preference")
+        services = replace(memory.services, host=lambda _: Narrow(tokens, characters))
+        cut = cut_of(services, memory.location, "narrow")
+        assert cut == (f"a session's start is {words}" if words else "")
+        call = HookCall(host="narrow", name="start", session=SessionId("s1"), cwd=memory.folder, moment="session_start")
+        delivered = LocationMemory(services, memory.folder).hand_over(call).briefing
+        assert 0 < len(delivered.text) <= characters
 
 
 def test_a_sub_agent_is_told_what_matters_at_its_start() -> None:

@@ -17,6 +17,8 @@ from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from scripts.render_mcp_offers import ENVELOPE, HANDSHAKE, SERVE, TARGET, render
 
+from holdfast.surfaces.mcp.door import _subscription
+
 START = str(Path(__file__).parents[2] / "src" / "holdfast" / "surfaces" / "start.py")
 DOOR = ["-I", START, "holdfast.surfaces.mcp.__main__", "--hooked"]
 INITIALIZED = {"method": "notifications/initialized"}
@@ -89,6 +91,80 @@ def test_the_first_answers_come_without_the_sdk(tmp_path: Path) -> None:
         server.send({"id": 0, "method": "initialize", "params": HANDSHAKE}, INITIALIZED, {"id": 1, "method": "ping"})
         assert [answer["id"] for answer in server.answers(2)] == [0, 1]
         server.process.kill()
+
+
+ABOUT = {**ENVELOPE, "progressToken": 0}
+LISTEN = {"toolsListChanged": True, "promptsListChanged": True, "resourcesListChanged": True}
+OPENINGS = {
+    "Codex": [
+        {"id": 0, "method": "initialize", "params": HANDSHAKE}, INITIALIZED,
+        {"id": 1, "method": "tools/list", "params": {"_meta": {"progressToken": 0}}},
+    ],
+    "Gemini CLI": [
+        {"id": 0, "method": "initialize", "params": HANDSHAKE}, INITIALIZED,
+        {"id": 1, "method": "prompts/list", "params": {}}, {"id": 2, "method": "resources/list"},
+        {"id": 3, "method": "resources/templates/list"}, {"id": 4, "method": "tools/list"},
+    ],
+    "Claude Code": [
+        {"id": 1, "method": "server/discover", **MODERN},
+        {"id": 2, "method": "subscriptions/listen", "params": {"_meta": ENVELOPE, "notifications": LISTEN}},
+        {"id": 3, "method": "prompts/list", **MODERN}, {"id": 4, "method": "resources/list", **MODERN},
+        {"id": 5, "method": "resources/templates/list", **MODERN}, {"id": 6, "method": "tools/list", **MODERN},
+    ],
+    "Copilot CLI": [
+        {"id": 1, "method": "server/discover", **MODERN},
+        {"id": "l", "method": "subscriptions/listen",
+         "params": {"_meta": ENVELOPE, "notifications": {"toolsListChanged": True}}},
+        {"id": 2, "method": "server/discover", **MODERN}, {"id": 3, "method": "tools/list", "params": {"_meta": ABOUT}},
+    ],
+}  # fmt: skip
+"""The requests that four hosts were seen to send first, with the lists that some ask for."""
+
+
+@pytest.mark.parametrize("host", OPENINGS)
+def test_no_line_of_a_hosts_opening_needs_the_sdk(tmp_path: Path, host: str) -> None:
+    program = (
+        "import sys; sys.modules['mcp'] = sys.modules['anyio'] = sys.modules['pydantic'] = None\n"
+        "from holdfast.surfaces.mcp.door import Door; Door('', True).run()"
+    )
+    requests = [message for message in OPENINGS[host] if "id" in message]
+    with served(["-c", program], tmp_path) as server:
+        for message in OPENINGS[host]:  # one after another, as a host waits for each answer
+            server.send(message)
+            if "id" in message:
+                (answer,) = server.answers(1)
+                about = answer.get("params", {}).get("_meta", {})
+                assert message["id"] == answer.get("id", about.get("io.modelcontextprotocol/subscriptionId"))
+                assert "error" not in answer
+        server.process.kill()
+    assert requests[-1]["method"] == "tools/list"
+
+
+@pytest.mark.parametrize("host", ["Gemini CLI", "Claude Code"])
+def test_a_hosts_opening_is_answered_as_by_the_sdk(tmp_path: Path, host: str) -> None:
+    ping = {"id": "last", "method": "ping"} if host == "Gemini CLI" else {
+        "id": "last", "method": "tools/list", **MODERN}  # fmt: skip
+    answers = []
+    for arguments in (DOOR, ["-c", SERVE]):
+        received: list[dict[str, Any]] = []
+        with served(arguments, tmp_path / str(len(answers))) as server:
+            for message in OPENINGS[host]:
+                server.send(message)
+                received += server.answers(1) if "id" in message else []
+            server.send(ping)
+            answers.append(received + server.answers(1))
+    assert answers[0] == answers[1]
+    assert answers[0][-1]["id"] == "last"
+
+
+@pytest.mark.parametrize(
+    "wanted",
+    [{}, {"toolsListChanged": False}, {"resourceSubscriptions": ["holdfast://brief"]}, {"nope": True}, [], None, "all"],
+)
+def test_an_unusual_subscription_is_left_to_the_sdk(wanted: object) -> None:
+    assert _subscription({"_meta": ENVELOPE, "notifications": wanted}) == {}
+    assert _subscription({"_meta": {}, "notifications": LISTEN}) == {}
+    assert _subscription({"notifications": LISTEN}) == {}
 
 
 def test_what_is_sent_in_one_go_is_answered_once_each(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from holdfast.surfaces.cli.main import cli
 SETTINGS = b'{\r\n   "model": "opus",\r\n\t"hooks": { "Stop": [] }\r\n}'
 EVENTS = {
     "SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolUseFailure", "PreCompact", "Stop",
-    "SubagentStart", "SubagentStop", "SessionEnd",
+    "SubagentStart", "SubagentStop", "InstructionsLoaded", "SessionEnd",
 }  # fmt: skip
 
 
@@ -78,7 +78,10 @@ def test_setup_registers_every_hook_and_the_server(machine: Machine) -> None:
 def test_hooks_that_deliver_are_waited_for_and_the_session_end_keeps_its_own_limit(machine: Machine) -> None:
     machine.ok("setup", "claude-code")
     registered = handlers(json.loads(machine.settings.read_text()))
-    assert [event for event, handler in registered.items() if handler.get("async")] == ["PostToolUse"]
+    assert [event for event, handler in registered.items() if handler.get("async")] == [
+        "PostToolUse",
+        "InstructionsLoaded",
+    ]
     assert "timeout" not in registered["SessionEnd"]
 
 
@@ -320,7 +323,7 @@ def test_setup_says_what_to_do_before_holdfast_is_removed(machine: Machine) -> N
 
 def test_setup_says_what_the_host_has_and_what_comes_next_once(machine: Machine) -> None:
     first = machine.run("setup", "claude-code").stderr
-    assert "Claude Code has hooks that capture and deliver at 6 moments and the MCP server" in first
+    assert "Claude Code has hooks that capture and deliver at 7 moments and the MCP server" in first
     assert "next: holdfast backfill" in first
     assert "next: " not in machine.run("setup", "claude-code").stderr
     assert "next: " not in machine.run("setup", "codex", "--dry-run").stderr

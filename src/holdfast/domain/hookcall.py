@@ -29,9 +29,15 @@ class HookCall(Frozen, nested={"events": Event}):
     lines: tuple[int, int] = (0, 0)
     """The lines of the first file about to be read, from 1, both ends included; zeros for a whole file."""
     command: str = ""
+    search: str = ""
+    """The pattern that the agent searches the code for, with a search tool or in the command."""
     error: str = ""
     agent: str = ""
     """The sub-agent's id; empty for the session's own agent."""
+    resumes: bool = False
+    """The session goes on with the context that it had before, so only what is new need be told."""
+    rules_read: tuple[str, ...] = ()
+    """Rules files that the host says it has given to the agent."""
     transcript: str = ""
     """Absolute path of the session's transcript; only set where a turn or the session ends."""
     ends_turn: bool = False

@@ -61,6 +61,7 @@ MOMENT_PROFILES: dict[Moment, MomentProfile] = {
         MomentProfile(
             moment="after_compaction", label="compaction", budget_tokens=2_300, is_patient=True, restores_task=True,
         ),
+        MomentProfile(moment="before_end", label="end", budget_tokens=100),
         MomentProfile(
             moment="on_demand", label="on demand", budget_tokens=2000, is_pushed=False, check_names=("ask",),
         ),

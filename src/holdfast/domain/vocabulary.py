@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     ScopeLevel = Literal["user", "project", "team"]
     Moment = Literal[
         "session_start", "prompt", "before_file", "before_command", "after_failure", "after_compaction",
-        "on_demand",
+        "before_end", "on_demand",
     ]  # fmt: skip
     Verdict = Literal[
         "heeded", "ignored", "overridden", "failed", "unclear", "missed", "withheld", "helped", "hurt"

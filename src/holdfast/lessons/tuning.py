@@ -34,3 +34,5 @@ STAGED_AT_MOST = 2_000
 """Staged lessons of a project that are looked at."""
 PATCHES_AT_MOST = 20
 """Staged lessons, the newest, whose commits' patches are looked for where HEAD has moved."""
+RULES_FILES = 200
+"""Rules files of one session that are noted; the first stay."""

@@ -237,9 +237,12 @@ class HostProfile(Frozen):
     instructions_tokens: int = 0
     """Most tokens of a brief in the MCP server's instructions, where the host cuts them; 0: no limit is known."""
     start_tokens: int = 2_300
-    """Most tokens that it accepts at a session's start."""
+    """Most tokens that are delivered at a session's start. The least known limit of a host is Codex's: it replaces more
+    than 2,500 tokens of one handler by a preview (the types of codex-cli 0.169.0, openai/codex#22861)."""
     start_characters: int = 9_000
-    """Most characters that it accepts at a session's start."""
+    """Most characters that are delivered at a session's start. Claude Code replaces more than 10,000 by a preview (its
+    program 2.1.329; 2,000 characters in anthropics/claude-code#94358), Cursor drops them (@cursor/sdk 1.0.32), and
+    Copilot CLI drops more than 10 KB of all hooks together (docs.github.com, hooks reference)."""
     package: HostPackage | None = None
     """The plug-in package that is built for it."""
     package_records: tuple[tuple[str, str], ...] = ()

@@ -30,7 +30,11 @@ if TYPE_CHECKING:
 
 
 def inject(
-    services: Services, location: Location, call: HookCall, until_s: float | None = None, budget_tokens: int = 0
+    services: Services,
+    location: Location,
+    call: HookCall,
+    until_s: float | None = None,
+    budget_tokens: int = 0,
 ) -> Briefing:
     """Return the delivery for the call's moment, and log it; empty when no lesson qualifies or the channel is off.
 
@@ -115,6 +119,7 @@ def _spoken(call: HookCall) -> HookCall:
         call,
         prompt=redact_to(_ends_of(call.prompt), TEXT_LIMIT),
         command=redact_to(_ends_of(call.command), TEXT_LIMIT),
+        search=redact_to(_ends_of(call.search), TEXT_LIMIT),
         error=redact_to(_ends_of(call.error), TEXT_LIMIT),
     )
 
@@ -199,7 +204,7 @@ def _chooser(moment: Moment) -> Callable[[MomentContext], Briefing]:
 
 
 def _trigger(services: Services, location: Location, call: HookCall) -> str:
-    """Return the reason of the delivery: the file, the command, or the first words of the prompt or the error."""
+    """Return the reason of the delivery: the first words of the error, command, search or prompt, or the file."""
     file = services.workspace.relative(location, call.paths[0], call.cwd) or call.paths[0] if call.paths else ""
-    trigger = call.error or call.command or file or call.prompt or call.name
+    trigger = call.error or call.command or call.search or file or call.prompt or call.name
     return " ".join(trigger.split())[:TRIGGER_LIMIT]

@@ -133,7 +133,7 @@ class _Exchange:
 
     def _is_wanted(self) -> bool:
         """Return whether there is anything to do: many hooks only capture or only deliver, and both can be off."""
-        return self._captures() or self._call.moment in self._memory.services.deliver
+        return bool(self._captures() or self._call.rules_read) or self._call.moment in self._memory.services.deliver
 
     def _captures(self) -> bool:
         return bool(self._memory.services.capture and self._call.events)
@@ -144,6 +144,8 @@ class _Exchange:
             self._keep_for_later(None)
             return None
         delivers = call.moment in here.services.deliver
+        if call.rules_read:
+            self._steps.run("rules", self._note_files_read)
         if call.moment == "session_start" and delivers:
             here.services.workspace.foresee_dirty(here.location)
         is_repeated = self._captures() and self._capture()
@@ -185,6 +187,11 @@ class _Exchange:
         from holdfast.recall.moments.wrapup import note_asked
 
         note_asked(self._here.services, self._call.session)
+
+    def _note_files_read(self) -> None:
+        from holdfast.lessons.rulesread import note_files_read
+
+        note_files_read(self._here.services, self._call.session, self._call.rules_read)
 
     def _offer(self, handover: Handover) -> None:
         text = self._render(handover.briefing)

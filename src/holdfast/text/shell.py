@@ -60,6 +60,24 @@ _BOOLEAN = {
     "python": word_set("-u -I -x -i"),
 }  # fmt: skip
 """Flags that take no value in this program, although they are in the list above."""
+_SEARCHERS = {
+    "grep": "efABCmdD", "egrep": "efABCmdD", "fgrep": "efABCmdD", "git grep": "efABCm", "ag": "ABCmGWp", "ack": "ABCm",
+    "rg": "efABCmMgtTrjdE",
+}  # fmt: skip
+"""Programs that search files for a pattern, each with its one-letter flags that take a value."""
+_SEARCH_FLAGS = word_set(
+    """
+    --regexp --file --include --exclude --exclude-dir --glob --iglob --type --type-not --max-count --after-context
+    --before-context --context --max-depth --depth --replace --sort --sortr --threads --colors --encoding --ignore
+    --ignore-dir --max-columns --max-filesize --pre --match
+    """
+)
+"""Their long flags whose value is the next word."""
+_PATTERN_FLAGS = frozenset({"-e", "--regexp", "--match"})
+_GLOB_FLAGS = frozenset({"-g", "--glob", "--iglob"})
+_COLOURS = frozenset({"never", "always", "auto", "ansi"})
+_NAME_TESTS = word_set("-name -iname -path -ipath -wholename -iwholename -regex -iregex")
+"""Tests of `find` whose value says what is looked for."""
 
 
 class Words:
@@ -109,6 +127,71 @@ def simple_commands(line: str) -> list[list[str]]:
         line = line.split("\n", 1)[0]
     commands = (_unwrapped(_without_redirections(words)) for words in _commands(line[:COMMAND_LIMIT]))
     return [words for words in commands if words]
+
+
+def searched_pattern(command: str) -> str:
+    """Return what a command line searches the code for: the pattern of `grep`, `rg`, `ag`, `git grep` or `find -name`.
+
+    It is the first search's pattern as written, without quotes; empty if nothing is searched. A search in another
+    command's output (`make | grep error`) does not count.
+    """
+    line = command[:COMMAND_LIMIT]
+    for quote in "'\"":
+        for bracket in "<>":  # in quotes it is text, not a redirection
+            line = line.replace(f"{quote}{bracket}", f"{quote}\0{bracket}")
+    for words in simple_commands(line):
+        if pattern := _pattern_of(words):
+            return pattern.replace("\0", "")[:TARGET_LIMIT]
+    return ""
+
+
+def _pattern_of(words: list[str]) -> str:
+    program, rest = _program(words[0]), words[1:]
+    if program in _SHELLS and len(rest) > 1 and rest[0] in ("-c", "-lc", "-ic", "-xc", "-ec"):
+        return searched_pattern(rest[1])
+    if program == "find":
+        return next((rest[i] for i in range(1, len(rest)) if rest[i - 1] in _NAME_TESTS), "")
+    if program == "git":
+        rest = _after_flags(rest)  # `-C folder`
+        program, rest = " ".join(["git", *rest[:1]]), rest[1:]
+    return _searched(rest, _SEARCHERS[program]) if program in _SEARCHERS else ""
+
+
+def _searched(words: list[str], valued: str) -> str:
+    """Return the pattern among a searching program's arguments; `valued`: its one-letter flags that take a value."""
+    lists_files = "--files" in words
+    naming = _GLOB_FLAGS if lists_files else _PATTERN_FLAGS
+    first = before = ""
+    rest = iter(words)
+    for word in rest:
+        if word == "--":
+            first = first or next(rest, "")
+            break
+        if not word.startswith("-") or word == "-":
+            if not (before == "--color" and word in _COLOURS):
+                first = first or word
+            before = word
+            continue
+        flag, value = _flag(word, valued)
+        if value == "":
+            value = next(rest, "")
+        if value is not None and flag in naming:
+            return value
+        if value is not None and flag in ("-f", "--file"):
+            return ""  # the patterns are in a file
+        before = word
+    return "" if lists_files else first
+
+
+def _flag(word: str, valued: str) -> tuple[str, str | None]:
+    """Return a flag and its value: None if it takes none, empty if the next word is the value."""
+    if word.startswith("--"):
+        flag, equals, value = word.partition("=")
+        return flag, value if equals else "" if flag in _SEARCH_FLAGS else None
+    for i, letter in enumerate(word[1:], 1):
+        if letter in valued:
+            return f"-{letter}", word[i + 1 :]
+    return word, None
 
 
 def _commands(line: str) -> list[list[str]]:

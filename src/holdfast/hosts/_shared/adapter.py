@@ -7,7 +7,7 @@ import os
 from holdfast.domain.briefing import Briefing
 from holdfast.errors import InvalidValueError
 from holdfast.hosts._shared.hooks import parse_hook, render_nested
-from holdfast.hosts._shared.payloads import call_files, fields_of, text_of
+from holdfast.hosts._shared.payloads import fields_of, looks_up, text_of
 from holdfast.lean.records import replace
 
 TYPE_CHECKING = False
@@ -37,10 +37,12 @@ class Adapter:
     keeps_transcripts = False
     """If true, its module `transcripts` reads them: `find(host, home)`, and `parse` (lines) or `read` (a file)."""
     late = False
-    """If true, the host takes nothing before a tool runs; a file's lessons come with the result of reading it."""
+    """If true, the host takes nothing before a tool runs; lessons come with the result of a read or a search."""
 
     tells_end = True
     """Whether its hooks report the end of a session."""
+    takes_end = False
+    """Whether an agent that is about to end gets context from a hook, and goes on with it."""
 
     def __init__(self, config_dir: str = "") -> None:
         self._config_dir = config_dir
@@ -66,8 +68,11 @@ class Adapter:
         """Parse a hook's stdin object. Raises InvalidValueError if it is not this host's."""
         translated = self.translate(payload)
         call = parse_hook(self.name, translated, at, new_id)
-        if self.late and translated.get("tool_name") == "Read" and call.name == "PostToolUse":
-            call = replace(call, moment="before_file", paths=call_files(fields_of(translated.get("tool_input"))))
+        if self.late and call.name == "PostToolUse":
+            tool, arguments = text_of(translated.get("tool_name")), fields_of(translated.get("tool_input"))
+            call = replace(call, **looks_up(tool, arguments))
+        if call.moment == "before_end" and not self.takes_end:
+            call = replace(call, moment=None)
         if call.ends_turn and not self.tells_end:
             call = replace(call, may_be_last=True)
         own = text_of(fields_of(payload).get("hook_event_name")) or call.name

@@ -17,11 +17,13 @@ from holdfast.hosts._shared.payloads import (
     call_files,
     clean,
     fields_of,
+    looks_up,
     minute_of,
     said,
     shorten,
     text_of,
 )
+from holdfast.text.shell import searched_pattern
 from holdfast.text.speech import is_spoken
 
 TYPE_CHECKING = False
@@ -37,7 +39,9 @@ if TYPE_CHECKING:
 TAKES_CONTEXT = frozenset({
     "SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolUseFailure", "SubagentStart",
 })  # fmt: skip
-"""Our hooks whose output may hold `additionalContext`. Stop takes it too, but Claude Code would then go on working."""
+"""Our hooks whose output may hold `additionalContext` in most hosts."""
+BEFORE_END = frozenset({"Stop", "SubagentStop"})
+"""Hooks of an agent that is about to end; what they return makes it go on."""
 
 CONTEXT_LIMIT = 9_500
 """Characters; above 10,000 Claude Code moves the text to a file and shows its beginning only, and others drop it."""
@@ -106,7 +110,8 @@ def within_limit(text: str, limit: int = CONTEXT_LIMIT) -> str:
 def _session_start(source: EventSource, fields: Mapping[str, Any]) -> dict[str, Any]:
     how = text_of(fields.get("source")) or "startup"
     event = source.event("session_start", start_key(how, source.at), how, model=text_of(fields.get("model")))
-    return {"events": (event,), "moment": "after_compaction" if how == "compact" else "session_start"}
+    return {"events": (event,), "moment": "after_compaction" if how == "compact" else "session_start",
+            "resumes": how == "resume"}  # fmt: skip
 
 
 def _prompt(source: EventSource, fields: Mapping[str, Any]) -> dict[str, Any]:
@@ -120,16 +125,14 @@ def _before_tool(source: EventSource, fields: Mapping[str, Any]) -> dict[str, An
     tool, arguments = text_of(fields.get("tool_name")), fields_of(fields.get("tool_input"))
     if tool == "Bash":
         command = text_of(arguments.get("command"))
-        return {"moment": "before_command", "command": command} if command else {}
-    paths = call_files(arguments) if tool in EDIT_TOOLS or tool in ("Read", PATCH_TOOL) else ()
-    if not paths:
-        return {}
-    call_fields: dict[str, Any] = {"moment": "before_file", "paths": paths}
-    return call_fields | (
-        _lines_read(arguments)
-        if tool == "Read"
-        else {"edits": True, "excerpts": _replaced(arguments), "writes": _written(arguments)}
-    )
+        search = {"search": searched_pattern(command)}
+        return {"moment": "before_command", "command": command, **search} if command else {}
+    if tool not in EDIT_TOOLS and tool != PATCH_TOOL:
+        call_fields = looks_up(tool, arguments)
+        return call_fields | _lines_read(arguments) if call_fields and tool == "Read" else call_fields
+    paths = call_files(arguments)
+    edit = {"edits": True, "excerpts": _replaced(arguments), "writes": _written(arguments)}
+    return {"moment": "before_file", "paths": paths, **edit} if paths else {}
 
 
 def _replaced(arguments: Mapping[str, Any]) -> tuple[str, ...]:
@@ -196,7 +199,7 @@ def _before_compaction(source: EventSource, fields: Mapping[str, Any]) -> dict[s
 
 
 def _stop(source: EventSource, fields: Mapping[str, Any]) -> dict[str, Any]:
-    return {"events": tuple(said(source, "reply", text_of(fields.get("last_assistant_message")))), "ends_turn": True}
+    return {**_subagent_stop(source, fields), "ends_turn": True}
 
 
 def _subagent_start(source: EventSource, fields: Mapping[str, Any]) -> dict[str, Any]:
@@ -206,7 +209,14 @@ def _subagent_start(source: EventSource, fields: Mapping[str, Any]) -> dict[str,
 
 
 def _subagent_stop(source: EventSource, fields: Mapping[str, Any]) -> dict[str, Any]:
-    return {"events": tuple(said(source, "reply", text_of(fields.get("last_assistant_message"))))}
+    events = tuple(said(source, "reply", text_of(fields.get("last_assistant_message"))))
+    # An agent that goes on because of a hook's answer must be let go the second time.
+    return {"events": events} if fields.get("stop_hook_active") else {"events": events, "moment": "before_end"}
+
+
+def _rules_read(source: EventSource, fields: Mapping[str, Any]) -> dict[str, Any]:
+    path = text_of(fields.get("file_path"))
+    return {"rules_read": (path,)} if path else {}
 
 
 def _session_end(source: EventSource, fields: Mapping[str, Any]) -> dict[str, Any]:
@@ -225,5 +235,6 @@ PARSERS: dict[str, Parser] = {
     "Stop": _stop,
     "SubagentStart": _subagent_start,
     "SubagentStop": _subagent_stop,
+    "InstructionsLoaded": _rules_read,
     "SessionEnd": _session_end,
 }

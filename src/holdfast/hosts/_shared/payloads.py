@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from holdfast.domain.vocabulary import EventKind
 
 EDIT_TOOLS = frozenset({"Edit", "Write", "MultiEdit", "NotebookEdit"})
+SEARCH_TOOLS = frozenset({"Grep", "Glob"})
 PATCH_TOOL = "apply_patch"
 """Edits several files at once; its argument `patch` is the text that `_shared.patch` reads."""
 INJECTED = (
@@ -109,3 +110,15 @@ def call_files(arguments: Mapping[str, Any]) -> tuple[str, ...]:
         text_of(arguments.get("file_path")) or text_of(arguments.get("notebook_path")) or text_of(arguments.get("path"))
     )
     return (path,) if path else ()
+
+
+def looks_up(tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of a call that reads a file or searches: its moment, its path and its pattern.
+
+    Nothing for other tools, and for a read without a path or a search without a pattern.
+    """
+    paths = call_files(arguments)
+    if tool == "Read":
+        return {"moment": "before_file", "paths": paths} if paths else {}
+    search = text_of(arguments.get("pattern")) if tool in SEARCH_TOOLS else ""
+    return {"moment": "before_file", "paths": paths, "search": search} if search else {}

@@ -6,12 +6,15 @@ Lean when imported: a hook loads only the shared payload reader; the rest is loa
 from __future__ import annotations
 
 from holdfast.hosts._shared.adapter import Adapter
+from holdfast.hosts._shared.hooks import BEFORE_END, TAKES_CONTEXT, render_nested
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+    from holdfast.domain.briefing import Briefing
     from holdfast.domain.event import Event
+    from holdfast.domain.hookcall import HookCall
     from holdfast.ports.host import Host, HostProfile, InstallPlan
 
 
@@ -25,6 +28,7 @@ class ClaudeCode(Adapter):
 
     name = "claude-code"
     folders = (".claude", ".claude.json")
+    takes_end = True
 
     @property
     def profile(self) -> HostProfile:
@@ -32,6 +36,10 @@ class ClaudeCode(Adapter):
         from holdfast.hosts.claude_code.install import PROFILE
 
         return PROFILE
+
+    def render(self, call: HookCall, briefing: Briefing) -> str:
+        """Return the hook's whole stdout."""
+        return render_nested(call, briefing, TAKES_CONTEXT | BEFORE_END)
 
     def find_transcripts(self, home: str) -> Sequence[str]:
         """Return absolute paths of transcripts, least recently written first, without sub-agents' files."""

@@ -22,13 +22,14 @@ if TYPE_CHECKING:
 HOOKS: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("SessionStart", "startup|resume|clear|compact|fork", {"timeout": 10}),
     ("UserPromptSubmit", "", {"timeout": 5}),
-    ("PreToolUse", "Read|Edit|Write|MultiEdit|NotebookEdit|Bash", {"timeout": 5}),
+    ("PreToolUse", "Read|Edit|Write|MultiEdit|NotebookEdit|Bash|Grep|Glob", {"timeout": 5}),
     ("PostToolUse", "*", {"timeout": 30, "async": True}),
     ("PostToolUseFailure", "*", {"timeout": 5}),
     ("PreCompact", "", {"timeout": 10}),
     ("Stop", "", {"timeout": 10}),
     ("SubagentStart", "", {"timeout": 5}),
     ("SubagentStop", "", {"timeout": 10}),
+    ("InstructionsLoaded", "", {"timeout": 10, "async": True}),
     ("SessionEnd", "", {}),
 )
 """Hook, matcher and handler keys; timeouts are seconds.
@@ -37,6 +38,8 @@ HOOKS: tuple[tuple[str, str, dict[str, Any]], ...] = (
 kills what still runs in the background (seen with 2.1.329). SessionEnd states no timeout: one would extend the 1.5 s
 that Claude Code waits when it is closed.
 """
+PACKAGE_HOOKS = tuple(hook for hook in HOOKS if hook[0] != "InstructionsLoaded")
+"""Other hosts run the plug-in too, and whether all of them skip a hook that only Claude Code knows was not seen."""
 
 PROFILE = HostProfile(
     title="Claude Code",
@@ -66,7 +69,15 @@ PROFILE = HostProfile(
     stop_reply='{"decision":"block","reason":{reason}}',
     mcp="~/.claude.json",
     hooks="~/.claude/settings.json",
-    moments=("session_start", "prompt", "before_file", "before_command", "after_failure", "after_compaction"),
+    moments=(
+        "session_start",
+        "prompt",
+        "before_file",
+        "before_command",
+        "after_failure",
+        "after_compaction",
+        "before_end",
+    ),
     transcripts="~/.claude/projects",
     transcript_files=("*.jsonl",),
     transcript_marks=(
@@ -96,11 +107,15 @@ PROFILE = HostProfile(
         layout="plugin",
         manifest=".claude-plugin/plugin.json",
         marketplace=".claude-plugin/marketplace.json",
-        hooks=HOOKS,
+        hooks=PACKAGE_HOOKS,
         hook_host="any",
     ),
     package_records=((".claude/plugins/installed_plugins.json", '"holdfast@'),),
-    sources=("Claude Code 2.1.329 and Agent SDK 0.3.329, hooks recorded, 2026-11-21",),
+    sources=(
+        "Claude Code 2.1.329 and Agent SDK 0.3.329, hooks recorded, 2026-11-21",
+        "Claude Code 2.1.331 run with a mock model: searches, Stop with context, rules files read, 2026-11-24",
+        "the types of Agent SDK 0.3.329: Stop and SubagentStop take context since 2.1.163",
+    ),
 )
 
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 TOOLS = {
     "execute_command": "Bash", "run_commands": "Bash", "bash": "Bash", "read_file": "Read", "read_files": "Read",
     "write_to_file": "Write", "write_file": "Write", "replace_in_file": "Edit", "edit_file": "Edit", "editor": "Edit",
-    "search_files": "Grep", "list_files": "LS", "apply_patch": PATCH_TOOL,
+    "search_files": "Grep", "search_codebase": "Grep", "list_files": "LS", "apply_patch": PATCH_TOOL,
 }  # fmt: skip
 EXITED = "[Command exited with code "
 SEARCH, MIDDLE, REPLACE = "------- SEARCH\n", "\n=======\n", "\n+++++++ REPLACE"
@@ -159,6 +159,10 @@ def _arguments(arguments: dict[str, Any]) -> dict[str, Any]:
     if isinstance(arguments.get("files"), list) and arguments["files"]:
         first = arguments["files"][0]
         arguments["file_path"] = text_of(first) or text_of(fields_of(first).get("path"))
+    queries = arguments.get("queries")
+    searched = arguments.get("regex") or (queries[0] if isinstance(queries, list) and queries else queries)
+    if searched:
+        arguments["pattern"] = searched
     for name, own in (("old_string", "old_text"), ("new_string", "new_text")):
         arguments.setdefault(name, arguments.get(own))
     diff = text_of(arguments.get("diff"))

@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 TAKES_CONTEXT = frozenset({"SessionStart", "UserPromptSubmit", "PostToolUse", "PostToolUseFailure", "SubagentStart"})
 NESTED = frozenset({"PreToolUse"})
 CONTEXT_LIMIT = 9_000
-"""Characters of a briefing that are handed over: whole lines."""
+"""Bytes of a briefing that are handed over: whole lines."""
 TOOLS = {"bash": "Bash", "view": "Read", "create": "Write", "edit": "Edit", "grep": "Grep", "glob": "Glob"}
 """Its own names of tools, which some versions send to capitalised hooks too."""
 HOOKS: tuple[tuple[str, str, int], ...] = (
     ("SessionStart", "", 10),
     ("UserPromptSubmit", "", 5),
-    ("PreToolUse", "Read|Edit|Write|Bash|view|create|edit|bash|apply_patch", 5),
+    ("PreToolUse", "Read|Edit|Write|Bash|Grep|Glob|view|create|edit|bash|grep|glob|apply_patch", 5),
     ("PostToolUse", "", 5),
     ("PostToolUseFailure", "", 5),
     ("SubagentStart", "", 5),
@@ -133,7 +133,8 @@ class CopilotCli(Adapter):
             return render_nested(call, briefing, NESTED)
         from holdfast.lean.texts import dumps
 
-        return dumps({"additionalContext": within_limit(briefing.text, CONTEXT_LIMIT)})
+        limit = CONTEXT_LIMIT * len(briefing.text) // len(briefing.text.encode("utf-8", "replace"))
+        return dumps({"additionalContext": within_limit(briefing.text, limit)})
 
     def plan_install(self, scope: str, folder: str, home: str, command: Sequence[str]) -> InstallPlan:
         """Return a hooks file of our own, and the server in the user's file."""

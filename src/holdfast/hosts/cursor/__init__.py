@@ -37,7 +37,7 @@ TOOLS = {"Shell": "Bash", "StrReplace": "Edit"}
 HOOKS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("sessionStart", {"timeout": 10}),
     ("beforeSubmitPrompt", {"timeout": 5}),
-    ("preToolUse", {"matcher": "Read|Write|Shell", "timeout": 5}),
+    ("preToolUse", {"matcher": "Read|Write|Grep|Shell", "timeout": 5}),
     ("postToolUse", {"matcher": "Read|Grep|Shell", "timeout": 5}),
     ("postToolUseFailure", {"timeout": 5}),
     ("afterFileEdit", {"timeout": 5}),

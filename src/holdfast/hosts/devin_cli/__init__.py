@@ -31,7 +31,7 @@ TOOLS = {"exec": "Bash", "edit": "Edit", "write": "Write", "read": "Read", "grep
 HOOKS: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("SessionStart", "", {"timeout": 10}),
     ("UserPromptSubmit", "", {"timeout": 5}),
-    ("PreToolUse", "exec|edit|write|read", {"timeout": 5}),
+    ("PreToolUse", "exec|edit|write|read|grep|glob", {"timeout": 5}),
     ("PostToolUse", "", {"timeout": 5}),
     ("PostCompaction", "", {"timeout": 10}),
     ("Stop", "", {"timeout": 10}),

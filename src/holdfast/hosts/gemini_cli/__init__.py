@@ -111,6 +111,9 @@ class GeminiCli(Adapter):
         translated = dict(fields_of(payload))
         translated["hook_event_name"] = EVENTS.get(text_of(translated.get("hook_event_name")), "") or "-"
         translated["tool_name"] = TOOLS.get(text_of(translated.get("tool_name")), translated.get("tool_name"))
+        arguments = fields_of(translated.get("tool_input"))
+        if "dir_path" in arguments:
+            translated["tool_input"] = {"path": arguments["dir_path"], **arguments}
         translated["prompt"] = text_of(translated.get("prompt")).rpartition(OWN_CONTEXT)[2].lstrip()
         translated["last_assistant_message"] = translated.get("prompt_response")
         if translated["hook_event_name"] == "PostToolUse":

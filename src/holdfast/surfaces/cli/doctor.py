@@ -35,6 +35,7 @@ from holdfast.surfaces.cli.checkups import (
     mend_store,
 )
 from holdfast.surfaces.cli.findings import BAD, NOTE, OK, CheckFinding, failure
+from holdfast.surfaces.cli.hostcheck import check_starts
 from holdfast.surfaces.cli.proof import prove
 from holdfast.surfaces.cli.rows import labelled
 from holdfast.surfaces.cli.serverproof import check_server
@@ -98,6 +99,7 @@ def _findings(no_proof: bool, mend: bool, folder: str) -> Iterator[CheckFinding]
     if not no_proof:
         yield from check_server(settings)
     yield from check_store(settings, folder)
+    yield from check_starts(settings, folder)
     yield from check_capture(settings)
     yield from check_switches(settings)
 

@@ -1,4 +1,4 @@
-"""Doctor's line for each host that is set up: its version, its last events and its last delivery."""
+"""Doctor's lines for each host that is set up: its version, its last events and delivery, and what a start cuts."""
 
 from __future__ import annotations
 
@@ -8,22 +8,31 @@ import subprocess
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
+from holdfast.bootstrap import Memory, find_place
 from holdfast.capture.heartbeat import HostActivity
+from holdfast.domain.hookcall import HookCall
+from holdfast.domain.vocabulary import SessionId
 from holdfast.errors import HoldfastError
 from holdfast.installing.hostfiles import HostFiles, set_up
+from holdfast.lean.records import replace
+from holdfast.recall.inject import prepare
 from holdfast.surfaces.cli.findings import BAD, NOTE, OK, CheckFinding
 from holdfast.wiring import load_host
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from holdfast.domain.project import Location
     from holdfast.ports.host import HostProfile
+    from holdfast.ports.services import Services
     from holdfast.settings import Settings
 
 VERSION_TIMEOUT_S = 10.0
 """Seconds that a host's program may take to tell its version."""
 QUIET = timedelta(days=3)
 """After that long without an event a host is mentioned."""
+DOCTOR = SessionId("doctor")
+"""A session that was never told anything."""
 COMMANDS = 10
 """Known commands of which at least one fails in any real work."""
 WORDS = {
@@ -45,6 +54,37 @@ def check_heard(settings: Settings, heard: Mapping[str, HostActivity]) -> Iterat
         except HoldfastError:
             continue
         yield judge(name, profile, heard.get(name, HostActivity()), datetime.now(UTC))
+
+
+def check_starts(settings: Settings, folder: str = "") -> Iterator[CheckFinding]:
+    """Yield a finding for each host that is set up and accepts less at a session's start here than there is to tell."""
+    try:
+        wired = sorted(set_up(HostFiles(settings.home).manifest))
+        with Memory(folder, settings=settings) as memory:
+            location = find_place(memory.services.store, settings, folder)
+            for name in wired:
+                line = cut_of(memory.services, location, name)
+                if line:
+                    yield CheckFinding(NOTE, name, line)
+    except (HoldfastError, OSError):
+        return  # `check_store` reports it
+
+
+def cut_of(services: Services, location: Location, name: str) -> str:
+    """Return how many lessons a session's start tells of how many, in words; empty if it tells all."""
+    profile = services.host(name).profile
+    if "session_start" not in profile.moments:
+        return ""
+    services = replace(services, holdout=0.0)
+    call = HookCall(host=name, name="", session=DOCTOR, cwd=location.root, moment="session_start")
+    briefing = prepare(services, location, call, earlier=()).briefing
+    if not briefing.more:
+        return ""
+    lines = len(briefing.entries)
+    most = f"{profile.start_tokens:,} tokens and {profile.start_characters:,} characters"
+    return (
+        f"a session's start is cut to {lines} of {lines + briefing.more} lessons because {profile.title} accepts {most}"
+    )
 
 
 def judge(name: str, profile: HostProfile, activity: HostActivity, now: datetime) -> CheckFinding:

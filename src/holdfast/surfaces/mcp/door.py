@@ -34,16 +34,25 @@ HANDSHAKES = frozenset({"2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"})
 MODERN = "2026-07-28"
 """The stateless protocol revision, in which each request carries the client's name and capabilities."""
 ENVELOPE = "io.modelcontextprotocol/"
+LISTS = ("tools/list", "prompts/list", "resources/list", "resources/templates/list")
+"""Requests whose answers are constants."""
+LISTEN, ACKNOWLEDGED = "subscriptions/listen", "notifications/subscriptions/acknowledged"
+SUBSCRIPTION = f"{ENVELOPE}subscriptionId"
+NOTIFICATIONS = ("toolsListChanged", "promptsListChanged", "resourcesListChanged")
 
 
 class Opening:
     """What the SDK's server must know about the messages that came before it was ready."""
 
-    def __init__(self, lines: list[bytes], answered: tuple[str | int, ...] = ()) -> None:
+    def __init__(
+        self, lines: list[bytes], answered: tuple[str | int, ...] = (), acknowledged: tuple[str | int, ...] = ()
+    ) -> None:
         self.lines = lines
-        """Lines from the client: the handshake, and all lines that still need an answer."""
+        """Lines from the client: the handshake, subscriptions, and all lines that still need an answer."""
         self.answered = answered
         """The id of the handshake's request, which has already been answered."""
+        self.acknowledged = acknowledged
+        """The ids of the subscriptions that have already been acknowledged."""
 
 
 class Door:
@@ -52,8 +61,10 @@ class Door:
     def __init__(self, host: str, hooked: bool) -> None:
         self._host = host
         self._hooked = hooked
-        self._handshake: list[bytes] = []
+        self._handed_on: list[bytes] = []
+        """Lines that were answered but that the SDK's server must get too: the handshake and subscriptions."""
         self._answered: tuple[str | int, ...] = ()
+        self._acknowledged: tuple[str | int, ...] = ()
         self._is_open = False
         self._serving: Serving | None = None
         self._behind: Thread | None = None
@@ -107,7 +118,8 @@ class Door:
         while rest and not rest.endswith(b"\n") and (chunk := os.read(0, 65_536)):
             rest += chunk
         lines = [*lines, *rest.split(b"\n")]
-        return Opening([*self._handshake, *(line for line in lines if line.strip())], self._answered)
+        lines = [*self._handed_on, *(line for line in lines if line.strip())]
+        return Opening(lines, self._answered, self._acknowledged)
 
     def _answer(self, line: bytes, offers: Json) -> str | None:
         """Return the answer to a line, "" if none is due, or None if the SDK's server must answer."""
@@ -119,19 +131,25 @@ class Door:
             return None
         method, number, params = message.get("method"), message.get("id"), message.get("params", {})
         if method == "notifications/initialized" and self._answered and "id" not in message:
-            self._handshake.append(dumps(message).encode())
+            self._handed_on.append(dumps(message).encode())
             self._is_open = True
             return ""
         if not isinstance(number, (str, int)) or isinstance(number, bool):
             return None
         if not isinstance(params, dict) or set(message) - {"jsonrpc", "id", "method", "params"}:
             return None
+        if method == LISTEN and not self._answered and (wanted := _subscription(params)):
+            self._is_open = True
+            self._acknowledged = (*self._acknowledged, number)
+            self._handed_on.append(dumps(message).encode())
+            about = {"_meta": {SUBSCRIPTION: number}, "notifications": wanted}
+            return dumps({"jsonrpc": "2.0", "method": ACKNOWLEDGED, "params": about})
         result = self._result(method, params, offers)
         if result is None:
             return None
         if method == "initialize":
             self._answered = (number,)
-            self._handshake.append(dumps(message).encode())
+            self._handed_on.append(dumps(message).encode())
         self._listed = self._listed or method == "tools/list"
         return dumps({"jsonrpc": "2.0", "id": number, "result": result})
 
@@ -139,11 +157,10 @@ class Door:
         if method == "initialize" and not self._answered and not self._is_open and _is_handshake(params):
             return {**offers["initialize"], "protocolVersion": params["protocolVersion"], "instructions": HOOKED}
         if self._answered:
-            if self._is_open and method == "tools/list" and not params:
-                result: Json = offers["tools/list"]
-                return result
-            return {} if self._is_open and method == "ping" and not params else None
-        if _is_modern(params) and method in ("tools/list", "server/discover"):
+            if not self._is_open or set(params) - {"_meta"}:  # nothing in `_meta` changes these answers
+                return None
+            return {} if method == "ping" else offers[method] if method in LISTS else None
+        if _is_modern(params) and method in (*LISTS, "server/discover"):
             self._is_open = True
             modern: Json = offers[f"modern {method}"]
             return {**modern, "instructions": HOOKED} if method == "server/discover" else modern
@@ -191,12 +208,23 @@ def _are_plain(capabilities: object) -> bool:
     return False
 
 
+def _subscription(params: Json) -> Json:
+    """Return the notifications that a plain subscription asks for, as the SDK orders them; the SDK judges others."""
+    wanted = params.get("notifications")
+    if set(params) != {"_meta", "notifications"} or not _is_modern({"_meta": params["_meta"]}):
+        return {}
+    if not isinstance(wanted, dict) or set(wanted) - set(NOTIFICATIONS) or not all(v is True for v in wanted.values()):
+        return {}
+    return {name: True for name in NOTIFICATIONS if name in wanted}
+
+
 def _is_modern(params: Json) -> bool:
     about = params.get("_meta")
+    names = {f"{ENVELOPE}{name}" for name in ("protocolVersion", "clientInfo", "clientCapabilities")}
     return (
         set(params) == {"_meta"}
         and isinstance(about, dict)
-        and set(about) <= {f"{ENVELOPE}{name}" for name in ("protocolVersion", "clientInfo", "clientCapabilities")}
+        and set(about) <= {*names, "progressToken"}
         and about.get(f"{ENVELOPE}protocolVersion") == MODERN
         and _are_plain(about.get(f"{ENVELOPE}clientCapabilities"))
         and isinstance(about.get(f"{ENVELOPE}clientInfo"), dict)

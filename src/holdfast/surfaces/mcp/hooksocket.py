@@ -26,6 +26,7 @@ from holdfast.home.spool import Spool, drain
 from holdfast.lean.deadline import Deadline
 from holdfast.lean.texts import loads
 from holdfast.learning.learn import LearnReport
+from holdfast.recall.embed import probe
 from holdfast.service import hook
 from holdfast.settings import socket_folder
 
@@ -61,11 +62,13 @@ Closer = Callable[[], None]
 def serve(memory: Memory, run_path: str) -> Closer:
     """Answer hooks in daemon threads until the returned function is called or the process ends.
 
-    Raises OSError if there can be no private socket; hooks then answer alone.
+    What the first delivery would load is loaded before, because hooks that answer alone meanwhile are quicker. Raises
+    OSError if there can be no private socket; hooks then answer alone.
     """
     if not hasattr(socket, "AF_UNIX"):
         raise OSError("this system has no Unix sockets")
     sys.setswitchinterval(SWITCH_S)
+    _load_embedder(memory)
     server = _Server(memory, _open_folder(socket_folder(run_path)))
     server.start()
     atexit.register(server.close)
@@ -155,7 +158,7 @@ class _Server:
         if call.transcript and memory.services.capture:
             with suppress(OSError):  # for example a full disk; the learner still gets this turn from the queue
                 leave_errand(settings.run_path, call)
-        reply = _SocketReply(asking, call)
+        reply = _SocketReply(asking, call, lambda: memory.services.clock.elapsed_s() > until_s)
         hook.attend(memory, call, reply, self._log_failure, later=Spool(settings.run_path, host), until_s=until_s)
         if call.ends_turn and not (call.ends_session or call.may_be_last):
             self._learner.add(call)
@@ -167,8 +170,9 @@ class _Server:
 class _SocketReply:
     """Sends the answer of `service.hook` to the hook that asked, and waits until it says whether its host got it."""
 
-    def __init__(self, asking: socket.socket, call: HookCall) -> None:
+    def __init__(self, asking: socket.socket, call: HookCall, is_late: Callable[[], bool]) -> None:
         self._asking = asking
+        self._is_late = is_late
         # The host will soon end this server too, so the learner must be a process of its own.
         self._errand = render_errand(call) if call.ends_session or call.may_be_last else ""
 
@@ -176,7 +180,12 @@ class _SocketReply:
         """Do nothing: a hook that has stopped waiting answers alone."""
 
     def write_answer(self, text: str) -> str | None:
-        """Send the answer and wait for the hook's confirmation; return None if the hook or the answer was too late."""
+        """Send the answer and wait for the hook's confirmation; return None if the hook or the answer was too late.
+
+        A late answer is not sent, because it may lack its lessons: the connection is closed and the hook answers alone.
+        """
+        if self._is_late():
+            return None
         try:
             body = text.encode("utf-8", "replace")
             self._asking.sendall(f"{len(body)}\t{self._errand}\n".encode("utf-8", "replace") + body)
@@ -257,6 +266,16 @@ class _Learner:
                     learn()
         except Exception as exc:  # the session's end repeats the learning; the server goes on
             note(self._memory.settings.log_path, "server learn", exc)
+
+
+def _load_embedder(memory: Memory) -> None:
+    """Embed a text if the embedder runs on this machine, so that the first prompt need not wait for its files."""
+    try:
+        embedder = memory.services.embedder()
+        if getattr(embedder, "is_local", False):
+            probe(memory.services)
+    except Exception as exc:  # the tools report a broken embedder; hooks are answered without it
+        note(memory.settings.log_path, "server embedder", exc)
 
 
 def _open_folder(folder: str) -> str:

@@ -10,7 +10,7 @@ import anyio
 from mcp.shared.message import SessionMessage
 from mcp_types import jsonrpc_message_adapter
 
-from holdfast.surfaces.mcp.door import Opening
+from holdfast.surfaces.mcp.door import ACKNOWLEDGED, SUBSCRIPTION, Opening
 
 
 class Replayed:
@@ -60,14 +60,20 @@ class Replayed:
 
 
 class Unrepeated:
-    """A writing stream that drops the one answer that `door` has already given."""
+    """A writing stream that drops what `door` has already sent: the handshake's answer and acknowledgements."""
 
     def __init__(self, inner: Any, opening: Opening) -> None:
         self._inner = inner
         self._answered = opening.answered
+        self._acknowledged = list(opening.acknowledged)
 
     async def send(self, message: SessionMessage) -> None:
-        """Send a message, unless it is the answer that was already given."""
+        """Send a message, unless it was already sent."""
+        if self._acknowledged and getattr(message.message, "method", "") == ACKNOWLEDGED:
+            subscription = _subscription_of(message.message)
+            if subscription in self._acknowledged:
+                self._acknowledged.remove(subscription)
+                return
         number = getattr(message.message, "id", None)
         if self._answered and number == self._answered[0] and not hasattr(message.message, "method"):
             self._answered = ()
@@ -85,3 +91,8 @@ class Unrepeated:
         self, kind: type[BaseException] | None, exc: BaseException | None, trace: TracebackType | None
     ) -> None:
         await self.aclose()
+
+
+def _subscription_of(notification: Any) -> Any:
+    about = (getattr(notification, "params", None) or {}).get("_meta")
+    return about.get(SUBSCRIPTION) if isinstance(about, dict) else None
