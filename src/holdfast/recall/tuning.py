@@ -145,6 +145,8 @@ SAME_BRANCH = 0.1
 """What being learnt on the same branch adds to nearness, on the scale of a cosine."""
 ACT_LINES, FILE_LINES, KIND_LINES = 4, 4, 3
 """Most lines before a command or after a failure, before a file, and for a kind of command."""
+SEARCH_LINES, SEARCH_COVERAGE = 2, 0.5
+"""Most lines for a search, and the share of its pattern that a lesson must have."""
 ABOUT_FILE_LINES = 2
 """Most lines about a file itself, which come once for each file."""
 ACT_POOL = 40

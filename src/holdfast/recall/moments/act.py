@@ -9,10 +9,13 @@ from __future__ import annotations
 from holdfast.domain.briefing import Briefing
 from holdfast.domain.kinds import profile_of
 from holdfast.ports.lessonstore import get_readable
+from holdfast.ranking.names import TELLING
 from holdfast.ranking.relevance import overlap_of, weigh
 from holdfast.ranking.retrievers import score_triggers
 from holdfast.ranking.threshold import PUSHED, is_sufficient_alone, words_meet_threshold
+from holdfast.ranking.tuning import NAME_WEIGHT
 from holdfast.recall.moments.context import Pick, as_found
+from holdfast.recall.question import question
 from holdfast.recall.retrieve import retrieve
 from holdfast.recall.surroundings import symbols_at
 from holdfast.recall.tuning import (
@@ -21,6 +24,8 @@ from holdfast.recall.tuning import (
     ACT_POOL,
     FILE_LINES,
     KIND_LINES,
+    SEARCH_COVERAGE,
+    SEARCH_LINES,
     STRONG_WORDS,
     TRIGGERS_READ,
 )
@@ -43,15 +48,21 @@ if TYPE_CHECKING:
 
 TRIGGER, FILE, SYMBOL = "trigger", "about this file", "about this symbol"
 COMMAND, KIND, ANSWERS = "about this command", "first command to", "answers this failure"
+SEARCH = "names what is searched for"
 
 
 def before_file(context: MomentContext) -> Briefing:
     """Deliver what is triggered, what is about the symbol in play, what is about the file, and a linter's rules once.
 
-    Lessons about the file come once for each file: those that say what to do, and those that no title has told.
+    Lessons about the file come once for each file: those that say what to do, and those that no title has told. Before
+    a search, lessons come that name what is searched for.
     """
     files = context.files()
-    if not files or context.budget <= 0:
+    if context.budget <= 0:
+        return Briefing(moment=context.moment)
+    if context.call.search:
+        return context.tell(_named_by(context, context.call.search), SEARCH_LINES)
+    if not files:
         return Briefing(moment=context.moment)
     symbols = symbols_at(context.services, context.location, files[0], context.call)
     picks = [*_triggered(context, files, symbols), *_about(context, files, symbols)]
@@ -71,6 +82,8 @@ def before_command(context: MomentContext) -> Briefing:
     if not target or context.budget <= 0:
         return Briefing(moment=context.moment)
     picks = [*_about_command(context, target), *_triggered(context, (), ())]
+    if context.call.search:
+        picks += _named_by(context, context.call.search)[:SEARCH_LINES]
     for kind in command_kinds(line):
         if not context.count(reason=f"{KIND} {kind}"):
             picks += _of_kind(context, kind)
@@ -186,6 +199,19 @@ def _about(context: MomentContext, files: Sequence[str], symbols: Sequence[str])
 
 def _places(match: RetrievedLesson) -> list[RetrieverShare]:
     return [share for share in match.shares if share.lane in ("path", "symbol") and is_sufficient_alone(share)]
+
+
+def _named_by(context: MomentContext, pattern: str) -> list[Pick]:
+    """Pick the lessons that name what a search looks for, the nearest first."""
+    parsed = question(context.services, context.location, pattern)
+    query = context.query(text=parsed.text, paths=parsed.paths, symbols=parsed.symbols)
+    retrieval = retrieve(context.services, query, ("exact", "text"))
+    context.degraded = retrieval.degraded
+    return [
+        Pick(found=match, reason=SEARCH)
+        for match in retrieval.matches
+        if match.named == TELLING or (match.overlap.weight >= NAME_WEIGHT and match.overlap.coverage >= SEARCH_COVERAGE)
+    ]
 
 
 def _about_command(context: MomentContext, target: str) -> list[Pick]:
