@@ -69,11 +69,10 @@ def score(record: Record, catalog: Catalog, every: Catalog | None = None) -> dic
         figures["kinds"] = score_kinds(record.lessons, matches, catalog)
     figures["needs"] = score_needs(shown, catalog.needs)
     figures["needs that memory could meet"] = score_reachable(record, shown, matches, catalog)
-    figures["needs by the brief alone"] = strengths(
-        score_needs([line for line in shown if line.moment in START_MOMENTS], catalog.needs)
-    )
+    brief = [line for line in shown if line.moment in START_MOMENTS]
+    figures["needs by the brief alone"] = met_in_time(brief, catalog.needs)
     worded = [replace(line, gold=line.worded) for line in shown]
-    figures["needs by the lesson that is worded"] = strengths(score_needs(worded, catalog.needs))
+    figures["needs by the lesson that is worded"] = met_in_time(worded, catalog.needs)
     figures["size"] = score_size(record, min((need.session for need in catalog.needs), default=0))
     figures["delivery"] = score_delivery(record, shown, catalog, every or catalog)
     figures["outcomes"] = score_outcomes(record, matches, catalog)
@@ -172,12 +171,13 @@ def score_reachable(record: Record, shown: Sequence[Shown], matches: Matches, ca
     could = [
         need for need in catalog.needs if any(began.get(gold, -1) < need.session for gold in need.lessons & stored)
     ]
-    return {name: figures["in time"] for name, figures in strengths(score_needs(shown, could)).items()}
+    return met_in_time(shown, could)
 
 
-def strengths(needs: Mapping[str, Any]) -> dict[str, Any]:
-    """The figures by strength, without those by moment."""
-    return {name: figures for name, figures in needs.items() if name.startswith("strength")}
+def met_in_time(shown: Iterable[Shown], needs: Sequence[Need]) -> dict[str, Any]:
+    """How many needs of each strength were met in time."""
+    figures = score_needs(shown, needs)
+    return {name: figures[name]["in time"] for name in figures if name.startswith("strength")}
 
 
 def spread(values: Sequence[int]) -> dict[str, float]:

@@ -166,7 +166,7 @@ def test_what_the_brief_alone_meets_is_what_the_start_told() -> None:
     needs = [Need(1, 9, "prompt", 2, frozenset({name})) for name in ("L1", "L2")]
     figures = score(record, catalog([gold("L1", RULE), gold("L2", CAUSE)], needs))
     assert figures["needs"]["strength >= 2"]["in time"]["count"] == 2
-    assert figures["needs by the brief alone"]["strength >= 2"]["in time"]["count"] == 1
+    assert figures["needs by the brief alone"]["strength >= 2"]["count"] == 1
 
 
 def test_gold_that_became_one_lesson_is_met_by_it() -> None:
@@ -198,11 +198,8 @@ def test_a_persons_home_and_the_branch_of_each_line_are_read_from_a_transcript()
 
 def test_figures_are_one_table() -> None:
     table = render({"mode": "x", "needs": {"a": {"in time": {"count": 1, "of": 2, "share": 0.5}}, "size": {"most": 3}}})
-    assert table.splitlines()[2:] == [
-        "|  | mode | x |",
-        "| needs, a | in time | 1 of 2 = 0.500 |",
-        "| needs | size | most 3 |",
-    ]
+    rows = ["|  | mode | x |", "| needs, a | in time | 1 of 2 = 0.500 |", "| needs | size | most 3 |"]
+    assert table.splitlines()[2:] == rows
 
 
 def user(text: Any, **row: Any) -> dict[str, Any]:
@@ -324,6 +321,23 @@ def test_what_the_first_session_taught_is_shown_to_the_second_before_the_file(
     assert met == ({"count": 1, "of": 1, "share": 1.0} if with_gold else met)
     assert ("capture" in figures) != with_gold
     assert (dict(os.environ), bootstrap.SystemClock) == (environment, clock)
+
+
+def test_a_gold_lesson_enters_memory_with_its_title_as_one_of_its_session(data_set: Path, tmp_path: Path) -> None:
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    sessions = load_catalog(data_set, {"L1": "Close the ledger before the exporter runs"})
+    record = play(sessions, Repository(data_set / "repo"), scratch, with_gold=True, progress=lambda line: None)
+    (taught,) = record.lessons
+    assert (taught["title"], taught["session"]) == ("Close the ledger before the exporter runs", "s0")
+    assert (taught["state"], taught["trust"]) == ("active", "person")
+    assert record.taught == {"L1": taught["id"]}
+
+
+def test_a_title_of_the_gold_wins_over_that_of_the_file(data_set: Path) -> None:
+    file = data_set / "gold" / "numbered.json"
+    file.write_text(json.dumps([json.loads(file.read_text())[0] | {"title": "Close it first"}]))
+    assert [lesson.title for lesson in load_catalog(data_set, {"L1": "another"}).gold] == ["Close it first"]
 
 
 def test_a_recorded_answer_about_a_session_becomes_lessons_of_it(data_set: Path, tmp_path: Path) -> None:
