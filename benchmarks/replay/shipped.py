@@ -22,6 +22,7 @@ from benchmarks.replay.catalog import GoldLesson
 
 from holdfast import bootstrap
 from holdfast.backfill.transcripts import keep_turn
+from holdfast.capture.sessionevents import session_events
 from holdfast.domain.hookcall import HookCall
 from holdfast.domain.lesson import Lesson, Triggers
 from holdfast.domain.records import Outcome
@@ -32,7 +33,7 @@ from holdfast.lean.plain import to_plain
 from holdfast.lean.records import replace
 from holdfast.lean.texts import uuid7
 from holdfast.learning.associations import associate
-from holdfast.learning.distillation.distil import distil
+from holdfast.learning.distillation.distil import distil, prepare
 from holdfast.lessons.ledger import write_change
 from holdfast.ports.model import Completion
 from holdfast.ports.store import LogFilter
@@ -98,6 +99,12 @@ class Shipped:
         except HoldfastError as exc:
             self._note("distil", exc)
         learner.embed_all(self._settings)
+
+    def question(self, session: str) -> str:
+        """What the learner asks a model about the session."""
+        here = self._memory.at(self._folder)
+        events = session_events(here.services, here.location.project.id, SessionId(session))
+        return prepare(here.services, here.location, events, bootstrap.worth_of_replies)[-1]
 
     def settle(self, session: str, transcript: str) -> None:
         """What the learner does after a session's end, but for learning."""
