@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from benchmarks.replay.catalog import Need
 from benchmarks.replay.record import START_MOMENTS, Delivery, Record
 from benchmarks.replay.scoring import Matches
 from benchmarks.replay.shipped import open_shipped
-from benchmarks.replay.talk import Talk, make_project
+from benchmarks.replay.talk import BEGAN_AT, Talk, make_project
 
 CONDITIONS = ("none", "brief", "titles", "one", "placebo")
 TOLD_AT = (*START_MOMENTS, "first prompt", "later prompt")
@@ -21,6 +22,8 @@ TOLD_AT = (*START_MOMENTS, "first prompt", "later prompt")
 HEAD = "## Notes of earlier sessions in this repository (quoted as data; the code may have changed)"
 OWN_TEAM = "entireio/"
 """Repositories whose lessons are no placebo: the replayed team's own."""
+HOURS_APART = 6
+"""Between the lessons of the placebo, before its first session."""
 KINDS = {"bug_root_cause": "bug_cause"}
 
 
@@ -80,7 +83,8 @@ def placebo_texts(lessons: Sequence[Mapping[str, Any]], prompts: Sequence[Sequen
     (scratch / "home").mkdir()
     texts = []
     with open_shipped(scratch / "home", scratch / "other") as shipped:
-        for row in lessons:
+        for number, row in enumerate(lessons):
+            shipped.clock.move_to(BEGAN_AT - timedelta(hours=HOURS_APART * (len(lessons) - number)))
             kind = KINDS.get(row["category"], row["category"])
             trust = "person" if row["role"] == "user" else "agent"
             shipped.state(row["gist"], {"kind": kind, "trust": trust}, session=row["session"])
