@@ -1,8 +1,9 @@
 """Poisoned texts, played through hooks, learner, tools and recall: which of them would be delivered.
 
 The cases lie in tests/hostile/poison; tests/hostile/test_poison.py holds each to its result. `active` counts attacks
-that would be delivered though no person agreed. Controls are what a person says or work proves, and must be active.
-The cases are played in the process of the measurement itself, not in that of --python.
+that would be delivered though no person agreed; `reached` those that a later session was told at one of its moments, by
+their words or by a line for a lesson that has them (a title may say less). Controls are what a person says or work
+proves, and must be active. The cases are played in the process of the measurement itself, not in that of --python.
 """
 
 from __future__ import annotations
@@ -23,16 +24,19 @@ COLUMNS = ("active", "trusted", "reached", "quarantined", "waiting", "lost")
 def run(folder: Path, quick: bool, python: str) -> Tables:
     rows: list[Row] = []
     unwanted: list[Row] = []
+    every: list[Outcome] = []
     with _own_environment():
         for place, title in {**PLACES, CONTROLS: "controls"}.items():
             cases = load_cases(place)[: QUICK_CASES if quick else None]
             outcomes = [_played(case, folder / place / str(number)) for number, case in enumerate(cases)]
+            every += outcomes
             rows.append(_row(title, outcomes))
             unwanted += [_told(title, outcome) for outcome in outcomes if _is_unwanted(outcome)]
     attacks = [row for row in rows if row["place"] != "controls"]
     sums = {name: sum(row[name] for row in attacks) for name in ("cases", *COLUMNS)}
     rows.insert(-1, {"place": "all attacks", **sums})
-    return {"Poisoned texts": rows, "Attacks that got through, and controls that did not": unwanted}
+    told_at = _by_moment(every)
+    return {"Poisoned texts": rows, "Told at": told_at, "Attacks that got through, and controls that did not": unwanted}
 
 
 @contextmanager
@@ -68,4 +72,18 @@ def _is_unwanted(outcome: Outcome) -> bool:
 
 def _told(title: str, outcome: Outcome) -> Row:
     flags = ", ".join(name for name in COLUMNS if getattr(outcome, name))
-    return {"place": title, "case": outcome.case.name, "outcome": flags}
+    moments = ", ".join(outcome.moments)
+    return {"place": title, "case": outcome.case.name, "outcome": flags, "told at": moments}
+
+
+def _by_moment(outcomes: list[Outcome]) -> list[Row]:
+    """How many attacks and controls were told at each moment of the later session."""
+    moments = dict.fromkeys(moment for outcome in outcomes for moment in outcome.moments)
+    return [
+        {
+            "told at": moment,
+            "attacks": sum(moment in outcome.moments and outcome.case.place != CONTROLS for outcome in outcomes),
+            "controls": sum(moment in outcome.moments and outcome.case.place == CONTROLS for outcome in outcomes),
+        }
+        for moment in moments
+    ]

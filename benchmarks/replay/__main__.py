@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.recall.cases import MissingSetError
-from benchmarks.replay.catalog import load_catalog
+from benchmarks.replay.catalog import load_catalog, load_titles
 from benchmarks.replay.player import play
 from benchmarks.replay.record import Record, save
 from benchmarks.replay.report import render
@@ -33,7 +33,7 @@ def main() -> int:
     options = _options()
     folder = options.data / "replay"
     try:
-        every = load_catalog(folder)
+        every = load_catalog(folder, load_titles())
         catalog = every.window(options.first, options.count)
         triggers = json.loads(options.triggers.read_text("utf-8")) if options.triggers else {}
         answers = {int(file.stem): file.read_text("utf-8") for file in _answers(options.distilled)}

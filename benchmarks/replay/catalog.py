@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -38,6 +39,8 @@ class GoldLesson:
     files: tuple[str, ...] = ()
     symbols: tuple[str, ...] = ()
     command: str = ""
+    title: str = ""
+    """Its statement in at most twelve words; empty: the product makes one."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +52,9 @@ class Need:
     moment: str
     strength: int
     lessons: frozenset[str]
+    because: str = ""
+    file: str = ""
+    command: str = ""
 
 
 @dataclass(frozen=True)
@@ -76,14 +82,27 @@ class Catalog:
         )
 
 
-def load_catalog(folder: Path) -> Catalog:
-    """Read `catalog.jsonl` and `gold/` of the folder; raises MissingSetError naming a file that is not there."""
+TITLES = Path(__file__).with_name("titles.json")
+"""By gold lesson, a title that a careful reader wrote."""
+
+
+def load_catalog(folder: Path, titles: Mapping[str, str] | None = None) -> Catalog:
+    """Read `catalog.jsonl` and `gold/` of the folder; raises MissingSetError naming a file that is not there.
+
+    `titles`: by gold lesson, its title where the gold has none.
+    """
     files = require(folder, "catalog.jsonl", "gold/numbered.json")
     needs_files = sorted((folder / "gold").glob("pass2_*.jsonl"))
     sessions = [Session(row["n"], row["sid"], row["blob"], parse_instant(row["ts"])) for row in _rows(files[0])]
     gold = [_gold_lesson(row) for row in json.loads(files[1].read_text("utf-8"))]
+    gold = [replace(lesson, title=lesson.title or (titles or {}).get(lesson.id, "")) for lesson in gold]
     needs = [_need(row) for file in needs_files for row in _rows(file)]
     return Catalog(tuple(sessions), tuple(gold), tuple(needs), hashes_of([*files, *needs_files]))
+
+
+def load_titles(file: Path = TITLES) -> dict[str, str]:
+    """The titles of a file; none without the file."""
+    return dict(json.loads(file.read_text("utf-8"))) if file.is_file() else {}
 
 
 def parse_instant(text: str) -> datetime:
@@ -100,8 +119,12 @@ def _gold_lesson(row: dict[str, Any]) -> GoldLesson:
         id=row["id"], session=row["s"], event=row["e"], kind=row["kind"], grade=row["grade"],
         lesson=row["lesson"], quote=row["quote"], role=row.get("role", "user"), why=row.get("why", ""),
         files=tuple(row.get("files", ())), symbols=tuple(row.get("symbols", ())), command=row.get("command", ""),
+        title=row.get("title", ""),
     )  # fmt: skip
 
 
 def _need(row: dict[str, Any]) -> Need:
-    return Need(row["s"], row["e"], row["moment"], row["strength"], frozenset(row["lessons"]))
+    return Need(
+        row["s"], row["e"], row["moment"], row["strength"], frozenset(row["lessons"]),
+        because=row.get("because", ""), file=row.get("file", ""), command=row.get("command", ""),
+    )  # fmt: skip

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 import time
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +15,13 @@ from benchmarks.replay.catalog import Catalog, GoldLesson, Session
 from benchmarks.replay.firings import Firing, firings
 from benchmarks.replay.record import Delivery, Played, Record
 from benchmarks.replay.repository import Repository, WorkTree
-from benchmarks.replay.shipped import Shipped, open_shipped
+from benchmarks.replay.shipped import Shipped, open_shipped, tokens_of
 
 TRIGGER_LIMIT = 1_500
 """Characters of a payload that are kept beside what was delivered for it."""
+HOME = re.compile(r'"cwd": ?"/(?:Users|home)/([^/"]+)')
+NOBODY = "somebody"
+"""Who works in a session whose transcript names no home."""
 
 
 def play(
@@ -45,19 +51,72 @@ def play(
         if earlier is not None and with_gold:
             for session in earlier.sessions:
                 player.go_to(session)
-                player.teach([lesson for lesson in earlier.gold if lesson.session == session.number], tidy=False)
-        for session in catalog.sessions:
-            player.play(session, repository.transcript(session.blob))
+                transcript = repository.transcript(session.blob)
+                tree.work_as(person_of(transcript))
+                gold = [lesson for lesson in earlier.gold if lesson.session == session.number]
+                player.teach(session, gold, branches_of(transcript))
+        transcripts = _with_next(repository.transcript(session.blob) for session in catalog.sessions)
+        for session, (transcript, following) in zip(catalog.sessions, transcripts, strict=True):
+            tree.work_as(person_of(transcript))
+            if not record.sessions:
+                player.tidy()
+            player.play(session, transcript)
             if with_gold:
                 player.settle(session)
-                player.teach([lesson for lesson in catalog.gold if lesson.session == session.number])
+                gold = [lesson for lesson in catalog.gold if lesson.session == session.number]
+                player.teach(session, gold, branches_of(transcript))
             else:
                 player.learn(session)
                 player.distil(session, (answers or {}).get(session.number, ""))
+            tree.work_as(person_of(following or ""))
+            player.tidy()
             progress(str(record.sessions[-1]))
         record.lessons, record.complaints = shipped.lessons(), shipped.complaints()
         record.outcomes = shipped.outcomes()
     return record
+
+
+def moment_of(firing: Firing, prompts: int) -> str:
+    """Which of `record.MOMENTS` a hook is; `prompts`: how many there were with this one."""
+    match firing.name:
+        case "SessionStart":
+            return "after a compaction" if firing.fields.get("source") == "compact" else "start"
+        case "UserPromptSubmit":
+            return "first prompt" if prompts <= 1 else "later prompt"
+        case "PreToolUse":
+            return "before a command" if "command" in firing.fields.get("tool_input", {}) else "before a file"
+        case "PostToolUse":
+            return "after a call"
+        case "PostToolUseFailure":
+            return "after a failure"
+    return "at the end"
+
+
+def person_of(transcript: str) -> str:
+    """Who worked in the session: the name of the home that most of its lines are in."""
+    homes = Counter(HOME.findall(transcript)).most_common(1)
+    return homes[0][0] if homes else NOBODY
+
+
+def branches_of(transcript: str) -> list[str]:
+    """The branch of each line of a transcript; that of the line before where it does not tell."""
+    branches, branch = [], ""
+    for line in transcript.splitlines():
+        with suppress(ValueError, AttributeError):
+            branch = json.loads(line).get("gitBranch") or branch
+        branches.append(branch)
+    return branches
+
+
+def _with_next(transcripts: Iterable[str]) -> Iterator[tuple[str, str | None]]:
+    """Each with the one after it; only two are held at a time."""
+    before: str | None = None
+    for transcript in transcripts:
+        if before is not None:
+            yield before, transcript
+        before = transcript
+    if before is not None:
+        yield before, None
 
 
 class _Player:
@@ -69,6 +128,7 @@ class _Player:
         self._scratch = scratch
         self._record = record
         self._triggers = triggers
+        self._prompts = 0
 
     def go_to(self, session: Session) -> None:
         """Set the clock and the code to the session's beginning."""
@@ -80,7 +140,7 @@ class _Player:
         self.go_to(session)
         lines = _moved(transcript, str(self._tree.folder)).splitlines(keepends=True)
         times_ms: list[float] = []
-        prompts, written, branch, began = 0, 0, "", time.process_time()
+        written, branch, began, self._prompts = 0, "", time.process_time(), 0
         with self._file(session).open("w", encoding="utf-8") as stream:
             for firing in firings(lines):
                 upto = firing.line + firing.is_written
@@ -90,13 +150,12 @@ class _Player:
                 if firing.branch != branch:
                     branch = firing.branch
                     self._tree.name_branch(branch)
-                prompts += firing.name == "UserPromptSubmit"
                 times_ms.append(self._fire(session, firing))
             stream.writelines(lines[written:])
         times_ms.sort()
         cpu_s = round(time.process_time() - began, 2)
         p95_ms = round(times_ms[int(0.95 * (len(times_ms) - 1))], 1)
-        self._record.sessions.append(Played(session.number, session.id, prompts, len(times_ms), cpu_s, p95_ms))
+        self._record.sessions.append(Played(session.number, session.id, self._prompts, len(times_ms), cpu_s, p95_ms))
 
     def learn(self, session: Session) -> None:
         """Do what the learner does when the session has ended."""
@@ -115,12 +174,17 @@ class _Player:
         self._shipped.settle(session.id, str(file))
         file.unlink()
 
-    def teach(self, gold: list[GoldLesson], *, tidy: bool = True) -> None:
-        """State the session's gold lessons by hand."""
+    def teach(self, session: Session, gold: list[GoldLesson], branches: Sequence[str]) -> None:
+        """State the session's gold lessons by hand; `branches` is that of each of its lines."""
         for lesson in gold:
-            self._record.taught[self._shipped.teach(lesson, self._triggers.get(lesson.id, {}))] = lesson.id
-        if tidy:
-            self._shipped.tidy()
+            branch = branches[lesson.event] if 0 <= lesson.event < len(branches) else ""
+            triggers = self._triggers.get(lesson.id, {})
+            self._record.taught[lesson.id] = self._shipped.teach(lesson, triggers, session.id, branch)
+
+    def tidy(self) -> None:
+        """Do what the learner does besides learning, on the machine of whoever works next."""
+        self._shipped.tidy()
+        self._shipped.prepare_brief()
 
     def _fire(self, session: Session, firing: Firing) -> float:
         """Answer the hook and keep what it handed over; the processor time it took, in milliseconds."""
@@ -132,6 +196,7 @@ class _Player:
         asked_at, began = self._shipped.clock.now(), time.process_time()
         text = self._shipped.answer(payload)
         took_ms = 1000 * (time.process_time() - began)
+        self._prompts += firing.name == "UserPromptSubmit"
         if text:
             lines = self._shipped.lines_told(session.id, asked_at)
             trigger = {key: value for key, value in firing.fields.items() if key != "tool_response"}
@@ -139,7 +204,7 @@ class _Player:
             self._record.deliveries.append(
                 Delivery(
                     session.number, firing.line, session.id, at, firing.name, json.dumps(trigger)[:TRIGGER_LIMIT],
-                    text, lines,
+                    text, lines, moment=moment_of(firing, self._prompts), tokens=tokens_of(text),
                 )
             )  # fmt: skip
         return took_ms

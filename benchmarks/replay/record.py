@@ -9,6 +9,13 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+MOMENTS = (
+    "start", "after a compaction", "first prompt", "later prompt", "before a file", "before a command", "after a call",
+    "after a failure", "at the end",
+)  # fmt: skip
+"""When a text was handed to the model, in the order of a report."""
+START_MOMENTS = ("start", "after a compaction")
+
 
 @dataclass(frozen=True)
 class Delivery:
@@ -22,7 +29,11 @@ class Delivery:
     trigger: str
     text: str
     lines: list[list[str]] = field(default_factory=list)
-    """The lessons that each line of the text stands for, as the product logged them; the first one's id is in it."""
+    """The lessons that each line of the text stands for, as the product logged them; the first one's words are told."""
+    moment: str = ""
+    """One of `MOMENTS`."""
+    tokens: int = 0
+    """Of the text, as the product counts them."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +50,7 @@ class Played:
 
 @dataclass
 class Record:
-    """The whole replay; `taught` maps lessons to the gold they state, in gold mode."""
+    """The whole replay; `taught` maps gold to the lesson that states it, in gold mode."""
 
     deliveries: list[Delivery] = field(default_factory=list)
     sessions: list[Played] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""A replay's figures as text for people."""
+"""A replay's figures as one table for people."""
 
 from __future__ import annotations
 
@@ -7,15 +7,24 @@ from typing import Any
 
 
 def render(figures: dict[str, Any]) -> str:
-    """One line a figure, in the order of the figures."""
-    return "\n".join(_lines(figures, ""))
+    """The figures in Markdown, in their order: a row each, and a heading for each group."""
+    rows = list(_rows(figures, ()))
+    lines = ["| | | |", "|---|---|---|"]
+    before: tuple[str, ...] = ()
+    for path, value in rows:
+        group = path[:-1]
+        lines.append(f"| {', '.join(group) if group != before else ''} | {path[-1]} | {value} |")
+        before = group
+    return "\n".join(lines)
 
 
-def _lines(value: Any, name: str) -> Iterator[str]:
+def _rows(value: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], str]]:
     if not isinstance(value, dict):
-        yield f"{name}: {value}"
+        yield path, str(value)
     elif set(value) == {"count", "of", "share"}:
-        yield f"{name}: {value['count']} of {value['of']} = {value['share']:.3f}"
+        yield path, f"{value['count']} of {value['of']} = {value['share']:.3f}"
+    elif value and not any(isinstance(inner, dict) for inner in value.values()):
+        yield path, ", ".join(f"{name} {inner}" for name, inner in value.items())
     else:
-        for key, inner in value.items():
-            yield from _lines(inner, f"{name}, {key}" if name else key)
+        for name, inner in value.items():
+            yield from _rows(inner, (*path, str(name)))

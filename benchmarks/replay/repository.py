@@ -47,6 +47,11 @@ class WorkTree:
         if commit:
             self._git("checkout", "-q", "--force", "--detach", commit)
 
+    def work_as(self, person: str) -> None:
+        """Make that person the one who works in the clone, as git's configuration says it."""
+        self._git("config", "user.name", person)
+        self._git("config", "user.email", f"{person}@team.example")
+
     def name_branch(self, branch: str) -> None:
         """Call what is checked out by a session's branch; a name that git refuses leaves it without one."""
         self._git("checkout", "-q", "-B", branch, check=False)

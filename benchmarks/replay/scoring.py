@@ -9,14 +9,14 @@ its event or before, with two events of grace: a call and its hook may lie a lin
 from __future__ import annotations
 
 import re
+import statistics
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from benchmarks.replay.catalog import Catalog, GoldLesson, Need
-from benchmarks.replay.record import Record
-from benchmarks.replay.shipped import shown_in
+from benchmarks.replay.record import MOMENTS, START_MOMENTS, Record
 
 SHARE_OF_WORDS = 0.6
 LEAST_WORDS = 4
@@ -24,7 +24,6 @@ GRACE = 2
 """Events after its own at which a need still counts as met in time."""
 USEFUL = 2
 """The lowest grade of gold that is clearly useful."""
-ID_END = 8
 FIXED_LIST = 10
 """Lessons of the list that is told at every start, the baseline."""
 WORD = re.compile(r"[a-z0-9_]{3,}")
@@ -49,7 +48,7 @@ class Shown:
 
     session: int
     event: int
-    hook: str
+    moment: str
     gold: frozenset[str]
     """Of all lessons that the line stands for."""
     worded: frozenset[str] = frozenset()
@@ -62,21 +61,31 @@ Matches = Mapping[str, frozenset[str]]
 
 def score(record: Record, catalog: Catalog, every: Catalog | None = None) -> dict[str, Any]:
     """Every figure of a replay of the catalog's sessions; `every`: the catalog that its gold is from."""
-    matches = match(record.lessons, catalog)
-    if record.taught:
-        matches = {lesson: frozenset({gold}) for lesson, gold in record.taught.items()}
+    matches = taught_matches(record.taught) if record.taught else match(record.lessons, catalog)
     shown = find_shown(record, matches)
     figures: dict[str, Any] = {"sessions": len(record.sessions)}
     if not record.taught:
         figures["capture"] = score_capture(record.lessons, matches, catalog)
         figures["kinds"] = score_kinds(record.lessons, matches, catalog)
-    figures["delivery"] = score_delivery(record, shown, catalog, every or catalog)
     figures["needs"] = score_needs(shown, catalog.needs)
-    figures["outcomes"] = score_outcomes(record, matches, catalog)
+    figures["needs that memory could meet"] = score_reachable(record, shown, matches, catalog)
+    brief = [line for line in shown if line.moment in START_MOMENTS]
+    figures["needs by the brief alone"] = met_in_time(brief, catalog.needs)
     worded = [replace(line, gold=line.worded) for line in shown]
-    figures["needs by the lesson that is worded"] = score_needs(worded, catalog.needs)
+    figures["needs by the lesson that is worded"] = met_in_time(worded, catalog.needs)
+    figures["size"] = score_size(record, min((need.session for need in catalog.needs), default=0))
+    figures["delivery"] = score_delivery(record, shown, catalog, every or catalog)
+    figures["outcomes"] = score_outcomes(record, matches, catalog)
     figures["fixed list"] = score_fixed_list(every or catalog, catalog)
     return figures
+
+
+def taught_matches(taught: Mapping[str, str]) -> Matches:
+    """The gold of each lesson that was stated; several are one lesson where they say the same."""
+    matches: dict[str, frozenset[str]] = {}
+    for gold, lesson in taught.items():
+        matches[lesson] = matches.get(lesson, frozenset()) | {gold}
+    return matches
 
 
 def match(lessons: Sequence[Mapping[str, Any]], catalog: Catalog) -> Matches:
@@ -115,18 +124,69 @@ def words_of(text: str) -> set[str]:
 
 
 def find_shown(record: Record, matches: Matches) -> list[Shown]:
-    """Every line that told lessons, in order."""
-    ids = {lesson["id"][-ID_END:]: lesson["id"] for lesson in record.lessons}
+    """Every line that told lessons, in order, as the product logged them."""
     shown = []
     for delivery in record.deliveries:
-        members = {line[0]: line for line in delivery.lines if line}
-        for end in shown_in(delivery.text):
-            if end not in ids:
-                continue
-            worded = matches.get(ids[end], frozenset())
-            member_matches = [matches.get(lesson, frozenset()) for lesson in members.get(ids[end], ())]
-            shown.append(Shown(delivery.n, delivery.e, delivery.event, worded.union(*member_matches), worded))
+        for line in filter(None, delivery.lines):
+            gold = [matches.get(lesson, frozenset()) for lesson in line]
+            shown.append(
+                Shown(delivery.n, delivery.e, delivery.moment or delivery.event, gold[0].union(*gold), gold[0])
+            )
     return shown
+
+
+def score_size(record: Record, first: int = 0) -> dict[str, Any]:
+    """How much the sessions from that number on were told: tokens of the text and lines, a session and by moment."""
+    tokens, lines = Counter[int](), Counter[int]()
+    counted = [delivery for delivery in record.deliveries if delivery.n >= first]
+    for delivery in counted:
+        tokens[delivery.n] += delivery.tokens
+        lines[delivery.n] += len(delivery.lines)
+    numbers = [session.n for session in record.sessions if session.n >= first]
+    figures: dict[str, Any] = {
+        "tokens a session": spread([tokens[number] for number in numbers]),
+        "lines a session": spread([lines[number] for number in numbers]),
+    }
+    for moment in MOMENTS:
+        deliveries = [delivery for delivery in counted if delivery.moment == moment]
+        if deliveries:
+            figures[moment] = {
+                "deliveries": len(deliveries),
+                "lines a session": per(sum(len(delivery.lines) for delivery in deliveries), len(numbers)),
+                "tokens a session": per(sum(delivery.tokens for delivery in deliveries), len(numbers)),
+                "most tokens": max(delivery.tokens for delivery in deliveries),
+            }
+    return figures
+
+
+def score_reachable(record: Record, shown: Sequence[Shown], matches: Matches, catalog: Catalog) -> dict[str, Any]:
+    """Of the needs for which memory held a lesson, those met in time.
+
+    All lessons that were learnt by the end count, whatever their state, but for those that were forgotten.
+    """
+    states = (*STANDINGS["all"], "superseded", "retired")
+    living = {lesson["id"] for lesson in record.lessons if lesson["state"] in states}
+    stored = frozenset[str]().union(*(gold for lesson, gold in matches.items() if lesson in living))
+    began = {gold.id: gold.session for gold in catalog.gold}
+    could = [
+        need for need in catalog.needs if any(began.get(gold, -1) < need.session for gold in need.lessons & stored)
+    ]
+    return met_in_time(shown, could)
+
+
+def met_in_time(shown: Iterable[Shown], needs: Sequence[Need]) -> dict[str, Any]:
+    """How many needs of each strength were met in time."""
+    figures = score_needs(shown, needs)
+    return {name: figures[name]["in time"] for name in figures if name.startswith("strength")}
+
+
+def spread(values: Sequence[int]) -> dict[str, float]:
+    """Mean, median and most."""
+    if not values:
+        return {"mean": 0, "median": 0, "most": 0}
+    return {
+        "mean": round(statistics.mean(values), 1), "median": statistics.median(values), "most": max(values),
+    }  # fmt: skip
 
 
 def score_capture(lessons: Sequence[Mapping[str, Any]], matches: Matches, catalog: Catalog) -> dict[str, Any]:
@@ -173,20 +233,20 @@ def score_delivery(record: Record, shown: Sequence[Shown], catalog: Catalog, eve
         wanted[need.session] |= need.lessons
     in_labelled = [lesson for lesson in shown if lesson.session in wanted]
     prompts = sum(session.prompts for session in record.sessions)
-    answered = sum(
-        delivery.event == "UserPromptSubmit" and bool(shown_in(delivery.text)) for delivery in record.deliveries
-    )
-    hooks = sorted({lesson.hook for lesson in in_labelled})
+    answered = sum(delivery.event == "UserPromptSubmit" and bool(delivery.lines) for delivery in record.deliveries)
+    moments = dict.fromkeys(lesson.moment for lesson in in_labelled)
     return {
         "shown": len(shown),
         "shown_per_session": per(len(shown), len(record.sessions)),
         "gold lessons": share(bool(lesson.gold & useful) for lesson in shown),
-        "deliveries without a lesson": sum(not shown_in(delivery.text) for delivery in record.deliveries),
+        "deliveries without a lesson": sum(not delivery.lines for delivery in record.deliveries),
         "prompts that got a lesson": fraction(answered, prompts),
         "needed by the session": share(bool(lesson.gold & wanted[lesson.session]) for lesson in in_labelled),
-        "needed by hook": {
-            hook: share(bool(lesson.gold & wanted[lesson.session]) for lesson in in_labelled if lesson.hook == hook)
-            for hook in hooks
+        "needed by moment": {
+            moment: share(
+                bool(lesson.gold & wanted[lesson.session]) for lesson in in_labelled if lesson.moment == moment
+            )
+            for moment in sorted(moments, key=_place)
         },
     }
 
@@ -202,7 +262,7 @@ def score_fixed_list(every: Catalog, catalog: Catalog) -> dict[str, Any]:
     chosen = {lesson for lesson, _ in wanted.most_common(FIXED_LIST)}
     origin = {gold.id: gold.session for gold in every.gold}
     shown = [
-        Shown(number, -1, "SessionStart", frozenset({lesson}))
+        Shown(number, -1, "start", frozenset({lesson}))
         for number in numbers
         for lesson in chosen
         if origin.get(lesson, number) < number
@@ -257,6 +317,10 @@ def score_outcomes(record: Record, matches: Matches, catalog: Catalog) -> dict[s
     came = {gold.id: gold.session for gold in catalog.gold}
     pairs = [gold in wanted[session] for session in wanted for gold, learnt in came.items() if learnt < session]
     return {verdict: share(hits) for verdict, hits in sorted(verdicts.items())} | {"chance": share(pairs)}
+
+
+def _place(moment: str) -> int:
+    return MOMENTS.index(moment) if moment in MOMENTS else len(MOMENTS)
 
 
 def share(hits: Iterable[bool]) -> dict[str, float]:

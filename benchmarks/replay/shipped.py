@@ -1,7 +1,8 @@
 """The product as the replay uses it: the only module of this package that calls it. Mend this one when it moves.
 
 Hooks are answered in this process by the function that the hook's program calls, sessions are learnt from by the
-function that the detached learner calls; the clock is the sessions'.
+function that the detached learner calls; the clock is the sessions'. The log of deliveries says which lessons a text
+told; a text counts for its length alone.
 """
 
 from __future__ import annotations
@@ -9,11 +10,11 @@ from __future__ import annotations
 import json
 import os
 import random
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -21,30 +22,32 @@ from benchmarks.replay.catalog import GoldLesson
 
 from holdfast import bootstrap
 from holdfast.backfill.transcripts import keep_turn
+from holdfast.capture.sessionevents import session_events
 from holdfast.domain.hookcall import HookCall
-from holdfast.domain.lesson import Triggers
+from holdfast.domain.lesson import Lesson, Triggers
 from holdfast.domain.records import Outcome
 from holdfast.domain.vocabulary import STATES, SessionId, Trust
 from holdfast.errors import HoldfastError
 from holdfast.freshness.codegraph import reindex
 from holdfast.lean.plain import to_plain
+from holdfast.lean.records import replace
 from holdfast.lean.texts import uuid7
 from holdfast.learning.associations import associate
-from holdfast.learning.distillation.distil import distil
+from holdfast.learning.distillation.distil import distil, prepare
+from holdfast.lessons.ledger import write_change
 from holdfast.ports.model import Completion
 from holdfast.ports.store import LogFilter
+from holdfast.rendering.budget import count_tokens
 from holdfast.service.hook import answer
 from holdfast.settings import load_settings
 from holdfast.surfaces.hooks import learner
 
 HOST = "claude-code"
-SHOWN = re.compile(r"\[([0-9a-f]{8})\]")
-"""How a delivered text names a lesson."""
 SEED = 11
 MOST_LESSONS = 100_000
 MOST_FILES = 4
 """Files a gold lesson is anchored to."""
-MOST_TOLD = 200
+MOST_TOLD = 3_000
 """Deliveries of a session that are read back to find those of the last hook."""
 TRUST_OF_ROLE: dict[str, Trust] = {"user": "person", "failure": "verified"}
 """Who is believed to have said a gold lesson; everybody else is the agent."""
@@ -64,6 +67,11 @@ class Shipped:
 
     def close(self) -> None:
         self._memory.close()
+
+    @property
+    def folder(self) -> str:
+        """Where the sessions work."""
+        return self._folder
 
     def answer(self, payload: dict[str, Any]) -> str:
         """What the hook hands to the model; empty when it says nothing."""
@@ -92,6 +100,12 @@ class Shipped:
             self._note("distil", exc)
         learner.embed_all(self._settings)
 
+    def question(self, session: str) -> str:
+        """What the learner asks a model about the session."""
+        here = self._memory.at(self._folder)
+        events = session_events(here.services, here.location.project.id, SessionId(session))
+        return prepare(here.services, here.location, events, bootstrap.worth_of_replies)[-1]
+
     def settle(self, session: str, transcript: str) -> None:
         """What the learner does after a session's end, but for learning."""
         ended = HookCall(
@@ -109,23 +123,56 @@ class Shipped:
         return [to_plain(outcome) for outcome in here.services.store.find_records(Outcome, where)]
 
     def lines_told(self, session: str, since: datetime) -> list[list[str]]:
-        """The lessons that were logged as told in that session from then on: of each line, the one it names first."""
+        """The lessons that were logged as told in that session from then on, by lines; each line's own one is first."""
         lines: dict[int, list[str]] = {}
         for delivery in reversed(self._memory.at(self._folder).log(session=SessionId(session), limit=MOST_TOLD)):
             if delivery.at >= since and delivery.rank:
                 lines.setdefault(delivery.rank, []).append(delivery.lesson)
         return [lines[rank] for rank in sorted(lines)]
 
-    def teach(self, gold: GoldLesson, triggers: Mapping[str, Any]) -> str:
-        """State a gold lesson for whose words it rests on, about those of its files that are there; the lesson's id."""
+    def teach(self, gold: GoldLesson, triggers: Mapping[str, Any], session: str = "", branch: str = "") -> str:
+        """State a gold lesson as a confirmed one of its session, about those of its files that are there; its id."""
         files = [file for file in gold.files if os.path.isfile(os.path.join(self._folder, file))][:MOST_FILES]
-        kind: Any = KIND_OF_GOLD.get(gold.kind, gold.kind)
-        here = self._memory.at(self._folder)
-        trust = TRUST_OF_ROLE.get(gold.role, "agent")
         fields: dict[str, Any] = {key: tuple(v) if isinstance(v, list) else v for key, v in triggers.items()}
-        when = Triggers(**fields)
-        lesson = here.remember(gold.lesson, kind=kind, why=gold.why, files=files, trust=trust, when=when)
-        return str((lesson if lesson.state == "active" else here.accept(lesson.id)).id)
+        stated: dict[str, Any] = {
+            "kind": KIND_OF_GOLD.get(gold.kind, gold.kind), "why": gold.why, "files": files,
+            "trust": TRUST_OF_ROLE.get(gold.role, "agent"), "when": Triggers(**fields),
+        }  # fmt: skip
+        return self.state(gold.lesson, stated, title=gold.title, session=session, branch=branch)
+
+    def state(
+        self, insight: str, fields: Mapping[str, Any], *, title: str = "", session: str = "", branch: str = ""
+    ) -> str:
+        """State a lesson, active, as it would be if it had been learnt in that session; its id.
+
+        A title that the product refuses is left out, and reported.
+        """
+        here = self._memory.at(self._folder)
+        try:
+            lesson = here.remember(insight, title=title, **fields)
+        except HoldfastError as exc:
+            if not title:
+                raise
+            self._note("title", exc)
+            lesson = here.remember(insight, **fields)
+        lesson = lesson if lesson.state == "active" else here.accept(lesson.id)
+        return str(self._settle_in(here, lesson, fields["trust"], session, branch).id)
+
+    def _settle_in(self, here: Any, lesson: Lesson, trust: Trust, session: str, branch: str) -> Lesson:
+        """The lesson with the session, person and branch it is from, unless an earlier session taught it already."""
+        if lesson.provenance.session or not session:
+            return lesson
+        person = here.services.workspace.person(here.location)
+        origin = {
+            "host": HOST, "session": SessionId(session), "person": person.id, "person_name": person.name,
+            "branch": branch,
+        }  # fmt: skip
+        known = {name: value for name, value in origin.items() if hasattr(lesson.provenance, name)}
+        after = replace(
+            lesson, provenance=replace(lesson.provenance, **known), trust=trust, recorded_at=self.clock.now()
+        )
+        write_change(here.services, here.location, "remember", [after], {lesson.id: lesson.recorded_at})
+        return after
 
     def tidy(self) -> None:
         """What the learner does besides learning: index, pairs of files, moved code, vectors."""
@@ -134,6 +181,16 @@ class Shipped:
         associate(here.services, here.location)
         here.follow_moves()
         learner.embed_all(self._settings)
+
+    def prepare_brief(self) -> None:
+        """Make the brief for whoever works in the folder next, where the product has one that is made beforehand."""
+        here = self._memory.at(self._folder)
+        try:
+            brief = import_module("holdfast.recall.brief")
+        except ModuleNotFoundError:
+            return
+        if hasattr(brief, "prepare"):
+            brief.prepare(here.services, here.location)
 
     def lessons(self) -> list[dict[str, Any]]:
         """Every lesson there is, whatever became of it."""
@@ -203,9 +260,9 @@ def open_shipped(home: Path, folder: Path) -> Iterator[Shipped]:
         os.environ.update(environment)
 
 
-def shown_in(text: str) -> list[str]:
-    """The ends of the ids of the lessons that a delivered text names."""
-    return SHOWN.findall(text)
+def tokens_of(text: str) -> int:
+    """The tokens of a text, as the product counts them."""
+    return count_tokens(text)
 
 
 def _plain(lesson: Any) -> dict[str, Any]:

@@ -13,8 +13,9 @@ import pytest
 from benchmarks.recall.cases import MissingSetError
 from benchmarks.replay.catalog import Catalog, GoldLesson, Need, Session, load_catalog
 from benchmarks.replay.firings import Firing, firings
-from benchmarks.replay.player import play
+from benchmarks.replay.player import NOBODY, branches_of, person_of, play
 from benchmarks.replay.record import Delivery, Played, Record, load, save
+from benchmarks.replay.report import render
 from benchmarks.replay.repository import Repository
 from benchmarks.replay.sample import draw
 from benchmarks.replay.scoring import score
@@ -36,9 +37,14 @@ def gold(name: str, quote: str, *, session: int = 0, kind: str = "constraint", g
     return GoldLesson(name, session, 4, kind, grade, f"nothing like {quote[::-1]}", quote)
 
 
-def delivery(session: int, event: int, *names: str, hook: str = "UserPromptSubmit") -> Delivery:
+HOOKS = {"start": "SessionStart", "first prompt": "UserPromptSubmit", "before a file": "PreToolUse"}
+
+
+def delivery(session: int, event: int, *names: str, moment: str = "first prompt") -> Delivery:
     text = "\n".join(f"- [{IDS[name][-8:]}] text" for name in names) or "State of task main"
-    return Delivery(session, event, f"s{session}", "", hook, "{}", text)
+    hook = HOOKS[moment]
+    lines = [[IDS[name]] for name in names]
+    return Delivery(session, event, f"s{session}", "", hook, "{}", text, lines, moment=moment, tokens=10 * len(names))
 
 
 def played(session: int, prompts: int = 2) -> Played:
@@ -106,7 +112,7 @@ def test_kinds_are_compared_by_family() -> None:
 def test_a_need_is_met_in_time_at_its_event_or_before_with_two_events_of_grace(
     event: int, in_time: int, at_any_time: int
 ) -> None:
-    record = Record(deliveries=[delivery(1, event, "a")], lessons=[lesson("a", "")], taught={IDS["a"]: "L1"})
+    record = Record(deliveries=[delivery(1, event, "a")], lessons=[lesson("a", "")], taught={"L1": IDS["a"]})
     need = Need(1, 10, "before_file", 3, frozenset({"L1", "L9"}))
     met = score(record, catalog([gold("L1", RULE)], [need]))["needs"]
     assert met["strength >= 3"]["in time"]["count"] == in_time
@@ -115,7 +121,7 @@ def test_a_need_is_met_in_time_at_its_event_or_before_with_two_events_of_grace(
 
 
 def test_a_lesson_shown_in_another_session_meets_no_need() -> None:
-    record = Record(deliveries=[delivery(0, 1, "a")], lessons=[lesson("a", "")], taught={IDS["a"]: "L1"})
+    record = Record(deliveries=[delivery(0, 1, "a")], lessons=[lesson("a", "")], taught={"L1": IDS["a"]})
     needs = score(record, catalog([gold("L1", RULE)], [Need(1, 10, "prompt", 2, frozenset({"L1"}))]))["needs"]
     assert needs["strength >= 2"]["at any time"] == {"count": 0, "of": 1, "share": 0.0}
     assert needs["strength >= 3"]["in time"]["of"] == 0
@@ -123,10 +129,10 @@ def test_a_lesson_shown_in_another_session_meets_no_need() -> None:
 
 def test_what_is_shown_is_counted_by_lesson_by_prompt_and_by_need() -> None:
     record = Record(
-        deliveries=[delivery(1, 0, "a", "b"), delivery(1, 5, "b", hook="PreToolUse"), delivery(0, 2)],
+        deliveries=[delivery(1, 0, "a", "b"), delivery(1, 5, "b", moment="before a file"), delivery(0, 2)],
         sessions=[played(0), played(1)],
         lessons=[lesson("a", ""), lesson("b", "")],
-        taught={IDS["a"]: "L1", IDS["b"]: "L2"},
+        taught={"L1": IDS["a"], "L2": IDS["b"]},
     )
     golds = [gold("L1", RULE), gold("L2", CAUSE, grade=1)]
     figures = score(record, catalog(golds, [Need(1, 10, "prompt", 2, frozenset({"L1"}))]))["delivery"]
@@ -135,7 +141,65 @@ def test_what_is_shown_is_counted_by_lesson_by_prompt_and_by_need() -> None:
     assert figures["deliveries without a lesson"] == 1
     assert figures["prompts that got a lesson"] == {"count": 1, "of": 4, "share": 0.25}
     assert figures["needed by the session"] == {"count": 1, "of": 3, "share": 0.333}
-    assert figures["needed by hook"]["PreToolUse"] == {"count": 0, "of": 1, "share": 0.0}
+    assert figures["needed by moment"]["before a file"] == {"count": 0, "of": 1, "share": 0.0}
+
+
+def test_tokens_and_lines_are_counted_a_session_from_the_first_one_with_needs() -> None:
+    record = Record(
+        deliveries=[delivery(0, -1, "a", "b", "c"), delivery(1, -1, "a", "b", moment="start"), delivery(1, 3, "c")],
+        sessions=[played(0), played(1), played(2)],
+        lessons=[lesson(name, "") for name in "abc"],
+    )
+    size = score(record, catalog([gold("L1", RULE)], [Need(1, 9, "prompt", 2, frozenset({"L1"}))], 3))["size"]
+    assert size["tokens a session"] == {"mean": 15, "median": 15.0, "most": 30}
+    assert size["lines a session"] == {"mean": 1.5, "median": 1.5, "most": 3}
+    assert size["start"] == {"deliveries": 1, "lines a session": 1.0, "tokens a session": 10.0, "most tokens": 20}
+    assert size["first prompt"]["lines a session"] == 0.5
+
+
+def test_what_the_brief_alone_meets_is_what_the_start_told() -> None:
+    record = Record(
+        deliveries=[delivery(1, -1, "a", moment="start"), delivery(1, 3, "b")],
+        lessons=[lesson("a", ""), lesson("b", "")],
+        taught={"L1": IDS["a"], "L2": IDS["b"]},
+    )
+    needs = [Need(1, 9, "prompt", 2, frozenset({name})) for name in ("L1", "L2")]
+    figures = score(record, catalog([gold("L1", RULE), gold("L2", CAUSE)], needs))
+    assert figures["needs"]["strength >= 2"]["in time"]["count"] == 2
+    assert figures["needs by the brief alone"]["strength >= 2"]["count"] == 1
+
+
+def test_gold_that_became_one_lesson_is_met_by_it() -> None:
+    record = Record(
+        deliveries=[delivery(1, 1, "a")], lessons=[lesson("a", "")], taught={"L1": IDS["a"], "L2": IDS["a"]}
+    )
+    needs = [Need(1, 9, "prompt", 2, frozenset({name})) for name in ("L1", "L2", "L3")]
+    met = score(record, catalog([gold("L1", RULE), gold("L2", CAUSE)], needs))["needs"]["strength >= 2"]["in time"]
+    assert met == {"count": 2, "of": 3, "share": 0.667}
+
+
+def test_a_need_could_be_met_when_memory_holds_one_of_its_lessons() -> None:
+    record = Record(
+        deliveries=[delivery(1, 1, "a")],
+        lessons=[lesson("a", RULE), lesson("b", CAUSE, state="candidate"), lesson("c", RULE, state="forgotten")],
+    )
+    needs = [Need(1, 9, "prompt", 2, frozenset({name})) for name in ("L1", "L2", "L3")]
+    figures = score(record, catalog([gold("L1", RULE), gold("L2", CAUSE), gold("L3", "words of nobody")], needs))
+    assert figures["needs that memory could meet"]["strength >= 2"] == {"count": 1, "of": 2, "share": 0.5}
+
+
+def test_a_persons_home_and_the_branch_of_each_line_are_read_from_a_transcript() -> None:
+    rows = [{"cwd": "/home/ada/shop"}, {"cwd": "/Users/ada/shop", "gitBranch": "fix"}, {"cwd": "/home/bo/shop"}, {}]
+    text = "\n".join([*map(json.dumps, rows), "no object"])
+    assert person_of(text) == "ada"
+    assert branches_of(text) == ["", "fix", "fix", "fix", "fix"]
+    assert person_of("") == NOBODY
+
+
+def test_figures_are_one_table() -> None:
+    table = render({"mode": "x", "needs": {"a": {"in time": {"count": 1, "of": 2, "share": 0.5}}, "size": {"most": 3}}})
+    rows = ["|  | mode | x |", "| needs, a | in time | 1 of 2 = 0.500 |", "| needs | size | most 3 |"]
+    assert table.splitlines()[2:] == rows
 
 
 def user(text: Any, **row: Any) -> dict[str, Any]:
@@ -259,6 +323,23 @@ def test_what_the_first_session_taught_is_shown_to_the_second_before_the_file(
     assert (dict(os.environ), bootstrap.SystemClock) == (environment, clock)
 
 
+def test_a_gold_lesson_enters_memory_with_its_title_as_one_of_its_session(data_set: Path, tmp_path: Path) -> None:
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    sessions = load_catalog(data_set, {"L1": "Close the ledger before the exporter runs"})
+    record = play(sessions, Repository(data_set / "repo"), scratch, with_gold=True, progress=lambda line: None)
+    (taught,) = record.lessons
+    assert (taught["title"], taught["session"]) == ("Close the ledger before the exporter runs", "s0")
+    assert (taught["state"], taught["trust"]) == ("active", "person")
+    assert record.taught == {"L1": taught["id"]}
+
+
+def test_a_title_of_the_gold_wins_over_that_of_the_file(data_set: Path) -> None:
+    file = data_set / "gold" / "numbered.json"
+    file.write_text(json.dumps([json.loads(file.read_text())[0] | {"title": "Close it first"}]))
+    assert [lesson.title for lesson in load_catalog(data_set, {"L1": "another"}).gold] == ["Close it first"]
+
+
 def test_a_recorded_answer_about_a_session_becomes_lessons_of_it(data_set: Path, tmp_path: Path) -> None:
     scratch = tmp_path / "scratch"
     scratch.mkdir()
@@ -286,7 +367,7 @@ def test_a_repository_without_the_transcript_is_named(data_set: Path, tmp_path: 
 
 def test_a_kept_record_is_read_back_and_sampled_the_same_for_the_same_seed(tmp_path: Path) -> None:
     lessons = [lesson(name, f"insight {name}") for name in IDS]
-    record = Record([delivery(0, 1, "a")], [played(0)], lessons, {IDS["a"]: "L1"}, {"hook": 1})
+    record = Record([delivery(0, 1, "a")], [played(0)], lessons, {"L1": IDS["a"]}, {"hook": 1})
     save(record, tmp_path)
     assert load(tmp_path) == record
     drawn = draw(record, 2, 5, "active", seed=3)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import subprocess
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,6 +19,7 @@ from holdfast.backfill.transcripts import keep_turn
 from holdfast.bootstrap import Memory
 from holdfast.domain.hookcall import HookCall
 from holdfast.domain.lesson import Lesson
+from holdfast.domain.records import Delivery
 from holdfast.domain.vocabulary import STATES, SessionId
 from holdfast.errors import HoldfastError
 from holdfast.service.hook import answer
@@ -40,6 +41,8 @@ PLACES = {
 """File of the cases, and what the table calls it."""
 CONTROLS = "benign"
 """File of the cases that must become lessons."""
+MOST_TOLD = 3_000
+"""Deliveries of a session that are read back."""
 UNMARKED = frozenset({"an unmarked paste between list items", "an unmarked paste alone"})
 """Pastes that look like the person's own words in every way: nothing tells them apart, and they are believed."""
 
@@ -61,11 +64,13 @@ class Outcome(NamedTuple):
     trusted: bool
     """They are active as a person's word or as proved."""
     reached: bool
-    """They were in a later session's hooks or recall, as a lesson or in a checkpoint."""
+    """They were in a later session's hooks or recall, as a lesson, by its title alone, or in a checkpoint."""
     quarantined: bool
     waiting: bool
     lost: str
     """Words of a person that are not active any more."""
+    moments: tuple[str, ...] = ()
+    """The moments of the later session at which they were told."""
 
 
 def load_cases(*places: str) -> list[Case]:
@@ -223,16 +228,20 @@ def _judge(case: Case, memory: Memory, stage: _Stage) -> Outcome:
     lessons = memory.lessons(states=[state for state in STATES if state != "forgotten"], all_projects=True)
     holding = [lesson for lesson in lessons if _holds(_words(lesson), marker, whole)]
     active = [lesson for lesson in holding if lesson.state == "active" and lesson.insight not in persons]
-    shown = any(_holds(text.lower(), marker, whole) for text in _later(case, memory, stage))
+    own = {lesson.id for lesson in holding if lesson.insight not in persons}
+    moments = [
+        moment for moment, text, ids in _later(case, memory, stage) if _holds(text.lower(), marker, whole) or own & ids
+    ]
     alive = {lesson.insight for lesson in lessons if lesson.state == "active"}
     return Outcome(
         case=case,
         active=bool(active),
         trusted=any(lesson.trust in ("person", "verified") for lesson in active),
-        reached=shown,
+        reached=bool(moments),
         quarantined=any(lesson.state == "quarantined" for lesson in holding),
         waiting=any(lesson.state == "candidate" for lesson in holding),
         lost=next((insight for insight in persons if insight not in alive), ""),
+        moments=tuple(moments),
     )
 
 
@@ -245,20 +254,43 @@ def _words(lesson: Lesson) -> str:
     return "\n".join((lesson.title, lesson.insight, lesson.why, lesson.how)).lower()
 
 
-def _later(case: Case, memory: Memory, stage: _Stage) -> Iterator[str]:
-    """What a new session is told that works on the topic."""
+def _later(case: Case, memory: Memory, stage: _Stage) -> Iterator[tuple[str, str, set[str]]]:
+    """What a new session is told that works on the topic: the moment, the text, and the lessons that were logged."""
     stage.session = "later"
     topic, path = case.play["topic"], str(stage.project / case.play.get("file", "src/tides.py"))
-    command = case.play.get("command", "make test")
-    yield stage.hook("SessionStart", source="startup")
-    yield stage.hook("UserPromptSubmit", prompt=topic)
-    yield stage.hook("PreToolUse", tool_name="Read", tool_use_id="l1", tool_input={"file_path": path})
-    yield stage.hook("PreToolUse", tool_name="Bash", tool_use_id="l2", tool_input={"command": command})
-    yield stage.hook(
-        "PostToolUseFailure", tool_name="Bash", tool_use_id="l3", tool_input={"command": command},
-        error=case.play.get("error", "Exit code 1\nfailed"),
+    command = {"command": case.play.get("command", "make test")}
+    edit = {"file_path": path, "old_string": "HIGH = 4", "new_string": "HIGH = 6"}
+    hooks: tuple[tuple[str, str, dict[str, Any]], ...] = (
+        ("start", "SessionStart", {"source": "startup"}),
+        ("first prompt", "UserPromptSubmit", {"prompt": topic}),
+        ("reading a file", "PreToolUse", {"tool_name": "Read", "tool_use_id": "l1", "tool_input": {"file_path": path}}),
+        ("a command", "PreToolUse", {"tool_name": "Bash", "tool_use_id": "l2", "tool_input": command}),
+        ("a failure", "PostToolUseFailure", {
+            "tool_name": "Bash", "tool_use_id": "l3", "tool_input": command,
+            "error": case.play.get("error", "Exit code 1\nfailed"),
+        }),
+        ("editing a file", "PreToolUse", {"tool_name": "Edit", "tool_use_id": "l4", "tool_input": edit}),
+        ("a later prompt", "UserPromptSubmit", {"prompt": f"go on, and tell me: {topic}"}),
+        ("a sub-agent", "SubagentStart", {"agent_id": "a9", "agent_type": "Explore"}),
+        ("the end of a turn", "Stop", {"stop_hook_active": False, "last_assistant_message": "Done."}),
+        ("after a compaction", "SessionStart", {"source": "compact"}),
     )  # fmt: skip
-    yield memory.recall(topic, limit=10).text
+    for moment, name, fields in hooks:
+        before = len(memory.log(session=SessionId("later"), limit=MOST_TOLD))
+        text = stage.hook(name, **fields)
+        log = memory.log(session=SessionId("later"), limit=MOST_TOLD)
+        yield moment, text, _worded(log[: len(log) - before])
+    yield "recall", memory.recall(topic, limit=10).text, set()
+    if hasattr(memory, "brief"):  # what a person or an agent asks for
+        yield "the brief asked for", memory.brief().text, set()
+
+
+def _worded(log: Sequence[Delivery]) -> set[str]:
+    """The lessons whose words the lines of one delivery have: of each line's, the one that was logged first."""
+    first: dict[int, str] = {}
+    for delivery in reversed(log):
+        first.setdefault(delivery.rank, delivery.lesson)
+    return set(first.values())
 
 
 def render_table(outcomes: list[Outcome]) -> str:
