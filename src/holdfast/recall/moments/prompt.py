@@ -30,7 +30,8 @@ RETRIEVERS = ("exact", "text", "path", "pinned", "vector")
 
 def prompt(context: MomentContext) -> Briefing:
     """Deliver the lessons that the prompt is about, and a checkpoint that the session's start did not deliver."""
-    if not any(delivery.moment in RESTORING_MOMENTS for delivery in context.told):
+    context.checkpoint = context.asked_for()
+    if context.checkpoint is None and not any(delivery.moment in RESTORING_MOMENTS for delivery in context.told):
         context.checkpoint = context.restorable(own=False)
     delivered = context.count("prompt")
     picks = [] if delivered >= SESSION_PROMPT_LINES or not context.room else _picks(context)

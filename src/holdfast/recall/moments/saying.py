@@ -5,13 +5,11 @@ from __future__ import annotations
 from holdfast.lean.hostmarks import CONTEXT_FILES
 from holdfast.ranking.relevance import EVERYDAY, stems_of
 from holdfast.recall.tuning import (
-    OPENING_WORDS,
     RULES_FILE_BYTES,
     SAID_LEAST_WORDS,
     SAID_SHARE,
     SAID_SPAN,
     SAID_TEXTS,
-    SUBJECT_SHARED,
     WRITTEN_SHARE,
 )
 
@@ -21,8 +19,6 @@ if TYPE_CHECKING:
 
     from holdfast.domain.lesson import Lesson
     from holdfast.recall.moments.context import MomentContext
-
-GOING_ON = ("continue", "resume", "go on with", "carry on", "pick up where", "where we left")
 
 
 def says_already(context: MomentContext, lesson: Lesson) -> bool:
@@ -34,15 +30,6 @@ def says_already(context: MomentContext, lesson: Lesson) -> bool:
     return any(_says(text, wanted, SAID_SHARE) for text in texts) or any(
         _says(text, wanted, WRITTEN_SHARE) for text in _rules(context)
     )
-
-
-def shares_subject(prompt: str, task: str) -> bool:
-    """Return whether a prompt continues a task: it says so, or shares telling words with it."""
-    opening = " ".join(prompt.lower().split()[:OPENING_WORDS])
-    if any(phrase in opening for phrase in GOING_ON):
-        return True
-    telling = {stem for stem in stems_of(task) if stem not in EVERYDAY and len(stem) > 2}
-    return len(telling & stems_of(prompt)) >= min(SUBJECT_SHARED, max(1, len(telling)))
 
 
 def _rules(context: MomentContext) -> Iterator[str]:
