@@ -174,10 +174,24 @@ def _leave_on(
     before = next((record for record in records if _is_own(record, session, branch)), None)
     if before is not None and replace(composed, id=before.id, at=before.at) == before:
         return []
-    over = (authored, _taken_up(services, session, branch, state, records)) if composed.closed else ()
-    closed = [replace(record, id=services.clock.new_id(), closed=True) for record in over if record is not None]
-    services.store.record([*closed, composed])
+    over = _finished_with(composed, authored, _taken_up(services, session, branch, state, records), records)
+    services.store.record([*(replace(record, id=services.clock.new_id(), closed=True) for record in over), composed])
     return [composed]
+
+
+def _finished_with(
+    composed: Checkpoint, authored: Checkpoint | None, taken_up: Checkpoint | None, records: Sequence[Checkpoint]
+) -> list[Checkpoint]:
+    """Return the open states that end with a finished one: what it rests on, and earlier states of the same goal."""
+    if not composed.closed:
+        return []
+    latest: dict[tuple[str, str], Checkpoint] = {}
+    for record in records:
+        if record.branch == composed.branch and record.session != composed.session:
+            latest.setdefault((record.session, record.task), record)
+    same = [record for record in latest.values() if record.is_automatic and record.goal == composed.goal]
+    over = [record for record in (authored, taken_up, *same) if record is not None and not record.closed]
+    return list({record.id: record for record in over}.values())
 
 
 def close_over(services: Services, location: Location) -> int:

@@ -158,12 +158,18 @@ def _closes(words: str) -> bool:
     said_words = [word.strip(".,;:!?()'\"") for word in words.lower().split()]
     if len(said_words) > CLOSING_WORDS or "?" in words or NOT_CLOSING.intersection(said_words):
         return False
-    return bool(THANKS.intersection(said_words))
+    ends = said_words if len(said_words) <= CLOSING_WORDS // 2 else [*said_words[:2], *said_words[-2:]]
+    return bool(THANKS.intersection(ends))
 
 
 def _says_done(events: Sequence[Event]) -> bool:
-    """Return whether the last reply says that the work is done, and neither asks nor names something left."""
-    last = next((event.text.lower() for event in reversed(events) if event.kind == "reply" and event.text.strip()), "")
+    """Return whether the last turn's reply says that the work is done, and neither asks nor names something left."""
+    last = ""
+    for event in events:
+        if event.kind == "reply" and event.text.strip():
+            last = event.text.lower()
+        elif event.kind == "prompt" and not _closes(spoken_text(event.text)):
+            last = ""
     ends = f"{last[:REPLY_END]} {last[-REPLY_END:]}"
     if last.rstrip().endswith("?") or any(phrase in ends for phrase in NOT_DONE):
         return False

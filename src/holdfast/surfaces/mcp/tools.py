@@ -206,9 +206,7 @@ def _recall(caller: Caller, arguments: Recall) -> Recalled:
     here = caller.memory
     state = answer_text(here.services, here.location, arguments.query, ANSWERED_TOKENS, caller.session)
     text = render.state(state, briefing) if state else render.briefing(briefing)
-    return Recalled(
-        text=text, lessons=[item.lesson.id for item in briefing.items], more=briefing.more
-    )
+    return Recalled(text=text, lessons=[item.lesson.id for item in briefing.items], more=briefing.more)
 
 
 def _expand(caller: Caller, arguments: Expand) -> Expanded:
