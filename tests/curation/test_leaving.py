@@ -14,7 +14,7 @@ import pytest
 from holdfast import Memory
 from holdfast.curation.checkpoint import close_over, leave, leave_waiting
 from holdfast.curation.taskstate import answer_text, answers_where_left_off, current, matching, render
-from holdfast.curation.tuning import STATE_DAYS
+from holdfast.curation.tuning import OVER_LOOKED_AT, STATE_DAYS
 from holdfast.domain.records import Checkpoint
 from holdfast.domain.vocabulary import SessionId
 from holdfast.lean.records import replace
@@ -145,7 +145,7 @@ def test_a_killed_host_leaves_the_state_to_the_next_learner_and_the_first_prompt
 def test_nothing_is_told_on_another_branch_and_each_branch_has_its_own(there: Memory, folder: Path) -> None:
     begin_migration(there, folder).end()
     learn(there)
-    git(folder, "checkout", "-qb", "it's-\"quoted\"/β")
+    git(folder, "checkout", "-qb", 'it\'s-"quoted"/β')
     other = Host(there, folder, "s2")
     assert MIGRATION not in other.start()
     other.ask("Chart the basin of the northern harbour")
@@ -261,7 +261,8 @@ def test_a_small_finished_task_between_leaves_the_unfinished_one_open(there: Mem
     small.end()
     learn(there)
     state = current(there.services, there.location)
-    assert state is None or state.goal == MIGRATION
+    assert state is not None
+    assert state.goal == MIGRATION
 
 
 @pytest.mark.parametrize("session", ["s1", ""])
@@ -351,9 +352,16 @@ def test_a_merged_or_deleted_branch_is_over_and_a_fresh_one_is_not(there: Memory
     assert is_open == {"merged": False, "deleted": False, "fresh": True}
 
 
-def test_without_git_and_with_a_detached_head_a_state_is_left_too(
-    memory: Memory, project: Path, there: Memory, folder: Path
-) -> None:
+def test_git_is_asked_for_a_score_of_open_states(there: Memory, folder: Path) -> None:
+    for number in range(OVER_LOOKED_AT + 1):
+        git(folder, "checkout", "-qb", f"b{number}")
+        git(folder, "checkout", "-q", "main")
+        git(folder, "branch", "-qD", f"b{number}")
+        keep(there, f"s{number}", MIGRATION, branch=f"b{number}")
+    assert close_over(there.services, there.location) == OVER_LOOKED_AT
+
+
+def test_with_a_detached_head_a_state_is_left_too(there: Memory, folder: Path) -> None:
     git(folder, "checkout", "-q", "--detach")
     begin_migration(there, folder).end()
     learn(there)

@@ -123,9 +123,11 @@ def _placed(events: Sequence[Event]) -> Iterator[tuple[str, Event]]:
 
 def _prompts(events: Sequence[Event]) -> list[tuple[datetime, str]]:
     """Return what the user typed, without pasted text."""
+    spoken = [(event.at, spoken_text(event.text).strip()) for event in events if event.kind == "prompt"]
+    if not spoken:
+        return []
     from holdfast.text.window import before_paste  # loads `re`, for which only a hook that writes a checkpoint pays
 
-    spoken = ((event.at, spoken_text(event.text).strip()) for event in events if event.kind == "prompt")
     return [(at, before_paste(words)) for at, words in spoken if words]
 
 
@@ -209,14 +211,12 @@ def _worked(files: Sequence[str], events: Sequence[Event], commits: Sequence[tup
 
 def _failure(events: Sequence[Event]) -> str:
     """Return the last command that failed and has not passed since, with its error."""
-    from holdfast.text.window import failed
-
     failures: dict[str, str] = {}
     for event in events:
         target = _target(event)
         if not target:
             continue
-        if failed(event):
+        if _failed(event):
             failures.pop(target, None)
             lines = [line.strip() for line in event.text.splitlines() if line.strip()]
             failures[target] = error_signature(event.text) or (lines[-1] if lines else "failed")
@@ -228,6 +228,14 @@ def _failure(events: Sequence[Event]) -> str:
     target, error = list(failures.items())[-1]
     text = f"{target}: {error}"
     return text if len(text) <= FAILURE_TEXT else text[: FAILURE_TEXT - 1] + "…"
+
+
+def _failed(event: Event) -> bool:
+    if event.kind != "tool_failure" and not event.exit_code:
+        return False
+    from holdfast.text.window import failed  # loads `re`
+
+    return failed(event)
 
 
 def _target(event: Event) -> str:
