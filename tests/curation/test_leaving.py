@@ -174,6 +174,32 @@ def test_a_session_on_two_branches_leaves_two_states(there: Memory, folder: Path
     assert states["main"].uncommitted == ()  # its branch is not checked out, so git cannot tell
 
 
+def test_a_branch_that_was_checked_out_for_a_request_has_that_request_as_its_goal(there: Memory, folder: Path) -> None:
+    host = Host(there, folder, "s1")
+    host.ask(MIGRATION)
+    git(folder, "checkout", "-qb", "billing")
+    host.edit("src/billing.py")
+    host.ask("Rename the route of the refunds as well")
+    host.end()
+    learn(there)
+    state = current(there.services, replace(there.location, branch="billing"))
+    assert state is not None
+    assert (state.goal, state.asked) == (MIGRATION, "Rename the route of the refunds as well")
+
+
+@pytest.mark.parametrize(
+    "command", ["grep -r rate .", "ls missing", "python -c 'import x'", "git status", "cat x | sort"]
+)
+def test_a_command_that_only_looks_is_no_failure_and_no_work(there: Memory, folder: Path, command: str) -> None:
+    host = Host(there, folder, "s1")
+    host.ask(MIGRATION)
+    host.run(command)
+    host.fail(command, "no such thing")
+    learn(there)
+    assert there.checkpoints()[0].failure == ""
+    assert there.checkpoints()[0].done == ()
+
+
 def finish_migration(host: Host) -> None:
     host.edit("src/billing.py", "x = 3\n")
     host.run("pytest tests/test_billing.py", "1 passed")

@@ -17,6 +17,7 @@ from holdfast.curation.tuning import (
     SUBSTANTIAL_WORDS,
 )
 from holdfast.lean.records import Frozen
+from holdfast.text.occasions import command_kinds
 from holdfast.text.shell import simple_commands
 from holdfast.text.signature import command_target, error_signature
 from holdfast.text.speech import spoken_text
@@ -33,11 +34,14 @@ SIGNS = {"[x] ": "done", "[>] ": "next", "[ ] ": "next"}
 """Signs of items in hosts' to-do lists, with the field of a checkpoint that takes them."""
 GOING_ON = ("continue", "resume", "go on with", "carry on", "pick up where", "where we left")
 """Phrases with which a user goes on with an earlier task."""
-LOOKING = word_set(
-    "ls cat head tail grep rg egrep find fd sed awk wc pwd echo printf cd which type tree diff cmp stat file jq sort"
-    " uniq less more env date du df true false test sleep ps kill git gh curl"
+WORKING = word_set(
+    "make just task go cargo npm npx pnpm yarn bun mvn gradle gradlew dotnet mix composer rake bundle nx turbo bazel"
+    " sbt swift flutter cmake ninja tsc docker docker-compose terraform helm kubectl ansible-playbook alembic mise uv"
+    " poetry hatch invoke deno mypy pyright"
 )
-"""Programs whose runs say nothing about a task: they look, or their failure is an answer."""
+"""Programs whose runs say something about a task, besides tests and linters: they build, check, deploy or migrate."""
+INTERPRETERS = word_set("python python3 node ruby php perl bash sh zsh Rscript")
+"""Programs that do so when they run a file."""
 
 THANKS = word_set("thanks thank thx danke merci merged lgtm")
 NOT_CLOSING = word_set("now but also next then please can could would add fix do run still instead why how what")
@@ -87,7 +91,8 @@ def read_state(events: Sequence[Event], branch: str) -> SessionState | None:
         return None
     first = next(number for number, (where, _) in enumerate(placed) if where == branch)
     before = [event for _, event in placed[:first] if not event.agent]
-    requests = _requests(own) or _requests(before)[-1:]
+    begun_before = own[0].kind != "prompt"  # the branch was checked out for a request made elsewhere
+    requests = [*(_requests(before)[-1:] if begun_before else ()), *_requests(own)]
     prompts = _prompts(own)
     files = tuple(dict.fromkeys(path for event in reversed(here) for path in reversed(_edited(event))))[::-1]
     if not (requests or prompts or files):
@@ -95,10 +100,11 @@ def read_state(events: Sequence[Event], branch: str) -> SessionState | None:
     listed, failure, commits = _listed(own), _failure(own), _commits(own)
     edits = [event.at for event in here if _edited(event)]
     last_commit = max((at for at, _ in commits), default=None)
-    asked = next((words for _, words in reversed(prompts) if words[0] != "/" and not _closes(words)), "")
+    wishes = [words for _, words in prompts if words[0] != "/" and not _closes(words)]
+    last_words = requests[-1][1] if requests else wishes[-1] if wishes else ""
     return SessionState(
         goal=_goal(requests, [at for at, _ in commits]),
-        asked=asked,
+        asked=last_words,
         done=listed["done"] or _worked(files, own, commits),
         next=listed["next"],
         files=files[-CHECKPOINT_FILES:],
@@ -206,7 +212,8 @@ def _worked(files: Sequence[str], events: Sequence[Event], commits: Sequence[tup
     third = CHECKPOINT_ITEMS // 3
     edited = [f"edited {path}" for path in files[-third:]]
     ran = [f"ran {target}" for target in list(passed)[-third:]]
-    return (*edited, *ran, *[f"committed {subject}" for _, subject in commits if subject][-third:])
+    committed = dict.fromkeys(f"committed {subject}" for _, subject in commits if subject)
+    return (*edited, *ran, *list(committed)[-third:])
 
 
 def _failure(events: Sequence[Event]) -> str:
@@ -239,9 +246,15 @@ def _failed(event: Event) -> bool:
 
 
 def _target(event: Event) -> str:
-    """Return what the event's command works on; empty without a command and for one that only looks."""
-    target = command_target(event.command) if event.command and event.kind in ("tool_result", "tool_failure") else ""
-    return "" if target.split(" ", 1)[0] in LOOKING else target
+    """Return what the event's command works on; empty without one, and for one that says nothing about the task."""
+    if not event.command or event.kind not in ("tool_result", "tool_failure"):
+        return ""
+    target = command_target(event.command)
+    program, _, rest = target.partition(" ")
+    file = rest.partition(" ")[0]
+    runs_file = program in INTERPRETERS and "." in file and not file.startswith("/dev/")
+    works = runs_file or program in WORKING or program.startswith("./")
+    return target if works or {"test", "lint"}.intersection(command_kinds(event.command)) else ""
 
 
 def _commits(events: Sequence[Event]) -> list[tuple[datetime, str]]:

@@ -162,7 +162,7 @@ def render(checkpoint: Checkpoint, budget_tokens: int = STATE_TOKENS) -> str:
     from holdfast.rendering.budget import count_tokens
     from holdfast.rendering.lines import clean
 
-    shows_branch = checkpoint.branch and not checkpoint.task.startswith(LEFT_OUT)
+    shows_branch = checkpoint.branch not in ("", checkpoint.task) and not checkpoint.task.startswith(LEFT_OUT)
     branch = f", branch {clean(checkpoint.branch)}" if shows_branch else ""
     state = ", finished" if checkpoint.closed else ""
     head = f"State of task {clean(checkpoint.task)}, saved {checkpoint.at:%Y-%m-%d %H:%M} UTC{branch}{state}:"

@@ -84,7 +84,7 @@ CHECKPOINT_ITEMS = 12
 SUBSTANTIAL_WORDS = 4
 """Words from which a prompt states a goal; `yes`, `go on` and `/compact` do not."""
 ASKED_TEXT = 300
-"""Characters of what the user asked last."""
+"""Characters of a request in a captured checkpoint: the goal, and what the user asked last."""
 FAILURE_TEXT = 240
 """Characters of a failing command and its error in a captured checkpoint."""
 CLOSING_WORDS = 8
