@@ -319,7 +319,11 @@ class MomentContext:
 
     def restorable(self, own: bool) -> Checkpoint | None:
         """Return the state of the task that this session goes on with; `own` admits this session's own state."""
-        from holdfast.recall.moments.task import restorable  # late: before a file or a command nothing is restored
+        from holdfast.curation.taskstate import saved  # late: before a file or a command nothing is restored
+
+        if not saved(self.services, self.location, 1):
+            return None
+        from holdfast.recall.moments.task import restorable
 
         return restorable(self.services, self.location, self.call, self.moment, self.known, own)
 
