@@ -230,9 +230,10 @@ def _is_over(services: Services, location: Location, branches: Branches, record:
 
 
 def _events(services: Services, location: Location, session: SessionId) -> list[Event]:
-    """Return the session's last events in order of time."""
+    """Return the session's last events in order of time, without those of a transcript that a repository contains."""
     where = EventFilter(project=location.project.id, session=session, last=STATE_EVENTS)
-    return sorted(with_outcomes(event for _, event in services.store.find_events(where)), key=lambda event: event.at)
+    events = [event for _, event in services.store.find_events(where) if event.trust != "repository"]
+    return sorted(with_outcomes(events), key=lambda event: event.at)
 
 
 def _compose(

@@ -245,7 +245,10 @@ class _Learner:
         if not read_errands(self._memory, run_path, self._note, call):
             keep_turn(self._memory, call)
         here = self._memory.at(call.cwd)
-        leave(here.services, here.location, call.session)  # a host that is killed tells of no end
+        try:
+            leave(here.services, here.location, call.session)  # a host that is killed tells of no end
+        except Exception as exc:  # the turn is learnt from all the same
+            self._note(exc)
         self._log_failures(here.learn(call.session))
 
     def _log_failures(self, report: LearnReport) -> None:
