@@ -12,7 +12,7 @@ from holdfast.curation.audit import audit, keep, left_today, put_off
 from holdfast.curation.checkpoint import capture, leave
 from holdfast.curation.edit import triggers_of
 from holdfast.curation.sessionstate import branches_of, read_state
-from holdfast.curation.tuning import ASKED_TEXT, CLOSING_WORDS, FAILURE_TEXT, REPLY_END, STATE_EVENTS
+from holdfast.curation.tuning import ASKED_TEXT, CLOSING_WORDS, FAILURE_TEXT, QUOTED_WORDS, REPLY_END, STATE_EVENTS
 from holdfast.domain.records import Checkpoint, Delivery
 from holdfast.domain.vocabulary import SessionId
 from holdfast.errors import InvalidValueError
@@ -83,6 +83,12 @@ def test_what_was_asked_last_and_a_failure_are_cut(memory: Memory) -> None:
     state = left(memory, EDIT, failing, {"text": "a " * 400})
     assert len(state.asked) == ASKED_TEXT
     assert len(state.failure) == FAILURE_TEXT
+
+
+@pytest.mark.parametrize(("count", "is_whole"), [(QUOTED_WORDS, True), (QUOTED_WORDS + 1, False)])
+def test_a_quotation_of_a_few_words_is_a_name(memory: Memory, count: int, is_whole: bool) -> None:
+    request = left(memory, EDIT, {"text": f'rename all of "{" ".join("x" * count)}" now'}).asked
+    assert request.endswith("now") is is_whole
 
 
 @pytest.mark.parametrize(

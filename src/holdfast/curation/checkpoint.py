@@ -13,7 +13,6 @@ from holdfast.capture.sessionevents import EVENTS_A_READ, with_outcomes
 from holdfast.curation.sessionstate import branches_of, read_state
 from holdfast.curation.taskstate import CHECKPOINTS_READ, LEFT_OUT, current, saved
 from holdfast.curation.tuning import (
-    ASKED_TEXT,
     CHECKPOINT_FILES,
     CHECKPOINT_ITEMS,
     CHECKPOINT_TEXT,
@@ -262,13 +261,13 @@ def _compose(
         project=location.project.id,
         session=session,
         task=bases[0].task if bases else _task("", branch),
-        goal=_kept(goal) if bases else _kept(_cut(goal)),
+        goal=_kept(goal),
         done=_all_kept(_merged(_all_of(bases, "done"), state.done)[-CHECKPOINT_ITEMS:]),
         next=_all_kept(stated.next or state.next or (earlier.next if earlier else ())),
         open_questions=_all_of(bases, "open_questions"),
         files=_all_kept(_merged(_all_of(bases, "files"), state.files)[-CHECKPOINT_FILES:]),
         branch=branch,
-        asked=_kept(_cut(state.asked)),
+        asked=_kept(state.asked),
         failure=_kept(state.failure),
         is_automatic=True,
     )
@@ -323,11 +322,6 @@ def _is_finished(state: SessionState, composed: Checkpoint, has_git: bool, dirty
         return state.thanked
     is_committed = state.is_committed if dirty is None else not dirty
     return is_committed and (state.says_done or state.thanked)
-
-
-def _cut(words: str) -> str:
-    """Return the beginning of a prompt."""
-    return words if len(words) <= ASKED_TEXT else words[: ASKED_TEXT - 1] + "…"
 
 
 def _all_of(records: Sequence[Checkpoint], field: str) -> tuple[str, ...]:

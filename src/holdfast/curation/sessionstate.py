@@ -9,10 +9,12 @@ from __future__ import annotations
 from itertools import pairwise
 
 from holdfast.curation.tuning import (
+    ASKED_TEXT,
     CHECKPOINT_FILES,
     CHECKPOINT_ITEMS,
     CLOSING_WORDS,
     FAILURE_TEXT,
+    QUOTED_WORDS,
     REPLY_END,
     SUBSTANTIAL_WORDS,
 )
@@ -43,6 +45,7 @@ WORKING = word_set(
 INTERPRETERS = word_set("python python3 node ruby php perl bash sh zsh Rscript")
 """Programs that do so when they run a file."""
 
+RULE_WORDS = word_set("always never remember")
 THANKS = word_set("thanks thank thx danke merci merged lgtm")
 NOT_CLOSING = word_set("now but also next then please can could would add fix do run still instead why how what")
 """Words of a short prompt that asks for more, whatever else it says."""
@@ -134,7 +137,28 @@ def _prompts(events: Sequence[Event]) -> list[tuple[datetime, str]]:
         return []
     from holdfast.text.window import before_paste  # loads `re`, for which only a hook that writes a checkpoint pays
 
-    return [(at, before_paste(words)) for at, words in spoken if words]
+    lines = ((at, _own_line(before_paste(words))) for at, words in spoken if words)
+    return [(at, line) for at, line in lines if line]
+
+
+def _own_line(words: str) -> str:
+    """Return the first line of a prompt, up to a quotation: what follows may be somebody else's text.
+
+    Empty for a line that would have to be cut and states a rule, because the rule's exception may be in what is cut.
+    """
+    line = next((line.strip() for line in words.splitlines() if line.strip()), "")
+    head, quote, rest = line.replace("\u201c", '"').partition('"')
+    if quote and len(rest.partition('"')[0].split()) > QUOTED_WORDS:
+        line = head.strip()
+    if line.startswith("<!--") or (len(line) > ASKED_TEXT and states_rule(line)):
+        return ""
+    return line if len(line) <= ASKED_TEXT else line[: ASKED_TEXT - 1] + "…"
+
+
+def states_rule(text: str) -> bool:
+    """Return whether the text commands for good, which a to-do item or an error's text has no right to."""
+    words = {word.strip(".,;:!?()'\"") for word in text.lower().split()}
+    return bool(RULE_WORDS.intersection(words)) or "from now on" in text.lower()
 
 
 def _requests(events: Sequence[Event]) -> list[tuple[datetime, str]]:
@@ -191,7 +215,7 @@ def _listed(events: Sequence[Event]) -> dict[str, tuple[str, ...]]:
     lists = [event.text for event in events if event.kind == "tool_result" and event.text.startswith(tuple(SIGNS))]
     for line in lists[-1].splitlines() if lists else ():
         sign = SIGNS.get(line[:4])
-        if sign:
+        if sign and not states_rule(line):
             listed[sign].append(line[4:])
     return {
         sign: tuple(items[-CHECKPOINT_ITEMS:] if sign == "done" else items[:CHECKPOINT_ITEMS])
@@ -226,7 +250,8 @@ def _failure(events: Sequence[Event]) -> str:
         if _failed(event):
             failures.pop(target, None)
             lines = [line.strip() for line in event.text.splitlines() if line.strip()]
-            failures[target] = error_signature(event.text) or (lines[-1] if lines else "failed")
+            error = error_signature(event.text) or (lines[-1] if lines else "")
+            failures[target] = "failed" if not error or states_rule(error) else error
         elif event.kind == "tool_result" and event.exit_code == 0:
             for other in [other for other in failures if f"{other} ".startswith(f"{target} ")]:
                 del failures[other]  # a run of everything includes the part that had failed

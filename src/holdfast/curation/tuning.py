@@ -85,6 +85,8 @@ SUBSTANTIAL_WORDS = 4
 """Words from which a prompt states a goal; `yes`, `go on` and `/compact` do not."""
 ASKED_TEXT = 300
 """Characters of a request in a captured checkpoint: the goal, and what the user asked last."""
+QUOTED_WORDS = 3
+"""Words up to which quoted words in a request are a name, and not somebody else's text."""
 FAILURE_TEXT = 240
 """Characters of a failing command and its error in a captured checkpoint."""
 CLOSING_WORDS = 8
