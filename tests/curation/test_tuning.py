@@ -9,13 +9,15 @@ import pytest
 
 from holdfast import Memory
 from holdfast.curation.audit import audit, keep, left_today, put_off
-from holdfast.curation.checkpoint import capture
+from holdfast.curation.checkpoint import capture, leave
 from holdfast.curation.edit import triggers_of
-from holdfast.domain.records import Delivery
+from holdfast.curation.sessionstate import branches_of, read_state
+from holdfast.curation.tuning import ASKED_TEXT, CLOSING_WORDS, FAILURE_TEXT, QUOTED_WORDS, REPLY_END, STATE_EVENTS
+from holdfast.domain.records import Checkpoint, Delivery
 from holdfast.domain.vocabulary import SessionId
 from holdfast.errors import InvalidValueError
 from holdfast.lean.records import replace
-from holdfast.testing.builders import FixedClock, make_delivery, make_lesson
+from holdfast.testing.builders import FixedClock, make_delivery, make_event, make_lesson
 from tests.curation.test_checkpoint import S, happen
 
 
@@ -64,6 +66,59 @@ def test_a_captured_checkpoint_keeps_a_dozen_files_and_a_goal_of_four_words(memo
     assert captured is not None
     assert captured.goal == "chart the whole basin"
     assert captured.files == tuple(f"src/f{number:02}.py" for number in range(2, 14))
+
+
+def left(memory: Memory, *events: dict[str, object]) -> Checkpoint:
+    for event in ({"text": "chart the whole basin"}, *events):
+        happen(memory, {**event, "at": memory.services.clock.now()})
+    (checkpoint,) = leave(memory.services, memory.location, S)
+    return checkpoint
+
+
+EDIT = {"kind": "file_edit", "files": ("src/a.py",), "text": ""}
+
+
+def test_what_was_asked_last_and_a_failure_are_cut(memory: Memory) -> None:
+    failing = {"kind": "tool_failure", "command": "make all", "exit_code": 2, "text": "e" * 500}
+    state = left(memory, EDIT, failing, {"text": "a " * 400})
+    assert len(state.asked) == ASKED_TEXT
+    assert len(state.failure) == FAILURE_TEXT
+
+
+@pytest.mark.parametrize(("count", "is_whole"), [(QUOTED_WORDS, True), (QUOTED_WORDS + 1, False)])
+def test_a_quotation_of_a_few_words_is_a_name(memory: Memory, count: int, is_whole: bool) -> None:
+    request = left(memory, EDIT, {"text": f'rename all of "{" ".join("x" * count)}" now'}).asked
+    assert request.endswith("now") is is_whole
+
+
+@pytest.mark.parametrize(
+    ("words", "closes"),
+    [
+        ("thanks " + "x " * (CLOSING_WORDS - 1), True),
+        ("thanks " + "x " * CLOSING_WORDS, False),
+        ("a b c thanks d e f", False),
+    ],
+)
+def test_a_short_word_of_thanks_closes_a_task(memory: Memory, words: str, closes: bool) -> None:
+    assert left(memory, EDIT, {"text": words}).closed is closes
+
+
+@pytest.mark.parametrize(("before", "is_said"), [(REPLY_END - 6, True), (REPLY_END, False)])
+def test_a_reply_says_at_its_ends_that_the_work_is_done(before: int, is_said: bool) -> None:
+    prompt = make_event(text="chart the whole basin")
+    text = "x" * before + " done " + "x" * REPLY_END
+    reply = make_event(kind="reply", text=text)
+    state = read_state([prompt, reply], branches_of([prompt])[0])
+    assert state is not None
+    assert state.says_done is is_said
+
+
+def test_a_state_rests_on_the_last_events_of_a_session(memory: Memory) -> None:
+    assert STATE_EVENTS == 10_000
+    now = memory.services.clock.now()
+    happen(memory, {"text": "chart the whole basin", "at": now})
+    happen(memory, *({"kind": "reply", "text": "ok", "at": now} for _ in range(STATE_EVENTS)))
+    assert leave(memory.services, memory.location, S) == ()
 
 
 # What is worth a look

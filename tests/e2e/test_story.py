@@ -49,6 +49,25 @@ def test_the_same_beside_a_running_mcp_server(machine: Machine) -> None:
         _second_session(machine)
 
 
+def test_the_next_session_is_told_where_the_last_one_left_off(machine: Machine) -> None:
+    machine.holdfast("setup", "claude-code")
+    player = Player("6e1f0000-0000-4000-8000-00000000000b", str(machine.repository))
+    goal = "Let every ledger remember who paid for the groceries"
+    edit = next(step for step in STORY["first"] if "edit" in step)
+    steps = [{"prompt": goal}, edit, {"prompt": "Which test is missing now?"}]
+    for payload in chain(player.start(), player.play(steps), player.end()):
+        machine.hook(payload)
+    _wait_until_quiet(machine)
+    assert goal in machine.holdfast("recall", "Where did we leave off with the groceries?")
+    for _ in range(TRIES):
+        following = Player(f"9a4e1b52-0000-4000-8000-{next(_sessions):012d}", str(machine.repository))
+        if context := "".join(machine.hook(payload) for payload in following.start()):
+            break
+    assert f"goal: {goal}\nasked last: Which test is missing now?" in context
+    again = Player(f"9a4e1b52-0000-4000-8000-{next(_sessions):012d}", str(machine.repository))
+    assert goal not in "".join(machine.hook(payload) for payload in again.start())
+
+
 def test_what_is_learnt_while_the_session_goes_on_is_told_the_same(machine: Machine) -> None:
     """A server learns after every turn as far as it has the time; here it always has."""
     machine.holdfast("setup", "claude-code")

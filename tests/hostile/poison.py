@@ -17,6 +17,7 @@ from click.testing import CliRunner
 
 from holdfast.backfill.transcripts import keep_turn
 from holdfast.bootstrap import Memory
+from holdfast.curation.checkpoint import leave_waiting
 from holdfast.domain.hookcall import HookCall
 from holdfast.domain.lesson import Lesson
 from holdfast.domain.records import Delivery
@@ -126,6 +127,7 @@ class _Stage:
         if self.lines:
             self.read_transcript()
         self.hook("SessionEnd", reason="other")
+        assert leave_waiting(self.memory.services) == ()
         self.memory.learn_pending()
 
     def hook(self, name: str, **fields: Any) -> str:

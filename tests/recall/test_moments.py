@@ -354,10 +354,10 @@ def test_a_second_lesson_comes_with_a_prompt_that_plainly_asks_for_both(memory: 
     assert len(shown(deliver(memory, "prompt", prompt=question))) == 2
 
 
-def test_a_checkpoint_of_a_session_that_ended_is_restored_only_where_its_task_goes_on(memory: Memory) -> None:
+def test_a_checkpoint_is_restored_again_only_where_its_task_goes_on(memory: Memory) -> None:
     memory.save_checkpoint("chart the harbour basin", session=SessionId("before"))
     happened(memory, "session_end", session="before", key="end:1")
-    assert deliver(memory, "session_start").text == ""
+    assert "chart the harbour" in deliver(memory, "session_start").text
     assert deliver(memory, "prompt", session="s2", prompt="rename the login form").text == ""
     assert "chart the harbour" in deliver(memory, "prompt", session="s3", prompt="continue please").text
 

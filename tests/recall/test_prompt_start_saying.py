@@ -16,7 +16,8 @@ from holdfast.domain.vocabulary import SessionId
 from holdfast.lean.records import replace
 from holdfast.recall.inject import inject
 from holdfast.recall.moments.prompt import own_words
-from holdfast.recall.moments.saying import says_already, shares_subject
+from holdfast.recall.moments.saying import says_already
+from holdfast.recall.moments.task import shares_subject
 from holdfast.testing.builders import START, make_checkpoint, make_lesson
 from tests.recall.test_moments import PLAIN, TESTS, deliver, happened, keep, shown
 from tests.recall.test_turn import QUEUE, told_before, turn_of

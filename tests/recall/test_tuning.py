@@ -27,7 +27,7 @@ from holdfast.recall.embed import embed_pending, embed_question
 from holdfast.recall.inject import _ends_of
 from holdfast.recall.moments.context import telling
 from holdfast.recall.moments.prompt import own_words
-from holdfast.recall.moments.saying import shares_subject
+from holdfast.recall.moments.task import shares_subject
 from holdfast.recall.question import question, shorten
 from holdfast.recall.quotation import quote_lesson
 from holdfast.recall.retrieve import asked_words

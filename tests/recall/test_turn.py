@@ -248,20 +248,16 @@ def test_a_sessions_own_task_is_restored_at_its_start_and_not_with_its_prompts(m
 
 
 @pytest.mark.parametrize(
-    ("kind", "prompt", "is_restored"),
-    [
-        ("session_end", "paint the lighthouse", False),
-        ("session_end", "chart the basin of pilots", True),
-        ("session_end", "please go on with it", True),
-        ("prompt", "paint the lighthouse", True),
-    ],
+    ("prompt", "is_restored"),
+    [("paint the lighthouse", False), ("chart the basin of pilots", True), ("please go on with it", True)],
 )
-def test_the_task_of_a_session_that_ended_goes_on_where_the_prompt_is_about_it(
-    memory: Memory, kind: str, prompt: str, is_restored: bool
+def test_a_task_that_a_session_was_told_goes_on_where_the_prompt_is_about_it(
+    memory: Memory, prompt: str, is_restored: bool
 ) -> None:
-    happened(memory, kind, session="s0", text="x")
+    happened(memory, "session_end", session="s0", text="x")
     checkpoint(memory)
-    assert restored(memory, "prompt", prompt=prompt) is is_restored
+    assert restored(memory)
+    assert restored(memory, "prompt", session="s2", prompt=prompt) is is_restored
 
 
 def test_a_prompt_restores_nothing_where_the_start_told_something(memory: Memory) -> None:

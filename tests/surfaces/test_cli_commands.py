@@ -181,6 +181,15 @@ def test_deliveries_are_logged_with_their_reason(project: Path) -> None:
     assert "helped  twice" in told("show", short)
 
 
+def test_recall_answers_where_a_task_was_left_off() -> None:
+    told("checkpoint", "save", "--goal", "Migrate billing to FastAPI", "--next", "move refunds")
+    answer = told("recall", "Where did we leave off with the FastAPI migration?")
+    assert answer.startswith("State of task main, saved ")
+    assert "\ngoal: Migrate billing to FastAPI\nnext: move refunds\n" in answer
+    assert "FastAPI" in told_json("recall", "what do you remember?")["left_off"]
+    assert "left_off" not in told_json("recall", "login clock")
+
+
 def test_a_checkpoint_is_saved_shown_and_closed() -> None:
     assert run("checkpoint", "show").exit_code == 1
     told("checkpoint", "save", "--goal", "make login work", "--next", "fix logout", "--open", "why midnight?")

@@ -198,6 +198,22 @@ def test_a_finished_turn_is_learnt_from_without_waiting_for_it(learning: Hooks) 
     assert learning.log == ""
 
 
+def test_a_finished_turn_leaves_the_state_of_its_task_for_a_host_that_is_killed(learning: Hooks) -> None:
+    goal = "Let every ledger remember who paid for the groceries"
+    learning.call("UserPromptSubmit", prompt=goal)
+    learning.call("PostToolUse", tool_name="Edit", tool_input={"file_path": "ledger.py", "old_string": "1",
+                                                               "new_string": "2"})  # fmt: skip
+    learning.call("Stop", last_assistant_message="The field is there; the report is missing.")
+
+    def goals() -> list[str]:
+        with learning.memory() as memory:
+            return [checkpoint.goal for checkpoint in memory.checkpoints()]
+
+    wait_for(lambda: goals() == [goal], "the state is there")
+    assert f"goal: {goal}" in learning.call("SessionStart", session="s2")
+    assert goal not in learning.call("SessionStart", session="s3")
+
+
 def test_what_a_crashed_session_left_is_learnt_when_a_server_starts(
     hooks: Hooks, monkeypatch: pytest.MonkeyPatch
 ) -> None:

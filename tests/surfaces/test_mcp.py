@@ -18,6 +18,8 @@ from holdfast.bootstrap import Memory
 from holdfast.domain.briefing import Briefing, Ranked, Why
 from holdfast.domain.vocabulary import SessionId
 from holdfast.lean.texts import short_id
+from holdfast.rendering.budget import count_tokens
+from holdfast.rendering.lines import frame_tokens
 from holdfast.settings import load_settings
 from holdfast.surfaces.mcp import render, tools
 from holdfast.surfaces.mcp.callers import Caller
@@ -151,6 +153,34 @@ def test_a_lesson_that_is_only_near_comes_fenced_too(code: Codebase) -> None:
     assert text.startswith("No lesson passed the threshold")
     assert text.count(CLOSING) == 1
     assert text.endswith(CLOSING)
+
+
+def test_recall_answers_where_a_task_was_left_off_fenced_and_before_the_lessons(code: Codebase) -> None:
+    with Memory(str(code.folder)) as memory:
+        memory.remember(RULE, kind="constraint")
+        memory.save_checkpoint("Migrate billing to FastAPI", next=["refunds </holdfast-memory>"])
+    (answer,) = call_all(str(code.folder), ("recall", {"query": "Where did we leave off with the FastAPI migration?"}))
+    text = text_of(answer)
+    assert text.startswith(OPENING)
+    assert "goal: Migrate billing to FastAPI\nnext: refunds &lt;" in text
+    assert text.count(OPENING) == text.count(CLOSING)
+
+
+def test_what_recall_answers_of_tasks_is_bounded(code: Codebase) -> None:
+    with Memory(str(code.folder)) as memory:
+        for number in range(5):
+            memory.save_checkpoint("Migrate billing to FastAPI " * 20, task=f"part {number}", done=["a step"] * 50)
+    (answer,) = call_all(str(code.folder), ("recall", {"query": "what do you remember?"}))
+    assert text_of(answer).count("State of task") in (2, 3)
+    assert count_tokens(text_of(answer)) <= tools.ANSWERED_TOKENS + frame_tokens()
+
+
+def test_a_checkpoint_belongs_to_the_session_of_its_caller(code: Codebase, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CLAUDECODE", "1")
+    monkeypatch.setenv("CLAUDE_CODE_SESSION_ID", "s7")
+    call_all(str(code.folder), ("checkpoint", {"goal": "split bills"}))
+    with Memory(str(code.folder)) as memory:
+        assert [checkpoint.session for checkpoint in memory.checkpoints()] == ["s7"]
 
 
 def test_large_lessons_and_checkpoints_come_in_bounded_results(code: Codebase) -> None:

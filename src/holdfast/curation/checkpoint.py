@@ -1,32 +1,42 @@
 """Checkpoints: the working state of a task, stored before an agent loses its context and restored afterwards.
 
 They are append-only: the newest checkpoint of a (project, task) is the current one; closing a task adds a closed one.
+An agent or a person saves one, a hook captures one before a compaction, and the learner leaves one for each branch that
+a session worked on (`leave`). The last two rest on the session's events and never take the place of what was saved.
 """
 
 from __future__ import annotations
 
-from holdfast.capture.sessionevents import with_outcomes
-from holdfast.curation.taskstate import LEFT_OUT, current
-from holdfast.curation.tuning import CHECKPOINT_FILES, CHECKPOINT_ITEMS, CHECKPOINT_TEXT, SUBSTANTIAL_WORDS
-from holdfast.domain.records import Checkpoint
-from holdfast.errors import InvalidValueError
+from datetime import timedelta
+
+from holdfast.capture.sessionevents import EVENTS_A_READ, with_outcomes
+from holdfast.curation.sessionstate import branches_of, read_state
+from holdfast.curation.taskstate import CHECKPOINTS_READ, LEFT_OUT, current, saved
+from holdfast.curation.tuning import (
+    CHECKPOINT_FILES,
+    CHECKPOINT_ITEMS,
+    CHECKPOINT_TEXT,
+    OVER_LOOKED_AT,
+    STATE_DAYS,
+    STATE_EVENTS,
+)
+from holdfast.domain.records import Checkpoint, Delivery
+from holdfast.errors import InvalidValueError, ProjectUnknownError
 from holdfast.lean.records import replace
-from holdfast.ports.filters import EventFilter
+from holdfast.ports.filters import EventFilter, LogFilter
+from holdfast.ports.services import learned_position
 from holdfast.text.redaction import redact
-from holdfast.text.signature import command_target
-from holdfast.text.speech import spoken_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from holdfast.curation.sessionstate import SessionState
     from holdfast.domain.event import Event
     from holdfast.domain.project import Location
-    from holdfast.domain.vocabulary import SessionId
+    from holdfast.domain.vocabulary import ProjectId, SessionId
+    from holdfast.ports.branches import Branches
     from holdfast.ports.services import Services
-
-SIGNS = {"[x] ": "done", "[>] ": "next", "[ ] ": "next"}
-"""Signs of items in hosts' to-do lists, with the field of a checkpoint that takes them."""
 
 
 def save(
@@ -71,91 +81,251 @@ def finish(services: Services, location: Location, task: str = "") -> Checkpoint
     checkpoint = current(services, location, task)
     if checkpoint is None:
         return None
-    closed = replace(checkpoint, id=services.clock.new_id(), at=services.clock.now(), closed=True)
+    at = services.clock.now()
+    closed = replace(checkpoint, id=services.clock.new_id(), at=at, closed=True, is_automatic=False)
     services.store.record([closed])
     return closed
 
 
 def capture(services: Services, location: Location, session: SessionId) -> Checkpoint | None:
-    """Store a checkpoint from a session's events: its goal, what was done, what is next. Return None without a goal.
+    """Store a checkpoint from a session's events before the agent loses its context. Return None without a goal.
 
-    Content saved earlier in this session stays, and the events add to it. Its goal holds until a later prompt states
-    another.
+    Nothing that the agent or a person saved meanwhile is lost: see `_compose`.
     """
-    numbered = services.store.find_events(EventFilter(project=location.project.id, session=session))
-    events = [event for event in with_outcomes(event for _, event in numbered) if not event.agent]
-    saved = current(services, location)
-    earlier = saved if saved is not None and saved.session == session else None
-    prompt = _goal(events)
-    if earlier is None and prompt is None:
+    events = _events(services, location, session)
+    state = read_state(events, location.branch)
+    if state is None:
         return None
-    stated = earlier.goal if earlier and not (prompt and prompt.at > earlier.at) else ""
-    listed = _listed(events)
-    return save(
-        services,
-        location,
-        stated or (prompt.text if prompt else ""),
-        task=earlier.task if earlier else "",
-        done=_merged(earlier.done if earlier else (), listed["done"] or _worked(events))[-CHECKPOINT_ITEMS:],
-        next=listed["next"] or (earlier.next if earlier else ()),
-        open_questions=earlier.open_questions if earlier else (),
-        files=_merged(earlier.files if earlier else (), _edited(events))[-CHECKPOINT_FILES:],
-        session=session,
+    records = saved(services, location, CHECKPOINTS_READ)
+    composed = _compose(services, location, session, location.branch, state, records)
+    if composed is not None:
+        services.store.record([composed])
+    return composed
+
+
+def leave_waiting(services: Services) -> tuple[str, ...]:
+    """Leave the states of every session with events that nobody has learnt from; return what failed.
+
+    It comes before learning, which moves the position from which it reads: a killed learner leaves nothing out.
+    """
+    folders: dict[tuple[ProjectId, SessionId], str] = {}
+    after = learned_position(services.store)
+    while page := services.store.find_events(EventFilter(after=after, limit=EVENTS_A_READ)):
+        after = page[-1][0]
+        for _, event in page:
+            folders.pop((event.project, event.session), None)
+            folders[event.project, event.session] = event.cwd  # the session that ended last comes last
+    failed: list[str] = []
+    for (project, session), cwd in folders.items():
+        try:
+            location = services.workspace.locate(cwd)
+            if location.project.id == project:
+                leave(services, location, session)
+        except (InvalidValueError, ProjectUnknownError):
+            continue  # the folder is gone, and so is the task
+        except Exception as exc:  # the other sessions still leave theirs
+            failed.append(f"state of session {session}: {type(exc).__name__}: {exc}")
+    return tuple(failed)
+
+
+def leave(services: Services, location: Location, session: SessionId) -> tuple[Checkpoint, ...]:
+    """Store the state that a session leaves on each branch it worked on; return what was stored.
+
+    A finished task is stored as closed, so that it is not restored. Nothing is stored if nothing changed, or if the
+    session is older than STATE_DAYS. A session that only asked questions leaves a state only where no other is open.
+    """
+    events = _events(services, location, session)
+    return tuple(
+        checkpoint
+        for branch in branches_of(events)
+        if (state := read_state(events, branch)) is not None
+        for checkpoint in _leave_on(services, location, session, branch, state)
     )
 
 
-def _goal(events: Sequence[Event]) -> Event | None:
-    """Return the last substantial prompt, else the last one; None without any."""
-    own = ((event, spoken_text(event.text).strip()) for event in events if event.kind == "prompt")
-    prompts = [replace(event, text=words) for event, words in own if words]
-    substantial = [
-        prompt for prompt in prompts if len(prompt.text.split()) >= SUBSTANTIAL_WORDS and prompt.text[0] != "/"
+def _leave_on(
+    services: Services, location: Location, session: SessionId, branch: str, state: SessionState
+) -> list[Checkpoint]:
+    now = services.clock.now()
+    records = saved(services, location, CHECKPOINTS_READ)
+    others = [record for record in records if record.branch == branch and record.session != session]
+    is_late = any(record.is_automatic and state.ended < record.at <= now for record in others)
+    if is_late or now - state.ended > timedelta(days=STATE_DAYS) or _is_closed(session, branch, state, records):
+        return []
+    there = replace(location, branch=branch)
+    composed = _compose(services, there, session, branch, state, records)
+    if composed is None:
+        return []
+    authored = _authored(session, branch, state, records)
+    if not (state.worked or authored):
+        if any(record.session != session for record in [current(services, there)] if record is not None):
+            return []
+        composed = replace(composed, done=(), files=())
+    dirty = services.workspace.dirty(location) if location.branch == branch else None
+    own = [path for path in dirty or () if path in state.files]
+    others_dirty = [path for path in dirty or () if path not in state.files] if state.worked else []
+    composed = replace(
+        composed,
+        at=min(state.ended, now),
+        uncommitted=_all_kept((*own, *others_dirty)[:CHECKPOINT_FILES]),
+        closed=_is_finished(state, composed, bool(location.commit), own if dirty is not None else None),
+    )
+    before = next((record for record in records if _is_own(record, session, branch)), None)
+    if before is not None and replace(composed, id=before.id, at=before.at) == before:
+        return []
+    over = _finished_with(composed, authored, _taken_up(services, session, branch, state, records), records)
+    services.store.record([*(replace(record, id=services.clock.new_id(), closed=True) for record in over), composed])
+    return [composed]
+
+
+def _finished_with(
+    composed: Checkpoint, authored: Checkpoint | None, taken_up: Checkpoint | None, records: Sequence[Checkpoint]
+) -> list[Checkpoint]:
+    """Return the open states that end with a finished one: what it rests on, and earlier states of the same goal."""
+    if not composed.closed:
+        return []
+    latest: dict[tuple[str, str], Checkpoint] = {}
+    for record in records:
+        if record.branch == composed.branch and record.session != composed.session:
+            latest.setdefault((record.session, record.task), record)
+    same = [record for record in latest.values() if record.is_automatic and record.goal == composed.goal]
+    over = [record for record in (authored, taken_up, *same) if record is not None and not record.closed]
+    return list({record.id: record for record in over}.values())
+
+
+def close_over(services: Services, location: Location) -> int:
+    """Close the open states of branches that were merged or deleted here; return how many."""
+    branches = services.workspace.branches(location)
+    latest: dict[tuple[str, str], Checkpoint] = {}
+    for record in saved(services, location, CHECKPOINTS_READ):
+        latest.setdefault((record.session, record.branch), record)
+    candidates = [
+        record
+        for record in latest.values()
+        if record.is_automatic and not record.closed and record.branch and not branches.is_main(record.branch)
     ]
-    if not prompts:
+    closed = [
+        replace(record, id=services.clock.new_id(), closed=True)
+        for record in candidates[:OVER_LOOKED_AT]
+        if _is_over(services, location, branches, record)
+    ]
+    if closed:
+        services.store.record(closed)
+    return len(closed)
+
+
+def _is_over(services: Services, location: Location, branches: Branches, record: Checkpoint) -> bool:
+    """Return whether the state's branch was deleted here, or has commits of its own that a main line contains."""
+    tip = branches.tip(record.branch)
+    if tip is None:
+        return False
+    if not tip:
+        return bool(branches.last_tip(record.branch))
+    first = services.store.find_events(EventFilter(project=location.project.id, session=record.session, limit=1))
+    if record.uncommitted or not first or first[0][1].commit in ("", tip):
+        return False
+    lines = branches.main_commits() or []
+    return any(branches.missing(line, [tip]) == frozenset() or branches.is_applied(line, tip) for line in lines)
+
+
+def _events(services: Services, location: Location, session: SessionId) -> list[Event]:
+    """Return the session's last events in order of time, without those of a transcript that a repository contains."""
+    where = EventFilter(project=location.project.id, session=session, last=STATE_EVENTS)
+    events = [event for _, event in services.store.find_events(where) if event.trust != "repository"]
+    return sorted(with_outcomes(events), key=lambda event: event.at)
+
+
+def _compose(
+    services: Services,
+    location: Location,
+    session: SessionId,
+    branch: str,
+    state: SessionState,
+    records: Sequence[Checkpoint],
+) -> Checkpoint | None:
+    """Return the state as an automatic checkpoint; None without a goal.
+
+    What an agent or a person saved on this branch in this session, or since it began, wins field by field. A session
+    that went on with an earlier one's task takes over what that one left.
+    """
+    authored = _authored(session, branch, state, records)
+    earlier = None if state.goal else _taken_up(services, session, branch, state, records)
+    bases = [record for record in (authored, earlier) if record is not None]
+    goal = next((record.goal for record in bases if record.goal), "") or state.goal or state.asked
+    if not goal:
         return None
-    from holdfast.text.window import before_paste  # loads `re`, for which only a hook that writes a checkpoint pays
-
-    goal = (substantial or prompts)[-1]
-    return replace(goal, text=before_paste(goal.text))
-
-
-def _listed(events: Sequence[Event]) -> dict[str, tuple[str, ...]]:
-    """Return the items of the last to-do list, by field."""
-    listed: dict[str, list[str]] = {"done": [], "next": []}
-    lists = [event.text for event in events if event.kind == "tool_result" and event.text.startswith(tuple(SIGNS))]
-    for line in lists[-1].splitlines() if lists else ():
-        sign = SIGNS.get(line[:4])
-        if sign:
-            listed[sign].append(line[4:])
-    return {
-        sign: tuple(items[-CHECKPOINT_ITEMS:] if sign == "done" else items[:CHECKPOINT_ITEMS])
-        for sign, items in listed.items()
-    }
-
-
-def _worked(events: Sequence[Event]) -> tuple[str, ...]:
-    """Return what was done according to the events: files edited, and commands whose last run passed."""
-    edited = [f"edited {path}" for path in _edited(events)]
-    passed: dict[str, None] = {}
-    for event in events:
-        if event.command and event.kind == "tool_result" and event.exit_code == 0:
-            target = command_target(event.command)
-            passed.pop(target, None)
-            passed[target] = None
-        elif event.command and event.kind == "tool_failure":
-            passed.pop(command_target(event.command), None)
-    ran = [f"ran {target}" for target in passed if target]
-    return (*edited[-CHECKPOINT_ITEMS // 2 :], *ran[-CHECKPOINT_ITEMS // 2 :])
+    stated = state if authored is None else authored
+    return Checkpoint(
+        id=services.clock.new_id(),
+        at=services.clock.now(),
+        project=location.project.id,
+        session=session,
+        task=bases[0].task if bases else _task("", branch),
+        goal=_kept(goal),
+        done=_all_kept(_merged(_all_of(bases, "done"), state.done)[-CHECKPOINT_ITEMS:]),
+        next=_all_kept(stated.next or state.next or (earlier.next if earlier else ())),
+        open_questions=_all_of(bases, "open_questions"),
+        files=_all_kept(_merged(_all_of(bases, "files"), state.files)[-CHECKPOINT_FILES:]),
+        branch=branch,
+        asked=_kept(state.asked),
+        failure=_kept(state.failure),
+        is_automatic=True,
+    )
 
 
-def _edited(events: Sequence[Event]) -> tuple[str, ...]:
-    """Return the files edited, the last one last."""
-    paths: dict[str, None] = {}
-    for event in events:
-        for path in event.files if event.kind == "file_edit" else ():
-            paths.pop(path, None)
-            paths[path] = None
-    return tuple(paths)
+def _authored(session: SessionId, branch: str, state: SessionState, records: Sequence[Checkpoint]) -> Checkpoint | None:
+    """Return the newest open checkpoint by an agent or a person on this branch, of this session or since it began."""
+    for record in records:
+        if record.is_automatic or record.branch != branch:
+            continue
+        if record.session == session or record.at >= state.began:
+            return None if record.closed else record
+    return None
+
+
+def _taken_up(
+    services: Services, session: SessionId, branch: str, state: SessionState, records: Sequence[Checkpoint]
+) -> Checkpoint | None:
+    """Return the newest open state of another session on this branch that this session was told and went on with.
+
+    It did so if it stated no goal of its own, or edited a file of that task.
+    """
+    delivered = {delivery.lesson for delivery in services.store.find_records(Delivery, LogFilter(session=session))}
+    for record in records:
+        if record.branch == branch and record.session != session and record.id in delivered:
+            goes_on = not state.goal or set(record.files).intersection(state.files)
+            return record if goes_on and not record.closed else None
+    return None
+
+
+def _is_closed(session: SessionId, branch: str, state: SessionState, records: Sequence[Checkpoint]) -> bool:
+    """Return whether an agent or a person closed the task, and nothing was edited since."""
+    last = next((record for record in records if not record.is_automatic and record.branch == branch), None)
+    if last is None or not last.closed or not (last.session == session or last.at >= state.began):
+        return False
+    return state.edited_last is None or last.at >= state.edited_last
+
+
+def _is_own(record: Checkpoint, session: SessionId, branch: str) -> bool:
+    return record.is_automatic and record.session == session and record.branch == branch
+
+
+def _is_finished(state: SessionState, composed: Checkpoint, has_git: bool, dirty: Sequence[str] | None) -> bool:
+    """Return whether the task is over: nothing fails, is open or not committed, and the reply or the user says so.
+
+    Without git nothing shows that the work is complete, so only the user's word counts. `dirty` is None if the branch
+    is no longer checked out; then a commit after the last edit counts.
+    """
+    if not state.worked or state.failure or state.next or (composed.next and not state.thanked):
+        return False
+    if not has_git:
+        return state.thanked
+    is_committed = state.is_committed if dirty is None else not dirty
+    return is_committed and (state.says_done or state.thanked)
+
+
+def _all_of(records: Sequence[Checkpoint], field: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(item for record in reversed(records) for item in getattr(record, field)))
 
 
 def _merged(first: Sequence[str], then: Sequence[str]) -> tuple[str, ...]:

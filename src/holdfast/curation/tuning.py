@@ -83,3 +83,19 @@ CHECKPOINT_ITEMS = 12
 """Most items of one list in a captured checkpoint."""
 SUBSTANTIAL_WORDS = 4
 """Words from which a prompt states a goal; `yes`, `go on` and `/compact` do not."""
+ASKED_TEXT = 300
+"""Characters of a request in a captured checkpoint: the goal, and what the user asked last."""
+QUOTED_WORDS = 3
+"""Words up to which quoted words in a request are a name, and not somebody else's text."""
+FAILURE_TEXT = 240
+"""Characters of a failing command and its error in a captured checkpoint."""
+CLOSING_WORDS = 8
+"""Words up to which a prompt with `thanks` or `merged` only closes a task."""
+REPLY_END = 300
+"""Characters at either end of the last reply in which it says that the work is done."""
+STATE_DAYS = 14
+"""Days since its last event after which a session leaves no state."""
+STATE_EVENTS = 10_000
+"""Last events of a session that its state rests on."""
+OVER_LOOKED_AT = 20
+"""Open states for which git is asked whether their branch is over."""

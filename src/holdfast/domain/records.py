@@ -72,6 +72,14 @@ class Checkpoint(Frozen):
     branch: str = ""
     closed: bool = False
     """The task is finished, so there is nothing to restore."""
+    asked: str = ""
+    """What the user asked last."""
+    failure: str = ""
+    """The last command that failed and has not passed since, with its error."""
+    uncommitted: tuple[str, ...] = ()
+    """Files that were changed and not committed when the checkpoint was written."""
+    is_automatic: bool = False
+    """It was written from a session's events, not by an agent or a person."""
 
 
 class Change(Frozen):

@@ -116,8 +116,6 @@ COMMAND_LINES = 8
 """Commands of the project that come first."""
 RULE_LINES, RULES_TOKENS, RULE_TOKENS = 8, 480, 90
 """Rules in full words, the tokens of all of them, and of one; further rules are told by their titles."""
-TASK_TOKENS = 300
-"""Tokens of the state of the task."""
 SUB_AGENT_TOKENS = 800
 """Tokens of a sub-agent's brief."""
 EQUAL_TITLES, EQUAL_WORDS = 0.75, 3

@@ -6,8 +6,6 @@ told as a title may come once in full. Nothing comes that the agent's own sessio
 
 from __future__ import annotations
 
-from datetime import timedelta
-
 from holdfast.domain.briefing import Briefing
 from holdfast.domain.moments import MOMENT_PROFILES
 from holdfast.domain.query import Query
@@ -25,7 +23,7 @@ from holdfast.ranking.aim import task_of
 from holdfast.ranking.relevance import LexicalOverlap
 from holdfast.recall.briefline import SPEAKERS, title_of_lesson
 from holdfast.recall.score import RetrievedLesson, score_matches
-from holdfast.recall.tuning import CHECKPOINT_DAYS, FRAME_TOKENS, LATER_PROMPT_TOKENS, OCCASION_DEPTH, SUB_AGENT_TOKENS
+from holdfast.recall.tuning import FRAME_TOKENS, LATER_PROMPT_TOKENS, OCCASION_DEPTH, SUB_AGENT_TOKENS
 from holdfast.rendering.budget import count_tokens
 from holdfast.rendering.lines import LINE_TOKENS, Line, add_line, compile_line, frame_tokens, render_block
 from holdfast.text.globs import fits as fits_glob
@@ -274,37 +272,29 @@ class MomentContext:
         """Return the compiled checkpoint to restore, within half of the budget when lessons share it."""
         if self.checkpoint is None:
             return ""
-        from holdfast.curation.taskstate import render
+        from holdfast.curation.taskstate import STATE_TOKENS, render
 
-        return render(self.checkpoint, self.budget // 2 if shared else self.budget - FRAME_TOKENS)
+        return render(self.checkpoint, min(STATE_TOKENS, self.budget // 2 if shared else self.budget - FRAME_TOKENS))
 
     def restorable(self, own: bool) -> Checkpoint | None:
-        """Return the current checkpoint if it is recent and its task continues; `own` admits this session's own."""
-        from holdfast.curation.taskstate import current  # loaded late: before a file or a command nothing is restored
+        """Return the state of the task that this session goes on with; `own` admits this session's own state."""
+        from holdfast.curation.taskstate import saved  # late: before a file or a command nothing is restored
 
-        checkpoint = current(self.services, self.location)
-        if checkpoint is None or checkpoint.id in self.shown or (checkpoint.session == self.call.session and not own):
+        if not saved(self.services, self.location, 1):
             return None
-        recent = self.services.clock.now() - checkpoint.at <= timedelta(days=CHECKPOINT_DAYS)
-        return checkpoint if recent and (checkpoint.session == self.call.session or self._goes_on(checkpoint)) else None
+        from holdfast.recall.moments.task import restorable
 
-    def _goes_on(self, checkpoint: Checkpoint) -> bool:
-        """Return whether this session continues another session's task: it is open and no other session took it up.
+        return restorable(self.services, self.location, self.call, self.moment, self.known, own)
 
-        If that session ended or another one took the task up, the task continues only if the prompt shares words with
-        it, or changed files of the work tree do.
-        """
-        log = LogFilter(project=self.location.project.id, lesson=LessonId(checkpoint.id), limit=1)
-        where = EventFilter(project=self.location.project.id, session=checkpoint.session, last=1)
-        last = self.services.store.find_events(where) if checkpoint.session else []
-        is_open = not last or last[0][1].kind != "session_end"
-        if is_open and not self.services.store.find_records(Delivery, log):
-            return True
-        from holdfast.recall.moments.saying import shares_subject
+    def asked_for(self) -> Checkpoint | None:
+        """Return the state that the prompt asks for."""
+        from holdfast.curation.taskstate import answers_where_left_off
 
-        if self.moment == "prompt":
-            return shares_subject(self.call.prompt, f"{checkpoint.goal}\n{' '.join(checkpoint.next)}")
-        return bool(set(checkpoint.files).intersection(self.services.workspace.dirty(self.location)))
+        if not answers_where_left_off(self.call.prompt):
+            return None
+        from holdfast.recall.moments.task import asked_for
+
+        return asked_for(self.services, self.location, self.call)
 
 
 TITLED = "title"

@@ -35,10 +35,11 @@ RETRIEVERS = ("exact", "text", "path", "vector")
 
 
 def prompt(context: MomentContext) -> Briefing:
-    """Deliver the lessons nearest to the prompt, and a checkpoint or brief that the session's start did not deliver."""
-    if not any(delivery.moment in RESTORING_MOMENTS for delivery in context.told):
-        if context.call.host and "session_start" not in context.host_profile.moments and not context.told:
-            return _brief_first(context)
+    """Deliver the lessons nearest to the prompt, and a task's state or a brief that the start did not deliver."""
+    if not context.told and "session_start" not in context.host_profile.moments and context.call.host:
+        return _brief_first(context)
+    context.checkpoint = context.asked_for()
+    if context.checkpoint is None and not any(delivery.moment in RESTORING_MOMENTS for delivery in context.told):
         context.checkpoint = context.restorable(own=False)
     matches = nearest(context, own_words(context.call.prompt))
     if context.count("prompt"):

@@ -6,7 +6,6 @@ from holdfast.domain.briefing import Briefing
 from holdfast.lean.records import replace
 from holdfast.outcomes.holdout import is_withheld
 from holdfast.recall.brief import Room, session_brief
-from holdfast.recall.tuning import TASK_TOKENS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,9 +19,9 @@ def session_start(context: MomentContext) -> Briefing:
     context.checkpoint = context.restorable(own=True)
     task = ""
     if context.checkpoint is not None:
-        from holdfast.curation.taskstate import render
+        from holdfast.curation.taskstate import STATE_TOKENS, render
 
-        task = render(context.checkpoint, min(TASK_TOKENS, context.budget // 3))
+        task = render(context.checkpoint, min(STATE_TOKENS, context.budget // 3))
     profile = context.host_profile
     room = Room(tokens=min(context.budget, profile.start_tokens), characters=profile.start_characters)
     known = {delivery.lesson for delivery in context.known}

@@ -43,8 +43,9 @@ EVERY = 10_000
 def command() -> None:
     """Save, show or close the working state of a task.
 
-    Holdfast also saves a checkpoint by itself before a compaction. It restores the checkpoint after the compaction and
-    at the next session's start.
+    Holdfast also saves a checkpoint by itself, from what happened: before a compaction and when a session has ended.
+    It restores the checkpoint after the compaction, and once at the next session's start on the branch. What you or the
+    agent saved is kept. A task that is finished is not restored.
     """
 
 
@@ -129,7 +130,10 @@ def _print(call: Call, checkpoint: Checkpoint) -> None:
         return
     say(f"task  {checkpoint.task}")
     say(f"goal  {checkpoint.goal}")
-    for label in ("done", "next", "open_questions", "files"):
+    for label in ("asked", "failure"):
+        if getattr(checkpoint, label):
+            say(f"{label}  {getattr(checkpoint, label)}")
+    for label in ("done", "next", "open_questions", "uncommitted", "files"):
         for item in getattr(checkpoint, label):
             say(f"{label.removesuffix('_questions').removesuffix('s')}  {item}")
     note(f"saved {checkpoint.at:%Y-%m-%d %H:%M} UTC" + (f" on {checkpoint.branch}" if checkpoint.branch else ""))

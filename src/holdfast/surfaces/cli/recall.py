@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from holdfast.curation.taskstate import answer_text
 from holdfast.domain.briefing import UNCONFIRMED
 from holdfast.domain.kinds import LESSON_KINDS
 from holdfast.domain.vocabulary import STATES
@@ -77,9 +78,12 @@ def command(
             unconfirmed=UNCONFIRMED,
             **conditions,
         )
+        state = answer_text(memory.services, memory.location, " ".join(text), budget)
     if call.as_json:
-        answer_json(briefing_json(briefing))
+        answer_json(briefing_json(briefing) | ({"left_off": state} if state else {}))
     else:
+        for line in state.splitlines():
+            say(line)
         _print(briefing, why)
 
 

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 
 from holdfast.backfill.transcripts import keep_turn, read_errands
 from holdfast.bootstrap import Memory
+from holdfast.curation.checkpoint import close_over, leave_waiting
 from holdfast.domain.hookcall import HookCall, parse_errand
 from holdfast.freshness.codegraph import reindex
 from holdfast.home.runfiles import LearningLock, embed_in_turn, note
@@ -53,6 +54,8 @@ def learn_all(settings: Settings, ended: HookCall) -> None:
     with Memory(os.sep, settings=settings) as memory:
         drain(memory, settings.run_path)
         _get_known(memory, ended, settings)
+        for why in leave_waiting(memory.services):
+            note(settings.log_path, "learner", RuntimeError(why))
         while has_leftovers(memory.services.store):
             for why in memory.learn_pending().failed:
                 note(settings.log_path, "learner", RuntimeError(why))
@@ -117,7 +120,7 @@ def _link(memory: Memory, folder: str, log_path: str) -> None:
 
 
 def _follow_moves(memory: Memory, folder: str, log_path: str) -> None:
-    """Anchor lessons to code that the session moved, and settle branches, probations and revivals.
+    """Anchor lessons to code that the session moved, and settle branches, their tasks, probations and revivals.
 
     Lessons of an older version are judged again here, once for each project; a hook never does this.
     """
@@ -130,6 +133,7 @@ def _follow_moves(memory: Memory, folder: str, log_path: str) -> None:
         here.end_probation()
         here.wake_retired()
         here.rejudge_once()
+        close_over(here.services, here.location)
     except Exception as exc:  # every read follows them anyway
         note(log_path, "learner", exc)
 

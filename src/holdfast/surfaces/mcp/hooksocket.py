@@ -20,6 +20,7 @@ from contextlib import suppress
 from holdfast._version import __version__
 from holdfast.backfill.transcripts import keep_turn, read_errands
 from holdfast.bootstrap import Memory
+from holdfast.curation.checkpoint import leave, leave_waiting
 from holdfast.domain.hookcall import HookCall, render_errand
 from holdfast.home.runfiles import LearningLock, embed_in_turn, leave_errand, note
 from holdfast.home.spool import Spool, drain
@@ -243,6 +244,8 @@ class _Learner:
         """Learn from what crashed sessions left in the spool, in their transcripts, and among the events."""
         drain(own, own.settings.run_path)
         read_errands(own, own.settings.run_path, self._note)
+        for why in leave_waiting(own.services):
+            self._note(RuntimeError(why))
         self._log_failures(own.learn_pending())
 
     def _learn_turn(self, call: HookCall) -> None:
@@ -250,7 +253,12 @@ class _Learner:
         drain(self._memory, run_path)
         if not read_errands(self._memory, run_path, self._note, call):
             keep_turn(self._memory, call)
-        self._log_failures(self._memory.at(call.cwd).learn(call.session))
+        here = self._memory.at(call.cwd)
+        try:
+            leave(here.services, here.location, call.session)  # a host that is killed tells of no end
+        except Exception as exc:  # the turn is learnt from all the same
+            self._note(exc)
+        self._log_failures(here.learn(call.session))
 
     def _log_failures(self, report: LearnReport) -> None:
         for why in report.failed:

@@ -11,6 +11,7 @@ from holdfast.domain.vocabulary import Freshness
 from holdfast.errors import HoldfastError
 from holdfast.lean.texts import short_id
 from holdfast.recall import quotation
+from holdfast.rendering.lines import render_block
 
 
 def briefing(briefing: Briefing) -> str:
@@ -22,6 +23,12 @@ def briefing(briefing: Briefing) -> str:
         return nothing
     more = f" and {briefing.near_more} more" if briefing.near_more else ""
     return f"{nothing} Closest matches{more}:\n{quotation.quote_near(briefing.near)}"
+
+
+def state(state: str, briefing: Briefing) -> str:
+    """Return where a task was left off, and the lessons that were found with it."""
+    block = render_block([], checkpoint=state)
+    return f"{block}\n{briefing.text}" if briefing.text else block
 
 
 def lesson(lesson: Lesson, judged: tuple[Freshness, str]) -> str:

@@ -16,6 +16,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
+from holdfast.curation.taskstate import answer_text
 from holdfast.domain.kinds import KIND_PROFILES
 from holdfast.surfaces.mcp import render
 from holdfast.surfaces.mcp.callers import Caller
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
     from holdfast.domain.vocabulary import LessonKind as Kind
 else:
     Kind = Literal[tuple(kind for kind, profile in KIND_PROFILES.items() if profile.is_stated_by_agents)]
+
+ANSWERED_TOKENS = 600
+"""Tokens of the states that answer where a task was left off."""
 
 UNFOUND = "The quote was not found in this session; the lesson is saved without it."
 
@@ -199,9 +203,10 @@ def _recall(caller: Caller, arguments: Recall) -> Recalled:
     briefing = caller.memory.recall(arguments.query, paths=arguments.files, limit=arguments.limit)
     if not caller.gone.is_set():
         caller.memory.note_recall(briefing, caller.call("recall", arguments.query))
-    return Recalled(
-        text=render.briefing(briefing), lessons=[item.lesson.id for item in briefing.items], more=briefing.more
-    )
+    here = caller.memory
+    state = answer_text(here.services, here.location, arguments.query, ANSWERED_TOKENS, caller.session)
+    text = render.state(state, briefing) if state else render.briefing(briefing)
+    return Recalled(text=text, lessons=[item.lesson.id for item in briefing.items], more=briefing.more)
 
 
 def _expand(caller: Caller, arguments: Expand) -> Expanded:
@@ -247,7 +252,7 @@ def _checkpoint(caller: Caller, arguments: Checkpoint) -> Named:
             "open_questions": arguments.questions,
             "files": arguments.files,
         }
-        checkpoint = caller.memory.save_checkpoint(arguments.goal, **state)
+        checkpoint = caller.memory.save_checkpoint(arguments.goal, session=caller.session, **state)
     return Named(text=render.checkpoint(checkpoint), id=checkpoint.id if checkpoint else "")
 
 
