@@ -320,14 +320,20 @@ def session_brief(
     *,
     task: str = "",
     leave_out: Container[LessonId] = (),
+    learnt_in: str = "",
     is_withheld: Callable[[LessonId], bool] | None = None,
 ) -> tuple[Briefing, tuple[LessonId, ...]]:
     """Return the brief of a session here, and the lessons that chance withheld from it.
 
-    `leave_out` names what the agent has in its context, `is_withheld` draws which titles a session is not told.
+    `leave_out` names what the agent has in its context, and `learnt_in` the session whose own lessons it has there.
+    `is_withheld` draws which titles a session is not told.
     """
     lines = load(services, location)
-    ordered = [pair for pair in order(services, location, lines) if pair[1].id not in leave_out]
+    ordered = [
+        pair
+        for pair in order(services, location, lines)
+        if pair[1].id not in leave_out and not (learnt_in and pair[1].session == learnt_in)
+    ]
     briefing = fit(ordered, room, task)
     fixed = {line.id for _, line in ordered if line.is_fixed or line.part == COMMAND}
     drawn = is_withheld or (lambda _: False)

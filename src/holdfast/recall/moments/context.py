@@ -109,6 +109,12 @@ class MomentContext:
         """What the calling host supports; the defaults for a call of no host."""
         return self.services.host(self.call.host).profile if self.call.host else HostProfile(title="")
 
+    @property
+    def forgot(self) -> bool:
+        """Return whether the agent lacks what its session said: it is a sub-agent, or its context was compacted."""
+        compacted = any(delivery.moment == "after_compaction" for delivery in self.told)
+        return bool(self.call.agent) or self.moment == "after_compaction" or compacted
+
     def count(self, moment: str = "", reason: str = "", trigger: str = "") -> int:
         """Count the lines told at that moment, for that trigger, whose reason begins with `reason`."""
         return len({
@@ -157,9 +163,8 @@ class MomentContext:
         """Return False for a lesson that the agent still has from this session, or from a rules file the host reads."""
         session = self.call.session
         learnt_here = session == lesson.provenance.session or session in lesson.sessions_seen
-        forgot = bool(self.call.agent) or any(delivery.moment == "after_compaction" for delivery in self.told)
         may_speak = lesson.state == "active" or lesson.trust in SPEAKERS
-        return may_speak and not (learnt_here and not forgot) and not self._host_reads(lesson)
+        return may_speak and not (learnt_here and not self.forgot) and not self._host_reads(lesson)
 
     def _host_reads(self, lesson: Lesson) -> bool:
         """Return whether an agent wrote the lesson into a rules file that the host reads itself."""
