@@ -163,7 +163,8 @@ def _line(lesson: Lesson, also: tuple[LessonId, ...], is_stale: bool, factor: fl
         is_confirmed=lesson.state == "active",
         is_fixed=lesson.pinned or (is_rule and lesson.trust == "person"), branch=branch_of(lesson),
         person=lesson.provenance.person if profile.is_personal else "",
-        prefix=lesson.scope.path_prefix, session=lesson.provenance.session, staged=bool(lesson.scope.branch), is_stale=is_stale, also=also,
+        prefix=lesson.scope.path_prefix, session=lesson.provenance.session, staged=bool(lesson.scope.branch),
+        is_stale=is_stale, also=also,
     )  # fmt: skip
 
 
