@@ -15,7 +15,6 @@ from holdfast.ports.store import Store
 from holdfast.recall.ask import ask
 from holdfast.recall.inject import inject
 from holdfast.recall.moments.context import MomentContext
-from holdfast.recall.moments.files import _subject
 from holdfast.recall.question import question
 from holdfast.recall.retrieve import PARTICULAR, retrieve
 from tests.recall.test_moments import TESTS, happened, keep

@@ -25,7 +25,6 @@ from holdfast.recall.ask import ask
 from holdfast.recall.assemble import is_visible, says_something
 from holdfast.recall.embed import embed_pending, embed_question
 from holdfast.recall.inject import _ends_of
-from holdfast.recall.moments.context import telling
 from holdfast.recall.moments.prompt import own_words
 from holdfast.recall.moments.saying import shares_subject
 from holdfast.recall.question import question, shorten
