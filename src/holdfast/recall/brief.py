@@ -167,6 +167,8 @@ def _stored(services: Services, location: Location) -> Lines | None:
         return None
     try:
         stored = loads(text)
+        if datetime.fromisoformat(stored["at"]).tzinfo is None:
+            return None
         return Lines(lines=tuple(map(from_row, stored["lines"])), at=stored["at"], person=stored["person"])
     except (KeyError, TypeError, ValueError):
         return None
@@ -209,6 +211,8 @@ def fit(ordered: Sequence[tuple[float, BriefLine]], room: Room, task: str, more:
     texts = {line.id: _text(line, ids[line.id]) for _, line in ordered}
     frame = render_block([], _more(len(ordered) + more), task, INTRODUCTION)
     tokens, characters = room.tokens - count_tokens(frame), room.characters - len(frame)
+    if min(tokens, characters) < 0:
+        return fit(ordered, room, "", more) if task else Briefing(moment="session_start", more=len(ordered) + more)
     rules_tokens, counts = RULES_TOKENS, {COMMAND: COMMAND_LINES, RULE: RULE_LINES}
     chosen: list[tuple[float, BriefLine]] = []
     left_out: list[tuple[float, BriefLine]] = []
