@@ -80,17 +80,17 @@ def test_a_brief_has_commands_rules_in_full_titles_by_area_and_unconfirmed_lesso
     tides = note(memory, "High water is kept in centimetres.", path="src/tides.py")
     old = note(memory, "Ferries moor at the quay.", 1)
     new = note(memory, "Pilots announce a beacon.", 2)
-    review = note(memory, "A reviewer is answered in each thread.", kind="convention")
+    testing = note(memory, "A bug fix is to come with a regression test.", kind="convention")
     doubted = note(memory, "The crane may be out of order.", state="probation")
     briefing = deliver(memory, "session_start")
-    end = {lesson.id: lesson.id[-4:] for lesson in (card, tides, old, new, review, doubted)}
+    end = {lesson.id: lesson.id[-4:] for lesson in (card, tides, old, new, testing, doubted)}
     assert briefing.text.splitlines()[2:] == [
         "commands:",
         f"- Tests run here with make test. [{end[card.id]} proved]",
         "rules:",
-        f"- [{rule.id[-8:]}] Write plain sentences, a stranger reads them. (user)",
-        "reviews:",
-        f"- A reviewer is answered in each thread. [{end[review.id]}]",
+        f"- [{rule.id[-8:]}] Write plain sentences. A stranger reads them. (user)",
+        "tests:",
+        f"- A bug fix is to come with a regression test. [{end[testing.id]}]",
         "src/:",
         f"- High water is kept in centimetres. [{end[tides.id]}]",
         "other:",
@@ -295,7 +295,7 @@ def test_ids_are_as_short_as_they_can_be() -> None:
 
 
 def test_what_changed_since_the_lines_were_prepared_is_noticed(memory: Memory) -> None:
-    stays, forgotten, revised, old = (memory.remember(distinct(number)) for number in range(4))
+    stays, forgotten, revised, old = (memory.remember(distinct(number), kind="decision") for number in range(4))
     assert prepare(memory.services, memory.location) == 4
     memory.forget(forgotten.id)
     successor = memory.revise(revised.id, insight=distinct(10))
