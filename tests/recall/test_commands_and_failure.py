@@ -79,6 +79,19 @@ def test_a_card_is_told_to_who_runs_another_command_of_its_kind(memory: Memory, 
     assert before(memory, line) == (["Tests run here with make test."] if is_told else [])
 
 
+@pytest.mark.parametrize(
+    ("insight", "is_told"),
+    [("Start the database first.", True), ("Tests run here with make test.", False)],
+)
+def test_a_lesson_on_tooling_is_told_to_who_runs_its_command_unless_it_only_says_to_run_it(
+    memory: Memory, insight: str, is_told: bool
+) -> None:
+    keep(memory, insight, **{**CARD, "topic_key": ""})
+    lines = [insight] if is_told else []
+    assert before(memory, "make test") == lines
+    assert after(memory, "make: *** [test] Error 2", "make test", "s2") == lines
+
+
 def test_each_kind_of_a_line_is_told_once_a_session(memory: Memory) -> None:
     how_to(memory, "`cargo test` runs every test.")
     keep(memory, "Never commit unless asked.")

@@ -228,8 +228,7 @@ def test_a_rule_of_three_telling_words_is_never_left_out(memory: Memory, project
 @pytest.mark.parametrize("kind", LESSON_KINDS)
 def test_a_command_brings_lessons_of_every_kind_but_decisions_and_checkpoints(memory: Memory, kind: Any) -> None:
     keep(memory, "The basin gate sticks.", kind=kind, command="make basin")
-    runs_it = kind == "tooling"  # its command is the one to run, so who runs it knows
-    brings = kind not in ("decision", "checkpoint") and not runs_it
+    brings = kind not in ("decision", "checkpoint")
     assert bool(deliver(memory, "before_command", command="make basin").items) is brings
     failed = deliver(memory, "after_failure", session="s2", command="make basin", error="Error: gate stuck at pier 3")
     assert bool(failed.items) is (brings and kind != "exploration")
