@@ -25,7 +25,14 @@ from holdfast.ranking.aim import task_of
 from holdfast.ranking.relevance import LexicalOverlap
 from holdfast.recall.briefline import SPEAKERS
 from holdfast.recall.score import RetrievedLesson, score_matches
-from holdfast.recall.tuning import CHECKPOINT_DAYS, FRAME_TOKENS, LATER_PROMPT_TOKENS, OCCASION_DEPTH, SUB_AGENT_TOKENS
+from holdfast.recall.tuning import (
+    CHECKPOINT_DAYS,
+    DELIVERIES_READ,
+    FRAME_TOKENS,
+    LATER_PROMPT_TOKENS,
+    OCCASION_DEPTH,
+    SUB_AGENT_TOKENS,
+)
 from holdfast.rendering.budget import count_tokens
 from holdfast.rendering.lines import LINE_TOKENS, add_line, compile_line, frame_tokens, render_block
 from holdfast.text.globs import fits as fits_glob
@@ -306,8 +313,6 @@ class MomentContext:
 
 TITLED = "brief: title"
 """Reason of a delivery that told no more than a title."""
-DELIVERIES_READ = 1_000
-"""Deliveries of a session that are read: the newest."""
 
 
 def is_title(delivery: Delivery) -> bool:
