@@ -138,3 +138,9 @@ def test_the_last_four_hundred_edits_and_commands_are_looked_at_before_the_end(
     happened(memory, "file_edit", files=("src/tides.py",))
     before_end(turn_of(memory, "before_command"))
     assert {arguments[0].last for name, arguments in recording.calls if name == "find_events"} == {400}
+
+
+def test_a_thousand_deliveries_of_a_session_are_read(memory: Memory, recording: Recording) -> None:
+    inject(memory.services, memory.location, call(memory, "prompt", prompt="when are tides read?"))
+    reads = [arguments[1].limit for name, arguments in recording.calls if name == "find_records"]
+    assert 1_000 in reads
