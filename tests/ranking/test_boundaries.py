@@ -20,7 +20,6 @@ from holdfast.ranking.diversify import Rival, diversify, likeness
 from holdfast.ranking.fuse import fuse, is_exact
 from holdfast.ranking.multipliers import HIGHEST, LOWEST, multipliers, recency
 from holdfast.ranking.names import EVERYDAY_NAME, TELLING, UNNAMED, naming, runs_of
-from holdfast.ranking.pushing import agrees, is_about, is_plainly_about, relevance_of, worth_here
 from holdfast.ranking.ranker import FEATURES, applies, features, judge, last_part
 from holdfast.ranking.relevance import LexicalOverlap, weigh
 from holdfast.ranking.retrievers import Hit
@@ -119,76 +118,7 @@ def test_a_link_is_enough_from_a_tenth_or_what_is_asked_for() -> None:
     assert is_linked(shares(graph=0.3), least=0.3)
 
 
-# What is told unasked
-
-
-def test_relevance_adds_the_cosine_to_a_thirtieth_of_bm25() -> None:
-    assert relevance_of(shares(vector=0.3), 15.0) == pytest.approx(0.8)
-    assert worth_here(shares(path=0.6, symbol=0.9), 15.0) == pytest.approx(1.4)
-
-
-@pytest.mark.parametrize(
-    ("lessons", "shift", "weight"),
-    [(100, 1.0, 28.9), (20, 1.0, 25.6), (100, 1.1, 31.8)],
-)
-def test_a_lesson_is_told_from_a_relevance_that_grows_with_their_number(
-    lessons: int, shift: float, weight: float
-) -> None:
-    assert is_about((), weight, LexicalOverlap(), CorpusSize(lessons=lessons), shift)
-    assert not is_about((), weight - 0.1, LexicalOverlap(), CorpusSize(lessons=lessons), shift)
-
-
-FITTING = LexicalOverlap(weight=2.87, coverage=0.7)
-
-
-@pytest.mark.parametrize(
-    ("overlap", "stems", "about"),
-    [
-        (FITTING, 100, True),
-        (LexicalOverlap(weight=2.86, coverage=0.7), 100, False),
-        (LexicalOverlap(weight=3.0, coverage=0.5), 100, True),
-        (LexicalOverlap(weight=3.0, coverage=0.49), 100, False),
-        (LexicalOverlap(weight=3.0, coverage=0.49), 10, True),
-        (LexicalOverlap(weight=3.0, coverage=0.49), 11, False),
-        (LexicalOverlap(), 1, False),
-    ],
-)
-def test_with_few_lessons_the_words_alone_have_to_be_enough(overlap: LexicalOverlap, stems: int, about: bool) -> None:
-    assert is_about((), 0.0, overlap, CorpusSize(lessons=3, stems=stems)) is about
-
-
-def test_with_four_lessons_the_relevance_counts_and_with_twenty_the_words_do_not() -> None:
-    assert is_about((), 22.6, FITTING, CorpusSize(lessons=4, stems=100))
-    assert not is_about((), 22.5, FITTING, CorpusSize(lessons=4, stems=100))
-    assert is_about((), 40.0, LexicalOverlap(), CorpusSize(lessons=20, stems=100))
-    assert not is_about((), 40.0, LexicalOverlap(), CorpusSize(lessons=19, stems=100))
-    assert is_about(shares(path=1.0), 40.0, LexicalOverlap(), CorpusSize(lessons=19, stems=100))
-    assert not is_about(shares(path=0.99), 40.0, LexicalOverlap(), CorpusSize(lessons=19, stems=100))
-
-
-def test_an_identifier_is_enough_only_among_few_lessons() -> None:
-    assert is_about(shares(exact=0.4), 0.0, FITTING, CorpusSize(lessons=19, stems=100))
-    assert not is_about(shares(exact=0.39), 0.0, FITTING, CorpusSize(lessons=19, stems=100))
-    assert not is_about(shares(exact=0.9), 0.0, FITTING, CorpusSize(lessons=20, stems=100))
-
-
-def test_a_second_lesson_has_to_be_a_fifth_more_relevant_and_never_among_few() -> None:
-    assert is_plainly_about((), 30.72, CorpusSize(lessons=20))
-    assert not is_plainly_about((), 30.70, CorpusSize(lessons=20))
-    assert not is_plainly_about((), 90.0, CorpusSize(lessons=19))
-
-
-@pytest.mark.parametrize(
-    ("place", "lessons", "weight"),
-    [(shares(symbol=0.6), 20, 13.9), (shares(path=0.6), 4, 25.9), (shares(path=0.6, symbol=0.59), 4, 25.9)],
-)
-def test_the_sessions_words_have_to_agree_with_a_lesson_about_a_file(
-    place: tuple[RetrieverShare, ...], lessons: int, weight: float
-) -> None:
-    assert agrees(place, weight, CorpusSize(lessons=lessons))
-    assert not agrees(place, weight - 0.05, CorpusSize(lessons=lessons))
-    assert agrees(place, 0.0, CorpusSize(lessons=lessons - 1))
-    assert not agrees(shares(symbol=0.59, path=0.59), 90.0, CorpusSize(lessons=lessons))
+# What words weigh
 
 
 @pytest.mark.parametrize(

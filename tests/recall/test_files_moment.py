@@ -1,4 +1,4 @@
-"""What is told before a file: triggers, lessons about the file, linters' cards, and the reasons."""
+"""What is told before a file: by triggers, about the symbol and the file, and a linter's rules."""
 
 from __future__ import annotations
 
@@ -11,13 +11,11 @@ import pytest
 from holdfast import Memory
 from holdfast.domain.lesson import Triggers
 from holdfast.domain.query import Query
-from holdfast.recall.moments.files import matched, matched_place
+from holdfast.recall.moments.act import matched
 from holdfast.testing.builders import PROJECT, START, make_lesson
-from tests.recall.test_moments import ERRCHECK, WRAPCHECK, deliver, edit, keep, shown
-from tests.recall.test_turn import told_before
+from tests.recall.test_moments import ERRCHECK, deliver, edit, happened, keep, shown
 
 LINTING = {"kind": "tooling", "trust": "verified"}
-GO = Triggers(paths=("**/*.go",))
 
 
 @pytest.mark.parametrize(
@@ -38,35 +36,17 @@ GO = Triggers(paths=("**/*.go",))
             {"paths": ("main.go",)}, "", "**/*.go",
         ),
         ({"when": Triggers(paths=("src/**",), edited=True)}, {"paths": ("src/a.py",)}, "", "src/**"),
-        ({"when": Triggers(paths=("src/**",))}, {"paths": ("src/a.py",)}, "", ""),
+        ({"when": Triggers(paths=("docs/**", "src/**"))}, {"paths": ("README.md", "src/a.py")}, "", "src/**"),
+        ({"when": Triggers(paths=("docs/**",))}, {"paths": ("src/a.py",)}, "", ""),
+        ({"when": Triggers(symbols=("Tides.high", "Basin"))}, {"symbols": ("harbour.basin",)}, "", "Basin"),
+        ({"when": Triggers(symbols=("Tides.high",))}, {"symbols": ("HIGH",)}, "", "Tides.high"),
+        ({"when": Triggers(symbols=("Tides.high",))}, {"symbols": ("Tides",)}, "", ""),
     ],
 )  # fmt: skip
 def test_a_trigger_fits_by_what_is_written_run_or_named(
     lesson: dict[str, Any], query: dict[str, Any], old: str, trigger: str
 ) -> None:
     assert matched(make_lesson(**lesson), Query(project=PROJECT, **query), old) == trigger
-
-
-@pytest.mark.parametrize(
-    ("lesson", "query", "place"),
-    [
-        ({"when": Triggers(paths=("docs/**", "src/**"))}, {"paths": ("README.md", "src/a.py")}, "src/**"),
-        ({"when": Triggers(paths=("docs/**",))}, {"paths": ("src/a.py",)}, ""),
-        ({"when": Triggers(symbols=("Tides.high", "Basin"))}, {"symbols": ("harbour.basin",)}, "Basin"),
-        ({"when": Triggers(symbols=("Tides.high",))}, {"symbols": ("HIGH",)}, "Tides.high"),
-        ({"when": Triggers(symbols=("Tides.high",))}, {"symbols": ("Tides",)}, ""),
-        ({"insight": ERRCHECK, "kind": "tooling", "when": GO}, {"paths": ("main.go",)}, ""),
-        ({"insight": ERRCHECK, "kind": "tooling", "when": Triggers(paths=("cmd/*.go",))}, {"paths": ("cmd/a.go",)},
-         "cmd/*.go"),
-        ({"insight": "Close rows.", "when": GO}, {"paths": ("main.go",)}, "**/*.go"),
-        ({"insight": ERRCHECK, "kind": "tooling", "when": Triggers(paths=GO.paths, edited=True)}, {"paths": ("a.go",)},
-         "**/*.go"),
-    ],
-)  # fmt: skip
-def test_a_place_of_a_trigger_is_a_path_or_the_last_part_of_a_symbol(
-    lesson: dict[str, Any], query: dict[str, Any], place: str
-) -> None:
-    assert matched_place(make_lesson(**lesson), Query(project=PROJECT, **query)) == place
 
 
 def test_a_file_that_has_no_language_has_no_card(memory: Memory) -> None:
@@ -84,58 +64,68 @@ def test_the_first_file_of_an_edit_tells_its_language(memory: Memory) -> None:
     assert deliver(memory, "before_file", session="s2", paths=("/etc/main.go",), **both).items == ()
 
 
-def test_a_card_tells_pinned_rules_first_then_what_bit_most_sessions_then_the_oldest(memory: Memory) -> None:
+def test_a_linters_rules_are_pinned_ones_then_a_persons_then_the_newest(memory: Memory) -> None:
     rules = ("govet reports shadowed names here.", "staticcheck is run with every check on.",
-             "gocritic is run with its style checks.")  # fmt: skip
+             "gocritic is run with its style checks.", "goconst wants a comment on each name.")  # fmt: skip
     for day, rule in enumerate(rules):
-        keep(memory, rule, recorded_at=START + timedelta(days=day), **LINTING)
-    assert shown(edit(memory, "main.go", session="s1")) == [rules[0], rules[1]]
-    keep(
-        memory, "Here gocritic reads tests, too.", sessions_seen=("a", "b"), recorded_at=START + timedelta(days=5),
-        **LINTING,
-    )  # fmt: skip
-    assert shown(edit(memory, "main.go", session="s2")) == [rules[2], rules[0]]
-    pinned = keep(memory, "govet prints what it reads.", pinned=True, recorded_at=START + timedelta(days=6), **LINTING)
-    assert shown(edit(memory, "main.go", session="s3")) == [pinned.insight, rules[2]]
+        keep(memory, rule, valid_from=START + timedelta(days=day), **LINTING)
+    assert shown(edit(memory, "main.go", session="s1")) == [rules[3], rules[2], rules[1]]
+    keep(memory, "ineffassign is switched off here.", kind="tooling", trust="person", valid_from=START)
+    assert shown(edit(memory, "main.go", session="s2"))[0] == "ineffassign is switched off here."
+    keep(memory, "nolintlint reads comments, too.", pinned=True, valid_from=START, **LINTING)
+    assert shown(edit(memory, "main.go", session="s3"))[0] == "nolintlint reads comments, too."
 
 
-def test_an_alarmed_linter_is_told_with_what_it_looks_at_and_at_most_thrice(memory: Memory) -> None:
-    keep(memory, ERRCHECK, **LINTING)
-    keep(memory, WRAPCHECK, recorded_at=START + timedelta(days=1), **LINTING)
-    both = "_ = f()\nif err != nil {\n\treturn nil, err\n}"
-    assert shown(edit(memory, "main.go", new=both)) == [ERRCHECK, WRAPCHECK]
-    assert {row.reason.partition(":")[0] for row in memory.log()} == {"a linter looks at"}
-    for number, reason in enumerate(("a linter looks at: x",) * 3):
-        told_before(memory, f"l{number}", number, reason=reason, session="s2", moment="before_file")
-    assert shown(edit(memory, "main.go", new="_ = f()", session="s2")) == []
-    for number in range(2):
-        told_before(memory, f"m{number}", number, reason="a linter looks at: x", session="s3", moment="before_file")
-    assert shown(edit(memory, "main.go", new="_ = f()", session="s3")) == [ERRCHECK]
+def about_basins(memory: Memory, project: Path) -> str:
+    """Write a file of two functions, and eight lessons on it: two on `fill`, the others on the file."""
+    fill, drain = "def fill(basin):\n    return basin + 1\n", "def drain(basin):\n    return basin - 1\n"
+    (project / "src" / "basins.py").write_text(f"{fill}\n\n{drain}")
+    for word in ("once", "twice"):
+        place = {"path": "src/basins.py", "symbol": "fill"}
+        keep(memory, f"A basin is filled {word}.", kind="exploration", trust="agent", **place)
+    for number in range(6):
+        rule = f"Basins of quay {number} are charted by crew {number}."
+        day = START + timedelta(days=number)
+        keep(memory, rule, kind="exploration", trust="agent", path="src/basins.py", valid_from=day)
+    for number in range(30):
+        keep(
+            memory, f"Ferry {number} moors at pier {number}.", kind="decision", trust="agent", path=f"src/f{number}.py"
+        )
+    return fill
 
 
-def test_triggers_stop_after_four_lines_and_lessons_about_the_file_then_come(memory: Memory) -> None:
-    keep(memory, "Do not call it.", kind="constraint", when=Triggers(literals=("call(",)))
-    for number in range(3):
-        told_before(memory, f"l{number}", number, reason="trigger: x", moment="before_file")
-    told_before(memory, "l4", 4, reason="trigger: x", moment="before_file", session="s2")
-    assert shown(edit(memory, "a.py", new="call(x)")) == ["Do not call it."]
-    told_before(memory, "l3", 4, reason="trigger: x", moment="before_file", session="s3")
-    for number in range(4):
-        told_before(memory, f"n{number}", number, reason="trigger: x", moment="before_file", session="s3")
-    assert shown(edit(memory, "a.py", new="call(x)", session="s3")) == []
+def test_among_many_lessons_on_a_file_those_on_the_edited_function_come_in_full(memory: Memory, project: Path) -> None:
+    fill = about_basins(memory, project)
+    deliver(memory, "session_start")
+    briefing = edit(memory, "src/basins.py", new=fill.replace("1", "2"), old=fill)
+    assert sorted(shown(briefing)) == ["A basin is filled once.", "A basin is filled twice."]
+    assert {item.why.words for item in briefing.items} == {"about this symbol"}
+    assert edit(memory, "src/basins.py", new=fill, old=fill).items == ()
 
 
-def test_a_lesson_about_the_file_says_which_words_agree(memory: Memory, project: Path) -> None:
-    for number in range(12):
-        keep(memory, f"Berth {number} is for vessels of class {number}.", kind="constraint", path=f"src/b{number}.py")
-    about = keep(
-        memory,
-        "Of soundings: plotter fathoms datum swell squall barometer lantern.",
-        kind="constraint",
-        path="src/tides.py",
-    )
-    briefing = edit(memory, "src/tides.py", new="soundings plotter fathoms datum swell squall barometer lantern")
-    assert shown(briefing) == [about.insight]
-    reason = briefing.items[0].why.words
-    assert reason.startswith("about this file; shares ")
-    assert reason.count(",") == 2
+def test_lessons_on_a_file_come_once_for_each_file_whatever_was_typed_before(memory: Memory, project: Path) -> None:
+    about_basins(memory, project)
+    happened(memory, "prompt", text="Paint the lighthouse.")
+    briefing = edit(memory, "src/basins.py", new="QUAYS = 3", old="QUAYS = 2")
+    assert shown(briefing) == [f"Basins of quay {number} are charted by crew {number}." for number in (5, 4)]
+    assert {item.why.words for item in briefing.items} == {"about this file"}
+    assert edit(memory, "src/basins.py", new="QUAYS = 4", old="QUAYS = 3").items == ()
+    assert len(edit(memory, "src/f7.py").items) == 1
+
+
+def test_of_lessons_on_a_file_a_title_is_enough_but_a_rule_comes_in_full(memory: Memory) -> None:
+    keep(memory, "The gauge stood here in spring.", kind="exploration", trust="agent", path="src/tides.py")
+    keep(memory, "Read the gauge at noon.", kind="constraint", trust="agent", path="src/tides.py")
+    assert len(deliver(memory, "session_start").entries) == 2
+    assert shown(edit(memory, "src/tides.py")) == ["Read the gauge at noon."]
+
+
+def test_a_file_brings_at_most_four_lines_triggers_first(memory: Memory) -> None:
+    for number in range(6):
+        when = Triggers(literals=(f"call{number}(",))
+        keep(memory, f"Rule {number} of its own.", kind="constraint", trust="agent", when=when)
+    keep(memory, "Read the gauge at noon.", kind="constraint", trust="agent", path="src/tides.py")
+    code = "\n".join(f"call{number}(x)" for number in range(6))
+    briefing = edit(memory, "src/tides.py", new=code)
+    assert [item.why.words.partition(":")[0] for item in briefing.items] == ["trigger"] * 4
+    assert len(edit(memory, "src/tides.py", new=code).items) == 3

@@ -84,9 +84,7 @@ def test_before_a_file_its_own_lessons_come_and_no_neighbours(memory: Memory, pr
     keep(memory, "Python files in src are formatted with four spaces.", globs=("src/*.py",))
     (project / "src" / "tides.py").write_text("HIGH = 5\n")
     briefing = deliver(memory, "before_file", paths=(f"{project}/src/tides.py",))
-    assert shown(briefing) == ["Python files in src are formatted with four spaces."]
-    briefing = deliver(memory, "before_file", paths=(f"{project}/src/tides.py",))
-    assert shown(briefing) == [TIDES]
+    assert shown(briefing) == ["Python files in src are formatted with four spaces.", TIDES]
     assert "src/tides.py changed since: check before relying on it" in briefing.text
     assert shown(deliver(memory, "before_file", session="s2", paths=(f"{project}/README.md",))) == []
     assert shown(deliver(memory, "before_file", session="s2", paths=("/etc/passwd",))) == []
@@ -139,9 +137,10 @@ def test_after_a_compaction_lessons_may_be_shown_again(memory: Memory, project: 
     assert shown(deliver(memory, "before_file", paths=(path,))) == [TIDES]
     saved = memory.save_checkpoint("chart the harbour", files=["src/tides.py"], session=SessionId("s1"))
     restored = deliver(memory, "after_compaction")
-    assert shown(restored) == [TIDES]
+    assert TIDES.rstrip(".") in restored.text
     assert "goal: chart the harbour" in restored.checkpoint_text
-    assert shown(deliver(memory, "before_file", paths=(path,))) == []
+    fresh = {"session": "s1", "paths": (path,), "edits": True, "writes": ("HIGH = 5",)}
+    assert shown(deliver(memory, "before_file", **fresh)) == []
     assert saved.id in [delivery.lesson for delivery in memory.log()]
 
 
@@ -150,19 +149,21 @@ def test_what_was_not_restored_after_a_compaction_may_come_again_at_its_place(me
     prompt = "the retry queue loses jobs at shutdown"
     assert shown(deliver(memory, "prompt", prompt=prompt)) == [QUEUE]
     memory.save_checkpoint("chart the harbour", session=SessionId("s1"))
-    assert shown(deliver(memory, "after_compaction")) == []
+    deliver(memory, "after_compaction")
     assert shown(deliver(memory, "prompt", prompt=prompt)) == [QUEUE]
 
 
-def test_a_session_starts_with_the_task_the_files_at_hand_and_standing_rules(memory: Memory) -> None:
-    keep(memory, TIDES, path="src/tides.py")
-    keep(memory, "Use uv instead of pip here.", kind="preference", trust="person")
-    keep(memory, "The lighthouse was painted in spring.", kind="exploration")
+def test_a_session_starts_with_the_task_and_everything_that_fits(memory: Memory) -> None:
+    lessons = [
+        keep(memory, TIDES, path="src/tides.py"),
+        keep(memory, "Use uv instead of pip here.", kind="preference", trust="person"),
+        keep(memory, "The lighthouse was painted in spring.", kind="exploration"),
+    ]
     memory.save_checkpoint("chart the harbour", next=["sound the basin"], files=["src/tides.py"])
     briefing = deliver(memory, "session_start")
-    assert sorted(shown(briefing)) == [TIDES, "Use uv instead of pip here."]
+    assert {entry.id for entry in briefing.entries} == {lesson.id for lesson in lessons}
     assert "next: sound the basin" in briefing.text
-    assert "1 more: holdfast list" in briefing.text
+    assert " more: " not in briefing.text
 
 
 def test_a_session_with_nothing_known_starts_in_silence(memory: Memory) -> None:
@@ -195,7 +196,7 @@ def test_a_prompt_never_restores_what_its_own_session_saved(memory: Memory) -> N
 @pytest.mark.parametrize(
     "moment", ["session_start", "prompt", "before_file", "before_command", "after_failure", "after_compaction"]
 )
-def test_no_delivery_exceeds_its_lines_or_the_moments_budget(memory: Memory, project: Path, moment: str) -> None:
+def test_no_delivery_exceeds_the_moments_budget(memory: Memory, project: Path, moment: str) -> None:
     for n in range(9):
         keep(
             memory, f"{QUEUE} {'It has long reasons. ' * 40} Number {n}.", title=f"Rule {n}", kind="fix",
@@ -212,7 +213,6 @@ def test_no_delivery_exceeds_its_lines_or_the_moments_budget(memory: Memory, pro
         error=OUTPUT,
     )
     assert briefing.text
-    assert len(briefing.items) <= {"prompt": 1, "before_file": 3}.get(moment, 6)
     assert count_tokens(briefing.text) == briefing.tokens <= MOMENT_PROFILES[moment].budget_tokens  # type: ignore[index]
 
 
@@ -260,21 +260,13 @@ def test_a_broken_store_gives_silence_and_says_why(memory: Memory) -> None:
     assert (briefing.text, briefing.degraded) == ("", "the file is not a database")
 
 
-def test_a_lesson_on_probation_is_told_only_where_it_fits_most_closely_and_says_so(memory: Memory) -> None:
-    waiting = {"state": "probation", "trust": "agent", "kind": "tooling"}
-    keep(memory, QUEUE, anchors=(Anchor(path="src/tides.py"),), **waiting)
-    keep(memory, TIDES, command="make tides", **waiting)
-    assert shown(deliver(memory, "before_file", paths=("src/tides.py",))) == []
-    assert shown(deliver(memory, "session_start", session="s2")) == []
+def test_a_lesson_on_probation_says_so_and_comes_last(memory: Memory) -> None:
+    keep(memory, TIDES, state="probation", trust="agent", kind="fix", command="make tides")
+    sure = keep(memory, "Start the tide gauge first.", kind="fix", command="make tides")
     briefing = deliver(memory, "before_command", command="make tides")
-    assert shown(briefing) == [TIDES]
+    assert [item.lesson.state for item in briefing.items] == ["active", "probation"]
+    assert briefing.items[0].lesson.id == sure.id
     assert "unconfirmed" in briefing.text
-
-
-def test_one_lesson_on_probation_a_delivery(memory: Memory) -> None:
-    for insight in (QUEUE, TIDES):
-        keep(memory, insight, state="probation", trust="agent", kind="tooling", command="make tides")
-    assert len(shown(deliver(memory, "before_command", command="make tides"))) == 1
 
 
 @pytest.mark.parametrize(

@@ -8,17 +8,15 @@ import pytest
 
 from holdfast import Memory
 from holdfast.domain.hookcall import HookCall
-from holdfast.domain.records import Outcome
 from holdfast.domain.vocabulary import SessionId
 from holdfast.lean.records import replace
 from holdfast.ports.store import Store
 from holdfast.recall.ask import ask
 from holdfast.recall.inject import inject
-from holdfast.recall.moments.context import MomentContext
-from holdfast.recall.moments.files import _subject
+from holdfast.recall.moments.end import before_end
 from holdfast.recall.question import question
 from holdfast.recall.retrieve import PARTICULAR, retrieve
-from tests.recall.test_moments import TESTS, happened, keep
+from tests.recall.test_moments import happened, keep
 from tests.recall.test_turn import turn_of
 
 
@@ -99,46 +97,50 @@ def call(memory: Memory, moment: Any, **fields: Any) -> HookCall:
     return HookCall(**{**plain, **fields})
 
 
-def test_a_session_start_reads_eighty_rules_four_pinned_ones_and_two_thousand_outcomes_and_counts_a_hundred(
+def test_a_start_collects_six_hundred_lessons_a_hook_two_hundred_and_prepared_lines_need_a_hundred(
     memory: Memory, recording: Recording
 ) -> None:
-    keep(memory, TESTS)
-    inject(memory.services, memory.location, call(memory, "session_start"))
-    assert recording.limits("list_recent") == {100}
-    assert recording.limits("list_pinned") == {4}
+    start = call(memory, "session_start")
+    inject(memory.services, memory.location, start)
+    assert recording.limits("list_recent") == {600}
+    assert recording.limits("list_pinned") == {40}
     assert recording.limits("match_occasions") == {80}
-    reads = [arguments for name, arguments in recording.calls if name == "find_records" and arguments[0] is Outcome]
-    assert 2_000 in {where.limit for _, where in reads}
-
-
-def test_before_a_commit_four_hundred_rules_and_events_are_read(memory: Memory, recording: Recording) -> None:
-    keep(memory, TESTS)
-    inject(memory.services, memory.location, call(memory, "session_start"))
     recording.calls.clear()
-    inject(memory.services, memory.location, call(memory, "before_command", command="git commit -m x"))
-    assert recording.limits("match_occasions") == {80, 400}
-    assert recording.limits("match_triggers") == {10}
-    last = {arguments[0].last for name, arguments in recording.calls if name == "find_events"}
-    assert 400 in last
+    inject(replace(memory.services, low_latency=True), memory.location, start)
+    assert recording.limits("list_recent") == {200}
+    memory.prepare_brief()
+    recording.calls.clear()
+    inject(memory.services, memory.location, start)
+    assert recording.limits("list_recent") == {100}
+    assert recording.limits("list_pinned") == recording.limits("match_occasions") == set()
 
 
-def test_before_a_file_one_place_is_looked_for_before_words_are_and_ten_triggers(
-    memory: Memory, recording: Recording
-) -> None:
+def test_at_the_act_twenty_triggers_and_forty_lessons_of_a_place_are_read(memory: Memory, recording: Recording) -> None:
     path = f"{memory.location.root}/src/tides.py"
-    edit = call(memory, "before_file", paths=(path,), edits=True, writes=("x",))
-    inject(memory.services, memory.location, edit)
-    assert recording.limits("match_triggers") == {10}
-    assert recording.limits("match_paths") == {1}
+    inject(memory.services, memory.location, call(memory, "before_file", paths=(path,), edits=True, writes=("x",)))
+    assert recording.limits("match_triggers") == {20}
+    assert recording.limits("match_paths") == {40}
     assert recording.limits("match_text") == set()
     recording.calls.clear()
-    keep(memory, "Tides are read at noon.", path="src/tides.py", **ABOUT)
-    inject(memory.services, memory.location, edit)
-    assert recording.limits("match_paths") == {1, 100}
+    inject(memory.services, memory.location, call(memory, "before_command", command="git commit -m x"))
+    assert recording.limits("match_triggers") == {20}
+    assert recording.limits("match_occasions") == {80}
 
 
-def test_three_thousand_characters_of_an_edit_and_the_session_say_what_it_is_about(memory: Memory) -> None:
-    happened(memory, "prompt", text="anchors")
-    edit = {"excerpts": ("beacons",), "writes": (f"{'cranes':2987}docks ebbs",)}
-    context: MomentContext = turn_of(memory, "before_file", **edit)
-    assert _subject(context) == "anchors beacons cranes docks"
+def test_a_prompt_reads_forty_lessons(memory: Memory, recording: Recording) -> None:
+    inject(memory.services, memory.location, call(memory, "prompt", prompt="when are tides read?"))
+    assert recording.limits("match_text") == {40}
+
+
+def test_the_last_four_hundred_edits_and_commands_are_looked_at_before_the_end(
+    memory: Memory, recording: Recording
+) -> None:
+    happened(memory, "file_edit", files=("src/tides.py",))
+    before_end(turn_of(memory, "before_command"))
+    assert {arguments[0].last for name, arguments in recording.calls if name == "find_events"} == {400}
+
+
+def test_a_thousand_deliveries_of_a_session_are_read(memory: Memory, recording: Recording) -> None:
+    inject(memory.services, memory.location, call(memory, "prompt", prompt="when are tides read?"))
+    reads = [arguments[1].limit for name, arguments in recording.calls if name == "find_records"]
+    assert 1_000 in reads

@@ -21,6 +21,7 @@ from holdfast.recall.inject import _ends_of, inject, log_recall, prepare
 from holdfast.recall.question import question, with_vector, without
 from holdfast.recall.quotation import quote_checkpoint, quote_lesson, quote_near
 from holdfast.testing.builders import START, make_checkpoint, make_lesson
+from tests.recall.test_brief import distinct
 from tests.recall.test_moments import keep
 from tests.recall.test_turn import QUEUE
 
@@ -128,12 +129,12 @@ def test_nothing_is_pushed_at_a_moment_that_is_off(memory: Memory) -> None:
 
 def test_a_hosts_smaller_budget_counts_and_a_larger_one_does_not(memory: Memory) -> None:
     for number in range(4):
-        keep(memory, f"Standing rule of captain {number} and of all the pilots, whoever they may be, in every harbour.")
+        keep(memory, distinct(number))
     start = call(memory, moment="session_start")
     whole = prepare(memory.services, memory.location, start).briefing
     assert prepare(memory.services, memory.location, start, budget_tokens=90_000).briefing.text == whole.text
     small = prepare(memory.services, memory.location, start, budget_tokens=whole.tokens - 20).briefing
-    assert 0 < len(small.items) < len(whole.items)
+    assert 0 < len(small.entries) < len(whole.entries)
 
 
 @pytest.mark.parametrize(

@@ -103,7 +103,7 @@ def keep_five(memory: Memory) -> None:
 def test_before_an_edit_the_symbols_own_lessons_come_first_then_its_classs(memory: Memory) -> None:
     keep_five(memory)
     briefing = before(memory, "harbour/store.py", edits=True, excerpts=("        self.rows[hour] = height",))
-    assert shown(briefing) == ["Call put with UTC hours."]
+    assert shown(briefing)[:2] == ["Call put with UTC hours.", "A Store is made once for a harbour."]
     assert {"path", "symbol"} <= {share.lane for share in briefing.items[0].why.shares}
 
 
@@ -181,7 +181,6 @@ def test_what_was_found_on_the_way_is_told_on_the_same_way_only(memory: Memory) 
     words = "where are the tide tables of harbour/store.py made?"
     call = HookCall(host="claude-code", name="Hook", session=SessionId("s1"), cwd=memory.location.root)
     assert inject(memory.services, memory.location, replace(call, moment="prompt", prompt=words)).items == ()
-    assert inject(memory.services, memory.location, replace(call, moment="session_start")).items == ()
     assert shown(before(memory, "notes.md")) == []
     assert shown(before(memory, "harbour/pilot.py", edits=True)) == []
     assert shown(before(memory, "harbour/store.py")) == [dead_end]

@@ -12,11 +12,10 @@ import pytest
 from holdfast import Memory
 from holdfast.domain.briefing import RetrieverShare
 from holdfast.domain.kinds import LESSON_KINDS
-from holdfast.domain.lesson import Link, Triggers
+from holdfast.domain.lesson import Link
 from holdfast.domain.query import Query
-from holdfast.domain.records import Outcome
 from holdfast.domain.symbol import Neighbour
-from holdfast.domain.vocabulary import LessonId, ProjectId, SessionId
+from holdfast.domain.vocabulary import LessonId, SessionId
 from holdfast.errors import EmbedderError, InvalidValueError
 from holdfast.lean.records import replace
 from holdfast.lean.texts import short_id
@@ -25,7 +24,6 @@ from holdfast.recall.ask import ask
 from holdfast.recall.assemble import is_visible, says_something
 from holdfast.recall.embed import embed_pending, embed_question
 from holdfast.recall.inject import _ends_of
-from holdfast.recall.moments.context import telling
 from holdfast.recall.moments.prompt import own_words
 from holdfast.recall.moments.task import shares_subject
 from holdfast.recall.question import question, shorten
@@ -36,7 +34,8 @@ from holdfast.recall.surroundings import linked_files, way_to
 from holdfast.stores.sqlite.store import SqliteStore
 from holdfast.testing.builders import PROJECT, START, FixedClock, make_checkpoint, make_lesson
 from tests.recall.test_embed import LetterEmbedder, parts_with, put
-from tests.recall.test_moments import deliver, edit, happened, keep, shown
+from tests.recall.test_moments import deliver, keep
+from tests.recall.test_turn import told_before
 
 RULE = "Harbour pilots announce every lighthouse beacon before sunset."
 """Six telling words."""
@@ -178,20 +177,6 @@ def test_the_way_to_a_file_is_told_by_the_closest_link() -> None:
 # What a hook looks at
 
 
-def test_a_prompt_of_six_hundred_characters_is_read_for_what_nobody_typed() -> None:
-    pasted = "```\nboom\n```\n" + "x" * 580
-    assert own_words(pasted) == pasted
-    assert own_words(pasted + "x" * 7) != pasted + "x" * 7
-    assert own_words("Implement the following plan: go") == ""
-
-
-def test_the_subject_is_told_by_words_of_three_letters_up_to_two_dozen() -> None:
-    names = [f"basin{number}" for number in range(30)]
-    assert telling("up at the " + " ".join(names)) == " ".join(names[:24])
-    assert telling("ab abc") == "abc"
-    assert telling("one harbour quay", 1) in ("one", "harbour")
-
-
 @pytest.mark.parametrize(
     ("prompt", "task", "goes_on"),
     [
@@ -209,81 +194,35 @@ def test_a_prompt_goes_on_with_a_task_by_three_words_or_by_saying_so(prompt: str
     assert shares_subject(prompt, task) is goes_on
 
 
+# What a rules file says already
+
+
 @pytest.mark.parametrize(
-    ("text", "is_told"),
+    ("text", "is_left_out"),
     [
+        ("harbour pilots announce lighthouse beacons sunset", True),
         ("harbour pilots announce lighthouse beacons", False),
-        ("harbour pilots announce lighthouse", True),
-        ("harbour pilots\nannounce\nlighthouse beacons", False),
-        ("harbour pilots\nannounce\nlighthouse\nbeacons sunset", True),
-        ("harbour pilots announce lighthouse beacons sunset?", True),
+        ("harbour pilots\n\nannounce lighthouse\n\nbeacons sunset", True),
+        ("harbour pilots\nannounce lighthouse\nbeacons\nsunset", False),
+        ("harbour pilots announce lighthouse beacons sunset?", False),
+        (" " * 59_990 + RULE, False),
     ],
 )
-def test_a_rule_is_said_by_four_fifths_of_its_words_in_three_lines(memory: Memory, text: str, is_told: bool) -> None:
-    keep(memory, RULE)
-    happened(memory, "prompt", text=text)
-    assert bool(shown(deliver(memory, "session_start"))) is is_told
-
-
-def test_the_last_four_prompts_are_looked_at_for_a_rule(memory: Memory) -> None:
-    keep(memory, RULE)
-    happened(memory, "prompt", text=RULE)
-    for _ in range(3):
-        happened(memory, "prompt", text="go on")
-    assert shown(deliver(memory, "session_start")) == []
-    happened(memory, "prompt", text="go on")
-    assert shown(deliver(memory, "session_start")) == [RULE]
-
-
-@pytest.mark.parametrize(
-    ("text", "is_told"),
-    [("pilots announce lighthouse beacons sunset", True), (RULE, False), (" " * 59_990 + RULE, True)],
-)
-def test_a_rules_file_says_a_rule_by_more_of_its_words_in_its_first_sixty_thousand_bytes(
-    memory: Memory, project: Path, text: str, is_told: bool
+def test_a_rules_file_says_a_rule_by_nearly_all_of_its_words_in_three_lines_of_its_first_sixty_thousand_bytes(
+    memory: Memory, project: Path, text: str, is_left_out: bool
 ) -> None:
     keep(memory, RULE)
     (project / "AGENTS.md").write_text(text)
-    assert bool(shown(deliver(memory, "session_start"))) is is_told
+    assert memory.prepare_brief() == (0 if is_left_out else 1)
 
 
-def test_a_rule_of_three_telling_words_is_never_said(memory: Memory) -> None:
+def test_a_rule_of_three_telling_words_is_never_left_out(memory: Memory, project: Path) -> None:
     keep(memory, "Always announce the beacon.")
-    happened(memory, "prompt", text="Always announce the beacon.")
-    assert shown(deliver(memory, "session_start")) == ["Always announce the beacon."]
+    (project / "AGENTS.md").write_text("Always announce the beacon.")
+    assert memory.prepare_brief() == 1
 
 
 # How much a session is told
-
-
-def standing(memory: Memory, count: int) -> None:
-    for number in range(count):
-        keep(memory, f"Standing rule of captain {number} and all.", valid_from=START + timedelta(seconds=number))
-
-
-def test_a_session_starts_with_four_standing_rules_and_a_prompt_with_two(memory: Memory) -> None:
-    standing(memory, 6)
-    assert len(deliver(memory, "session_start").items) == 4
-    assert deliver(memory, "session_start", session="s2").more == 2
-
-
-def test_a_command_brings_one_lesson_and_a_session_four_of_them(memory: Memory) -> None:
-    for number in range(6):
-        for word in ("once", "twice"):
-            keep(memory, f"Basin {number} fails {word}.", kind="fix", command=f"make basin{number}")
-    counts = [len(deliver(memory, "before_command", command=f"make basin{number}").items) for number in range(6)]
-    assert counts == [1, 1, 1, 1, 0, 0]
-
-
-def test_a_file_brings_one_lesson_and_a_session_four_of_them(memory: Memory, project: Path) -> None:
-    bodies = [f"def basin{number}():\n    return {number}\n" for number in range(6)]
-    (project / "src" / "tides.py").write_text("\n".join(bodies))
-    for number in range(6):
-        for word in ("dredged", "buoyed"):
-            place = {"path": "src/tides.py", "symbol": f"basin{number}"}
-            keep(memory, f"Basin {number} is {word} in spring.", kind="constraint", **place)
-    counts = [len(edit(memory, "src/tides.py", old=body).items) for body in bodies]
-    assert counts == [1, 1, 1, 1, 0, 0]
 
 
 @pytest.mark.parametrize("kind", LESSON_KINDS)
@@ -295,38 +234,31 @@ def test_a_command_brings_lessons_of_every_kind_but_decisions_and_checkpoints(me
     assert bool(failed.items) is (brings and kind != "exploration")
 
 
-def test_triggers_bring_four_lessons_a_session(memory: Memory) -> None:
-    for number in range(6):
-        keep(memory, f"Rule {number} of its own.", kind="constraint", when=Triggers(literals=(f"call{number}(",)))
-    counts = [len(deliver(memory, "before_command", command=f"call{number}(x)").items) for number in range(6)]
-    assert counts == [1, 1, 1, 1, 0, 0]
+def test_a_prompt_of_six_hundred_characters_is_read_for_what_nobody_typed() -> None:
+    pasted = "```\nboom\n```\n" + "x" * 580
+    assert own_words(pasted) == pasted
+    assert own_words(pasted + "x" * 7) != pasted + "x" * 7
+    assert own_words("Implement the following plan: " + "x" * 580) == "Implement the following plan: " + "x" * 570
 
 
-def test_prompts_bring_six_lessons_a_session(memory: Memory) -> None:
-    names = ("ferry", "pilot", "beacon", "anchor", "rudder", "galley", "mast", "keel")
-    for name in names:
-        keep(memory, f"Check the {name}_table before every start.", kind="constraint", tags=(f"{name} table",))
-    counts = [len(deliver(memory, "prompt", prompt=f"look at the {name} table").items) for name in names]
-    assert counts == [1, 1, 1, 1, 1, 1, 0, 0]
+def test_the_first_prompt_brings_twelve_lines_at_most_and_a_later_one_two(memory: Memory) -> None:
+    for number in range(20):
+        keep(memory, f"Tide {number}.", kind="constraint", tags=("tide gauge",))
+    assert len(deliver(memory, "prompt", prompt="look at the tide gauge").items) == 12
+    for number in range(2):
+        keep(memory, f"Mast {number}.", kind="constraint", tags=("mast top",))
+    assert len(deliver(memory, "prompt", prompt="look at the mast top").items) == 2
 
 
-def test_a_failure_brings_two_lessons(memory: Memory) -> None:
-    error = "ModuleNotFoundError: No module named 'greenlet'"
-    for number in range(4):
-        keep(memory, f"Install greenlet, way {number}.", kind="fix", error_signature=error, command="make serve")
-    assert len(deliver(memory, "after_failure", command="make serve", error=error).items) == 2
-
-
-def test_ten_lines_are_what_a_session_is_told(memory: Memory) -> None:
-    standing(memory, 6)
-    for number in range(6):
-        keep(memory, f"Basin {number} fails.", kind="fix", command=f"make basin{number}")
-        keep(memory, f"Rule {number} of its own.", kind="constraint", when=Triggers(literals=(f"call{number}(",)))
-    count = len(deliver(memory, "session_start").items)
-    for number in range(6):
-        count += len(deliver(memory, "before_command", command=f"make basin{number}").items)
-        count += len(deliver(memory, "before_command", command=f"call{number}(x)").items)
-    assert count == 10
+@pytest.mark.parametrize(("words", "leads"), [(8, True), (3, False)])
+def test_a_later_prompt_brings_what_is_a_quarter_nearer_than_the_next(memory: Memory, words: int, leads: bool) -> None:
+    deliver(memory, "prompt", prompt="look at the tide gauge")
+    told_before(memory, "l", 1, moment="prompt")
+    subject = ["lantern", "barometer", "squall", "datum", "fathoms", "plotter", "soundings", "swell"]
+    keep(memory, f"Of {' '.join(subject[:words])}.", kind="constraint", trust="agent")
+    keep(memory, f"About {' '.join(subject[:3])}.", kind="constraint", trust="agent")
+    lines = deliver(memory, "prompt", prompt=f"why {' '.join(subject)}?").items
+    assert len(lines) == (1 if leads else 2)
 
 
 @pytest.mark.parametrize(("days", "restored"), [(13.99, True), (14.01, False)])
@@ -336,18 +268,6 @@ def test_a_checkpoint_is_restored_for_a_fortnight(memory: Memory, days: float, r
         [make_checkpoint(at=at, project=memory.location.project.id, session=SessionId("before"))]
     )
     assert ("make the login test pass" in deliver(memory, "session_start").text) is restored
-
-
-@pytest.mark.parametrize(("sessions", "is_first"), [(3, True), (2, False)])
-def test_a_rule_goes_first_once_three_sessions_needed_it(memory: Memory, sessions: int, is_first: bool) -> None:
-    standing(memory, 2)
-    newest = keep(memory, "Newest of all standing rules.", valid_from=START + timedelta(days=1))
-    now, project = memory.services.clock.now(), ProjectId(memory.location.project.id)
-    memory.services.store.record(
-        Outcome(id=name, at=now, project=project, session=SessionId(name), lesson=newest.id, verdict="heeded")
-        for name in ("one", "two", "three")[:sessions]
-    )
-    assert (shown(deliver(memory, "session_start"))[0] == newest.insight) is is_first
 
 
 # Single records
@@ -443,16 +363,6 @@ def test_the_nearest_of_several_readings_counts_and_a_kind_alone_lists_what_ther
     assert [item.lesson.id for item in memory.recall("what failed before?").items] == [failed.id]
     assert failed.id in [item.lesson.id for item in memory.recall("what failed before with dredging?").items]
     assert len(memory.recall("").items) == 2
-
-
-@pytest.mark.parametrize(("symbol", "says_where"), [("high", True), ("", False)])
-def test_a_pinned_lesson_of_a_definition_says_where_and_one_of_a_file_does_not(
-    memory: Memory, symbol: str, says_where: bool
-) -> None:
-    keep(memory, "The gauge is read at noon.", kind="fix", pinned=True, path="src/tides.py", symbol=symbol)
-    text = deliver(memory, "session_start").text
-    assert "The gauge is read at noon." in text
-    assert ("tides.py" in text) is says_where
 
 
 def test_what_a_moment_would_be_given_is_chosen_from_twice_its_limit_and_a_dozen_at_least(memory: Memory) -> None:

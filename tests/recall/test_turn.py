@@ -1,4 +1,4 @@
-"""What a call may still be told: the session's lines, groups, subjects, and which checkpoint goes on."""
+"""What a call may still be told: the session's budget, groups, doubted lessons, and which checkpoint goes on."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from holdfast import Memory
 from holdfast.domain.hookcall import HookCall
-from holdfast.domain.lesson import Anchor, Lesson, Provenance
+from holdfast.domain.lesson import Anchor, Lesson, Provenance, Triggers
 from holdfast.domain.vocabulary import LessonId, SessionId
 from holdfast.recall.moments.context import MomentContext, _since_compaction
 from holdfast.testing.builders import START, make_checkpoint, make_delivery
@@ -33,34 +33,29 @@ def told_before(memory: Memory, lesson: str, at: int, **fields: Any) -> None:
     )])  # fmt: skip
 
 
-# Room
+# Budget
 
 
-def test_lines_that_were_told_take_room_each_once(memory: Memory) -> None:
-    assert turn_of(memory).room == 10
-    told_before(memory, "a", 1, rank=1)
-    told_before(memory, "b", 1, rank=1)  # of one group with a
-    told_before(memory, "c", 1, rank=2)
-    told_before(memory, "checkpoint", 1, rank=0)
-    told_before(memory, "d", 2, rank=1, session=SessionId("s2"))
-    told_before(memory, "e", 2, rank=1, agent="helper")
-    assert turn_of(memory).room == 8
-    assert turn_of(memory, agent="helper").room == 9
-    assert turn_of(memory, session=SessionId("s3")).room == 10
-
-
-def test_after_a_compaction_only_what_is_told_for_the_first_time_takes_room(memory: Memory) -> None:
-    told_before(memory, "a", 1)
-    told_before(memory, "a", 2, moment="after_compaction", rank=1)
-    told_before(memory, "b", 2, moment="after_compaction", rank=2)
-    told_before(memory, "a", 3, moment="prompt")
-    assert turn_of(memory).room == 7
-
-
-def test_there_is_never_less_than_no_room(memory: Memory) -> None:
-    for number in range(12):
-        told_before(memory, f"l{number}", number)
-    assert turn_of(memory).room == 0
+@pytest.mark.parametrize(
+    ("moment", "agent", "earlier", "budget"),
+    [
+        ("prompt", "", (), 400),
+        ("prompt", "", ((100, "session_start"),), 400),
+        ("prompt", "", ((100, "prompt"),), 100),
+        ("before_file", "", ((3_800, "prompt"),), 200),
+        ("before_command", "", ((4_100, "prompt"),), 0),
+        ("before_command", "helper", ((4_100, "prompt"),), 300),
+        ("before_command", "", ((4_100, "prompt"), (2_000, "after_compaction"), (100, "prompt")), 300),
+        ("session_start", "", ((3_900, "prompt"),), 2_300),
+        ("session_start", "helper", (), 800),
+    ],
+)
+def test_a_call_has_its_moments_budget_within_what_is_left_of_the_sessions_since_the_last_compaction(
+    memory: Memory, moment: str, agent: str, earlier: tuple[tuple[int, str], ...], budget: int
+) -> None:
+    for minute, (tokens, at) in enumerate(earlier):
+        told_before(memory, f"l{minute}", minute, moment=at, tokens=tokens)
+    assert turn_of(memory, moment, agent=agent).budget == budget
 
 
 def test_lines_are_counted_by_moment_and_reason(memory: Memory) -> None:
@@ -103,21 +98,18 @@ def test_what_was_told_together_with_the_restored_state_is_still_known() -> None
 # Groups
 
 
-def test_a_group_that_was_told_is_not_told_again_by_another_of_its_lessons(memory: Memory) -> None:
-    keep(memory, TESTS)
-    assert shown(deliver(memory, "session_start")) == [TESTS]
-    keep(memory, FUNCTIONS, recorded_at=START + timedelta(days=1))
-    assert shown(deliver(memory, "session_start")) == []
-    assert shown(deliver(memory, "session_start", session="s2")) == [TESTS]
-    keep(memory, "Write plain sentences.", recorded_at=START + timedelta(days=2))
-    assert shown(deliver(memory, "session_start")) == ["Write plain sentences."]
+def test_a_group_is_one_line_of_a_delivery(memory: Memory) -> None:
+    linting = {"kind": "tooling", "trust": "agent", "when": Triggers(literals=("_ =",))}
+    for day, insight in enumerate(("errcheck rejects dropped errors.", "Here errcheck reads tests, too.")):
+        keep(memory, insight, valid_from=START + timedelta(days=day), **linting)
+    assert len(edit(memory, "main.go", new="_ = f()").items) == 1
 
 
 def test_a_lesson_that_may_not_be_told_does_not_stand_for_its_group(memory: Memory) -> None:
-    keep(memory, TESTS, sessions_seen=(SessionId("s1"),))
-    second = keep(memory, FUNCTIONS, recorded_at=START + timedelta(days=1))
-    briefing = deliver(memory, "session_start")
-    assert [(item.lesson.id, item.also) for item in briefing.items] == [(second.id, ())]
+    linting = {"kind": "tooling", "trust": "agent", "when": Triggers(literals=("_ =",))}
+    keep(memory, "errcheck rejects dropped errors.", sessions_seen=(SessionId("s1"),), **linting)
+    keep(memory, "Here errcheck reads tests, too.", **linting)
+    assert shown(edit(memory, "main.go", new="_ = f()")) == ["Here errcheck reads tests, too."]
 
 
 @pytest.mark.parametrize(
@@ -150,19 +142,6 @@ def test_a_session_that_lost_its_context_may_be_told_what_it_taught(
     assert turn_of(memory).may_tell(lesson) is may_tell
 
 
-# What the session is about
-
-
-def test_the_subject_is_that_of_the_last_two_prompts_and_the_last_reply(memory: Memory) -> None:
-    for kind, text in (
-        ("prompt", "anchors"), ("reply", "beacons"), ("prompt", "cranes"), ("reply", "docks"),
-        ("prompt", f"{'ferries':1993}harbour lighthouse"),
-    ):  # fmt: skip
-        happened(memory, kind, text=text)
-    happened(memory, "prompt", session="s2", text="ferries")
-    assert turn_of(memory).subject() == "cranes ferries harbour docks"
-
-
 def test_the_files_of_a_call_are_those_of_the_project_each_once(memory: Memory) -> None:
     root = memory.location.root
     paths = ("/etc/passwd", f"{root}/src/tides.py", f"{root}/README.md", f"{root}/src/tides.py")
@@ -186,10 +165,12 @@ PROBATION = {"state": "probation", "trust": "agent", "kind": "fix"}
             {"prompt": "why does the retry queue lose jobs at shutdown?"},
             True,
         ),
-        ({}, "prompt", {"prompt": "why does the retry queue lose jobs at shutdown?"}, False),
+        ({}, "prompt", {"prompt": "why does the retry queue lose jobs at shutdown?"}, True),
+        ({"trust": "repository"}, "prompt", {"prompt": "why does the retry queue lose jobs at shutdown?"}, False),
+        ({"trust": "tool", "command": "make basin"}, "before_command", {"command": "make basin"}, False),
     ],
 )
-def test_a_lesson_on_probation_is_told_where_it_fits_most_closely(
+def test_a_lesson_on_probation_is_told_unless_it_rests_on_a_file_or_on_output(
     memory: Memory, fields: dict[str, Any], moment: str, call: dict[str, Any], is_told: bool
 ) -> None:
     keep(memory, QUEUE, **{**PROBATION, **fields})

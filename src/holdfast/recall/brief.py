@@ -182,6 +182,8 @@ def _stored(services: Services, location: Location) -> Lines | None:
         return None
     try:
         stored = loads(text)
+        if datetime.fromisoformat(stored["at"]).tzinfo is None:
+            return None
         lines = tuple(map(from_row, stored["lines"]))
         return Lines(lines=lines, at=stored["at"], person=stored["person"], more=int(stored["more"]))
     except (KeyError, TypeError, ValueError):
@@ -224,6 +226,8 @@ def fit(ordered: Sequence[tuple[float, BriefLine]], room: Room, task: str, more:
     texts = {line.id: _text(line, ids[line.id]) for _, line in queue}
     frame = render_block([], _more(len(ordered) + more), task, INTRODUCTION)
     tokens, characters = room.tokens - count_tokens(frame), room.characters - len(frame)
+    if min(tokens, characters) < 0:
+        return fit(ordered, room, "", more) if task else Briefing(moment="session_start", more=len(ordered) + more)
     chosen: list[tuple[float, BriefLine]] = []
     left_out: list[tuple[float, BriefLine]] = []
     headings: set[str] = set()
@@ -340,14 +344,20 @@ def session_brief(
     *,
     task: str = "",
     leave_out: Container[LessonId] = (),
+    learnt_in: str = "",
     is_withheld: Callable[[LessonId], bool] | None = None,
 ) -> tuple[Briefing, tuple[LessonId, ...]]:
     """Return the brief of a session here, and the lessons that chance withheld from it.
 
-    `leave_out` names what the agent has in its context, `is_withheld` draws which titles a session is not told.
+    `leave_out` names what the agent has in its context, and `learnt_in` the session whose own lessons it has there.
+    `is_withheld` draws which titles a session is not told.
     """
     lines = load(services, location)
-    ordered = [pair for pair in order(services, location, lines) if pair[1].id not in leave_out]
+    ordered = [
+        pair
+        for pair in order(services, location, lines)
+        if pair[1].id not in leave_out and not (learnt_in and pair[1].session == learnt_in)
+    ]
     briefing = fit(ordered, room, task, lines.more)
     fixed = {line.id for _, line in ordered if line.is_fixed or line.part == COMMAND}
     drawn = is_withheld or (lambda _: False)

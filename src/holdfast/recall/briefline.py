@@ -77,6 +77,8 @@ class BriefLine(Frozen):
     person: str = ""
     """The author of a personal preference; empty for a lesson that concerns everybody."""
     prefix: str = ""
+    session: str = ""
+    """The session that taught it."""
     staged: bool = False
     """Only branches that contain it see it."""
     is_stale: bool = False
@@ -162,7 +164,8 @@ def _line(lesson: Lesson, also: tuple[LessonId, ...], is_stale: bool, factor: fl
         is_confirmed=lesson.state == "active",
         is_fixed=lesson.pinned or (is_rule and lesson.trust == "person"), branch=branch_of(lesson),
         person=lesson.provenance.person if profile.is_personal else "",
-        prefix=lesson.scope.path_prefix, staged=bool(lesson.scope.branch), is_stale=is_stale, also=also,
+        prefix=lesson.scope.path_prefix, session=lesson.provenance.session, staged=bool(lesson.scope.branch),
+        is_stale=is_stale, also=also,
     )  # fmt: skip
 
 

@@ -154,6 +154,8 @@ TRIGGERS_READ = 20
 
 # What a session goes by
 
+DELIVERIES_READ = 1_000
+"""Deliveries of a session that are read: the newest."""
 CHECKPOINT_DAYS = 14
 """Days after which a checkpoint is not restored by itself."""
 OCCASION_DEPTH = 80

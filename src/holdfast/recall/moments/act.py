@@ -121,14 +121,17 @@ def after_failure(context: MomentContext) -> Briefing:
 
 
 def says_to_run(lesson: Lesson, line: str) -> bool:
-    """Return whether the line runs a command that the lesson says to run; one that says what to run first is news."""
-    if " && " in lesson.how or not (lesson.topic_key.startswith(CARDS) or profile_of(lesson.kind).tells_command):
+    """Return whether the line runs a command that the lesson says to run.
+
+    A lesson that says what to run first is news, and so is one whose words do not name the command: it is its subject.
+    """
+    is_card = lesson.topic_key.startswith(CARDS)
+    if " && " in lesson.how or not (is_card or profile_of(lesson.kind).tells_command):
         return False
+    names = [name for name in how_to_commands(lesson) if is_card or name in lesson.insight]
     commands = [" ".join(words) for words in simple_commands(line)]
     targets = {command_target(command) for command in commands}
-    return any(
-        name in targets or any(begins(command, name) for command in commands) for name in how_to_commands(lesson)
-    )
+    return any(name in targets or any(begins(command, name) for command in commands) for name in names)
 
 
 def _triggered(context: MomentContext, files: Sequence[str], symbols: Sequence[str]) -> list[Pick]:

@@ -23,7 +23,13 @@ from holdfast.ranking.aim import task_of
 from holdfast.ranking.relevance import LexicalOverlap
 from holdfast.recall.briefline import SPEAKERS, title_of_lesson
 from holdfast.recall.score import RetrievedLesson, score_matches
-from holdfast.recall.tuning import FRAME_TOKENS, LATER_PROMPT_TOKENS, OCCASION_DEPTH, SUB_AGENT_TOKENS
+from holdfast.recall.tuning import (
+    DELIVERIES_READ,
+    FRAME_TOKENS,
+    LATER_PROMPT_TOKENS,
+    OCCASION_DEPTH,
+    SUB_AGENT_TOKENS,
+)
 from holdfast.rendering.budget import count_tokens
 from holdfast.rendering.lines import LINE_TOKENS, Line, add_line, compile_line, frame_tokens, render_block
 from holdfast.text.globs import fits as fits_glob
@@ -109,6 +115,12 @@ class MomentContext:
         """What the calling host supports; the defaults for a call of no host."""
         return self.services.host(self.call.host).profile if self.call.host else HostProfile(title="")
 
+    @property
+    def forgot(self) -> bool:
+        """Return whether the agent lacks what its session said: it is a sub-agent, or its context was compacted."""
+        compacted = any(delivery.moment == "after_compaction" for delivery in self.told)
+        return bool(self.call.agent) or self.moment == "after_compaction" or compacted
+
     def count(self, moment: str = "", reason: str = "", trigger: str = "") -> int:
         """Count the lines told at that moment, for that trigger, whose reason begins with `reason`."""
         return len({
@@ -157,9 +169,8 @@ class MomentContext:
         """Return False for a lesson that the agent still has from this session, or from a rules file the host reads."""
         session = self.call.session
         learnt_here = session == lesson.provenance.session or session in lesson.sessions_seen
-        forgot = bool(self.call.agent) or any(delivery.moment == "after_compaction" for delivery in self.told)
         may_speak = lesson.state == "active" or lesson.trust in SPEAKERS
-        return may_speak and not (learnt_here and not forgot) and not self._host_reads(lesson)
+        return may_speak and not (learnt_here and not self.forgot) and not self._host_reads(lesson)
 
     def _host_reads(self, lesson: Lesson) -> bool:
         """Return whether an agent wrote the lesson into a rules file that the host reads itself."""
@@ -299,8 +310,6 @@ class MomentContext:
 
 TITLED = "title"
 """Beginning of the reason of a delivery that told no more than a title."""
-DELIVERIES_READ = 1_000
-"""Deliveries of a session that are read: the newest."""
 
 
 def is_title(delivery: Delivery) -> bool:

@@ -30,7 +30,13 @@ def session_start(context: MomentContext) -> Briefing:
         return is_withheld(call.session, lesson, services.holdout)
 
     briefing, context.withheld = session_brief(
-        services, context.location, room, task=task, leave_out=known, is_withheld=drawn if services.holdout else None
+        services,
+        context.location,
+        room,
+        task=task,
+        leave_out=known,
+        learnt_in="" if context.forgot else call.session,
+        is_withheld=drawn if services.holdout else None,
     )
     if known and not (briefing.entries or task):
         return Briefing(moment=context.moment)
