@@ -77,7 +77,7 @@ OUTCOMES_OPEN = StateFamily(
 )  # fmt: skip
 OUTCOME_WEIGHTS = StateFamily(
     name="outcome_weights", owner="project", stays=_BOUNDED, names_lessons=True,
-    value="JSON: factors of lessons and shifts of thresholds that outcomes give",
+    value="JSON: by lesson, its factor in the order and in how many sessions it was needed, by outcomes",
 )  # fmt: skip
 CLOSED_PROJECTS = StateFamily(
     name="closed_projects", owner="store", stays="a person's decision",

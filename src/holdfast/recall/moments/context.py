@@ -20,11 +20,10 @@ from holdfast.errors import StoreError
 from holdfast.freshness.states import may_have_news
 from holdfast.lean.records import Frozen, replace
 from holdfast.lessons.staged import seen_here
-from holdfast.outcomes.holdout import is_withheld, may_withhold
-from holdfast.outcomes.weights import load_weights
+from holdfast.outcomes.holdout import BRIEF, is_withheld, may_withhold
+from holdfast.outcomes.standing import order_evidence
 from holdfast.ports.filters import EventFilter, LogFilter
 from holdfast.ports.lessonstore import damage_words, get_readable
-from holdfast.ranking.aim import task_of
 from holdfast.ranking.names import TELLING
 from holdfast.ranking.relevance import EVERYDAY, LexicalOverlap, stem
 from holdfast.ranking.threshold import is_sufficient_alone
@@ -54,7 +53,7 @@ if TYPE_CHECKING:
     from holdfast.domain.project import Location
     from holdfast.domain.records import Checkpoint
     from holdfast.domain.vocabulary import EventKind, Moment
-    from holdfast.outcomes.weights import OutcomeWeights
+    from holdfast.outcomes.standing import OrderEvidence
     from holdfast.ports.services import Services
 
 
@@ -94,7 +93,7 @@ class MomentContext:
         self.withheld: dict[LessonId, Lesson] = {}
         """Lessons that chance withholds from this session; the next best is told instead."""
         self.degraded = ""
-        self._weights: OutcomeWeights | None = None
+        self._evidence: OrderEvidence | None = None
         self._line = ""
         self._seen: list[tuple[LessonId, ...] | None] = []
         self._keys: frozenset[str] | None = None
@@ -183,15 +182,15 @@ class MomentContext:
         files = (*(target.file.replace("{slug}", "*") for target in profile.rules), *profile.reads)
         return any(fits_glob(path, file) for file in files)
 
-    def weights(self) -> OutcomeWeights:
-        """Return the weights that outcomes give the project's lessons and thresholds."""
-        if self._weights is None:
-            self._weights = load_weights(self.services.store, self.location.project.id)
-        return self._weights
+    def evidence(self) -> OrderEvidence:
+        """Return what outcomes say of the order of the project's lessons."""
+        if self._evidence is None:
+            self._evidence = order_evidence(self.services.store, self.location.project.id)
+        return self._evidence
 
     def favour(self, lesson: Lesson) -> float:
-        """Return the factor of outcomes on the lesson's relevance at this moment, for the work the prompt asks for."""
-        return self.weights().factor(lesson.id, self.moment, task_of(self.call.prompt))
+        """Return the factor of outcomes on the lesson's place in the order."""
+        return self.evidence().factors.get(lesson.id, 1.0)
 
     # The delivery
 
@@ -267,9 +266,9 @@ class MomentContext:
         return pick.again or not self._is_said(lesson)
 
     def _is_withheld(self, pick: Pick) -> bool:
-        """Return whether chance withholds the lesson from this session; never a pinned one, and never a reminder."""
+        """Return whether chance withholds the lesson from the session's brief; it does at no other moment."""
         lesson = pick.found.lesson
-        if pick.again or not may_withhold(lesson):
+        if self.moment != BRIEF or pick.again or not may_withhold(lesson):
             return False
         if not is_withheld(self.call.session, lesson.id, self.services.holdout):
             return False
@@ -291,7 +290,7 @@ class MomentContext:
         items: list[Ranked] = []
         lines: list[str] = []
         for pick in chosen:
-            ranked = self.weights().apply(by_id[pick.found.lesson.id], self.moment, task_of(self.call.prompt))
+            ranked = self.evidence().apply(by_id[pick.found.lesson.id])
             line = compile_line(
                 ranked.lesson, "" if pick.general else _warning(ranked), min(LINE_TOKENS, room),
                 places=not pick.general, at=self.services.clock.now(),

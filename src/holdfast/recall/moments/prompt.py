@@ -34,9 +34,8 @@ def prompt(context: MomentContext) -> Briefing:
         context.checkpoint = context.restorable(own=False)
     delivered = context.count("prompt")
     picks = [] if delivered >= SESSION_PROMPT_LINES or not context.room else _picks(context)
-    shift = context.weights().shift("prompt") if len(picks) > 1 else 1.0
     is_last = delivered + PROMPT_LINES >= SESSION_PROMPT_LINES
-    plain = [] if is_last else [pick for pick in picks if _is_plain(pick.found, shift)]
+    plain = [] if is_last else [pick for pick in picks if _is_plain(pick.found)]
     return context.tell((_standing(context), FIRST_LINES), (picks, PROMPT_LINES), (plain, PROMPT_LINES))
 
 
@@ -77,8 +76,8 @@ def candidates(context: MomentContext, words: str) -> list[RetrievedLesson]:
     )
 
 
-def _is_plain(match: RetrievedLesson, shift: float) -> bool:
-    return is_plainly_about(match.shares, match.weight, match.corpus, shift)
+def _is_plain(match: RetrievedLesson) -> bool:
+    return is_plainly_about(match.shares, match.weight, match.corpus)
 
 
 def _picks(context: MomentContext) -> list[Pick]:
@@ -90,9 +89,8 @@ def _picks(context: MomentContext) -> list[Pick]:
         for match in candidates(context, words)
         if match.lesson.pinned or profile_of(match.lesson.kind).is_told_at_prompt
     ]
-    shift = context.weights().shift("prompt")
     return [
         Pick(found=match)
         for match in matches
-        if match.named == TELLING or is_about(match.shares, match.weight, match.overlap, match.corpus, shift)
+        if match.named == TELLING or is_about(match.shares, match.weight, match.overlap, match.corpus)
     ]
