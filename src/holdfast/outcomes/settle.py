@@ -23,6 +23,7 @@ from holdfast.outcomes.story import Story, has
 from holdfast.outcomes.tuning import (
     EVENTS_A_READ,
     HABIT_EVENTS,
+    HABIT_SESSIONS,
     HORIZON,
     IDLE,
     KNOWN_MOST,
@@ -161,7 +162,7 @@ class _Session:
         if lesson is None or not (self.is_over or end <= len(self.story.events)):
             return
         telling = Telling(begin=begin, end=end, moment=source.moment, trigger=source.trigger)
-        judged = judge(lesson, telling, self.story, self.rules, lambda words: self._is_usual(words, lesson_id))
+        judged = judge(lesson, telling, self.story, self.rules, lambda words: self._is_usual(words, lesson))
         about: dict[str, object] = {
             "moment": source.moment, "trigger": source.trigger, "withheld": isinstance(source, Outcome),
         }  # fmt: skip
@@ -183,8 +184,8 @@ class _Session:
             about: dict[str, object] = {"moment": need.moment, "trigger": need.trigger}
             yield self._outcome(lesson, judged, "missed", about)
 
-    def _is_usual(self, words: str, lesson: LessonId) -> bool:
-        """Return whether an earlier session, which was not told the lesson, ran or wrote those words."""
+    def _is_usual(self, words: str, lesson: Lesson) -> bool:
+        """Return whether earlier sessions ran or wrote those words that neither taught the lesson nor were told it."""
         if self._earlier is None:
             where = EventFilter(project=self.project, last=HABIT_EVENTS)
             self._earlier = [
@@ -194,10 +195,11 @@ class _Session:
                 for action in Story([event]).actions
             ]
         sessions = {action.event.session for action in self._earlier if has(action.written, words)}
-        if not sessions:
+        sessions -= {lesson.provenance.session, *lesson.sessions_seen}
+        if len(sessions) < HABIT_SESSIONS:
             return False
-        shown = self.services.store.find_records(Delivery, LogFilter(lesson=lesson, limit=SETTLED_MOST))
-        return bool(sessions - {delivery.session for delivery in shown})
+        shown = self.services.store.find_records(Delivery, LogFilter(lesson=lesson.id, limit=SETTLED_MOST))
+        return len(sessions - {delivery.session for delivery in shown}) >= HABIT_SESSIONS
 
     def _library(self) -> Library:
         """Return the lessons that memory could have told when the session began."""

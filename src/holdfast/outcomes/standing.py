@@ -106,6 +106,10 @@ class OrderEvidence(Frozen):
     needed: Mapping[LessonId, int]
     """In how many sessions the lesson was heeded, helped or was missed."""
 
+    def is_hurt(self, lesson: LessonId) -> bool:
+        """Return whether somebody reported the lesson as harmful, so that it comes after all others."""
+        return self.factors.get(lesson, 1.0) < LEAST_FACTOR
+
     def apply(self, ranked: Ranked) -> Ranked:
         """Return the result with its factor among the multipliers and in its score."""
         factor = self.factors.get(ranked.lesson.id, 1.0)

@@ -14,6 +14,8 @@ NEAR_CALL = 3
 """Events on each side of a delivery among which the call is looked for that caused it."""
 HABIT_EVENTS = 5_000
 """Newest events of a project in which an act is looked for that sessions do untold."""
+HABIT_SESSIONS = 2
+"""Sessions that did it untold, from which it is a habit and no sign of heeding."""
 LEAST_EDITS = 3
 """Edits after a delivery, with nothing done that it says, from which an order counts as ignored."""
 CLOSE_SEARCHES = 12

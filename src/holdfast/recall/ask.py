@@ -187,6 +187,7 @@ def _search(
     best = sorted(passed.values(), key=lambda match: -total(match.shares))[:ASKED_POOL]
     evidence = order_evidence(services.store, location.project.id)
     ranked = _diversified([(evidence.apply(item), match) for item, match in score_matches(services, location, best)])
+    ranked.sort(key=lambda pair: evidence.is_hurt(pair[0].lesson.id))  # exact matches, too, come after all others
     further: list[Pair] = []
     if limit > ASKED_POOL:
         further = _further(services, location, query, [match.lesson.id for match in best], trusts)
