@@ -92,7 +92,7 @@ def stats_of(services: Services, location: Location, all_projects: bool) -> list
     outcomes = services.store.find_records(Outcome, where)
     if not all_projects:
         return [_sum(own.id, own.name, deliveries, outcomes)]
-    projects = sorted({record.project for record in (*deliveries, *outcomes)})
+    projects = sorted({entry.project for entry in deliveries} | {entry.project for entry in outcomes})
     each = [
         _sum(
             project,
@@ -150,8 +150,8 @@ def withheld_lines(
 def _latest(services: Services, location: Location) -> SessionId:
     """Return the session of the newest delivery, outcome or lesson of the project."""
     where = LogFilter(project=location.project.id, limit=1)
-    records = (*services.store.find_records(Delivery, where), *services.store.find_records(Outcome, where))
-    dated = [(record.at, record.session) for record in records if record.session]
+    dated = [(entry.at, entry.session) for entry in services.store.find_records(Delivery, where) if entry.session]
+    dated += [(entry.at, entry.session) for entry in services.store.find_records(Outcome, where) if entry.session]
     for lesson in services.store.find(LessonFilter(project=location.project.id, states=STATES, limit=50)):
         if lesson.provenance.session:
             dated.append((lesson.recorded_at, lesson.provenance.session))
@@ -165,31 +165,32 @@ def _sum(project: ProjectId, name: str, deliveries: Sequence[Delivery], outcomes
     briefed = [outcome for outcome in shown if outcome.moment == BRIEF]
     without = [outcome for outcome in judged if outcome.withheld]
     withheld = [outcome for outcome in outcomes if outcome.verdict == "withheld"]
-    effects = {}
-    if briefed and len(without) >= LEAST_WITHHELD:
-        effects = {
-            name: difference_of(_pairs(briefed, verdict), _pairs(without, verdict))
-            for name, verdict in (("effect_on_heeding", "heeded"), ("effect_on_failures", "failed"))
-        }
+
+    def effect_on(verdict: str) -> Difference | None:
+        is_enough = briefed and len(without) >= LEAST_WITHHELD
+        return difference_of(_pairs(briefed, verdict), _pairs(without, verdict)) if is_enough else None
+
+    heeded, ignored, overridden, failed, unclear = (share_of(_pairs(shown, verdict)) for verdict in JUDGED)
     return Stats(
         project=project,
         name=name,
-        sessions=len({record.session for record in (*deliveries, *withheld)}),
+        sessions=len({entry.session for entry in deliveries} | {entry.session for entry in withheld}),
         delivered=len(deliveries),
         tokens=sum(delivery.tokens for delivery in deliveries),
-        **{verdict: _share(shown, verdict) for verdict in JUDGED},
+        heeded=heeded,
+        ignored=ignored,
+        overridden=overridden,
+        failed=failed,
+        unclear=unclear,
         helped=sum(outcome.verdict == "helped" for outcome in outcomes),
         hurt=sum(outcome.verdict == "hurt" for outcome in outcomes),
         missed=sum(outcome.verdict == "missed" for outcome in outcomes),
         withheld=len(withheld),
-        heeded_without=_share(without, "heeded"),
-        failed_without=_share(without, "failed"),
-        **effects,
+        heeded_without=share_of(_pairs(without, "heeded")),
+        failed_without=share_of(_pairs(without, "failed")),
+        effect_on_heeding=effect_on("heeded"),
+        effect_on_failures=effect_on("failed"),
     )
-
-
-def _share(outcomes: Iterable[Outcome], verdict: str) -> Share:
-    return share_of(_pairs(outcomes, verdict))
 
 
 def _pairs(outcomes: Iterable[Outcome], verdict: str) -> list[tuple[int, int]]:

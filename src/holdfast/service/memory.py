@@ -551,13 +551,7 @@ class Memory(LocationMemory):
 
         return session_sums(self.services, self.location, session)
 
-    def withheld(
-        self,
-        *,
-        session: SessionId = NO_SESSION,
-        lesson: LessonId = "",
-        limit: int = 50,  # type: ignore[assignment]
-    ) -> list[Outcome]:
+    def withheld(self, *, session: SessionId = "", lesson: LessonId = "", limit: int = 50) -> list[Outcome]:  # type: ignore[assignment]
         """Return the lines that chance withheld from briefs of this project, newest first."""
         from holdfast.outcomes.stats import withheld_lines
 

@@ -79,7 +79,8 @@ def command(call: Call, session: str, ref: str, why: bool, only_changes: bool, l
             session = sums.session if sums else LATEST
         deliveries = memory.log(session=SessionId(session), lesson=lesson, limit=limit)
         withheld = memory.withheld(session=SessionId(session), lesson=lesson, limit=limit)
-        entries = sorted([*deliveries, *withheld], key=lambda entry: entry.at, reverse=True)[:limit]
+        entries: list[Delivery | Outcome] = [*deliveries, *withheld]
+        entries = sorted(entries, key=lambda entry: entry.at, reverse=True)[:limit]
         _print_deliveries(call, memory, entries, sums, why)
 
 
