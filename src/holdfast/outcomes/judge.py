@@ -60,16 +60,16 @@ class Telling(Frozen):
     """The file, the command or the first words of the error that caused it."""
 
 
-class Rules(Frozen):
+class StatedRules(Frozen):
     """The rules that the user states in a session, each as (position, rule, event)."""
 
     stated: tuple[tuple[int, str, EventId], ...] = ()
 
     @staticmethod
-    def of(story: Story, candidates: Sequence[Candidate]) -> Rules:
+    def of(story: Story, candidates: Sequence[Candidate]) -> StatedRules:
         """Select the candidates that rest on a prompt of the user."""
         prompts = {event.id: at for at, event in enumerate(story.events) if event.kind == "prompt"}
-        return Rules(
+        return StatedRules(
             stated=tuple(
                 (prompts[span.event], candidate.insight, span.event)
                 for candidate in candidates
@@ -79,7 +79,9 @@ class Rules(Frozen):
         )
 
 
-def judge(lesson: Lesson, telling: Telling, story: Story, rules: Rules, is_usual: Callable[[str], bool]) -> Judged:
+def judge(
+    lesson: Lesson, telling: Telling, story: Story, rules: StatedRules, is_usual: Callable[[str], bool]
+) -> Judged:
     """Return the verdict on a lesson that was told (or withheld), by the events that followed.
 
     `is_usual` says whether sessions that were not told the lesson did that, too. The user's contradiction counts
@@ -148,7 +150,7 @@ class _Span:
         self.commands = [action for action in self.actions if action.event.kind != "file_edit"]
 
 
-def _overruled(lesson: Lesson, span: _Span, rules: Rules) -> Judged | None:
+def _overruled(lesson: Lesson, span: _Span, rules: StatedRules) -> Judged | None:
     """Judge `overridden` if the user states the opposite."""
     for at, rule, event in rules.stated:
         if span.begin <= at < span.end and opposed(rule, lesson.insight) and not same(rule, lesson.insight):
@@ -156,7 +158,7 @@ def _overruled(lesson: Lesson, span: _Span, rules: Rules) -> Judged | None:
     return None
 
 
-def _failed(advice: Advice, lesson: Lesson, span: _Span, rules: Rules) -> tuple[int, Judged | None]:
+def _failed(advice: Advice, lesson: Lesson, span: _Span, rules: StatedRules) -> tuple[int, Judged | None]:
     """Judge `failed`, where it was last, if the lesson's failure occurs, its linter reports, or the user repeats it."""
     at_last, judged = -1, None
     named = _rules_named(lesson)

@@ -16,7 +16,7 @@ from holdfast.errors import HoldfastError, LessonNotFoundError
 from holdfast.lean.records import Frozen
 from holdfast.lean.texts import dumps, loads
 from holdfast.outcomes.holdout import outcome_id
-from holdfast.outcomes.judge import Judged, Rules, Telling, complaints, judge
+from holdfast.outcomes.judge import Judged, StatedRules, Telling, complaints, judge
 from holdfast.outcomes.missed import Library, needs_of
 from holdfast.outcomes.standing import standings, store_evidence
 from holdfast.outcomes.story import Story, has
@@ -130,7 +130,7 @@ class _Session:
         self.services, self.project, self.session, self.is_over = services, project, session, is_over
         self.story = Story(events)
         self.began_at = events[0].at
-        self.rules = Rules.of(self.story, _rules(services, events))
+        self.rules = StatedRules.of(self.story, _rules(services, events))
         where = LogFilter(project=project, session=session, limit=SETTLED_MOST)
         shown = sorted(services.store.find_records(Delivery, where), key=lambda delivery: delivery.at)
         self.deliveries = [(self.story.position(delivery.at), delivery) for delivery in shown]
