@@ -155,8 +155,7 @@ def _json(explanation: Explanation) -> dict[str, Any]:
             }
             for anchor_state in explanation.subjects
         ],
-        "standing": dict(explanation.standing.__dict__),
-        "factor": explanation.standing.factor,
+        "standing": dict(explanation.standing.__dict__) | {"estimate": explanation.standing.estimate},
         "decay": dict(explanation.decay.__dict__),
         **logs,
     }
