@@ -4,7 +4,7 @@
 
 In a world, lessons are helpful (followed in 60 of 100 sessions that are told them, in 15 of those that are not, and
 their failure comes in 10 instead of 40), idle (5, 5, 20, 20) or harmful (overridden in 50 of 100). Every step is the
-shipped one: the draw of what is withheld, standing, weights, stats' estimates. The truth is known, so bias and coverage
+shipped one: the draw of what is withheld, standing, stats' estimates. The truth is known, so bias and coverage
 can be counted. Nothing is downloaded, and nothing is asserted.
 """
 
@@ -14,7 +14,7 @@ import argparse
 import json
 import random
 import sys
-from collections import Counter, defaultdict
+from collections import defaultdict
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from statistics import mean
@@ -27,7 +27,6 @@ from holdfast.domain.vocabulary import LessonId, ProjectId, SessionId
 from holdfast.outcomes import estimate
 from holdfast.outcomes.holdout import is_withheld
 from holdfast.outcomes.standing import standing_of
-from holdfast.outcomes.weighing import weights_of
 
 BEGAN = datetime(2026, 1, 5, tzinfo=UTC)
 PROJECT = ProjectId("simulated")
@@ -54,24 +53,16 @@ def main() -> int:
 
 
 def simulate_movement(dice: random.Random, lessons: int = 60, sessions: int = 12) -> dict[str, Any]:
-    """What becomes of lessons on probation that so many sessions are told: their states and mean factor, by sort."""
+    """Where lessons stand after so many sessions: their mean factor, and how many are in doubt, by sort."""
     figures: dict[str, Any] = {}
     for sort in SORTS:
-        states: Counter[str] = Counter()
-        factors = []
-        for number in range(lessons):
-            lesson = make_lesson(number)
-            outcomes: list[Outcome] = []
-            state = "probation"
-            for session in range(sessions):
-                outcomes.append(make_outcome(lesson.id, session, sort, dice))
-                becomes = standing_of(Lesson(**{**lesson.__dict__, "state": state}), outcomes).becomes
-                state = becomes or state
-                if state == "retired":
-                    break
-            states[state] += 1
-            factors.append(weights_of(outcomes).factor(lesson.id, "prompt"))
-        figures[sort] = {"states": dict(states), "mean factor": round(mean(factors), 2)}
+        standings = [
+            standing_of(make_outcome(make_lesson(number).id, session, sort, dice) for session in range(sessions))
+            for number in range(lessons)
+        ]
+        factors = [standing.factor for standing in standings]
+        doubted = sum(standing.is_doubted for standing in standings)
+        figures[sort] = {"mean factor": round(mean(factors), 2), "in doubt": doubted, "lessons": lessons}
     return figures
 
 
@@ -142,7 +133,7 @@ def make_outcome(lesson: LessonId, session: int, sort: str, dice: random.Random)
     weights = [*chances.values(), 1 - sum(chances.values())]
     return Outcome(
         id=f"judged:{lesson}:{name}", at=BEGAN + timedelta(hours=session + 1), project=PROJECT, session=name,
-        lesson=lesson, verdict=dice.choices(verdicts, weights)[0], judge="judge/1", moment="prompt",  # type: ignore[arg-type]
+        lesson=lesson, verdict=dice.choices(verdicts, weights)[0], judge="judge/2", moment="session_start",  # type: ignore[arg-type]
         withheld=withheld,
     )  # fmt: skip
 

@@ -157,7 +157,3 @@ def test_each_row_says_what_the_kind_means() -> None:
     assert kinds_where("is_personal") == {"preference"}
     assert kinds_where("may_forbid_text") == kinds_where("is_staged_unanchored") == {"decision"}
     assert kinds_where("tells_command") == {"tooling"}
-    assert {kind: profile.rediscovery_minutes for kind, profile in KIND_PROFILES.items()} == {
-        "fix": 4, "bug_cause": 6, "failed_approach": 6, "tooling": 3, "exploration": 3, "constraint": 3,
-        "decision": 3, "convention": 2, "preference": 1, "checkpoint": 0,
-    }  # fmt: skip

@@ -15,12 +15,13 @@ def _few_draws(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(estimate, "DRAWS", 200)
 
 
-def test_helpful_lessons_rise_idle_ones_go_and_harmful_ones_fall() -> None:
+def test_helpful_lessons_rise_and_idle_and_harmful_ones_fall() -> None:
     figures = simulate_movement(random.Random(3))
-    assert figures["helpful"]["states"].get("active", 0) >= 55
-    assert figures["harmful"]["states"].get("retired", 0) >= 55
-    assert figures["idle"]["states"].get("retired", 0) >= 30
-    assert figures["helpful"]["mean factor"] > 1.5 > 1 > figures["harmful"]["mean factor"]
+    assert figures["helpful"]["mean factor"] > 1.8
+    assert figures["idle"]["mean factor"] < 0.7
+    assert figures["harmful"]["mean factor"] < 0.7
+    assert figures["harmful"]["in doubt"] >= 55
+    assert figures["helpful"]["in doubt"] == figures["idle"]["in doubt"] == 0
 
 
 def test_estimates_are_unbiased_and_their_intervals_cover() -> None:

@@ -1,4 +1,4 @@
-"""Through the hooks and the learner: a wrong lesson retires itself, and a missed one is told the next time."""
+"""Through the hooks and the learner: a wrong lesson is put in doubt, and a missed one moves up."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ import pytest
 
 from holdfast import Memory
 from holdfast.domain.hookcall import parse_errand
+from holdfast.domain.records import Outcome
+from holdfast.domain.vocabulary import SessionId
+from holdfast.outcomes.standing import order_evidence, order_factors
 from holdfast.surfaces.hooks import learner
 
 WRONG = "Use `decimal_round` for ledger amounts in ledger.py, never `round_half_even`."
 RIGHT = "unparam: remove parameters of ledger functions that nobody uses, the linter rejects them."
-OTHER = "Amounts in the ledger are whole cents and never floats: functions return them as such."
-WORK = "cents, floats, parameters = functions"
 
 
 @pytest.fixture
@@ -59,52 +60,105 @@ class Agent:
         learner.learn_all(self.memory.settings, parse_errand(""))
 
 
-def test_a_wrong_lesson_retires_itself(folder: Path) -> None:
+def test_a_wrong_lesson_is_put_in_doubt_and_moves_down(folder: Path) -> None:
     with Memory(str(folder)) as memory:
         wrong = memory.remember(WRONG, files=["ledger.py"], trust="agent")
-        for session in ("one", "two"):
+        for session in ("one", "two", "three"):
             agent = Agent(memory, session)
-            assert "decimal_round" in agent.edit("rate = round_half_even(1)")
+            assert "decimal_round" in agent.edit("rate = 2")
+            agent.edit("rate = round_half_even(1)")
             agent.end()
-        assert memory.get(wrong.id).state == "retired"
-        assert Agent(memory, "three").edit("rate = 2") in ("", "{}")
-        bill = memory.bill()
-        assert bill is not None
-        assert bill.words == "told 1 (1 overridden), missed 0, learnt 0"
-        explained = memory.explain(wrong.id)
-        assert explained.standing.words == "2 overridden"
-        assert explained.history.changes[0].summary == "retired: 2 overridden"
+        assert memory.get(wrong.id).state == "active"
+        assert order_factors(memory.services.store, memory.location.project.id) == {wrong.id: 0.5}
+        assert [(lesson.id, words) for lesson, words in memory.for_review()] == [(wrong.id, "3 overridden")]
+        sums = memory.session_sums()
+        assert sums is not None
+        assert sums.words == "told 1 (1 overridden), missed 0, learnt 0"
+        assert memory.explain(wrong.id).standing.estimate == "told 3 times, heeded 0"
 
 
-def test_a_missed_lesson_is_told_the_next_time(folder: Path) -> None:
-    """Its factor turns the order round: before, another lesson about the file was told in its place."""
+def test_the_edit_before_which_a_lesson_is_told_is_not_held_against_it(folder: Path) -> None:
+    with Memory(str(folder)) as memory:
+        lesson = memory.remember(WRONG, files=["ledger.py"], trust="agent")
+        agent = Agent(memory, "one")
+        assert "decimal_round" in agent.edit("rate = round_half_even(1)")
+        agent.edit("rate = decimal_round(1)")
+        agent.end()
+        assert memory.explain(lesson.id).standing.heeded == 1
+
+
+def test_a_missed_lesson_is_needed_and_moves_up(folder: Path) -> None:
     with Memory(str(folder)) as memory:
         missed = memory.remember(RIGHT, files=["ledger.py"], trust="agent", kind="tooling")
-        memory.remember(OTHER, files=["ledger.py"])
-        assert "whole cents" in Agent(memory, "before").edit(WORK)
         for session in ("one", "two", "three"):
             agent = Agent(memory, session)
             agent.hook("UserPromptSubmit", prompt="please go on")
             agent.fail("make lint", "ledger.py:3:1: `cents` is unused (unparam)")
             agent.end()
-        assert dict(memory.explain(missed.id).factors)[""] == 2.0
-        assert "unparam" in Agent(memory, "after").edit(WORK)
+        evidence = order_evidence(memory.services.store, memory.location.project.id)
+        assert (dict(evidence.factors), dict(evidence.needed)) == ({missed.id: 2.0}, {missed.id: 3})
 
 
-def test_stats_and_log_tell_it_on_the_command_line(folder: Path) -> None:
+def test_a_correction_that_memory_has_is_missed_each_time_it_is_repeated(folder: Path) -> None:
+    with Memory(str(folder)) as memory:
+        lesson = memory.remember("Round ledger amounts half to even before they are summed.", trust="agent")
+        for session in ("one", "two", "three", "four"):
+            agent = Agent(memory, session)
+            agent.edit("rate = 2")
+            agent.hook("UserPromptSubmit", prompt="no, always round ledger amounts half to even before they are summed")
+            agent.end()
+        standing = memory.explain(lesson.id).standing
+        assert (standing.missed + standing.failed, standing.heeded) == (4, 0)
+
+
+def test_stats_and_log_say_it_on_the_command_line(folder: Path) -> None:
     from tests.surfaces.terminal import told, told_json
 
     with Memory(str(folder)) as memory:
         memory.remember(WRONG, files=["ledger.py"], trust="agent")
         agent = Agent(memory, "one")
+        agent.edit("rate = 2")
         agent.edit("rate = round_half_even(1)")
         agent.end()
     where = ("-C", str(folder))
     assert "1 delivery in 1 session" in told("stats", *where)
-    assert "█" in told("stats", "--plot", "--all-projects", *where)
+    assert "no difference to give: 0 of 10 withheld lessons judged" in told("stats", *where)
+    assert "minute" not in told("stats", *where, "--all-projects")
     (stats,) = told_json("stats", *where)["projects"]
-    assert (stats["overridden"]["count"], stats["overridden"]["of"], stats["weeks"][0]["told"]) == (1, 1, 1)
+    assert (stats["overridden"]["count"], stats["overridden"]["of"], stats["effect_on_heeding"]) == (1, 1, None)
     assert "session one: told 1 (1 overridden), missed 0, learnt 0" in told("log", *where, "--session")
-    assert told_json("log", "--session", "one", *where)["bill"]["overridden"] == 1
+    assert told_json("log", "--session", "one", *where)["session"]["overridden"] == 1
     assert "told 1 (1 overridden)" in told("status", *where)
     assert json.loads(json.dumps(stats)) == stats
+
+
+def test_a_report_of_harm_is_shown_where_a_person_looks(folder: Path) -> None:
+    from tests.surfaces.terminal import told, told_json
+
+    where = ("-C", str(folder))
+    with Memory(str(folder)) as memory:
+        lesson = memory.remember(WRONG, files=["ledger.py"])
+    told("feedback", lesson.id, "hurt", *where)
+    named = f"{lesson.id[-8:]}  {lesson.title}"
+    assert named in told(*where)
+    assert f"in doubt  {named}: 1 hurt" in told("review", "--list", *where)
+    assert [doubt["reason"] for doubt in told_json("review", "--list", *where)["in_doubt"]] == ["1 hurt"]
+    assert "in doubt" in told("stats", *where)
+    assert "later in the order: x 0.25" in told("why", lesson.id, *where)
+
+
+def test_a_withheld_line_is_marked_in_the_log(folder: Path) -> None:
+    from tests.surfaces.terminal import told, told_json
+
+    where = ("-C", str(folder))
+    with Memory(str(folder)) as memory:
+        lesson = memory.remember(WRONG, files=["ledger.py"])
+        withheld = Outcome(
+            id="w", at=lesson.recorded_at, project=memory.location.project.id, session=SessionId("one"),
+            lesson=lesson.id, verdict="withheld", judge="holdout/1", moment="session_start", withheld=True,
+        )  # fmt: skip
+        memory.services.store.record([withheld])
+    assert "session_start (withheld)" in told("log", *where)
+    assert "withheld 1" in told("log", "--session", "one", *where)
+    assert [entry["lesson"] for entry in told_json("log", *where)["withheld"]] == [lesson.id]
+    assert "withheld" not in told("log", "--session", "two", *where).replace("(withheld)", "withheld")

@@ -13,16 +13,20 @@ from hypothesis import strategies as st
 from holdfast import Memory
 from holdfast.domain.briefing import Briefing, Ranked, RetrieverShare, Why
 from holdfast.domain.hookcall import HookCall
-from holdfast.domain.lesson import Lesson
+from holdfast.domain.lesson import Lesson, Triggers
 from holdfast.domain.records import Outcome
 from holdfast.domain.statefamilies import OUTCOME_WEIGHTS
 from holdfast.domain.vocabulary import LessonId, SessionId
 from holdfast.outcomes.advice import advice_of
-from holdfast.outcomes.holdout import is_withheld
-from holdfast.outcomes.standing import standing_of
-from holdfast.outcomes.weighing import factor_of, factors_of, render_weights, shift_of, weights_of
-from holdfast.outcomes.weights import NO_WEIGHTS, OutcomeWeights, load_weights
-from holdfast.ports.store import LogFilter
+from holdfast.outcomes.holdout import is_withheld, may_withhold
+from holdfast.outcomes.standing import (
+    OrderEvidence,
+    Standing,
+    order_evidence,
+    order_factors,
+    standing_of,
+    store_evidence,
+)
 from holdfast.testing.builders import START, make_lesson, make_outcome
 
 QUEUE = "Drain the retry queue before shutdown; pending jobs are lost otherwise."
@@ -61,117 +65,116 @@ def test_commands_files_and_tests_are_told_apart_from_names() -> None:
     assert advice.commands == ("mise run test:ci",)
     assert advice.denied_commands == ("mise run test",)
     assert advice.files == ("src/tides.py", "docs/guide.md")
-    assert advice.wants_tests
     assert advice.is_order
+
+
+@pytest.mark.parametrize(
+    ("words", "commands", "denied"),
+    [
+        ("Run `make db up` before `make migrate`.", ["make db up"], []),
+        ("Before running `make migrate`, start it with `make db up`.", ["make db up"], []),
+        ("`make migrate` fails without `make db up`.", ["make db up"], []),
+        ("`make migrate` needs the database: `make db up` first.", ["make db up"], []),
+        ("When you run `make migrate`, never use `make db fast`.", [], ["make db fast"]),
+        ("After cloning run `make db up`.", ["make db up"], []),
+        ("`make migrate` takes a minute.", [], []),
+    ],
+)
+def test_a_command_that_names_the_occasion_is_not_the_act(words: str, commands: list[str], denied: list[str]) -> None:
+    advice = advice_of(make_lesson(title="Migrations", insight=words))
+    assert (list(advice.commands), list(advice.denied_commands)) == (commands, denied)
 
 
 # Standing
 
 
 @pytest.mark.parametrize(
-    ("fields", "verdicts", "becomes"),
+    ("verdicts", "factor"),
     [
-        ({"state": "probation"}, ["heeded"], None),
-        ({"state": "probation"}, ["heeded", "heeded"], "active"),
-        ({"state": "probation"}, ["heeded", "overridden", "heeded"], None),
-        ({}, ["overridden"], None),
-        ({}, ["overridden", "overridden"], "retired"),
-        ({}, ["heeded", "heeded", "overridden", "overridden"], None),
-        ({}, ["ignored"] * 4, None),
-        ({}, ["ignored"] * 5, "retired"),
-        ({}, ["ignored"] * 4 + ["heeded", "ignored"], None),
-        ({}, ["ignored", "unclear", "failed"] * 4, None),
-        ({"trust": "person"}, ["ignored"] * 9, None),
-        ({"pinned": True}, ["overridden"] * 9, None),
-        ({"state": "retired"}, ["heeded"] * 9, None),
-        ({}, ["missed"] * 9, None),
+        (["heeded", "missed"], 1.0), (["heeded"] * 3, 2.0), (["ignored"] * 3, 0.5),
+        (["heeded", "ignored", "ignored"], 1.2), (["missed"] * 9, 2.0), (["overridden"] * 99, 0.5),
+        (["unclear", "failed"] * 9, 1.0),
     ],
-)
-def test_outcomes_move_a_lesson_at_their_bounds(fields: dict[str, Any], verdicts: list[str], becomes: str) -> None:
-    assert standing_of(make_lesson(**fields), made(*verdicts)).becomes == becomes
+)  # fmt: skip
+def test_a_factor_stays_within_a_half_and_two_and_needs_three_outcomes(verdicts: list[str], factor: float) -> None:
+    assert standing_of(made(*verdicts)).factor == factor
 
 
-def test_what_a_person_states_outweighs_what_is_inferred() -> None:
-    harmed = made("heeded", "heeded") + made("hurt", judge="")
-    assert standing_of(make_lesson(), harmed).becomes == "retired"
-    assert standing_of(make_lesson(), made("heeded") * 2 + made("hurt", judge="agent")).becomes is None
-
-
-def test_withheld_outcomes_and_those_before_a_persons_say_do_not_count() -> None:
-    lesson = make_lesson()
-    assert standing_of(lesson, made("overridden", "overridden", withheld=True)).becomes is None
-    assert standing_of(lesson, made("overridden", "overridden"), since=START + timedelta(hours=1)).becomes is None
-
-
-@given(st.lists(st.sampled_from(["heeded", "ignored", "overridden", "failed", "unclear"]), max_size=12), st.randoms())
-def test_the_order_in_which_outcomes_are_read_does_not_matter(verdicts: list[str], rnd: Any) -> None:
-    lesson, outcomes = make_lesson(), made(*verdicts)
-    before = standing_of(lesson, outcomes)
-    rnd.shuffle(outcomes)
-    assert standing_of(lesson, outcomes) == before
-
-
-# Weights
+@pytest.mark.parametrize("judge", ["", "agent"])
+def test_one_report_of_harm_puts_a_lesson_behind_all_others(judge: str) -> None:
+    standing = standing_of(made(*["heeded"] * 40) + made("hurt", judge=judge))
+    assert (standing.factor, standing.is_doubted) == (0.25, True)
 
 
 @pytest.mark.parametrize(
-    ("verdicts", "factor"),
-    [
-        (["heeded"] * 3, 2.0), (["ignored"] * 3, 0.5), (["heeded", "ignored", "ignored"], 1.2),
-        (["missed"] * 9, 2.0), (["overridden"] * 99, 0.5),
-    ],
-)  # fmt: skip
-def test_a_factor_stays_within_a_half_and_two(verdicts: list[str], factor: float) -> None:
-    assert factor_of(made(*verdicts)) == factor
+    ("helped_by", "hurt_by", "is_hurt"),
+    [("", "", False), ("", "agent", False), ("agent", "", True), ("agent", "agent", False)],
+)
+def test_a_statement_that_it_helped_lifts_a_lesson_if_it_weighs_as_much(
+    helped_by: str, hurt_by: str, is_hurt: bool
+) -> None:
+    assert standing_of(made("hurt", judge=hurt_by) + made("helped", judge=helped_by)).is_hurt == is_hurt
 
 
-def test_one_need_or_two_move_no_factor() -> None:
-    assert factors_of(made("heeded", "missed")) == {}
-    assert weights_of(made("heeded", "missed")) == NO_WEIGHTS
+def test_users_who_state_the_opposite_twice_put_a_lesson_in_doubt() -> None:
+    assert not standing_of(made("overridden")).is_doubted
+    assert standing_of(made("overridden", "overridden")).is_doubted
+    assert not standing_of(made("overridden", "overridden", "heeded", "heeded")).is_doubted
 
 
-def test_a_factor_is_of_the_moment_and_kind_of_work_that_it_was_learnt_at() -> None:
-    outcomes = made("heeded", "heeded", "heeded", moment="prompt", work="fix") + made(
-        "ignored", "ignored", "ignored", "ignored", "ignored", moment="before_file", work="fix"
-    )
-    weights = weights_of(outcomes)
-    lesson = outcomes[0].lesson
-    assert weights.factor(lesson, "prompt", "fix") == 2.0
-    assert weights.factor(lesson, "prompt", "test") == 2.0
-    assert weights.factor(lesson, "before_file", "fix") == 0.5
-    assert weights.factor(lesson, "after_failure") == 1.5
-    assert weights.factor(LessonId("other"), "prompt") == 1.0
+def test_withheld_outcomes_and_those_before_a_persons_say_do_not_count() -> None:
+    assert standing_of(made("overridden", "overridden", withheld=True)).factor == 1.0
+    assert standing_of(made("hurt", judge=""), since=START + timedelta(hours=1)) == Standing()
 
 
-def test_a_projects_threshold_shifts_by_a_tenth_at_most() -> None:
-    assert shift_of(made(*["ignored"] * 19)) == 1.0
-    assert shift_of(made(*["ignored"] * 20)) == 1.1
-    assert shift_of(made(*["missed"] * 40)) == 0.9
-    assert OutcomeWeights(lessons={}, shifts={"prompt": 7.0}).shift("prompt") == 1.1
+def test_a_lesson_has_an_estimate_of_its_own() -> None:
+    standing = standing_of(made("heeded", "unclear", "ignored") + made("heeded", "unclear", withheld=True))
+    assert standing.estimate == "told 3 times, heeded 1; withheld 2 times, done anyway 1"
+    assert standing_of(made("missed")).estimate == ""
 
 
-def test_weights_come_back_as_they_were_kept_and_a_damaged_mark_is_none(memory: Memory) -> None:
+def test_sessions_that_needed_a_lesson_are_counted_once_each() -> None:
+    outcomes = made("heeded", session=SessionId("a")) + made("helped", session=SessionId("a"), judge="")
+    assert standing_of([*outcomes, *made("missed", session=SessionId("b"))]).needed == 2
+
+
+@given(st.lists(st.sampled_from(["heeded", "ignored", "overridden", "failed", "hurt"]), max_size=12), st.randoms())
+def test_the_order_in_which_outcomes_are_read_does_not_matter(verdicts: list[str], rnd: Any) -> None:
+    outcomes = made(*verdicts)
+    before = standing_of(outcomes)
+    rnd.shuffle(outcomes)
+    assert standing_of(outcomes) == before
+
+
+# The order
+
+
+def test_the_order_is_one_row_and_a_damaged_row_is_none(memory: Memory) -> None:
     store, project = memory.services.store, memory.location.project.id
-    weights = weights_of(made(*["heeded"] * 20, moment="prompt"))
-    store.set_state(OUTCOME_WEIGHTS, project, render_weights(weights))
-    assert load_weights(store, project) == weights
-    for damaged in ("{", "[]", '{"lessons": {"a": 1}, "shifts": {}}', '{"lessons": {}}'):
+    store.record(made(*["heeded"] * 3, project=project, lesson=LessonId("good"), session=SessionId("s")))
+    store.record(made("hurt", judge="", project=project, lesson=LessonId("bad")))
+    store.record(made("unclear", project=project, lesson=LessonId("plain")))
+    store_evidence(store, project)
+    assert order_factors(store, project) == {"good": 2.0, "bad": 0.25}
+    assert order_evidence(store, project).needed == {"good": 1}
+    for damaged in ("{", "[]", '{"lessons": {}, "shifts": {}}', '{"order": {"a": 1}}', '{"order": {"a": [NaN, 1]}}'):
         store.set_state(OUTCOME_WEIGHTS, project, damaged)
-        assert load_weights(store, project) == NO_WEIGHTS
+        assert order_factors(store, project) == {}
 
 
-def ranked(score: float, retriever: str = "text", raw: float = 0.5) -> Ranked:
-    why = Why(shares=(RetrieverShare(lane=retriever, rank=1, raw=raw, share=score),))
-    return Ranked(lesson=make_lesson(), rank=1, score=score, why=why)
+def test_what_a_row_says_stays_within_the_ranges(memory: Memory) -> None:
+    store, project = memory.services.store, memory.location.project.id
+    store.set_state(OUTCOME_WEIGHTS, project, '{"order": {"a": [9.0, 1], "b": [0.01, -4]}}')
+    assert order_factors(store, project) == {"a": 2.0, "b": 0.25}
+    assert order_evidence(store, project).needed == {"a": 1}
 
 
-def test_a_factor_reorders_and_is_told_among_the_multipliers_but_buries_no_exact_match() -> None:
-    low, high, exact = ranked(0.3), ranked(0.5), ranked(0.1, "exact", 1.0)
-    weights = OutcomeWeights(lessons={low.lesson.id: {"prompt": 2.0}}, shifts={})
-    order = [pair[0] for pair in weights.rank([(exact, 0), (high, 0), (low, 0)], "prompt")]
-    assert [item.lesson.id for item in order] == [exact.lesson.id, low.lesson.id, high.lesson.id]
-    assert order[1].why.multipliers == (("outcome", 2.0),)
-    assert order[1].score == 0.6
+def test_a_factor_is_shown_among_the_multipliers() -> None:
+    why = Why(shares=(RetrieverShare(lane="text", rank=1, raw=0.5, share=0.3),))
+    ranked = Ranked(lesson=make_lesson(), rank=1, score=0.3, why=why)
+    applied = OrderEvidence(factors={ranked.lesson.id: 2.0}, needed={}).apply(ranked)
+    assert (applied.why.multipliers, applied.score) == ((("outcome", 2.0),), 0.6)
+    assert OrderEvidence(factors={}, needed={}).apply(ranked) is ranked
 
 
 # Hold-out
@@ -194,9 +197,19 @@ def test_nothing_is_withheld_where_it_is_turned_off() -> None:
 
 
 def keep(memory: Memory, **fields: Any) -> Lesson:
-    lesson = make_lesson(project=memory.location.project.id, insight=QUEUE, **fields)
+    plain = {"trust": "agent", "when": Triggers(standing=True), "kind": "preference"}
+    lesson = make_lesson(project=memory.location.project.id, insight=QUEUE, **{**plain, **fields})
     memory.services.store.put([lesson], {lesson.id: None})
     return lesson
+
+
+def begin(memory: Memory, session: str) -> Briefing:
+    return memory.inject(
+        HookCall(
+            host="claude-code", name="SessionStart", session=SessionId(session), cwd=memory.folder,
+            moment="session_start",
+        )
+    )  # fmt: skip
 
 
 def ask(memory: Memory, session: str) -> Briefing:
@@ -207,10 +220,9 @@ def ask(memory: Memory, session: str) -> Briefing:
     return memory.inject(call)
 
 
-def held_back(memory: Memory, lesson: Lesson) -> str:
-    """A session from which the lesson is withheld at the share of the memory."""
-    share = memory.services.holdout
-    return next(f"s{n}" for n in range(10_000) if is_withheld(SessionId(f"s{n}"), lesson.id, share))
+def held_back(lesson: Lesson) -> str:
+    """A session from whose brief the lesson is withheld at the usual share."""
+    return next(f"s{n}" for n in range(10_000) if is_withheld(SessionId(f"s{n}"), lesson.id, 0.05))
 
 
 @pytest.fixture
@@ -221,24 +233,28 @@ def careful(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> Any:
         yield opened
 
 
-def test_a_withheld_lesson_is_not_told_and_logged_once_however_often_it_would_be(careful: Memory) -> None:
+def test_a_withheld_line_of_a_brief_is_logged_once_however_often_it_would_be_told(careful: Memory) -> None:
     lesson = keep(careful)
-    session = held_back(careful, lesson)
-    assert [ask(careful, session).text, ask(careful, session).text] == ["", ""]
+    session = held_back(lesson)
+    assert [begin(careful, session).text, begin(careful, session).text] == ["", ""]
     assert careful.log() == []
-    (outcome,) = careful.services.store.find_records(Outcome, LogFilter(lesson=lesson.id))
-    assert (outcome.verdict, outcome.session, outcome.moment, outcome.withheld) == ("withheld", session, "prompt", True)
-    assert outcome.trigger == PROMPT
+    (outcome,) = careful.withheld(session=SessionId(session))
+    assert (outcome.verdict, outcome.moment, outcome.withheld) == ("withheld", "session_start", True)
+    assert begin(careful, "told").items
 
 
-def test_a_pinned_lesson_and_one_that_is_asked_for_are_never_withheld(careful: Memory) -> None:
-    lesson = keep(careful, pinned=True)
-    assert ask(careful, held_back(careful, lesson)).items
+def test_nothing_is_withheld_on_a_prompt(careful: Memory) -> None:
+    lesson = keep(careful, kind="constraint", when=Triggers())
+    assert ask(careful, held_back(lesson)).items
+
+
+@pytest.mark.parametrize("fields", [{"pinned": True}, {"trust": "person"}])
+def test_what_a_person_stated_or_pinned_is_never_withheld(careful: Memory, fields: dict[str, Any]) -> None:
+    lesson = keep(careful, **fields)
+    assert begin(careful, held_back(lesson)).items
     assert careful.recall(PROMPT).items
+    assert not may_withhold(lesson)
 
 
 def test_who_turned_it_off_is_told_everything(memory: Memory) -> None:
-    lesson = keep(memory)
-    share = 0.05
-    session = next(f"s{n}" for n in range(10_000) if is_withheld(SessionId(f"s{n}"), lesson.id, share))
-    assert ask(memory, session).items
+    assert begin(memory, held_back(keep(memory))).items

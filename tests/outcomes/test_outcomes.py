@@ -11,13 +11,15 @@ import pytest
 from holdfast import Memory
 from holdfast.domain.event import Event
 from holdfast.domain.lesson import Lesson
-from holdfast.domain.records import Change, Outcome
+from holdfast.domain.records import Outcome
 from holdfast.domain.statefamilies import OUTCOMES_OPEN, OUTCOMES_POSITION
 from holdfast.domain.vocabulary import SessionId
 from holdfast.lean.records import replace
+from holdfast.outcomes.standing import order_factors
 from holdfast.outcomes.tuning import HORIZON
 from holdfast.ports.store import LogFilter
 from holdfast.testing.builders import make_delivery, make_event, make_lesson
+from holdfast.text.signature import error_signature
 
 BEGAN = datetime(2026, 3, 2, 9, tzinfo=UTC)
 KNOWN_SINCE = BEGAN - timedelta(days=30)
@@ -49,7 +51,13 @@ class Session:
         )
 
     def deliver(self, lesson: Lesson, moment: str = "before_file", trigger: str = "src/tides.py") -> None:
+        """A delivery; one with a file comes after the agent's call to read it."""
+        if moment == "before_file":
+            self.step("tool_result", files=(trigger,), tool="Read")
         self.at += timedelta(minutes=1)
+        self.record(lesson, moment, trigger)
+
+    def record(self, lesson: Lesson, moment: str, trigger: str) -> None:
         record = make_delivery(
             at=self.at, project=self.memory.location.project.id, session=self.name, lesson=lesson.id, moment=moment,
             trigger=trigger, tokens=40,
@@ -86,6 +94,10 @@ def state(memory: Memory, lesson: Lesson) -> str:
     return memory.services.store.get([lesson.id])[0].state
 
 
+def factor(memory: Memory, lesson: Lesson) -> float:
+    return order_factors(memory.services.store, memory.location.project.id).get(lesson.id, 1.0)
+
+
 def play(memory: Memory, lesson: Lesson, name: str, text: str, day: int) -> None:
     """A session that is told the lesson and writes that text into the file."""
     session = Session(memory, name, BEGAN + timedelta(days=day))
@@ -108,7 +120,7 @@ def test_a_name_that_the_lesson_brought_and_the_next_edit_uses_is_heeded(memory:
     memory.settle_pending()
     (outcome,) = outcomes(memory, lesson)
     assert (outcome.verdict, outcome.note, outcome.evidence) == ("heeded", "used paths.RepoRoot", (edit.id,))
-    assert (outcome.moment, outcome.judge) == ("before_file", "judge/1")
+    assert (outcome.moment, outcome.judge) == ("before_file", "judge/2")
 
 
 def test_a_name_that_the_session_had_before_is_no_proof_of_heeding(memory: Memory, session: Session) -> None:
@@ -146,92 +158,12 @@ def test_a_command_that_is_run_as_told_is_heeded_and_a_longer_one_is_another(mem
     assert verdict(memory, lesson) == "heeded"
 
 
-def test_a_rule_that_new_code_comes_with_tests_is_judged_in_any_words(memory: Memory, session: Session) -> None:
-    lesson = keep(memory, "New functionality is expected to come with unit tests.", kind="preference")
-    session.deliver(lesson, "session_start", "")
-    for n in range(3):
-        session.edit("src/tides.py", f"x = {n}")
-    session.end()
-    assert verdict(memory, lesson) == "ignored"
-
-
-def test_a_test_that_fails_before_the_code_changes_keeps_the_rule_of_tests_first(
-    memory: Memory, session: Session
-) -> None:
-    lesson = keep(memory, "Prove a finding with a test that fails first, and only then fix it.", kind="preference")
-    session.deliver(lesson, "session_start", "")
-    session.edit("tests/test_tides.py", "def test_tide(): assert tide() == 3")
-    session.run("pytest -q", "1 failed", code=1)
-    session.edit("src/tides.py", "tide = 3")
-    session.end()
-    assert verdict(memory, lesson) == "heeded"
-
-
-def test_a_test_that_fails_after_the_code_changed_says_nothing_of_tests_first(memory: Memory, session: Session) -> None:
-    lesson = keep(memory, "Prove a finding with a test that fails first, and only then fix it.", kind="preference")
-    session.deliver(lesson, "session_start", "")
-    session.edit("src/tides.py", "tide = 3")
-    session.edit("tests/test_tides.py", "def test_tide(): assert tide() == 3")
-    session.run("pytest -q", "1 failed", code=1)
-    session.end()
-    assert verdict(memory, lesson) == "unclear"
-
-
-@pytest.mark.parametrize(
-    ("search", "expected"), [("grep -rn old_height src", "heeded"), ("grep -rn basin .", "unclear")]
-)
-def test_a_search_for_what_was_just_changed_keeps_the_rule_to_look_elsewhere(
-    memory: Memory, session: Session, search: str, expected: str
-) -> None:
-    rule = "After fixing a bug, search the whole codebase for the same pattern."
-    lesson = keep(memory, rule, kind="preference")
-    session.deliver(lesson, "session_start", "")
-    session.edit("src/tides.py", "level = new_height(x)", old="level = old_height(x)")
-    session.run(search)
-    session.end()
-    assert verdict(memory, lesson) == expected
-
-
-@pytest.mark.parametrize(
-    ("new", "command", "text", "expected"),
-    [
-        ("_ = file.Sync()", "make lint", "", "heeded"),
-        ("_ = file.Sync()", "make lint | tail", "0 issues.", "heeded"),
-        ("_ = file.Sync()", "make lint | tail", "", "unclear"),
-        ("_ = file.Sync()", "make lint | tail", "10 issues.", "unclear"),
-        ("_ = file.Sync()", "make lint", "main.go:3:2: unchecked error (errcheck)", "failed"),
-        ("x := 1", "make lint", "", "unclear"),
-    ],
-)
-def test_a_linters_lesson_is_judged_by_its_code_and_the_next_run(
-    memory: Memory, session: Session, new: str, command: str, text: str, expected: str
-) -> None:
-    lesson = keep(memory, "errcheck rejects errors that are dropped with a blank.", kind="tooling")
-    session.deliver(lesson, "before_file", "main.go")
-    session.edit("main.go", new)
-    session.run(command, text)
-    session.end()
-    assert verdict(memory, lesson) == expected
-
-
 def test_a_comment_behind_quoted_code_is_no_part_of_it(memory: Memory, session: Session) -> None:
     lesson = keep(memory, "Lint rejects it: add `//nolint:nilerr // reason` on the line.", kind="tooling")
     session.deliver(lesson, "before_file", "main.go")
     session.edit("main.go", "return nil //nolint:nilerr // it is gone anyway")
     session.end()
     assert verdict(memory, lesson) == "heeded"
-
-
-def test_the_other_file_of_a_pair_and_a_test_count_as_heeded(memory: Memory, session: Session) -> None:
-    pair = keep(memory, "A change of tides must be made in both files.", paths=("src/tides.py", "src/moon.py"))
-    tests = keep(memory, "Add a test with every fix.", kind="preference")
-    session.deliver(pair)
-    session.deliver(tests, "session_start", "")
-    session.edit("src/tides.py", "HIGH = 5")
-    session.edit("src/moon.py", "FULL = 1")
-    session.edit("tests/test_tides.py", "def test_high(): ...")
-    session.end()
-    assert (verdict(memory, pair), verdict(memory, tests)) == ("heeded", "heeded")
 
 
 def test_a_linter_that_reports_what_the_lesson_names_is_a_failure_all_the_same(
@@ -278,7 +210,7 @@ def test_a_user_who_calls_a_note_wrong_counts_as_a_person_who_states_it(
     session.end()
     memory.settle_pending()
     assert {(outcome.verdict, outcome.judge) for outcome in outcomes(memory, lesson)} >= {("hurt", "")}
-    assert state(memory, lesson) == "retired"
+    assert factor(memory, lesson) == 0.25
 
 
 def test_a_complaint_about_one_of_several_notes_names_nobody_without_an_id(memory: Memory, session: Session) -> None:
@@ -363,8 +295,8 @@ def test_a_damaged_mark_loses_nothing(memory: Memory, session: Session) -> None:
 
 
 def test_two_learners_at_once_count_once(memory: Memory, session: Session, project: Path) -> None:
-    lesson = keep(memory, GETWD, state="probation")
-    for day in range(2):
+    lesson = keep(memory, GETWD)
+    for day in range(3):
         session_of_day = Session(memory, f"s{day}", BEGAN + timedelta(days=day))
         session_of_day.deliver(lesson)
         session_of_day.edit("src/tides.py", "paths.RepoRoot()")
@@ -373,10 +305,8 @@ def test_two_learners_at_once_count_once(memory: Memory, session: Session, proje
         marks = _StaleMarks(other)
         memory.settle_pending()
         marks.settle()
-    assert [outcome.verdict for outcome in outcomes(memory, lesson)] == ["heeded", "heeded"]
-    changes = memory.services.store.find_records(Change, LogFilter(lesson=lesson.id))
-    assert [change.verb for change in changes] == ["outcome"]
-    assert state(memory, lesson) == "active"
+    assert [outcome.verdict for outcome in outcomes(memory, lesson)] == ["heeded"] * 3
+    assert factor(memory, lesson) == 2.0
 
 
 class _StaleMarks:
@@ -420,11 +350,11 @@ def test_a_session_that_never_ends_is_judged_piece_by_piece(memory: Memory) -> N
 
 def test_a_clock_that_jumps_back_loses_no_outcome(memory: Memory) -> None:
     ahead = datetime.now(UTC) + timedelta(days=400)
-    lesson = keep(memory, GETWD, recorded_at=ahead, state="probation")
-    for day in range(2):
+    lesson = keep(memory, GETWD, recorded_at=ahead)
+    for day in range(3):
         play(memory, lesson, f"s{day}", "root = paths.RepoRoot()", day)
-    assert state(memory, lesson) == "active"
-    assert [outcome.verdict for outcome in outcomes(memory, lesson)] == ["heeded", "heeded"]
+    assert [outcome.verdict for outcome in outcomes(memory, lesson)] == ["heeded"] * 3
+    assert factor(memory, lesson) == 2.0
 
 
 def test_a_purged_lesson_leaves_no_outcome_and_stops_nobody(memory: Memory, session: Session) -> None:
@@ -459,58 +389,170 @@ def test_a_detector_that_raises_keeps_nobody_from_being_judged(memory: Memory, s
 # What outcomes move
 
 
-def test_two_heeded_uses_confirm_a_lesson_on_probation(memory: Memory) -> None:
-    lesson = keep(memory, GETWD, state="probation")
-    play(memory, lesson, "s0", "root = paths.RepoRoot()", 0)
-    assert state(memory, lesson) == "probation"
-    play(memory, lesson, "s1", "root = paths.RepoRoot()", 1)
-    assert state(memory, lesson) == "active"
-
-
-def test_overrides_retire_a_lesson_and_undo_starts_the_count_anew(memory: Memory) -> None:
-    lesson = keep(memory, GETWD)
-    for day in range(2):
-        play(memory, lesson, f"s{day}", "root = os.Getwd()", day)
-    assert state(memory, lesson) == "retired"
-    memory.undo()
-    assert state(memory, lesson) == "active"
-    memory.settle_pending()
-    play(memory, lesson, "s2", "root = os.Getwd()", 2)
-    assert state(memory, lesson) == "active"
-
-
-def test_what_a_person_stated_is_never_closed_by_outcomes_but_put_up_for_review(memory: Memory) -> None:
-    lesson = keep(memory, GETWD, trust="person")
+def test_outcomes_move_the_order_and_no_state(memory: Memory) -> None:
+    doubtful, good = keep(memory, GETWD), keep(memory, "Use `paths.Root` for the top folder.", state="probation")
     for day in range(3):
-        play(memory, lesson, f"s{day}", "root = os.Getwd()", day)
-    assert state(memory, lesson) == "active"
-    assert [(doubted.id, words) for doubted, words in memory.for_review()] == [
-        (lesson.id, "3 overridden; a person decides")
-    ]
+        play(memory, doubtful, f"a{day}", "root = os.Getwd()", day)
+        play(memory, good, f"b{day}", "root = paths.Root()", 10 + day)
+    assert (state(memory, doubtful), factor(memory, doubtful)) == ("active", 0.5)
+    assert (state(memory, good), factor(memory, good)) == ("probation", 2.0)
+    assert [(lesson.id, words) for lesson, words in memory.for_review()] == [(doubtful.id, "3 overridden")]
 
 
-def test_a_statement_counts_more_than_what_is_inferred_and_at_once(memory: Memory) -> None:
-    liked, disliked = keep(memory, GETWD, state="probation"), keep(memory, "Tide tables are written by hand.")
-    memory.feedback(liked.id, "helped")
-    memory.feedback(disliked.id, "hurt", judge="agent")
-    assert (state(memory, liked), state(memory, disliked)) == ("active", "retired")
+def test_a_report_of_harm_counts_at_once_until_somebody_vouches_for_the_lesson(memory: Memory) -> None:
+    lesson = keep(memory, GETWD)
+    memory.feedback(lesson.id, "hurt", judge="agent")
+    assert factor(memory, lesson) == 0.25
+    assert [doubted.id for doubted, _ in memory.for_review()] == [lesson.id]
+    memory.feedback(lesson.id, "helped")
+    assert factor(memory, lesson) == 2.0
+    assert memory.for_review() == []
 
 
-def test_the_bill_of_a_session_says_what_it_was_told_missed_and_taught(memory: Memory, session: Session) -> None:
-    assert memory.bill() is None
+def test_of_two_like_lessons_the_one_reported_as_harmful_is_recalled_last(memory: Memory) -> None:
+    first = memory.remember("Drain the retry queue before shutdown of the harbour server.")
+    memory.remember("Drain the retry queue of the harbour after each shutdown drill.")
+    question = "drain the retry queue before shutdown of the harbour server"
+    assert memory.recall(question).items[0].lesson.id == first.id
+    memory.feedback(first.id, "hurt")
+    assert [item.lesson.id for item in memory.recall(question).items][-1] == first.id
+
+
+# Behaviour has to change
+
+
+MIGRATE = "Before `make migrate`, run `make db up`: the migration fails without the database."
+
+
+def test_the_command_that_a_lesson_is_told_before_is_no_sign_of_heeding(memory: Memory) -> None:
+    """The lesson is ignored, and `make migrate` is simply run: four times, it was never heeded."""
+    lesson = keep(memory, MIGRATE, kind="tooling")
+    for day in range(4):
+        session = Session(memory, f"s{day}", BEGAN + timedelta(days=day))
+        session.deliver(lesson, "before_command", "make migrate")
+        session.run("make migrate")
+        session.run("make migrate")
+        session.end()
+    memory.settle_pending()
+    assert {outcome.verdict for outcome in outcomes(memory, lesson)} <= {"unclear", "ignored"}
+
+
+@pytest.mark.parametrize("moment", ["before_command", "after_failure"])
+@pytest.mark.parametrize("reported_first", [True, False])
+def test_a_call_that_failed_before_the_lesson_was_read_is_no_sign_of_failing(
+    memory: Memory, moment: str, reported_first: bool
+) -> None:
+    """The call that caused the delivery fails; then the lesson is followed."""
+    failure = "could not connect to the database: connection refused"
+    lesson = keep(memory, MIGRATE, kind="tooling", error_signature=error_signature(failure), command="make migrate")
+    session = Session(memory)
+    trigger = "make migrate" if moment == "before_command" else failure
+    if reported_first:
+        session.run("make migrate", failure, code=2)
+    session.deliver(lesson, moment, trigger)
+    if not reported_first:
+        session.run("make migrate", failure, code=2)
+    session.run("make db up")
+    session.run("make migrate")
+    session.end()
+    assert verdict(memory, lesson) == "heeded"
+
+
+def test_the_same_failure_after_the_lesson_was_read_is_a_failure_unless_the_lesson_was_followed_since(
+    memory: Memory,
+) -> None:
+    failure = "could not connect to the database: connection refused"
+    lesson = keep(memory, MIGRATE, kind="tooling", error_signature=error_signature(failure), command="make migrate")
+    for name, last in (("stubborn", "make migrate"), ("persuaded", "make db up")):
+        session = Session(memory, name)
+        session.deliver(lesson, "session_start", "")
+        session.run("make migrate", failure, code=2)
+        session.run(last)
+        session.end()
+    memory.settle_pending()
+    assert {outcome.session: outcome.verdict for outcome in outcomes(memory, lesson)} == {
+        "stubborn": "failed",
+        "persuaded": "heeded",
+    }
+
+
+def test_a_rule_is_not_overridden_by_what_its_own_session_proves(memory: Memory) -> None:
+    """A person's rule was judged against the lesson that the machine had learnt from it."""
+    rule = keep(memory, "Run `make db up` before `make migrate`.", trust="person", kind="convention")
+    session = Session(memory)
+    session.deliver(rule, "session_start", "")
+    session.run("make migrate", "could not connect to the database", code=2)
+    session.run("make db up")
+    session.run("make migrate")
+    session.say("run make db up before make migrate, always")
+    session.end()
+    assert verdict(memory, rule) in ("heeded", "failed")
+    assert factor(memory, rule) == 1.0
+
+
+def test_a_command_that_untold_sessions_run_is_a_habit(memory: Memory) -> None:
+    lesson = keep(memory, "Run `make check` before a push.", kind="tooling")
+    for day in range(2):
+        untold = Session(memory, f"untold{day}", BEGAN + timedelta(days=day))
+        untold.run("make check")
+        untold.end()
+    informed = Session(memory, "informed", BEGAN + timedelta(days=9))
+    informed.deliver(lesson, "session_start", "")
+    informed.run("make check")
+    informed.end()
+    assert verdict(memory, lesson) == "unclear"
+
+
+def test_the_session_that_taught_a_lesson_makes_no_habit_and_neither_do_those_that_were_told_it(memory: Memory) -> None:
+    lesson = keep(memory, "Run `make check` before a push.", kind="tooling", sessions_seen=("taught", "again"))
+    for day, name in enumerate(("taught", "again", "s0", "s1", "s2")):
+        session = Session(memory, name, BEGAN + timedelta(days=day))
+        if name.startswith("s"):
+            session.deliver(lesson, "session_start", "")
+        session.run("make check")
+        session.end()
+    memory.settle_pending()
+    assert [outcome.verdict for outcome in outcomes(memory, lesson)] == ["heeded"] * 3
+
+
+def test_a_name_that_a_file_or_an_output_showed_is_no_proof_of_heeding(memory: Memory, session: Session) -> None:
+    lesson = keep(memory, GETWD)
+    session.deliver(lesson)
+    session.run("cat src/harbour.py", "root = paths.RepoRoot()")
+    session.edit("src/tides.py", "root = paths.RepoRoot()")
+    session.end()
+    assert verdict(memory, lesson) == "unclear"
+
+
+def test_the_edit_that_caused_a_delivery_is_no_sign_of_anything(memory: Memory, session: Session) -> None:
+    lesson = keep(memory, GETWD)
+    session.deliver(lesson, "before_command", "none")  # so that no read comes first
+    record = replace(memory.log()[0], id="edit", moment="before_file", trigger="src/tides.py")
+    other = keep(memory, "Use `tide.Root`, never `os.Getwd`.")
+    memory.services.store.record([replace(record, lesson=other.id)])
+    session.edit("src/tides.py", "root = os.Getwd() or tide.Root()")
+    session.end()
+    assert verdict(memory, other) == "unclear"
+
+
+# A session's sums, and the project's
+
+
+def test_the_sums_of_a_session_say_what_it_was_told_missed_and_taught(memory: Memory, session: Session) -> None:
+    assert memory.session_sums() is None
     lesson, fact = keep(memory, GETWD), keep(memory, "`TideTable` holds heights in centimetres.")
     keep(memory, "Learnt here.", provenance=replace(lesson.provenance, session=session.name))
     session.deliver(lesson)
     session.deliver(fact)
-    before = memory.bill()
+    before = memory.session_sums()
     assert before is not None
     assert before.words == "told 2 (2 not judged yet), missed 0, learnt 1"
     session.edit("src/tides.py", "root = paths.RepoRoot()")
     session.end()
     memory.settle_pending()
-    bill = memory.bill()
-    assert bill is not None
-    assert bill.words == "told 2 (1 heeded), missed 0, learnt 1"
+    sums = memory.session_sums()
+    assert sums is not None
+    assert sums.words == "told 2 (1 heeded), missed 0, learnt 1"
 
 
 def test_stats_count_what_was_told_and_what_was_withheld_apart(memory: Memory) -> None:
@@ -522,7 +564,7 @@ def test_stats_count_what_was_told_and_what_was_withheld_apart(memory: Memory) -
     memory.services.store.record([
         Outcome(
             id="w", at=held_back.at, project=memory.location.project.id, session=held_back.name, lesson=lesson.id,
-            verdict="withheld", judge="holdout/1", moment="before_file", trigger="src/tides.py", withheld=True,
+            verdict="withheld", judge="holdout/1", moment="session_start", withheld=True,
         )
     ])  # fmt: skip
     held_back.edit("src/tides.py", "root = os.Getwd()")
@@ -533,5 +575,5 @@ def test_stats_count_what_was_told_and_what_was_withheld_apart(memory: Memory) -
     assert (stats.delivered, stats.tokens, stats.withheld, stats.sessions) == (4, 160, 1, 5)
     assert (stats.heeded.count, stats.heeded.of) == (2, 4)
     assert (stats.failed.count, stats.failed_without.count, stats.failed_without.of) == (0, 1, 1)
-    assert stats.effect_on_failures.difference == -1
+    assert (stats.effect_on_heeding, stats.effect_on_failures) == (None, None)  # one of ten
     assert memory.stats(all_projects=True)[0].name == "all projects"

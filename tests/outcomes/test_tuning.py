@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
-from holdfast.domain.kinds import profile_of
-from holdfast.domain.vocabulary import LessonId, LessonKind
+from holdfast import Memory
+from holdfast.domain.vocabulary import LessonId, SessionId
+from holdfast.outcomes import tuning
 from holdfast.outcomes.advice import advice_of
 from holdfast.outcomes.estimate import difference_of, share_of
+from holdfast.outcomes.judge import Telling, _after_call
 from holdfast.outcomes.missed import Library
-from holdfast.outcomes.standing import standing_of
-from holdfast.outcomes.story import clipped
-from holdfast.outcomes.weighing import factor_of, factors_of, shift_of, weights_of
-from holdfast.outcomes.weights import OutcomeWeights
-from holdfast.testing.builders import make_lesson
+from holdfast.outcomes.standing import order_evidence, standing_of, store_evidence
+from holdfast.outcomes.story import Story, clipped
+from holdfast.testing.builders import make_event, make_lesson
 from tests.outcomes.test_outcome_rules import made
 
 
@@ -24,64 +22,37 @@ from tests.outcomes.test_outcome_rules import made
     [(["heeded"], "judge/1", 1), (["helped"], "", 3), (["helped"], "agent", 2), (["ignored"], "", 0)],
 )
 def test_a_persons_statement_counts_three_an_agents_two(verdicts: list[str], judge: str, credit: int) -> None:
-    assert standing_of(make_lesson(), made(*verdicts, judge=judge)).credit == credit
-
-
-@pytest.mark.parametrize(
-    ("fields", "verdicts", "words"),
-    [
-        ({"state": "probation"}, [], "no outcome yet; active after 2 more heeded uses"),
-        ({"state": "probation"}, ["heeded"], "1 heeded; active after 1 more heeded use"),
-        ({"state": "probation"}, ["overridden"],
-         "1 overridden; not confirmed by uses while something speaks against it"),
-        ({}, ["heeded"], "1 heeded; retired after 2 more overridden or 5 more ignored in a row"),
-        ({}, ["overridden"], "1 overridden; retired after 1 more overridden or 5 more ignored in a row"),
-        ({"pinned": True}, ["ignored", "ignored"],
-         "2 ignored; put up for review after 2 more overridden or 3 more ignored in a row"),
-        ({"pinned": True}, ["ignored"] * 5, "5 ignored; a person decides"),
-    ],
-)  # fmt: skip
-def test_a_standing_says_what_would_change_it(fields: dict[str, Any], verdicts: list[str], words: str) -> None:
-    assert standing_of(make_lesson(**fields), made(*verdicts)).words == words
+    assert standing_of(made(*verdicts, judge=judge)).credit == credit
 
 
 def test_a_factor_is_the_odds_of_need_against_one_need_in_four() -> None:
-    assert factor_of(made("heeded")) == 2.0
-    assert factor_of(made("heeded", "ignored", "ignored", "ignored", "ignored")) == pytest.approx(2 / 7 * 3, abs=0.001)
-    assert factor_of(made("helped", *["ignored"] * 12, judge="")) == 0.5
-    assert factor_of(made("helped", judge="") + made(*["ignored"] * 9)) == 1.0
+    assert standing_of(made("heeded", *["ignored"] * 4)).factor == pytest.approx(2 / 7 * 3, abs=0.001)
+    assert standing_of(made("helped", judge="") + made(*["ignored"] * 9)).factor == 1.0
+    assert standing_of(made("heeded", "heeded")).factor == 1.0  # LEAST_OUTCOMES
 
 
-def test_a_factor_needs_three_outcomes_or_one_statement() -> None:
-    assert factors_of(made("heeded", "heeded")) == {}
-    assert factors_of(made("heeded", "heeded", "heeded"))[""] == 2.0
-    assert factors_of(made("helped", judge=""))[""] == 2.0
+def test_the_five_hundred_lessons_in_doubt_or_most_needed_are_kept(memory: Memory) -> None:
+    store, project = memory.services.store, memory.location.project.id
+    for n in range(501):
+        store.record(made("missed", "missed", project=project, lesson=LessonId(f"n{n:03}"), session=SessionId("")))
+    store.record(made("missed", project=project, lesson=LessonId("a-seldom"), session=SessionId("")))
+    store.record(made("hurt", judge="", project=project, lesson=LessonId("z-hurt")))
+    store_evidence(store, project)
+    evidence = order_evidence(store, project)
+    assert evidence.factors["z-hurt"] == tuning.HURT_FACTOR  # type: ignore[index]
+    assert len(evidence.factors) == 500
+    assert {"n498", "z-hurt"} <= set(evidence.factors)
+    assert not {"n499", "n500", "a-seldom"} & set(evidence.factors)
 
 
-@pytest.mark.parametrize(
-    ("verdicts", "shift"),
-    [
-        (["ignored"] * 19, 1.0), (["ignored"] * 20, 1.1), (["missed"] * 20, 0.9), (["ignored", "missed"] * 10, 1.0),
-        (["ignored"] * 15 + ["heeded"] * 5, 1.05),
-    ],
-)  # fmt: skip
-def test_a_threshold_shifts_by_a_tenth_from_twenty_outcomes_on(verdicts: list[str], shift: float) -> None:
-    assert shift_of(made(*verdicts)) == shift
-
-
-def test_what_a_mark_says_stays_within_the_ranges() -> None:
-    weights = OutcomeWeights(lessons={"a": {"": 9.0}, "b": {"": 0.1}}, shifts={"prompt": 9.0, "before_file": 0.1})
-    assert (weights.factor(LessonId("a"), "prompt"), weights.factor(LessonId("b"), "prompt")) == (2.0, 0.5)
-    assert (weights.shift("prompt"), weights.shift("before_file")) == (1.1, 0.9)
-
-
-def test_the_five_hundred_lessons_furthest_from_one_are_kept() -> None:
-    outcomes = [o for n in range(500) for o in made("missed", "missed", "missed", lesson=LessonId(f"n{n}"))]
-    nearer = made("heeded", "ignored", "ignored", lesson=LessonId("nearer"))
-    weights = weights_of(outcomes + nearer).lessons
-    assert len(weights) == 500
-    assert "nearer" not in weights
-    assert "nearer" in weights_of(outcomes[3:] + nearer).lessons
+@pytest.mark.parametrize(("before", "expected"), [(2, "heeded"), (3, "unclear")])
+def test_the_call_that_caused_a_delivery_is_looked_for_among_three_events(before: int, expected: str) -> None:
+    """By NEAR_CALL: the first run after the delivery is its cause unless an earlier call was."""
+    call = make_event(kind="tool_result", command="make seed now", tool="Bash", text="")
+    others = [make_event(kind="reply", text="") for _ in range(before)]
+    story = Story([call, *others, call])
+    telling = Telling(begin=1 + before, end=tuning.HORIZON, moment="before_command", trigger="make seed now")
+    assert _after_call(story, telling) == telling.begin + (expected == "unclear")
 
 
 @pytest.mark.parametrize(
@@ -127,8 +98,3 @@ def test_an_interval_of_few_sessions_is_wide_and_of_many_narrow() -> None:
     assert 0.45 < many.low < 0.5 < many.high < 0.55
     assert difference_of([(1, 1)] * 50, [(0, 1)] * 50).is_clear
     assert not difference_of([(1, 1)], [(0, 1)]).is_clear
-
-
-def test_minutes_are_assumed_for_every_kind_and_none_for_a_checkpoint() -> None:
-    kinds: tuple[LessonKind, ...] = ("bug_cause", "fix", "decision", "preference", "checkpoint")
-    assert [profile_of(kind).rediscovery_minutes for kind in kinds] == [6, 4, 3, 1, 0]

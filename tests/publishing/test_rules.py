@@ -136,8 +136,8 @@ def test_what_did_harm_is_withheld(memory: Memory, keep: Any) -> None:
         memory.feedback(lesson.id, "hurt")
     rules = compiled(memory)
     assert rules.files == ()
-    assert [(left.lesson.id, left.reason) for left in rules.withheld] == [(stated.id, "it was harmful in sessions")]
-    assert memory.services.store.get([learnt.id])[0].state == "retired"
+    reason = "it is in doubt: holdfast review"
+    assert {(left.lesson.id, left.reason) for left in rules.withheld} == {(learnt.id, reason), (stated.id, reason)}
 
 
 def test_a_rule_that_was_ignored_or_missed_has_not_helped(memory: Memory, keep: Any) -> None:

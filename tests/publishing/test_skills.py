@@ -132,8 +132,8 @@ def test_what_did_harm_stays_out(memory: Memory, keep: Any) -> None:
         memory.feedback(lesson.id, "hurt", session=SessionId("s4"))
     skills = compiled(memory)
     assert skills.skills == ()
-    assert [(left.lesson.id, left.reason) for left in skills.withheld] == [(stated.id, "it was harmful in sessions")]
-    assert memory.services.store.get([learnt.id])[0].state == "retired"
+    reason = "it is in doubt: holdfast review"
+    assert {(left.lesson.id, left.reason) for left in skills.withheld} == {(learnt.id, reason), (stated.id, reason)}
 
 
 def test_only_sessions_that_bore_a_lesson_out_count_for_its_skill(memory: Memory, keep: Any) -> None:

@@ -24,7 +24,6 @@ from holdfast.home.runfiles import COUNTS
 from holdfast.lean.files import FileLock
 from holdfast.lean.texts import short_id
 from holdfast.learning.githistory.backfill import GitReport
-from holdfast.outcomes.stats import Share, Stats
 from holdfast.publishing.publication import Withheld
 from holdfast.publishing.skills import Skills
 from holdfast.settings import load_settings
@@ -42,7 +41,6 @@ from holdfast.surfaces.cli import (
     rejudge,
     review,
     serverproof,
-    stats,
     status,
 )
 from holdfast.surfaces.cli._completions import lesson_ids
@@ -306,23 +304,6 @@ def test_what_a_finding_says_begins_in_the_nineteenth_column(project: Path) -> N
 
 def told_or_bad(*arguments: str) -> list[str]:
     return run(*arguments).stdout.splitlines()
-
-
-def plots(**fields: Any) -> list[str]:
-    return list(stats._plots(Stats(project="p", **fields)))  # type: ignore[arg-type]
-
-
-def test_twelve_weeks_are_plotted_in_forty_characters() -> None:
-    """`stats.WEEKS` and `stats.WIDTH`."""
-    weeks = tuple((f"2026-{number:02}-01", number, 0) for number in range(1, 14))
-    drawn = plots(weeks=weeks)
-    assert [line.split()[0] for line in drawn] == [monday for monday, _, _ in weeks[1:]]
-    assert drawn[-1].count("░") == 40
-    share = Share(count=4, of=4)
-    [bar, scale] = plots(heeded=share)
-    assert bar.index("█") == len("  heeded      ") + 40
-    assert scale.endswith("100 %")
-    assert scale.index("100 %") - scale.index("0 %") == 35
 
 
 # Hosts, logs and backfills

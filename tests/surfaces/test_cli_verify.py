@@ -108,7 +108,7 @@ def test_why_tells_source_anchor_and_the_commit_behind_a_change(code: Codebase) 
     answered = told_json("why", short)
     assert [anchor["commit"] for anchor in answered["anchors"]] == [changed]
     assert answered["lesson"]["freshness"] == "drifted"
-    assert set(answered) == {"lesson", "anchors", "standing", "factors", "decay", "changes", "deliveries", "outcomes"}
+    assert set(answered) == {"lesson", "anchors", "standing", "decay", "changes", "deliveries", "outcomes"}
 
 
 def test_why_tells_what_came_of_it(about_put: str) -> None:

@@ -232,7 +232,7 @@ def reads(memory: Memory) -> Iterator[Callable[[], object]]:
     yield lambda: list(memory.export_lessons(states=STATES))
     yield lambda: memory.rivals(make_lesson(project=memory.location.project.id, insight=f"Call {WORD}_open twice"))
     yield lambda: memory.stats()
-    yield lambda: memory.bill()
+    yield lambda: memory.session_sums()
 
 
 def test_no_method_of_the_sdk_tells_of_another_project(ferry: Codebase) -> None:

@@ -13,9 +13,7 @@ from holdfast.freshness.compare import changing_commit
 from holdfast.freshness.verify import STALE
 from holdfast.lean.records import Frozen
 from holdfast.lessons.lookup import LessonHistory, history, resolve
-from holdfast.outcomes.settle import standing_now
-from holdfast.outcomes.standing import Standing
-from holdfast.outcomes.weights import load_weights
+from holdfast.outcomes.standing import Standing, standing_now
 from holdfast.ranking.multipliers import multipliers
 
 TYPE_CHECKING = False
@@ -58,8 +56,6 @@ class Explanation(Frozen):
     standing: Standing = Standing()
     """The sum of its outcomes."""
     decay: Decay
-    factors: tuple[tuple[str, float], ...] = ()
-    """Factors of its score from outcomes: (`moment/work`, a moment, or empty for all; the factor)."""
 
 
 def explain(services: Services, location: Location, ref: str) -> Explanation:
@@ -73,9 +69,8 @@ def explain(services: Services, location: Location, ref: str) -> Explanation:
         caveat=caveat,
         subjects=tuple(_subject(services, location, *look) for look in anchor_verdicts),
         history=history(services, lesson.id),
-        standing=standing_now(services, lesson),
+        standing=standing_now(services.store, lesson),
         decay=_decay(lesson, services.clock.now()),
-        factors=tuple(sorted(load_weights(services.store, location.project.id).lessons.get(lesson.id, {}).items())),
     )
 
 

@@ -7,6 +7,7 @@ from holdfast.domain.records import Delivery, Outcome
 from holdfast.errors import InvalidValueError
 from holdfast.lessons.lookup import resolve
 from holdfast.lessons.statement import clean
+from holdfast.outcomes.standing import store_evidence
 from holdfast.ports.filters import LogFilter
 
 TYPE_CHECKING = False
@@ -21,7 +22,7 @@ VERDICTS: tuple[Verdict, ...] = ("heeded", "helped", "hurt")
 def feedback(
     services: Services, location: Location, ref: str, verdict: Verdict, note: str, session: SessionId, judge: str = ""
 ) -> Outcome:
-    """Store the outcome. It counts at once, and for more than an inferred outcome.
+    """Store the outcome. It moves the lesson in the order at once, and counts for more than an inferred outcome.
 
     Without a session it belongs to the one in which the lesson was last shown. `judge` is `agent` if an agent says it.
     Raises InvalidValueError for an unknown verdict.
@@ -40,9 +41,7 @@ def feedback(
         judge=judge,
     )
     services.store.record([outcome])
-    from holdfast.outcomes.settle import refresh  # loaded late, because a hook loads this room's other modules
-
-    refresh(services, location, lesson.id)
+    store_evidence(services.store, location.project.id)
     return outcome
 
 

@@ -21,8 +21,6 @@ class KindProfile(Frozen):
     """Whether it says what is true, how to do something, or what happened."""
     half_life_days: float
     """Days until half of a lesson's recency is gone: rules age more slowly than records of events."""
-    rediscovery_minutes: float
-    """Minutes of rediscovery that a heeded lesson is assumed to save; this was not measured."""
     family: str = ""
     """Detectors may assign different kinds of one family to the same words; empty for a kind without a family."""
     tasks: tuple[str, ...] = ()
@@ -67,51 +65,51 @@ KIND_PROFILES: dict[LessonKind, KindProfile] = {
     row.kind: row
     for row in (
         KindProfile(
-            kind="decision", memory_type="semantic", half_life_days=720, rediscovery_minutes=3, family="rule",
+            kind="decision", memory_type="semantic", half_life_days=720, family="rule",
             tasks=("refactor", "feature"), questions=("decisions",), may_forbid_text=True, is_staged_unanchored=True,
             rules_order=2, is_told_at_command=False, is_told_at_failure=False,
         ),
         KindProfile(
-            kind="constraint", memory_type="semantic", half_life_days=720, rediscovery_minutes=3, family="rule",
+            kind="constraint", memory_type="semantic", half_life_days=720, family="rule",
             tasks=("refactor", "review", "operate", "feature"), questions=("constraints",), is_instruction=True,
             tells_failure_class=True, rules_order=1,
         ),
         KindProfile(
-            kind="convention", memory_type="semantic", half_life_days=720, rediscovery_minutes=2, family="rule",
+            kind="convention", memory_type="semantic", half_life_days=720, family="rule",
             tasks=("test", "refactor", "review", "feature"), questions=("conventions",), is_instruction=True,
             may_stand=True, tells_failure_class=True, rules_order=3, skill_order=1,
         ),
         KindProfile(
-            kind="bug_cause", memory_type="semantic", half_life_days=360, rediscovery_minutes=6, family="cause",
+            kind="bug_cause", memory_type="semantic", half_life_days=360, family="cause",
             tasks=("fix",), questions=("failures", "causes"), names_failure=True, tells_failure_class=True,
             rules_order=7,
         ),
         KindProfile(
-            kind="preference", memory_type="semantic", half_life_days=720, rediscovery_minutes=1, family="rule",
+            kind="preference", memory_type="semantic", half_life_days=720, family="rule",
             tasks=("review",), questions=("preferences", "conventions"), is_instruction=True, may_stand=True,
             is_personal=True, rules_order=4,
         ),
         KindProfile(
-            kind="tooling", memory_type="procedural", half_life_days=240, rediscovery_minutes=3, family="rule",
+            kind="tooling", memory_type="procedural", half_life_days=240, family="rule",
             tasks=("test", "operate"), questions=("commands",), is_instruction=True, names_failure=True,
             tells_command=True, tells_failure_class=True, rules_order=5, skill_order=2,
         ),
         KindProfile(
-            kind="fix", memory_type="procedural", half_life_days=240, rediscovery_minutes=4, family="cause",
+            kind="fix", memory_type="procedural", half_life_days=240, family="cause",
             tasks=("fix", "test", "operate"), questions=("failures", "causes"), is_instruction=True, names_failure=True,
             tells_failure_class=True, rules_order=8, skill_order=3,
         ),
         KindProfile(
-            kind="failed_approach", memory_type="episodic", half_life_days=180, rediscovery_minutes=6,
+            kind="failed_approach", memory_type="episodic", half_life_days=180,
             tasks=("fix",), questions=("failures",), is_instruction=True, names_failure=True, tells_failure_class=True,
             rules_order=6, skill_order=4, is_pitfall=True,
         ),
         KindProfile(
-            kind="exploration", memory_type="episodic", half_life_days=60, rediscovery_minutes=3,
+            kind="exploration", memory_type="episodic", half_life_days=60,
             is_stated_by_agents=False, is_told_at_prompt=False, is_told_at_failure=False,
         ),
         KindProfile(
-            kind="checkpoint", memory_type="episodic", half_life_days=14, rediscovery_minutes=0, is_working_state=True,
+            kind="checkpoint", memory_type="episodic", half_life_days=14, is_working_state=True,
             is_stated_by_agents=False, is_told_at_command=False, is_told_at_failure=False,
         ),
     )

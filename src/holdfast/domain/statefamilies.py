@@ -77,7 +77,7 @@ OUTCOMES_OPEN = StateFamily(
 )  # fmt: skip
 OUTCOME_WEIGHTS = StateFamily(
     name="outcome_weights", owner="project", stays=_BOUNDED, names_lessons=True,
-    value="JSON: factors of lessons and shifts of thresholds that outcomes give",
+    value="JSON: by lesson, its factor in the order and in how many sessions it was needed, by outcomes",
 )  # fmt: skip
 BRIEF = StateFamily(
     name="brief", owner="work tree", kept_days=SESSION_DAYS, names_lessons=True,

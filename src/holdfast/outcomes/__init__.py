@@ -1,5 +1,5 @@
-"""Outcomes of deliveries, and their effects on lessons: standing, weights, thresholds (ADR 24).
+"""Outcomes of deliveries: what sessions did with lessons, and how that moves the order (ADR 24).
 
-It may touch: `capture`, `lessons` and below.
-Begin with `settle`, which judges a session to its end; `judge` gives one delivery its verdict.
+It may touch: `capture` and below.
+Begin with `settle`, which judges a session to its end; `judge` gives one delivery its verdict, `standing` sums them up.
 """

@@ -17,7 +17,6 @@ from holdfast.outcomes.tuning import (
     MOST_NAMES,
     SHORTEST_NAME,
 )
-from holdfast.text.occasions import habit_of, lint_languages, linters_in
 from holdfast.text.signature import command_target
 
 TYPE_CHECKING = False
@@ -26,9 +25,6 @@ if TYPE_CHECKING:
 
     from holdfast.domain.lesson import Lesson
 
-TESTS, TEST_FIRST, ELSEWHERE = "tests with the change", "failing test first", "look elsewhere too"
-"""Habits that a session's actions can show."""
-
 _CODE = re.compile(
     r"`(?P<quoted>[^`\n]{2,120})`"
     r"|(?<![\w./`-])(?P<bare>(?:[\w.-]+/)+[\w.-]+\.\w+|--[a-z][\w-]+|[A-Za-z]\w*\.[A-Za-z]\w+(?:\.\w+)*"
@@ -36,23 +32,21 @@ _CODE = re.compile(
 )
 _SENTENCE_END = re.compile(r"(?<=[.!?;])\s+|\n")
 _CUE = re.compile(
-    r"(?P<deny>\b(?:not|never|don't|dont|doesn't|didn't|avoid|without|instead of|rather than|stop|forbid\w*|nor"
+    r"(?P<need>\b(?:fail\w*|break\w*|errors?|crash\w*|not work\w*|never) without\b)"
+    r"|(?P<deny>\b(?:not|never|don't|dont|doesn't|didn't|avoid|without|instead of|rather than|stop|forbid\w*|nor"
     r"|unlike|cannot|can't|mustn't|shouldn't|isn't|no longer|banned|no)\b)"
-    r"|(?P<affirm>\b(?:use|uses|using|run|runs|call|calls|prefer|keep|go with|put|write)\b)"
+    r"|(?P<occasion>\b(?:before|after|when|whenever|if|until|unless|while)\b)"
+    r"|(?P<affirm>\b(?:us(?:e|es|ing)|run|runs|running|start|calls?|calling|prefer|keep|go with|put|write|with|via)\b)"
     r"|(?P<turn>[,:\u2014]|\b(?:but|instead(?! of)|then|because|since|and)\b)",
     re.IGNORECASE,
 )
+_SUBJECT = re.compile(r"\W*(?:you|we|they|agents?|somebody)?\W*$", re.IGNORECASE)
+"""What may stand between a word such as `before` and the verb of its clause: `before you run`."""
 _ORDER = re.compile(
     r"\b(?:must|should|always|never|don't|do not|avoid|prefer|use|run|add|keep|make sure|ensure|call|put|write|wrap"
     r"|have to|has to|needs? to|only|check|instead of|rather than|remember|want|wants)\b",
     re.IGNORECASE,
 )
-_TESTS = re.compile(
-    r"\b(?:add|write|include|needs?|cover\w*|extend|bring)\b[^.\n]{0,50}\btests?\b"
-    r"|\btests? (?:with|for|to) (?:every|each|all|any)\b|\bregression tests?\b|\btests? first\b",
-    re.IGNORECASE,
-)
-_NO_TESTS = re.compile(r"\b(?:no|without|don't|do not|never|skip)\b[^.\n]{0,30}\btests?\b", re.IGNORECASE)
 _DEMAND = re.compile(
     r"^(?:\W*(?:always|never|please|to [^,]{3,60},)?\s*)"
     r"(?:use|call|wrap|prefer|return|add|keep|put|check|go through|make|derive|run|pass)\b"
@@ -74,14 +68,10 @@ class Advice(Frozen):
     denied: tuple[str, ...] = ()
     """Code that it denies, not to be used."""
     commands: tuple[str, ...] = ()
+    """Commands that it asks for; not those that only name its occasion: `before make migrate`."""
     denied_commands: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
     """Files it is about or names, relative to the project or as in its words; editing one may require another."""
-    wants_tests: bool = False
-    habit: str = ""
-    """The habit of work that it asks for, one of `text.occasions.HABITS`."""
-    linters: tuple[str, ...] = ()
-    """Linters that it is about."""
     is_order: bool = False
     """It says what to do, so that it can be ignored."""
     signature: str = ""
@@ -95,40 +85,38 @@ def advice_of(lesson: Lesson) -> Advice:
     profile = profile_of(lesson.kind)
     sayings = dict.fromkeys((lesson.title, lesson.insight, lesson.how))
     text = "\n".join(filter(None, sayings))
-    names: dict[str, bool] = {}
+    stances: dict[str, str] = {}
     ordered: set[str] = set()
-    for name, affirmed, is_demand in _names_in(text):
-        names.setdefault(name, affirmed)
+    for name, stance, is_demand in _names_in(text):
+        if stances.get(name, "stated") in ("stated", "occasion"):  # the first clause that asks or denies decides
+            stances[name] = stance
         ordered |= {name} if is_demand else set()
-    habit = habit_of(lesson.insight) if profile.may_stand else ""
-    listed = list(names.items())[:MOST_NAMES]
-    commands = [(name, affirmed) for name, affirmed in listed if _is_command(name)]
+    listed = list(stances.items())[:MOST_NAMES]
+    commands = [(name, stance) for name, stance in listed if _is_command(name)]
     paths = [name for name, _ in listed if _PATH.match(name) and not _is_call(name)]
-    code = [(name, affirmed) for name, affirmed in listed if not _is_command(name) and name not in paths]
+    code = [(name, stance) for name, stance in listed if not _is_command(name) and name not in paths]
     return Advice(
-        names=tuple(name for name, affirmed in code if affirmed),
-        denied=tuple(name for name, affirmed in code if not affirmed),
-        commands=tuple(name for name, affirmed in commands if affirmed),
-        denied_commands=tuple(name for name, affirmed in commands if not affirmed),
-        ordered=tuple(name for name, affirmed in code if affirmed and name in ordered),
+        names=tuple(name for name, stance in code if stance in ("asked", "stated")),
+        denied=tuple(name for name, stance in code if stance == "denied"),
+        commands=tuple(name for name, stance in commands if stance == "asked"),
+        denied_commands=tuple(name for name, stance in commands if stance == "denied"),
+        ordered=tuple(name for name, stance in code if stance in ("asked", "stated") and name in ordered),
         files=tuple(dict.fromkeys([*lesson.paths, *paths])),
-        wants_tests=habit == TESTS or (bool(_TESTS.search(text)) and not _NO_TESTS.search(text)),
-        habit=habit,
-        linters=linters_in(text) if lint_languages(lesson) else (),
-        is_order=bool(habit) or bool(_ORDER.search(text)),
+        is_order=bool(_ORDER.search(text)),
         signature=lesson.error_signature,
         failing=lesson.command if profile.names_failure else "",
     )
 
 
-def _names_in(text: str) -> Iterator[tuple[str, bool, bool]]:
-    """Yield (code, whether it is affirmed, whether its sentence demands something), in order."""
+def _names_in(text: str) -> Iterator[tuple[str, str, bool]]:
+    """Yield (code, what its clause says of it, whether its sentence demands something), in order."""
     for sentence in _SENTENCE_END.split(text):
         is_demand = bool(_DEMAND.search(sentence))
         for match in _CODE.finditer(sentence):
             name = " ".join((match["quoted"] or match["bare"]).split()).partition(" // ")[0].strip(" .,;:")
             if SHORTEST_NAME <= len(name) <= LONGEST_NAME and _is_distinctive(name):
-                yield name, _is_affirmed(sentence[: match.start()]), is_demand
+                is_first = sentence[match.end() :].lstrip().startswith("first")
+                yield name, "asked" if is_first else _stance(sentence[: match.start()]), is_demand
 
 
 def _is_distinctive(name: str) -> bool:
@@ -137,21 +125,28 @@ def _is_distinctive(name: str) -> bool:
     return has_letters and (not name.isalpha() or name[1:] != name[1:].lower())
 
 
-def _is_affirmed(lead: str) -> bool:
-    """Return whether the text after these words is affirmed: the last denial or verb before it decides.
+def _stance(lead: str) -> str:
+    """Return what a clause that begins with these words says of the name that follows.
 
-    A verb right after a denial is denied itself: `never use`.
+    The last denial, occasion or verb before the name decides. A verb right after a denial is denied itself (`never
+    use`), and one right after an occasion belongs to it (`before you run`).
     """
-    affirmed, denied_at = True, -DENIAL_REACH - 1
+    stance, denied_at, occasion_at = "stated", -DENIAL_REACH - 1, -1
     for cue in _CUE.finditer(lead):
-        if cue["deny"]:
-            affirmed, denied_at = False, cue.end()
+        if cue["need"]:
+            stance = "asked"
+        elif cue["deny"]:
+            stance, denied_at = "denied", cue.end()
+        elif cue["occasion"]:
+            stance, occasion_at = "occasion", cue.end()
         elif cue["turn"]:
             # A list continues as it began: `do not use A, B or C`.
-            affirmed = affirmed if cue["turn"] in (",", "and") else True
+            stance = stance if cue["turn"] in (",", "and") else "stated"
+        elif occasion_at >= 0 and _SUBJECT.match(lead, occasion_at, cue.start()):
+            continue
         elif cue.start() - denied_at > DENIAL_REACH:
-            affirmed = True
-    return affirmed
+            stance = "asked"
+    return stance
 
 
 def _is_command(name: str) -> bool:

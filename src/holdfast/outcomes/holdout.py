@@ -1,7 +1,9 @@
-"""Hold-out: withholds some deliveries at random, to estimate the effect of the others.
+"""Hold-out: withholds some lines of a session's brief at random, to estimate the effect of the others.
+
+Nothing is withheld at an act or on a prompt, where the lesson's occasion has come.
 
 The draw is a function of session and lesson. It needs no random source, and every process and every moment of a session
-gets the same result. Every delivery calls it, so this module imports nothing that a hook has not loaded.
+gets the same result. Every brief calls it, so this module imports nothing that a hook has not loaded.
 """
 
 from __future__ import annotations
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
     from holdfast.domain.vocabulary import LessonId, Moment, SessionId
     from holdfast.ports.services import Services
 
+BRIEF: Moment = "session_start"
+"""The only moment at which chance withholds lessons."""
 WORD = 0xFFFFFFFF
 """All bits of a check sum."""
 
@@ -30,8 +34,8 @@ def is_withheld(session: SessionId, lesson: LessonId, share: float) -> bool:
 
 
 def may_withhold(lesson: Lesson) -> bool:
-    """Return whether chance may withhold the lesson; a pinned one is always delivered."""
-    return not lesson.pinned
+    """Return whether chance may withhold the lesson from a brief; never what a person stated or pinned."""
+    return not lesson.pinned and lesson.trust != "person"
 
 
 def withheld_outcomes(

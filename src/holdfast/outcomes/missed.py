@@ -23,7 +23,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from holdfast.outcomes.judge import Sayings
+    from holdfast.outcomes.judge import StatedRules
 
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w{5,60}")
 
@@ -75,9 +75,9 @@ class Library:
         return [(lesson, min(words & names)) for lesson, names in pairs if words & names]
 
 
-def needs_of(story: Story, sayings: Sayings, library: Library) -> Iterator[Need]:
+def needs_of(story: Story, rules: StatedRules, library: Library) -> Iterator[Need]:
     """Yield every need that the session shows, in no particular order; a lesson may be needed more than once."""
-    for at, rule, event in sayings.rules:
+    for at, rule, event in rules.stated:
         for lesson in library.saying(rule):
             yield Need(lesson=lesson, at=at, event=event, words=clipped(rule), moment="prompt")
     yield from _failures(story, library)

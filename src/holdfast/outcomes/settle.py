@@ -1,4 +1,4 @@
-"""Settle: judges deliveries to sessions after their end, and lets the outcomes move lessons.
+"""Settle: judges deliveries to sessions after their end, and stores what the outcomes say of the order.
 
 The id of an outcome derives from session and lesson, and a store has one record of an id. So a session that is judged
 twice, or by two learners at once, counts once. A delivery is judged by the HORIZON events that follow it, as soon as
@@ -8,28 +8,28 @@ they exist or the session is over, so a session that never ends is judged piece 
 from __future__ import annotations
 
 from holdfast.capture.sessionevents import session_events
-from holdfast.domain.lesson import in_state, next_instant
-from holdfast.domain.records import Change, Delivery, Outcome
-from holdfast.domain.statefamilies import OUTCOME_WEIGHTS, OUTCOMES_OPEN, OUTCOMES_POSITION
+from holdfast.domain.lesson import next_instant
+from holdfast.domain.records import Delivery, Outcome
+from holdfast.domain.statefamilies import OUTCOMES_OPEN, OUTCOMES_POSITION
 from holdfast.domain.vocabulary import LessonId, ProjectId, SessionId
 from holdfast.errors import HoldfastError, LessonNotFoundError
 from holdfast.lean.records import Frozen
 from holdfast.lean.texts import dumps, loads
-from holdfast.lessons.ledger import with_retries, write_change
 from holdfast.outcomes.holdout import outcome_id
-from holdfast.outcomes.judge import Judged, Sayings, complaints, judge
+from holdfast.outcomes.judge import Judged, StatedRules, Telling, complaints, judge
 from holdfast.outcomes.missed import Library, needs_of
-from holdfast.outcomes.standing import Standing, since_of, standing_of
-from holdfast.outcomes.story import Story
+from holdfast.outcomes.standing import standings, store_evidence
+from holdfast.outcomes.story import Story, has
 from holdfast.outcomes.tuning import (
     EVENTS_A_READ,
+    HABIT_EVENTS,
+    HABIT_SESSIONS,
     HORIZON,
     IDLE,
     KNOWN_MOST,
     OPEN_MOST,
     SETTLED_MOST,
 )
-from holdfast.outcomes.weighing import render_weights, weights_of
 from holdfast.ports.filters import EventFilter, LessonFilter, LogFilter
 
 TYPE_CHECKING = False
@@ -41,9 +41,10 @@ if TYPE_CHECKING:
     from holdfast.domain.event import Event
     from holdfast.domain.lesson import Lesson
     from holdfast.domain.project import Location
+    from holdfast.outcomes.story import Action
     from holdfast.ports.services import Services
 
-JUDGE = "judge/1"
+JUDGE = "judge/2"
 RULE_DETECTORS = ("correction", "explicit")
 """Detectors whose candidates from a prompt are the user's rules."""
 
@@ -53,8 +54,6 @@ class SettleReport(Frozen):
 
     sessions: int = 0
     outcomes: int = 0
-    moved: tuple[LessonId, ...] = ()
-    """Lessons whose state changed."""
     failed: tuple[str, ...] = ()
     """Sessions that could not be judged, and why; the others were."""
 
@@ -70,9 +69,9 @@ class _Open(Frozen):
 def settle_pending(services: Services) -> SettleReport:
     """Judge every session with events since the last call, and those that were open then. Idempotent."""
     waiting, newest = _waiting(services)
-    count, outcomes, failed, moved = 0, 0, [], []
+    count, outcomes, failed = 0, 0, []
     open_now: list[_Open] = []
-    touched: dict[ProjectId, tuple[str, set[LessonId]]] = {}
+    touched: set[ProjectId] = set()
     for entry in waiting:
         try:
             judged, is_over = settle(services, entry.project, entry.session)
@@ -83,17 +82,15 @@ def settle_pending(services: Services) -> SettleReport:
             continue
         count, outcomes = count + 1, outcomes + len(judged)
         if judged:
-            cwd, lessons = touched.setdefault(entry.project, (entry.cwd, set()))
-            lessons.update(outcome.lesson for outcome in judged)
+            touched.add(entry.project)
         if not is_over:
             open_now.append(entry)
-    for project, (cwd, lessons) in touched.items():
-        services.store.set_state(OUTCOME_WEIGHTS, project, _weights_text(services, project))
-        moved += move_at(services, cwd, project, sorted(lessons))
+    for project in sorted(touched):
+        store_evidence(services.store, project)
     # Stored last: a learner that is killed earlier judges the same sessions again, which counts once.
     _keep_open(services, waiting, open_now)
     services.store.set_state(OUTCOMES_POSITION, "", str(newest))
-    return SettleReport(sessions=count, outcomes=outcomes, moved=tuple(moved), failed=tuple(failed))
+    return SettleReport(sessions=count, outcomes=outcomes, failed=tuple(failed))
 
 
 def settle(services: Services, project: ProjectId, session: SessionId) -> tuple[list[Outcome], bool]:
@@ -111,70 +108,17 @@ def settle(services: Services, project: ProjectId, session: SessionId) -> tuple[
     return new, is_over
 
 
-def move_at(services: Services, cwd: str, project: ProjectId, lessons: Iterable[LessonId]) -> list[LessonId]:
-    """Let outcomes move those lessons, at the folder's location; do nothing if it is gone or of another project."""
-    try:
-        location = services.workspace.locate(cwd)
-    except HoldfastError:
-        return []
-    return move(services, location, lessons) if location.project.id == project else []
-
-
-def move(services: Services, location: Location, lessons: Iterable[LessonId]) -> list[LessonId]:
-    """Give each lesson the state that its outcomes add up to; return those that changed.
-
-    `undo` takes it back; outcomes before the undo no longer count.
-    """
-    moved: list[LessonId] = []
-    for lesson_id in lessons:
-        if with_retries(lambda lesson_id=lesson_id: _move_one(services, location, lesson_id)):  # type: ignore[misc]
-            moved.append(lesson_id)
-    return moved
-
-
-def refresh(services: Services, location: Location, lesson: LessonId) -> None:
-    """Move a lesson after a statement about it, and compute the project's weights anew."""
-    services.store.set_state(OUTCOME_WEIGHTS, location.project.id, _weights_text(services, location.project.id))
-    move(services, location, [lesson])
-
-
-def standing_now(services: Services, lesson: Lesson) -> Standing:
-    """Return the lesson's standing by all its records in the log."""
-    where = LogFilter(lesson=lesson.id, limit=SETTLED_MOST)
-    return standing_of(
-        lesson, services.store.find_records(Outcome, where), since_of(services.store.find_records(Change, where))
-    )
-
-
 def for_review(services: Services, location: Location) -> list[tuple[Lesson, str]]:
-    """Return the project's lessons that outcomes contradict and only a person may close, each with the reason."""
-    where = LogFilter(project=location.project.id, limit=SETTLED_MOST)
-    doubted = {outcome.lesson for outcome in services.store.find_records(Outcome, where) if outcome.verdict in _DOUBTS}
-    doubtful = []
-    for lesson_id in sorted(doubted):
-        lesson = _find(services, lesson_id)
-        standing = standing_now(services, lesson) if lesson else Standing()
-        if lesson and standing.for_review:
-            doubtful.append((lesson, standing.words))
-    return doubtful
-
-
-_DOUBTS = ("ignored", "overridden", "hurt")
-
-
-def _move_one(services: Services, location: Location, lesson_id: LessonId) -> bool:
-    lesson = _find(services, lesson_id)
-    if lesson is None:
-        return False
-    standing = standing_now(services, lesson)
-    if standing.becomes is None or standing.becomes == lesson.state:
-        return False
-    after = in_state(lesson, standing.becomes, at=services.clock.now())
-    expected = {lesson.id: lesson.recorded_at}
-    write_change(
-        services, location, "outcome", [after], expected, actor=JUDGE, summary=f"{after.state}: {standing.words}"
-    )
-    return True
+    """Return the project's lessons that outcomes contradict and a person should decide on, each with the reason."""
+    doubted = {
+        id_: standing for id_, standing in standings(services.store, location.project.id).items() if standing.is_doubted
+    }
+    lessons = [(_find(services, id_), standing) for id_, standing in sorted(doubted.items())]
+    return [
+        (lesson, standing.words)
+        for lesson, standing in lessons
+        if lesson is not None and lesson.state in ("active", "probation")
+    ]
 
 
 class _Session:
@@ -186,11 +130,12 @@ class _Session:
         self.services, self.project, self.session, self.is_over = services, project, session, is_over
         self.story = Story(events)
         self.began_at = events[0].at
-        self.sayings = Sayings.of(self.story, _rules(services, events))
+        self.rules = StatedRules.of(self.story, _rules(services, events))
         where = LogFilter(project=project, session=session, limit=SETTLED_MOST)
         shown = sorted(services.store.find_records(Delivery, where), key=lambda delivery: delivery.at)
         self.deliveries = [(self.story.position(delivery.at), delivery) for delivery in shown]
         outcomes = services.store.find_records(Outcome, where)
+        self._earlier: list[Action] | None = None
         self.withheld = [outcome for outcome in outcomes if outcome.verdict == "withheld"]
 
     def outcomes(self) -> Iterable[Outcome]:
@@ -198,11 +143,13 @@ class _Session:
         first: dict[LessonId, tuple[int, Delivery]] = {}
         for position, delivery in self.deliveries:
             first.setdefault(delivery.lesson, (position, delivery))
+        withheld = {outcome.lesson for outcome in self.withheld}
         for position, delivery in first.values():
-            yield from self._judged(delivery.lesson, position, delivery)
+            if delivery.lesson not in withheld:
+                yield from self._judged(delivery.lesson, position, delivery)
+        # Also if the session was told it later: to leave those out would leave out the sessions that needed it.
         for outcome in self.withheld:
-            if outcome.lesson not in first:
-                yield from self._judged(outcome.lesson, self.story.position(outcome.at), outcome)
+            yield from self._judged(outcome.lesson, self.story.position(outcome.at), outcome)
         for lesson_id, judged in complaints(self.story, self.deliveries):
             lesson = _find(self.services, lesson_id)
             if lesson is not None:
@@ -214,11 +161,10 @@ class _Session:
         end = begin + HORIZON
         if lesson is None or not (self.is_over or end <= len(self.story.events)):
             return
-        files = [source.trigger] if source.moment == "before_file" else []
-        judged = judge(lesson, begin, end, files, self.story, self.sayings)
+        telling = Telling(begin=begin, end=end, moment=source.moment, trigger=source.trigger)
+        judged = judge(lesson, telling, self.story, self.rules, lambda words: self._is_usual(words, lesson))
         about: dict[str, object] = {
-            "moment": source.moment, "trigger": source.trigger, "work": self.story.work_at(begin),
-            "withheld": isinstance(source, Outcome),
+            "moment": source.moment, "trigger": source.trigger, "withheld": isinstance(source, Outcome),
         }  # fmt: skip
         yield self._outcome(lesson, judged, "judged", about)
 
@@ -226,7 +172,7 @@ class _Session:
         """Yield lessons that the session needed before it was told them, each once."""
         withheld = {outcome.lesson for outcome in self.withheld}
         seen: set[LessonId] = set()
-        for need in sorted(needs_of(self.story, self.sayings, self._library()), key=lambda need: need.at):
+        for need in sorted(needs_of(self.story, self.rules, self._library()), key=lambda need: need.at):
             lesson = need.lesson
             is_early = told_at.get(lesson.id, need.at + 1) <= need.at
             if lesson.id in seen or lesson.id in withheld or is_early:
@@ -235,9 +181,25 @@ class _Session:
                 continue
             seen.add(lesson.id)
             judged = Judged(verdict="missed", evidence=(need.event,), words=need.words)
-            work = self.story.work_at(need.at + 1)
-            about: dict[str, object] = {"moment": need.moment, "trigger": need.trigger, "work": work}
+            about: dict[str, object] = {"moment": need.moment, "trigger": need.trigger}
             yield self._outcome(lesson, judged, "missed", about)
+
+    def _is_usual(self, words: str, lesson: Lesson) -> bool:
+        """Return whether earlier sessions ran or wrote those words that neither taught the lesson nor were told it."""
+        if self._earlier is None:
+            where = EventFilter(project=self.project, last=HABIT_EVENTS)
+            self._earlier = [
+                action
+                for _, event in self.services.store.find_events(where)
+                if event.session != self.session and event.at < self.began_at
+                for action in Story([event]).actions
+            ]
+        sessions = {action.event.session for action in self._earlier if has(action.written, words)}
+        sessions -= {lesson.provenance.session, *lesson.sessions_seen}
+        if len(sessions) < HABIT_SESSIONS:
+            return False
+        shown = self.services.store.find_records(Delivery, LogFilter(lesson=lesson.id, limit=SETTLED_MOST))
+        return len(sessions - {delivery.session for delivery in shown}) >= HABIT_SESSIONS
 
     def _library(self) -> Library:
         """Return the lessons that memory could have told when the session began."""
@@ -266,7 +228,7 @@ def _find(services: Services, lesson: LessonId) -> Lesson | None:
 
 
 def _rules(services: Services, events: Sequence[Event]) -> list[Candidate]:
-    """Return candidates that the user states or the machine proves; skip a detector that raises."""
+    """Return candidates that the user states; skip a detector that raises."""
     rules: list[Candidate] = []
     for detector in services.detectors():
         try:
@@ -274,19 +236,13 @@ def _rules(services: Services, events: Sequence[Event]) -> list[Candidate]:
         except Exception:  # learning reports it
             continue
         is_rule = detector.id.partition("/")[0] in RULE_DETECTORS
-        rules += [candidate for candidate in candidates if is_rule or candidate.trust in ("person", "verified")]
+        rules += [candidate for candidate in candidates if is_rule or candidate.trust == "person"]
     return rules
 
 
 def _is_over(events: Sequence[Event], now: datetime) -> bool:
     """Return whether the session's end was reported and nothing followed, or nothing was reported for long."""
     return events[-1].kind == "session_end" or now - events[-1].at >= IDLE
-
-
-def _weights_text(services: Services, project: ProjectId) -> str:
-    return render_weights(
-        weights_of(services.store.find_records(Outcome, LogFilter(project=project, limit=SETTLED_MOST)))
-    )
 
 
 def _waiting(services: Services) -> tuple[list[_Open], int]:

@@ -1,92 +1,175 @@
-"""Standing: the sum of a lesson's outcomes, and the state that it should have.
+"""Standing: the sum of a lesson's outcomes, and its place in the order of what is told.
 
-It is a pure function of the outcomes since a person last vouched for the lesson, so counting twice changes nothing. A
-lesson that a person stated, or pinned, is never closed by inference: it is only put up for review (ADR 16).
+Outcomes move the order and nothing else (ADR 24): no state, no threshold. A standing is a pure function of the outcomes
+since a person last vouched for the lesson, so counting twice changes nothing. The learner and `feedback` store the
+evidence of all lessons of a project as one state, which a delivery reads; this module imports nothing that a hook has
+not loaded.
 """
 
 from __future__ import annotations
 
-from holdfast.lean.records import Frozen
+from holdfast.domain.records import Change, Outcome
+from holdfast.domain.statefamilies import OUTCOME_WEIGHTS
+from holdfast.domain.vocabulary import LessonId
+from holdfast.errors import StoreError
+from holdfast.lean.records import Frozen, replace
+from holdfast.lean.texts import dumps, loads
 from holdfast.outcomes.tuning import (
-    HARM_TO_RETIRE,
-    HEEDED_TO_CONFIRM,
-    IGNORED_TO_RETIRE,
+    HURT_FACTOR,
+    KEPT_LESSONS,
+    LEAST_FACTOR,
+    LEAST_OUTCOMES,
+    MOST_FACTOR,
+    OVERRIDES_TO_DOUBT,
+    PRIOR_NEEDED,
+    PRIOR_NOT,
+    SETTLED_MOST,
     STATED,
     STATED_BY_AGENT,
 )
+from holdfast.ports.filters import LogFilter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from datetime import datetime
     from typing import Any
 
+    from holdfast.domain.briefing import Ranked
     from holdfast.domain.lesson import Lesson
-    from holdfast.domain.records import Change, Outcome
-    from holdfast.domain.vocabulary import State
+    from holdfast.domain.vocabulary import ProjectId
+    from holdfast.ports.store import Store
 
 AGENT = "agent"
 """`Outcome.judge` of an agent's statement."""
 PERSONAL = ("remember", "accept", "confirm", "revise", "undo", "edit", "import")
 """Verbs of changes by which somebody vouches for a lesson: outcomes before them no longer count."""
+NEEDED = ("heeded", "helped", "missed")
+NOT_NEEDED = ("ignored", "overridden")
+NAME = "outcome"
+"""Name of the factor among a result's multipliers."""
+_COUNTED = ("heeded", "helped", "ignored", "overridden", "failed", "hurt")
 
 
 class Standing(Frozen):
-    """The sums of a lesson's outcomes, and their consequence."""
+    """The sums of a lesson's outcomes, and their consequence for the order."""
 
     told: int = 0
+    """Sessions that were told the lesson and judged."""
     heeded: int = 0
     helped: int = 0
     ignored: int = 0
-    ignored_in_a_row: int = 0
     overridden: int = 0
     failed: int = 0
     hurt: int = 0
     missed: int = 0
     withheld: int = 0
+    """Sessions from which it was withheld and that were judged."""
+    anyway: int = 0
+    """Those of them that did what it says."""
+    needed: int = 0
+    """Sessions in which it was heeded, helped or was missed."""
     credit: int = 0
-    """Heeded uses, plus statements by their weight."""
+    """Heeded uses, plus statements that it helped by their weight."""
     harm: int = 0
-    becomes: State | None = None
-    """The state to which it should move; None: it stays."""
-    for_review: bool = False
-    """Whether a person should review it: outcomes contradict it, and only a person may close it."""
-    words: str = ""
-    """What its state rests on, and what would change it."""
+    """Overrides, plus statements that it hurt by their weight."""
+    is_hurt: bool = False
+    """Whether statements that it hurt outweigh those that it helped."""
+    factor: float = 1.0
 
     @property
-    def is_harmful(self) -> bool:
-        """Whether enough outcomes contradict the lesson, and more than support it."""
-        return self.harm >= HARM_TO_RETIRE and self.harm > self.credit
+    def is_doubted(self) -> bool:
+        """Whether a person should decide: somebody reported harm, or users stated the opposite more than once."""
+        return self.is_hurt or (self.overridden >= OVERRIDES_TO_DOUBT and self.harm > self.credit)
+
+    @property
+    def words(self) -> str:
+        """The sums in one line: `2 heeded, 1 missed`."""
+        parts = [f"{getattr(self, verdict)} {verdict}" for verdict in _COUNTED if getattr(self, verdict)]
+        parts += [f"{self.missed} missed"] if self.missed else []
+        return ", ".join(parts) or "no outcome yet"
+
+    @property
+    def estimate(self) -> str:
+        """What telling it changed, as far as it is known: `told 9 times, heeded 4; withheld 2 times, done anyway 1`."""
+        if not (self.told or self.withheld):
+            return ""
+        withheld = f"; withheld {_times(self.withheld)}, done anyway {self.anyway}" if self.withheld else ""
+        return f"told {_times(self.told)}, heeded {self.heeded}{withheld}"
 
 
-def standing_of(lesson: Lesson, outcomes: Sequence[Outcome], since: datetime | None = None) -> Standing:
-    """Return the standing of a lesson by its outcomes, in any order; outcomes up to `since` do not count."""
-    counted = sorted(
-        (outcome for outcome in outcomes if since is None or outcome.at > since),
-        key=lambda outcome: (outcome.at, outcome.id),
+class OrderEvidence(Frozen):
+    """What outcomes say of each lesson of a project, as the state holds it; a lesson without outcomes is absent."""
+
+    factors: Mapping[LessonId, float]
+    """HURT_FACTOR, or LEAST_FACTOR to MOST_FACTOR."""
+    needed: Mapping[LessonId, int]
+    """In how many sessions the lesson was heeded, helped or was missed."""
+
+    def is_hurt(self, lesson: LessonId) -> bool:
+        """Return whether somebody reported the lesson as harmful, so that it comes after all others."""
+        return self.factors.get(lesson, 1.0) < LEAST_FACTOR
+
+    def apply(self, ranked: Ranked) -> Ranked:
+        """Return the result with its factor among the multipliers and in its score."""
+        factor = self.factors.get(ranked.lesson.id, 1.0)
+        if factor == 1.0:
+            return ranked
+        why = replace(ranked.why, multipliers=(*ranked.why.multipliers, (NAME, factor)))
+        return replace(ranked, score=ranked.score * factor, why=why)
+
+
+NO_EVIDENCE = OrderEvidence(factors={}, needed={})
+
+
+def order_factors(store: Store, project: ProjectId) -> Mapping[LessonId, float]:
+    """Return the factor of each lesson's place in the order; 1 for a lesson that is absent. One small read."""
+    return order_evidence(store, project).factors
+
+
+def order_evidence(store: Store, project: ProjectId) -> OrderEvidence:
+    """Return the project's evidence; none if there is none or it cannot be read, so that delivery goes on."""
+    try:
+        text = store.get_state(OUTCOME_WEIGHTS, project)
+        lessons = loads(text)["order"] if text else {}
+        rows = [(LessonId(str(id_)), float(factor), int(needed)) for id_, (factor, needed) in lessons.items()]
+    except (AttributeError, KeyError, OverflowError, StoreError, TypeError, ValueError):
+        return NO_EVIDENCE
+    return OrderEvidence(
+        factors={id_: min(MOST_FACTOR, max(HURT_FACTOR, factor)) for id_, factor, _ in rows if factor == factor},
+        needed={id_: needed for id_, _, needed in rows if needed > 0},
     )
-    told_outcomes = [outcome for outcome in counted if not outcome.withheld and outcome.verdict != "missed"]
-    counts: dict[str, Any] = {
-        verdict: sum(outcome.verdict == verdict for outcome in told_outcomes) for verdict in _COUNTED
+
+
+def store_evidence(store: Store, project: ProjectId) -> None:
+    """Compute the evidence of all lessons of the project from the log, and store it."""
+    lessons = {
+        lesson: standing
+        for lesson, standing in standings(store, project).items()
+        if standing.factor != 1.0 or standing.needed
     }
-    in_a_row = 0
-    for outcome in told_outcomes:
-        if outcome.verdict in ("heeded", "helped"):
-            in_a_row = 0
-        in_a_row += outcome.verdict == "ignored"
-    credit = sum(_worth(outcome) for outcome in told_outcomes if outcome.verdict in ("heeded", "helped"))
-    harm = sum(_worth(outcome) for outcome in told_outcomes if outcome.verdict in ("overridden", "hurt"))
-    standing = Standing(
-        told=sum(bool(outcome.judge) and outcome.judge != AGENT for outcome in told_outcomes),
-        ignored_in_a_row=in_a_row,
-        missed=sum(outcome.verdict == "missed" for outcome in counted),
-        withheld=sum(outcome.verdict == "withheld" for outcome in counted),
-        credit=credit,
-        harm=harm,
-        **counts,
-    )
-    return _with_consequence(lesson, standing)
+    order = sorted(lessons, key=lambda lesson: (not lessons[lesson].is_hurt, -lessons[lesson].needed, lesson))
+    rows = {lesson: [lessons[lesson].factor, lessons[lesson].needed] for lesson in order[:KEPT_LESSONS]}
+    store.set_state(OUTCOME_WEIGHTS, project, dumps({"order": rows}) if rows else "")
+
+
+def standings(store: Store, project: ProjectId) -> dict[LessonId, Standing]:
+    """Return the standing of each lesson of the project that has outcomes."""
+    where = LogFilter(project=project, limit=SETTLED_MOST)
+    by_lesson: dict[LessonId, list[Outcome]] = {}
+    for outcome in store.find_records(Outcome, where):
+        by_lesson.setdefault(outcome.lesson, []).append(outcome)
+    since: dict[LessonId, datetime] = {}
+    for change in store.find_records(Change, where) if by_lesson else ():
+        for lesson in change.lessons if change.verb in PERSONAL else ():
+            since[lesson] = max(change.at, since.get(lesson, change.at))
+    return {lesson: standing_of(outcomes, since.get(lesson)) for lesson, outcomes in by_lesson.items()}
+
+
+def standing_now(store: Store, lesson: Lesson) -> Standing:
+    """Return the lesson's standing by all its records in the log."""
+    where = LogFilter(lesson=lesson.id, limit=SETTLED_MOST)
+    return standing_of(store.find_records(Outcome, where), since_of(store.find_records(Change, where)))
 
 
 def since_of(changes: Sequence[Change]) -> datetime | None:
@@ -94,44 +177,46 @@ def since_of(changes: Sequence[Change]) -> datetime | None:
     return max((change.at for change in changes if change.verb in PERSONAL), default=None)
 
 
-_COUNTED = ("heeded", "helped", "ignored", "overridden", "failed", "hurt")
+def standing_of(outcomes: Iterable[Outcome], since: datetime | None = None) -> Standing:
+    """Return the standing of one lesson by its outcomes, in any order; outcomes up to `since` do not count."""
+    counted = [outcome for outcome in outcomes if since is None or outcome.at > since]
+    without = [outcome for outcome in counted if outcome.withheld and outcome.verdict != "withheld"]
+    shown = [outcome for outcome in counted if not outcome.withheld]
+    credit = sum(_worth(outcome) for outcome in shown if outcome.verdict in ("heeded", "helped"))
+    harm = sum(_worth(outcome) for outcome in shown if outcome.verdict in ("overridden", "hurt"))
+    helped = sum(_worth(outcome) for outcome in shown if outcome.verdict == "helped")
+    hurt = sum(_worth(outcome) for outcome in shown if outcome.verdict == "hurt")
+    counts: dict[str, Any] = {verdict: sum(outcome.verdict == verdict for outcome in shown) for verdict in _COUNTED}
+    return Standing(
+        told=sum(bool(o.judge) and o.judge != AGENT and o.verdict != "missed" for o in shown),
+        missed=sum(outcome.verdict == "missed" for outcome in shown),
+        withheld=len(without),
+        anyway=sum(outcome.verdict == "heeded" for outcome in without),
+        needed=len({outcome.session or outcome.id for outcome in shown if outcome.verdict in NEEDED}),
+        credit=credit,
+        harm=harm,
+        is_hurt=hurt > helped,
+        factor=HURT_FACTOR if hurt > helped else _factor(shown),
+        **counts,
+    )
+
+
+def _factor(outcomes: Sequence[Outcome]) -> float:
+    """Return the posterior odds of need over the prior odds (Beta distribution), within the factor's range."""
+    needed = sum(_worth(outcome) for outcome in outcomes if outcome.verdict in NEEDED)
+    unneeded = sum(_worth(outcome) for outcome in outcomes if outcome.verdict in NOT_NEEDED)
+    if needed + unneeded < LEAST_OUTCOMES:
+        return 1.0
+    odds = (PRIOR_NEEDED + needed) / (PRIOR_NOT + unneeded) * PRIOR_NOT / PRIOR_NEEDED
+    return round(min(MOST_FACTOR, max(LEAST_FACTOR, odds)), 3)
 
 
 def _worth(outcome: Outcome) -> int:
+    """Return how many inferred outcomes it counts for."""
     if outcome.judge == "":
         return STATED
     return STATED_BY_AGENT if outcome.judge == AGENT else 1
 
 
-def _with_consequence(lesson: Lesson, standing: Standing) -> Standing:
-    is_idle = standing.ignored_in_a_row >= IGNORED_TO_RETIRE
-    reasons = _reasons(standing)
-    fields = {**standing.__dict__, "words": reasons}
-    if lesson.state not in ("active", "probation"):
-        return Standing(**fields)
-    if standing.is_harmful or is_idle:
-        if lesson.trust == "person" or lesson.pinned:
-            return Standing(**{**fields, "for_review": True, "words": f"{reasons}; a person decides"})
-        return Standing(**{**fields, "becomes": "retired"})
-    if lesson.state == "probation" and standing.credit >= HEEDED_TO_CONFIRM and standing.harm == 0:
-        return Standing(**{**fields, "becomes": "active"})
-    return Standing(**{**fields, "words": f"{reasons}; {_outlook(lesson, standing)}"})
-
-
-def _reasons(standing: Standing) -> str:
-    parts = [f"{getattr(standing, verdict)} {verdict}" for verdict in _COUNTED if getattr(standing, verdict)]
-    parts += [f"{standing.missed} missed"] if standing.missed else []
-    return ", ".join(parts) or "no outcome yet"
-
-
-def _outlook(lesson: Lesson, standing: Standing) -> str:
-    if lesson.state == "probation":
-        left = max(1, HEEDED_TO_CONFIRM - standing.credit)
-        if not standing.harm:
-            return f"active after {left} more heeded {'use' if left == 1 else 'uses'}"
-        return "not confirmed by uses while something speaks against it"
-    end = "put up for review" if lesson.trust == "person" or lesson.pinned else "retired"
-    harm = max(HARM_TO_RETIRE, standing.credit + 1) - standing.harm
-    return (
-        f"{end} after {harm} more overridden or {IGNORED_TO_RETIRE - standing.ignored_in_a_row} more ignored in a row"
-    )
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count} times"

@@ -1,16 +1,17 @@
-"""Stats: the outcomes of deliveries, by project and overall, with intervals, compared with withheld lessons.
+"""Stats: the outcomes of deliveries, by project, session and overall, and the difference that telling makes.
 
-A withheld lesson is judged like a delivered one, so the two differ only by the delivery. Compared are the share of
-sessions that did what the lesson says anyway, and the share in which its failure occurred, with and without it.
+A line that was withheld from a session's brief is judged like one that was told there, whatever came later in the
+session, so the two groups differ only by chance and by the brief. The difference between them is the only benefit that
+is claimed, and only where enough was withheld.
 """
 
 from __future__ import annotations
 
-from holdfast.domain.kinds import profile_of
 from holdfast.domain.records import Delivery, Outcome
-from holdfast.domain.vocabulary import LessonId, LessonKind, ProjectId
+from holdfast.domain.vocabulary import STATES, LessonId, ProjectId, SessionId
 from holdfast.lean.records import Frozen
 from holdfast.outcomes.estimate import Difference, Share, difference_of, pairs_by_session, share_of
+from holdfast.outcomes.holdout import BRIEF
 from holdfast.outcomes.tuning import COUNTED_MOST, LEAST_WITHHELD
 from holdfast.ports.filters import LessonFilter, LogFilter
 
@@ -46,108 +47,151 @@ class Stats(Frozen):
     missed: int = 0
     withheld: int = 0
     heeded_without: Share = Share()
-    """Share of the withheld lessons that were followed without being told."""
+    """Share of the withheld lessons that were followed without the brief."""
     failed_without: Share = Share()
-    effect_on_heeding: Difference = Difference()
-    effect_on_failures: Difference = Difference()
-    """Share of failures with the lesson minus that without it; negative where telling prevents failures."""
-    minutes_spared: float = 0.0
-    """Minutes by each heeded lesson's kind, less those heeded without being told, if enough were withheld."""
-    weeks: tuple[tuple[str, int, int], ...] = ()
-    """(Monday, told, heeded) of each week, oldest first."""
+    effect_on_heeding: Difference | None = None
+    """Share heeded of the lessons told in a brief minus that of those withheld; None if too few were withheld."""
+    effect_on_failures: Difference | None = None
+    """The same for failures; negative where telling prevents them."""
+
+
+class SessionSums(Frozen):
+    """The sums of one session. A lesson that was told twice counts once."""
+
+    session: SessionId
+    told: int = 0
+    heeded: int = 0
+    ignored: int = 0
+    overridden: int = 0
+    failed: int = 0
+    missed: int = 0
+    withheld: int = 0
+    learnt: int = 0
+    tokens: int = 0
+    judged: int = 0
+    """How many of the lessons told were judged; the others wait for the session's end."""
+
+    @property
+    def words(self) -> str:
+        """The sums in one line: `told 4 (2 heeded), missed 1, learnt 3`."""
+        counts = [(getattr(self, word), word) for word in ("heeded", "ignored", "overridden", "failed")]
+        verdicts = [f"{count} {word}" for count, word in counts if count]
+        verdicts += [f"{self.told - self.judged} not judged yet"] if self.judged < self.told else []
+        came_to = f" ({', '.join(verdicts)})" if verdicts else ""
+        withheld = f", withheld {self.withheld}" if self.withheld else ""
+        return f"told {self.told}{came_to}, missed {self.missed}{withheld}, learnt {self.learnt}"
 
 
 def stats_of(services: Services, location: Location, all_projects: bool) -> list[Stats]:
     """Return the stats of the location's project; or of all projects together, then of each, the busiest first."""
-    where = LogFilter(project=ProjectId("") if all_projects else location.project.id, limit=COUNTED_MOST)
-    kinds = _kinds(services, location, all_projects)
-    deliveries = [outcome for outcome in services.store.find_records(Delivery, where) if outcome.lesson in kinds]
+    own = location.project
+    where = LogFilter(project=ProjectId("") if all_projects else own.id, limit=COUNTED_MOST)
+    lessons = LessonFilter(project=own.id, all_projects=all_projects, states=STATES, limit=COUNTED_MOST)
+    known = {lesson.id for lesson in services.store.find(lessons)}  # a restored checkpoint is logged like a lesson
+    deliveries = [delivery for delivery in services.store.find_records(Delivery, where) if delivery.lesson in known]
     outcomes = services.store.find_records(Outcome, where)
     if not all_projects:
-        return [_sum(location.project.id, location.project.name, deliveries, outcomes, kinds)]
-    projects = {outcome.project for outcome in deliveries} | {outcome.project for outcome in outcomes}
+        return [_sum(own.id, own.name, deliveries, outcomes)]
+    projects = sorted({entry.project for entry in deliveries} | {entry.project for entry in outcomes})
     each = [
         _sum(
             project,
-            location.project.name if project == location.project.id else project,
-            [outcome for outcome in deliveries if outcome.project == project],
+            own.name if project == own.id else project,
+            [delivery for delivery in deliveries if delivery.project == project],
             [outcome for outcome in outcomes if outcome.project == project],
-            kinds,
         )
-        for project in sorted(projects)
+        for project in projects
     ]
     return [
-        _sum(ProjectId(""), ALL, deliveries, outcomes, kinds),
-        *sorted(each, key=lambda outcome: -outcome.delivered),
+        _sum(ProjectId(""), ALL, deliveries, outcomes),
+        *sorted(each, key=lambda stats: -stats.delivered),
     ]
 
 
-def _kinds(services: Services, location: Location, all_projects: bool) -> dict[LessonId, LessonKind]:
-    """Return every lesson's kind; a restored checkpoint, which is logged like a lesson, has none."""
-    from holdfast.domain.vocabulary import STATES
-
-    where = LessonFilter(project=location.project.id, all_projects=all_projects, states=STATES, limit=COUNTED_MOST)
-    return {lesson.id: lesson.kind for lesson in services.store.find(where)}
-
-
-def _sum(
-    project: ProjectId,
-    name: str,
-    deliveries: Sequence[Delivery],
-    outcomes: Sequence[Outcome],
-    kinds: dict[LessonId, LessonKind],
-) -> Stats:
-    judged = [outcome for outcome in outcomes if outcome.verdict in JUDGED and outcome.judge]
-    told_outcomes = [outcome for outcome in judged if not outcome.withheld]
-    without = [outcome for outcome in judged if outcome.withheld]
-    sessions = {outcome.session for outcome in deliveries} | {
-        outcome.session for outcome in outcomes if outcome.verdict == "withheld"
-    }
-    return Stats(
-        project=project,
-        name=name,
-        sessions=len(sessions),
-        delivered=len(deliveries),
-        tokens=sum(delivery.tokens for delivery in deliveries),
-        **{verdict: _share(told_outcomes, verdict) for verdict in JUDGED},
-        helped=sum(outcome.verdict == "helped" for outcome in outcomes),
-        hurt=sum(outcome.verdict == "hurt" for outcome in outcomes),
+def session_sums(services: Services, location: Location, session: SessionId) -> SessionSums | None:
+    """Return the sums of a session of the project, by default of the latest with an entry; None without any."""
+    session = session or _latest(services, location)
+    if not session:
+        return None
+    where = LogFilter(project=location.project.id, session=session, limit=COUNTED_MOST)
+    lessons = services.store.find(LessonFilter(project=location.project.id, states=STATES, limit=COUNTED_MOST))
+    known = {lesson.id for lesson in lessons}
+    deliveries = [delivery for delivery in services.store.find_records(Delivery, where) if delivery.lesson in known]
+    outcomes = services.store.find_records(Outcome, where)
+    learnt = sum(lesson.provenance.session == session for lesson in lessons)
+    if not (deliveries or outcomes or learnt):
+        return None  # the session is unknown
+    withheld = {outcome.lesson for outcome in outcomes if outcome.verdict == "withheld"}
+    judged = [outcome for outcome in outcomes if outcome.id.startswith("judged:") and not outcome.withheld]
+    return SessionSums(
+        session=session,
+        told=len({delivery.lesson for delivery in deliveries} - withheld),
+        judged=len(judged),
         missed=sum(outcome.verdict == "missed" for outcome in outcomes),
-        withheld=sum(outcome.verdict == "withheld" for outcome in outcomes),
-        heeded_without=_share(without, "heeded"),
-        failed_without=_share(without, "failed"),
-        effect_on_heeding=difference_of(_pairs(told_outcomes, "heeded"), _pairs(without, "heeded")),
-        effect_on_failures=difference_of(_pairs(told_outcomes, "failed"), _pairs(without, "failed")),
-        minutes_spared=_minutes(told_outcomes, without, kinds),
-        weeks=_weeks(told_outcomes),
+        withheld=len(withheld),
+        learnt=learnt,
+        tokens=sum(delivery.tokens for delivery in deliveries),
+        **{
+            word: sum(outcome.verdict == word for outcome in judged)
+            for word in ("heeded", "ignored", "overridden", "failed")
+        },
     )
 
 
-def _share(outcomes: Sequence[Outcome], verdict: str) -> Share:
-    return share_of(_pairs(outcomes, verdict))
+def withheld_lines(
+    services: Services, location: Location, session: SessionId, lesson: LessonId, limit: int
+) -> list[Outcome]:
+    """Return the records of lines that chance withheld from briefs of this project, newest first."""
+    where = LogFilter(project=location.project.id, session=session, lesson=lesson, limit=COUNTED_MOST)
+    records = services.store.find_records(Outcome, where)
+    return [outcome for outcome in records if outcome.verdict == "withheld"][:limit]
+
+
+def _latest(services: Services, location: Location) -> SessionId:
+    """Return the session of the newest delivery, outcome or lesson of the project."""
+    where = LogFilter(project=location.project.id, limit=1)
+    dated = [(entry.at, entry.session) for entry in services.store.find_records(Delivery, where) if entry.session]
+    dated += [(entry.at, entry.session) for entry in services.store.find_records(Outcome, where) if entry.session]
+    for lesson in services.store.find(LessonFilter(project=location.project.id, states=STATES, limit=50)):
+        if lesson.provenance.session:
+            dated.append((lesson.recorded_at, lesson.provenance.session))
+            break
+    return max(dated)[1] if dated else SessionId("")
+
+
+def _sum(project: ProjectId, name: str, deliveries: Sequence[Delivery], outcomes: Sequence[Outcome]) -> Stats:
+    judged = [outcome for outcome in outcomes if outcome.verdict in JUDGED and outcome.id.startswith("judged:")]
+    shown = [outcome for outcome in judged if not outcome.withheld]
+    briefed = [outcome for outcome in shown if outcome.moment == BRIEF]
+    without = [outcome for outcome in judged if outcome.withheld]
+    withheld = [outcome for outcome in outcomes if outcome.verdict == "withheld"]
+
+    def effect_on(verdict: str) -> Difference | None:
+        is_enough = briefed and len(without) >= LEAST_WITHHELD
+        return difference_of(_pairs(briefed, verdict), _pairs(without, verdict)) if is_enough else None
+
+    heeded, ignored, overridden, failed, unclear = (share_of(_pairs(shown, verdict)) for verdict in JUDGED)
+    return Stats(
+        project=project,
+        name=name,
+        sessions=len({entry.session for entry in deliveries} | {entry.session for entry in withheld}),
+        delivered=len(deliveries),
+        tokens=sum(delivery.tokens for delivery in deliveries),
+        heeded=heeded,
+        ignored=ignored,
+        overridden=overridden,
+        failed=failed,
+        unclear=unclear,
+        helped=sum(outcome.verdict == "helped" for outcome in outcomes),
+        hurt=sum(outcome.verdict == "hurt" for outcome in outcomes),
+        missed=sum(outcome.verdict == "missed" for outcome in outcomes),
+        withheld=len(withheld),
+        heeded_without=share_of(_pairs(without, "heeded")),
+        failed_without=share_of(_pairs(without, "failed")),
+        effect_on_heeding=effect_on("heeded"),
+        effect_on_failures=effect_on("failed"),
+    )
 
 
 def _pairs(outcomes: Iterable[Outcome], verdict: str) -> list[tuple[int, int]]:
     return pairs_by_session((outcome.session, outcome.verdict == verdict) for outcome in outcomes)
-
-
-def _minutes(told_outcomes: Sequence[Outcome], without: Sequence[Outcome], kinds: dict[LessonId, LessonKind]) -> float:
-    heeded = [outcome for outcome in told_outcomes if outcome.verdict == "heeded"]
-    minutes = sum(
-        profile_of(kinds[outcome.lesson]).rediscovery_minutes for outcome in heeded if outcome.lesson in kinds
-    )
-    if len(without) >= LEAST_WITHHELD and heeded:
-        anyway = sum(outcome.verdict == "heeded" for outcome in without) / len(without)
-        minutes *= max(0.0, 1 - anyway * len(told_outcomes) / len(heeded))
-    return round(minutes, 1)
-
-
-def _weeks(told_outcomes: Sequence[Outcome]) -> tuple[tuple[str, int, int], ...]:
-    from datetime import timedelta
-
-    counts: dict[str, tuple[int, int]] = {}
-    for outcome in told_outcomes:
-        monday = (outcome.at - timedelta(days=outcome.at.weekday())).date().isoformat()
-        of, heeded = counts.get(monday, (0, 0))
-        counts[monday] = of + 1, heeded + (outcome.verdict == "heeded")
-    return tuple((monday, *counts[monday]) for monday in sorted(counts))

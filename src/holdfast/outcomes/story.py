@@ -7,11 +7,8 @@ import re
 from holdfast.domain.event import Event
 from holdfast.lean.records import Frozen
 from holdfast.outcomes.tuning import WORDS_LIMIT
-from holdfast.ranking.aim import task_of
-from holdfast.text.attempts import is_test_run, split_line
-from holdfast.text.shell import simple_commands
 from holdfast.text.signature import command_target, error_signature
-from holdfast.text.window import failed, is_test_file, refused, spoken, unmasked
+from holdfast.text.window import failed, refused, spoken, unmasked
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,7 +17,6 @@ if TYPE_CHECKING:
 
 _LINTER_LINE = re.compile(r"^\S{3,200}:\d+(?::\d+)?:? [^\n]{4,400}\((?P<rule>[a-z][a-z0-9]{3,30})\)\s*$", re.M)
 _RULE_CODE = re.compile(r"^\S{3,200}:\d+:\d+:? (?P<rule>[A-Z]{1,5}\d{3,4})\b", re.M)
-_SEARCHERS = frozenset(("grep", "rg", "ag", "ack"))
 _NOT_RULES = frozenset(("cached", "deprecated", "optional", "default", "typecheck", "tests", "test", "error"))
 
 
@@ -45,20 +41,15 @@ class Story:
         self.edits = [action for action in self.actions if action.event.kind == "file_edit"]
         self.commands = [action for action in self.actions if action.event.command and action.event.kind != "file_edit"]
         self.prompts = [(at, unmasked(words)) for at, event in enumerate(self.events) if (words := spoken(event))]
-        self._said = [_said(event) for event in self.events]
+        self._texts = [text_of(event) for event in self.events]
 
     def position(self, at: datetime) -> int:
         """Return how many events happened up to that instant."""
         return sum(event.at <= at for event in self.events)
 
-    def work_at(self, position: int) -> str:
-        """Return the kind of work that the last prompt before the position began."""
-        words = next((words for at, words in reversed(self.prompts) if at < position), "")
-        return task_of(words)
-
-    def first_said(self, name: str, before: int) -> int:
-        """Return where user or agent first said or wrote the name before the position; -1 for nowhere."""
-        return next((at for at, text in enumerate(self._said[:before]) if name in text), -1)
+    def first_shown(self, words: str) -> int:
+        """Return the position of the first event that contains the words, whoever wrote them; -1 for none."""
+        return next((at for at, text in enumerate(self._texts) if has(text, words)), -1)
 
     def failures(self, after: int = 0) -> Iterator[tuple[int, Event]]:
         """Yield failures from the position on: reported by the host, or by a linter whose exit status a pipe hid."""
@@ -83,25 +74,27 @@ def _action(at: int, event: Event) -> Action | None:
     return None
 
 
-def _said(event: Event) -> str:
-    if event.kind == "file_edit":
-        return f"{' '.join(event.files)}\n{event.new}"
-    if event.kind in ("prompt", "reply"):
-        return event.text
-    return f"{event.command}\n{' '.join(event.files)}"
+def text_of(event: Event) -> str:
+    """Return everything that the event shows: prompts, replies, commands, their output, and edits."""
+    return "\n".join((" ".join(event.command.split()), *event.files, event.text, event.old, event.new))
+
+
+def has(text: str, words: str) -> bool:
+    """Return whether the text contains the words as a whole: `mise run test` is no part of `mise run test:ci`."""
+    at = text.find(words)
+    while at >= 0:
+        before, after = text[max(0, at - 1) : at], text[at + len(words) : at + len(words) + 1]
+        opens = not (words[0].isalnum() and (before.isalnum() or before in ("_", "-")) and before)
+        closes = not (words[-1].isalnum() and (after.isalnum() or after in ("_", ":", "-")) and after)
+        if opens and closes:
+            return True
+        at = text.find(words, at + 1)
+    return False
 
 
 def is_reading(event: Event) -> bool:
     """Return whether the event is a read or a search; its command, if the host gives one, is a pattern."""
     return event.tool in ("Read", "Grep", "Glob", "Search", "LS", "WebFetch", "WebSearch")
-
-
-def is_search(event: Event) -> bool:
-    """Return whether the event is a search for text, by a tool or by a command."""
-    if event.tool in ("Grep", "Search"):
-        return True
-    programs = {words[0].rpartition("/")[2] for words in simple_commands(event.command)} if event.command else set()
-    return not is_reading(event) and (bool(programs & _SEARCHERS) or event.command.startswith("git grep"))
 
 
 def lint_rules_in(event: Event) -> frozenset[str]:
@@ -115,16 +108,6 @@ def lint_rules_in(event: Event) -> frozenset[str]:
 def signatures_of(event: Event) -> tuple[str, str]:
     """Return the signature of the event's failure and the target of its command."""
     return error_signature(event.text), command_target(event.command)
-
-
-def runs_tests(action: Action) -> bool:
-    """Return whether a part of the action's command line is a test run."""
-    return any(is_test_run(step.text) for step in split_line(action.event.command))
-
-
-def edits_test(action: Action) -> bool:
-    """Return whether the action writes a test."""
-    return any(map(is_test_file, action.event.files))
 
 
 def clipped(text: str) -> str:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    pass
-
 # Judging a delivery
 
 HORIZON = 200
 """Events after a delivery by which it is judged."""
 IDLE = timedelta(hours=12)
 """A session nothing was heard of for so long is over."""
+NEAR_CALL = 3
+"""Events on each side of a delivery among which the call is looked for that caused it."""
+HABIT_EVENTS = 5_000
+"""Newest events of a project in which an act is looked for that sessions do untold."""
+HABIT_SESSIONS = 2
+"""Sessions that did it untold, from which it is a habit and no sign of heeding."""
 LEAST_EDITS = 3
 """Edits after a delivery, with nothing done that it says, from which an order counts as ignored."""
 CLOSE_SEARCHES = 12
@@ -43,46 +45,31 @@ EVENTS_A_READ = 10_000
 """Events that are read at a time."""
 SETTLED_MOST = 100_000
 """Deliveries and outcomes that one settlement reads."""
-BILLED_MOST = 100_000
-"""Log records that a bill reads."""
 COUNTED_MOST = 1_000_000
 """Log records that the figures read."""
 
-# What outcomes do to a lesson
+# What outcomes do to a lesson's place in the order
 
 STATED = 3
 """What one statement by a person counts for, in inferred outcomes."""
 STATED_BY_AGENT = 2
 """What one statement by an agent counts for."""
-HEEDED_TO_CONFIRM = 2
-"""Heeded uses, without an override, that make a lesson on probation active."""
-HARM_TO_RETIRE = 2
-"""Overrides that retire a lesson, where they are more than its heeded uses."""
-IGNORED_TO_RETIRE = 5
-"""Showings ignored one after another that retire a lesson."""
-
-# What outcomes do to scores
-
+HURT_FACTOR = 0.25
+"""The factor of a lesson that somebody reported as harmful: behind every other one."""
 LEAST_FACTOR = 0.5
-"""The least that a lesson's score is multiplied by."""
+"""The least factor of every other lesson."""
 MOST_FACTOR = 2.0
-"""The most that it is."""
+"""The most."""
 LEAST_OUTCOMES = 3
 """Outcomes from which a factor is other than one: one need or two say almost nothing about the next."""
 PRIOR_NEEDED = 1.0
 """Needs of the lesson nobody knows."""
 PRIOR_NOT = 3.0
 """Showings of it that nobody needed: told four times, needed once."""
-STATED_COUNT = 3
-"""What a statement counts for in a factor, in inferred outcomes."""
-LEAST_SHIFT = 0.9
-"""The least that a moment's threshold is multiplied by."""
-MOST_SHIFT = 1.1
-"""The most that it is."""
-SHIFT_OUTCOMES = 20
-"""Outcomes of a project at a moment from which its threshold shifts."""
+OVERRIDES_TO_DOUBT = 2
+"""Overrides from which a person is asked to decide, where they are more than its needs."""
 KEPT_LESSONS = 500
-"""Lessons whose factors are kept, those furthest from one."""
+"""Lessons whose evidence is kept for the order: those in doubt, then those needed most."""
 
 # Figures
 
@@ -97,4 +84,4 @@ own spread than the draws suppose.
 PRIOR_SESSIONS = 0.5
 """Sessions of the opposite outcome that each side is given before it is counted."""
 LEAST_WITHHELD = 10
-"""Withheld lessons that were judged, from which the estimate of minutes leaves out what is done without telling."""
+"""Withheld lessons that were judged, from which a difference is given; fewer say nothing."""

@@ -54,7 +54,7 @@ def reason_against(lesson: Lesson, verdicts: Sequence[Verdict], standing: Standi
     stale = next((verdict for verdict in verdicts if verdict.freshness in STALE), None)
     if stale:
         return f"{stale.anchor.path}: {stale.words or stale.freshness}"
-    return "it was harmful in sessions" if standing.is_harmful else ""
+    return "it is in doubt: holdfast review" if standing.is_doubted else ""
 
 
 def outcomes_of(services: Services, location: Location) -> dict[LessonId, list[Outcome]]:
@@ -70,7 +70,7 @@ def standing_in(services: Services, lesson: Lesson, outcomes: Sequence[Outcome])
     if not outcomes:
         return Standing()
     changes = services.store.find_records(Change, LogFilter(lesson=lesson.id, limit=EVERY_LESSON))
-    return standing_of(lesson, outcomes, since_of(changes))
+    return standing_of(outcomes, since_of(changes))
 
 
 def publishable(text: str) -> str:

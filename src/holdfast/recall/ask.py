@@ -12,6 +12,7 @@ from holdfast.domain.vocabulary import TRUSTS
 from holdfast.errors import LessonNotFoundError
 from holdfast.lean.records import Frozen, replace
 from holdfast.lean.texts import short_id
+from holdfast.outcomes.standing import order_evidence
 from holdfast.ranking.aim import kinds_asked, says_only_when
 from holdfast.ranking.diversify import Rival, diversify
 from holdfast.ranking.fuse import is_exact, total
@@ -184,7 +185,9 @@ def _search(
             _keep_best(passed, good)
         _keep_best(failed, retrieval.matches)
     best = sorted(passed.values(), key=lambda match: -total(match.shares))[:ASKED_POOL]
-    ranked = _diversified(score_matches(services, location, best))
+    evidence = order_evidence(services.store, location.project.id)
+    ranked = _diversified([(evidence.apply(item), match) for item, match in score_matches(services, location, best)])
+    ranked.sort(key=lambda pair: evidence.is_hurt(pair[0].lesson.id))  # exact matches, too, come after all others
     further: list[Pair] = []
     if limit > ASKED_POOL:
         further = _further(services, location, query, [match.lesson.id for match in best], trusts)

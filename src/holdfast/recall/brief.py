@@ -21,6 +21,7 @@ from holdfast.freshness.states import load_plain, owner_of
 from holdfast.lean.records import Frozen, replace
 from holdfast.lean.texts import SHORT, dumps, loads
 from holdfast.lessons.staged import seen_here
+from holdfast.outcomes.standing import order_factors
 from holdfast.ports.lessonstore import get_readable
 from holdfast.recall.briefline import (
     CHANGED,
@@ -123,7 +124,7 @@ def prepare(services: Services, location: Location) -> int:
     lessons = without_written(services, location, collect(services, location))
     check = FreshnessCheck(services, location)
     stale = [lesson.id for lesson in lessons if check.judge(lesson)[0] in STALE]
-    lines = lines_of(lessons, stale, _factors(services, location))
+    lines = lines_of(lessons, stale, order_factors(services.store, location.project.id))
     stored = {
         "at": at.isoformat(), "person": services.workspace.person(location).id,
         "more": _count_further(services, location), "lines": list(map(to_row, lines)),
@@ -140,7 +141,7 @@ def load(services: Services, location: Location) -> Lines:
     stored = _stored(services, location)
     if stored is None:
         most = COLLECTED_IN_A_HOOK if services.low_latency else COLLECTED
-        lines = lines_of(collect(services, location, most), (), _factors(services, location))
+        lines = lines_of(collect(services, location, most), (), order_factors(services.store, location.project.id))
         return Lines(lines=tuple(lines), more=_count_further(services, location, most))
     versions = services.store.current_versions([line.id for line in stored.lines])
     unchanged = {
@@ -154,21 +155,17 @@ def load(services: Services, location: Location) -> Lines:
     recent = services.store.list_recent(_query(services, location), CHANGES_READ)
     changed = [match.id for match in recent if match.recorded_at > since or match.id in outdated]
     lessons = [lesson for lesson in get_readable(services.store, changed) if may_be_told(lesson)]
-    made = {line.id: line for line in lines_of(lessons, (), _factors(services, location))} if lessons else {}
+    made = (
+        {line.id: line for line in lines_of(lessons, (), order_factors(services.store, location.project.id))}
+        if lessons
+        else {}
+    )
     return replace(stored, lines=tuple({**unchanged, **made}.values()))
 
 
 def _count_further(services: Services, location: Location, most: int = COLLECTED) -> int:
     """Return how many more lessons there are than are collected, up to COUNTED."""
     return max(0, services.store.count_lessons(_query(services, location), most + COUNTED) - most)
-
-
-def _factors(services: Services, location: Location) -> Mapping[LessonId, float]:
-    """Return what outcomes make of each lesson's worth."""
-    from holdfast.outcomes.weights import load_weights
-
-    weights = load_weights(services.store, location.project.id)
-    return {LessonId(id_): weights.factor(LessonId(id_), "session_start") for id_ in weights.lessons}
 
 
 def _query(services: Services, location: Location) -> Query:

@@ -11,6 +11,7 @@ from math import log2
 from holdfast.domain.kinds import profile_of
 from holdfast.domain.vocabulary import LessonId
 from holdfast.lean.records import Frozen
+from holdfast.outcomes.holdout import may_withhold
 from holdfast.ranking.relevance import EVERYDAY, stems_of
 from holdfast.recall.tuning import (
     EQUAL_TITLES,
@@ -72,7 +73,7 @@ class BriefLine(Frozen):
     """What the lesson's kind, source and freshness are worth; `brief` adds newness, branch and person."""
     is_confirmed: bool
     is_fixed: bool = False
-    """It is pinned or a person's explicit rule: it is never withheld at random."""
+    """Chance never withholds it: a person stated or pinned it."""
     branch: str = ""
     person: str = ""
     """The author of a personal preference; empty for a lesson that concerns everybody."""
@@ -162,7 +163,7 @@ def _line(lesson: Lesson, also: tuple[LessonId, ...], is_stale: bool, factor: fl
         source=_source(lesson),
         worth=round(worth, 4),
         is_confirmed=lesson.state == "active",
-        is_fixed=lesson.pinned or (is_rule and lesson.trust == "person"), branch=branch_of(lesson),
+        is_fixed=not may_withhold(lesson), branch=branch_of(lesson),
         person=lesson.provenance.person if profile.is_personal else "",
         prefix=lesson.scope.path_prefix, session=lesson.provenance.session, staged=bool(lesson.scope.branch),
         is_stale=is_stale, also=also,

@@ -38,9 +38,8 @@ if TYPE_CHECKING:
     from holdfast.learning.rejudge import RejudgeReport
     from holdfast.lessons.lookup import LessonHistory
     from holdfast.lessons.staging import Staged
-    from holdfast.outcomes.bill import Bill
     from holdfast.outcomes.settle import SettleReport
-    from holdfast.outcomes.stats import Stats
+    from holdfast.outcomes.stats import SessionSums, Stats
     from holdfast.publishing.branchsummary import Summary as BranchSummary
     from holdfast.publishing.sharing.sync import Syncing, SyncReport
     from holdfast.recall.bisection import Bisection
@@ -559,22 +558,28 @@ class Memory(LocationMemory):
         return feedback(self.services, self.location, ref, verdict, note, session, judge)
 
     def settle_pending(self) -> SettleReport:
-        """Judge deliveries of all projects by what followed, and let the outcomes move lessons. Idempotent."""
+        """Judge deliveries of all projects by what followed; the outcomes move the order. Idempotent."""
         from holdfast.outcomes.settle import settle_pending
 
         return settle_pending(self.services)
 
     def for_review(self) -> list[tuple[Lesson, str]]:
-        """Return lessons that outcomes contradict and only a person may close, each with the reason."""
+        """Return lessons that outcomes contradict and a person should decide on, each with the reason."""
         from holdfast.outcomes.settle import for_review
 
         return for_review(self.services, self.location)
 
-    def bill(self, session: SessionId = NO_SESSION) -> Bill | None:
+    def session_sums(self, session: SessionId = NO_SESSION) -> SessionSums | None:
         """Return what a session was told, missed and taught, by default the project's latest; None if there is none."""
-        from holdfast.outcomes.bill import bill_of
+        from holdfast.outcomes.stats import session_sums
 
-        return bill_of(self.services, self.location, session)
+        return session_sums(self.services, self.location, session)
+
+    def withheld(self, *, session: SessionId = "", lesson: LessonId = "", limit: int = 50) -> list[Outcome]:  # type: ignore[assignment]
+        """Return the lines that chance withheld from briefs of this project, newest first."""
+        from holdfast.outcomes.stats import withheld_lines
+
+        return withheld_lines(self.services, self.location, session, lesson, limit)
 
     def stats(self, *, all_projects: bool = False) -> list[Stats]:
         """Return the outcomes of deliveries: of this project, or of all projects together and then of each."""

@@ -15,11 +15,10 @@ from holdfast.errors import StoreError
 from holdfast.freshness.states import may_have_news
 from holdfast.lean.records import Frozen, replace
 from holdfast.lessons.staged import seen_here
-from holdfast.outcomes.weights import load_weights
+from holdfast.outcomes.standing import order_evidence
 from holdfast.ports.filters import EventFilter, LogFilter
 from holdfast.ports.host import HostProfile
 from holdfast.ports.lessonstore import damage_words, get_readable
-from holdfast.ranking.aim import task_of
 from holdfast.ranking.relevance import LexicalOverlap
 from holdfast.recall.briefline import SPEAKERS, title_of_lesson
 from holdfast.recall.score import RetrievedLesson, score_matches
@@ -46,7 +45,7 @@ if TYPE_CHECKING:
     from holdfast.domain.project import Location
     from holdfast.domain.records import Checkpoint
     from holdfast.domain.vocabulary import EventKind, Moment
-    from holdfast.outcomes.weights import OutcomeWeights
+    from holdfast.outcomes.standing import OrderEvidence
     from holdfast.ports.services import Services
 
 
@@ -96,7 +95,7 @@ class MomentContext:
         self.withheld: tuple[LessonId, ...] = ()
         """Lessons that chance withheld from the brief."""
         self.degraded = ""
-        self._weights: OutcomeWeights | None = None
+        self._evidence: OrderEvidence | None = None
         self._line = ""
         self._seen: list[tuple[LessonId, ...] | None] = []
 
@@ -181,15 +180,15 @@ class MomentContext:
         files = (*(target.file.replace("{slug}", "*") for target in profile.rules), *profile.reads)
         return any(fits_glob(path, file) for file in files)
 
-    def weights(self) -> OutcomeWeights:
-        """Return the weights that outcomes give the project's lessons and thresholds."""
-        if self._weights is None:
-            self._weights = load_weights(self.services.store, self.location.project.id)
-        return self._weights
+    def evidence(self) -> OrderEvidence:
+        """Return what outcomes say of the order of the project's lessons."""
+        if self._evidence is None:
+            self._evidence = order_evidence(self.services.store, self.location.project.id)
+        return self._evidence
 
     def favour(self, lesson: Lesson) -> float:
-        """Return the factor of outcomes on the lesson's relevance at this moment, for the work the prompt asks for."""
-        return self.weights().factor(lesson.id, self.moment, task_of(self.call.prompt))
+        """Return the factor of outcomes on the lesson's place in the order."""
+        return self.evidence().factors.get(lesson.id, 1.0)
 
     # The delivery
 
@@ -255,7 +254,7 @@ class MomentContext:
         items: list[Ranked] = []
         lines: list[str] = []
         for pick in chosen:
-            ranked = self.weights().apply(by_id[pick.found.lesson.id], self.moment, task_of(self.call.prompt))
+            ranked = self.evidence().apply(by_id[pick.found.lesson.id])
             line = self._line_of(pick, ranked, room)
             if line.tokens > room:
                 continue

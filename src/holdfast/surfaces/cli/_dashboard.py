@@ -95,6 +95,7 @@ def _rows(memory: Memory) -> Iterator[tuple[str, str]]:
         yield "", f"and {len(waiting) - SHOWN} more: holdfast review"
     elif waiting:
         yield "", "holdfast review"
+    yield from _doubted(memory)
     yield from _stale(memory, active[:CHECKED])
     yield from _last_delivery(memory)
     yield from _alarms(memory)
@@ -105,6 +106,16 @@ def _rows(memory: Memory) -> Iterator[tuple[str, str]]:
 def _listed(label: str, lessons: list[Lesson]) -> Iterator[tuple[str, str]]:
     for number, lesson in enumerate(lessons[:SHOWN]):
         yield "" if number else label, f"{short_id(lesson.id)}  {lesson.title}"
+
+
+def _doubted(memory: Memory) -> Iterator[tuple[str, str]]:
+    """Yield the lessons that somebody reported as harmful, or that users overruled."""
+    doubted = memory.for_review()
+    for number, (lesson, reason) in enumerate(doubted[:SHOWN]):
+        yield "" if number else "in doubt", f"{short_id(lesson.id)}  {lesson.title}: {reason}"
+    if doubted:
+        more = f"and {len(doubted) - SHOWN} more: " if len(doubted) > SHOWN else ""
+        yield "", f"{more}holdfast review"
 
 
 def _stale(memory: Memory, lessons: list[Lesson]) -> Iterator[tuple[str, str]]:

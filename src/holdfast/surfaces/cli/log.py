@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from holdfast.domain.records import Delivery, Outcome
 from holdfast.domain.vocabulary import LessonId, SessionId
 from holdfast.errors import LessonNotFoundError
 from holdfast.lean.plain import to_plain
@@ -26,9 +27,11 @@ from holdfast.surfaces.cli.call import (
 from holdfast.surfaces.cli.rows import table
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from holdfast.bootstrap import Memory
-    from holdfast.domain.records import Change, Delivery
-    from holdfast.outcomes.bill import Bill
+    from holdfast.domain.records import Change
+    from holdfast.outcomes.stats import SessionSums
 
 CHECKPOINTS = 1_000
 """Checkpoints looked through for those that were restored."""
@@ -63,46 +66,58 @@ def command(call: Call, session: str, ref: str, why: bool, only_changes: bool, l
     """Print which lessons were shown, when and why, newest first; or which changes were made.
 
     Each line has the time, the moment, the lesson's id and its title. With --why it also has the trigger (what the
-    lesson was shown for), the reason, the host and the session.
+    lesson was shown for), the reason, the host and the session. A line that chance withheld from a session's brief, to
+    see what happens without it, is marked `withheld`.
     """
     with call.open() as memory:
         if only_changes:
             _print_changes(call, memory, memory.changes(limit))
             return
         lesson = memory.get(ref).id if ref else LessonId("")
-        bill = memory.bill(SessionId("" if session == LATEST else session)) if session else None
+        sums = memory.session_sums(SessionId("" if session == LATEST else session)) if session else None
         if session == LATEST:
-            session = bill.session if bill else LATEST
+            session = sums.session if sums else LATEST
         deliveries = memory.log(session=SessionId(session), lesson=lesson, limit=limit)
-        _print_deliveries(call, memory, deliveries, bill, why)
+        withheld = memory.withheld(session=SessionId(session), lesson=lesson, limit=limit)
+        entries: list[Delivery | Outcome] = [*deliveries, *withheld]
+        entries = sorted(entries, key=lambda entry: entry.at, reverse=True)[:limit]
+        _print_deliveries(call, memory, entries, sums, why)
 
 
-def _print_deliveries(call: Call, memory: Memory, deliveries: list[Delivery], bill: Bill | None, why: bool) -> None:
+def _print_deliveries(
+    call: Call, memory: Memory, entries: Sequence[Delivery | Outcome], sums: SessionSums | None, why: bool
+) -> None:
+    deliveries = [entry for entry in entries if isinstance(entry, Delivery)]
+    withheld = [entry for entry in entries if isinstance(entry, Outcome)]
     if call.as_json:
-        sums = {"bill": dict(bill.__dict__) | {"words": bill.words}} if bill else {}
-        answer_json({"deliveries": [to_plain(entry) for entry in deliveries]} | sums)
+        plain: dict[str, Any] = {"deliveries": [to_plain(entry) for entry in deliveries]}
+        plain["withheld"] = [to_plain(entry) for entry in withheld]
+        answer_json(plain | ({"session": dict(sums.__dict__) | {"words": sums.words}} if sums else {}))
         return
-    titles = _titles(memory, [entry.lesson for entry in deliveries])
+    titles = _titles(memory, [entry.lesson for entry in entries])
+    has_room = not sys.stdout.isatty() or why  # a terminal has room for the title only; a program gets every column
     rows = [
         [
-            f"{d.at:%Y-%m-%d %H:%M:%S}",
-            d.moment,
-            short_id(d.lesson),
-            titles[d.lesson],
-            d.trigger,
-            d.reason,
-            d.host,
-            d.session,
+            f"{entry.at:%Y-%m-%d %H:%M:%S}" if has_room else f"{entry.at:%m-%d %H:%M}",
+            entry.moment if isinstance(entry, Delivery) else f"{entry.moment} (withheld)",
+            short_id(entry.lesson),
+            titles[entry.lesson],
+            *(_about(entry) if has_room else ()),
         ]
-        for d in deliveries
+        for entry in entries
     ]
-    if sys.stdout.isatty() and not why:  # a terminal has room for the title only; a program gets every column
-        rows = [[f"{d.at:%m-%d %H:%M}", d.moment, short_id(d.lesson), titles[d.lesson]] for d in deliveries]
     for line in table(rows, HEADS[: len(rows[0])] if rows else ()):
         say(line)
-    if bill:
-        say(f"session {bill.session}: {bill.words}")
-    note(f"{counted(len(deliveries), 'delivery', 'deliveries')}; times are UTC")
+    if sums:
+        say(f"session {sums.session}: {sums.words}")
+    held_back = f", {len(withheld)} withheld" if withheld else ""
+    note(f"{counted(len(deliveries), 'delivery', 'deliveries')}{held_back}; times are UTC")
+
+
+def _about(entry: Delivery | Outcome) -> tuple[str, str, str, str]:
+    if isinstance(entry, Delivery):
+        return entry.trigger, entry.reason, entry.host, entry.session
+    return entry.trigger, "withheld by chance", "", entry.session
 
 
 def _print_changes(call: Call, memory: Memory, changes: list[Change]) -> None:

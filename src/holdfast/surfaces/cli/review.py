@@ -108,6 +108,7 @@ def command(
 ) -> None:
     """Go through the conflicts between lessons, then the lessons that wait for your decision, most promising first.
 
+    A lesson in doubt was reported as harmful, or users overruled it: it comes last in every order until you decide.
     A conflict is two lessons that contradict each other. The better trusted or newer one comes first. Keep one of
     them, or say that both hold.
 
@@ -122,17 +123,26 @@ def command(
         elif only_list or call.as_json:
             waiting, conflicts = memory.inbox(), memory.conflicts()
             word = f"of {len(waiting)} waiting" if len(waiting) > limit else "waiting"
-            _print(call, waiting[:limit], word, conflicts)
+            _print(call, waiting[:limit], word, conflicts, memory.for_review())
         elif not sys.stdin.isatty():
             raise InvalidValueError("review asks questions and needs a terminal", hint="holdfast review --list")
         else:
             _walk(memory, limit)
 
 
-def _print(call: Call, lessons: list[Lesson], word: str, conflicts: Sequence[Conflict] = ()) -> None:
+def _print(
+    call: Call,
+    lessons: list[Lesson],
+    word: str,
+    conflicts: Sequence[Conflict] = (),
+    doubted: Sequence[tuple[Lesson, str]] = (),
+) -> None:
     if call.as_json:
         pairs = [conflict_json(conflict) for conflict in conflicts]
-        answer_json({"lessons": [lesson_json(lesson) for lesson in lessons], "conflicts": pairs})
+        doubts = [{"lesson": lesson_json(lesson), "reason": reason} for lesson, reason in doubted]
+        answer_json({
+            "lessons": [lesson_json(lesson) for lesson in lessons], "conflicts": pairs, "in_doubt": doubts,
+        })  # fmt: skip
         return
     for lesson in lessons:
         for line in summary_lines(lesson, lesson.state):
@@ -140,9 +150,19 @@ def _print(call: Call, lessons: list[Lesson], word: str, conflicts: Sequence[Con
     note(f"{len(lessons)} {word}")
     if conflicts:
         note(f"{counted(len(conflicts), 'conflict')}: holdfast list --conflicts")
+    _print_doubted(doubted)
+
+
+def _print_doubted(doubted: Sequence[tuple[Lesson, str]]) -> None:
+    """Print the active lessons that somebody reported as harmful, or that users overruled."""
+    for lesson, reason in doubted:
+        say(f"in doubt  {short_id(lesson.id)}  {lesson.title}: {reason}")
+    if doubted:
+        note("in doubt: holdfast review --reject ID retires one, holdfast feedback ID helped restores its place")
 
 
 def _walk(memory: Memory, limit: int) -> None:
+    _print_doubted(memory.for_review())
     counts = {"accepted": 0, "edited": 0, "rejected": 0, "later": 0, "settled": 0, "both": 0}
     conflicts = memory.conflicts()
     if not walk_conflicts(memory, conflicts[:limit], counts):

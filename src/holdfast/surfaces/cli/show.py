@@ -8,6 +8,7 @@ import click
 
 from holdfast.lean.plain import to_plain
 from holdfast.lean.texts import short_id
+from holdfast.outcomes.standing import since_of, standing_of
 from holdfast.rendering.views import lesson_json
 from holdfast.surfaces.cli._completions import lesson_ids
 from holdfast.surfaces.cli._sourcewords import found_by
@@ -89,6 +90,8 @@ def _history_lines(history: LessonHistory) -> Iterator[str]:
         yield from _lines("change", f"{_when(change.at)}  {change.verb}  {change.actor or change.summary}".rstrip())
     for shown in reversed(history.deliveries):
         yield from _lines("shown", f"{_when(shown.at)}  {shown.moment}  {shown.trigger}  {shown.reason}")
+    estimate = standing_of(history.outcomes, since_of(history.changes)).estimate
+    yield from _lines("effect", estimate) if estimate else ()
     for outcome in reversed(history.outcomes):
         yield from _lines("outcome", f"{_when(outcome.at)}  {outcome.verdict}  {outcome.note}")
 

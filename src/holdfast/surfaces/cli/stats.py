@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from holdfast.lean.texts import short_id
+from holdfast.outcomes.tuning import LEAST_WITHHELD
 from holdfast.surfaces.cli.call import (
     Call,
     answer_json,
@@ -14,7 +15,6 @@ from holdfast.surfaces.cli.call import (
     examples,
     folder_option,
     json_option,
-    note,
     pass_call,
     say,
 )
@@ -26,29 +26,25 @@ if TYPE_CHECKING:
     from holdfast.outcomes.estimate import Difference, Share
     from holdfast.outcomes.stats import Stats
 
-WIDTH = 40
-"""Characters of a plot."""
-WEEKS = 12
-"""Newest weeks that are plotted."""
 VERDICTS = ("heeded", "ignored", "overridden", "failed", "unclear")
 
 
 @click.command(
-    epilog=examples("holdfast stats", "holdfast stats --all-projects", "holdfast stats --plot", "holdfast stats --json")
+    epilog=examples("holdfast stats", "holdfast stats --all-projects", "holdfast stats --json")
     + "\n\nExit codes: 0 for any figures, 1 if memory cannot be read, 2 for wrong usage."
 )
 @click.option(
     "--all-projects", is_flag=True, help="Print the total of all projects on this machine, then each project."
 )
-@click.option("--plot/--no-plot", default=None, help="Draw shares and weeks as bars.  [default: on a terminal]")
 @json_option
 @folder_option
 @pass_call
-def command(call: Call, all_projects: bool, plot: bool | None) -> None:
-    """Print the outcomes of deliveries: how often lessons were heeded, overridden or missed, and how often they helped.
+def command(call: Call, all_projects: bool) -> None:
+    """Print the outcomes of deliveries: how often lessons were told, heeded, ignored or missed.
 
-    Failures are compared with and without the lesson. Each share has a 95 % confidence interval. Outcomes are judged
-    after each session, without a model.
+    Heeded means that a session did what the lesson asks for, after it was told and with no other cause in sight. One
+    line in twenty of a session's brief is withheld by chance; the difference to those sessions is the only benefit
+    that is claimed, once enough were withheld. Each share has a 95 % confidence interval.
     """
     with call.open() as memory:
         projects = memory.stats(all_projects=all_projects)
@@ -61,13 +57,8 @@ def command(call: Call, all_projects: bool, plot: bool | None) -> None:
             say()
         for line in _lines(stats):
             say(line)
-        if sys.stdout.isatty() if plot is None else plot:
-            for line in _plots(stats):
-                say(line)
     for lesson, words in doubted:
-        say(f"review  {lesson.id[-8:]}  {lesson.title}: {words}")
-    if any(stats.delivered for stats in projects):
-        note("the minutes saved are an estimate: an assumed time for each heeded lesson, by its kind")
+        say(f"in doubt  {short_id(lesson.id)}  {lesson.title}: {words}; holdfast review")
 
 
 def _lines(stats: Stats) -> Iterator[str]:
@@ -78,13 +69,12 @@ def _lines(stats: Stats) -> Iterator[str]:
     rows = [[verdict, *_cells(getattr(stats, verdict))] for verdict in VERDICTS]
     yield from ("  " + line for line in table(rows))
     yield f"  missed {stats.missed}, helped {stats.helped}, hurt {stats.hurt}"
-    yield f"  withheld {stats.withheld}, judged {stats.heeded_without.of}"
-    if stats.heeded_without.of:
-        yield f"  heeded without being shown {_percent(stats.heeded_without)}: {_effect(stats.effect_on_heeding)}"
-        yield f"  failures repeated without the lesson {_percent(stats.failed_without)}, with it " + (
-            f"{_percent(stats.failed)}: {_effect(stats.effect_on_failures)}"
-        )
-    yield f"  {stats.tokens:,} tokens spent, about {stats.minutes_spared:,.0f} minutes of rediscovery saved"
+    yield f"  withheld {stats.withheld}, {stats.tokens:,} tokens spent"
+    if stats.effect_on_heeding is None or stats.effect_on_failures is None:
+        yield f"  no difference to give: {stats.heeded_without.of} of {LEAST_WITHHELD} withheld lessons judged"
+        return
+    yield f"  heeded where withheld {_percent(stats.heeded_without)}: {_effect(stats.effect_on_heeding)}"
+    yield f"  failed where withheld {_percent(stats.failed_without)}: {_effect(stats.effect_on_failures)}"
 
 
 def _cells(share: Share) -> list[str]:
@@ -100,30 +90,7 @@ def _percent(share: Share) -> str:
 def _effect(difference: Difference) -> str:
     words = "" if difference.is_clear else ", which may be chance"
     points = f"{100 * difference.difference:+.0f} points ({100 * difference.low:+.0f} to {100 * difference.high:+.0f})"
-    return f"showing it makes {points}{words}"
-
-
-def _plots(stats: Stats) -> Iterator[str]:
-    """Yield each share as a block on its interval, then delivered and heeded lessons by week."""
-    verdicts = [verdict for verdict in VERDICTS if getattr(stats, verdict).of]
-    for verdict in verdicts:
-        yield f"  {verdict:10}  {_whisker(getattr(stats, verdict))}"
-    if verdicts:
-        yield f"  {'':10}  0 %{'':{WIDTH - 8}}100 %"
-    most = max((delivered for _, delivered, _ in stats.weeks), default=0)
-    for monday, delivered, heeded in stats.weeks[-WEEKS:]:
-        width = round(WIDTH * delivered / most)
-        part = round(WIDTH * heeded / most)
-        yield f"  {monday}  {'█' * part}{'░' * (width - part)} {heeded} of {delivered}"
-
-
-def _whisker(share: Share) -> str:
-    """Return the interval as a line with the share as a block on it."""
-    cells = [" "] * (WIDTH + 1)
-    for at in range(round(WIDTH * share.low), round(WIDTH * share.high) + 1):
-        cells[at] = "─"
-    cells[round(WIDTH * share.share)] = "█"
-    return "".join(cells).rstrip()
+    return f"telling makes {points}{words}"
 
 
 def _json(stats: Stats) -> dict[str, Any]:
@@ -132,6 +99,5 @@ def _json(stats: Stats) -> dict[str, Any]:
         share = plain[name]
         plain[name] = {"count": share.count, "of": share.of, "share": share.share, "low": share.low, "high": share.high}
     for name in ("effect_on_heeding", "effect_on_failures"):
-        plain[name] = dict(plain[name].__dict__)
-    plain["weeks"] = [{"week": week, "told": delivered, "heeded": heeded} for week, delivered, heeded in stats.weeks]
+        plain[name] = dict(plain[name].__dict__) if plain[name] else None
     return plain

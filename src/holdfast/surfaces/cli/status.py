@@ -70,7 +70,7 @@ def _gather(memory: Memory) -> dict[str, Any]:
         "inbox": len([lesson for lesson in waiting if not is_from_commit(lesson)]),
         "from_commits": len([lesson for lesson in waiting if is_from_commit(lesson)]),
         "rejudged": _rejudged_facts(memory),
-        "last_session": _bill_facts(memory),
+        "last_session": _session_facts(memory),
         "for_review": len(memory.for_review()),
         "checkpoint": to_plain(checkpoint) if checkpoint else None,
         "capture": settings.capture,
@@ -103,7 +103,7 @@ def _lines(fields: dict[str, Any]) -> Iterator[str]:
             ["inbox", f"{fields['inbox']} waiting" + (": holdfast review" if fields["inbox"] else "")],
             *([["commits", f"{fields['from_commits']} lessons, unconfirmed"]] if fields["from_commits"] else []),
             *([["rejudged", _rejudged_words(fields["rejudged"])]] if fields["rejudged"] else []),
-            *([["review", f"{fields['for_review']} in doubt: holdfast stats"]] if fields["for_review"] else []),
+            *([["review", f"{fields['for_review']} in doubt: holdfast review"]] if fields["for_review"] else []),
             *([["session", f"last: {fields['last_session']['words']}"]] if fields["last_session"] else []),
             ["task", fields["checkpoint"]["goal"] if fields["checkpoint"] else "none"],
             ["capture", "on" if fields["capture"] else "off"],
@@ -133,9 +133,9 @@ def _rejudged_words(facts: dict[str, Any]) -> str:
     return f"{counts} on {facts['at'][:10]}: holdfast rejudge --undo"
 
 
-def _bill_facts(memory: Memory) -> dict[str, Any] | None:
-    bill = memory.bill()
-    return dict(bill.__dict__) | {"words": bill.words} if bill else None
+def _session_facts(memory: Memory) -> dict[str, Any] | None:
+    sums = memory.session_sums()
+    return dict(sums.__dict__) | {"words": sums.words} if sums else None
 
 
 def _distil_facts(memory: Memory) -> dict[str, Any]:

@@ -88,11 +88,6 @@ def _commit_words(anchor_state: AnchorState) -> str:
     return ", not committed yet" if anchor_state.commit == UNCOMMITTED else f", in commit {anchor_state.commit[:10]}"
 
 
-def _at(where: str) -> str:
-    moment, _, work = where.partition("/")
-    return " ".join(filter(None, (f" {moment.replace('_', ' ')}" if moment else "", f"({work})" if work else "")))
-
-
 def _history_lines(explanation: Explanation) -> Iterator[str]:
     history = explanation.history
     if history.deliveries:
@@ -100,10 +95,12 @@ def _history_lines(explanation: Explanation) -> Iterator[str]:
     for shown in history.deliveries[:SHOWN]:
         yield f"  {_when(shown.at)}  {shown.moment}  {shown.trigger}  {shown.reason}".rstrip()
     if history.outcomes:
-        yield f"outcomes: {explanation.standing.words}"
-    for where, factor in explanation.factors:
-        often = "more" if factor > 1 else "less"
-        yield f"  shown {often} often{_at(where)}: x {factor}"
+        standing = explanation.standing
+        yield f"outcomes: {standing.words}"
+        if standing.estimate:
+            yield f"  {standing.estimate}"
+        if standing.factor != 1.0:
+            yield f"  {'earlier' if standing.factor > 1 else 'later'} in the order: x {standing.factor}"
     yield _decay_words(explanation)
     for outcome in history.outcomes[:SHOWN]:
         without = " (withheld)" if outcome.withheld and outcome.verdict != "withheld" else ""
@@ -158,8 +155,7 @@ def _json(explanation: Explanation) -> dict[str, Any]:
             }
             for anchor_state in explanation.subjects
         ],
-        "standing": dict(explanation.standing.__dict__),
-        "factors": dict(explanation.factors),
+        "standing": dict(explanation.standing.__dict__) | {"estimate": explanation.standing.estimate},
         "decay": dict(explanation.decay.__dict__),
         **logs,
     }
