@@ -34,8 +34,6 @@ if TYPE_CHECKING:
 
 SIGNS = {"[x] ": "done", "[>] ": "next", "[ ] ": "next"}
 """Signs of items in hosts' to-do lists, with the field of a checkpoint that takes them."""
-GOING_ON = ("continue", "resume", "go on with", "carry on", "pick up where", "where we left")
-"""Phrases with which a user goes on with an earlier task."""
 WORKING = word_set(
     "make just task go cargo npm npx pnpm yarn bun mvn gradle gradlew dotnet mix composer rake bundle nx turbo bazel"
     " sbt swift flutter cmake ninja tsc docker docker-compose terraform helm kubectl ansible-playbook alembic mise uv"
@@ -163,7 +161,7 @@ def states_rule(text: str) -> bool:
 
 def _requests(events: Sequence[Event]) -> list[tuple[datetime, str]]:
     """Return the prompts that state a goal; `yes`, `continue where we left off` and `/compact` do not."""
-    from holdfast.curation.taskstate import answers_where_left_off
+    from holdfast.curation.taskstate import GOING_ON, answers_where_left_off
 
     return [
         (at, words)

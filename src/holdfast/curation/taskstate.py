@@ -30,6 +30,8 @@ QUESTION_CHARACTERS = 200
 STATES_ANSWERED = 3
 """Most states in an answer."""
 
+GOING_ON = ("continue", "resume", "go on with", "carry on", "pick up where", "where we left")
+"""Phrases with which a user goes on with an earlier task."""
 ASKING = (
     "where did we leave", "where did i leave", "where did you leave", "where we left", "where i left", "where you left",
     "where did we stop", "where did i stop", "where did you stop", "where we stopped", "where were we",

@@ -20,9 +20,6 @@ if TYPE_CHECKING:
     from holdfast.domain.vocabulary import Moment
     from holdfast.ports.services import Services
 
-GOING_ON = ("continue", "resume", "go on with", "carry on", "pick up where", "where we left")
-"""Phrases in a prompt's opening that go on with an earlier task."""
-
 
 def restorable(
     services: Services,
@@ -66,6 +63,8 @@ def asked_for(services: Services, location: Location, call: HookCall) -> Checkpo
 
 def shares_subject(prompt: str, task: str) -> bool:
     """Return whether a prompt continues a task: it says so, or shares telling words with it."""
+    from holdfast.curation.taskstate import GOING_ON
+
     opening = " ".join(prompt.lower().split()[:OPENING_WORDS])
     if any(phrase in opening for phrase in GOING_ON):
         return True
