@@ -25,12 +25,15 @@ BENCHMARKS = {
     "lesson_files": False,
     "redaction": False,
     "watch": False,
+    "everyday": False,
     "detection": True,
     "freshness": True,
     "compile": True,
     "recall": True,
+    "sdebench": True,
     "replay": True,
     "replay_gold": True,
+    "replay_distilled": True,
 }
 """Each benchmark, and whether it needs --data."""
 
@@ -39,10 +42,20 @@ PROGRAMS = {
     "recall": ("-m", "benchmarks.recall", "--ablate"),
     "replay": ("-m", "benchmarks.replay"),
     "replay_gold": ("-m", "benchmarks.replay", "--gold"),
+    "replay_distilled": (
+        "-m",
+        "benchmarks.replay",
+        "--distilled",
+        str(HERE / "replay" / "distilled"),
+        "--first",
+        "40",
+        "--count",
+        "40",
+    ),
 }
 """Those that are not run as a file of their name."""
 
-REPLAYS = ("replay", "replay_gold")
+REPLAYS = ("replay", "replay_gold", "replay_distilled")
 
 
 def main() -> int:
