@@ -152,7 +152,7 @@ def _line(lesson: Lesson, also: tuple[LessonId, ...], is_stale: bool, factor: fl
     profile = profile_of(lesson.kind)
     is_rule = lesson.pinned or is_standing(lesson)
     part = COMMAND if lesson.topic_key.startswith(CARDS) else RULE if is_rule else TITLE
-    by_person = lesson.trust == "person" or lesson.kind == "preference"
+    by_person = lesson.trust == "person" or profile.is_personal
     worth = PERSON_WORTH * by_person + RULE_LIKE_WORTH * profile.is_instruction - STALE_WORTH * is_stale
     worth += GENERAL_WORTH * (not lesson.paths) + OUTCOME_WORTH * log2(factor)
     return BriefLine(
