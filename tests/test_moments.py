@@ -90,6 +90,6 @@ def test_each_row_says_what_the_moment_means() -> None:
     assert moments_where("is_patient") == {"session_start", "after_compaction", "prompt"}
     assert moments_where("restores_task") == {"session_start", "after_compaction"}
     assert {moment: profile.budget_tokens for moment, profile in MOMENT_PROFILES.items()} == {
-        "session_start": 600, "prompt": 400, "before_file": 300, "before_command": 200, "after_failure": 300,
-        "after_compaction": 600, "before_end": 100, "on_demand": 2000,
+        "session_start": 2_300, "prompt": 400, "before_file": 300, "before_command": 300, "after_failure": 300,
+        "after_compaction": 2_300, "before_end": 100, "on_demand": 2_000,
     }  # fmt: skip
