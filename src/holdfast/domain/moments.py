@@ -25,6 +25,8 @@ class MomentProfile(Frozen):
     """A host's hook delivers at it, and `[deliver]` switches it off; otherwise it is an explicit query."""
     is_particular: bool = False
     """It concerns what the agent does now: it may deliver lessons on probation and changes of their code."""
+    is_act: bool = False
+    """A tool call causes it: the agent is about to act, or has just failed."""
     is_patient: bool = False
     """A late answer is better than none, because the next chance to deliver is far away."""
     restores_task: bool = False
@@ -49,13 +51,13 @@ MOMENT_PROFILES: dict[Moment, MomentProfile] = {
             event_kind="prompt", check_names=("prompt",),
         ),
         MomentProfile(
-            moment="before_file", label="file", budget_tokens=300, is_particular=True, check_names=("edit", "read"),
+            moment="before_file", label="file", budget_tokens=300, is_particular=True, is_act=True, check_names=("edit", "read"),
         ),
         MomentProfile(
-            moment="before_command", label="command", budget_tokens=300, is_particular=True, check_names=("command",),
+            moment="before_command", label="command", budget_tokens=300, is_particular=True, is_act=True, check_names=("command",),
         ),
         MomentProfile(
-            moment="after_failure", label="failure", budget_tokens=300, is_particular=True, event_kind="tool_failure",
+            moment="after_failure", label="failure", budget_tokens=300, is_particular=True, is_act=True, event_kind="tool_failure",
             check_names=("failure",),
         ),
         MomentProfile(
@@ -71,5 +73,6 @@ MOMENT_PROFILES: dict[Moment, MomentProfile] = {
 CHANNELS: tuple[Moment, ...] = tuple(row.moment for row in MOMENT_PROFILES.values() if row.is_pushed)
 """Deliveries that `[deliver]` switches off one by one."""
 PARTICULAR_MOMENTS: tuple[Moment, ...] = tuple(row.moment for row in MOMENT_PROFILES.values() if row.is_particular)
+ACT_MOMENTS: tuple[Moment, ...] = tuple(row.moment for row in MOMENT_PROFILES.values() if row.is_act)
 PATIENT_MOMENTS: tuple[Moment, ...] = tuple(row.moment for row in MOMENT_PROFILES.values() if row.is_patient)
 RESTORING_MOMENTS: tuple[Moment, ...] = tuple(row.moment for row in MOMENT_PROFILES.values() if row.restores_task)

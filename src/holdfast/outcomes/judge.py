@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 
+from holdfast.domain.moments import ACT_MOMENTS
 from holdfast.domain.vocabulary import EventId, LessonId, Verdict
 from holdfast.lean.records import Frozen
 from holdfast.outcomes.advice import Advice, advice_of
@@ -122,7 +123,7 @@ def _after_call(story: Story, telling: Telling) -> int:
     A host may report that call before the delivery or after it.
     """
     begin, trigger = telling.begin, telling.trigger
-    if not trigger or telling.moment not in ("before_file", "before_command", "after_failure"):
+    if not trigger or telling.moment not in ACT_MOMENTS:
         return begin
     near = range(max(0, begin - NEAR_CALL), min(len(story.events), begin + NEAR_CALL))
     calls = [at for at in near if _is_call(story.events[at], telling)]
