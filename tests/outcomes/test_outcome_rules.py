@@ -240,7 +240,7 @@ def test_a_withheld_line_of_a_brief_is_logged_once_however_often_it_would_be_tol
     assert careful.log() == []
     (outcome,) = careful.withheld(session=SessionId(session))
     assert (outcome.verdict, outcome.moment, outcome.withheld) == ("withheld", "session_start", True)
-    assert begin(careful, "told").items
+    assert begin(careful, "told").entries
 
 
 def test_nothing_is_withheld_on_a_prompt(careful: Memory) -> None:
@@ -251,10 +251,10 @@ def test_nothing_is_withheld_on_a_prompt(careful: Memory) -> None:
 @pytest.mark.parametrize("fields", [{"pinned": True}, {"trust": "person"}])
 def test_what_a_person_stated_or_pinned_is_never_withheld(careful: Memory, fields: dict[str, Any]) -> None:
     lesson = keep(careful, **fields)
-    assert begin(careful, held_back(lesson)).items
+    assert begin(careful, held_back(lesson)).entries
     assert careful.recall(PROMPT).items
     assert not may_withhold(lesson)
 
 
 def test_who_turned_it_off_is_told_everything(memory: Memory) -> None:
-    assert begin(memory, held_back(keep(memory))).items
+    assert begin(memory, held_back(keep(memory))).entries

@@ -90,7 +90,7 @@ class Briefing(Frozen):
     """Why the answer is weaker than usual (no embedder, deadline), or empty."""
 
     def __len__(self) -> int:
-        return len(self.items)
+        return len(self.items) + len(self.entries)
 
     def __iter__(self) -> Iterator[Ranked]:
         return iter(self.items)
@@ -99,8 +99,8 @@ class Briefing(Frozen):
         return True  # an empty briefing is an answer too
 
     def __repr__(self) -> str:
-        titles = ", ".join(repr(item.lesson.title) for item in self.items)
-        return f"Briefing({self.moment}: {titles or 'nothing fits'})"
+        lines = [*(item.lesson.title for item in self.items), *(entry.text for entry in self.entries)]
+        return f"Briefing({self.moment}: {', '.join(map(repr, lines)) or 'nothing fits'})"
 
     @property
     def nearest(self) -> Ranked | None:

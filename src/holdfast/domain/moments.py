@@ -51,13 +51,16 @@ MOMENT_PROFILES: dict[Moment, MomentProfile] = {
             event_kind="prompt", check_names=("prompt",),
         ),
         MomentProfile(
-            moment="before_file", label="file", budget_tokens=300, is_particular=True, is_act=True, check_names=("edit", "read"),
+            moment="before_file", label="file", budget_tokens=300, is_particular=True,
+            is_act=True, check_names=("edit", "read"),
         ),
         MomentProfile(
-            moment="before_command", label="command", budget_tokens=300, is_particular=True, is_act=True, check_names=("command",),
+            moment="before_command", label="command", budget_tokens=300, is_particular=True,
+            is_act=True, check_names=("command",),
         ),
         MomentProfile(
-            moment="after_failure", label="failure", budget_tokens=300, is_particular=True, is_act=True, event_kind="tool_failure",
+            moment="after_failure", label="failure", budget_tokens=300, is_particular=True,
+            is_act=True, event_kind="tool_failure",
             check_names=("failure",),
         ),
         MomentProfile(
