@@ -51,7 +51,7 @@ class Ranked(Frozen):
         return self.lesson.state in UNCONFIRMED
 
 
-class Entry(Frozen):
+class BriefEntry(Frozen):
     """A lesson that a brief tells: its line's rank from 1, what it was worth, and why it is there."""
 
     id: LessonId
@@ -69,9 +69,9 @@ class Briefing(Frozen):
 
     moment: Moment = "on_demand"
     items: tuple[Ranked, ...] = ()
-    entries: tuple[Entry, ...] = ()
+    entries: tuple[BriefEntry, ...] = ()
     """What a brief tells, which has no `items`: it is told from prepared lines, without reading the lessons."""
-    left_out: tuple[Entry, ...] = ()
+    left_out: tuple[BriefEntry, ...] = ()
     """What a brief would have told next."""
     more: int = 0
     """How many further lessons answer the question but do not fit the budget."""

@@ -13,7 +13,7 @@ from __future__ import annotations
 from datetime import datetime
 from math import exp
 
-from holdfast.domain.briefing import Briefing, Entry
+from holdfast.domain.briefing import Briefing, BriefEntry
 from holdfast.domain.query import Query
 from holdfast.domain.statefamilies import BRIEF
 from holdfast.domain.vocabulary import LessonId
@@ -296,7 +296,7 @@ def render(
     """Return the brief. Lines stand under their headings in the order in which they were learnt."""
     placed = sorted(chosen, key=lambda pair: (_heading_order(pair[1]), pair[1].since, pair[1].id))
     rows: list[str] = []
-    entries: list[Entry] = []
+    entries: list[BriefEntry] = []
     heading = ""
     for rank, (worth, line) in enumerate(placed, start=1):
         if _heading(line) != heading:
@@ -313,8 +313,8 @@ def render(
     )  # fmt: skip
 
 
-def _entry(line: BriefLine, rank: int, worth: float, text: str) -> Entry:
-    return Entry(
+def _entry(line: BriefLine, rank: int, worth: float, text: str) -> BriefEntry:
+    return BriefEntry(
         id=line.id,
         rank=rank,
         score=max(0.0, round(worth, 4)),
