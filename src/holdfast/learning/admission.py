@@ -340,7 +340,8 @@ class Admission:
             return "candidate"
         if not candidate.structured and self._material().holds(candidate.insight, written_in):
             return "candidate"  # it repeats text that the session has read
-        return "active" if candidate.confidence >= LIKELY and not reviewed else "probation"
+        is_checked = candidate.structured or candidate.written
+        return "active" if candidate.confidence >= LIKELY and is_checked and not reviewed else "probation"
 
     def _is_proved(self, candidate: Candidate) -> bool:
         """Return whether a verified candidate holds nothing that a person must decide, and no sentence it has read."""
