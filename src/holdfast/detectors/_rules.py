@@ -21,7 +21,7 @@ else:
     FormSort = str
 
 LEAD = (
-    r"(?:(?:ok(?:ay)?|also|and|so|but|please|hey|btw|fyi|note|important|reminder|great|thanks|yes|no|nope|wait|wrong"
+    r"(?:(?:ok(?:ay)?|also|and|so|but|please|hey|btw|fyi|note(?: that)?|important|reminder|great|thanks|yes|no|nope|wait|wrong"
     r"|incorrect|actually|well|claude|that's (?:wrong|not right))[\s,.!:;-]+)*"
 )
 """Opening words in front of a rule."""
@@ -53,6 +53,11 @@ _FORMS: tuple[tuple[FormSort, re.Pattern[str]], ...] = tuple(
             "rule",
             r"(?P<rule>(?:all|every|each|any|no) [^,;:?]{3,60}? (?:must(?! pass| be (?:fixed|done))|has to|have to"
             r"|needs?(?! to be\b)) .{3,})",
+        ),
+        (
+            "rule",
+            r"(?P<rule>we (?:should(?: not|n't| never)) (?:touch|use|log|store|commit|write|edit|modify|depend|rely|import"
+            r"|expose|print|retry|swallow|hard-?code|mock|pollute|polute|add|push|merge|deploy|ship|release)\b.{4,})",
         ),
         # this and not that
         (

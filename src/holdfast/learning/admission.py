@@ -181,7 +181,9 @@ class Admission:
             command=clean(candidate.command),
             when=united(
                 candidate.when,
-                derive_triggers(candidate.kind, candidate.trust, insight, clean(candidate.how)),
+                derive_triggers(
+                    candidate.kind, candidate.trust, insight, clean(candidate.how), standing=candidate.when.standing
+                ),
             ),
             links=candidate.links,
             sessions_seen=(self.source.session,),
