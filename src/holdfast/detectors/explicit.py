@@ -14,7 +14,10 @@ from typing import NamedTuple
 from holdfast.detectors._rules import LEAD, FormSort, is_at_hand, stated_rule
 from holdfast.domain.candidate import Candidate
 from holdfast.domain.lesson import TITLE_LIMIT, Triggers
+from holdfast.text.named import named_in
 from holdfast.text.prompts import read_prompt
+from holdfast.text.singlevalued import VALUES
+from holdfast.text.triggers import united
 from holdfast.text.window import capital, quote, sentences, speaker_trust, spoken, unmasked
 from holdfast.text.wording import headline, stand_alone
 from holdfast.text.words import terms
@@ -215,7 +218,7 @@ def _rule(sentence: str, forms: Sequence[re.Pattern[str]]) -> Rule | None:
             if form in (_ASKED, _STANDING) and is_at_hand(sentence):
                 return None
             rule = (match["rule"] or match.groupdict().get("last", "")).strip().rstrip("?").strip()
-            fits = len(terms(rule)) >= LEAST_TERMS
+            fits = _says_enough(rule)
             casual = _is_plan(match) if form is _IN_FUTURE else form is _ASKED and _is_casual(match)
             return Rule(rule, form is _STANDING, casual) if fits else None
     return None
@@ -224,9 +227,15 @@ def _rule(sentence: str, forms: Sequence[re.Pattern[str]]) -> Rule | None:
 def _stated(sentence: str) -> Rule | None:
     """Return the rule, fact or decision in an everyday form; None if there is none or it belongs to a document."""
     stated = None if _is_quoted(sentence) else stated_rule(sentence)
-    if stated is None or len(terms(stated.text)) < LEAST_TERMS:
+    if stated is None or not _says_enough(stated.text):
         return None
     return Rule(stated.text, is_standing=True, is_casual=False, sort=stated.sort)
+
+
+def _says_enough(rule: str) -> bool:
+    """Return whether the rule has telling words enough; the name of a known tool is enough: "use bun"."""
+    words = terms(rule)
+    return len(words) >= LEAST_TERMS or any(word in VALUES for word in words)
 
 
 def _is_plan(match: re.Match[str]) -> bool:
@@ -279,9 +288,14 @@ def _candidate(
             scope_level="user" if everywhere else "project",
             explicit=not is_casual,
             to_judge=is_casual,
-            when=Triggers(standing=stated.sort == "rule" and not is_casual and trust == "person"),
+            when=_triggers(stated, insight) if trust == "person" and not is_casual else Triggers(),
         )
     ]
+
+
+def _triggers(stated: Rule, insight: str) -> Triggers:
+    """Return when to deliver it: a rule stands, and all belong to what they name."""
+    return united(named_in(insight), Triggers(standing=stated.sort == "rule"))
 
 
 def _kind(rule: str) -> LessonKind:

@@ -33,6 +33,8 @@ NAMED_PROGRAMS = word_set(
 _ALSO_WORDS = word_set("make rails swift rake mix black bun conda gem az apt flutter prisma vite deno helm uv")
 """Programs that are words, too: they count in backticks, before a word that is a usual task, or after `use` or `never`."""
 _TASKS = word_set("test tests lint build check fmt format deploy install run up down start dev release ci gen generate")
+_RUNNERS = word_set("make rake mix")
+_NO_TASKS = word_set("sure it the a an that this them these in to for and or first before here instead only")
 _BEFORE = word_set("use run call using running never not with via through prefer always and or")
 _PROGRAMS_OF: dict[str, tuple[str, ...]] = {
     "dependencies": (
@@ -106,8 +108,8 @@ def programs_in(words: Sequence[str]) -> Iterator[tuple[int, str]]:
 def _commands(words: Sequence[str]) -> Iterator[str]:
     for at, program in programs_in(words):
         after = words[at + 1] if at + 1 < len(words) else ""
-        is_task = program in _ALSO_WORDS and after.isalnum() and after.islower()
-        yield f"{program} {after}" if is_task and after in _TASKS else program
+        is_task = after in _TASKS or (program in _RUNNERS and after.isalpha() and after not in _NO_TASKS)
+        yield f"{program} {after}" if is_task and program in _ALSO_WORDS else program
     for word in words:
         low = word.lower()
         if low in _SUBJECTS:
