@@ -153,6 +153,13 @@ _AT_HAND = re.compile(
     re.IGNORECASE,
 )
 """Words that bind a sentence to what its speakers have before them."""
+_IN_THIS = re.compile(
+    r"\b(?:in|for|on|from|of|to|at|inside|within) (?:this|that) (?:\w+ )?(?:function|method|class|file|test|case|branch"
+    r"|pr|pull request|commit|change|loop|block|ticket|issue|step|plan|task|session|section|page|dialog|endpoint)\b"
+    r"|\b(?:right|for|not) now\b|\b(?:today|tonight|tomorrow|for the moment)\b",
+    re.IGNORECASE,
+)
+"""The same where the form already asks for memory: only what cannot be meant to last."""
 _DOUBT = re.compile(
     r"\b(?:can you|could you|is this|is that|is it|let me know|I think|I guess|maybe|perhaps|not sure|I wonder"
     r"|wondering|seems?|looks like|apparently|I believe|might|probably|as far as I|if I|what if|how (?:do|can|about))\b"
@@ -202,8 +209,8 @@ def stated_rule(sentence: str) -> StatedRule | None:
 
 
 def is_at_hand(sentence: str) -> bool:
-    """Return whether the sentence is about what its speakers have before them: this function, right now."""
-    return bool(_AT_HAND.search(sentence))
+    """Return whether a request to remember is about what its speakers have before them: in this function, for now."""
+    return bool(_IN_THIS.search(sentence))
 
 
 _ORDER = re.compile(

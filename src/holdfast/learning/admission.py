@@ -390,7 +390,8 @@ class Admission:
         believed = draft.trust == "person" or known.trust not in UNTRUSTED
         if draft.state == "active" and believed and not linked:
             return "active"
-        if draft.state == "probation" and known.state == "candidate" and believed and not linked:
+        persons = draft.trust == known.trust == "person" and len(set(seen)) >= RECURRENCE
+        if draft.state == "probation" and known.state == "candidate" and believed and not linked and not persons:
             return "probation"
         recurs = known.state in ("candidate", "probation") and len(set(seen)) >= RECURRENCE and not linked
         if not recurs or draft.trust in UNTRUSTED or known.trust in UNTRUSTED:
