@@ -115,7 +115,55 @@ _FORMS: tuple[tuple[FormSort, re.Pattern[str]], ...] = tuple(
             r"(?P<rule>I (?:(?:always|strongly|generally|usually|really) )?prefer (?!to\b|the\b|this|that|it\b|option"
             r"|your\b|my\b)(?:[\w-]+ ){0,3}[\w-]+s\b.*)",
         ),
+        (
+            "rule",
+            r"(?P<rule>(?:nobody|no one|no-one) (?:\w+s|is allowed to|may|can|should)\b.{3,}\b(?:without|except|but|unless)\b.{3,})",
+        ),
+        ("rule", r"(?P<rule>(?:do not|don't|dont) .{6,}?,? ever\W*$)"),
+        (
+            "rule",
+            r"(?P<rule>(?:use|keep|write|put|run|name|add|call|return|throw|prefer|ask|check)\b.{6,}?,? (?:please,? )?"
+            r"(?:always|every time|each time|everywhere)\W*$)",
+        ),
+        (
+            "rule",
+            r"(?P<rule>we (?:don't|do not|never) (?:do|use|write|mock|commit|allow|ship|log|accept|want|support|merge"
+            r"|deploy|like)\b(?! (?:it|this|that|them|the)\b).{3,}\b(?:here|around here|in (?:this|our|the) (?:repo|repository"
+            r"|project|codebase|code base|team|company)|in production|in tests|on main|on master)\W*$)",
+        ),
+        (
+            "rule",
+            r"(?:[^,;:?]{3,60}(?:,| so) )?(?P<rule>only (?:push|commit|merge|deploy|release|publish|install|rebase|tag)\b"
+            r".{2,}?\b(?:once|when|after|if|with|from|on|in)\b.{3,})",
+        ),
+        (
+            "rule",
+            r"(?P<rule>(?:if|when|whenever|after|before) you (?:change|edit|touch|modify|add|create|write|rename|remove"
+            r"|delete|bump|upgrade|introduce|commit|push|merge|deploy|release)\b(?: (?:an?|any|new|something|anything|one of)"
+            r"\b[^,:]{3,60}?|,)(?:,| you|:) ?(?:please |then |you )?(?:always|also|have to|need to|must|should|run|update"
+            r"|regenerate|add|bump|rebuild)\b.{3,})",
+        ),
+        (
+            "rule",
+            r"(?P<rule>(?:I (?:like|prefer) (?:my|your|all)|keep (?:your|all|the)) (?:answers|replies|responses|explanations"
+            r"|summaries|commits|commit messages|diffs|prs|pull requests|comments|functions|methods|files|tests|docs"
+            r"|messages)\b.{4,})",
+        ),
+        (
+            "rule",
+            r"(?P<rule>(?:all |our |new )?(?:commits|commit messages|commit subjects|pull requests|prs|branches|branch names"
+            r"|migrations|test names|test files|unit tests|docstrings|log messages|logs|error messages|dates|timestamps"
+            r"|secrets|passwords|file names|filenames|feature flags|endpoints|env vars|environment variables|services"
+            r"|components|modules|packages|imports|constants|fixtures|queries) (?:should|must|need to|have to|get|start with"
+            r"|end with|use|go|belong|live|are (?:named|written|stored|kept|always|formatted|sorted|squashed|prefixed))\b"
+            r".{3,})",
+        ),
         # what the project has and does
+        (
+            "fact",
+            rf"(?P<rule>(?:the|our|all) (?:[\w`./-]+ ){{0,3}}?{_PROCESS} only (?:works?|runs?|pass(?:es)?|starts?|builds?)"
+            r" (?:with|on|when|if|after|in|under|behind|from)\b.{3,})",
+        ),
         (
             "fact",
             r"(?P<rule>(?:our [\w /-]{3,50}?|the [\w /-]{0,40}?(?:database|server|cluster|bucket|queue|topic|environment"
