@@ -142,8 +142,8 @@ def test_ten_everyday_rules_of_one_session_are_confirmed_with_their_triggers(mem
     for words, triggers in TEN.values():
         when = lessons[words].when
         for field, least in triggers.items():
-            found = getattr(when, field)
-            assert found == least if isinstance(least, bool) else set(least) <= set(found), (words, when)
+            actual = getattr(when, field)
+            assert actual == least if isinstance(least, bool) else set(least) <= set(actual), (words, when)
 
 
 def test_further_rules_in_other_words_are_confirmed_in_the_user_s_words(memory: Memory) -> None:

@@ -2,8 +2,8 @@
 
 Nobody reviews these lessons, so the request must be meant. Only text that a person typed counts, and only a form that
 asks for memory ("remember that ...", "from now on ...", a leading `#`, "always ... in this repo") or that shows by
-itself that it holds beyond the task (`_rules`). A rule stands until the person says otherwise. Questions, quotes, code,
-headings, requests about what is at hand and prompts with a pasted review never count.
+itself that it holds beyond the task (`text/statedrules`). A rule stands until the person says otherwise. Questions,
+quotes, code, headings, requests about what is at hand and prompts with a pasted review never count.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from holdfast.detectors._rules import LEAD, FormSort, is_at_hand, stated_rule
 from holdfast.domain.candidate import Candidate
 from holdfast.domain.lesson import TITLE_LIMIT, Triggers
 from holdfast.text.named import named_in
 from holdfast.text.prompts import read_prompt
 from holdfast.text.singlevalued import VALUES
+from holdfast.text.statedrules import LEAD, FormSort, is_at_hand, stated_rule
 from holdfast.text.triggers import united
 from holdfast.text.window import capital, quote, sentences, speaker_trust, spoken, unmasked
 from holdfast.text.wording import headline, stand_alone
@@ -52,7 +52,7 @@ _ASKED = re.compile(
 )
 _CASUAL = re.compile(r"keep in mind|for the record", re.IGNORECASE)
 """Verbs that people also use for the task at hand."""
-_DUTY = re.compile(r"\b(?:must(?: not)?|never|always|do not|don't|not allowed|forbidden)\b", re.IGNORECASE)
+_DUTY = re.compile(r"\b(?:must(?: not)?|never|always|only|do not|don't|not allowed|forbidden)\b", re.IGNORECASE)
 _FROM_NOW = re.compile(
     rf"{LEAD}(?:from now on|from here on(?: out)?|going forward|for all future \w+|as a (?:general )?rule)[\s,:]+"
     r"(?P<rule>.+)",
@@ -97,7 +97,8 @@ _VERB = re.compile(
 """Words that make a fact of "remember ..." without `that`, `to` or a colon."""
 
 _PAST = re.compile(
-    r"(?:when|how|what|where|why|who|if|whether|the time|last time|me\b|(?:also )?you\b|us\b|i'm\b|i am\b|to ask|correctly"
+    r"(?:when|how|what|where|why|who|if|whether|the time|last time|me\b|(?:also )?you\b|us\b|i'm\b|i am\b|to ask"
+    r"|correctly"
     r"|right)\b",
     re.IGNORECASE,
 )
@@ -156,7 +157,7 @@ def make(options: Mapping[str, str]) -> Explicit:
 
 
 def _has_review(event: Event) -> bool:
-    """Return whether the prompt holds a reviewer's remarks that were pasted: then nothing in it is surely the user's."""
+    """Return whether a reviewer's remarks are pasted in the prompt: then nothing in it is surely the user's."""
     return any(part.kind == "review" for part in read_prompt(event.text).parts)
 
 
@@ -186,7 +187,11 @@ def _asked_in(event: Event, prompt: str, files: tuple[str, ...]) -> list[Candida
         doubtful = stated.is_standing and "\n\n" in prompt[:start].strip()
         trust = "tool" if doubtful else speaker_trust(prompt, start)
         candidates += _candidate(
-            event, stated._replace(text=rule), (event.text[start : max(end, start + len(sentence))], start), files, trust
+            event,
+            stated._replace(text=rule),
+            (event.text[start : max(end, start + len(sentence))], start),
+            files,
+            trust,
         )
     return candidates
 

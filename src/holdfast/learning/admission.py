@@ -118,7 +118,11 @@ class Admission:
             if candidate.calibrated and (candidate.confidence < LEAST_WORTH or left[candidate.written] <= 0):
                 continue
             draft = None if self._is_told(candidate) else self._draft(candidate)
-            if draft is None or duplicate_key(draft.insight) in self._forgotten() or is_ruled_out(draft, self._persons_rules()):
+            if (
+                draft is None
+                or duplicate_key(draft.insight) in self._forgotten()
+                or is_ruled_out(draft, self._persons_rules())
+            ):
                 continue
             known = self._known(draft)
             if known is None:

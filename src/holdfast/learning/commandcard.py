@@ -194,7 +194,10 @@ def _forms(purpose: str, lines: Mapping[str, None], counts: Ledger) -> list[_For
         passed, failed, aimed, named = (sum(column) for column in zip(*rows, strict=True))
         worked = sum(1 for row in rows if row[0] or row[2])
         forms.append(_Form(line=line, passed=passed, failed=failed, aimed=aimed, sessions=worked, named=bool(named)))
-    return sorted((form for form in forms if form.is_proved(purpose)), key=lambda form: (not is_wrapper(form.line), -form.score, form.line))
+    return sorted(
+        (form for form in forms if form.is_proved(purpose)),
+        key=lambda form: (not is_wrapper(form.line), -form.score, form.line),
+    )
 
 
 def _lesson(

@@ -31,7 +31,7 @@ NAMED_PROGRAMS = word_set(
 )
 """Programs whose bare names mean nothing else in a rule, or only with the word `make`, `rm` ... in code."""
 _ALSO_WORDS = word_set("make rails swift rake mix black bun conda gem az apt flutter prisma vite deno helm uv")
-"""Programs that are words, too: they count in backticks, before a word that is a usual task, or after `use` or `never`."""
+"""Programs that are words, too: they count in backticks, before the name of a task, or after `use` or `never`."""
 _TASKS = word_set("test tests lint build check fmt format deploy install run up down start dev release ci gen generate")
 _RUNNERS = word_set("make rake mix")
 _NO_TASKS = word_set("sure it the a an that this them these in to for and or first before here instead only")
@@ -126,13 +126,13 @@ def _globs(words: Sequence[str]) -> Iterator[str]:
         if "://" in plain or plain.lower() in _EITHER_OR or plain.startswith(("/", "~", "-", "@", "<")):
             continue
         ending = plain.rpartition(".")[2].lower() if "." in plain.lstrip(".") else ""
-        if "*" in plain and (ending in _ENDINGS or "/" in plain):
+        if ("*" in plain and (ending in _ENDINGS or "/" in plain)) or (
+            ending in _ENDINGS and plain.replace(".", "").replace("/", "").replace("-", "").replace("_", "").isalnum()
+        ):
             yield plain if "/" in plain else f"**/{plain}"
-        elif ending in _ENDINGS and plain.replace(".", "").replace("/", "").replace("-", "").replace("_", "").isalnum():
-            yield plain if "/" in plain else f"**/{plain}"
-        elif "/" in plain.rstrip("/") and _is_path(plain) and (before in _PLACES or plain.count("/") > 1):
-            yield f"{plain.rstrip('/')}/**"
-        elif plain.endswith("/") and _is_path(plain):
+        elif ("/" in plain.rstrip("/") and _is_path(plain) and (before in _PLACES or plain.count("/") > 1)) or (
+            plain.endswith("/") and _is_path(plain)
+        ):
             yield f"{plain.rstrip('/')}/**"
         elif after in _FOLDERS and before in (*_PLACES, "the") and _is_path(plain) and plain not in ("this", "that"):
             yield f"**/{plain}/**"
@@ -161,7 +161,32 @@ def _is_plural(name: str) -> bool:
 
 
 _NAMES = frozenset(
-    "GitHub GitLab TypeScript JavaScript PostgreSQL MySQL MongoDB GraphQL OpenAPI FastAPI NextJS DevOps MacOS macOS"
-    " iOS IntelliJ CircleCI YouTube LinkedIn SQLite NumPy PyTorch OAuth WebSocket JSDoc".split()
+    [
+        "GitHub",
+        "GitLab",
+        "TypeScript",
+        "JavaScript",
+        "PostgreSQL",
+        "MySQL",
+        "MongoDB",
+        "GraphQL",
+        "OpenAPI",
+        "FastAPI",
+        "NextJS",
+        "DevOps",
+        "MacOS",
+        "macOS",
+        "iOS",
+        "IntelliJ",
+        "CircleCI",
+        "YouTube",
+        "LinkedIn",
+        "SQLite",
+        "NumPy",
+        "PyTorch",
+        "OAuth",
+        "WebSocket",
+        "JSDoc",
+    ]
 )
 """Products whose names look like identifiers."""

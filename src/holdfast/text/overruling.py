@@ -28,12 +28,13 @@ _CONDITIONS = word_set("without unless except before until if when while inside 
 _ANYWHERE = word_set("in here anymore again directly at any this our the repo repository project codebase and or but")
 _GENERIC = word_set(
     "use uses using we i you always never not from now on in this our the a an here repo repository project codebase"
-    " instead of rather than no longer and or please only ever run runs with to for everything any more anymore it is are"
-    " code base want prefer package packages manager managers install installs installing dependencies tests test runner"
+    " instead of rather than no longer and or please only ever run runs with to for everything any more anymore it is"
+    " are code base want prefer package packages manager managers install installs installing dependencies tests test runner"
 )
 """Words that say nothing about where a rule on a tool holds."""
 _CALLED = re.compile(
-    r"^(?:our|the)?\s*(?P<what>.{3,60}?) (?P<verb>(?:is|are) (?:called|named|hosted|deployed|stored|located)|lives?|runs?)\b"
+    r"^(?:our|the)?\s*(?P<what>.{3,60}?) (?P<verb>(?:is|are) (?:called|named|hosted|deployed|stored|located)"
+    r"|lives?|runs?)\b"
     r"\s*(?:in|at|on)?\s*(?P<value>.+)$",
     re.IGNORECASE,
 )
@@ -77,12 +78,12 @@ def forbidden_in(rule: str) -> Iterator[list[str]]:
 
 def overrules(later: str, earlier: str) -> bool:
     """Return whether the later of two explicit rules of one person replaces the earlier one."""
-    found = relation(later, earlier)
-    if found.kind == "contradicts":
-        return found.is_sure or (found.slot not in OPEN_SLOTS and _own_words(later) == _own_words(earlier))
+    between = relation(later, earlier)
+    if between.kind == "contradicts":
+        return between.is_sure or (between.slot not in OPEN_SLOTS and _own_words(later) == _own_words(earlier))
     if _permits(later, earlier):
         return True
-    if found.kind == "same":
+    if between.kind == "same":
         return False
     tools, before = _affirmed_tools(later), _affirmed_tools(earlier)
     if any(not tools[slot] & before[slot] for slot in tools.keys() & before.keys()):
@@ -119,7 +120,9 @@ def _affirmed_tools(rule: str) -> dict[str, set[str]]:
 
 def _own_words(rule: str) -> set[str]:
     """Return the words that tell where the rule holds: neither tools nor words that every such rule has."""
-    return {low for word in _words(rule) if (low := word.lower()).isalnum() and low not in _GENERIC and low not in VALUES}
+    return {
+        low for word in _words(rule) if (low := word.lower()).isalnum() and low not in _GENERIC and low not in VALUES
+    }
 
 
 def _permits(later: str, earlier: str) -> bool:

@@ -55,9 +55,7 @@ _WRITING = word_set(
 _PLACEHOLDERS = ("<", "…", "...", "{", "$")
 
 
-def derive_triggers(
-    kind: LessonKind, trust: Trust, insight: str, how: str = "", *, standing: bool = False
-) -> Triggers:
+def derive_triggers(kind: LessonKind, trust: Trust, insight: str, how: str = "", *, standing: bool = False) -> Triggers:
     """Return the triggers that a lesson's words give; `standing` says that a person stated it as a rule that stands."""
     profile = profile_of(kind)
     may_forbid_text = profile.may_forbid_text and trust == "person"
