@@ -27,9 +27,12 @@ _CONDITIONS = word_set("without unless except before until if when while inside 
 """Words after a denied program that make the denial one of certain occasions."""
 _ANYWHERE = word_set("in here anymore again directly at any this our the repo repository project codebase and or but")
 _GENERIC = word_set(
-    "use uses using we i you always never not from now on in this our the a an here repo repository project codebase"
-    " instead of rather than no longer and or please only ever run runs with to for everything any more anymore it is"
-    " are code base want prefer package packages manager managers install installs installing dependencies tests test runner"
+    """
+    use uses using we i you always never not from now on in this our the a an here repo repository
+    project codebase instead of rather than no longer and or please only ever run runs with to for
+    everything any more anymore it is are code base want prefer package packages manager managers
+    install installs installing dependencies tests test runner
+    """
 )
 """Words that say nothing about where a rule on a tool holds."""
 _CALLED = re.compile(

@@ -52,6 +52,10 @@ _SOURCES: tuple[tuple[FormSort, str], ...] = (
     ("rule", r"(?P<rule>(?:you|we|nobody|no one|agents?) must not\b.{6,})"),
     ("rule", r"(?P<rule>(?:do not|don't|dont) ever\b.{6,})"),
     ("rule", r"(?P<rule>(?:must|should) (?:never|always)\b(?! have\b).{6,})"),
+    (
+        "rule",
+        rf"(?P<rule>(?:do not|don't|dont) \w+ [^,?]{{3,80}} (?:in|from) (?:this|our|the) {_CODE_BASE}\b[^,?]{{0,40}})",
+    ),
     ("rule", rf"(?P<rule>{_IN_HERE}we (?:(?:do not|don't) ever|always|never|only ever)\b.{{6,}})"),
     ("rule", rf"(?P<rule>{_THING} (?:must|should|may|can) (?:never|always)\b.{{4,}}|{_THING} must not\b.{{4,}})"),
     (
