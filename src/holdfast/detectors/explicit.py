@@ -113,6 +113,7 @@ _EVERYWHERE = re.compile(
     r"|across (?:all )?(?:my |our )?projects|for me(?: personally)?\b|everywhere I work|my (?:personal )?preference)\b",
     re.IGNORECASE,
 )
+_THIS_PACKAGE = re.compile(r"\b(?:in|from) this package\b", re.IGNORECASE)
 _PREFERENCE = re.compile(r"\b(?:I|me|my|prefer|like|want|style|tone|answer|reply|explain)\b")
 _TOOLING = re.compile(
     r"`[^`]+`|\b(?:run|command|install|start|deploy|build|port|env|environment|version)\b", re.IGNORECASE
@@ -274,7 +275,8 @@ def _candidate(
     event: Event, stated: Rule, span: tuple[str, int], files: tuple[str, ...], trust: Trust = "person"
 ) -> list[Candidate]:
     everywhere = bool(_EVERYWHERE.search(span[0]))
-    named = tuple(file for file in files if file.rpartition("/")[2] in event.text)
+    is_of_package = bool(_THIS_PACKAGE.search(stated.text))  # then it is about the files just edited
+    named = tuple(file for file in files if is_of_package or file.rpartition("/")[2] in event.text)
     is_casual = stated.is_casual
     insight = stand_alone(stated.text).text if is_casual else capital(stated.text)
     if not insight:
