@@ -26,7 +26,6 @@ ALLOWED = {
     "src/holdfast/lean/hostmarks.py": "made from the hosts' profiles",
     "src/holdfast/importers/_shared/passages.py": "a sentence that rules files of many hosts begin with",
     "src/holdfast/importers/_shared/rules.py": "folders of rules, of agents without an adapter too",
-    "src/holdfast/detectors/rules_edit.py": "folders of rules files as they stand in any host's transcript",
     "src/holdfast/surfaces/cli/proof.py": "the proof plays one host's hooks",
     "src/holdfast/testing/builders.py": "the host of a made-up event",
     "src/holdfast/testing/credentials.py": "letters of a made-up key",

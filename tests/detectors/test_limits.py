@@ -16,11 +16,9 @@ from holdfast.detectors import (
     commit_text,
     compaction_summary,
     correction,
-    decision_record,
     explicit,
     exploration,
     host_memory,
-    rules_edit,
 )
 from holdfast.domain.candidate import Candidate
 from holdfast.domain.event import Event
@@ -113,7 +111,7 @@ WRITING = [
 
 @pytest.mark.parametrize(
     ("source", "worth"),
-    [("summary", 0.48), ("commit", 0.6), ("comment", 0.6), ("rules", 0.65), ("record", 0.65), ("memory", 0.65)],
+    [("summary", 0.48), ("commit", 0.6), ("comment", 0.6), ("memory", 0.65)],
 )
 def test_a_text_of_usual_length_has_the_worth_of_its_source(source: str, worth: float) -> None:
     assert _writing.BASES[source] == worth
@@ -197,18 +195,6 @@ def memorised(*counts: int) -> int:
     return len(find("host_memory", *events))
 
 
-def ruled(count: int) -> int:
-    rules = "\n".join(f"- {text}" for text in statements(count))
-    return len(find("rules_edit", edited("CLAUDE.md", old="", new=f"# Rules\n\n{rules}\n")))
-
-
-def reason_of(size: int) -> bool:
-    reason = "The beacon must be lit early because " + "the harbour fog comes in " * 30
-    reason = reason[: size - 2] + "x."
-    record = f"# Light the beacon\n\n## Context\n\n{reason}\n\n## Decision\n\n{statement(0)}\n"
-    return find("decision_record", edited("docs/adr/0001-beacon.md", old="", new=record))[0].why == reason
-
-
 TEXTS = [
     Boundary(code_comment, "MOST", 8, 9, lambda n: commented(n) == n, True, False),
     Boundary(commit_text, "MOST", 3, 4, lambda n: len(committed(*statements(n))) == n, True, False),
@@ -219,8 +205,6 @@ TEXTS = [
     Boundary(compaction_summary, "MOST_PER_SESSION", 12, 13, lambda n: summed_up(4, 4, n - 8) == n, True, False),
     Boundary(host_memory, "MOST", 4, 5, lambda n: memorised(n) == n, True, False),
     Boundary(host_memory, "MOST_PER_SESSION", 12, 13, lambda n: memorised(3, 3, 3, n - 11, 2) == n, True, False),
-    Boundary(rules_edit, "MOST", 6, 7, lambda n: ruled(n) == n, True, False),
-    Boundary(decision_record, "WHY_LIMIT", 400, 401, reason_of, True, False),
 ]
 
 # What people say

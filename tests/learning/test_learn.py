@@ -211,7 +211,7 @@ def test_words_alone_the_agent_and_the_unsure_wait(memory: Memory, fields: dict[
 
 @pytest.mark.parametrize(
     ("worth", "state"),
-    [(0.75, ["active"]), (0.74, ["probation"]), (0.4, ["probation"]), (0.39, ["candidate"]), (0.19, [])],
+    [(0.95, ["probation"]), (0.4, ["probation"]), (0.39, ["candidate"]), (0.19, [])],
 )
 def test_a_calibrated_find_begins_by_its_worth(memory: Memory, worth: float, state: list[str]) -> None:
     admitted(memory, make_candidate(confidence=worth, calibrated=True))

@@ -293,8 +293,9 @@ def test_a_failure_is_shown_with_its_telling_lines_and_the_command_that_passes_a
         ({"structured": True, "trust": "verified", "confidence": 0.59}, "candidate"),
         ({"structured": False, "trust": "verified", "confidence": 0.9}, "candidate"),
         ({"structured": True, "trust": "agent", "confidence": 0.9}, "candidate"),
-        ({"calibrated": True, "trust": "agent", "confidence": 0.75}, "active"),
-        ({"calibrated": True, "trust": "agent", "confidence": 0.74}, "probation"),
+        ({"calibrated": True, "trust": "agent", "confidence": 0.75}, "probation"),
+        ({"calibrated": True, "written": True, "trust": "agent", "confidence": 0.75}, "active"),
+        ({"calibrated": True, "written": True, "trust": "agent", "confidence": 0.74}, "probation"),
         ({"calibrated": True, "trust": "agent", "confidence": 0.4}, "probation"),
         ({"calibrated": True, "trust": "agent", "confidence": 0.39}, "candidate"),
         ({"calibrated": True, "trust": "agent", "confidence": 0.2}, "candidate"),
@@ -380,8 +381,8 @@ def test_a_command_is_the_way_from_two_passes_on_and_a_start_command_from_two_se
 
 def test_a_card_names_further_commands_that_have_a_twentieth_of_the_passes(memory: Memory) -> None:
     for session in ("one", "two"):
-        ran(memory, SessionId(session), *["pytest"] * 20, "tox")
-    assert "Also used: `tox`" in cards(memory)["commands/test"].insight
+        ran(memory, SessionId(session), *["pytest"] * 20, "ctest")
+    assert "Also used: `ctest`" in cards(memory)["commands/test"].insight
     ran(memory, SessionId("three"), "pytest")
     assert "Also used" not in cards(memory)["commands/test"].insight
 

@@ -160,8 +160,9 @@ def _changed(
     provenance = replace(old.provenance, author=author)
     revised = replace(old, **fields, provenance=provenance, trust=trust, state="active")
     if WORDS.intersection(fields):
-        before = derive_triggers(old.kind, old.trust, old.insight, old.how)
-        after = derive_triggers(revised.kind, trust, revised.insight, revised.how)
+        stands = old.when.standing
+        before = derive_triggers(old.kind, old.trust, old.insight, old.how, standing=stands)
+        after = derive_triggers(revised.kind, trust, revised.insight, revised.how, standing=stands)
         revised = replace(revised, when=restated(old.when, before, after))
     named = trust not in ("person", "verified") and reservation(
         "\n".join(getattr(revised, name) for name in ("title", "insight", "why", "how") if name in fields)

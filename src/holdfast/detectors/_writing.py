@@ -27,7 +27,7 @@ LEAST_WORDS = 7
 """Words of such a lesson."""
 QUOTE_LIMIT = 400
 """Characters of evidence that are quoted."""
-BASES = {"summary": 0.48, "commit": 0.6, "comment": 0.6, "rules": 0.65, "record": 0.65, "memory": 0.65}
+BASES = {"summary": 0.48, "commit": 0.6, "comment": 0.6, "memory": 0.65}
 """Probability of worth of a text of usual length. No labelled session writes a host's memory: it counts as a rules file
 does, and so does a record, of which there is one."""
 SLOPE, USUAL_LENGTH, SPAN = 0.5, 150, 1.0
@@ -200,11 +200,6 @@ class _Reader:
 def plain(text: str) -> str:
     """Return the text without markdown's marks, on one line; code spans keep their marks."""
     return " ".join(_MARKS.sub("", _LINK.sub(r"\1", text)).split())
-
-
-def without_lead(text: str) -> str:
-    """Return the text without a word of emphasis at its beginning ("IMPORTANT: ...")."""
-    return _EMPHASIS.sub("", text, count=1)
 
 
 def sentences(text: str) -> list[str]:

@@ -66,7 +66,7 @@ class Commands:
             if not run.passed:
                 broken[run.target] = run
                 prepared = None
-            elif is_preparing(run.line):
+            elif run.event.command and is_preparing(run.line):  # the line of another tool names it and its file
                 prepared = run
             if made and made.runs:
                 known = candidates.get(made.runs.line)

@@ -1,8 +1,9 @@
 """Finds what a user explicitly asks to remember, and standing rules. They become active at once.
 
 Nobody reviews these lessons, so the request must be meant. Only text that a person typed counts, and only a form that
-asks for memory ("remember that ...", "from now on ...", a leading `#`, "always ... in this repo"). Questions about the
-past, quotes, code, headings and long pasted text never count.
+asks for memory ("remember that ...", "from now on ...", a leading `#`, "always ... in this repo") or that shows by
+itself that it holds beyond the task (`text/statedrules`). A rule stands until the person says otherwise. Questions,
+quotes, code, headings, requests about what is at hand and prompts with a pasted review never count.
 """
 
 from __future__ import annotations
@@ -11,7 +12,12 @@ import re
 from typing import NamedTuple
 
 from holdfast.domain.candidate import Candidate
-from holdfast.domain.lesson import TITLE_LIMIT
+from holdfast.domain.lesson import TITLE_LIMIT, Triggers
+from holdfast.text.named import named_in
+from holdfast.text.prompts import read_prompt
+from holdfast.text.singlevalued import VALUES
+from holdfast.text.statedrules import LEAD, FormSort, is_at_hand, stated_rule
+from holdfast.text.triggers import united
 from holdfast.text.window import capital, quote, sentences, speaker_trust, spoken, unmasked
 from holdfast.text.wording import headline, stand_alone
 from holdfast.text.words import terms
@@ -36,9 +42,8 @@ LEAST_TERMS = 2
 TURN_FILES = 3
 """Files edited last that a rule may be about."""
 
-_LEAD = r"(?:(?:ok(?:ay)?|also|and|so|but|please|hey|btw|note|great|thanks|yes|no|claude)[\s,.!:;-]+)*"
 _ASKED = re.compile(
-    rf"{_LEAD}(?:(?:can|could|would|will) you )?(?:please )?"
+    rf"{LEAD}(?:(?:can|could|would|will) you )?(?:please )?"
     r"(?P<verb>remember|memori[sz]e|keep in mind|don't forget|do not forget|make a note|take note|note to self"
     r"|note for the future|for future reference|for the record)"
     r"(?![\s,]+this (?:is|was|will|has|can|should|must|does)\b)"  # of what is at hand
@@ -47,26 +52,26 @@ _ASKED = re.compile(
 )
 _CASUAL = re.compile(r"keep in mind|for the record", re.IGNORECASE)
 """Verbs that people also use for the task at hand."""
-_DUTY = re.compile(r"\b(?:must(?: not)?|never|always|do not|don't|not allowed|forbidden)\b", re.IGNORECASE)
+_DUTY = re.compile(r"\b(?:must(?: not)?|never|always|only|do not|don't|not allowed|forbidden)\b", re.IGNORECASE)
 _FROM_NOW = re.compile(
-    rf"{_LEAD}(?:from now on|from here on(?: out)?|going forward|for all future \w+|as a (?:general )?rule)[\s,:]+"
+    rf"{LEAD}(?:from now on|from here on(?: out)?|going forward|for all future \w+|as a (?:general )?rule)[\s,:]+"
     r"(?P<rule>.+)",
     re.IGNORECASE,
 )
-_FROM_NOW_LAST = re.compile(rf"{_LEAD}(?P<rule>.{{10,}}?)[\s,]+(?:from now on|going forward)\W*$", re.IGNORECASE)
+_FROM_NOW_LAST = re.compile(rf"{LEAD}(?P<rule>.{{10,}}?)[\s,]+(?:from now on|going forward)\W*$", re.IGNORECASE)
 _IN_FUTURE = re.compile(
-    rf"{_LEAD}(?:in (?:the )?future[\s,:]+(?P<rule>.+)|(?P<last>.{{10,}}?)[\s,]+in (?:the )?future\W*$)", re.IGNORECASE
+    rf"{LEAD}(?:in (?:the )?future[\s,:]+(?P<rule>.+)|(?P<last>.{{10,}}?)[\s,]+in (?:the )?future\W*$)", re.IGNORECASE
 )
 """Used for plans as often as for rules."""
 _SUBJECT = re.compile(r"(?:I|we|you|he|she|it|they|this|that|there|the|a|an)\b", re.IGNORECASE)
 _HERE = re.compile(
-    rf"{_LEAD}(?P<rule>in (?:this|the|our) (?:repo|repository|project|codebase|code base),? "
+    rf"{LEAD}(?P<rule>in (?:this|the|our) (?:repo|repository|project|codebase|code base),? "
     r"(?:we )?(?:always|never)\b.{6,}"
     r"|(?:always|never)\b.{6,}\bin (?:this|our) (?:repo|repository|project|codebase|code base)\b.*)",
     re.IGNORECASE,
 )
 _STANDING = re.compile(
-    rf"{_LEAD}(?P<rule>(?:always|never)\b.{{6,}}|(?:you (?:must|should) (?:always|never))\b.{{6,}}|don't ever\b.{{6,}}"
+    rf"{LEAD}(?P<rule>(?:always|never)\b.{{6,}}|(?:you (?:must|should) (?:always|never))\b.{{6,}}|don't ever\b.{{6,}}"
     r"|(?:we|I) (?:always|never) (?:want|use|do)\b.{6,})",
     re.IGNORECASE,
 )
@@ -92,7 +97,8 @@ _VERB = re.compile(
 """Words that make a fact of "remember ..." without `that`, `to` or a colon."""
 
 _PAST = re.compile(
-    r"(?:when|how|what|where|why|who|if|whether|the time|last time|me\b|you\b|us\b|i'm\b|i am\b|to ask|correctly"
+    r"(?:when|how|what|where|why|who|if|whether|the time|last time|me\b|(?:also )?you\b|us\b|i'm\b|i am\b|to ask"
+    r"|correctly"
     r"|right)\b",
     re.IGNORECASE,
 )
@@ -107,6 +113,7 @@ _EVERYWHERE = re.compile(
     r"|across (?:all )?(?:my |our )?projects|for me(?: personally)?\b|everywhere I work|my (?:personal )?preference)\b",
     re.IGNORECASE,
 )
+_THIS_PACKAGE = re.compile(r"\b(?:in|from) this package\b", re.IGNORECASE)
 _PREFERENCE = re.compile(r"\b(?:I|me|my|prefer|like|want|style|tone|answer|reply|explain)\b")
 _TOOLING = re.compile(
     r"`[^`]+`|\b(?:run|command|install|start|deploy|build|port|env|environment|version)\b", re.IGNORECASE
@@ -122,12 +129,13 @@ class Rule(NamedTuple):
     """It is a rule only by "always" or "never"."""
     is_casual: bool
     """It may be about the task at hand, so its words are judged and not its form."""
+    sort: FormSort = "rule"
 
 
 class Explicit:
     """Finds what the user asked to remember."""
 
-    id = "explicit/2"
+    id = "explicit/3"
 
     def detect(self, window: Sequence[Event]) -> list[Candidate]:
         """Return one candidate for each request, in order."""
@@ -135,7 +143,7 @@ class Explicit:
         files: tuple[str, ...] = ()
         for event in window:
             prompt = spoken(event)
-            if prompt and len(unmasked(prompt)) <= PROMPT_LIMIT:
+            if prompt and len(unmasked(prompt)) <= PROMPT_LIMIT and not _has_review(event):
                 candidates += _asked_in(event, prompt, files)
             if prompt:
                 files = ()
@@ -149,20 +157,26 @@ def make(options: Mapping[str, str]) -> Explicit:
     return Explicit()
 
 
+def _has_review(event: Event) -> bool:
+    """Return whether a reviewer's remarks are pasted in the prompt: then nothing in it is surely the user's."""
+    return any(part.kind == "review" for part in read_prompt(event.text).parts)
+
+
 def _asked_in(event: Event, prompt: str, files: tuple[str, ...]) -> list[Candidate]:
     own = unmasked(prompt).strip()
-    shortcut = _SHORTCUT.match(own) if own in prompt else None
+    shortcut = _SHORTCUT.match(own) if own == event.text.strip() else None  # a host's heading has a block below it
     if shortcut and not _NOT_SHORTCUT.match(own):
-        return _candidate(event, shortcut["rule"], (own, prompt.find(own)), files)
+        return _candidate(event, Rule(shortcut["rule"], False, False), (own, prompt.find(own)), files)
     if own.startswith("#"):
         return []  # a heading: pasted text
     candidates: list[Candidate] = []
     forms = (
         _ASKED, _FROM_NOW, _FROM_NOW_LAST, _HERE, *((_STANDING,) if len(own) <= STANDING_LIMIT else ()), _IN_FUTURE,
     )  # fmt: skip
+    is_short = len(own) <= STANDING_LIMIT
     spoken_sentences = list(sentences(prompt))
     for at, (sentence, start) in enumerate(spoken_sentences):
-        stated = _rule(sentence, forms)
+        stated = _rule(sentence, forms) or (_stated(sentence) if is_short else None)
         if stated is None:
             continue
         rule = stated.text
@@ -174,7 +188,11 @@ def _asked_in(event: Event, prompt: str, files: tuple[str, ...]) -> list[Candida
         doubtful = stated.is_standing and "\n\n" in prompt[:start].strip()
         trust = "tool" if doubtful else speaker_trust(prompt, start)
         candidates += _candidate(
-            event, rule, (event.text[start : max(end, start + len(sentence))], start), files, trust, stated.is_casual
+            event,
+            stated._replace(text=rule),
+            (event.text[start : max(end, start + len(sentence))], start),
+            files,
+            trust,
         )
     return candidates
 
@@ -196,18 +214,34 @@ def _exceptions(prompt: str, end: int, following: Sequence[tuple[str, int]]) -> 
 
 def _rule(sentence: str, forms: Sequence[re.Pattern[str]]) -> Rule | None:
     """Return what to remember; None if the sentence asks for nothing."""
-    if sentence.endswith("?") and not re.match(rf"{_LEAD}(?:can|could|would|will) you", sentence, re.IGNORECASE):
+    if sentence.endswith("?") and not re.match(rf"{LEAD}(?:can|could|would|will) you", sentence, re.IGNORECASE):
         return None
     if _is_quoted(sentence):
         return None
     for form in forms:
         match = form.match(sentence)
         if match and not _STATE.search(sentence) and (form is not _ASKED or _is_request(match)):
+            if form in (_ASKED, _STANDING) and is_at_hand(sentence):
+                return None
             rule = (match["rule"] or match.groupdict().get("last", "")).strip().rstrip("?").strip()
-            fits = len(terms(rule)) >= LEAST_TERMS
+            fits = _says_enough(rule)
             casual = _is_plan(match) if form is _IN_FUTURE else form is _ASKED and _is_casual(match)
             return Rule(rule, form is _STANDING, casual) if fits else None
     return None
+
+
+def _stated(sentence: str) -> Rule | None:
+    """Return the rule, fact or decision in an everyday form; None if there is none or it belongs to a document."""
+    stated = None if _is_quoted(sentence) else stated_rule(sentence)
+    if stated is None or not _says_enough(stated.text):
+        return None
+    return Rule(stated.text, is_standing=True, is_casual=False, sort=stated.sort)
+
+
+def _says_enough(rule: str) -> bool:
+    """Return whether the rule has telling words enough; the name of a known tool is enough: "use bun"."""
+    words = terms(rule)
+    return len(words) >= LEAST_TERMS or any(word in VALUES for word in words)
 
 
 def _is_plan(match: re.Match[str]) -> bool:
@@ -238,21 +272,18 @@ def _is_quoted(sentence: str) -> bool:
 
 
 def _candidate(
-    event: Event,
-    rule: str,
-    span: tuple[str, int],
-    files: tuple[str, ...],
-    trust: Trust = "person",
-    is_casual: bool = False,
+    event: Event, stated: Rule, span: tuple[str, int], files: tuple[str, ...], trust: Trust = "person"
 ) -> list[Candidate]:
     everywhere = bool(_EVERYWHERE.search(span[0]))
-    named = tuple(file for file in files if file.rpartition("/")[2] in event.text)
-    insight = stand_alone(rule).text if is_casual else capital(rule)
+    is_of_package = bool(_THIS_PACKAGE.search(stated.text))  # then it is about the files just edited
+    named = tuple(file for file in files if is_of_package or file.rpartition("/")[2] in event.text)
+    is_casual = stated.is_casual
+    insight = stand_alone(stated.text).text if is_casual else capital(stated.text)
     if not insight:
         return []
     return [
         Candidate(
-            kind=_kind(rule),
+            kind="decision" if stated.sort == "decision" else _kind(stated.text),
             title=headline(insight, TITLE_LIMIT),
             insight=insight,
             detector=Explicit.id,
@@ -264,8 +295,14 @@ def _candidate(
             scope_level="user" if everywhere else "project",
             explicit=not is_casual,
             to_judge=is_casual,
+            when=_triggers(stated, insight) if trust == "person" and not is_casual else Triggers(),
         )
     ]
+
+
+def _triggers(stated: Rule, insight: str) -> Triggers:
+    """Return when to deliver it: a rule stands, and all belong to what they name."""
+    return united(named_in(insight), Triggers(standing=stated.sort == "rule"))
 
 
 def _kind(rule: str) -> LessonKind:

@@ -25,11 +25,14 @@ from holdfast.domain.lesson import (
     Provenance,
     Scope,
     Validity,
+    in_state,
+    next_instant,
     title_of,
 )
 from holdfast.domain.project import Person
 from holdfast.domain.vocabulary import REVIEW, STATES, TRUSTS, LessonId, ProjectId
 from holdfast.lean.records import Frozen, replace
+from holdfast.learning.personsrules import is_persons_rule, is_ruled_out, persons_rules
 from holdfast.learning.tuning import (
     DISTINCTIVE,
     EVIDENCE_KEPT,
@@ -56,6 +59,7 @@ from holdfast.lessons.suspicion import suspicion
 from holdfast.ports.store import LessonFilter
 from holdfast.text.contradiction import relation
 from holdfast.text.orders import is_order, reservation
+from holdfast.text.overruling import overrules
 from holdfast.text.sameness import opposed, same
 from holdfast.text.triggers import derive_triggers, united
 from holdfast.text.words import duplicate_key
@@ -101,6 +105,7 @@ class Admission:
         self._gone: frozenset[str] | None = None
         self._read: Material | None = None
         self._person: Person | None = None
+        self._rules: list[Lesson] | None = None
         self._requested: list[Lesson] = []
         """What a person asked to remember."""
         self._branches: Branches | None = None
@@ -113,7 +118,11 @@ class Admission:
             if candidate.calibrated and (candidate.confidence < LEAST_WORTH or left[candidate.written] <= 0):
                 continue
             draft = None if self._is_told(candidate) else self._draft(candidate)
-            if draft is None or duplicate_key(draft.insight) in self._forgotten():
+            if (
+                draft is None
+                or duplicate_key(draft.insight) in self._forgotten()
+                or is_ruled_out(draft, self._persons_rules())
+            ):
                 continue
             known = self._known(draft)
             if known is None:
@@ -181,7 +190,9 @@ class Admission:
             command=clean(candidate.command),
             when=united(
                 candidate.when,
-                derive_triggers(candidate.kind, candidate.trust, insight, clean(candidate.how)),
+                derive_triggers(
+                    candidate.kind, candidate.trust, insight, clean(candidate.how), standing=candidate.when.standing
+                ),
             ),
             links=candidate.links,
             sessions_seen=(self.source.session,),
@@ -266,7 +277,7 @@ class Admission:
     # Decisions
 
     def _add(self, draft: Lesson, *, explicit: bool) -> None:
-        links = draft.links + tuple(
+        links: tuple[Link, ...] = draft.links + tuple(
             Link(kind="contradicts", target=lesson.id)
             for lesson in self._neighbours(draft)
             if lesson.state == "active"
@@ -275,12 +286,33 @@ class Admission:
         )
         # A person's request is active at once; `settle_saved` closes what it contradicts after it is written.
         by_request = explicit and draft.trust == "person"
-        links = draft.links if by_request else links
+        links = (*draft.links, *self._overruled(draft)) if by_request and draft.state == "active" else links
         disputed = any(link.kind == "contradicts" for link in links)
         state: State = "candidate" if disputed and draft.state in ("active", "probation") else draft.state
         self._keep(replace(draft, links=links, state=state), None)
         self._requested += [draft] if by_request and state == "active" else []
         self.added += 1
+
+    def _overruled(self, draft: Lesson) -> list[Link]:
+        """Close the earlier explicit rules of the same person that the draft replaces; return the links to them."""
+        links: list[Link] = []
+        for lesson in self._persons_rules():
+            is_same_person = lesson.provenance.person == draft.provenance.person
+            is_earlier = lesson.validity.valid_from < draft.validity.valid_from
+            is_free = is_same_person and is_earlier and not lesson.pinned and not draft.scope.branch
+            if is_free and _same_readers(lesson, draft) and overrules(draft.insight, lesson.insight):
+                at = next_instant(lesson.recorded_at, self.services.clock.now())
+                self._keep(in_state(lesson, "superseded", at=at), lesson if lesson.id not in self.changed else None)
+                links.append(Link(kind="supersedes", target=lesson.id))
+        return links
+
+    def _persons_rules(self) -> list[Lesson]:
+        """Return the active lessons that persons stated, as they are now."""
+        if self._rules is None:
+            self._rules = persons_rules(self.services, self.location)
+        lessons = [self._now(lesson) for lesson in self._rules]
+        lessons += [new for id, new in self.changed.items() if self._expected[id] is None and is_persons_rule(new)]
+        return [lesson for lesson in lessons if lesson.state == "active"]
 
     def _join(self, known: Lesson, draft: Lesson, *, explicit: bool) -> None:
         """Merge a sighting into a known lesson.
@@ -340,7 +372,8 @@ class Admission:
             return "candidate"
         if not candidate.structured and self._material().holds(candidate.insight, written_in):
             return "candidate"  # it repeats text that the session has read
-        return "active" if candidate.confidence >= LIKELY and not reviewed else "probation"
+        is_checked = candidate.structured or candidate.written
+        return "active" if candidate.confidence >= LIKELY and is_checked and not reviewed else "probation"
 
     def _is_proved(self, candidate: Candidate) -> bool:
         """Return whether a verified candidate holds nothing that a person must decide, and no sentence it has read."""
@@ -361,7 +394,8 @@ class Admission:
         believed = draft.trust == "person" or known.trust not in UNTRUSTED
         if draft.state == "active" and believed and not linked:
             return "active"
-        if draft.state == "probation" and known.state == "candidate" and believed and not linked:
+        persons = draft.trust == known.trust == "person" and len(set(seen)) >= RECURRENCE
+        if draft.state == "probation" and known.state == "candidate" and believed and not linked and not persons:
             return "probation"
         recurs = known.state in ("candidate", "probation") and len(set(seen)) >= RECURRENCE and not linked
         if not recurs or draft.trust in UNTRUSTED or known.trust in UNTRUSTED:

@@ -2,8 +2,9 @@
 
 Counts are stored per session under digests. So reading a session again replaces its own counts, and no command's text
 is stored outside of lessons and events. A command is the project's way if it passed twice, in one session or in two.
-The one with most passes comes first; the project's scripts, and commands that its people or rules name, count more. A
-person's revision, and a retired or forgotten card, stay as they are.
+The project's own scripts come first, then the command with most passes; commands that its people or rules name count
+more. A person's revision, and a retired or forgotten card, stay as they are. A command that a person's rule forbids is
+left out.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from holdfast.domain.vocabulary import STATES, LessonId
 from holdfast.errors import InvalidValueError
 from holdfast.lean.records import Frozen, replace
 from holdfast.lean.texts import dumps, loads
+from holdfast.learning.personsrules import is_ruled_out, persons_rules
 from holdfast.learning.tuning import (
     AIMED,
     CARD_SALIENCE,
@@ -29,12 +31,12 @@ from holdfast.learning.tuning import (
     SIGHTED_SESSIONS_KEPT,
     SIGHTINGS_KEPT,
     START_SESSIONS,
-    WRAPPED,
 )
 from holdfast.lessons.ledger import with_retries, write_change
 from holdfast.lessons.statement import clean
 from holdfast.lessons.suspicion import suspicion
 from holdfast.ports.store import LessonFilter
+from holdfast.text.overruling import forbids
 from holdfast.text.purposes import PURPOSES, is_wrapper
 from holdfast.text.signature import command_target
 
@@ -85,7 +87,7 @@ class _Form(Frozen):
     @property
     def score(self) -> float:
         """How strongly the counts show that this is the project's way."""
-        return self.passes * (WRAPPED if is_wrapper(self.line) else 1) * (NAMED if self.named else 1)
+        return self.passes * (NAMED if self.named else 1)
 
     def is_proved(self, purpose: str) -> bool:
         """Return whether it passed twice; a start command also needs two sessions."""
@@ -154,7 +156,9 @@ def _write(
     """Write the purpose's line if it is new, has changed, or did not include this session."""
     topic = candidates[0].topic_key
     where = LessonFilter(project=location.project.id, states=STATES, topic_key=topic)
-    known = next((lesson for lesson in services.store.find(where) if lesson.scope.level == "project"), None)
+    rules = persons_rules(services, location)
+    cards = [lesson for lesson in services.store.find(where) if lesson.scope.level == "project"]
+    known = next((card for card in cards if card.state != "retired" or not is_ruled_out(card, rules)), None)
     if known and (known.state != "active" or known.trust == "person"):
         return None
     if known is None and _is_forgotten(services, location, topic):
@@ -162,6 +166,7 @@ def _write(
     lines = [candidate.runs.line for candidate in candidates if candidate.runs]
     purpose = topic.rpartition("/")[2]
     forms = _forms(purpose, dict.fromkeys([*lines, *(known.snippets if known else ())]), counts)
+    forms = [form for form in forms if not any(forbids(rule.insight, form.line) for rule in rules)]
     if not forms:
         return None
     drawn = _lesson(services, location, session, candidates, forms, known)
@@ -189,7 +194,10 @@ def _forms(purpose: str, lines: Mapping[str, None], counts: Ledger) -> list[_For
         passed, failed, aimed, named = (sum(column) for column in zip(*rows, strict=True))
         worked = sum(1 for row in rows if row[0] or row[2])
         forms.append(_Form(line=line, passed=passed, failed=failed, aimed=aimed, sessions=worked, named=bool(named)))
-    return sorted((form for form in forms if form.is_proved(purpose)), key=lambda form: (-form.score, form.line))
+    return sorted(
+        (form for form in forms if form.is_proved(purpose)),
+        key=lambda form: (not is_wrapper(form.line), -form.score, form.line),
+    )
 
 
 def _lesson(
@@ -203,11 +211,11 @@ def _lesson(
     line, at = clean(first.line), services.clock.now()
     how = f"{before} && {line}" if before else (known.how if known and known.how.endswith(f"&& {line}") else line)
     step = how.removesuffix(line).removesuffix(" && ")
-    texts = [f"{_OPENINGS[purpose]} `{line}` ({_told(first)})"]
+    texts = [f"{_OPENINGS[purpose]} `{line}`"]
     texts += [f"run `{step}` first"] if step else []
     insight = "; ".join(texts) + "."
     if others:
-        insight += f" Also used: {', '.join(f'`{clean(form.line)}` ({_told(form)})' for form in others)}."
+        insight += f" Also used: {', '.join(f'`{clean(form.line)}`' for form in others)}."
     seen = known.sessions_seen if known else ()
     evidence = tuple(Evidence(event=span.event, quote="") for c in candidates for span in c.evidence[-1:])[:OTHERS]
     fields: dict[str, Any] = {
@@ -239,13 +247,6 @@ def _lesson(
         state="active",
         **fields,
     )
-
-
-def _told(form: _Form) -> str:
-    """Return in words how often the command passed, and over how many sessions."""
-    whole = form.passed + form.failed
-    runs = f"{form.passed} of {whole} runs passed" if whole else f"{form.aimed} partial runs passed"
-    return f"{runs}, in {form.sessions} sessions" if form.sessions > 1 else runs
 
 
 def _digest(text: str) -> str:

@@ -17,6 +17,7 @@ from holdfast.lean.records import Frozen, replace
 from holdfast.learning.admission import Admission, SourceSession
 from holdfast.learning.associations import associate
 from holdfast.learning.commandcard import update_cards
+from holdfast.learning.personsrules import retire_ruled_out
 from holdfast.learning.refutation import settle
 from holdfast.learning.tuning import ATTEMPTS, EVENTS_A_READ, SET_ASIDE_MOST
 from holdfast.lessons.ledger import with_retries, write_change
@@ -76,6 +77,8 @@ def learn(services: Services, location: Location, session: SessionId) -> LearnRe
     report = _admit(services, location, new, source) if new else LearnReport()
     decided.keep()
     _close_refuted(services, location, session, settled.refuted)
+    if any(candidate.trust == "person" for candidate in new):
+        retire_ruled_out(services, location)
     counted = _count_commands(services, location, session, proposed, events)
     return _sum([LearnReport(found=len(candidates) - len(new), failed=failed), report, counted])
 

@@ -9,7 +9,7 @@ from datetime import timedelta
 # Admission of candidates
 
 LIKELY = 0.75
-"""Calibrated probability of worth from which a find is active."""
+"""Calibrated probability of worth from which a find is active, unless it rests on its words alone."""
 PROBABLE = 0.4
 """Calibrated probability of worth from which a find is on probation."""
 LEAST_WORTH = 0.2
@@ -81,8 +81,6 @@ OTHERS = 3
 """Further commands of one purpose that its line names."""
 OTHERS_SHARE = 0.05
 """Least share of the first one's passes that a further command has."""
-WRAPPED = 1.5
-"""How much more a script of the project counts than what it wraps."""
 NAMED = 2.0
 """How much more a command that the project's people name counts."""
 AIMED = 0.2

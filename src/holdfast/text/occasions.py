@@ -159,7 +159,7 @@ def group_keys(lesson: Lesson) -> frozenset[str]:
         return frozenset({lesson.topic_key})
     if profile_of(lesson.kind).may_stand and (habit := habit_of(lesson.insight)):
         return frozenset({f"habit {habit}"})
-    commands = how_to_commands(lesson)
+    commands = () if is_standing(lesson) else how_to_commands(lesson)  # rules that name one program are different rules
     if commands:
         return frozenset({f"command {commands[0]}"})
     return frozenset({lesson.id})

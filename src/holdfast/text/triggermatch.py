@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+ACTS = frozenset({"deploy", "release", "publish", "migrate", "rollback", "seed", "backfill"})
+"""One-word triggers that stand for an act: they match a command that has the word, such as `make deploy`."""
+ACT_WORDS = 4
+"""Words of a command among which the word of an act may stand: `npm run deploy`, `mise run deploy:staging`."""
+_MARKS = str.maketrans("/.:-_", "     ")
+
 
 def last_part(symbol: str) -> str:
     """Return `put` for `Store.put`, `Store::Put` and `Store#put`: the key of a symbol's trigger."""
@@ -9,8 +15,16 @@ def last_part(symbol: str) -> str:
 
 
 def begins(command: str, beginning: str) -> bool:
-    """Return whether a command, as words joined by single blanks, begins with those words."""
-    return command == beginning or command.startswith(beginning + " ")
+    """Return whether a command, as words joined by single blanks, begins with those words or does that act."""
+    if command == beginning or command.startswith(beginning + " "):
+        return True
+    return beginning in ACTS and beginning in acts_in(command)
+
+
+def acts_in(command: str) -> list[str]:
+    """Return the acts that a command does, by the parts of its first words: `deploy` for `scripts/deploy.sh prod`."""
+    parts = " ".join(command.split(" ", ACT_WORDS)[:ACT_WORDS]).translate(_MARKS).split()
+    return [part for part in dict.fromkeys(parts) if part in ACTS]
 
 
 def stands_in(literal: str, text: str) -> bool:

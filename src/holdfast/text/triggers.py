@@ -2,7 +2,9 @@
 
 Only certain triggers are derived. A lesson belongs to each command that it quotes, whatever it says about it. It
 belongs to a piece of code only if it denies that code in the same clause: `use exec.CommandContext, not exec.Command(`;
-the same holds for text that it forbids to write. A model or a person may add more (`Lesson.when`).
+the same holds for text that it forbids to write. A rule of a person that stands also belongs to the programs, the acts
+(`deploy`, `commit`, dependencies), the files and the identifiers that it names (`text/named`). A model or a person may
+add more (`Lesson.when`).
 
 Hooks import this module, so it uses no regular expressions.
 """
@@ -11,6 +13,7 @@ from __future__ import annotations
 
 from holdfast.domain.kinds import profile_of
 from holdfast.domain.lesson import Triggers
+from holdfast.text.named import named_in
 from holdfast.text.occasions import is_standing_rule, language_of, names_code
 from holdfast.text.words import word_set
 
@@ -52,8 +55,8 @@ _WRITING = word_set(
 _PLACEHOLDERS = ("<", "…", "...", "{", "$")
 
 
-def derive_triggers(kind: LessonKind, trust: Trust, insight: str, how: str = "") -> Triggers:
-    """Return the triggers that a lesson's words give."""
+def derive_triggers(kind: LessonKind, trust: Trust, insight: str, how: str = "", *, standing: bool = False) -> Triggers:
+    """Return the triggers that a lesson's words give; `standing` says that a person stated it as a rule that stands."""
     profile = profile_of(kind)
     may_forbid_text = profile.may_forbid_text and trust == "person"
     commands: dict[str, None] = {}
@@ -71,11 +74,9 @@ def derive_triggers(kind: LessonKind, trust: Trust, insight: str, how: str = "")
         if denied and profile.is_instruction and not any(map(beginning_of, _quoted(clause))):
             # A flag beside a command belongs to that command; another command may need it.
             literals.update(dict.fromkeys(_flags(denied)))
-    return Triggers(
-        literals=tuple(literals)[:LITERALS],
-        commands=tuple(commands)[:COMMANDS],
-        standing=is_standing_rule(kind, trust, insight),
-    )
+    stands = trust == "person" and (standing or is_standing_rule(kind, trust, insight))
+    derived = Triggers(literals=tuple(literals)[:LITERALS], commands=tuple(commands)[:COMMANDS], standing=stands)
+    return united(derived, named_in(insight)) if stands else derived
 
 
 def triggers_of(lesson: Lesson) -> Triggers:

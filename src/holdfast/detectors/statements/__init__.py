@@ -48,6 +48,12 @@ SHORTEST = 20
 _ROLES: dict[EventKind, str] = {
     "prompt": "user", "reply": "assistant", "tool_result": "tool", "tool_failure": "tool", "file_edit": "tool",
 }  # fmt: skip
+_ASKS = re.compile(
+    r"\b(?:can|could|would) you (?:please )?(?:check|confirm|look|verify|explain|tell|see)\b|\bis (?:this|that|it) "
+    r"(?:really |actually |still )?(?:an?|the|true|right|correct|ok)\b.*[?:]|\byou have \w+ (?:tool )?access\b",
+    re.IGNORECASE,
+)
+"""Words of a question: what its sentence assumes, the person does not know."""
 _LINK = re.compile(r"!?\[([^\]\n]{1,200})\]\([^)\s]{0,400}\)")
 _MARKS = re.compile(r"\*\*|__(?=\S)|(?<=\S)__|`|~~|^#{1,6}\s+|(?<!\w)\*(?=\S)|(?<=\S)\*(?!\w)", re.MULTILINE)
 _BULLET = re.compile(r"\n[\s>]*(?:[-*•+]|\d{1,3}[.)])?\s*")
@@ -134,6 +140,8 @@ def _finds(events: Sequence[Event]) -> Iterator[StatementFind]:
             reviewed = own.is_review(sentence.start, sentence.end)
             if not reviewed and not own.is_speakers(sentence.start, sentence.end):
                 continue
+            if role == "user" and _ASKS.search(event.text, sentence.start, sentence.end):
+                continue
             before = _before(event.text, sentences, number)
             wording = stand_alone(_plain(event.text[sentence.start : sentence.end]), before[0])
             start = before[1] if wording.with_before else sentence.start
@@ -164,8 +172,8 @@ class _Own:
             self._spoken = self._text
 
     def is_speakers(self, start: int, end: int) -> bool:
-        """Return whether the speaker said all of the span."""
-        return MASK not in self._spoken[start:end]
+        """Return whether the speaker said all of the span; a person beside whose words a review is pasted said none."""
+        return not self._reviews and MASK not in self._spoken[start:end]
 
     def is_review(self, start: int, end: int) -> bool:
         """Return whether all of the span is in a pasted review, outside of its quotes and code."""

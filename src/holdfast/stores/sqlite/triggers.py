@@ -11,7 +11,7 @@ from holdfast.stores.sqlite.rows import clean, clean_all, slots
 from holdfast.stores.sqlite.visible import first_visible, owners, visible
 from holdfast.text.globs import glob_matches
 from holdfast.text.shell import simple_commands
-from holdfast.text.triggermatch import begins, last_part, stands_in, words_of
+from holdfast.text.triggermatch import acts_in, begins, last_part, stands_in, words_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,7 +32,8 @@ def match_triggers(sql: sqlite3.Connection, query: Query, limit: int) -> list[Tr
     """Return the lessons with a trigger that matches the code, the command, the files or the symbols in play."""
     code = clean(query.code)[:CODE_LIMIT]
     commands = [" ".join(words) for words in simple_commands(clean(query.command))]
-    programs = list(dict.fromkeys(command.partition(" ")[0] for command in commands))
+    acts = [act for command in commands for act in acts_in(command)]
+    programs = list(dict.fromkeys((*(command.partition(" ")[0] for command in commands), *acts)))
     paths = clean_all(query.paths)
     symbols = list(dict.fromkeys(map(last_part, clean_all(query.symbols))))
     keys = ["", *words_of(code)[:WORDS_LIMIT]] if code else []

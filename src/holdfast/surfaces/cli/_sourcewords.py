@@ -9,7 +9,6 @@ WORDS = {
     "commands": "the commands of several sessions",
     "compaction_summary": "a summary before a compaction",
     "correction": "a correction by the user",
-    "decision_record": "a decision record",
     "explicit": "the user asked to remember it",
     "exploration": "searches and reads of a session",
     "fail_fix": "a failure and its fix",
@@ -18,7 +17,6 @@ WORDS = {
     "lint_rules": "a lint rule and its waiver",
     "red_green": "tests that failed and then passed",
     "reverted_work": "work that was reverted",
-    "rules_edit": "an edit of a rules file",
     "statements": "a sentence of the session",
 }
 

@@ -1,0 +1,320 @@
+"""Recognises the everyday forms in which a person states a rule, a fact or a decision of the project.
+
+Each form shows by itself that the sentence holds beyond the task at hand: "we never ...", "every ... must ...",
+"whenever you ...", "don't edit files under ...", "our ... is called ...", "we decided ... because ...". A question, a
+doubt, a report of a fault and a request about what is at hand are none, whatever their form. English only.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from holdfast.text.wording import stand_alone
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Literal
+
+    FormSort = Literal["rule", "fact", "decision"]
+else:
+    FormSort = str
+
+LEAD = (
+    r"(?:(?:ok(?:ay)?|also|and|so|but|please|hey|btw|fyi|note(?: that)?|important|reminder|great|thanks|yes|no"
+    r"|nope|wait|wrong"
+    r"|incorrect|actually|well|claude|just so you know|for your information|one more thing|that's (?:wrong"
+    r"|not right))[\s,.!:;-]+)*"
+)
+"""Opening words in front of a rule."""
+_TURNED_DOWN = r"(?:no|nope|wait|wrong|incorrect|actually|that's (?:wrong|not right))\b[\s,.!:;-]+"
+_CODE_BASE = r"(?:repo|repository|project|codebase|code base|monorepo|package|workspace|team|company)"
+_IN_HERE = rf"(?:(?:in|for) (?:this|our|the) {_CODE_BASE},? |here,? |around here,? )?"
+_THING = r"(?!(?:it|this|that|these|those|they|he|she|there|which|what|who|you|i|we)\b)[^,;:?]{3,60}?"
+_EDITS = r"(?:edit|touch|modify|change|hand-edit|alter|write|delete|remove|rename|move|format|reformat|commit|add|put)"
+_PROCESS = (
+    r"(?:tests?|suite|specs?|build|builds|linter|lint|server|app|api|migrations?|deploy\w*|release\w*|pipeline|ci"
+    r"|container\w*|emulator|scripts?|benchmarks?|database|db|cli|worker|workers|docs|dev server)"
+)
+
+_SOURCES: tuple[tuple[FormSort, str], ...] = (
+    # always, never, must
+    (
+        "rule",
+        r"(?:I(?:'d| would)? (?:want|need|expect|like|prefer) you to |make sure (?:that )?(?:you |we |to )?"
+        r"|be sure to )"
+        r"(?P<rule>(?:always|never|not ever)\b.{6,})",
+    ),
+    (
+        "rule",
+        r"(?P<rule>(?:you|we|nobody|no one|agents?) (?:must|may|can|should) (?:always|never|only ever)\b.{6,})",
+    ),
+    ("rule", r"(?P<rule>(?:you|we|nobody|no one|agents?) must not\b.{6,})"),
+    ("rule", r"(?P<rule>(?:do not|don't|dont) ever\b.{6,})"),
+    ("rule", r"(?P<rule>(?:must|should) (?:never|always)\b(?! have\b).{6,})"),
+    (
+        "rule",
+        rf"(?P<rule>(?:do not|don't|dont) \w+ [^,?]{{3,80}} (?:in|from) (?:this|our|the) {_CODE_BASE}\b[^,?]{{0,40}})",
+    ),
+    ("rule", rf"(?P<rule>{_IN_HERE}we (?:(?:do not|don't) ever|always|never|only ever)\b.{{6,}})"),
+    ("rule", rf"(?P<rule>{_THING} (?:must|should|may|can) (?:never|always)\b.{{4,}}|{_THING} must not\b.{{4,}})"),
+    (
+        "rule",
+        r"(?P<rule>(?:all|every|each|any|no) [^,;:?]{3,60}? (?:must(?! pass| be (?:fixed|done))|has to|have to"
+        r"|needs?(?! to be\b)) .{3,})",
+    ),
+    (
+        "rule",
+        r"(?P<rule>we (?:should(?: not|n't| never)) (?:touch|use|log|store|commit|write|edit|modify|depend|rely|import"
+        r"|expose|print|retry|swallow|hard-?code|mock|pollute|polute|add|push|merge|deploy|ship|release)\b.{4,})",
+    ),
+    ("rule", r"(?P<rule>(?:if|when) [^,:]{4,80}, (?:please |we |you )?(?:always|never)\b.{6,})"),
+    (
+        "rule",
+        r"(?P<rule>we (?:should|must|want to|need to) (?:be using|use|prefer)\b.{3,}\b(?:wherever|everywhere|whenever"
+        r"|at all times|in all|by default)\b.*)",
+    ),
+    # this and not that
+    (
+        "rule",
+        r"(?P<rule>(?:use|prefer|run|call|write|put|keep|install|name|store|throw|return|import)\b[^.?!]{2,80}?"
+        r"(?:,|;| and| but| -)\s*(?:and |but )?(?:never(?! mind)|not ever|(?:do not|don't) ever)\b.{2,})",
+    ),
+    (
+        "rule",
+        rf"(?P<rule>{_IN_HERE}we (?:use|run|write|deploy|store|keep|name|format|test|indent|prefer)\b"
+        r"(?! (?:it|this|that|them)\b).{2,80}(?:,|;| and) ?(?:and )?(?:not|never|no|don't use)\b.{2,})",
+    ),
+    # each time
+    (
+        "rule",
+        r"(?P<rule>(?:whenever|every time|each time|any ?time) (?:you|we|an?|someone|anyone)\b[^,:]{4,80}"
+        r"[,:]? (?!it\b|this\b|that\b|they\b|there\b|I get\b|we get\b).{6,})",
+    ),
+    ("rule", r"(?P<rule>when(?:ever)? (?:you|we) [^,:]{4,80}, (?:please )?(?:always|never)\b.{6,})"),
+    (
+        "rule",
+        r"(?P<rule>(?:before|after|for|on|with|in) (?:every|each|any) [^,:]{3,50},? (?:please |also |always |you must "
+        r"|you should |I want |we want |we )?(?:run|write|add|update|regenerate|check|ask|bump|make|use|include|create"
+        r"|an? )\b.{4,})",
+    ),
+    # hands off
+    (
+        "rule",
+        rf"(?P<rule>(?:do not|don't|dont|never|you (?:must|should)(?: not|n't)) {_EDITS} (?:(?:any|the|our|those) )?"
+        r"(?:\w+ ){0,3}?(?:in|under|inside|below|within) [`'\"]?(?:(?:the )?[\w.*-]*/[\w./*-]*|the [\w-]+ (?:folder"
+        r"|directory|dir)|[\w.-]+(?= (?:folder|directory|dir)\b|/|,)).*)",
+    ),
+    (
+        "rule",
+        rf"(?P<rule>(?:our [^,;:?]{{3,60}}, (?:so )?)?(?:do not|don't|dont|never|you (?:must|should)(?: not"
+        rf"|n't)) {_EDITS}\b.{{3,80}}\b"
+        r"(?:by hand|manually|without (?:asking|telling|checking|talking|approval|my|me))\b.*)",
+    ),
+    (
+        "rule",
+        r"(?P<rule>stop (?:using|adding|putting|writing|creating|leaving|importing|mocking|hard-?coding)\b"
+        r"(?! (?:the|this|that|it|these|those|your|my)\b) .{5,})",
+    ),
+    (
+        "rule",
+        rf"(?P<rule>{_THING} (?:is|are) (?:strictly |absolutely )?(?:forbidden|off[- ]limits|banned|prohibited"
+        r"|not allowed)\b(?! by).*)",
+    ),
+    (
+        "rule",
+        r"(?:our|the|my|house) (?:rule|convention|policy|standard|practice)(?: here| for [^:,]{2,40})?"
+        r"(?: is|:)[\s:,]*(?:that |to )?(?P<rule>.{10,})",
+    ),
+    (
+        "rule",
+        r"(?P<rule>I (?:(?:always|strongly|generally|usually|really) )?prefer (?!to\b|the\b|this|that|it\b|option"
+        r"|your\b|my\b)(?:[\w-]+ ){0,3}[\w-]+s\b.*)",
+    ),
+    (
+        "rule",
+        r"(?P<rule>(?:nobody|no one|no-one) (?:\w+s|is allowed to|may|can|should)\b.{3,}\b(?:without|except|but"
+        r"|unless)\b.{3,})",
+    ),
+    ("rule", r"(?P<rule>(?:do not|don't|dont) .{6,}?,? ever\W*$)"),
+    (
+        "rule",
+        r"(?P<rule>(?:use|keep|write|put|run|name|add|call|return|throw|prefer|ask|check)\b.{6,}?,? (?:please,? )?"
+        r"(?:always|every time|each time|everywhere)\W*$)",
+    ),
+    (
+        "rule",
+        r"(?P<rule>we (?:don't|do not|never) (?:do|use|write|mock|commit|allow|ship|log|accept|want|support|merge"
+        r"|deploy|like)\b(?! (?:it|this|that|them|the)\b).{3,}\b(?:here|around here|in (?:this|our|the) (?:repo"
+        r"|repository"
+        r"|project|codebase|code base|team|company)|in production|in tests|on main|on master)\W*$)",
+    ),
+    (
+        "rule",
+        r"(?:[^,;:?]{3,60}(?:,| so) )?(?P<rule>only (?:push|commit|merge|deploy|release|publish|install|rebase|tag)\b"
+        r".{2,}?\b(?:once|when|after|if|with|from|on|in)\b.{3,})",
+    ),
+    (
+        "rule",
+        r"(?P<rule>(?:if|when|whenever|after|before) you (?:change|edit|touch|modify|add|create|write|rename|remove"
+        r"|delete|bump|upgrade|introduce|commit|push|merge|deploy|release)\b(?: (?:an?|any|new|something"
+        r"|anything|one of)"
+        r"\b[^,:]{3,60}?|,)(?:,| you|:) ?(?:please |then |you )?(?:always|also|have to|need to|must|should|run|update"
+        r"|regenerate|add|bump|rebuild)\b.{3,})",
+    ),
+    (
+        "rule",
+        r"(?P<rule>(?:I (?:like|prefer) (?:my|your|all)|keep (?:your|all|the)) (?:answers|replies|responses"
+        r"|explanations"
+        r"|summaries|commits|commit messages|diffs|prs|pull requests|comments|functions|methods|files|tests|docs"
+        r"|messages)\b.{4,})",
+    ),
+    (
+        "rule",
+        r"(?P<rule>(?:all |our |new )?(?:commits|commit messages|commit subjects|pull requests|prs|branches"
+        r"|branch names"
+        r"|migrations|test names|test files|unit tests|docstrings|log messages|logs|error messages|dates|timestamps"
+        r"|secrets|passwords|file names|filenames|feature flags|endpoints|env vars|environment variables|services"
+        r"|components|modules|packages|imports|constants|fixtures|queries) (?:should|must|need to|have to|get"
+        r"|start with"
+        r"|end with|use|go|belong|live|are (?:named|written|stored|kept|always|formatted|sorted|squashed|prefixed))\b"
+        r".{3,})",
+    ),
+    ("rule", r"(?P<rule>(?:nobody|no one|no-one) (?:should|may|must|can) (?:ever )?(?!know|see|care|notice)\w+ .{4,})"),
+    (
+        "rule",
+        r"(?P<rule>[\w -]{3,40}? (?:belongs?|goes?|lives?) (?:in|on|under|into|inside) [^,?]{3,60}, (?:not"
+        r"|never) .{3,})",
+    ),
+    (
+        "rule",
+        r"(?P<rule>(?:keep|update|add|write|run|bump|include|check) [^,?]{3,50} (?:with|for|after|on|before"
+        r"|in) (?:each|every)"
+        r" (?:new |single )?(?:change|commit|pr|pull request|release|feature|bug|fix|file|test|merge|push"
+        r"|deploy\w*|endpoint"
+        r"|migration|function|module|package|component)\b.*)",
+    ),
+    (
+        "rule",
+        r"(?P<rule>we (?:squash|rebase|squash[- ]merge|version|pin|vendor|lint|format|deploy|release|ship|tag|prefix"
+        r"|translate|document|review|index|cache|validate|test) (?:\w+ )?(?:everything|all|every|each|(?:the "
+        r"|our )?\w+ "
+        r"(?:by|with|through|via|only|because|since|on every|in every))\b.*)",
+    ),
+    # what the project has and does
+    (
+        "fact",
+        rf"(?P<rule>(?:the|our|all) (?:[\w`./-]+ ){{0,3}}?{_PROCESS} only (?:works?|runs?|pass(?:es)?|starts?|builds?)"
+        r" (?:with|on|when|if|after|in|under|behind|from)\b.{3,})",
+    ),
+    (
+        "fact",
+        r"(?P<rule>(?:our [\w /-]{3,50}?|the [\w /-]{0,40}?(?:database|server|cluster|bucket|queue|topic|environment"
+        r"|account|channel|domain|registry)) (?:is|are) (?:called|named|hosted|deployed|stored|located|managed"
+        r"|owned|generated|built|served)\b.{3,})",
+    ),
+    (
+        "fact",
+        r"(?P<rule>our [\w /-]{2,50}? (?:lives?|runs?|sits?|resides?|deploys?|goes|go|listens?|uses?) "
+        r"(?:only )?(?:in|at|on|under|behind|to|via|through|with)\b.{3,})",
+    ),
+    (
+        "decision",
+        r"(?P<rule>we(?:'ve| have)? (?:just )?(?:decided|agreed|settled|standardi[sz]ed|opted|chosen|chose|picked"
+        r"|switched|moved|migrated)\b(?! (?:it|this|that|them|to (?:do|try|go with) (?:it|this|that))\b)"
+        r".{3,}?\b(?:because|since|as|due to|so that|instead of|over|rather than|in favou?r of|away from)\b.{3,})",
+    ),
+    # what the agent got wrong
+    (
+        "fact",
+        rf"(?P<no>{_TURNED_DOWN})(?P<rule>(?:the|our|all|every) (?:[\w`./-]+ ){{0,3}}?{_PROCESS} (?:(?:also|only) )?"
+        r"(?:needs?|requires?|expects?|depends? on|works? (?:with|on|when)|runs? (?:with|via|through|on|in)"
+        r"|(?:is|are) (?:run|started|built|generated|deployed) (?:with|by|via|from|through))\b(?! to be\b).{4,})",
+    ),
+)
+_FORMS: tuple[tuple[FormSort, re.Pattern[str]], ...] = tuple(
+    (sort, re.compile(LEAD + form, re.IGNORECASE)) for sort, form in _SOURCES
+)
+
+_AT_HAND = re.compile(
+    r"\b(?:this|that|these|those|the (?:above|current|same|last|previous|next|first|second|other)|your) (?:\w+ )?"
+    r"(?:functions?|methods?|class(?:es)?|files?|tests?|case|branch|prs?|pull request|commits?|change[sd]?|line"
+    r"|lines|loop"
+    r"|block|ticket|issue|one|ones|step|plan|task|session|time|section|page|dialog|button|screen|message|bug|error"
+    r"|approach|option|part|thing|check|feature|fix|refactor\w*|migration|endpoint|comment|version|point|query"
+    r"|module)\b"
+    r"|\b(?:just|right|for|not) now\b|\bnow\W*$|\b(?:today|tonight|tomorrow|yesterday|yet|later|again|at the moment"
+    r"|for the moment|this (?:week|sprint|morning)|until (?:I|we|it)\b|before I|once I|after I)\b",
+    re.IGNORECASE,
+)
+"""Words that bind a sentence to what its speakers have before them."""
+_IN_THIS = re.compile(
+    r"\b(?:in|for|on|from|of|to|at|inside|within) (?:this|that) (?:\w+ )?(?:function|method|class|file|test|case|branch"
+    r"|pr|pull request|commit|change|loop|block|ticket|issue|step|plan|task|session|section|page|dialog|endpoint)\b"
+    r"|\b(?:right|for|not) now\b|\b(?:today|tonight|tomorrow|for the moment)\b",
+    re.IGNORECASE,
+)
+"""The same where the form already asks for memory: only what cannot be meant to last."""
+_DOUBT = re.compile(
+    r"\b(?:can you|could you|is this|is that|is it|let me know|I think|I guess|maybe|perhaps|not sure|I wonder"
+    r"|wondering|seems?|looks like|apparently|I believe|might|probably|as far as I|if I|what if|how (?:do|can|about))\b"
+    r"|\?",
+    re.IGNORECASE,
+)
+_FAULT = re.compile(
+    r"\b(?:fail(?:s|ed|ing|ure)?|crash\w*|errors? out|broken?|breaking|hangs?|leaks?|bugs?|wrong(?!,)|missing"
+    r"|null|undefined"
+    r"|not work\w*|doesn't|didn't|isn't|wasn't|don't (?:get|see|have|know)|slow|stuck|red again|flaky|weird|strange"
+    r"|supposed to|was|were|had|did|got|gets called|being called)\b",
+    re.IGNORECASE,
+)
+"""Words of a report of what goes wrong, or of what happened."""
+_REPORT = re.compile(
+    r"\bwe (?:(?:always|never) )(?:\w+ed|got|get (?!rid)|had|have|did|saw|see|went|made|knew|thought|were|was|are|hit"
+    r"|reach|return|call|set|pass|enter|close|end up|need(?:ed)?|seem)\b"
+    r"|\bshould (?:never|not) have\b|\bmust (?:never|not|always) have\b",
+    re.IGNORECASE,
+)
+_QUESTION = re.compile(
+    rf"{LEAD}(?:is|are|was|were|do|does|did|can|could|should|would|will|shall|why|how|what|where|when(?! (?:you|we)\b)"
+    r"|which|who|whether)\b",
+    re.IGNORECASE,
+)
+
+
+class StatedRule(NamedTuple):
+    """What a sentence states beyond the task at hand."""
+
+    text: str
+    sort: FormSort
+
+
+def stated_rule(sentence: str) -> StatedRule | None:
+    """Return what the sentence lays down or tells of the project; None for anything else."""
+    if _AT_HAND.search(sentence) or _DOUBT.search(sentence) or _QUESTION.match(sentence):
+        return None
+    for sort, form in _FORMS:
+        match = form.match(sentence)
+        if match is None:
+            continue
+        rule = match["rule"].strip().rstrip("!").strip()
+        if _REPORT.search(rule) or (_FAULT.search(rule) and not _is_order(rule)):
+            return None
+        return StatedRule(rule, sort) if stand_alone(rule).text else None
+    return None
+
+
+def is_at_hand(sentence: str) -> bool:
+    """Return whether a request to remember is about what its speakers have before them: in this function, for now."""
+    return bool(_IN_THIS.search(sentence))
+
+
+_ORDER = re.compile(
+    r"(?:always|never|not ever|do not|don't|dont|stop|use|you|prefer|every|all|before|after|for|if|nobody|no one)\b",
+    re.IGNORECASE,
+)
+
+
+def _is_order(rule: str) -> bool:
+    """Return whether the rule tells what to do, so that words of faults name its subject: "never ignore errors"."""
+    return bool(_ORDER.match(rule))
