@@ -18,14 +18,12 @@ from holdfast.curation.conflicts import settle_saved
 from holdfast.domain.kinds import family_of, profile_of
 from holdfast.domain.lesson import (
     INSIGHT_LIMIT,
-    TITLE_LIMIT,
     Anchor,
     Lesson,
     Link,
     Provenance,
     Scope,
     Validity,
-    title_of,
 )
 from holdfast.domain.project import Person
 from holdfast.domain.vocabulary import REVIEW, STATES, TRUSTS, LessonId, ProjectId
@@ -57,6 +55,7 @@ from holdfast.ports.store import LessonFilter
 from holdfast.text.contradiction import relation
 from holdfast.text.orders import is_order, reservation
 from holdfast.text.sameness import opposed, same
+from holdfast.text.titles import kept_title
 from holdfast.text.triggers import derive_triggers, united
 from holdfast.text.words import duplicate_key
 
@@ -161,7 +160,7 @@ class Admission:
         draft = Lesson(
             id=LessonId(self.services.clock.new_id()),
             kind=candidate.kind,
-            title=clean(candidate.title)[:TITLE_LIMIT].strip() or title_of(insight),
+            title=kept_title(clean(candidate.title), insight, _quote(candidate)),
             insight=insight,
             why=clean(candidate.why),
             how=clean(candidate.how),
@@ -414,6 +413,10 @@ def _is_cut(candidate: Candidate, insight: str) -> bool:
     """Return whether the rule was cut for length: half a sentence may say the opposite of the whole."""
     whole = insight.rstrip()
     return len(whole) > INSIGHT_LIMIT or whole.endswith(("…", "...")) or "[... cut ...]" in candidate.insight
+
+
+def _quote(candidate: Candidate) -> str:
+    return clean(candidate.evidence[0].quote) if candidate.evidence else ""
 
 
 def _is_distinctive(lesson: Lesson) -> bool:

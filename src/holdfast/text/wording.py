@@ -2,8 +2,9 @@
 
 A lesson is read without the conversation that it comes from. So openings such as "ok, so I think" are dropped, and
 requests and questions that state a rule become statements ("can we use A instead of B?": "Use A instead of B"). A
-sentence that depends on the one before is joined to it, or rejected. Nothing is added that nobody said. English only;
-other languages stay unchanged.
+sentence that depends on the one before is joined to it, or rejected. Nothing is added that nobody said, and no negation,
+number or name is lost (`text.meaning`): a sentence that has no other form stays as it was said. English only; other
+languages stay unchanged.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import re
 from typing import NamedTuple
 
 from holdfast.text.leaning import PRONOUNS
+from holdfast.text.meaning import keeps_meaning
 
 LENGTH = 300
 """Characters of a sentence with the one before it."""
@@ -84,14 +86,15 @@ _EVERYWHERE = re.compile(
     re.IGNORECASE,
 )
 _WHY_NOT = re.compile(
-    r"why (?:not|don't (?:we|you)|can'?t we|couldn't we|do we not)(?: not)?(?: just| simply)? (?P<rest>.+)",
+    r"why (?:not|don't (?:we|you)|couldn't we)(?: just| simply)? (?P<rest>(?!not |never ).+)",
     re.IGNORECASE,
 )
 _SHOULD_WE = re.compile(
-    r"(?:(?:I(?:'m| am)? |we )?wonder(?:ing)?(?: now)? (?:if|whether) )?(?:should(?P<no>n't| not)? we|we should)"
-    r" (?:(?:not|rather|maybe|also|perhaps|just) )*(?P<rest>.+)",
+    r"(?P<wondered>(?:I(?:'m| am)? |we )?wonder(?:ing)?(?: now)? (?:if|whether) )?(?:(?P<asked>should(?:n't| not)? we)|we should)"
+    r" (?:(?:rather|maybe|also|perhaps|just) )*(?P<rest>.+)",
     re.IGNORECASE,
 )
+_DENIED = re.compile(r"(?:not|never|no)\b|.* not$", re.IGNORECASE)
 _SHOULD_BE = re.compile(
     r"should(?:n't| not)? (?P<subject>(?:the|all|every|each|our|any|no) [^,;?]{2,60}?) (?P<verb>(?:always |only "
     r"|never )?"
@@ -218,6 +221,15 @@ def stand_alone(sentence: str, before: str = "") -> Wording:
 
     Both are plain text on one line.
     """
+    wording = _worded(sentence, before)
+    if not wording.text or keeps_meaning(f"{before} {sentence}" if wording.with_before else sentence, wording.text):
+        return wording
+    words = " ".join(sentence.split())
+    return Wording("") if "?" in words or _leans(words) else Wording(_finished(words))
+
+
+def _worded(sentence: str, before: str) -> Wording:
+    """Return the sentence in another form; its meaning is not checked yet."""
     words, is_asked = _stated(sentence)
     if not words or words.endswith((":", ",", "...", "\u2026")):
         return Wording("")
@@ -278,9 +290,12 @@ def _rule_asked_for(words: str) -> str | None:
         return _imperative(question["rest"])
     if question := _SHOULD_WE.match(words):
         rest = question["rest"]
+        if _DENIED.match(rest):  # a statement stays as it is; "should we not X?" can mean both
+            return "" if question["asked"] or question["wondered"] else None
         rest = _imperative(rest.removeprefix("be ")) if rest.startswith("be ") else rest
         return f"We should {rest}" if rest else ""
-    if question := _SHOULD_BE.match(words):
+    question = _SHOULD_BE.match(words)
+    if question and not _DENIED.search(question["subject"]):
         return f"{question['subject']} should {question['verb']}{question['rest']}"
     return None
 

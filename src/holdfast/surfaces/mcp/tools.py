@@ -62,6 +62,7 @@ class Remember(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     insight: Annotated[str, Field(description="A rule that stands alone")]
+    title: Annotated[str, Field(description="Its verdict, 12 words")] = ""
     quote: Annotated[str, Field(description="The exact words behind it")] = ""
     files: Texts = []
     symbols: Texts = []
@@ -221,6 +222,7 @@ def _remember(caller: Caller, arguments: Remember) -> Kept:
         symbols=arguments.symbols,
         topic_key=arguments.topic,
         quote=arguments.quote,
+        title=arguments.title,
         author="agent",
         trust="agent",
     )
