@@ -91,7 +91,7 @@ def read(text: str) -> Reading:
     numbers: list[str] = []
     names: set[str] = set()
     breaks: set[int] = set()
-    for token in _TOKEN.findall(text.replace("\u2019", "'")):
+    for token in _TOKEN.findall(text.replace("\u2019", "'").replace("``", "`")):
         inside = _CODE.match(token)
         bare = inside[1].strip() if inside else token.strip(_EDGES.replace("_", "").replace("-", "")).rstrip("-")
         if not bare:
@@ -145,10 +145,15 @@ def keeps_meaning(source: str, rewritten: str) -> bool:
     Words of talk around the statement do not count: "no," before it, "why not" and "shouldn't we" in a question, the
     number of a list's item.
     """
-    whole, other = read(_TALK.sub(" ", source)), read(_TALK.sub(" ", rewritten))
+    whole, other = read(without_talk(source)), read(without_talk(rewritten))
     if len(whole.negations) != len(other.negations) or whole.numbers != other.numbers or whole.names != other.names:
         return False
     return all(_same_head(whole, at, other, to) for at, to in zip(_moved(whole), _moved(other), strict=True))
+
+
+def without_talk(sentence: str) -> str:
+    """Return the sentence without words of talk around its statement, whose negations deny nothing."""
+    return _TALK.sub(" ", sentence)
 
 
 def opposes(text: str, source: str) -> str:
@@ -254,7 +259,8 @@ def _same_head(whole: Reading, at: int, other: Reading, to: int) -> bool:
 
 
 def _plain_name(word: str) -> str:
-    return word.strip("\"'`*()[]{}<>,;:!?.\u2026\u201c\u201d").removesuffix("'s").removesuffix("()") or word
+    bare = word.replace("`", "").strip("\"'*()[]{}<>,;:!?.\u2026\u201c\u201d")
+    return bare.removesuffix("'s").removesuffix("()") or word
 
 
 def _stem(word: str) -> str:

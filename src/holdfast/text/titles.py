@@ -29,7 +29,7 @@ TOPIC_WORDS = 7
 
 _CODE = re.compile(r"`[^`\n]+`")
 _ELLIPSIS = "\u2026"
-_MARKS = re.compile(r"\*\*|__(?=\S)|(?<=\S)__|^\s*(?:[-*+\u2022]\s+|#{1,6}\s+|>\s+|\d{1,2}[.)]\s+)", re.MULTILINE)
+_MARKS = re.compile(r"\*\*(?=[^\s*])|(?<=[^\s*])\*\*|^\s*(?:[-*+\u2022]\s+|#{1,6}\s+|>\s+|\d{1,2}[.)]\s+)", re.MULTILINE)
 _LEAD = re.compile(
     r"^(?:(?:note|remember|keep in mind|be aware|important|caution|warning|rule|lesson|fyi|tip|nb|key (?:point|insight)"
     r"|the (?:user|team) (?:said|says|wants|asked|prefers)|we (?:decided|agreed)|it turns out|it was decided)"
@@ -46,7 +46,7 @@ _SETTING = re.compile(
     re.IGNORECASE,
 )
 """Beginnings that are left out where there is no room."""
-_PARENTHESIS = re.compile(r"\s*(?<![\w`])\((?![)])[^()]*\)")
+_PARENTHESIS = re.compile(r"\s+\((?!\))[^()]*\)(?=[\s.,;:!?]|$)")
 _HARD = re.compile(
     r"(?<=[.!?])(?<!e\.g\.)(?<!i\.e\.)(?<!etc\.)(?<!vs\.)(?<!cf\.)[\"')`]*\s+(?=[A-Z`\"'(*\d])|\s*\n\s*|;\s+|\s+[\u2014\u2013]+\s+|\s+--?\s+|:\s+"
 )
@@ -63,8 +63,7 @@ _REASON = re.compile(
 _COMMAND = re.compile(r"\S+ (?:\S+ )?(?:--?\w|\./)")
 """A beginning that is a command: its program keeps its lower case."""
 _FILLERS = frozenset(
-    "really simply actually basically explicitly deliberately please also currently certainly obviously clearly quite "
-    "very itself themselves properly correctly however therefore own separately respectively".split()
+    "really simply actually basically please also certainly obviously clearly however therefore respectively".split()
 )
 _ARTICLES = frozenset({"a", "an", "the"})
 _JOINTS = re.compile(r",\s+|\s+(?=(?:and|or|plus)\b)")
@@ -330,7 +329,7 @@ def _best(text: str) -> str:
 
 def _clauses(text: str) -> list[_Clause]:
     lines = [line for line in text[:READ_LIMIT].split("\n") if line.strip() and not line.lstrip().startswith("```")]
-    plain = _MARKS.sub("", "\n".join(lines)).strip()
+    plain = _outside_code(_MARKS, "\n".join(lines).replace("``", "`")).strip()
     spans, start = [], 0
     for match in _HARD.finditer(plain):
         if _is_inside(plain, match.start()):
@@ -401,7 +400,16 @@ def _without_setting(text: str) -> str:
 
 
 def _without_parentheses(text: str) -> str:
-    return _PARENTHESIS.sub(lambda match: match[0] if _excepts(match[0]) else "", text)
+    return _outside_code(_PARENTHESIS, text)
+
+
+def _outside_code(pattern: re.Pattern[str], text: str) -> str:
+    """Return the text without what matches, except in code and where it names an exception."""
+    return pattern.sub(lambda match: match[0] if _excepts(match[0]) or _in_code(text, match.start()) else "", text)
+
+
+def _in_code(text: str, at: int) -> bool:
+    return text.count("`", 0, at) % 2 == 1
 
 
 def _excepts(text: str) -> bool:
@@ -422,7 +430,11 @@ def _without_reason(text: str) -> str:
 
 
 def _without_fillers(text: str) -> str:
-    return " ".join(word for word in text.split() if word.strip(",").lower() not in _FILLERS)
+    words = text.split()
+    plain = ["", *(word.strip(",").lower() for word in words)]
+    return " ".join(
+        word for at, word in enumerate(words) if plain[at + 1] not in _FILLERS or is_negation(plain[at])
+    )  # "not really used" is not "not used"
 
 
 def _without_articles(text: str) -> str:
@@ -524,7 +536,7 @@ def _worth(title: str, clause: _Clause) -> float:
     worth += 0.5 if "`" in title or any(is_name(word.strip(",.:;()")) for word in words) else 0.0
     worth += 0.12 * min(len(words), WORDS_MOST) - max(0, 4 - len(words)) * 1.2
     worth -= 3.0 + 0.3 * (len(words) - WORDS_MOST) if len(words) > WORDS_MOST else 0.0
-    worth -= 2.0 if _ELLIPSIS in title else 0.0
+    worth -= (2.0 if title.endswith(_ELLIPSIS) else 3.0) if _ELLIPSIS in title else 0.0
     worth -= 1.0 if clause.text.endswith(":") else 0.0
     return worth - (3.0 if not _balanced(title) else 0.0)
 

@@ -13,7 +13,7 @@ import re
 from typing import NamedTuple
 
 from holdfast.text.leaning import PRONOUNS
-from holdfast.text.meaning import keeps_meaning
+from holdfast.text.meaning import keeps_meaning, without_talk
 
 LENGTH = 300
 """Characters of a sentence with the one before it."""
@@ -222,10 +222,16 @@ def stand_alone(sentence: str, before: str = "") -> Wording:
     Both are plain text on one line.
     """
     wording = _worded(sentence, before)
-    if not wording.text or keeps_meaning(f"{before} {sentence}" if wording.with_before else sentence, wording.text):
+    source = f"{without_talk(before)} {without_talk(sentence)}" if wording.with_before else sentence
+    if not wording.text or keeps_meaning(source, wording.text):
         return wording
-    words = " ".join(sentence.split())
-    return Wording("") if "?" in words or _leans(words) else Wording(_finished(words))
+    words = _NUMBERED.sub("", " ".join(sentence.split()))
+    as_said = "" if "?" in words or _leans(words) else _finished(words)
+    return Wording(as_said if keeps_meaning(words, as_said) else "")
+
+
+_NUMBERED = re.compile(r"^(?:[0-9]{1,2}|[A-Da-d])[.):]\s+|No,\s+", re.IGNORECASE)
+"""A list's number, or an answer, before a sentence that is kept as it was said."""
 
 
 def _worded(sentence: str, before: str) -> Wording:
@@ -273,13 +279,13 @@ def _stated(sentence: str) -> tuple[str, bool]:
     words = _ASIDE.sub("", words[lead.end() :] if lead else words)
     is_question = words.rstrip().endswith("?")
     words = _TAIL.sub("", words).strip()
-    stated = _rule_asked_for(words.rstrip("? "))
+    stated = _rule_asked_for(words.rstrip("? "), is_question)
     if stated is not None:
         return stated, True
     return ("", True) if "?" in words else (words, is_question)
 
 
-def _rule_asked_for(words: str) -> str | None:
+def _rule_asked_for(words: str, is_question: bool) -> str | None:
     """Return the rule in a question or request; empty for a task or a mere question, None for anything else."""
     if request := _CAN.match(words):
         verb, rest = request["verb"].lower(), request["rest"]
@@ -287,6 +293,8 @@ def _rule_asked_for(words: str) -> str | None:
             return f"Do not {verb}{rest}"
         return f"{verb}{rest}" if verb in _RULE_VERBS or _EVERYWHERE.search(rest) else ""
     if question := _WHY_NOT.match(words):
+        if not is_question or words.startswith("Why Not"):
+            return ""  # a heading over reasons against it
         return _imperative(question["rest"])
     if question := _SHOULD_WE.match(words):
         rest = question["rest"]
