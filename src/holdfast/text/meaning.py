@@ -12,8 +12,6 @@ from typing import NamedTuple
 
 from holdfast.text.words import word_set
 
-HEAD_REACH = 8
-"""Words after a negation among which the rewritten text's negated word must be."""
 REPEATED = 0.6
 """Share of a source's significant words from which a text repeats it, and so may say its opposite."""
 SCOPE = 6
@@ -59,6 +57,7 @@ _LIGHT = word_set(
 """Words that cannot be what a negation denies."""
 _TALK = re.compile(
     r"^\s*(?:(?:no|nope|no wait|yes|yeah|ok|okay|well|actually|wait|so|but|and)\b[\s,.!:;\u2014\u2013-]+)+"
+    r"|^\W*(?:that|this|it)(?:'s| is| was)(?: not|n't)? (?:correct|right|true|wrong)\s*[,;.:\u2014-]"
     r"|\b(?:why (?:not|don't (?:we|you)|couldn't we))\b"
     r"|^\W*(?:(?:I(?:'m| am)? |we )?wonder(?:ing)? (?:if|whether) )?should(?:n't| not)\b(?! (?:not|never)\b)(?=[^.]*\?)"
     r"|(?:[\s,;.-]+(?:right|or|or no|or not|no|isn't it|aren't they|doesn't it|don't you think)\s*\?[?!.]*)+\s*$"
@@ -225,7 +224,8 @@ def _denied(text: Reading) -> _Denied:
             scope.update(range(_start_of_clause(text, at), at + 1))
     stems = {_stem(text.words[at]) for at in scope}
     affirmed = {_stem(word) for at, word in enumerate(text.words) if at not in scope}
-    return _Denied({_stem(text.words[at]) for at in heads}, heads, stems, scope, affirmed)
+    parts = {_stem(part) for at in heads for part in text.words[at].split("/")}  # "touch/pollute"
+    return _Denied(parts | {_stem(text.words[at]) for at in heads}, heads, stems, scope, affirmed)
 
 
 def _head(text: Reading, at: int) -> int:
@@ -251,11 +251,9 @@ def _moved(text: Reading) -> list[int]:
 
 
 def _same_head(whole: Reading, at: int, other: Reading, to: int) -> bool:
-    head = _head(other, to)
-    if head < 0:
-        return _head(whole, at) < 0
-    reach = {_stem(word) for word in whole.words[at + 1 : at + 1 + HEAD_REACH]}
-    return _stem(other.words[head]) in reach
+    """Return whether both negations deny the same word, or none."""
+    head, other_head = _head(whole, at), _head(other, to)
+    return (head < 0) == (other_head < 0) and (head < 0 or whole.words[head] == other.words[other_head])
 
 
 def _plain_name(word: str) -> str:
@@ -264,6 +262,8 @@ def _plain_name(word: str) -> str:
 
 
 def _stem(word: str) -> str:
+    if word.endswith(("ies", "ied")) and len(word) > 4:
+        return word[:-3] + "y"
     for ending in ("ing", "ed", "es", "s", "e"):
         if len(word) > len(ending) + 2 and word.endswith(ending) and not word.endswith("ss"):
             root = word[: -len(ending)]

@@ -24,6 +24,8 @@ CHARACTERS_MOST = TITLE_LIMIT
 READ_LIMIT = 1_200
 """Characters of an insight that are read: the verdict stands at the beginning."""
 CLAUSES_MOST = 12
+PARTNERS = 3
+"""Clauses after the first one that may share its title."""
 TOPIC_WORDS = 7
 """Words up to which a text without a verb is a topic; a longer one is rarely only a name."""
 
@@ -53,7 +55,7 @@ _HARD = re.compile(
 """Ends of a clause that can be read without what follows."""
 _REASON = re.compile(
     r",?\s+\b(?:because|so that|since(?= (?:the|it|they|a|an|we|both|each|every|all)\b)|otherwise|or else|else|e\.g\."
-    r"|i\.e\.|for example|for instance|as (?:the|it|they|this|otherwise)\b|in case|in order|to (?:avoid|prevent|make sure"
+    r"|i\.e\.|for example|for instance|in case|in order|to (?:avoid|prevent|make sure"
     r"|ensure|keep|allow|guard))\b"
     r"|,\s+(?:so|since|as|which|where|even|thus|hence|making|causing|leading|giving|whose|such as|like|including"
     r"|to|and (?:it|they|this|that|then)|but (?:it|they|this)|not because)\b",
@@ -90,9 +92,13 @@ _LEANS = re.compile(
     re.IGNORECASE,
 )
 """Beginnings of clauses that need the one before."""
-_EXCEPTS = re.compile(r"(?:but|except|unless|only|however|not|never|although|though|until|apart)\b", re.IGNORECASE)
+_EXCEPTS = re.compile(
+    r"(?:but|except|unless|however|although|though|until|apart|(?:only|not|never) (?:if|when|for|on|in|after|before|with)"
+    r"|(?:the )?exceptions?)\b",
+    re.IGNORECASE,
+)
 """Beginnings of a clause that limits the one before."""
-_CONDITION = re.compile(r"(?:when|if|whenever|while|before|after|once|unless|until|without)\b")
+_CONDITION = re.compile(r"(?:when|if|whenever|while|before|after|once|unless|until|without|where|to)\b")
 _NORM = re.compile(
     r"\b(?:must|never|always|should|cannot|can't|don't|do not|not|needs?|only|instead of|rather than|no longer|requires?"
     r"|has to|have to|avoid|prefer|wants?|no)\b",
@@ -101,6 +107,7 @@ _NORM = re.compile(
 
 _ALWAYS_VERBS = word_set(
     """
+    live lie lies lay run deploy deploys sign open opens stop stops work export cover hook seed call request requests scope handle print
     is are was were be been am isn't aren't wasn't weren't has have had hasn't haven't do does did doesn't didn't don't
     can could cannot can't couldn't must mustn't should shouldn't shall will won't would wouldn't may might needs need
     use uses used using avoid avoids prefer prefers keep keeps kept never always not put puts get gets make makes made
@@ -160,7 +167,7 @@ _ALWAYS_VERBS = word_set(
 )
 _NOUNS_TOO = word_set(
     """
-    test tests build builds lint lints format formats check checks commit commits release releases log logs error errors
+    retry retries reviews resumes reports copies backups test tests build builds lint lints format formats check checks commit commits release releases log logs error errors
     run runs change changes hook hooks cut cuts fix fixes report reports record records name names order orders cap caps
     seed seeds bump bumps map maps list lists filter filters group groups limit limits cache caches block blocks lock locks
     link links reference references trigger triggers set sets reset resets match matches cover covers push pull merge
@@ -293,6 +300,8 @@ def is_topic(title: str) -> bool:
     if colon and len(head.split()) <= 4 and rest.startswith("`") and rest.count("`") == 2 and rest.endswith("`"):
         return True  # "Tests: `make test`"
     words = [(raw, raw.strip("\"'`()[]{}<>,;:!?.*\u2026\u201c\u201d").lower()) for raw in plain.split()]
+    if len(words) == 1:
+        return True
     if not any(char.isalpha() for char in plain) or len(words) > TOPIC_WORDS or _VERDICT.search(plain):
         return not any(char.isalnum() for char in plain)
     return not any(_is_verb(words, at) for at in range(len(words)))
@@ -342,21 +351,32 @@ def _clauses(text: str) -> list[_Clause]:
 
 
 def _is_inside(text: str, at: int) -> bool:
-    """Return whether the position is inside a code span or parentheses."""
+    """Return whether the position is inside a code span, parentheses or quotation marks."""
     before = text[:at]
-    return before.count("`") % 2 == 1 or before.count("(") > before.count(")")
+    return before.count("`") % 2 == 1 or before.count("(") > before.count(")") or before.count('"') % 2 == 1
 
 
 def _titles(clauses: list[_Clause]) -> Iterator[tuple[str, _Clause]]:
-    """Yield each clause's shortest lossless form, and each two neighbours that fit together."""
-    for number, clause in enumerate(clauses):
-        yield _shortened(clause.text), clause
-        if clause.next and number == 0:
-            joint = f"{clause.text} {clause.next}" if clause.text.endswith((":", ";")) else ""
-            is_label = clause.text.endswith(":") and not _has_verb(clause.text)
-            whole = _shortened(joint) if joint and (is_label or len(joint.split()) <= WORDS_MOST + 6) else ""
-            if whole and _fits(whole) and (is_label or _ELLIPSIS not in whole):
-                yield whole, clause._replace(next=clauses[2].text if len(clauses) > 2 else "")
+    """Yield each clause in as few words as it takes, and the first one with each of the next that fits beside it."""
+    if not clauses:
+        return
+    first = clauses[0]
+    short = [_shortened(clause.text) for clause in clauses]
+    yield from zip(short, clauses, strict=True)
+    if len(clauses) > 1 and first.text.endswith(":") and not _has_verb(first.text):  # a label
+        yield _shortened(f"{first.text} {first.next}"), clauses[1]._replace(at=0)
+    for rest, clause in list(zip(short, clauses, strict=True))[1 : 1 + PARTNERS]:
+        joint = f"{short[0]}{':' if first.text.endswith(':') and clause.at == 1 else ';'} {_within(rest, clause.text)}"
+        fits = _fits(joint) and _ELLIPSIS not in joint and _has_verb(short[0]) and _has_verb(rest)
+        if fits and (_is_order(rest) or not _POINTS_BACK.search(rest)):
+            yield joint, clause._replace(at=0)
+
+
+def _within(title: str, clause: str) -> str:
+    """Return a clause's title as a sentence's second part begins."""
+    word = title.split(" ", 1)[0].rstrip(",")
+    is_plain = word[1:].islower() and (word.lower() in _ALWAYS_VERBS or word.lower() in _AFTER_VERB)
+    return title[:1].lower() + title[1:] if is_plain or clause[:1].islower() else title
 
 
 def _shortened(clause: str) -> str:
@@ -369,11 +389,10 @@ def _shortened(clause: str) -> str:
     if _fits(text):
         return text
     bare = _tidy(_without_articles(text))
-    forms = (_cut_at(text, _JOINTS), bare, _without_contrast(bare), _cut_at(bare, _JOINTS), _cut_at(bare, _TURNS))
-    for form in forms:
-        if form and _fits(form):
-            return form
-    return _elided(bare)
+    if _fits(bare):
+        return bare
+    forms = [form for form in (_without_contrast(bare), _cut_at(bare, _JOINTS), _cut_at(bare, _TURNS)) if _fits(form)]
+    return max(forms, key=lambda form: len(form.split()), default="") or _elided(bare)
 
 
 def _fits(text: str) -> bool:
@@ -421,11 +440,9 @@ def _without_reason(text: str) -> str:
     """Return the text without the first reason that leaves a statement, unless it holds an exception."""
     for match in _REASON.finditer(text):
         head, tail = text[: match.start()], text[match.start() :]
-        if _is_inside(text, match.start()) or len(head.split()) < 4 or not _has_verb(head) or _excepts(tail):
-            continue
-        if _CONDITION.match(head.lower()) and "," not in head:
-            continue  # the condition alone is no statement
-        return head
+        whole = len(head.split()) > 2 and head.rsplit(" ", 1)[-1].lower() not in _DANGLING  # "only because"
+        if whole and not _is_inside(text, match.start()) and _states(head) and not _excepts(tail):
+            return head
     return text
 
 
@@ -450,12 +467,16 @@ def _cut_at(text: str, ends: re.Pattern[str]) -> str:
         if not _fits(f"{head}{_ELLIPSIS}") or len(head.split()) < 5 or _is_inside(text, match.start()):
             continue
         last = head.rsplit(" ", 1)[-1].lower()
-        if limits(tail) or last in _DANGLING or is_negation(last) or not _has_verb(head):
-            continue
-        if _CONDITION.match(head.lower()) and not _has_verb(head.rpartition(", ")[2] if ", " in head else ""):
-            continue
-        return f"{head}{_ELLIPSIS}"
+        if not limits(tail) and last not in _DANGLING and not is_negation(last) and _states(head):
+            return f"{head}{_ELLIPSIS}"
     return ""
+
+
+def _states(head: str) -> bool:
+    """Return whether the beginning of a clause is a statement, and not only its condition or purpose."""
+    if not _CONDITION.match(head.lower()):
+        return _has_verb(head)
+    return ", " in head and _has_verb(head.rpartition(", ")[2])
 
 
 def _without_contrast(text: str) -> str:
@@ -477,7 +498,7 @@ def _cut_anywhere(text: str) -> str:
     while len(head) > 5 and head[-1].strip(",").lower() in _DANGLING:
         head.pop()
     short = " ".join(head).rstrip(" ,;:")
-    whole = _balanced(short) and _has_verb(short) and len(short) < CHARACTERS_MOST
+    whole = _balanced(short) and _states(short) and len(short) < CHARACTERS_MOST
     return short + _ELLIPSIS if whole and not limits(" ".join(words[len(head) :])) else ""
 
 
@@ -521,6 +542,8 @@ def _balanced(text: str) -> bool:
 
 def _has_verb(text: str) -> bool:
     words = [(raw, raw.strip("\"'`()[]{}<>,;:!?.*\u2026\u201c\u201d").lower()) for raw in text.split()]
+    if len(words) > TOPIC_WORDS and any(word in _ALWAYS_VERBS and "`" not in raw for raw, word in words[1:]):
+        return True
     return bool(re.search(r"->|\u2192|=|: (?:\S+ ){0,2}(?:`|-|\./)", text)) or any(_is_verb(words, at) for at in range(len(words)))
 
 
@@ -534,7 +557,7 @@ def _worth(title: str, clause: _Clause) -> float:
     worth -= 4.0 if clause.at and (_LEANS.match(clause.text) or _POINTS_BACK.search(title)) else 0.0
     worth -= 2.5 if _EXCEPTS.match(clause.next) else 0.0
     worth += 0.5 if "`" in title or any(is_name(word.strip(",.:;()")) for word in words) else 0.0
-    worth += 0.12 * min(len(words), WORDS_MOST) - max(0, 4 - len(words)) * 1.2
+    worth += 0.12 * min(len(words), WORDS_MOST) - max(0, (6 if clause.at else 4) - len(words)) * 1.2
     worth -= 3.0 + 0.3 * (len(words) - WORDS_MOST) if len(words) > WORDS_MOST else 0.0
     worth -= (2.0 if title.endswith(_ELLIPSIS) else 3.0) if _ELLIPSIS in title else 0.0
     worth -= 1.0 if clause.text.endswith(":") else 0.0
