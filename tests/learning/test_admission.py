@@ -223,7 +223,9 @@ def test_a_title_that_states_no_verdict_is_made_of_the_rule(memory: Memory) -> N
 
 
 def test_a_rules_own_verdict_stays_and_a_long_one_is_shortened(memory: Memory) -> None:
-    long = "Run `make fmt` before every commit, because the pipeline refuses files that are not formatted in the same way"
+    long = (
+        "Run `make fmt` before every commit, because the pipeline refuses files that are not formatted in the same way"
+    )
     admitted(memory, make_candidate(title="Count the berths"), make_candidate(insight=BERTHS, title=long, files=()))
     assert {lesson.title for lesson in every(memory)} == {"Count the berths", "Run `make fmt` before every commit"}
 
@@ -401,7 +403,9 @@ def test_without_a_failure_equal_cures_are_not_the_same(memory: Memory) -> None:
     assert admitted(memory, make_candidate(insight="An edit of the fixture cured it", **plain), session=TWO).merged == 0
 
 
-@pytest.mark.parametrize(("over", "is_known"), [({}, True), ({"title": "Lint with pytest"}, False), ({"command": "tox"}, False)])
+@pytest.mark.parametrize(
+    ("over", "is_known"), [({}, True), ({"title": "Lint with pytest"}, False), ({"command": "tox"}, False)]
+)
 def test_a_tool_is_known_by_its_command_and_title(memory: Memory, over: dict[str, Any], is_known: bool) -> None:
     tool = {"kind": "tooling", "command": "pytest", "title": "Run tests with pytest"}
     admitted(memory, make_candidate(insight="Pytest is what runs the tests", **tool))

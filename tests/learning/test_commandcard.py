@@ -320,7 +320,7 @@ def test_the_step_before_is_that_of_the_first_command_and_is_remembered(memory: 
 
 def test_a_title_has_a_hundred_characters(memory: Memory) -> None:
     [card] = counted(memory, ONE, runs_of("pytest " + "x" * 100))
-    assert card.title == "Run tests with `pytest " + "x" * 76 + "\u2026`"
+    assert card.title == "Run tests with `pytest " + "x" * 75 + "\u2026`"
 
 
 # When it is written again

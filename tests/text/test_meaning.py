@@ -100,7 +100,9 @@ def test_words_that_limit(text: str, expected: bool) -> None:
 def test_no_wording_of_two_thousand_negated_sentences_changes_a_negation() -> None:
     count = worded = 0
     for sentence in sentences():
-        negations = len(re.findall(r"\b(?:not|never|cannot|neither|nor|no longer|unless|without|nobody|except|\w+n't)\b", sentence))
+        negations = len(
+            re.findall(r"\b(?:not|never|cannot|neither|nor|no longer|unless|without|nobody|except|\w+n't)\b", sentence)
+        )
         count += 1
         text = stand_alone(sentence).text
         worded += bool(text)

@@ -48,7 +48,7 @@ MADE = {
     "Tests run here with `make test` (64 of 79 runs passed, in 17 sessions). Also used: `make t` (2 of 2).":
         "Tests run here with `make test`",
     "The queue drops messages, e.g. `ping`, when it is full.": "The queue drops messages, e.g. `ping`, when it is full",
-    "Name it `__file__` (and not `__path__`), since the loader of the plug-ins reads exactly that attribute and nothing else":
+    "Name it `__file__` (and not `__path__`), since the loader of the plug-ins reads that attribute and nothing else":
         "Name it `__file__`",
 }  # fmt: skip
 
@@ -61,11 +61,11 @@ def test_a_title_is_made_of_the_lessons_own_words(insight: str, title: str) -> N
 @pytest.mark.parametrize(
     ("insight", "needed"),
     [
-        ("Retries of the payment gateway that run in the background worker are capped at three unless the order is prepaid.",
+        ("Retries of the payment gateway that run in the background are capped at 3 unless the order is prepaid.",
          "unless"),
-        ("Every committed file of the generated client stays as the generator wrote it, not as the formatter likes it best",
+        ("Every committed file of the generated client stays as the generator wrote it, not as the formatter likes it",
          "not"),
-        ("The exporter that reads everything which the day has left in the queue of the harbour does not start at night",
+        ("The exporter that reads everything the day has left in the queue of the harbour does not start at night",
          "not"),
     ],
 )  # fmt: skip
@@ -102,7 +102,8 @@ def test_a_topic_is_no_title(topic: str) -> None:
 @pytest.mark.parametrize(
     "verdict",
     [
-        "Every fix brings a test", "Run tests with `mise run test`", "`pytest` needs `SERVER_NAME=localhost` in front here",
+        "Every fix brings a test", "Run tests with `mise run test`", "Zeppelins need ballast",
+        "`pytest` needs `SERVER_NAME=localhost` in front here",
         "Use pnpm", "Pin the formatter", "pnpm, not npm", "Retries capped at 3", "Test the parser", "Squash merges",
         "eslint `no-any`: no `any`", "Wire agentType through GetTranscript", "\u5148\u306b\u8d77\u52d5\u3059\u308b",
         "`main` is protected: push a branch and open a pull request", "checkpoint -> logging -> paths",
@@ -129,9 +130,9 @@ def test_a_verdict_is_one(verdict: str) -> None:
     ],
 )
 def test_a_stated_title_is_checked_against_its_lesson(title: str, fault: str) -> None:
-    found = fault_of(title, "Retries are capped at 3 by `make a b c d e f g h`, again")
-    assert fault in found
-    assert bool(found) == bool(fault)
+    reason = fault_of(title, "Retries are capped at 3 by `make a b c d e f g h`, again")
+    assert fault in reason
+    assert bool(reason) == bool(fault)
 
 
 def test_a_models_title_stays_if_it_is_right_and_is_made_anew_if_it_is_not() -> None:
@@ -182,7 +183,9 @@ def test_no_title_of_two_thousand_negated_sentences_changes_a_negation_a_number_
     assert cut < 600
 
 
-@pytest.mark.parametrize("text", ["a. " * 2_000, "(" * 4_000, "not " * 1_000, "x" * 4_000, "` " * 2_000, "\0", "é\n" * 900])
+@pytest.mark.parametrize(
+    "text", ["a. " * 2_000, "(" * 4_000, "not " * 1_000, "x" * 4_000, "` " * 2_000, "\0", "é\n" * 900]
+)
 def test_huge_and_odd_texts_give_a_title_within_the_limit(text: str) -> None:
     assert 0 < len(make_title(text)) <= CHARACTERS_MOST
     assert make_title("") == ""

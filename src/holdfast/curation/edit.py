@@ -48,7 +48,9 @@ def edit(services: Services, location: Location, ref: str, changes: Mapping[str,
         when = replace(old.when, **fields, edited=True) if fields else old.when
         named = old.title if title is None else _titled(old, title)
         if when == replace(old.when, edited=bool(fields) or old.when.edited) and named == old.title:
-            raise InvalidValueError("nothing to edit: neither a trigger nor the title would change", hint="give a new one")
+            raise InvalidValueError(
+                "nothing to edit: neither a trigger nor the title would change", hint="give a new one"
+            )
         after = replace(old, when=when, title=named, recorded_at=services.clock.now())
         return write_change(services, location, "revise", [after], {old.id: old.recorded_at}, actor=author).lessons[0]
 

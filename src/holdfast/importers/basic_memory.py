@@ -12,7 +12,6 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from holdfast.text.titles import clipped
 from holdfast.domain.vocabulary import LessonKind, LinkKind
 from holdfast.importers._shared.frontmatter import split_front, text_of, texts_of
 from holdfast.importers._shared.passages import Voice, read_markdown
@@ -21,6 +20,7 @@ from holdfast.importers._shared.textfile import load_markdown
 from holdfast.importers._shared.times import instant
 from holdfast.lean.records import replace
 from holdfast.ports.importer import CERTAIN, MAYBE, NO, Passage, Skipped, Source
+from holdfast.text.titles import clipped
 
 KINDS: dict[str, LessonKind] = {
     "decision": "decision", "design": "decision", "choice": "decision",

@@ -11,11 +11,11 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from holdfast.text.titles import clipped
 from holdfast.errors import InvalidValueError
 from holdfast.importers._shared.stored import from_row
 from holdfast.importers._shared.textfile import load_text
 from holdfast.ports.importer import CERTAIN, NO, Passage, Skipped, Source
+from holdfast.text.titles import clipped
 
 LINE_LIMIT = 1_000_000
 """Characters of a line; a longer one is no record."""

@@ -99,14 +99,14 @@ def said(fields: Mapping[str, Any]) -> str:
     return "\n".join([*(fields.get(name) or "" for name in SAID[:-1]), *fields.get("snippets", ())])
 
 
-def checked_title(title: str, trust: Trust, said: str, quote: str = "") -> str:
+def checked_title(title: str, trust: Trust, words: str, quote: str = "") -> str:
     """Return a title that somebody states for the words of a lesson; empty if it is to be made of the insight.
 
     A person is told what is wrong with it: raises InvalidValueError. An agent's bad title is not used.
     """
     from holdfast.text.titles import fault_of
 
-    fault = fault_of(title, f"{said}\n{quote}") if title else ""
+    fault = fault_of(title, f"{words}\n{quote}") if title else ""
     if fault and trust == "person":
         raise InvalidValueError(
             f"not a title: {fault}: {title[:60]!r}",

@@ -30,13 +30,13 @@ _DENIALS = word_set(
     skip skips ignore ignores disable disables disabled fails failed
     """
 )
-"""Words that deny without being negations: they never have to be kept as such, but a title's negation may rest on one."""
+"""Words that deny without being negations: a title need not keep them, but its negation may rest on one."""
 _LIMITS = word_set(
     """
-    not no never nor neither none cannot without unless except excepting exception exceptions only but however although though
-    until till instead longer forbidden prohibited disallowed banned deprecated obsolete outdated old formerly previously
-    superseded replaced wrong avoid stop otherwise apart unlike rather if when unsafe dangerous dont doesnt didnt isnt
-    arent cant wont shouldnt mustnt
+    not no never nor neither none cannot without unless except excepting exception exceptions only but however
+    although though until till instead longer forbidden prohibited disallowed banned deprecated obsolete outdated
+    old formerly previously superseded replaced wrong avoid stop otherwise apart unlike rather if when unsafe
+    dangerous dont doesnt didnt isnt arent cant wont shouldnt mustnt
     """
 )
 _COUNTS = {
@@ -193,7 +193,9 @@ def reverses(text: str, source: str) -> bool:
     ours, theirs = _denied(short), _denied(whole)
     affirmed = own - ours.stems
     affirms = affirmed & theirs.heads - theirs.also_affirmed
-    denies = {_stem(short.words[at]) for at in ours.head_positions} & {_stem(word) for word in whole.words} - theirs.stems
+    denies = {_stem(short.words[at]) for at in ours.head_positions} & {
+        _stem(word) for word in whole.words
+    } - theirs.stems
     return bool(affirms or denies)
 
 

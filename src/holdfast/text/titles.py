@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from holdfast.domain.lesson import TITLE_LIMIT
 from holdfast.text.meaning import is_name, is_negation, limits, opposes
+from holdfast.text.verbs import AFTER_VERB, COMPOUNDS, INSIDE, NOUNS_TOO, ORDERS, VERBS
 from holdfast.text.words import word_set
 
 TYPE_CHECKING = False
@@ -31,7 +32,9 @@ TOPIC_WORDS = 7
 
 _CODE = re.compile(r"`[^`\n]+`")
 _ELLIPSIS = "\u2026"
-_MARKS = re.compile(r"\*\*(?=[^\s*])|(?<=[^\s*])\*\*|^\s*(?:[-*+\u2022]\s+|#{1,6}\s+|>\s+|\d{1,2}[.)]\s+)", re.MULTILINE)
+_MARKS = re.compile(
+    r"\*\*(?=[^\s*])|(?<=[^\s*])\*\*|^\s*(?:[-*+\u2022]\s+|#{1,6}\s+|>\s+|\d{1,2}[.)]\s+)", re.MULTILINE
+)
 _LEAD = re.compile(
     r"^(?:(?:note|remember|keep in mind|be aware|important|caution|warning|rule|lesson|fyi|tip|nb|key (?:point|insight)"
     r"|the (?:user|team) (?:said|says|wants|asked|prefers)|we (?:decided|agreed)|it turns out|it was decided)"
@@ -65,7 +68,20 @@ _REASON = re.compile(
 _COMMAND = re.compile(r"\S+ (?:\S+ )?(?:--?\w|\./)")
 """A beginning that is a command: its program keeps its lower case."""
 _FILLERS = frozenset(
-    "really simply actually basically please also certainly obviously clearly however therefore respectively".split()
+    [
+        "really",
+        "simply",
+        "actually",
+        "basically",
+        "please",
+        "also",
+        "certainly",
+        "obviously",
+        "clearly",
+        "however",
+        "therefore",
+        "respectively",
+    ]
 )
 _ARTICLES = frozenset({"a", "an", "the"})
 _JOINTS = re.compile(r",\s+|\s+(?=(?:and|or|plus)\b)")
@@ -78,11 +94,11 @@ _TURNS = re.compile(
 """Beginnings of phrases that a title can end before, marked as cut."""
 _DANGLING = word_set(
     """
-    a an the and or but nor of to in on at for with from by via as is are was were be been has have had must should can
-    could would will may might does do did than that which when where while if into onto per its their our your this
-    these those both either not no never only without unless except always before after using between also then
-    whether because so i.e e.g through about over under any every each all instead rather still just even exactly more most other same such too
-    whose who how why what until there here very own which whether another plus both
+    a an the and or but nor of to in on at for with from by via as is are was were be been has have had must should
+    can could would will may might does do did than that which when where while if into onto per its their our your
+    this these those both either not no never only without unless except always before after using between also then
+    whether because so i.e e.g through about over under any every each all instead rather still just even exactly
+    more most other same such too whose who how why what until there here very own which whether another plus both
     """
 )
 """Words that no title may end with."""
@@ -93,119 +109,32 @@ _LEANS = re.compile(
 )
 """Beginnings of clauses that need the one before."""
 _EXCEPTS = re.compile(
-    r"(?:but|except|unless|however|although|though|until|apart|(?:only|not|never) (?:if|when|for|on|in|after|before|with)"
+    r"(?:but|except|unless|however|although|though|until|apart"
+    r"|(?:only|not|never) (?:if|when|for|on|in|after|before|with)"
     r"|(?:the )?exceptions?)\b",
     re.IGNORECASE,
 )
 """Beginnings of a clause that limits the one before."""
 _CONDITION = re.compile(r"(?:when|if|whenever|while|before|after|once|unless|until|without|where|to)\b")
 _NORM = re.compile(
-    r"\b(?:must|never|always|should|cannot|can't|don't|do not|not|needs?|only|instead of|rather than|no longer|requires?"
+    r"\b(?:must|never|always|should|cannot|can't|don't|do not|not|needs?|only|instead of|rather than|no longer"
+    r"|requires?"
     r"|has to|have to|avoid|prefer|wants?|no)\b",
     re.IGNORECASE,
 )
 
-_ALWAYS_VERBS = word_set(
-    """
-    live lie lies lay run deploy deploys sign open opens stop stops work export cover hook seed call request requests scope handle print
-    is are was were be been am isn't aren't wasn't weren't has have had hasn't haven't do does did doesn't didn't don't
-    can could cannot can't couldn't must mustn't should shouldn't shall will won't would wouldn't may might needs need
-    use uses used using avoid avoids prefer prefers keep keeps kept never always not put puts get gets make makes made
-    means mean meant becomes become takes take took gives give gave goes go went comes come came says say said knows
-    know tells tell told sees see saw finds find found thinks think leaves leave left lets let begins begin began runs
-    ran holds hold held lives lies stays stay stayed happens happen wins win lose loses lost sends send sent
-    writes write wrote written reads rewrites overwrites throws throw raises raise breaks broke broken chooses choose
-    chose shows shown hides hide drops drop dropped adds add added removes remove removed deletes delete deleted
-    creates create created requires require required expects expect expected returns return returned stores stored
-    contains contain contained includes include included ignores ignore ignored skips skipped skip fails fail failed
-    works worked passes pass passed calls called calling uses wants want wanted allow allows allowed forbid forbids
-    forbidden prevents prevent prevented causes caused cause depends depend follows follow followed treat treats treated
-    accept accepts accepted reject rejects rejected refuse refuses refused ensure ensures ensured verify verifies verified
-    update updates updated replace replaces replaced rename renames renamed move moves moved copy copies copied install
-    installs installed start starts started stop stops stopped open opens opened close closes closed load loads loaded
-    save saves saved wait waits waited send serve serves served resolve resolves resolved compare compares compared compute
-    computes computed count counts counted split splits join joins joined merge merges merged push pushes pushed pull
-    pulls pulled fetch fetches fetched rebase rebases squash squashes apply applies applied assume assumes assumed
-    handle handles handled happen wrap wraps wrapped trust trusts trusted expect derive derives derived generate generates
-    generated produce produces produced emit emits emitted receive receives received provide provides provided support
-    supports supported detect detects detected match matches matched differ differs differed share shares shared define
-    defines defined declare declares declared determine determines determined identify identifies identified exist exists
-    existed belong belongs belonged cover covers covered affect affects affected carry carries carried ship ships shipped
-    turn turns turned treat report reports reported record records recorded print prints printed show shows showed
-    switch switches switched revert reverts reverted reset resets restore restores restored reuse reuses reused extend
-    extends extended mark marks marked name names named order orders ordered pin pins pinned cap caps capped encode
-    encodes encoded decode decodes decoded parse parses parsed render renders rendered validate validates validated
-    inject injects injected pass seed seeds seeded bump bumps bumped commit commits committed cut cuts deploy deploys
-    deployed clean cleans cleaned fix fixes fixed test tests tested build builds built lint lints format formats formatted
-    check checks checked look looks looked ask asks asked answer answers answered explain explains explained discuss
-    discusses confirm confirms confirmed document documents documented describe describes described mention mentions
-    mentioned log logs logged error errors catch catches caught escape escapes escaped quote quotes quoted sort sorts
-    sorted list lists listed filter filters filtered group groups grouped limit limits limited cache caches cached
-    read tries try tried bind binds bound block blocks blocked lock locks locked hang hangs hung crash crashes crashed
-    time times slow slows speed speeds grow grows grew change changes changed hook hooks link links linked reference
-    references referenced trigger triggers triggered delegate delegates delegated separate separates separated maintain
-    maintains maintained enable enables enabled disable disables disabled configure configures configured set sets prefix
-    prefixes prefixed append appends appended truncate truncates truncated end ends ended map maps mapped point points
-    pointed refer refers referred rely relies relied touch touches touched exit exits exited lack lacks act acts acted search searches searched present presents presented rerun rebuild rebuilds rebuilt
-    truncate truncates truncated simulate simulates simulated decide decides decided attach attaches attached reply replies
-    replied post posts posted amend amends exclude excludes excluded invoke invokes invoked appear appears appeared ask
-    extract extracts extracted strip strips stripped accumulate accumulates overwrite rewrite recompute refresh refreshes
-    refreshed register registers registered return sync syncs synced propagate propagates propagated thread threads bring
-    brings brought lead leads led fill fills filled grow clear clears cleared create differentiate guard guards guarded
-    mirror mirrors mirrored import imports imported export exports exported expose exposes exposed extend pass embed embeds
-    embedded equal equals equaled fall falls fell fail drift drifts hit hits inherit inherits inherited initialize keep
-    initialise leak leaks leaked list lint load log mock mocks mocked monitor monitors move note notes noted omit omits
-    omitted own owns owned pair pairs paired pick picks picked place places placed poll polls prove proves proved query
-    queries read remain remains remained remember repeat repeats repeated represent represents resume resumes resumed
-    retry retries retried review reviews reviewed scan scans scanned select selects selected sign signs signed slice slices
-    sit sits sat speak stage stages staged stand stands stub stubs suppress suppresses suppressed swallow swallows tag tags
-    tagged target targets targeted tie ties tied tolerate total track tracks tracked transfer transfers translate unify
-    unwrap upload uploads view views visit walk walks walked warn warns warned watch watches watched wire wires wired yield
-    yields yielded zero answer aim aims land lands landed lay lays carries bites bite delete distinguish distinguishes
-    consult consults consider considers considered count flag flags flagged hardcode hard-code hardcodes rest rests
-    """
-)
-_NOUNS_TOO = word_set(
-    """
-    retry retries reviews resumes reports copies backups test tests build builds lint lints format formats check checks commit commits release releases log logs error errors
-    run runs change changes hook hooks cut cuts fix fixes report reports record records name names order orders cap caps
-    seed seeds bump bumps map maps list lists filter filters group groups limit limits cache caches block blocks lock locks
-    link links reference references trigger triggers set sets reset resets match matches cover covers push pull merge
-    merges cause causes document documents quote quotes prefix prefixes point points end ends update updates time times
-    support answer answers hang crash crashes copy copies export exports load loads print prints share shares start starts
-    stop stops switch switches turn turns wait waits work works use uses need needs call calls turn clean open close
-    close mark marks pin pins return returns show shows test read reads request requests review reviews scope scopes speed
-    deploy deploys install order install handle look looks act acts exit exits error thread threads mirror mirrors imports import flag flags tag tags
-    target targets track tracks view views stage stages slice slices sign signs note notes place places pair pairs mock
-    mocks stub stubs guard guards sync post posts reply replies search present total zero lead lands land scan scans
-    monitor monitors query queries watch walk warn own exports embedded paired staged tagged signed written generated shared cached named
-    required expected limited blocked locked grouped sorted nested supported linked merged tested built used broken fixed
-    known limit allowed missing put input output mean means left lives try separate slow format trust stay save
-    """
-)
-"""Verbs that are nouns or attributes as well: what follows decides."""
-_ORDERS = word_set("use run set call stop try save trust keep put clear")
-"""Verbs that are nouns as well, but hardly at a title's beginning."""
-_COMPOUNDS = word_set("case cases site sites order time times book up script scripts file files")
-"""Nouns before which such a word is no verb."""
-_AFTER_VERB = word_set(
-    """
-    a an the all any every each its their our your no not it them this that these those only before after with without
-    by in on at from to via as through when if for into twice once first and or instead rather than over under per until
-    one two three four both none while because so against everything nothing everywhere early late here there always never again correctly
-    """
-)
 _QUESTION = re.compile(r"(?:how|what|where|why|who|which) (?!.*[,:])", re.IGNORECASE)
 _POINTS_BACK = re.compile(
     r"\b(?:it|its|them|they|their|theirs|those|these|this|that(?= (?:\w+ )?(?:is|was|must|should|can|does|package|file"
-    r"|branch|case|way|commit|function|test|key|step|one)\b)|(?:keep|use|leave|delete|update|call|avoid|read|run|see) that"
+    r"|branch|case|way|commit|function|test|key|step|one)\b)"
+    r"|(?:keep|use|leave|delete|update|call|avoid|read|run|see) that"
     r"|the (?:tag|latter|former|other|others|same|rest|flag|first|second)|there|so|such|one|ones|both|above|below)\b",
     re.IGNORECASE,
 )
 """Words in a later clause that stand for something named before it."""
 _VERDICT = re.compile(
     r"\b(?:not|no|never|none|only|always|instead|without|before|after|must|first|last|than|forbidden|required|optional"
-    r"|deprecated|mandatory|wrong|unless|except|missing|unsafe|dangerous|n't|protected)\b|->|\u2192|=>|[<>=]=|\d\s?%",
+    r"|deprecated|mandatory|wrong|unless|except|missing|unsafe|dangerous|n't|protected)\b|->|\u2192|=>|[<>=]=|\d\s?%|\b(?:at|to|within|after|every|least|most) \d",
     re.IGNORECASE,
 )
 
@@ -311,22 +240,24 @@ def _is_verb(words: list[tuple[str, str]], at: int) -> bool:
     """Return whether the word there is a verb, as far as its form and the next word show."""
     raw, word = words[at]
     word = word.replace("\u2019", "'")
-    if "`" in raw or word not in _ALWAYS_VERBS and not (word.endswith("n't") or _is_formed(word, at)):
+    if "`" in raw or (word not in VERBS and not (word.endswith("n't") or _is_formed(word, at))):
         return False
-    if word not in _NOUNS_TOO and not (word.endswith("ed") and at == 0):
+    if word not in NOUNS_TOO and not (word.endswith("ed") and at == 0):
         return True
     follows = words[at + 1][0] if at + 1 < len(words) else ""
-    if at == 0 and word in _ORDERS and words[1:2] and words[1][1] not in _COMPOUNDS:
-        return True
+    if word in (ORDERS if at == 0 else INSIDE) and words[at + 1 : at + 2]:
+        return words[at + 1][1] not in COMPOUNDS
     if not follows or raw.endswith((":", ",")):
         return False
     plain = follows.strip("\"'(),;:.").lower()
-    return plain in _AFTER_VERB or plain.endswith("ly") or follows[:1] in "`'\"(" or is_name(plain) or plain.isdigit()
+    return plain in AFTER_VERB or plain.endswith("ly") or follows[:1] in "`'\"(" or is_name(plain) or plain.isdigit()
 
 
 def _is_formed(word: str, at: int) -> bool:
     """Return whether a word that is not in the list has a verb's ending: `-ises`, `-izes`, `-ifies`; `-ed` inside."""
-    return word.endswith(("izes", "ises", "ifies", "ize", "ise", "ify")) or (at > 0 and len(word) > 4 and word.endswith("ed"))
+    return word.endswith(("izes", "ises", "ifies", "ize", "ise", "ify")) or (
+        at > 0 and len(word) > 4 and word.endswith("ed")
+    )
 
 
 def _best(text: str) -> str:
@@ -375,7 +306,7 @@ def _titles(clauses: list[_Clause]) -> Iterator[tuple[str, _Clause]]:
 def _within(title: str, clause: str) -> str:
     """Return a clause's title as a sentence's second part begins."""
     word = title.split(" ", 1)[0].rstrip(",")
-    is_plain = word[1:].islower() and (word.lower() in _ALWAYS_VERBS or word.lower() in _AFTER_VERB)
+    is_plain = word[1:].islower() and (word.lower() in VERBS or word.lower() in AFTER_VERB)
     return title[:1].lower() + title[1:] if is_plain or clause[:1].islower() else title
 
 
@@ -433,7 +364,9 @@ def _in_code(text: str, at: int) -> bool:
 
 def _excepts(text: str) -> bool:
     """Return whether the text names an exception or a limit of what stands before it."""
-    return any(word.strip(".,;:()").lower() in ("except", "unless", "only", "never", "until", "but") for word in text.split())
+    return any(
+        word.strip(".,;:()").lower() in ("except", "unless", "only", "never", "until", "but") for word in text.split()
+    )
 
 
 def _without_reason(text: str) -> str:
@@ -542,9 +475,11 @@ def _balanced(text: str) -> bool:
 
 def _has_verb(text: str) -> bool:
     words = [(raw, raw.strip("\"'`()[]{}<>,;:!?.*\u2026\u201c\u201d").lower()) for raw in text.split()]
-    if len(words) > TOPIC_WORDS and any(word in _ALWAYS_VERBS and "`" not in raw for raw, word in words[1:]):
+    if len(words) > TOPIC_WORDS and any(word in VERBS and "`" not in raw for raw, word in words[1:]):
         return True
-    return bool(re.search(r"->|\u2192|=|: (?:\S+ ){0,2}(?:`|-|\./)", text)) or any(_is_verb(words, at) for at in range(len(words)))
+    return bool(re.search(r"->|\u2192|=|: (?:\S+ ){0,2}(?:`|-|\./)", text)) or any(
+        _is_verb(words, at) for at in range(len(words))
+    )
 
 
 def _worth(title: str, clause: _Clause) -> float:
@@ -567,4 +502,6 @@ def _worth(title: str, clause: _Clause) -> float:
 def _is_order(title: str) -> bool:
     """Return whether the title begins as an order does."""
     words = [(raw, raw.strip("\"'`(),;:.").lower()) for raw in title.split()]
-    return bool(words) and (words[0][1] in ("do", "don't", "never", "always") or (words[0][1] in _ALWAYS_VERBS and _is_verb(words, 0)))
+    return bool(words) and (
+        words[0][1] in ("do", "don't", "never", "always") or (words[0][1] in VERBS and _is_verb(words, 0))
+    )

@@ -2,9 +2,9 @@
 
 A lesson is read without the conversation that it comes from. So openings such as "ok, so I think" are dropped, and
 requests and questions that state a rule become statements ("can we use A instead of B?": "Use A instead of B"). A
-sentence that depends on the one before is joined to it, or rejected. Nothing is added that nobody said, and no negation,
-number or name is lost (`text.meaning`): a sentence that has no other form stays as it was said. English only; other
-languages stay unchanged.
+sentence that depends on the one before is joined to it, or rejected. Nothing is added that nobody said, and no
+negation, number or name is lost (`text.meaning`): a sentence that has no other form stays as it was said. English only;
+other languages stay unchanged.
 """
 
 from __future__ import annotations
@@ -90,7 +90,8 @@ _WHY_NOT = re.compile(
     re.IGNORECASE,
 )
 _SHOULD_WE = re.compile(
-    r"(?P<wondered>(?:I(?:'m| am)? |we )?wonder(?:ing)?(?: now)? (?:if|whether) )?(?:(?P<asked>should(?:n't| not)? we)|we should)"
+    r"(?P<wondered>(?:I(?:'m| am)? |we )?wonder(?:ing)?(?: now)? (?:if|whether) )?"
+    r"(?:(?P<asked>should(?:n't| not)? we)|we should)"
     r" (?:(?:rather|maybe|also|perhaps|just) )*(?P<rest>.+)",
     re.IGNORECASE,
 )

@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from holdfast.text.titles import clipped
 from holdfast.domain.vocabulary import LessonKind
 from holdfast.importers._shared.markdown import MarkdownPiece, split_markdown
 from holdfast.lean.records import replace
 from holdfast.ports.importer import Passage, Skipped
+from holdfast.text.titles import clipped
 
 LONGEST = 1_500
 """Characters of the longest passage; a longer one becomes several."""

@@ -62,8 +62,8 @@ knowledge, one-off data. If a claim was wrong and then corrected, list the corre
 Rules for each lesson:
 - "lesson": at most 220 characters, self-contained: name the thing it is about, its condition, and the rule. No "this",
   "it" or "now" that points outside of the sentence.
-- "title": the verdict in at most 12 words, never the topic ("Every fix brings a test", not "Tests"), with the negations,
-  numbers and names of the lesson.
+- "title": the verdict in at most 12 words, never the topic ("Every fix brings a test", not "Tests"), with the lesson's
+  negations, numbers and names.
 - "quote": words of the digest, exact and contiguous, at most 300 characters, that state it; "line": the number in
   brackets before them. A lesson whose quote is not found there is thrown away.
 - "kind": one of {kinds}.

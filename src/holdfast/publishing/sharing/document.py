@@ -14,10 +14,10 @@ from __future__ import annotations
 
 from hashlib import sha256
 
-from holdfast.text.titles import make_title
 from holdfast.domain.vocabulary import LessonId
 from holdfast.lean.records import Frozen, replace
 from holdfast.lean.texts import dumps, short_id
+from holdfast.text.titles import make_title
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -1,6 +1,7 @@
 """Makes the weak titles of stored lessons anew: a step of the schema's history, which needs the words of each lesson.
 
-Only current versions change, in place: their words, times and history stay. A version that cannot be read stays as it is.
+Only current versions change, in place: their words, times and history stay. A version that cannot be read stays as it
+is.
 """
 
 from __future__ import annotations
