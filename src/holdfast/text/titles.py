@@ -134,7 +134,8 @@ _POINTS_BACK = re.compile(
 """Words in a later clause that stand for something named before it."""
 _VERDICT = re.compile(
     r"\b(?:not|no|never|none|only|always|instead|without|before|after|must|first|last|than|forbidden|required|optional"
-    r"|deprecated|mandatory|wrong|unless|except|missing|unsafe|dangerous|n't|protected)\b|->|\u2192|=>|[<>=]=|\d\s?%|\b(?:at|to|within|after|every|least|most) \d",
+    r"|deprecated|mandatory|wrong|unless|except|missing|unsafe|dangerous|n't|protected)\b|->|\u2192|=>|[<>=]=|\d\s?%"
+    r"|\b(?:at|to|within|after|every|least|most) \d",
     re.IGNORECASE,
 )
 

@@ -53,7 +53,7 @@ class Recall(BaseModel):
 class Expand(BaseModel):
     """Arguments of `expand`."""
 
-    id: Annotated[str, Field(description="Its id, or the end of it")]
+    id: Annotated[str, Field(description="Id or its end")]
 
 
 class Remember(BaseModel):
@@ -62,8 +62,8 @@ class Remember(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     insight: Annotated[str, Field(description="A rule that stands alone")]
-    title: Annotated[str, Field(description="Its verdict, 12 words")] = ""
-    quote: Annotated[str, Field(description="The exact words behind it")] = ""
+    title: Annotated[str, Field(description="Verdict, 12 words")] = ""
+    quote: str = ""  # the instructions say what it is
     files: Texts = []
     symbols: Texts = []
     kind: Kind = "convention"
