@@ -23,11 +23,12 @@ from pathlib import Path
 
 from holdfast.bootstrap import Memory
 from holdfast.domain.hookcall import HookCall
-from holdfast.domain.lesson import Anchor, Lesson, Provenance, Scope, Validity, title_of
+from holdfast.domain.lesson import Anchor, Lesson, Provenance, Scope, Validity
 from holdfast.domain.vocabulary import LessonId, SessionId
 from holdfast.lean.texts import uuid7
 from holdfast.settings import load_settings
 from holdfast.text.signature import command_target, error_signature
+from holdfast.text.titles import make_title
 from holdfast.text.words import duplicate_key, terms
 
 
@@ -84,7 +85,7 @@ def make_lesson(n: int, rng: random.Random, project: str) -> tuple[Lesson, Words
     lesson = Lesson(
         id=LessonId(uuid7(int(at.timestamp() * 1000), rng.randbytes(10))),
         kind=kind,  # type: ignore[arg-type]
-        title=title_of(insight),
+        title=make_title(insight),
         insight=insight,
         why=f"The {words.noun2} was {words.verb}ed twice when {words.area} was under load." if n % 2 else "",
         how=f"See {words.path} and {words.verb} it first." if n % 3 == 0 else "",

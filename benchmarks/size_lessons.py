@@ -19,10 +19,11 @@ import numpy as np
 from benchmarks.hook import blob_of, content_of
 from benchmarks.recall_speed import AREAS, BEGIN, KINDS, PARTS, VERBS
 
-from holdfast.domain.lesson import Anchor, Lesson, Scope, Validity, title_of
+from holdfast.domain.lesson import Anchor, Lesson, Scope, Validity
 from holdfast.domain.vocabulary import LessonId, ProjectId
 from holdfast.lean.texts import uuid7
 from holdfast.text.signature import command_target, error_signature
+from holdfast.text.titles import make_title
 from holdfast.text.words import word_set
 
 VOCABULARY = 60_000
@@ -112,7 +113,7 @@ class Project:
         lesson = Lesson(
             id=LessonId(uuid7(int(at.timestamp() * 1000), rng.randbytes(10))),
             kind=kind,  # type: ignore[arg-type]
-            title=title_of(insight),
+            title=make_title(insight),
             insight=insight,
             why=self._sentence(20, 0.9) if n % 2 else "",
             how=self._sentence(15, 0.5, path) if n % 3 == 0 else "",

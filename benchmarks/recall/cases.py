@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from holdfast.domain.lesson import INSIGHT_LIMIT, title_of
+from holdfast.domain.lesson import INSIGHT_LIMIT
+from holdfast.text.titles import make_title
 
 LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)
 
@@ -110,4 +111,4 @@ def split_long(text: str) -> tuple[str, tuple[str, ...]]:
 
 def headline(text: str) -> str:
     """A title for a text without one."""
-    return title_of(text)
+    return make_title(text)

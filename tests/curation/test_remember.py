@@ -127,7 +127,7 @@ def test_secrets_private_spans_and_hidden_characters_are_never_kept(memory: Memo
         ({"insight": "A rule", "files": ["/etc/passwd"]}, "outside of the project"),
         ({"insight": "A rule", "files": ["src/tides.py"], "scope": "user"}, "every project"),
         ({"insight": "A rule", "tags": [3]}, "tags must be a text"),
-        ({"insight": "A rule", "title": "t" * 101}, "1 to 100"),
+        ({"insight": "A rule", "title": "t" * 101}, "at most 100 characters"),
     ],
 )
 def test_what_cannot_be_a_lesson_is_refused_with_its_reason(memory: Memory, stated: dict, words: str) -> None:

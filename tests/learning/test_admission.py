@@ -217,9 +217,17 @@ def test_texts_of_a_draft_are_cleaned(memory: Memory) -> None:
     assert len(lesson.snippets) == 2
 
 
-def test_a_title_is_cut_at_a_hundred_characters_or_made_of_the_rule(memory: Memory) -> None:
-    admitted(memory, make_candidate(title="t" * 101), make_candidate(insight=BERTHS, files=()))
-    assert sorted(lesson.title for lesson in every(memory)) == [BERTHS, "t" * 100]
+def test_a_title_that_states_no_verdict_is_made_of_the_rule(memory: Memory) -> None:
+    admitted(memory, make_candidate(title="t" * 101), make_candidate(insight=BERTHS, title="Berths", files=()))
+    assert sorted(lesson.title for lesson in every(memory)) == sorted([BERTHS, make_candidate().insight])
+
+
+def test_a_rules_own_verdict_stays_and_a_long_one_is_shortened(memory: Memory) -> None:
+    long = (
+        "Run `make fmt` before every commit, because the pipeline refuses files that are not formatted in the same way"
+    )
+    admitted(memory, make_candidate(title="Count the berths"), make_candidate(insight=BERTHS, title=long, files=()))
+    assert {lesson.title for lesson in every(memory)} == {"Count the berths", "Run `make fmt` before every commit"}
 
 
 def test_a_lesson_holds_since_the_earliest_event_behind_it_and_never_ahead(memory: Memory) -> None:
@@ -396,9 +404,11 @@ def test_without_a_failure_equal_cures_are_not_the_same(memory: Memory) -> None:
     assert admitted(memory, make_candidate(insight="An edit of the fixture cured it", **plain), session=TWO).merged == 0
 
 
-@pytest.mark.parametrize(("over", "is_known"), [({}, True), ({"title": "Lint"}, False), ({"command": "tox"}, False)])
+@pytest.mark.parametrize(
+    ("over", "is_known"), [({}, True), ({"title": "Lint with pytest"}, False), ({"command": "tox"}, False)]
+)
 def test_a_tool_is_known_by_its_command_and_title(memory: Memory, over: dict[str, Any], is_known: bool) -> None:
-    tool = {"kind": "tooling", "command": "pytest", "title": "Tests"}
+    tool = {"kind": "tooling", "command": "pytest", "title": "Run tests with pytest"}
     admitted(memory, make_candidate(insight="Pytest is what runs the tests", **tool))
     report = admitted(memory, make_candidate(insight="Tests run by pytest alone", **{**tool, **over}), session=TWO)
     assert report.merged == is_known

@@ -172,3 +172,35 @@ def test_the_prompt_holds_what_is_asked_the_known_lessons_and_the_digest() -> No
     assert "fix, feature, refactor, test, review, operate" in text
     assert "constraint" in text
     assert "checkpoint" not in text.partition("KNOWN LESSONS")[0]
+
+
+DENIED = make_event(text="For money we should not use floats in the ledger.", trust="person")
+
+
+@pytest.mark.parametrize(
+    ("title", "expected"),
+    [
+        ("Keep amounts in whole cents", "Keep amounts in whole cents"),
+        ("Amounts", "Amounts are whole cents"),
+        ("Amounts are never whole cents", "Amounts are whole cents"),
+        ("Amounts are 2 cents", "Amounts are whole cents"),
+        ("Amounts " * 13, "Amounts are whole cents"),
+        ("a" * 500, "Amounts are whole cents"),
+        (7, "Amounts are whole cents"),
+        ("", "Amounts are whole cents"),
+    ],
+)
+def test_a_title_that_is_wrong_is_made_of_the_lessons_words(title: object, expected: str) -> None:
+    assert taken(title=title).title == expected
+
+
+def test_a_lesson_that_says_the_opposite_of_its_quote_is_kept_as_the_quote() -> None:
+    quote = "we should not use floats in the ledger"
+    wrong = entry(lesson="We should use floats in the ledger.", title="Use floats in the ledger", quote=quote)
+    [candidate] = read(wrong, events=(DENIED,)).candidates
+    assert (candidate.insight, candidate.title) == (quote, "We should not use floats in the ledger")
+
+
+def test_the_prompt_asks_for_titles() -> None:
+    digest = make_digest(EVENTS, lambda window: [0.5] * len(window))
+    assert '"title": the verdict in at most 12 words' in render_prompt(digest, ())

@@ -66,7 +66,7 @@ def test_a_command_that_passed_twice_is_the_way_here(memory: Memory) -> None:
 
     assert list(cards(memory)) == ["commands/test"]
     card = cards(memory)["commands/test"]
-    assert (card.title, card.how, card.state) == ("Tests: `mise run test`", "mise run test", "active")
+    assert (card.title, card.how, card.state) == ("Run tests with `mise run test`", "mise run test", "active")
     assert card.insight == "Tests run here with `mise run test`."
 
 
@@ -317,7 +317,7 @@ def test_the_step_before_is_that_of_the_first_command_and_is_remembered(memory: 
 
 def test_a_title_has_a_hundred_characters(memory: Memory) -> None:
     [card] = counted(memory, ONE, runs_of("pytest " + "x" * 100))
-    assert card.title == "Tests: `pytest " + "x" * 85
+    assert card.title == "Run tests with `pytest " + "x" * 75 + "\u2026`"
 
 
 # When it is written again

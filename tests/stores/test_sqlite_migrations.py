@@ -157,3 +157,34 @@ def test_what_was_kept_by_keys_is_moved_to_families_and_owners(tmp_path: Path) -
         assert {key: store.get_state(*key) for key in states} == states
         assert store._connection.sql.execute("SELECT count(*) FROM state").fetchone() == (len(states),)
         assert store.expire_states(datetime.now(UTC)) == 0
+
+
+def test_weak_titles_of_before_are_made_anew_once_and_good_ones_stay(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    insight = "Retries of the gateway are capped at 3, because the bank bans us for each one that comes after that"
+    chosen = make_lesson(insight="Pin the formatter of the project", title="Never float the formatter")
+    weak = {
+        title: make_lesson(insight=f"{insight} {number}", title=title)
+        for number, title in enumerate(["Gateway", f"{insight[:90]}\u2026", "Tests: `make test`"])
+    }
+    broken = make_lesson(insight="walrus")
+    forgotten = make_lesson(insight="gone", title="forgotten", state="forgotten")
+    with make({"url": f"sqlite://{path}"}) as store:
+        store.put([chosen, *weak.values(), broken, forgotten], {})
+        with store._connection.writing() as sql:
+            sql.execute("UPDATE lessons SET doc = '{' WHERE id = ?", (broken.id,))
+            sql.execute("DELETE FROM migrations WHERE number > 5")
+            sql.execute("PRAGMA user_version = 5")
+    for _ in range(2):
+        with make({"url": f"sqlite://{path}"}) as store:
+            [kept_one] = store.get([chosen.id])
+            assert kept_one == chosen
+            assert store.get([forgotten.id])[0].title == "forgotten"
+            for lesson in weak.values():
+                [named] = store.get([lesson.id])
+                assert named == replace(lesson, title="Retries of the gateway are capped at 3")
+            assert len(found(store, "match_text", text="capped")) == len(weak)
+            with store._connection.writing() as sql:
+                from holdfast.stores.sqlite.retitle import retitle
+
+                retitle(sql)

@@ -274,14 +274,14 @@ def test_a_text_is_wrapped_where_it_has_twenty_columns(terminal: pytest.MonkeyPa
 def test_a_title_beside_what_became_of_the_code_has_sixty_characters(project: Path, length: int, shown: str) -> None:
     """`verify.WIDTH`."""
     (project / "tides.txt").write_text("high 4\n")
-    told("remember", "Count the tides", "--title", "x" * length, "--file", "tides.txt")
-    assert told("verify", "--all").split("\t")[2] == shown
+    told("remember", "Count the tides", "--title", f"Use {'x' * (length - 4)}", "--file", "tides.txt")
+    assert told("verify", "--all").split("\t")[2] == f"Use {shown[4:]}"
 
 
 @pytest.mark.parametrize(("length", "shown"), [(120, "x" * 120), (121, "x" * 119 + "…")])
 def test_a_version_shows_120_characters_of_a_field(project: Path, length: int, shown: str) -> None:
     """`history.TEXT_SHOWN`."""
-    short = told_json("remember", "x" * length, "--title", "A long word")["short_id"]
+    short = told_json("remember", "x" * length, "--title", "Use it")["short_id"]
     assert told("history", short).splitlines()[1] == f"    active: {shown}"
 
 

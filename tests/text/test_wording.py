@@ -27,6 +27,23 @@ def test_a_rule_in_a_question_becomes_a_statement(sentence: str, rule: str) -> N
 
 
 @pytest.mark.parametrize(
+    ("sentence", "rule"),
+    [
+        ("we should not log the customer_id in checkout()", "We should not log the customer_id in checkout()."),
+        ("we should not touch/polute the default ssh config", "We should not touch/polute the default ssh config."),
+        ("ok, so we should never retry on 4xx", "We should never retry on 4xx."),
+        ("We should not use print, right?", "We should not use print."),
+        ("should we not retry on 4xx?", ""),
+        ("I wonder if we should not retry on 4xx", ""),
+        ("Why Not Just Reset the Shadow Branch?", ""),
+        ("why can't we use the cache?", ""),
+    ],
+)
+def test_a_rule_that_denies_is_never_turned_into_one_that_does_not(sentence: str, rule: str) -> None:
+    assert stand_alone(sentence).text == rule
+
+
+@pytest.mark.parametrize(
     "sentence",
     [
         "can you take a look at the failing job?",

@@ -1,4 +1,4 @@
-"""Edit: changes when a lesson is told. Its words, id and history stay; `revise` changes words."""
+"""Edit: changes when a lesson is told, and its title. Its insight, id and history stay; `revise` changes words."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from holdfast.lean.records import replace
 from holdfast.lean.texts import short_id
 from holdfast.lessons.ledger import with_retries, write_change
 from holdfast.lessons.lookup import resolve
-from holdfast.lessons.statement import clean, texts
+from holdfast.lessons.statement import SAID, checked_title, clean, said, texts
 from holdfast.ranking.aim import TASKS
 from holdfast.text.occasions import COMMAND_KINDS
+from holdfast.text.titles import make_title
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,12 +29,14 @@ WORK = (*TASKS, *COMMAND_KINDS)
 
 
 def edit(services: Services, location: Location, ref: str, changes: Mapping[str, Any], *, author: str) -> Lesson:
-    """Return the lesson with those trigger fields changed; an empty list removes a kind of triggers.
+    """Return the lesson with those trigger fields changed, or its title; an empty list removes a kind of triggers.
 
-    Raises InvalidValueError for no change and for an impossible trigger, IllegalTransitionError for a lesson that is
-    not living.
+    An empty title is made of the insight anew. Raises InvalidValueError for no change, for an impossible trigger and
+    for a title that names only a topic or does not keep the lesson's meaning; IllegalTransitionError for a lesson that
+    is not living.
     """
-    fields = _checked(changes)
+    fields = _checked({name: value for name, value in changes.items() if name != "title"})
+    title = clean(*texts("title", changes["title"])) if "title" in changes else None
 
     def step() -> Lesson:
         old = resolve(services, location, ref)
@@ -42,13 +45,23 @@ def edit(services: Services, location: Location, ref: str, changes: Mapping[str,
             raise IllegalTransitionError(
                 f"lesson {short_id(old.id)} is {old.state}, so it is never delivered", hint=hint
             )
-        when = replace(old.when, **fields, edited=True)
-        if when == replace(old.when, edited=True):
-            raise InvalidValueError("nothing to edit: no trigger would change", hint="give a new one")
-        after = replace(old, when=when, recorded_at=services.clock.now())
+        when = replace(old.when, **fields, edited=True) if fields else old.when
+        named = old.title if title is None else _titled(old, title)
+        if when == replace(old.when, edited=bool(fields) or old.when.edited) and named == old.title:
+            raise InvalidValueError(
+                "nothing to edit: neither a trigger nor the title would change", hint="give a new one"
+            )
+        after = replace(old, when=when, title=named, recorded_at=services.clock.now())
         return write_change(services, location, "revise", [after], {old.id: old.recorded_at}, actor=author).lessons[0]
 
     return with_retries(step)
+
+
+def _titled(lesson: Lesson, title: str) -> str:
+    """Return the title for the lesson; one made of its insight for an empty one."""
+    own = {name: getattr(lesson, name) for name in SAID}
+    stated = checked_title(title, "person", said(own), "\n".join(span.quote for span in lesson.provenance.evidence))
+    return stated or make_title(lesson.insight)
 
 
 def triggers_of(stated: Mapping[str, Any]) -> Triggers:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from holdfast.curation.edit import triggers_of
 from holdfast.curation.sealing import SEAL
 from holdfast.curation.tuning import CONFIDENCE, LINE_LIMIT, SAID_SALIENCE, SALIENCE
-from holdfast.domain.lesson import Anchor, Lesson, Link, Provenance, Scope, Triggers, Validity, title_of
+from holdfast.domain.lesson import Anchor, Lesson, Link, Provenance, Scope, Triggers, Validity
 from holdfast.domain.vocabulary import TRUSTS, LessonId, ProjectId, SessionId
 from holdfast.errors import InvalidValueError
 from holdfast.lean.plain import from_plain, parse_instant, render_instant, to_plain
@@ -19,6 +19,7 @@ from holdfast.lean.records import Frozen, replace
 from holdfast.lean.texts import dumps, has_drive, loads
 from holdfast.lessons.statement import LISTS, TEXTS, clean, clean_all, texts, with_title
 from holdfast.lessons.suspicion import suspicion
+from holdfast.text.titles import clipped
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -202,7 +203,7 @@ def _line(
         if key in fields:
             fields[key] = clean(fields[key])
     if "title" in fields:
-        fields["title"] = title_of(fields["title"]) if fields["title"] else ""
+        fields["title"] = clipped(fields["title"])
     trust: Trust = "repository" if authority == "file" else _trust(stated.get("trust", "person"))
     known = min(at, parse_instant(stated["created_at"])) if "created_at" in stated else at
     lesson = Lesson(

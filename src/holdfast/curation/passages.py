@@ -5,12 +5,13 @@ from __future__ import annotations
 from hashlib import sha256
 
 from holdfast.curation.tuning import CONFIDENCE, PASSAGE_KEY_DIGITS, SAID_SALIENCE, SALIENCE
-from holdfast.domain.lesson import Lesson, Provenance, Scope, Validity, title_of
+from holdfast.domain.lesson import Lesson, Provenance, Scope, Validity
 from holdfast.domain.vocabulary import LessonId, ProjectId
 from holdfast.errors import InvalidValueError
 from holdfast.lean.records import replace
 from holdfast.lessons.statement import anchors_of, clean, clean_all, with_title
 from holdfast.lessons.suspicion import suspicion
+from holdfast.text.titles import kept_title
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,7 +38,8 @@ def draft_of(services: Services, location: Location, passage: Passage, label: st
     Raises InvalidValueError with the reason when it cannot be a lesson.
     """
     stated = {name: getattr(passage, name) for name in ("insight", "why", "how", "snippets", "tags")}
-    fields = with_title(clean_all({**stated, "title": title_of(passage.title) if passage.title else ""}))
+    fields = clean_all({**stated, "title": passage.title})
+    fields = with_title({**fields, "title": kept_title(fields["title"], fields["insight"])})
     now = services.clock.now()
     own = passage.scope == "user"
     return Lesson(

@@ -13,8 +13,19 @@ from holdfast.lean.records import replace
 from holdfast.lessons.ledger import with_retries, write_change
 from holdfast.lessons.material import Material, recent_events
 from holdfast.lessons.staging import restated, stage
-from holdfast.lessons.statement import anchors_of, clean, clean_all, doubt, merged, texts, with_title
+from holdfast.lessons.statement import (
+    anchors_of,
+    checked_title,
+    clean,
+    clean_all,
+    doubt,
+    merged,
+    said,
+    texts,
+    with_title,
+)
 from holdfast.ports.filters import LessonFilter
+from holdfast.text.meaning import reverses
 from holdfast.text.orders import reservation
 from holdfast.text.triggers import derive_triggers, united
 from holdfast.text.words import duplicate_key
@@ -42,15 +53,24 @@ def remember(services: Services, location: Location, *, trust: Trust, author: st
     if trust not in TRUSTS:
         raise InvalidValueError(f"unknown trust {trust!r}", hint=f"one of {', '.join(TRUSTS)}")
     doubtful = doubt(trust, stated)
-    draft = stage(
-        services, location, _draft(services, location, with_title(clean_all(stated)), trust=trust, author=author)
-    )
+    fields = _with_checked_words(clean_all(stated), trust)
+    draft = stage(services, location, _draft(services, location, with_title(fields), trust=trust, author=author))
     if doubtful:
         draft = replace(draft, state="quarantined")
     elif draft.state == "active" and reserve(services, location, draft):
         draft = replace(draft, state="candidate")
     saved = with_retries(lambda: _keep(services, location, draft, author))
     return settle_saved(services, location, saved, author=author)
+
+
+def _with_checked_words(fields: dict[str, Any], trust: Trust) -> dict[str, Any]:
+    """Return the fields with a title that keeps their meaning; refuse an insight that reverses its own quote."""
+    quote = clean(fields.get("quote") or "")
+    if quote and reverses(fields["insight"], quote):
+        raise InvalidValueError(
+            "the insight says the opposite of its quote", hint="keep the quote's negations, or leave the quote out"
+        )
+    return {**fields, "title": checked_title(fields.get("title", ""), trust, said(fields), quote)}
 
 
 def reserve(services: Services, location: Location, draft: Lesson) -> str:
@@ -164,7 +184,9 @@ def _draft(services: Services, location: Location, stated: dict[str, Any], *, tr
         anchors=anchors,
         globs=globs,
         when=when,
-        provenance=Provenance(author=author, evidence=evidence, person=person.id, person_name=clean(person.name)),
+        provenance=Provenance(
+            author=author, evidence=evidence, person=person.id, person_name=clean(person.name), branch=location.branch
+        ),
         trust=trust,
         confidence=CONFIDENCE[trust],
         salience=SALIENCE,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from holdfast.curation.conflicts import settle_saved
-from holdfast.domain.lesson import Lesson, Link, Validity, in_state, next_instant, title_of
+from holdfast.domain.lesson import Lesson, Link, Validity, in_state, next_instant
 from holdfast.domain.vocabulary import TRANSITIONS, TRUSTS, LessonId
 from holdfast.errors import IllegalTransitionError, InvalidValueError
 from holdfast.lean.records import replace
@@ -11,7 +11,7 @@ from holdfast.lean.texts import short_id
 from holdfast.lessons.anchoring import renew
 from holdfast.lessons.ledger import with_retries, write_change
 from holdfast.lessons.lookup import resolve
-from holdfast.lessons.statement import anchors_of, clean_all, doubt, texts, with_title
+from holdfast.lessons.statement import SAID, anchors_of, checked_title, clean_all, doubt, said, texts, with_title
 from holdfast.text.orders import reservation
 from holdfast.text.triggers import derive_triggers, restated
 
@@ -141,10 +141,10 @@ def _changed(
     fields = {name: value for name, value in changes.items() if name not in ("files", "symbols")}
     if old.state == "forgotten" and not fields.get("insight"):
         raise InvalidValueError("a forgotten lesson has no words left", hint="restate it: give the whole insight")
-    if "insight" in fields:
-        fields = with_title({"title": "", **fields})
-    elif fields.get("title") == "":
-        fields["title"] = title_of(old.insight)
+    if "insight" in fields or "title" in fields:
+        own = {name: fields.get(name, getattr(old, name)) for name in SAID}
+        title = checked_title(fields.get("title", ""), trust, said(own))
+        fields = {**fields, "title": with_title({"insight": own["insight"], "title": title})["title"]}
     if "files" in changes or "symbols" in changes:
         files = texts("files", changes.get("files", (*old.paths, *old.globs)))
         fields["anchors"], fields["globs"] = anchors_of(

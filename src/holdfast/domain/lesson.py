@@ -159,7 +159,7 @@ class Lesson(
     id: LessonId
     kind: LessonKind
     title: str
-    """A headline of 1 to 100 characters."""
+    """The verdict in at most 12 words (`text.titles`), 1 to 100 characters."""
     insight: str
     """The rule, 1 to 4,000 characters."""
     scope: Scope
@@ -253,15 +253,6 @@ def in_state(lesson: Lesson, state: State, *, at: datetime) -> Lesson:
     begun = lesson.validity.valid_from
     closed = at if ends and at > begun else None
     return replace(lesson, state=state, validity=Validity(valid_from=begun, valid_to=closed), recorded_at=at)
-
-
-def title_of(insight: str) -> str:
-    """Return a headline from the insight's first line, cut between words to at most 100 characters."""
-    first = insight.strip().split("\n", 1)[0].strip()
-    if len(first) <= TITLE_LIMIT:
-        return first or insight[:TITLE_LIMIT]
-    head = first[: TITLE_LIMIT - 1]
-    return (head.rsplit(" ", 1)[0] if " " in head[40:] else head) + "…"
 
 
 def _require(holds: bool, message: str, hint: str = "") -> None:

@@ -14,7 +14,6 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from holdfast.domain.lesson import title_of
 from holdfast.domain.vocabulary import LinkKind, State
 from holdfast.importers._shared.frontmatter import split_front, text_of
 from holdfast.importers._shared.markdown import nearly_plain
@@ -23,6 +22,7 @@ from holdfast.importers._shared.stored import from_row
 from holdfast.importers._shared.textfile import load_markdown
 from holdfast.importers._shared.times import instant
 from holdfast.ports.importer import CERTAIN, MAYBE, NAMED, NO, Passage, Skipped, Source
+from holdfast.text.titles import clipped
 
 FOLDERS = ("adr/", "adrs/", "decisions/", "architecture-decisions/", "decision-records/")
 NUMBERED = re.compile(r"(?:adr[-_ ]?)?(\d{1,6})[-_. ]", re.IGNORECASE)
@@ -92,7 +92,7 @@ class Adr:
             Passage(
                 section=title or source.name,
                 kind="decision",
-                title=title_of(_NUMBER.sub("", title) or decided),
+                title=clipped(_NUMBER.sub("", title) or decided),
                 why=_short("\n".join(filter(None, (_first(sections, REASON), _first(sections, DRIVERS))))),
                 how=_short(_first(sections, AFTERMATH)),
                 globs=mentioned(decided),

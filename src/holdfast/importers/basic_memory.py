@@ -12,7 +12,6 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from holdfast.domain.lesson import title_of
 from holdfast.domain.vocabulary import LessonKind, LinkKind
 from holdfast.importers._shared.frontmatter import split_front, text_of, texts_of
 from holdfast.importers._shared.passages import Voice, read_markdown
@@ -21,6 +20,7 @@ from holdfast.importers._shared.textfile import load_markdown
 from holdfast.importers._shared.times import instant
 from holdfast.lean.records import replace
 from holdfast.ports.importer import CERTAIN, MAYBE, NO, Passage, Skipped, Source
+from holdfast.text.titles import clipped
 
 KINDS: dict[str, LessonKind] = {
     "decision": "decision", "design": "decision", "choice": "decision",
@@ -90,7 +90,7 @@ def _observation(
     passage = replace(
         note,
         kind=kind_of(observation[1], KINDS) or "",
-        title=title_of(f"{note.section}: {words}"),
+        title=clipped(f"{note.section}: {words}"),
         why=reason[1] if reason else "",
         tags=tuple(dict.fromkeys((*note.tags, observation[1].strip(), *_TAG.findall(observation[2])))),
         names=() if links is None else note.names,

@@ -11,11 +11,11 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from holdfast.domain.lesson import title_of
 from holdfast.errors import InvalidValueError
 from holdfast.importers._shared.stored import from_row
 from holdfast.importers._shared.textfile import load_text
 from holdfast.ports.importer import CERTAIN, NO, Passage, Skipped, Source
+from holdfast.text.titles import clipped
 
 LINE_LIMIT = 1_000_000
 """Characters of a line; a longer one is no record."""
@@ -74,7 +74,7 @@ def _observations(name: str, entity: Mapping[str, Any], targets: list[str]) -> I
         text = observation if named else f"{spoken}: {observation}"
         passage = Passage(
             section=name,
-            title=title_of(text),
+            title=clipped(text),
             tags=tuple(filter(None, (name, str(entity.get("entityType") or "")))),
             trust="agent",
             names=(name,) if first else (),

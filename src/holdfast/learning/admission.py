@@ -18,7 +18,6 @@ from holdfast.curation.conflicts import settle_saved
 from holdfast.domain.kinds import family_of, profile_of
 from holdfast.domain.lesson import (
     INSIGHT_LIMIT,
-    TITLE_LIMIT,
     Anchor,
     Lesson,
     Link,
@@ -27,7 +26,6 @@ from holdfast.domain.lesson import (
     Validity,
     in_state,
     next_instant,
-    title_of,
 )
 from holdfast.domain.project import Person
 from holdfast.domain.vocabulary import REVIEW, STATES, TRUSTS, LessonId, ProjectId
@@ -61,6 +59,7 @@ from holdfast.text.contradiction import relation
 from holdfast.text.orders import is_order, reservation
 from holdfast.text.overruling import overrules
 from holdfast.text.sameness import opposed, same
+from holdfast.text.titles import kept_title
 from holdfast.text.triggers import derive_triggers, united
 from holdfast.text.words import duplicate_key
 
@@ -170,7 +169,7 @@ class Admission:
         draft = Lesson(
             id=LessonId(self.services.clock.new_id()),
             kind=candidate.kind,
-            title=clean(candidate.title)[:TITLE_LIMIT].strip() or title_of(insight),
+            title=kept_title(clean(candidate.title), insight, _quote(candidate)),
             insight=insight,
             why=clean(candidate.why),
             how=clean(candidate.how),
@@ -203,8 +202,12 @@ class Admission:
         """Return the draft, staged on its session's branch if it applies to that branch only."""
         if self._branches is None:
             self._branches = self.services.workspace.branches(self.location)
+        return stage(self.services, self.location, draft, self._branch(candidate), self._branches)
+
+    def _branch(self, candidate: Candidate) -> str:
+        """Return the branch on which the events behind the candidate happened; empty where it is not known."""
         behind = (self.source.events[e.event].branch for e in candidate.evidence if e.event in self.source.events)
-        return stage(self.services, self.location, draft, next(filter(None, behind), ""), self._branches)
+        return next(filter(None, behind), "")
 
     def _anchors(self, candidate: Candidate) -> tuple[Anchor, ...]:
         """Return anchors of the subject, by the detector's finds and the edits and failures behind the candidate."""
@@ -218,7 +221,7 @@ class Admission:
         person = self._speaker(candidate)
         return Provenance(
             host=self.source.host, session=self.source.session, detector=candidate.detector, evidence=spans,
-            origin=clean(candidate.origin),
+            origin=clean(candidate.origin), branch=self._branch(candidate),
             person=person.id, person_name=clean(person.name),
         )  # fmt: skip
 
@@ -448,6 +451,10 @@ def _is_cut(candidate: Candidate, insight: str) -> bool:
     """Return whether the rule was cut for length: half a sentence may say the opposite of the whole."""
     whole = insight.rstrip()
     return len(whole) > INSIGHT_LIMIT or whole.endswith(("…", "...")) or "[... cut ...]" in candidate.insight
+
+
+def _quote(candidate: Candidate) -> str:
+    return clean(candidate.evidence[0].quote) if candidate.evidence else ""
 
 
 def _is_distinctive(lesson: Lesson) -> bool:

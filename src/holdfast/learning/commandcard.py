@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from hashlib import blake2b
 
-from holdfast.domain.lesson import INSTANT, Evidence, Lesson, Provenance, Scope, Triggers, Validity
+from holdfast.domain.lesson import INSTANT, TITLE_LIMIT, Evidence, Lesson, Provenance, Scope, Triggers, Validity
 from holdfast.domain.statefamilies import COMMAND_COUNTS
 from holdfast.domain.vocabulary import STATES, LessonId
 from holdfast.errors import InvalidValueError
@@ -39,6 +39,7 @@ from holdfast.ports.store import LessonFilter
 from holdfast.text.overruling import forbids
 from holdfast.text.purposes import PURPOSES, is_wrapper
 from holdfast.text.signature import command_target
+from holdfast.text.titles import WORDS_MOST, clipped
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -60,6 +61,12 @@ _OPENINGS = {
     "migrate": "Migrations run here with", "generate": "Code is generated here with",
     "install": "Dependencies are installed here with", "run": "The project is started here with",
 }  # fmt: skip
+_ORDERS = {
+    "test": "Run tests with", "build": "Build with", "lint": "Lint with", "format": "Format code with",
+    "typecheck": "Check types with", "migrate": "Run migrations with", "generate": "Generate code with",
+    "install": "Install dependencies with", "run": "Start the project with",
+}  # fmt: skip
+"""Beginnings of the titles."""
 _WORK = {
     "test": ("fix", "feature", "refactor", "test"),
     "run": ("operate",),
@@ -219,7 +226,7 @@ def _lesson(
     seen = known.sessions_seen if known else ()
     evidence = tuple(Evidence(event=span.event, quote="") for c in candidates for span in c.evidence[-1:])[:OTHERS]
     fields: dict[str, Any] = {
-        "title": f"{PURPOSES[purpose]}: `{line}`"[:100],
+        "title": _title(_ORDERS[purpose], [how, *(clean(form.line) for form in others)]),
         "insight": insight,
         "how": how,
         "snippets": tuple(clean(form.line) for form in forms[:FORMS_KEPT]),
@@ -247,6 +254,18 @@ def _lesson(
         state="active",
         **fields,
     )
+
+
+def _title(order: str, lines: Sequence[str]) -> str:
+    """Return the order with as many of the commands as fit, the first one always; a longer one is cut."""
+    title = f"{order} `{lines[0]}`"
+    if len(title) > TITLE_LIMIT:
+        return clipped(title.rstrip("`")) + "`" if " " in title[40:] else f"{title[: TITLE_LIMIT - 2]}\u2026`"
+    for line in lines[1:]:
+        longer = f"{title} or `{line}`"
+        if len(longer) <= TITLE_LIMIT and len(longer.split()) <= WORDS_MOST:
+            title = longer
+    return title
 
 
 def _digest(text: str) -> str:

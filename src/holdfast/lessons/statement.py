@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.domain.lesson import INSIGHT_LIMIT, Anchor, title_of
+from holdfast.domain.lesson import INSIGHT_LIMIT, Anchor
 from holdfast.errors import InvalidValueError
 from holdfast.lessons.lookup import folder_of, in_project
 from holdfast.text.hidden import without_hidden
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 TEXTS = ("title", "insight", "why", "how", "topic_key")
 LISTS = ("snippets", "tags")
+SAID = ("insight", "why", "how", "snippets")
+"""Fields whose words a title may use."""
 NAMES = ("files", "symbols")
 _NAME_SIGNS = str.maketrans("-_/.", "    ")
 """Replaces the signs between words of a name by spaces, because a name can contain a sentence."""
@@ -83,7 +85,34 @@ def with_title(fields: dict[str, Any]) -> dict[str, Any]:
             f"an insight has at most {INSIGHT_LIMIT:,} characters, but this one has {len(insight):,}",
             hint="make it several lessons, or move code into snippets",
         )
-    return {**fields, "title": fields.get("title") or title_of(insight)}
+    return {**fields, "title": fields.get("title") or _made(insight)}
+
+
+def _made(insight: str) -> str:
+    from holdfast.text.titles import make_title
+
+    return make_title(insight)
+
+
+def said(fields: Mapping[str, Any]) -> str:
+    """Return all words that a lesson with those fields says, which its title stands for."""
+    return "\n".join([*(fields.get(name) or "" for name in SAID[:-1]), *fields.get("snippets", ())])
+
+
+def checked_title(title: str, trust: Trust, words: str, quote: str = "") -> str:
+    """Return a title that somebody states for the words of a lesson; empty if it is to be made of the insight.
+
+    A person is told what is wrong with it: raises InvalidValueError. An agent's bad title is not used.
+    """
+    from holdfast.text.titles import fault_of
+
+    fault = fault_of(title, f"{words}\n{quote}") if title else ""
+    if fault and trust == "person":
+        raise InvalidValueError(
+            f"not a title: {fault}: {title[:60]!r}",
+            hint="say the verdict in at most 12 words, with the lesson's own names, numbers and negations",
+        )
+    return "" if fault else title
 
 
 def anchors_of(

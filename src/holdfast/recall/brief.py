@@ -13,7 +13,7 @@ from __future__ import annotations
 from datetime import datetime
 from math import exp
 
-from holdfast.domain.briefing import Briefing, BriefEntry
+from holdfast.domain.briefing import BriefEntry, Briefing
 from holdfast.domain.query import Query
 from holdfast.domain.statefamilies import BRIEF
 from holdfast.domain.vocabulary import LessonId

@@ -52,7 +52,8 @@ class Coverage(Frozen):
 
 def embedding_text(lesson: Lesson) -> str:
     """Return the text to embed for a lesson: title, insight, why, how and paths, redacted."""
-    title = "" if lesson.insight.startswith(lesson.title.rstrip("…")) else lesson.title
+    insight = {"", *(word.strip(",.;:…()") for word in lesson.insight.lower().split())}
+    title = "" if insight.issuperset(word.strip(",.;:…()") for word in lesson.title.lower().split()) else lesson.title
     lines = (title, lesson.insight, lesson.why, lesson.how, " ".join(lesson.paths))
     return redact("\n".join(line for line in lines if line))
 

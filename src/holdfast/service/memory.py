@@ -411,11 +411,14 @@ class Memory(LocationMemory):
 
         return revise(self.services, self.location, ref, changes, author=author, trust=trust)
 
-    def edit(self, ref: str, *, author: str = "", **triggers: Any) -> Lesson:
-        """Change when a lesson is told: paths, symbols, literals, commands, work, standing; omitted fields stay."""
+    def edit(self, ref: str, *, author: str = "", **changes: Any) -> Lesson:
+        """Change the title, or when a lesson is told: paths, symbols, literals, commands, work, standing.
+
+        Omitted fields stay.
+        """
         from holdfast.curation.edit import edit
 
-        return edit(self.services, self.location, ref, triggers, author=author)
+        return edit(self.services, self.location, ref, changes, author=author)
 
     def revive_when(self, ref: str, condition: str, *, retire: bool = False, author: str = "") -> Lesson:
         """Set the condition that wakes a retired lesson, e.g. `numpy` for another version; `retire` retires it now."""

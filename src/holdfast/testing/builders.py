@@ -7,11 +7,12 @@ from itertools import count
 from typing import Any
 
 from holdfast.domain.event import Event
-from holdfast.domain.lesson import Anchor, Lesson, Scope, Validity, title_of
+from holdfast.domain.lesson import Anchor, Lesson, Scope, Validity
 from holdfast.domain.records import Change, Checkpoint, Delivery, Outcome
 from holdfast.domain.vocabulary import EventId, LessonId, ProjectId, SessionId
 from holdfast.lean.records import replace
 from holdfast.lean.texts import uuid7
+from holdfast.text.titles import make_title
 
 START = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)
 """The time at which every test begins."""
@@ -92,7 +93,7 @@ def make_lesson(**over: Any) -> Lesson:
     plain: dict[str, Any] = {
         "id": LessonId(identity),
         "kind": "convention",
-        "title": title_of(insight),
+        "title": make_title(insight),
         "insight": insight,
         "scope": scope,
         "validity": Validity(

@@ -2,7 +2,8 @@
 
 A lesson is read without the conversation that it comes from. So openings such as "ok, so I think" are dropped, and
 requests and questions that state a rule become statements ("can we use A instead of B?": "Use A instead of B"). A
-sentence that depends on the one before is joined to it, or rejected. Nothing is added that nobody said. English only;
+sentence that depends on the one before is joined to it, or rejected. Nothing is added that nobody said, and no
+negation, number or name is lost (`text.meaning`): a sentence that has no other form stays as it was said. English only;
 other languages stay unchanged.
 """
 
@@ -12,6 +13,7 @@ import re
 from typing import NamedTuple
 
 from holdfast.text.leaning import PRONOUNS
+from holdfast.text.meaning import keeps_meaning, without_talk
 
 LENGTH = 300
 """Characters of a sentence with the one before it."""
@@ -84,14 +86,16 @@ _EVERYWHERE = re.compile(
     re.IGNORECASE,
 )
 _WHY_NOT = re.compile(
-    r"why (?:not|don't (?:we|you)|can'?t we|couldn't we|do we not)(?: not)?(?: just| simply)? (?P<rest>.+)",
+    r"why (?:not|don't (?:we|you)|couldn't we)(?: just| simply)? (?P<rest>(?!not |never ).+)",
     re.IGNORECASE,
 )
 _SHOULD_WE = re.compile(
-    r"(?:(?:I(?:'m| am)? |we )?wonder(?:ing)?(?: now)? (?:if|whether) )?(?:should(?P<no>n't| not)? we|we should)"
-    r" (?:(?:not|rather|maybe|also|perhaps|just) )*(?P<rest>.+)",
+    r"(?P<wondered>(?:I(?:'m| am)? |we )?wonder(?:ing)?(?: now)? (?:if|whether) )?"
+    r"(?:(?P<asked>should(?:n't| not)? we)|we should)"
+    r" (?:(?:rather|maybe|also|perhaps|just) )*(?P<rest>.+)",
     re.IGNORECASE,
 )
+_DENIED = re.compile(r"(?:not|never|no)\b|.* not$", re.IGNORECASE)
 _SHOULD_BE = re.compile(
     r"should(?:n't| not)? (?P<subject>(?:the|all|every|each|our|any|no) [^,;?]{2,60}?) (?P<verb>(?:always |only "
     r"|never )?"
@@ -218,6 +222,21 @@ def stand_alone(sentence: str, before: str = "") -> Wording:
 
     Both are plain text on one line.
     """
+    wording = _worded(sentence, before)
+    source = f"{without_talk(before)} {without_talk(sentence)}" if wording.with_before else sentence
+    if not wording.text or keeps_meaning(source, wording.text):
+        return wording
+    words = _NUMBERED.sub("", " ".join(sentence.split()))
+    as_said = "" if "?" in words or _leans(words) else _finished(words)
+    return Wording(as_said if keeps_meaning(words, as_said) else "")
+
+
+_NUMBERED = re.compile(r"^(?:[0-9]{1,2}|[A-Da-d])[.):]\s+|No,\s+", re.IGNORECASE)
+"""A list's number, or an answer, before a sentence that is kept as it was said."""
+
+
+def _worded(sentence: str, before: str) -> Wording:
+    """Return the sentence in another form; its meaning is not checked yet."""
     words, is_asked = _stated(sentence)
     if not words or words.endswith((":", ",", "...", "\u2026")):
         return Wording("")
@@ -261,13 +280,13 @@ def _stated(sentence: str) -> tuple[str, bool]:
     words = _ASIDE.sub("", words[lead.end() :] if lead else words)
     is_question = words.rstrip().endswith("?")
     words = _TAIL.sub("", words).strip()
-    stated = _rule_asked_for(words.rstrip("? "))
+    stated = _rule_asked_for(words.rstrip("? "), is_question)
     if stated is not None:
         return stated, True
     return ("", True) if "?" in words else (words, is_question)
 
 
-def _rule_asked_for(words: str) -> str | None:
+def _rule_asked_for(words: str, is_question: bool) -> str | None:
     """Return the rule in a question or request; empty for a task or a mere question, None for anything else."""
     if request := _CAN.match(words):
         verb, rest = request["verb"].lower(), request["rest"]
@@ -275,12 +294,17 @@ def _rule_asked_for(words: str) -> str | None:
             return f"Do not {verb}{rest}"
         return f"{verb}{rest}" if verb in _RULE_VERBS or _EVERYWHERE.search(rest) else ""
     if question := _WHY_NOT.match(words):
+        if not is_question or words.startswith("Why Not"):
+            return ""  # a heading over reasons against it
         return _imperative(question["rest"])
     if question := _SHOULD_WE.match(words):
         rest = question["rest"]
+        if _DENIED.match(rest):  # a statement stays as it is; "should we not X?" can mean both
+            return "" if question["asked"] or question["wondered"] else None
         rest = _imperative(rest.removeprefix("be ")) if rest.startswith("be ") else rest
         return f"We should {rest}" if rest else ""
-    if question := _SHOULD_BE.match(words):
+    question = _SHOULD_BE.match(words)
+    if question and not _DENIED.search(question["subject"]):
         return f"{question['subject']} should {question['verb']}{question['rest']}"
     return None
 

@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from holdfast.domain.lesson import title_of
 from holdfast.domain.vocabulary import LessonKind
 from holdfast.importers._shared.markdown import MarkdownPiece, split_markdown
 from holdfast.lean.records import replace
 from holdfast.ports.importer import Passage, Skipped
+from holdfast.text.titles import clipped
 
 LONGEST = 1_500
 """Characters of the longest passage; a longer one becomes several."""
@@ -62,7 +62,7 @@ def from_piece(piece: MarkdownPiece, voice: Voice) -> Iterator[Passage | Skipped
     ]
     reason = why_not("\n\n".join(content)) if content else "boilerplate"
     if reason:
-        yield Skipped(section=piece.section, reason=f"{reason}: {title_of(piece.text)}")
+        yield Skipped(section=piece.section, reason=f"{reason}: {clipped(piece.text)}")
         return
     insight, why, how = split_reasons("\n\n".join(content))
     parts = list(cut(insight))
@@ -109,8 +109,8 @@ def split_reasons(text: str) -> tuple[str, str, str]:
 def headline(headings: Iterable[str], text: str) -> str:
     """Return a title: the last heading and the text's first line, by which a person would search."""
     last = next((name for name in reversed(tuple(headings)) if name), "")
-    first = title_of(text.strip().lstrip("-#> ").strip() or text)
-    return first if not last or first.lower().startswith(last.lower()[:40]) else title_of(f"{last}: {first}")
+    first = clipped(text.strip().lstrip("-#> ").strip() or text)
+    return first if not last or first.lower().startswith(last.lower()[:40]) else clipped(f"{last}: {first}")
 
 
 def mentioned(text: str) -> tuple[str, ...]:

@@ -14,10 +14,10 @@ from __future__ import annotations
 
 from hashlib import sha256
 
-from holdfast.domain.lesson import title_of
 from holdfast.domain.vocabulary import LessonId
 from holdfast.lean.records import Frozen, replace
 from holdfast.lean.texts import dumps, short_id
+from holdfast.text.titles import make_title
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -156,7 +156,7 @@ def split(document: Document) -> tuple[Document, list[Document]]:
             continue
         copied = {name: values[name] for name in ("kind", "anchors", "globs", "when", "path_prefix", "valid_from")}
         fields = {
-            **copied, "title": title_of(insight), "insight": insight, "provenance": values["provenance"],
+            **copied, "title": make_title(insight), "insight": insight, "provenance": values["provenance"],
             "links": [{"kind": "contradicts", "target": document.id}],
         }  # fmt: skip
         rivals.append(settle(shared_id("rival", document.id, insight), fields, None))

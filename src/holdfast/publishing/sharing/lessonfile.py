@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 
 from holdfast.domain.kinds import LESSON_KINDS
-from holdfast.domain.lesson import INSIGHT_LIMIT, TITLE_LIMIT, title_of
+from holdfast.domain.lesson import INSIGHT_LIMIT, TITLE_LIMIT
 from holdfast.domain.vocabulary import TRUSTS, LessonId
 from holdfast.errors import InvalidValueError
 from holdfast.lean.plain import parse_instant, render_instant
@@ -19,6 +19,7 @@ from holdfast.lean.texts import has_drive
 from holdfast.lessons.statement import clean
 from holdfast.lessons.suspicion import suspicion
 from holdfast.publishing.sharing.document import EMPTY, ENDS, UNSET, Document, Stamp, settle
+from holdfast.text.titles import make_title
 from holdfast.text.words import duplicate_key
 
 TYPE_CHECKING = False
@@ -142,7 +143,7 @@ def _check_rule(values: dict[str, Any], insight: str, line: int) -> None:
         raise Unreadable("no rule: write it below the front matter", line)
     if len(insight) > INSIGHT_LIMIT:
         raise Unreadable(f"a rule has at most {INSIGHT_LIMIT:,} characters", line)
-    values["title"] = values["title"] or title_of(insight)
+    values["title"] = values["title"] or make_title(insight)
 
 
 def _values(stated: _Mapping) -> dict[str, Any]:

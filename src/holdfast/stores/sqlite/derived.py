@@ -41,6 +41,12 @@ def drop(sql: sqlite3.Connection, row: int) -> None:
     sql.execute("DELETE FROM vectors WHERE lesson = ?", (row,))
 
 
+def reindex(sql: sqlite3.Connection, row: int, lesson: Lesson, owner: str) -> None:
+    """Write a current version's derived rows anew; its vectors stay."""
+    _drop_search_rows(sql, row)
+    index(sql, row, lesson, owner)
+
+
 def rebuild(sql: sqlite3.Connection) -> None:
     """Rebuild the derived rows of every current version from its document; vectors stay.
 

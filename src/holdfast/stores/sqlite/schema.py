@@ -1,7 +1,7 @@
 """The schema's history: numbered SQL files, each applied once, with its record, in one transaction.
 
 A file whose name ends in `reindex` also rebuilds the derived rows of every lesson (0.3 ms each), because their form
-changed.
+changed. The file that ends in `titles` makes weak titles anew.
 """
 
 from __future__ import annotations
@@ -53,6 +53,10 @@ def _apply(sql: sqlite3.Connection, script: str, path: str, known: int = SCHEMA)
         from holdfast.stores.sqlite.derived import rebuild
 
         rebuild(sql)
+    if name.endswith("titles.sql"):
+        from holdfast.stores.sqlite.retitle import retitle
+
+        retitle(sql)
     sql.execute("INSERT INTO migrations VALUES (?, ?)", (number, name.removesuffix(".sql")))
     sql.execute(f"PRAGMA user_version={number}")
 

@@ -1,4 +1,4 @@
-"""`holdfast edit`: change when a lesson is shown."""
+"""`holdfast edit`: change when a lesson is shown, or its title."""
 
 from __future__ import annotations
 
@@ -18,10 +18,12 @@ NAMES = {"paths": "file", "symbols": "symbol", "literals": "code", "commands": "
         "holdfast edit 1f0c9a2b --when-code 'exec.Command('",
         "holdfast edit 1f0c9a2b --when-command 'gh pr diff' --when-file 'src/gateway/**'",
         "holdfast edit 1f0c9a2b --standing",
+        "holdfast edit 1f0c9a2b --title 'Run tests with `make test`'",
         "holdfast edit 1f0c9a2b --retire --revive-when numpy",
     )
 )
 @click.argument("ref", metavar="ID")
+@click.option("--title", default=None, help="Its verdict in at most 12 words; '' makes one of its own words.")
 @click.option("--when-file", "paths", multiple=True, help="Show it before this file or glob is read or edited.")
 @click.option("--when-symbol", "symbols", multiple=True, help="Show it before this definition is read or edited.")
 @click.option("--when-code", "literals", multiple=True, help="Show it for an edit or a command with this text.")
@@ -42,10 +44,11 @@ NAMES = {"paths": "file", "symbols": "symbol", "literals": "code", "commands": "
 @folder_option
 @pass_call
 def command(call: Call, /, ref: str, *, never: bool, revive_when: str | None, retire: bool, **options: Any) -> None:
-    """Change when a lesson is shown, or when a retired lesson is revived. ID is the end of its id.
+    """Change when a lesson is shown, its title, or when a retired lesson is revived. ID is the end of its id.
 
     An option replaces all conditions of its kind; the --when-... options may be repeated. Without an option, the
-    conditions are printed. To change what the lesson says, use `holdfast revise`. A retired lesson is revived, on
+    conditions are printed. A title says the lesson's verdict, not its topic, with the lesson's own names, numbers and
+    negations. To change what the lesson says, use `holdfast revise`. A retired lesson is revived, on
     probation, when the version of the dependency in a lock file changes. `holdfast verify` and the end of each session
     check this.
     """

@@ -22,7 +22,7 @@ from holdfast.surfaces.cli.written import print_written
 )
 @click.argument("text")
 @click.option("--kind", default="convention", show_default=True, type=click.Choice(LESSON_KINDS), help="Its kind.")
-@click.option("--title", default="", help="A title of at most 100 characters.  [default: the first line]")
+@click.option("--title", default="", help="Its verdict in at most 12 words.  [default: made of TEXT]")
 @click.option("--why", default="", help="The reason.")
 @click.option("--how", default="", help="What to do instead.")
 @click.option("--snippet", "snippets", multiple=True, help="Code or a command that proves it; may be repeated.")

@@ -24,7 +24,7 @@ from holdfast.surfaces.cli.written import print_written
 @click.argument("ref", metavar="ID", shell_complete=lesson_ids)
 @click.option("--insight", help="The rule; - reads it from stdin.")
 @click.option("--kind", type=click.Choice(LESSON_KINDS), help="Its kind.")
-@click.option("--title", help="A title of at most 100 characters.")
+@click.option("--title", help="Its verdict in at most 12 words; '' makes one.")
 @click.option("--why", help="The reason.")
 @click.option("--how", help="What to do instead.")
 @click.option("--snippet", "snippets", multiple=True, help="Replace all snippets; may be repeated.")

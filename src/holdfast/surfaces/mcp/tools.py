@@ -57,7 +57,7 @@ class Recall(BaseModel):
 class Expand(BaseModel):
     """Arguments of `expand`."""
 
-    id: Annotated[str, Field(description="Its id, or the end of it")]
+    id: Annotated[str, Field(description="Id or its end")]
 
 
 class Remember(BaseModel):
@@ -66,7 +66,8 @@ class Remember(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     insight: Annotated[str, Field(description="A rule that stands alone")]
-    quote: Annotated[str, Field(description="The exact words behind it")] = ""
+    title: Annotated[str, Field(description="Verdict, 12 words")] = ""
+    quote: str = ""  # the instructions say what it is
     files: Texts = []
     symbols: Texts = []
     kind: Kind = "convention"
@@ -226,6 +227,7 @@ def _remember(caller: Caller, arguments: Remember) -> Kept:
         symbols=arguments.symbols,
         topic_key=arguments.topic,
         quote=arguments.quote,
+        title=arguments.title,
         author="agent",
         trust="agent",
     )
