@@ -155,6 +155,27 @@ SLIPS_AMONG = 40
 AIM_CHARACTERS = 400
 """Characters of a question that are looked at for a task: people say first what they want."""
 
+# Passages of earlier turns (`passages`), set on benchmarks/recall/devmembench.py and 25 questions to real sessions
+
+TURN_PROMPT_WEIGHT = 2.0
+"""How often a word of a turn's prompt counts in its BM25; a word of the replies counts once."""
+TURN_LEAST = 0.4
+"""Share of the question's information that a turn must have, its words weighed by how few turns have them."""
+PASSAGE_WEIGHT, TURN_VECTOR_WEIGHT = 0.5, 0.5
+"""What a passage with all of the question's information adds to its turn's score, and what a cosine of 1 adds."""
+PASSAGE_WORDS = 60
+"""Most words of a passage, unless a line or a sentence has more."""
+PASSAGE_LEAST_WORDS = 5
+"""Fewest words of a passage."""
+SHORT_WORDS, SHORT_FACTOR = 10, 0.8
+"""Fewer words than that say little: their share of the question counts so much."""
+ASKING_FACTOR, PROMPT_FACTOR = 0.7, 0.9
+"""What a share counts in a passage that ends with a question, and in a prompt."""
+SAME_SESSION_FACTOR = 0.7
+"""What the score of a turn is multiplied by for each turn of its session that was chosen before it."""
+PASSAGE_COPY = 0.6
+"""Share of the smaller passage's stems from which two passages say the same."""
+
 # Multipliers (`multipliers`)
 
 RANGES: dict[str, tuple[float, float]] = {

@@ -164,3 +164,16 @@ OPENING_WORDS = 12
 """Words of a prompt up to which it may only say `go on`."""
 SUBJECT_SHARED = 3
 """Telling words in common that make two subjects one."""
+
+# Search of the sessions
+
+TURN_DEPTH = 40
+"""Turns whose passages are ranked, the best by words."""
+PASSAGES_COMPARED = 200
+"""Passages whose vectors are compared with the question's, the best by words: 30 ms with the static embedder."""
+TURNS_SHOWN = 3
+"""Turns that are shown."""
+ASKED_CHARACTERS = 120
+"""Characters of a turn's prompt that are shown beside its passage."""
+STRONG_COVERAGE = 0.6
+"""Share of the question's words in the best lesson from which the sessions are not searched besides."""

@@ -1,0 +1,75 @@
+"""Searches the recorded sessions for a question that lessons do not answer.
+
+The store finds turns by words, `ranking.passages` ranks their passages, and an embedder on this machine compares these
+with the question. Nothing is sent anywhere. A passage that looks like an attack is left out.
+"""
+
+from __future__ import annotations
+
+from holdfast.domain.briefing import Briefing, FoundTurn
+from holdfast.errors import EmbedderError, PluginNotFoundError
+from holdfast.lean.records import replace
+from holdfast.lessons.suspicion import suspicion
+from holdfast.ranking.fuse import is_exact
+from holdfast.ranking.passages import choose, passages, with_cosines
+from holdfast.ranking.relevance import lesson_stems, overlap_of, weigh
+from holdfast.ranking.threshold import is_sufficient_alone
+from holdfast.recall.tuning import ASKED_CHARACTERS, PASSAGES_COMPARED, STRONG_COVERAGE, TURN_DEPTH, TURNS_SHOWN
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from holdfast.domain.query import Query
+    from holdfast.ports.services import Services
+    from holdfast.ranking.passages import Passage
+
+
+def only_turns(services: Services, query: Query) -> Briefing:
+    """Return a briefing without lessons."""
+    return Briefing(turns=find_turns(services, query))
+
+
+def with_turns(services: Services, query: Query, briefing: Briefing) -> Briefing:
+    """Return the briefing with the turns that answer the question, if its best lesson is weak or there is none."""
+    return replace(briefing, turns=find_turns(services, query)) if is_weak(query, briefing) else briefing
+
+
+def find_turns(services: Services, query: Query, limit: int = TURNS_SHOWN) -> tuple[FoundTurn, ...]:
+    """Return the turns of the project's sessions that answer the question, each with its best passage, best first."""
+    if not query.text.strip():
+        return ()
+    ranked = passages(services.store.match_turns(query, TURN_DEPTH), query.text)[:PASSAGES_COMPARED]
+    ranked = [passage for passage in _compared(services, query.text, ranked) if not suspicion(passage.text)]
+    return tuple(
+        FoundTurn(
+            session=passage.match.turn.session, host=passage.match.turn.host, branch=passage.match.turn.branch,
+            at=passage.match.turn.at, asked=" ".join(passage.match.turn.prompt.split())[:ASKED_CHARACTERS],
+            passage=passage.text, score=passage.score,
+        )
+        for passage in choose(ranked, limit)
+    )  # fmt: skip
+
+
+def is_weak(query: Query, briefing: Briefing) -> bool:
+    """Return whether the best lesson neither names what the question names nor has most of its words."""
+    if not query.text.strip():
+        return False
+    question = weigh(query.text)
+    for item in briefing.items[:1]:
+        shares = item.why.shares
+        if is_exact(shares) or any(share.lane in ("path", "symbol") and is_sufficient_alone(share) for share in shares):
+            return False
+        return overlap_of(question, lesson_stems(item.lesson)).coverage < STRONG_COVERAGE
+    return True
+
+
+def _compared(services: Services, question: str, ranked: list[Passage]) -> list[Passage]:
+    """Return the passages with cosines in their scores, if an embedder on this machine answers."""
+    try:
+        embedder = services.embedder() if ranked else None
+        if embedder is None or not getattr(embedder, "is_local", False):
+            return ranked
+        asked = embedder.embed_query(question)
+        vectors = embedder.embed_documents([passage.text for passage in ranked])
+    except (EmbedderError, PluginNotFoundError):
+        return ranked
+    return with_cosines(ranked, [sum(map(float.__mul__, asked, vector)) for vector in vectors])
