@@ -133,7 +133,11 @@ def _texts(match: TurnMatch) -> Iterator[tuple[str, float]]:
             if words < PASSAGE_LEAST_WORDS:
                 continue
             factor_here = factor * (SHORT_FACTOR if words < SHORT_WORDS else 1.0)
-            yield text, factor_here * (ASKING_FACTOR if text.rstrip().endswith("?") else 1.0)
+            yield text, factor_here * (ASKING_FACTOR if _only_asks(text) else 1.0)
+
+
+def _only_asks(text: str) -> bool:
+    return all(sentence.rstrip().endswith("?") for sentence in _SENTENCE_END.split(text.strip()))
 
 
 def without_narration(text: str) -> str:

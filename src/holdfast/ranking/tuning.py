@@ -159,7 +159,7 @@ AIM_CHARACTERS = 400
 
 TURN_PROMPT_WEIGHT = 2.0
 """How often a word of a turn's prompt counts in its BM25; a word of the replies counts once."""
-TURN_LEAST = 0.4
+TURN_LEAST = 0.1
 """Share of the question's information that a turn must have, its words weighed by how few turns have them."""
 PASSAGE_WEIGHT, TURN_VECTOR_WEIGHT = 0.5, 0.5
 """What a passage with all of the question's information adds to its turn's score, and what a cosine of 1 adds."""
@@ -170,7 +170,7 @@ PASSAGE_LEAST_WORDS = 5
 SHORT_WORDS, SHORT_FACTOR = 10, 0.8
 """Fewer words than that say little: their share of the question counts so much."""
 ASKING_FACTOR, PROMPT_FACTOR = 0.7, 0.9
-"""What a share counts in a passage that ends with a question, and in a prompt."""
+"""What a share counts in a passage that only asks, and in a prompt."""
 SAME_SESSION_FACTOR = 0.7
 """What the score of a turn is multiplied by for each turn of its session that was chosen before it."""
 PASSAGE_COPY = 0.6

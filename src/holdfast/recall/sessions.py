@@ -34,19 +34,31 @@ def with_turns(services: Services, query: Query, briefing: Briefing) -> Briefing
 
 
 def find_turns(services: Services, query: Query, limit: int = TURNS_SHOWN) -> tuple[FoundTurn, ...]:
-    """Return the turns of the project's sessions that answer the question, each with its best passage, best first."""
+    """Return the turns of the project's sessions that answer the question, each with its best passage, best first.
+
+    If the question names a time, turns of that time come first.
+    """
     if not query.text.strip():
         return ()
-    ranked = passages(services.store.match_turns(query, TURN_DEPTH), query.text)[:PASSAGES_COMPARED]
-    ranked = [passage for passage in _compared(services, query.text, ranked) if not suspicion(passage.text)]
+    chosen = choose(_ranked(services, query), limit)
+    if len(chosen) < limit and (query.since or query.until):
+        known = {passage.match.row for passage in chosen}
+        anytime = _ranked(services, replace(query, since=None, until=None))
+        chosen += choose([passage for passage in anytime if passage.match.row not in known], limit - len(chosen))
     return tuple(
         FoundTurn(
             session=passage.match.turn.session, host=passage.match.turn.host, branch=passage.match.turn.branch,
             at=passage.match.turn.at, asked=" ".join(passage.match.turn.prompt.split())[:ASKED_CHARACTERS],
             passage=passage.text, score=passage.score,
         )
-        for passage in choose(ranked, limit)
+        for passage in chosen
     )  # fmt: skip
+
+
+def _ranked(services: Services, query: Query) -> list[Passage]:
+    """Return the passages of the turns that match, best first, without those that look like an attack."""
+    ranked = passages(services.store.match_turns(query, TURN_DEPTH), query.text)[:PASSAGES_COMPARED]
+    return [passage for passage in _compared(services, query.text, ranked) if not suspicion(passage.text)]
 
 
 def is_weak(query: Query, briefing: Briefing) -> bool:
