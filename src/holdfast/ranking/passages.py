@@ -12,7 +12,7 @@ import re
 from math import log
 
 from holdfast.lean.records import Frozen
-from holdfast.ranking.relevance import stem, stems_of
+from holdfast.ranking.relevance import overlap_of, stem, stems_of, weigh
 from holdfast.ranking.tuning import (
     ASKING_FACTOR,
     PASSAGE_COPY,
@@ -23,8 +23,10 @@ from holdfast.ranking.tuning import (
     SAME_SESSION_FACTOR,
     SHORT_FACTOR,
     SHORT_WORDS,
+    TURN_COVERAGE,
     TURN_LEAST,
     TURN_VECTOR_WEIGHT,
+    TURN_WEIGHT,
 )
 
 TYPE_CHECKING = False
@@ -62,11 +64,15 @@ def passages(found: TurnMatches, question: str) -> list[Passage]:
     most = sum(worth.values())
     if most <= 0 or not found.matches:
         return []
-    asked = stems_of(question)
+    asked, weighed = stems_of(question), weigh(question)
     best = max(match.score for match in found.matches) or 1.0
     ranked: list[Passage] = []
     for match in found.matches:
-        if _share(worth, stems_of(f"{match.turn.prompt}\n{match.turn.reply}")) < TURN_LEAST * most:
+        stems = stems_of(f"{match.turn.prompt}\n{match.turn.reply}")
+        overlap = overlap_of(weighed, stems)
+        if overlap.weight < TURN_WEIGHT and overlap.coverage < TURN_COVERAGE:
+            continue  # it shares nothing but words that any two texts about code share
+        if _share(worth, stems) < TURN_LEAST * most:
             continue
         for text, factor in _texts(match):
             stems = stems_of(text)

@@ -161,6 +161,9 @@ TURN_PROMPT_WEIGHT = 2.0
 """How often a word of a turn's prompt counts in its BM25; a word of the replies counts once."""
 TURN_LEAST = 0.1
 """Share of the question's information that a turn must have, its words weighed by how few turns have them."""
+TURN_WEIGHT, TURN_COVERAGE = 0.6, 0.1
+"""Weight of the question's words (`relevance`) in a turn, and share of their weight, of which it must have one: two
+everyday words, or half of a question that has few others."""
 PASSAGE_WEIGHT, TURN_VECTOR_WEIGHT = 0.5, 0.5
 """What a passage with all of the question's information adds to its turn's score, and what a cosine of 1 adds."""
 PASSAGE_WORDS = 60
