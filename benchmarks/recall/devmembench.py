@@ -2,10 +2,10 @@
 
     python -m benchmarks.recall.devmembench --data DIR [--embedder NAME] [--json FILE]
 
-The sessions are recorded as a host's hooks record them, prompt by prompt and reply by reply, and the questions are asked
-with `recall --sessions`. Nothing is learnt: the set holds talk without files, commands or failures. Beside it: FTS5 over
-the single messages and over prompts with their replies. A question without an answer (abstention) has no right session;
-reported is for how many of them nothing is shown.
+The sessions are recorded as a host's hooks record them, prompt by prompt and reply by reply, and the questions are
+asked with `recall --sessions`. Nothing is learnt: the set holds talk without files, commands or failures. Beside it:
+FTS5 over the single messages and over prompts with their replies. A question without an answer (abstention) has no
+right session; reported is for how many of them nothing is shown.
 """
 
 from __future__ import annotations

@@ -100,6 +100,8 @@ ASKED_THRESHOLD = {
 """What is asked of a lesson that answers a question."""
 MEANING_STEP = 0.068
 """What the least cosine grows by for each e-fold of lessons."""
+MEANING_ALONE = 0.05
+"""What is asked of the cosine besides, of a lesson that shares no telling word with the question."""
 EXACT_WORTH = 0.7
 """What a score of 1 of the exact retriever adds to the product of the shared words' weight and the text score."""
 FEW_LESSONS, MANY = 10, 4_000
@@ -138,6 +140,9 @@ the very definition."""
 NAME_WEIGHT, WORD_WEIGHT, PAIR_WEIGHT, EVERYDAY_WEIGHT = 1.2, 1.0, 0.6, 0.3
 """Weight of a term with a digit or a joiner in it, of another word, of a pair of CJK characters (half a word, mostly),
 of a word of `relevance.EVERYDAY`."""
+COMMON_SHARE, COMMON_LEAST = 0.08, 40
+"""Share of a store's lessons from which a word is an everyday word there (`git` in a tool for git), and the fewest
+lessons that say so."""
 KNOWN_CHUNKS = 20_000
 """Chunks of texts whose stems a process keeps: 4 MB."""
 WEIGHED_TERMS = 120

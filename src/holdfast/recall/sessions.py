@@ -62,16 +62,16 @@ def _ranked(services: Services, query: Query) -> list[Passage]:
 
 
 def is_weak(query: Query, briefing: Briefing) -> bool:
-    """Return whether the best lesson neither names what the question names nor has most of its words."""
+    """Return whether nobody confirmed the best lesson, or it neither names what the question does nor has its words."""
     if not query.text.strip():
         return False
-    question = weigh(query.text)
-    for item in briefing.items[:1]:
-        shares = item.why.shares
-        if is_exact(shares) or any(share.lane in ("path", "symbol") and is_sufficient_alone(share) for share in shares):
-            return False
-        return overlap_of(question, lesson_stems(item.lesson)).coverage < STRONG_COVERAGE
-    return True
+    best = briefing.items[0] if briefing.items else None
+    if best is None or best.is_unconfirmed:
+        return True
+    shares = best.why.shares
+    if is_exact(shares) or any(share.lane in ("path", "symbol") and is_sufficient_alone(share) for share in shares):
+        return False
+    return overlap_of(weigh(query.text), lesson_stems(best.lesson)).coverage < STRONG_COVERAGE
 
 
 def _compared(services: Services, question: str, ranked: list[Passage]) -> list[Passage]:

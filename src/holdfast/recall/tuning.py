@@ -47,6 +47,8 @@ FOREMOST = 20
 """One of the best so many has to pass the threshold, or none does: among many some pass by chance."""
 NEAR_SHOWN = 3
 """How many are named where nothing passes the threshold."""
+LEAD = 1.25
+"""How many times the second's score a lesson below the threshold needs to be the answer all the same."""
 SIMILAR = 0.6
 """Least share of common stems (Jaccard) of two rules that are compared for a contradiction."""
 WITH_OPPONENTS = 12
@@ -175,5 +177,5 @@ TURNS_SHOWN = 3
 """Turns that are shown."""
 ASKED_CHARACTERS = 120
 """Characters of a turn's prompt that are shown beside its passage."""
-STRONG_COVERAGE = 0.6
-"""Share of the question's words in the best lesson from which the sessions are not searched besides."""
+STRONG_COVERAGE = 0.75
+"""Share of the question's words in a confirmed best lesson from which the sessions are not searched besides."""

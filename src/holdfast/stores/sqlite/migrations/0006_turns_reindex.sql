@@ -1,4 +1,5 @@
 -- Turns of the recorded sessions, derived from the events: a search of the sessions indexes those it lacks.
+-- The lessons' derived rows are made again: places of lint rules are no words of theirs.
 CREATE TABLE turns (
     row INTEGER PRIMARY KEY,
     project TEXT NOT NULL,
