@@ -29,6 +29,7 @@ from holdfast.recall.tuning import (
     ASKED_POOL,
     FOREMOST,
     LEAD,
+    LEADER_COVERAGE,
     NEAR_SHOWN,
     ON_DEMAND_LINE_TOKENS,
     POOL,
@@ -108,7 +109,7 @@ def ask(
 
 def _leads(near: Sequence[Pair]) -> bool:
     """Return whether the first of the closest lessons has a telling word of the question and a clear lead."""
-    if not near or near[0][1].overlap.weight < WORD_WEIGHT:
+    if not near or near[0][1].overlap.weight < WORD_WEIGHT or near[0][1].overlap.coverage < LEADER_COVERAGE:
         return False
     return len(near) < 2 or near[0][0].score >= LEAD * near[1][0].score
 

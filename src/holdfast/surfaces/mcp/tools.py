@@ -45,9 +45,12 @@ Texts = Annotated[list[str], BeforeValidator(_as_list)]
 class Recall(BaseModel):
     """Arguments of `recall`."""
 
+    model_config = ConfigDict(extra="forbid")
+
     query: Annotated[str, Field(description="Question, error, command or names")]
     files: Texts = []
     limit: Annotated[int, Field(ge=1, le=20)] = 5
+    sessions: Annotated[bool, Field(description="Only search what was said in sessions")] = False
 
 
 class Expand(BaseModel):
@@ -196,7 +199,9 @@ def _recall(caller: Caller, arguments: Recall) -> Recalled:
 
     Nothing is logged if the client no longer waits for the answer.
     """
-    briefing = caller.memory.recall(arguments.query, paths=arguments.files, limit=arguments.limit)
+    briefing = caller.memory.recall(
+        arguments.query, paths=arguments.files, limit=arguments.limit, sessions=arguments.sessions
+    )
     if not caller.gone.is_set():
         caller.memory.note_recall(briefing, caller.call("recall", arguments.query))
     return Recalled(
