@@ -25,7 +25,8 @@ def test_replies_belong_to_the_prompt_before_them_whatever_their_order() -> None
 def test_machines_prompts_tools_and_subagents_are_no_turns() -> None:
     events = [
         event(0, "Is it?", "prompt"), event(1, "<task-notification>done</task-notification>", "prompt"),
-        event(2, "Yes."), event(3, "output", "tool_result"), event(4, "From below.", agent="sub"), event(5, "", "prompt"),
+        event(2, "Yes."), event(3, "output", "tool_result"), event(4, "From below.", agent="sub"),
+        event(5, "", "prompt"),
     ]  # fmt: skip
     assert [(turn.prompt, turn.reply) for turn in turns_of(events)] == [("Is it?", "Yes.")]
 

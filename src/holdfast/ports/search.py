@@ -224,7 +224,7 @@ class Search(Protocol):
         """Return the `limit` most salient pinned lessons, newer first among equals."""
         ...
 
-    def match_turns(self, query: Query, limit: int) -> TurnMatches:
+    def search_turns(self, query: Query, limit: int) -> TurnMatches:
         """Return the `limit` turns of the query's project that have most words of its text, of the time that it names.
 
         Turns are what `text.turns` makes of the recorded prompts and replies. A store indexes those received since the

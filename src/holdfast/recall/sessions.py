@@ -57,7 +57,7 @@ def find_turns(services: Services, query: Query, limit: int = TURNS_SHOWN) -> tu
 
 def _ranked(services: Services, query: Query) -> list[Passage]:
     """Return the passages of the turns that match, best first, without those that look like an attack."""
-    ranked = passages(services.store.match_turns(query, TURN_DEPTH), query.text)[:PASSAGES_COMPARED]
+    ranked = passages(services.store.search_turns(query, TURN_DEPTH), query.text)[:PASSAGES_COMPARED]
     return [passage for passage in _compared(services, query.text, ranked) if not suspicion(passage.text)]
 
 

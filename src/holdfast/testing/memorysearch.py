@@ -126,7 +126,7 @@ class MemorySearch:
         """Return the turns of every session, in the order of their first events."""
         raise NotImplementedError
 
-    def match_turns(self, query: Query, limit: int) -> port.TurnMatches:
+    def search_turns(self, query: Query, limit: int) -> port.TurnMatches:
         terms_asked = keys.asked_terms(query.text)
         rows = [(at, turn, {*map(stem, terms(f"{turn.prompt}\n{turn.reply}"))}) for at, turn in enumerate(self.turns())]
         counts = {term: sum(stem(term) in stems for _, _, stems in rows) for term in terms_asked}

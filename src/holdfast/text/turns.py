@@ -32,8 +32,9 @@ def turns_of(events: Iterable[Event]) -> list[Turn]:
         text = spoken_text(text).strip() if is_prompt else text
         if not text:
             continue
-        if is_prompt or not turns or len(turns[-1].reply) + len(text) > TURN_LIMIT:
-            asked = text if is_prompt else turns[-1].prompt if turns else ""
+        last = turns[-1] if turns and turns[-1].project == event.project else None
+        if is_prompt or last is None or len(last.reply) + len(text) > TURN_LIMIT:
+            asked = text if is_prompt else last.prompt if last is not None else ""
             turns.append(
                 Turn(
                     project=event.project, session=event.session, host=event.host, branch=event.branch, at=event.at,

@@ -125,13 +125,13 @@ class SqliteSearch:
         with self._connection.reading() as sql:
             return list_pinned(self._index(sql, query), query, limit)
 
-    def match_turns(self, query: Query, limit: int) -> TurnMatches:
+    def search_turns(self, query: Query, limit: int) -> TurnMatches:
         """Return the turns of the query's project that have most words of its text; index the new ones first."""
         from holdfast.stores.sqlite import turns
 
         turns.catch_up(self._connection)
         with self._connection.reading() as sql:
-            return turns.match_turns(sql, query, limit)
+            return turns.search_turns(sql, query, limit)
 
     def count_lessons(self, query: Query, most: int) -> int:
         """Count the current lessons of the query's project and states; stop at `most`."""

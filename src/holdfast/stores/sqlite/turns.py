@@ -97,7 +97,7 @@ def index_again(sql: sqlite3.Connection, sessions: Iterable[str]) -> None:
     sql.execute("INSERT INTO turn_text (turn_text) VALUES ('optimize')")
 
 
-def match_turns(sql: sqlite3.Connection, query: Query, limit: int) -> TurnMatches:
+def search_turns(sql: sqlite3.Connection, query: Query, limit: int) -> TurnMatches:
     """See `ports.search.Search`."""
     terms = asked_terms(clean(query.text))[:TERM_LIMIT]
     if not terms:

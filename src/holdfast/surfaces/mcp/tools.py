@@ -43,20 +43,18 @@ Texts = Annotated[list[str], BeforeValidator(_as_list)]
 
 
 class Recall(BaseModel):
-    """Arguments of `recall`."""
+    """Arguments of `recall`. With `sessions`, only what was said in earlier sessions is searched."""
 
-    model_config = ConfigDict(extra="forbid")
-
-    query: Annotated[str, Field(description="Question, error, command or names")]
+    query: Annotated[str, Field(description="Question, error or names")]
     files: Texts = []
     limit: Annotated[int, Field(ge=1, le=20)] = 5
-    sessions: Annotated[bool, Field(description="Only search what was said in sessions")] = False
+    sessions: bool = False
 
 
 class Expand(BaseModel):
     """Arguments of `expand`."""
 
-    id: Annotated[str, Field(description="Its id, or the end of it")]
+    id: Annotated[str, Field(description="Id or its end")]
 
 
 class Remember(BaseModel):
@@ -263,7 +261,7 @@ def _feedback(caller: Caller, arguments: Feedback) -> Named:
 
 TOOLS = (
     MemoryTool(
-        "recall", "Recall lessons", "Find lessons of earlier sessions, checked against the code.",
+        "recall", "Recall lessons", "Find lessons of earlier sessions, or what was said there.",
         Recall, Recalled, _recall, writes=False,
     ),
     MemoryTool(
