@@ -56,8 +56,8 @@ def measure(folder: Path, scratch: Path, embedder: str = "") -> dict[str, Any]:
             "FTS5 porter, prompts with replies": by_words(sessions, 2),
         }
         hits = {name: hits_of(questions, ranking) for name, ranking in systems.items()}
-    asked = Counter(question["questionType"] for question in questions)
-    return {"sha256": hashes_of(files), "asked": dict(asked), "hits": hits}
+    counts = Counter(question["questionType"] for question in questions)
+    return {"sha256": hashes_of(files), "asked": dict(counts), "hits": hits}
 
 
 def events_of(session: Session, project: ProjectId) -> Iterator[Event]:
@@ -76,8 +76,8 @@ def by_words(sessions: Sequence[Session], together: int) -> Ranking:
     """A ranking of sessions by FTS5 over so many messages at a time."""
     items: list[Item] = []
     for session in sessions:
-        said = [message["content"] for message in session["messages"]]
-        texts = ["\n".join(said[at : at + together]) for at in range(0, len(said), together)]
+        messages = [message["content"] for message in session["messages"]]
+        texts = ["\n".join(messages[at : at + together]) for at in range(0, len(messages), together)]
         items += [Item(name=f"{session['sessionId']}:{n}", insight=text) for n, text in enumerate(texts)]
     full_text = FullText()
     full_text.add(items)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from holdfast.domain.vocabulary import ProjectId, SessionId
-from holdfast.ports.search import Turn, TurnMatch, TurnMatches
+from holdfast.ports.search import SpokenTurn, TurnMatch, TurnMatches
 from holdfast.ranking.passages import choose, passages, split, with_cosines, without_narration
 from holdfast.testing.builders import PROJECT, START
 
@@ -15,7 +15,7 @@ ANSWER = "The harbour log is kept in the cellar, below the lighthouse, in a gree
 def turn(
     reply: str, prompt: str = "", row: int = 1, session: str = "one", score: float = 1.0, days: int = 0
 ) -> TurnMatch:
-    made = Turn(
+    made = SpokenTurn(
         project=ProjectId(PROJECT), session=SessionId(session), host="codex", branch="main",
         at=START + timedelta(days=days), prompt=prompt, reply=reply,
     )  # fmt: skip

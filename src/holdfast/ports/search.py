@@ -132,7 +132,7 @@ class PinnedMatch(Frozen):
     salience: float
 
 
-class Turn(Frozen):
+class SpokenTurn(Frozen):
     """A prompt, which is empty where its text was erased, and the replies to it, separated by empty lines."""
 
     project: ProjectId
@@ -148,7 +148,7 @@ class TurnMatch(Frozen):
     """A turn that has words of the query's text, with its number and the backend's own score, larger is better."""
 
     row: int
-    turn: Turn
+    turn: SpokenTurn
     score: float
 
 

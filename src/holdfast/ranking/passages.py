@@ -48,7 +48,7 @@ _ITEM = re.compile(r"\s*(?:[-*|#>`]|\d+[.)]|\t| {4})")
 _BLANK = re.compile(r"\n[^\S\n]*\n")
 
 
-class Passage(Frozen):
+class TurnPassage(Frozen):
     """Words of a turn, and the share of the question's information that they have."""
 
     match: TurnMatch
@@ -58,16 +58,16 @@ class Passage(Frozen):
     score: float
 
 
-def passages(found: TurnMatches, question: str) -> list[Passage]:
+def passages(matches: TurnMatches, question: str) -> list[TurnPassage]:
     """Return the passages of the turns that have enough of the question, the best first, scored without vectors."""
-    worth = {stem(term): log((found.turns + 1) / (count + 0.5)) for term, count in found.terms}
+    worth = {stem(term): log((matches.turns + 1) / (count + 0.5)) for term, count in matches.terms}
     most = sum(worth.values())
-    if most <= 0 or not found.matches:
+    if most <= 0 or not matches.matches:
         return []
-    asked, weighed = stems_of(question), weigh(question)
-    best = max(match.score for match in found.matches) or 1.0
-    ranked: list[Passage] = []
-    for match in found.matches:
+    question_stems, weighed = stems_of(question), weigh(question)
+    best = max(match.score for match in matches.matches) or 1.0
+    ranked: list[TurnPassage] = []
+    for match in matches.matches:
         stems = stems_of(f"{match.turn.prompt}\n{match.turn.reply}")
         overlap = overlap_of(weighed, stems)
         if overlap.weight < TURN_WEIGHT and overlap.coverage < TURN_COVERAGE:
@@ -76,18 +76,18 @@ def passages(found: TurnMatches, question: str) -> list[Passage]:
             continue
         for text, factor in _texts(match):
             stems = stems_of(text)
-            if stems <= asked:
+            if stems <= question_stems:
                 continue  # it only repeats the question
             share = _share(worth, stems) / most
             score = match.score / best + PASSAGE_WEIGHT * factor * share
-            ranked.append(Passage(match=match, text=text, stems=stems, share=share, score=score))
+            ranked.append(TurnPassage(match=match, text=text, stems=stems, share=share, score=score))
     return sorted(ranked, key=_best_first)
 
 
-def with_cosines(ranked: Sequence[Passage], cosines: Sequence[float]) -> list[Passage]:
+def with_cosines(ranked: Sequence[TurnPassage], cosines: Sequence[float]) -> list[TurnPassage]:
     """Return the passages with the cosines of their vectors in their scores, best first."""
     scored = (
-        Passage(
+        TurnPassage(
             match=passage.match, text=passage.text, stems=passage.stems, share=passage.share,
             score=passage.score + TURN_VECTOR_WEIGHT * cosine,
         )
@@ -96,18 +96,18 @@ def with_cosines(ranked: Sequence[Passage], cosines: Sequence[float]) -> list[Pa
     return sorted(scored, key=_best_first)
 
 
-def choose(ranked: Sequence[Passage], limit: int) -> list[Passage]:
+def choose(ranked: Sequence[TurnPassage], limit: int) -> list[TurnPassage]:
     """Return the best passage of each of the best turns; newer turns first among equals."""
-    by_turn: dict[int, Passage] = {}
+    by_turn: dict[int, TurnPassage] = {}
     for passage in ranked:
         by_turn.setdefault(passage.match.row, passage)
-    rest, chosen = list(by_turn.values()), list[Passage]()
+    rest, chosen = list(by_turn.values()), list[TurnPassage]()
     seen: dict[str, int] = {}
     while rest and len(chosen) < limit:
         rest.sort(
-            key=lambda one: (
-                -one.score * SAME_SESSION_FACTOR ** seen.get(one.match.turn.session, 0),
-                -one.match.turn.at.timestamp(),
+            key=lambda passage: (
+                -passage.score * SAME_SESSION_FACTOR ** seen.get(passage.match.turn.session, 0),
+                -passage.match.turn.at.timestamp(),
             )
         )
         passage = rest.pop(0)
@@ -118,7 +118,7 @@ def choose(ranked: Sequence[Passage], limit: int) -> list[Passage]:
     return chosen
 
 
-def _best_first(passage: Passage) -> tuple[float, float]:
+def _best_first(passage: TurnPassage) -> tuple[float, float]:
     return -passage.score, -passage.match.turn.at.timestamp()
 
 
@@ -126,20 +126,20 @@ def _share(worth: dict[str, float], stems: frozenset[str]) -> float:
     return sum(value for root, value in worth.items() if root in stems)
 
 
-def _is_copy(passage: Passage, other: Passage) -> bool:
+def _is_copy(passage: TurnPassage, other: TurnPassage) -> bool:
     shared = len(passage.stems & other.stems)
     return shared > PASSAGE_COPY * min(len(passage.stems), len(other.stems))
 
 
 def _texts(match: TurnMatch) -> Iterator[tuple[str, float]]:
     """Yield the passages of a turn's prompt and replies, and what a share of the question counts in each."""
-    for said, factor in ((match.turn.prompt, PROMPT_FACTOR), (match.turn.reply, 1.0)):
-        for text in split(without_narration(said)):
-            words = len(text.split())
+    for text, factor in ((match.turn.prompt, PROMPT_FACTOR), (match.turn.reply, 1.0)):
+        for piece in split(without_narration(text)):
+            words = len(piece.split())
             if words < PASSAGE_LEAST_WORDS:
                 continue
             factor_here = factor * (SHORT_FACTOR if words < SHORT_WORDS else 1.0)
-            yield text, factor_here * (ASKING_FACTOR if _only_asks(text) else 1.0)
+            yield piece, factor_here * (ASKING_FACTOR if _only_asks(piece) else 1.0)
 
 
 def _only_asks(text: str) -> bool:

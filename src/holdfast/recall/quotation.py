@@ -64,9 +64,9 @@ def turn_words(turn: FoundTurn) -> str:
     """Return the question and the words that answer it on one line, cut between words to PASSAGE_SHOWN."""
     words = clean(turn.passage).split()
     passage = " ".join(words[:PASSAGE_SHOWN]) + ("…" if len(words) > PASSAGE_SHOWN else "")
-    asked = clean(turn.asked)
-    is_said = not asked or passage.startswith(asked[:40])
-    return passage if is_said else f"“{asked}” {passage}"
+    prompt = clean(turn.asked)
+    is_said = not prompt or passage.startswith(prompt[:40])
+    return passage if is_said else f"“{prompt}” {passage}"
 
 
 def _near_line(ranked: Ranked) -> str:

@@ -111,7 +111,7 @@ def retrieve(
 
 
 def unretrieved(lesson: Lesson, question_stems: QueryTerms) -> RetrievedLesson:
-    """Return a lesson that no retriever found as a match, with its lexical overlap."""
+    """Return a lesson that no retriever matches as a match, with its lexical overlap."""
     stems = lesson_stems(lesson)
     return RetrievedLesson(
         lesson=lesson,
@@ -151,8 +151,8 @@ def _ask(
         try:
             deep = name in PLACES and "text" in retrievers and bool(query.text)
             if name == "text":
-                found = services.store.match_text(query, depth, NEARBY_HITS)
-                hits, common = score_text(found, depth), common_stems(found)
+                matches = services.store.match_text(query, depth, NEARBY_HITS)
+                hits, common = score_text(matches, depth), common_stems(matches)
             else:
                 hits = RETRIEVERS[name](services.store, query, max(depth, PLACE_DEPTH) if deep else depth)
             if hits and name in BY_CHANCE and not corpus_size:
@@ -167,8 +167,8 @@ def _ask(
     return answers, corpus_size, common, failures
 
 
-def common_stems(found: TextMatches) -> frozenset[str]:
+def common_stems(matches: TextMatches) -> frozenset[str]:
     """Return the stems of the question's words that many lessons have: they point at none of them."""
-    if found.lessons < COMMON_LEAST:
+    if matches.lessons < COMMON_LEAST:
         return frozenset()
-    return frozenset(stem(term) for term, count in found.terms if count > COMMON_SHARE * found.lessons)
+    return frozenset(stem(term) for term, count in matches.terms if count > COMMON_SHARE * matches.lessons)

@@ -20,7 +20,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from holdfast.domain.query import Query
     from holdfast.ports.services import Services
-    from holdfast.ranking.passages import Passage
+    from holdfast.ranking.passages import TurnPassage
 
 
 def only_turns(services: Services, query: Query) -> Briefing:
@@ -55,7 +55,7 @@ def find_turns(services: Services, query: Query, limit: int = TURNS_SHOWN) -> tu
     )  # fmt: skip
 
 
-def _ranked(services: Services, query: Query) -> list[Passage]:
+def _ranked(services: Services, query: Query) -> list[TurnPassage]:
     """Return the passages of the turns that match, best first, without those that look like an attack."""
     ranked = passages(services.store.search_turns(query, TURN_DEPTH), query.text)[:PASSAGES_COMPARED]
     return [passage for passage in _compared(services, query.text, ranked) if not suspicion(passage.text)]
@@ -74,14 +74,14 @@ def is_weak(query: Query, briefing: Briefing) -> bool:
     return overlap_of(weigh(query.text), lesson_stems(best.lesson)).coverage < STRONG_COVERAGE
 
 
-def _compared(services: Services, question: str, ranked: list[Passage]) -> list[Passage]:
+def _compared(services: Services, question: str, ranked: list[TurnPassage]) -> list[TurnPassage]:
     """Return the passages with cosines in their scores, if an embedder on this machine answers."""
     try:
         embedder = services.embedder() if ranked else None
         if embedder is None or not getattr(embedder, "is_local", False):
             return ranked
-        asked = embedder.embed_query(question)
+        vector_of_question = embedder.embed_query(question)
         vectors = embedder.embed_documents([passage.text for passage in ranked])
     except (EmbedderError, PluginNotFoundError):
         return ranked
-    return with_cosines(ranked, [sum(map(float.__mul__, asked, vector)) for vector in vectors])
+    return with_cosines(ranked, [sum(map(float.__mul__, vector_of_question, vector)) for vector in vectors])

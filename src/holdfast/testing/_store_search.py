@@ -51,7 +51,12 @@ class SearchContract:
 
     def test_turns_are_found_in_the_time_that_the_query_names(self, store: Store) -> None:
         store.append_events([_said("prompt", 1, "The harbour log is here.")])
-        for fields, count in (({"since": minutes(2)}, 0), ({"until": minutes(1)}, 0), ({"as_of": minutes(1)}, 1)):
+        cases: list[tuple[dict[str, Any], int]] = [
+            ({"since": minutes(2)}, 0),
+            ({"until": minutes(1)}, 0),
+            ({"as_of": minutes(1)}, 1),
+        ]
+        for fields, count in cases:
             query = Query(project=PROJECT, text="harbour log", **fields)
             assert len(store.search_turns(query, 5).matches) == count, fields
 

@@ -122,7 +122,7 @@ class MemorySearch:
         rows.sort(key=lambda row: (row[1].salience, row[1].recorded_at, row[0]), reverse=True)
         return [port.PinnedMatch(id=lesson.id, salience=lesson.salience) for _, lesson in rows[:limit]]
 
-    def turns(self) -> Sequence[port.Turn]:
+    def turns(self) -> Sequence[port.SpokenTurn]:
         """Return the turns of every session, in the order of their first events."""
         raise NotImplementedError
 

@@ -18,7 +18,7 @@ from holdfast.errors import InvalidValueError, LessonNotFoundError, StaleWriteEr
 from holdfast.lean.plain import clean, from_plain, storable, to_plain
 from holdfast.lean.records import replace
 from holdfast.ports.filters import EventFilter, LessonFilter, LogFilter
-from holdfast.ports.search import Turn
+from holdfast.ports.search import SpokenTurn
 from holdfast.ports.storecare import Extent, StoreCare
 from holdfast.testing.memorysearch import MemorySearch, Row
 from holdfast.text.purging import RAW, Purging
@@ -165,7 +165,7 @@ class MemoryStore(MemorySearch, StoreCare, AbstractContextManager["MemoryStore"]
         events |= {at: replace(events[at], **dict.fromkeys(RAW, "")) for at in old}
         return len(old)
 
-    def turns(self) -> Sequence[Turn]:
+    def turns(self) -> Sequence[SpokenTurn]:
         sessions: dict[str, list[Event]] = {}
         for event in self._logs[Event].values():
             sessions.setdefault(event.session, []).append(event)

@@ -7,7 +7,7 @@ output is never part of a turn: what a search of the sessions finds is what a pe
 from __future__ import annotations
 
 from holdfast.lean.records import replace
-from holdfast.ports.search import Turn
+from holdfast.ports.search import SpokenTurn
 from holdfast.text.speech import spoken_text
 
 TYPE_CHECKING = False
@@ -22,9 +22,9 @@ OPENING, CLOSING = "<holdfast-memory>", "</holdfast-memory>"
 """Fence around what Holdfast delivers."""
 
 
-def turns_of(events: Iterable[Event]) -> list[Turn]:
+def turns_of(events: Iterable[Event]) -> list[SpokenTurn]:
     """Return the turns of one session's events, in order of time. Sub-agents' prompts and replies are left out."""
-    turns: list[Turn] = []
+    turns: list[SpokenTurn] = []
     spoken = (event for event in events if event.kind in ("prompt", "reply") and not event.agent)
     for event in sorted(spoken, key=lambda event: event.at):
         text = without_deliveries(event.text).strip()
@@ -34,11 +34,11 @@ def turns_of(events: Iterable[Event]) -> list[Turn]:
             continue
         last = turns[-1] if turns and turns[-1].project == event.project else None
         if is_prompt or last is None or len(last.reply) + len(text) > TURN_LIMIT:
-            asked = text if is_prompt else last.prompt if last is not None else ""
+            prompt = text if is_prompt else last.prompt if last is not None else ""
             turns.append(
-                Turn(
+                SpokenTurn(
                     project=event.project, session=event.session, host=event.host, branch=event.branch, at=event.at,
-                    prompt=asked,
+                    prompt=prompt,
                 )
             )  # fmt: skip
         if not is_prompt:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from holdfast.domain.event import Event
 from holdfast.errors import StoreCorruptError, StoreError
-from holdfast.ports.search import Turn, TurnMatch, TurnMatches
+from holdfast.ports.search import SpokenTurn, TurnMatch, TurnMatches
 from holdfast.ranking.tuning import TURN_PROMPT_WEIGHT
 from holdfast.stores.sqlite.fulltext import TERM_LIMIT, quoted
 from holdfast.stores.sqlite.rows import DAMAGED, clean, instant, micros, record_of
@@ -121,7 +121,7 @@ def search_turns(sql: sqlite3.Connection, query: Query, limit: int) -> TurnMatch
     matches = [
         TurnMatch(
             row=row, score=score,
-            turn=Turn(
+            turn=SpokenTurn(
                 project=query.project, session=session, host=host, branch=branch, at=instant(at), prompt=prompt,
                 reply=reply,
             ),
