@@ -93,8 +93,8 @@ def test_where_little_is_kept_words_pass_by_strength_and_coverage(
 def test_a_meaning_passes_from_a_cosine_that_grows_with_the_number_of_lessons(
     threshold: Threshold, cosine: float
 ) -> None:
-    assert meets_threshold(shares(vector=cosine + 0.001), LexicalOverlap(), threshold, THOUSAND)
-    assert not meets_threshold(shares(vector=cosine - 0.001), LexicalOverlap(), threshold, THOUSAND)
+    assert meets_threshold(shares(vector=cosine + 0.001), LexicalOverlap(weight=1.0), threshold, THOUSAND)
+    assert not meets_threshold(shares(vector=cosine - 0.001), LexicalOverlap(weight=1.0), threshold, THOUSAND)
 
 
 @pytest.mark.parametrize(("retriever", "least"), [("path", 0.6), ("symbol", 0.6), ("exact", 0.8)])

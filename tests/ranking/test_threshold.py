@@ -21,7 +21,7 @@ def shares(**scores: float) -> tuple[RetrieverShare, ...]:
 def test_just_enough_is_enough() -> None:
     ten = CorpusSize(lessons=10, stems=1_000)
     spread = log(1 + 10)
-    assert meets_threshold(shares(vector=0.24 + 0.068 * spread), LexicalOverlap(), PUSHED, ten)
+    assert meets_threshold(shares(vector=0.24 + 0.068 * spread), LexicalOverlap(weight=1.0), PUSHED, ten)
     assert meets_threshold(shares(text=1.0), LexicalOverlap(weight=0.22 * spread), PUSHED, ten)
     assert not meets_threshold(shares(text=1.0), LexicalOverlap(weight=0.22 * spread - 1e-9), PUSHED, ten)
 
@@ -29,8 +29,8 @@ def test_just_enough_is_enough() -> None:
 def test_a_chance_that_nobody_knows_counts_no_lesson_and_no_word() -> None:
     assert CorpusSize() == UNKNOWN == CorpusSize(lessons=0, stems=0)
     assert meets_threshold(shares(exact=0.4), LexicalOverlap(), PUSHED)
-    assert not meets_threshold(shares(vector=0.8), LexicalOverlap(), PUSHED)
-    assert meets_threshold(shares(vector=0.81), LexicalOverlap(), PUSHED)
+    assert not meets_threshold(shares(vector=0.8), LexicalOverlap(weight=1.0), PUSHED)
+    assert meets_threshold(shares(vector=0.81), LexicalOverlap(weight=1.0), PUSHED)
 
 
 @pytest.mark.parametrize("threshold", [PUSHED, ASKED])
@@ -48,9 +48,9 @@ def test_a_long_lesson_has_to_share_more_than_a_short_one() -> None:
 
 
 def test_a_near_meaning_has_to_be_nearer_among_thousands() -> None:
-    assert meets_threshold(shares(vector=0.5), LexicalOverlap(), PUSHED, FEW)
-    assert not meets_threshold(shares(vector=0.5), LexicalOverlap(), PUSHED, THOUSANDS)
-    assert meets_threshold(shares(vector=0.85), LexicalOverlap(), PUSHED, THOUSANDS)
+    assert meets_threshold(shares(vector=0.5), LexicalOverlap(weight=1.0), PUSHED, FEW)
+    assert not meets_threshold(shares(vector=0.5), LexicalOverlap(weight=1.0), PUSHED, THOUSANDS)
+    assert meets_threshold(shares(vector=0.85), LexicalOverlap(weight=1.0), PUSHED, THOUSANDS)
 
 
 def test_a_name_a_lesson_mentions_is_enough_only_where_little_is_kept() -> None:

@@ -75,6 +75,10 @@ TABLE: dict[str, object] = {
     "WORDS_WITHOUT_PLACE": (16.2, 0.0, 4.14, 4.51, 1.91, 2.36, 4.0, 0.0, 1.44, 0.44, -0.44),
     "RANKED_LESSONS": 500, "RANKED_ANCHORED": 0.5, "RANK_OFFSET": 10, "SOFTNESS": 3.0, "HEAD_CHARACTERS": 200,
     "AGE_SCALE": 24,
+    "MEANING_ALONE": 0.05, "COMMON_SHARE": 0.08, "COMMON_LEAST": 40, "TURN_PROMPT_WEIGHT": 2.0, "TURN_LEAST": 0.1,
+    "TURN_WEIGHT": 0.6, "TURN_COVERAGE": 0.1, "PASSAGE_WEIGHT": 0.5, "TURN_VECTOR_WEIGHT": 0.5, "PASSAGE_WORDS": 60,
+    "PASSAGE_LEAST_WORDS": 5, "SHORT_WORDS": 10, "SHORT_FACTOR": 0.8, "ASKING_FACTOR": 0.7, "PROMPT_FACTOR": 0.9,
+    "SAME_SESSION_FACTOR": 0.7, "PASSAGE_COPY": 0.6,
 }  # fmt: skip
 
 
@@ -165,6 +169,13 @@ def test_an_exact_name_adds_seven_tenths_of_its_score_to_the_words() -> None:
     assert not meets_threshold(shares(text=text - 0.001, exact=0.5), LexicalOverlap(weight=1.0), PUSHED, THOUSANDS)
 
 
+def test_a_meaning_without_a_shared_word_has_to_be_nearer() -> None:
+    corpus = CorpusSize(lessons=20, stems=2_000)
+    least = 0.19 + 0.05 + 0.068 * log(21)
+    assert meets_threshold(shares(vector=least + 0.001), LexicalOverlap(weight=0.9), ASKED, corpus)
+    assert not meets_threshold(shares(vector=least - 0.001), LexicalOverlap(weight=0.9), ASKED, corpus)
+
+
 @pytest.mark.parametrize(("threshold", "meaning"), [(PUSHED, 0.24), (ASKED, 0.19)])
 def test_the_meaning_asked_for_grows_with_the_logarithm_of_how_many_lessons_there_are(
     threshold: Threshold, meaning: float
@@ -172,8 +183,8 @@ def test_the_meaning_asked_for_grows_with_the_logarithm_of_how_many_lessons_ther
     for lessons in (10, 20):
         corpus = CorpusSize(lessons=lessons, stems=2_000)
         least = meaning + 0.068 * log(1 + lessons)
-        assert meets_threshold(shares(vector=least + 0.001), LexicalOverlap(), threshold, corpus)
-        assert not meets_threshold(shares(vector=least - 0.001), LexicalOverlap(), threshold, corpus)
+        assert meets_threshold(shares(vector=least + 0.001), LexicalOverlap(weight=1.0), threshold, corpus)
+        assert not meets_threshold(shares(vector=least - 0.001), LexicalOverlap(weight=1.0), threshold, corpus)
 
 
 @pytest.mark.parametrize(

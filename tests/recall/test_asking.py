@@ -30,13 +30,33 @@ def insights(memory: Memory, *args: object, **options: object) -> list[str]:
     return [item.lesson.insight for item in memory.recall(*args, **options).items]  # type: ignore[arg-type]
 
 
-def test_unconfirmed_lessons_answer_below_confirmed_ones_and_say_so(memory: Memory) -> None:
-    keep(memory, "The retry queue of the shutdown is drained by the pier worker.", state="candidate", trust="agent")
+def test_unconfirmed_lessons_compete_by_relevance_and_say_so(memory: Memory) -> None:
     keep(memory, "A retry queue shutdown needs the journal on a disk.", state="probation", trust="agent")
-    keep(memory, "Shutdown closes the sockets and leaves the retry queue alone.")
+    keep(memory, "Shutdown of the pier worker closes its sockets, whatever the state of the many boats in the harbour.")
     answer = memory.recall("retry queue shutdown", unconfirmed=UNCONFIRMED)
-    assert [item.is_unconfirmed for item in answer.items] == [False, True, True]
-    assert answer.text.count("unconfirmed") == 2
+    assert answer.items[0].is_unconfirmed
+    assert answer.text.count("unconfirmed") == 1
+
+
+def test_a_lesson_from_a_commit_of_ones_own_repository_answers_while_it_is_on_probation(memory: Memory) -> None:
+    keep(memory, QUEUE, state="probation", trust="repository")
+    assert insights(memory, "retry queue shutdown", unconfirmed=UNCONFIRMED) == [QUEUE]
+
+
+def test_what_a_repository_states_waits_for_a_person(memory: Memory) -> None:
+    keep(memory, QUEUE, state="candidate", trust="repository")
+    assert insights(memory, "retry queue shutdown", unconfirmed=UNCONFIRMED) == []
+
+
+def test_a_tool_is_found_by_what_it_does(memory: Memory) -> None:
+    keep(memory, "Lint runs here with `mise run lint`.", topic_key="commands/lint")
+    keep(memory, "The harbour's beacons are lit before sunset.")
+    assert insights(memory, "which linter do we use?") == ["Lint runs here with `mise run lint`."]
+
+
+def test_the_places_of_a_lint_rule_are_no_words_of_it(memory: Memory) -> None:
+    keep(memory, "Check every returned error.", topic_key="lint:errcheck", path="src/session_state.py")
+    assert insights(memory, "where is session state stored?") == []
 
 
 def test_a_candidate_waits_for_a_person_unless_it_is_asked_for(memory: Memory) -> None:

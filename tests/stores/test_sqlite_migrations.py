@@ -75,7 +75,7 @@ def test_an_older_files_lessons_are_indexed_anew_and_what_cannot_be_read_stays(t
         with store._connection.writing() as sql:
             sql.execute("UPDATE lesson_text SET expanded = ''")
             sql.execute("UPDATE lessons SET doc = '{' WHERE id = ?", (broken.id,))
-            for table in ("set_aside", "triggers", "state"):
+            for table in ("set_aside", "triggers", "state", "turns", "turn_text", "turns_indexed"):
                 sql.execute(f"DROP TABLE {table}")
             sql.execute("CREATE TABLE marks (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID")
             sql.execute("DELETE FROM migrations WHERE number > 1")
@@ -122,7 +122,7 @@ def test_a_database_that_holds_a_rule_twice_is_upgraded_with_both_lessons(tmp_pa
                 "UPDATE lessons SET duplicate_key = ?, doc = ? WHERE id = ?",
                 (duplicate_key(first.insight), document(twin)[1], second.id),
             )
-            for table in ("set_aside", "triggers", "state"):
+            for table in ("set_aside", "triggers", "state", "turns", "turn_text", "turns_indexed"):
                 sql.execute(f"DROP TABLE {table}")
             sql.execute("CREATE TABLE marks (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID")
             sql.execute("DELETE FROM migrations WHERE number > 2")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from holdfast.domain.lesson import Lesson
-from holdfast.domain.vocabulary import Freshness, LessonId, Moment, State
+from holdfast.domain.vocabulary import Freshness, LessonId, Moment, SessionId, State
 from holdfast.lean.records import Frozen
 
 UNCONFIRMED: tuple[State, ...] = ("probation", "candidate")
@@ -64,6 +66,20 @@ class BriefEntry(Frozen):
     """Other lessons that say the same, for which the line stands: they count as told."""
 
 
+class FoundTurn(Frozen):
+    """A turn of an earlier session that answers a question: where and when it was, and its best words."""
+
+    session: SessionId
+    host: str
+    branch: str
+    at: datetime
+    asked: str
+    """The beginning of its prompt."""
+    passage: str
+    """The words that answer best, of the prompt or of a reply."""
+    score: float = 0.0
+
+
 class Briefing(Frozen):
     """The lessons chosen within a token budget; when there are none, the nearest that did not pass."""
 
@@ -86,6 +102,8 @@ class Briefing(Frozen):
     """A task's working state as compiled text, restored at a session's start or after compaction."""
     text: str = ""
     """The compiled text for the host; empty when there is nothing to say."""
+    turns: tuple[FoundTurn, ...] = ()
+    """Turns of earlier sessions that answer the question, best first: see `recall.sessions`."""
     degraded: str = ""
     """Why the answer is weaker than usual (no embedder, deadline), or empty."""
 

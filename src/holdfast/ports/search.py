@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.domain.vocabulary import LessonId
+from holdfast.domain.vocabulary import LessonId, ProjectId, SessionId
 from holdfast.lean.records import Frozen
 
 TYPE_CHECKING = False
@@ -132,6 +132,35 @@ class PinnedMatch(Frozen):
     salience: float
 
 
+class SpokenTurn(Frozen):
+    """A prompt, which is empty where its text was erased, and the replies to it, separated by empty lines."""
+
+    project: ProjectId
+    session: SessionId
+    host: str
+    branch: str
+    at: datetime
+    prompt: str = ""
+    reply: str = ""
+
+
+class TurnMatch(Frozen):
+    """A turn that has words of the query's text, with its number and the backend's own score, larger is better."""
+
+    row: int
+    turn: SpokenTurn
+    score: float
+
+
+class TurnMatches(Frozen):
+    """The turns that match a text, best first, and how many turns of the store have each of its terms."""
+
+    matches: tuple[TurnMatch, ...] = ()
+    terms: tuple[tuple[str, int], ...] = ()
+    turns: int = 0
+    """How many turns the store has."""
+
+
 class Search(Protocol):
     """One method for each retriever. No method weighs its matches.
 
@@ -193,6 +222,14 @@ class Search(Protocol):
 
     def list_pinned(self, query: Query, limit: int) -> list[PinnedMatch]:
         """Return the `limit` most salient pinned lessons, newer first among equals."""
+        ...
+
+    def search_turns(self, query: Query, limit: int) -> TurnMatches:
+        """Return the `limit` turns of the query's project that have most words of its text, of the time that it names.
+
+        Turns are what `text.turns` makes of the recorded prompts and replies. A store indexes those received since the
+        last search first; where it cannot write, it answers from what is indexed.
+        """
         ...
 
     def count_lessons(self, query: Query, most: int) -> int:

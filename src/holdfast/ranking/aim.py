@@ -126,6 +126,20 @@ def kinds_asked(text: str) -> tuple[tuple[LessonKind, ...], str]:
     return (), ""
 
 
+TOOL_VERBS = {
+    "linter": "lint", "linters": "lint", "linting": "lint", "formatter": "format", "formatters": "format",
+    "compiler": "compile", "bundler": "bundle", "installer": "install", "builder": "build", "checker": "check",
+    "runner": "run", "migrator": "migrate", "deployer": "deploy", "releaser": "release",
+}  # fmt: skip
+"""Names of tools and what they do, as lessons about commands say it: no stem brings `linter` and `lint` together."""
+
+
+def with_verbs(text: str) -> str:
+    """Return the question with what tools do in place of their names."""
+    words = text[:AIM_CHARACTERS].split()
+    return " ".join(TOOL_VERBS.get(word.strip(".,;:!?()\"'`*").lower(), word) for word in words)
+
+
 def _without_joining(text: str) -> str:
     """Return the text without the small words at its beginning."""
     words = text.split()

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from holdfast.lean.records import Frozen
 from holdfast.ranking.tuning import EVERYDAY_WEIGHT, KNOWN_CHUNKS, NAME_WEIGHT, PAIR_WEIGHT, WEIGHED_TERMS, WORD_WEIGHT
+from holdfast.text.searchkeys import named_places
 from holdfast.text.words import WORD_LIMIT, chunks, is_begun, terms, terms_of, word_set
 
 TYPE_CHECKING = False
@@ -33,12 +34,15 @@ class LexicalOverlap(Frozen):
     """The question's words that it has, largest weight first."""
 
 
-def weigh(text: str) -> QueryTerms:
-    """Return the weighted stems; an identifier counts whole and in parts, a short number as an everyday word."""
+def weigh(text: str, common: frozenset[str] = frozenset()) -> QueryTerms:
+    """Return the weighted stems; an identifier counts whole and in parts, a short number as an everyday word.
+
+    So does a stem of `common`: in this memory it is an everyday word.
+    """
     weighed: dict[str, tuple[str, float, str]] = {}
     for term in terms(text)[:WEIGHED_TERMS]:
         root = stem(term)
-        if root in EVERYDAY or (term.isdigit() and len(term) < 4):
+        if root in EVERYDAY or root in common or (term.isdigit() and len(term) < 4):
             weighed[root] = root, EVERYDAY_WEIGHT, term
         elif len(term) < 3 and not term.isascii():
             weighed[root] = root, PAIR_WEIGHT, term
@@ -66,10 +70,10 @@ def _begins_any(root: str, stems: frozenset[str]) -> bool:
 
 
 def lesson_stems(lesson: Lesson) -> frozenset[str]:
-    """Return the stems of a lesson's words, tags and anchors."""
+    """Return the stems of a lesson's words, tags and places."""
     title = "" if lesson.insight.startswith(lesson.title) else lesson.title
     texts = (title, lesson.insight, lesson.why, lesson.how, lesson.command, *lesson.tags, lesson.topic_key)
-    about = (*lesson.paths, *lesson.symbols, *lesson.globs)
+    about = named_places(lesson)
     return stems_of("\n".join(filter(None, (*texts, *about))))
 
 

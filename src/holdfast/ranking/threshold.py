@@ -7,7 +7,7 @@ words and meaning grow with the logarithm of the number of lessons, like the exp
 - words: the weight of the shared words (`LexicalOverlap.weight`) times the text retriever's score (their rarity here:
   the share of the most that the question could score), plus EXACT_WORTH for a name, must reach `weighted_overlap x
   log(lessons)`;
-- meaning: the cosine must reach `meaning + MEANING_STEP x log(lessons)`.
+- meaning: the cosine must reach `meaning + MEANING_STEP x log(lessons)`, and MEANING_ALONE more without a shared word.
 
 In a small memory the rarity of a word says nothing yet. While the project's lessons, if all had as many words as this
 one, have no more than FEW_STEMS words in total, other combinations pass as well: a name alone; words with enough fixed
@@ -33,9 +33,11 @@ from holdfast.ranking.tuning import (
     FEW_STEMS,
     LINK_LEAST,
     MANY,
+    MEANING_ALONE,
     MEANING_STEP,
     PUSHED_THRESHOLD,
     SURE_EXACT,
+    WORD_WEIGHT,
 )
 
 TYPE_CHECKING = False
@@ -83,7 +85,7 @@ def meets_threshold(
     return (
         is_certain(shares, corpus)
         or words_meet_threshold(overlap, threshold, shares, corpus)
-        or meaning_meets_threshold(shares, threshold, corpus)
+        or meaning_meets_threshold(shares, threshold, overlap, corpus)
     )
 
 
@@ -106,10 +108,11 @@ def is_linked(shares: Sequence[RetrieverShare], least: float = LINK_LEAST) -> bo
 
 
 def meaning_meets_threshold(
-    shares: Sequence[RetrieverShare], threshold: Threshold, corpus: CorpusSize = UNKNOWN
+    shares: Sequence[RetrieverShare], threshold: Threshold, overlap: LexicalOverlap, corpus: CorpusSize = UNKNOWN
 ) -> bool:
-    """Return whether question and lesson are close enough in meaning."""
-    return _score(shares, "vector") >= threshold.meaning + MEANING_STEP * _log_lessons(corpus)
+    """Return whether question and lesson are close enough in meaning; closer if they share no telling word."""
+    alone = 0.0 if overlap.weight >= WORD_WEIGHT else MEANING_ALONE
+    return _score(shares, "vector") >= threshold.meaning + alone + MEANING_STEP * _log_lessons(corpus)
 
 
 def words_meet_threshold(

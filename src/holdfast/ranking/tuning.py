@@ -100,6 +100,8 @@ ASKED_THRESHOLD = {
 """What is asked of a lesson that answers a question."""
 MEANING_STEP = 0.068
 """What the least cosine grows by for each e-fold of lessons."""
+MEANING_ALONE = 0.05
+"""What is asked of the cosine besides, of a lesson that shares no telling word with the question."""
 EXACT_WORTH = 0.7
 """What a score of 1 of the exact retriever adds to the product of the shared words' weight and the text score."""
 FEW_LESSONS, MANY = 10, 4_000
@@ -129,6 +131,9 @@ MEANING_LEAST = 0.3
 NAME_WEIGHT, WORD_WEIGHT, PAIR_WEIGHT, EVERYDAY_WEIGHT = 1.2, 1.0, 0.6, 0.3
 """Weight of a term with a digit or a joiner in it, of another word, of a pair of CJK characters (half a word, mostly),
 of a word of `relevance.EVERYDAY`."""
+COMMON_SHARE, COMMON_LEAST = 0.08, 40
+"""Share of a store's lessons from which a word is an everyday word there (`git` in a tool for git), and the fewest
+lessons that say so."""
 KNOWN_CHUNKS = 20_000
 """Chunks of texts whose stems a process keeps: 4 MB."""
 WEIGHED_TERMS = 120
@@ -145,6 +150,30 @@ SLIPS_AMONG = 40
 """Words of the longest question in which slips are looked for: a pasted log has too many look-alikes."""
 AIM_CHARACTERS = 400
 """Characters of a question that are looked at for a task: people say first what they want."""
+
+# Passages of earlier turns (`passages`), set on benchmarks/recall/devmembench.py and 25 questions to real sessions
+
+TURN_PROMPT_WEIGHT = 2.0
+"""How often a word of a turn's prompt counts in its BM25; a word of the replies counts once."""
+TURN_LEAST = 0.1
+"""Share of the question's information that a turn must have, its words weighed by how few turns have them."""
+TURN_WEIGHT, TURN_COVERAGE = 0.6, 0.1
+"""Weight of the question's words (`relevance`) in a turn, and share of their weight, of which it must have one: two
+everyday words, or half of a question that has few others."""
+PASSAGE_WEIGHT, TURN_VECTOR_WEIGHT = 0.5, 0.5
+"""What a passage with all of the question's information adds to its turn's score, and what a cosine of 1 adds."""
+PASSAGE_WORDS = 60
+"""Most words of a passage, unless a line or a sentence has more."""
+PASSAGE_LEAST_WORDS = 5
+"""Fewest words of a passage."""
+SHORT_WORDS, SHORT_FACTOR = 10, 0.8
+"""Fewer words than that say little: their share of the question counts so much."""
+ASKING_FACTOR, PROMPT_FACTOR = 0.7, 0.9
+"""What a share counts in a passage that only asks, and in a prompt."""
+SAME_SESSION_FACTOR = 0.7
+"""What the score of a turn is multiplied by for each turn of its session that was chosen before it."""
+PASSAGE_COPY = 0.6
+"""Share of the smaller passage's stems from which two passages say the same."""
 
 # Multipliers (`multipliers`)
 

@@ -1,8 +1,9 @@
 """Answers explicit questions from the command line, MCP and the SDK.
 
-An answer differs from a delivery at a moment. A learned ranker orders lessons about code. Unconfirmed lessons answer
-below the others. Contradicting lessons come as one block. A question for a kind of lesson is recognised. When no
-lesson passes the threshold, the closest are named. The first lessons are the same for every limit.
+An answer differs from a delivery at a moment. A learned ranker orders lessons about code. Unconfirmed lessons compete
+with the others and are marked. Contradicting lessons come as one block. A question for a kind of lesson is recognised.
+When no lesson passes the threshold, a closest one that leads clearly is the answer; otherwise the closest are named.
+The first lessons are the same for every limit.
 """
 
 from __future__ import annotations
@@ -13,12 +14,13 @@ from holdfast.errors import LessonNotFoundError
 from holdfast.lean.records import Frozen, replace
 from holdfast.lean.texts import short_id
 from holdfast.outcomes.standing import order_evidence
-from holdfast.ranking.aim import kinds_asked, says_only_when
+from holdfast.ranking.aim import kinds_asked, says_only_when, with_verbs
 from holdfast.ranking.diversify import Rival, diversify
 from holdfast.ranking.fuse import is_exact, total
 from holdfast.ranking.ranker import applies, features, judge, last_part
 from holdfast.ranking.relevance import weigh
 from holdfast.ranking.threshold import ASKED, PUSHED, is_linked
+from holdfast.ranking.tuning import AIM_CHARACTERS, WORD_WEIGHT
 from holdfast.recall.assemble import assemble, filter_relevant, is_visible, render, says_something
 from holdfast.recall.question import with_vector
 from holdfast.recall.retrieve import PARTICULAR, RETRIEVERS, TIMED, Retrieval, asked_words, retrieve, unretrieved
@@ -27,6 +29,8 @@ from holdfast.recall.surroundings import linked_files
 from holdfast.recall.tuning import (
     ASKED_POOL,
     FOREMOST,
+    LEAD,
+    LEADER_COVERAGE,
     NEAR_SHOWN,
     ON_DEMAND_LINE_TOKENS,
     POOL,
@@ -52,7 +56,8 @@ if TYPE_CHECKING:
     Pair = tuple[Ranked, RetrievedLesson]
 
 ANSWERING: tuple[str, ...] = ("person", "verified", "agent")
-"""Trusts whose unconfirmed lessons answer. What a repository or a tool states waits until a person has read it."""
+"""Trusts whose unconfirmed lessons answer. What a repository or a tool states waits until a person has read it, except
+lessons from the commits of the user's own repositories, which are on probation."""
 
 
 class _Answer(Frozen):
@@ -79,28 +84,35 @@ def ask(
 ) -> Briefing:
     """Return the few lessons that answer the query, or none and the nearest. An empty query asks in general.
 
-    Lessons in the `unconfirmed` states answer below all others, unless a repository or a tool stated them.
+    Lessons in the `unconfirmed` states answer like all others, unless a repository or a tool stated them.
     """
     query, degraded = with_vector(services, query)
     if query.paths and not query.linked:
         query = replace(query, linked=linked_files(services, location, query.paths))
     if moment != "on_demand":
         return _push(services, location, query, limit, budget_tokens, moment, degraded)
-    answer = _search(services, location, query, limit)
-    waiting = _Answer()
     if unconfirmed and query.as_of is None:
-        waiting = _search(services, location, replace(query, states=unconfirmed), limit, ANSWERING)
-    passed, failed = [*answer.passed, *waiting.passed], [*answer.failed, *waiting.failed]
+        query = replace(query, states=(*query.states, *(state for state in unconfirmed if state not in query.states)))
+    answer = _search(services, location, query, limit, frozenset(unconfirmed))
     notes = "; ".join(filter(None, (degraded, answer.notes)))
-    if not passed:
-        near = sorted(failed, key=lambda match: -total(match.shares))
-        ranked = score_matches(services, location, near[:NEAR_SHOWN])
-        rest = len(near) - len(ranked)
-        return Briefing(near=tuple(item for item, _ in ranked), near_more=rest, degraded=notes)
-    pairs, disputes = _with_opponents(services, location, query, passed)
+    if not answer.passed:
+        near = score_matches(
+            services, location, sorted(answer.failed, key=lambda match: -total(match.shares))[:NEAR_SHOWN]
+        )
+        if not _leads(near):
+            rest = len(answer.failed) - len(near)
+            return Briefing(near=tuple(item for item, _ in near), near_more=rest, degraded=notes)
+        answer = replace(answer, passed=tuple(near[:1]))
+    pairs, disputes = _with_opponents(services, location, query, answer.passed)
     # Further lessons come last, so that the first ones are the same for every limit.
-    pairs = [*pairs, *answer.further, *waiting.further]
-    return _assemble_blocks(pairs, disputes, limit, budget_tokens, notes)
+    return _assemble_blocks([*pairs, *answer.further], disputes, limit, budget_tokens, notes)
+
+
+def _leads(near: Sequence[Pair]) -> bool:
+    """Return whether the first of the closest lessons has a telling word of the question and a clear lead."""
+    if not near or near[0][1].overlap.weight < WORD_WEIGHT or near[0][1].overlap.coverage < LEADER_COVERAGE:
+        return False
+    return len(near) < 2 or near[0][0].score >= LEAD * near[1][0].score
 
 
 def find(
@@ -108,11 +120,17 @@ def find(
     query: Query,
     retrievers: Iterable[str],
     pool: int = ASKED_POOL,
-    trusts: tuple[str, ...] = TRUSTS,
+    unconfirmed: frozenset[str] = frozenset(),
 ) -> Retrieval:
     """Query the retrievers for a direct question; the ranker orders lessons about code."""
-    retrieval = retrieve(services, query, retrievers, pool=pool, admit=lambda match: match.lesson.trust in trusts)
+    retrieval = retrieve(services, query, retrievers, pool=pool, admit=lambda match: _may_answer(match, unconfirmed))
     return replace(retrieval, matches=_by_ranker(services, query, retrieval.matches))
+
+
+def _may_answer(match: RetrievedLesson, unconfirmed: frozenset[str]) -> bool:
+    lesson = match.lesson
+    is_commit = lesson.state == "probation" and lesson.trust == "repository"
+    return lesson.state not in unconfirmed or lesson.trust in ANSWERING or is_commit
 
 
 def _by_ranker(services: Services, query: Query, matches: tuple[RetrievedLesson, ...]) -> tuple[RetrievedLesson, ...]:
@@ -166,18 +184,13 @@ def _push(
     return assemble(ranked, moment=moment, limit=limit, budget_tokens=budget_tokens, degraded=notes)
 
 
-def _search(
-    services: Services, location: Location, query: Query, limit: int, trusts: tuple[str, ...] = TRUSTS
-) -> _Answer:
+def _search(services: Services, location: Location, query: Query, limit: int, unconfirmed: frozenset[str]) -> _Answer:
     """Search the lessons in the query's states with every reading of the question, and merge the results."""
-    # Without unconfirmed lessons this one cheap query saves a whole search.
-    if trusts == ANSWERING and not services.store.list_recent(query, 1):
-        return _Answer()
     passed: dict[LessonId, RetrievedLesson] = {}
     failed: dict[LessonId, RetrievedLesson] = {}
     notes: dict[str, None] = {}
     for one_query, retrievers in _readings(query):
-        retrieval = find(services, one_query, retrievers, trusts=trusts)
+        retrieval = find(services, one_query, retrievers, unconfirmed=unconfirmed)
         notes[retrieval.degraded] = None
         good = _passing(services, one_query, retrieval.matches, retrievers)
         foremost = {match.lesson.id for match in retrieval.matches[:FOREMOST]}
@@ -190,7 +203,7 @@ def _search(
     ranked.sort(key=lambda pair: evidence.is_hurt(pair[0].lesson.id))  # exact matches, too, come after all others
     further: list[Pair] = []
     if limit > ASKED_POOL:
-        further = _further(services, location, query, [match.lesson.id for match in best], trusts)
+        further = _further(services, location, query, [match.lesson.id for match in best], unconfirmed)
     near = tuple(match for id_, match in failed.items() if id_ not in passed and any(map(says_something, match.shares)))
     return _Answer(
         passed=tuple(ranked), further=tuple(further), failed=near, notes="; ".join(filter(None, notes))
@@ -201,7 +214,8 @@ def _readings(query: Query) -> list[tuple[Query, tuple[str, ...]]]:
     """Return the queries that a question stands for, each with its retrievers.
 
     A question that names only a time or a kind lists all such lessons. A question for a kind of lesson about something
-    is also asked among the lessons of that kind, without the words for the kind. An error is asked as a text, like any
+    is also asked among the lessons of that kind, without the words for the kind. One that names a tool (the linter) is
+    asked again by what it does (lint). An error is asked as a text, like any
     question, and again by its signature and class without the output around it.
     """
     says = bool(query.text or query.symbols or query.command or query.error)
@@ -216,6 +230,9 @@ def _readings(query: Query) -> list[tuple[Query, tuple[str, ...]]]:
         if not subject and not query.paths:
             return [(of_kind, TIMED)]
         readings.append((of_kind, PARTICULAR))
+    verbs = with_verbs(query.text)
+    if verbs != " ".join(query.text[:AIM_CHARACTERS].split()):
+        readings.append((replace(query, text=verbs), PARTICULAR))
     if query.error:
         words = read_failure(query.error, query.command).words
         if words and words != query.text:
@@ -248,12 +265,14 @@ def _keep_best(known: dict[LessonId, RetrievedLesson], matches: Iterable[Retriev
 
 
 def _further(
-    services: Services, location: Location, query: Query, known: Sequence[LessonId], trusts: tuple[str, ...]
+    services: Services, location: Location, query: Query, known: Sequence[LessonId], unconfirmed: frozenset[str]
 ) -> list[Pair]:
     """Return lessons beyond those that the ranker ordered, for a caller with a high limit."""
     query, retrievers = _readings(query)[0]
     query = replace(query, exclude=(*query.exclude, *known))
-    retrieval = retrieve(services, query, retrievers, pool=POOL_LIMIT, admit=lambda match: match.lesson.trust in trusts)
+    retrieval = retrieve(
+        services, query, retrievers, pool=POOL_LIMIT, admit=lambda match: _may_answer(match, unconfirmed)
+    )
     return score_matches(services, location, _passing(services, query, retrieval.matches, retrievers))
 
 

@@ -48,7 +48,7 @@ def filter_relevant(
     def is_relevant(match: RetrievedLesson) -> bool:
         if some_named:
             return match.overlap.weight >= threshold.weight_alone
-        return has_words(match) or meaning_meets_threshold(match.shares, threshold, match.corpus)
+        return has_words(match) or meaning_meets_threshold(match.shares, threshold, match.overlap, match.corpus)
 
     some_named = any(map(is_named, matches))
     good = [

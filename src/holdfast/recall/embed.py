@@ -15,6 +15,7 @@ from holdfast.lean.records import Frozen
 from holdfast.ports.filters import LessonFilter
 from holdfast.recall.tuning import EMBEDDED_AT_ONCE, EMBEDDED_QUESTION, REST_S
 from holdfast.text.redaction import redact
+from holdfast.text.searchkeys import named_places
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -54,7 +55,8 @@ def embedding_text(lesson: Lesson) -> str:
     """Return the text to embed for a lesson: title, insight, why, how and paths, redacted."""
     insight = {"", *(word.strip(",.;:…()") for word in lesson.insight.lower().split())}
     title = "" if insight.issuperset(word.strip(",.;:…()") for word in lesson.title.lower().split()) else lesson.title
-    lines = (title, lesson.insight, lesson.why, lesson.how, " ".join(lesson.paths))
+    paths = lesson.paths if named_places(lesson) else ()
+    lines = (title, lesson.insight, lesson.why, lesson.how, " ".join(paths))
     return redact("\n".join(line for line in lines if line))
 
 

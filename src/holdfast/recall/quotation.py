@@ -5,14 +5,14 @@ from __future__ import annotations
 from holdfast.curation import taskstate
 from holdfast.lean.plain import render_instant
 from holdfast.lean.texts import short_id
-from holdfast.recall.tuning import CHECKPOINT_TOKENS, FIELD_LIMIT, PLACES_SHOWN
+from holdfast.recall.tuning import CHECKPOINT_TOKENS, FIELD_LIMIT, PASSAGE_SHOWN, PLACES_SHOWN
 from holdfast.rendering.lines import clean, render_block, source_word
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from holdfast.domain.briefing import Ranked
+    from holdfast.domain.briefing import FoundTurn, Ranked
     from holdfast.domain.lesson import Lesson
     from holdfast.domain.records import Checkpoint
     from holdfast.domain.vocabulary import Freshness
@@ -47,6 +47,26 @@ def quote_checkpoint(checkpoint: Checkpoint) -> str:
 def quote_near(near: Sequence[Ranked]) -> str:
     """Return the titles of lessons below the relevance threshold, and why they were the nearest."""
     return render_block([_near_line(ranked) for ranked in near])
+
+
+def quote_turns(turns: Sequence[FoundTurn]) -> str:
+    """Return turns of earlier sessions, one a line: session, date, branch, the question, the words that answer."""
+    return render_block([f"- {turn_place(turn)}: {turn_words(turn)}" for turn in turns])
+
+
+def turn_place(turn: FoundTurn) -> str:
+    """Return where and when a turn was: `session 1a2b3c4d, 2026-01-22, claude-code main`."""
+    where = " ".join(filter(None, (clean(turn.host), clean(turn.branch))))
+    return ", ".join(filter(None, (f"session {clean(short_id(turn.session))}", f"{turn.at:%Y-%m-%d}", where)))
+
+
+def turn_words(turn: FoundTurn) -> str:
+    """Return the question and the words that answer it on one line, cut between words to PASSAGE_SHOWN."""
+    words = clean(turn.passage).split()
+    passage = " ".join(words[:PASSAGE_SHOWN]) + ("…" if len(words) > PASSAGE_SHOWN else "")
+    prompt = clean(turn.asked)
+    is_said = not prompt or passage.startswith(prompt[:40])
+    return passage if is_said else f"“{prompt}” {passage}"
 
 
 def _near_line(ranked: Ranked) -> str:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from holdfast.domain.briefing import RetrieverShare
+from holdfast.domain.briefing import UNCONFIRMED, RetrieverShare
 from holdfast.domain.query import Query
 from holdfast.errors import StoreError
-from holdfast.lean.records import Frozen
+from holdfast.lean.records import Frozen, replace
 from holdfast.ports.lessonstore import damage_words, get_readable
 from holdfast.ranking.aim import Aim, task_of
 from holdfast.ranking.fuse import fuse
 from holdfast.ranking.names import naming, runs_of
-from holdfast.ranking.relevance import lesson_stems, overlap_of, weigh
+from holdfast.ranking.relevance import lesson_stems, overlap_of, stem, weigh
 from holdfast.ranking.retrievers import (
     score_exact,
     score_linked,
@@ -27,7 +27,7 @@ from holdfast.ranking.threshold import (
     CorpusSize,
     is_sufficient_alone,
 )
-from holdfast.ranking.tuning import MANY, NEARBY_HITS
+from holdfast.ranking.tuning import COMMON_LEAST, COMMON_SHARE, MANY, NEARBY_HITS
 from holdfast.recall.score import RetrievedLesson
 from holdfast.recall.surroundings import way_to
 from holdfast.recall.tuning import (
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from holdfast.domain.lesson import Lesson
-    from holdfast.ports.search import Search
+    from holdfast.ports.search import Search, TextMatches
     from holdfast.ports.services import Services
     from holdfast.ranking.relevance import QueryTerms
     from holdfast.ranking.retrievers import Hit
@@ -90,10 +90,10 @@ def retrieve(
 
     `admit` drops matches that a moment cannot use. Raises StoreError when no retriever could answer.
     """
-    rankings, corpus_size, failures = _ask(services, query, retrievers, max(RETRIEVER_DEPTH, pool))
+    rankings, corpus_size, common, failures = _ask(services, query, retrievers, max(RETRIEVER_DEPTH, pool))
     shares_by_id = fuse(rankings, pool)
     weights = {hit.id: hit.weight for hit in rankings.get("text", ())}
-    question_stems = weigh(asked_words(query))
+    question_stems = weigh(asked_words(query), common)
     runs = runs_of(query.text)
     aim = Aim(task=task_of(query.text), since=query.since, until=query.until)
     matches = []
@@ -111,7 +111,7 @@ def retrieve(
 
 
 def unretrieved(lesson: Lesson, question_stems: QueryTerms) -> RetrievedLesson:
-    """Return a lesson that no retriever found as a match, with its lexical overlap."""
+    """Return a lesson that no retriever matches as a match, with its lexical overlap."""
     stems = lesson_stems(lesson)
     return RetrievedLesson(
         lesson=lesson,
@@ -133,13 +133,15 @@ def asked_words(query: Query) -> str:
 
 def _ask(
     services: Services, query: Query, retrievers: Iterable[str], depth: int
-) -> tuple[dict[str, list[Hit]], int, list[str]]:
-    """Return each retriever's hits, the number of lessons searched where it is counted, and notes on failures.
+) -> tuple[dict[str, list[Hit]], int, frozenset[str], list[str]]:
+    """Return each retriever's hits, the number of lessons searched, stems that many lessons have, and failures.
 
+    The number counts confirmed lessons only: what waits for a person makes nothing harder to find.
     Raises StoreError when no retriever could answer.
     """
     answers: dict[str, list[Hit]] = {}
     corpus_size = 0
+    common: frozenset[str] = frozenset()
     failures: list[str] = []
     failed: StoreError | None = None
     retrievers = tuple(retrievers)
@@ -148,13 +150,25 @@ def _ask(
             continue
         try:
             deep = name in PLACES and "text" in retrievers and bool(query.text)
-            hits = RETRIEVERS[name](services.store, query, max(depth, PLACE_DEPTH) if deep else depth)
+            if name == "text":
+                matches = services.store.match_text(query, depth, NEARBY_HITS)
+                hits, common = score_text(matches, depth), common_stems(matches)
+            else:
+                hits = RETRIEVERS[name](services.store, query, max(depth, PLACE_DEPTH) if deep else depth)
             if hits and name in BY_CHANCE and not corpus_size:
-                corpus_size = services.store.count_lessons(query, MANY)
+                confirmed = tuple(state for state in query.states if state not in UNCONFIRMED) or query.states
+                corpus_size = services.store.count_lessons(replace(query, states=confirmed), MANY)
             answers[name] = hits
         except StoreError as exc:
             failed = exc
             failures.append(f"{name}: {exc}")
     if failed is not None and not answers:
         raise failed
-    return answers, corpus_size, failures
+    return answers, corpus_size, common, failures
+
+
+def common_stems(matches: TextMatches) -> frozenset[str]:
+    """Return the stems of the question's words that many lessons have: they point at none of them."""
+    if matches.lessons < COMMON_LEAST:
+        return frozenset()
+    return frozenset(stem(term) for term, count in matches.terms if count > COMMON_SHARE * matches.lessons)

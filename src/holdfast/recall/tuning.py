@@ -47,6 +47,9 @@ FOREMOST = 20
 """One of the best so many has to pass the threshold, or none does: among many some pass by chance."""
 NEAR_SHOWN = 3
 """How many are named where nothing passes the threshold."""
+LEAD, LEADER_COVERAGE = 1.25, 0.4
+"""How many times the second's score, and which share of the question's words, a lesson below the threshold needs to be
+the answer all the same."""
 SIMILAR = 0.6
 """Least share of common stems (Jaccard) of two rules that are compared for a contradiction."""
 WITH_OPPONENTS = 12
@@ -181,3 +184,18 @@ OPENING_WORDS = 12
 """Words of a prompt up to which it may only say `go on`."""
 SUBJECT_SHARED = 3
 """Telling words in common that make two subjects one."""
+
+# Search of the sessions
+
+TURN_DEPTH = 40
+"""Turns whose passages are ranked, the best by words."""
+PASSAGES_COMPARED = 200
+"""Passages whose vectors are compared with the question's, the best by words: 30 ms with the static embedder."""
+TURNS_SHOWN = 3
+"""Turns that are shown."""
+PASSAGE_SHOWN = 80
+"""Words of a passage that are shown."""
+ASKED_CHARACTERS = 120
+"""Characters of a turn's prompt that are shown beside its passage."""
+STRONG_COVERAGE = 0.75
+"""Share of the question's words in a confirmed best lesson from which the sessions are not searched besides."""

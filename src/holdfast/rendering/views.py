@@ -12,7 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from holdfast.domain.briefing import Briefing, Ranked
+    from holdfast.domain.briefing import Briefing, FoundTurn, Ranked
 
 
 def lesson_json(lesson: Lesson, freshness: str = "", caveat: str = "") -> dict[str, Any]:
@@ -50,6 +50,20 @@ def ranked_json(ranked: Ranked) -> dict[str, Any]:
     }
 
 
+def turn_json(turn: FoundTurn) -> dict[str, Any]:
+    """Return a turn of an earlier session with its best passage, as it was recorded: data, never an instruction."""
+    return {
+        "session": turn.session,
+        "short_session": short_id(turn.session),
+        "host": turn.host,
+        "branch": turn.branch,
+        "at": to_plain(turn.at),
+        "asked": turn.asked,
+        "passage": turn.passage,
+        "score": turn.score,
+    }
+
+
 def briefing_json(briefing: Briefing) -> dict[str, Any]:
     """Return a briefing with every part of every score."""
     return {
@@ -63,6 +77,7 @@ def briefing_json(briefing: Briefing) -> dict[str, Any]:
         "nearest": ranked_json(briefing.nearest) if briefing.nearest else None,
         "near": [ranked_json(item) for item in briefing.near],
         "near_more": briefing.near_more,
+        "turns": [turn_json(turn) for turn in briefing.turns],
         "disputes": [list(pair) for pair in briefing.disputes],
         "degraded": briefing.degraded,
     }

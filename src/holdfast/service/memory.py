@@ -186,15 +186,20 @@ class Memory(LocationMemory):
         unconfirmed: Sequence[State] = ("probation",),
         all_projects: bool = False,
         across: bool = False,
+        sessions: bool = False,
     ) -> Briefing:
         """Return the lessons that matter to the question, best first, within the budget, checked against the code now.
 
-        Active lessons come first, then unconfirmed lessons in the `unconfirmed` states, marked as such. Candidates wait
-        for a person, so an agent does not get them. `states` restricts the answer to lessons in these states. With
-        `across`, lessons of sibling projects follow the project's own, each with its project's name as the caveat.
+        Lessons in the `unconfirmed` states compete with the active ones and are marked. Candidates wait for a person,
+        so an agent does not get them. `states` restricts the answer to lessons in these states. With `across`, lessons
+        of sibling projects follow the project's own, each with its project's name as the caveat.
+
+        Where no lesson answers well, the briefing's `turns` are the turns of earlier sessions that do. With `sessions`,
+        only these are searched.
         """
         from holdfast.recall.ask import ask
         from holdfast.recall.question import question
+        from holdfast.recall.sessions import only_turns, with_turns
 
         question_text = error if text == "" else text
         query = question(
@@ -202,20 +207,24 @@ class Memory(LocationMemory):
             kinds,
             all_projects,
         )  # fmt: skip
+        if sessions:
+            return only_turns(self.services, query)
         unconfirmed = () if states else tuple(unconfirmed)
         if all_projects:
             from holdfast.lessons.crossing import closed_lessons
 
             query = replace(query, exclude=closed_lessons(self.services.store, query.project))
-        elif across:
+        if across and not all_projects:
             from holdfast.recall.siblings import ask_across
 
-            return ask_across(
+            briefing = ask_across(
                 self.services, self.location, query, limit=limit, budget_tokens=budget_tokens, unconfirmed=unconfirmed
             )
-        return ask(
-            self.services, self.location, query, limit=limit, budget_tokens=budget_tokens, unconfirmed=unconfirmed
-        )
+        else:
+            briefing = ask(
+                self.services, self.location, query, limit=limit, budget_tokens=budget_tokens, unconfirmed=unconfirmed
+            )
+        return briefing if states or kinds else with_turns(self.services, query, briefing)
 
     def note_recall(self, briefing: Briefing, call: HookCall) -> None:
         """Log what a recall showed to an agent; `call` has its host, session and question (as the prompt)."""

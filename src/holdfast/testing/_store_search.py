@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
+from holdfast.domain.event import Event, spoken_prefix
 from holdfast.domain.lesson import Lesson, Provenance, in_state
 from holdfast.domain.query import Query
 from holdfast.domain.symbol import Neighbour
-from holdfast.domain.vocabulary import STATES, LessonId, ProjectId, SessionId, State
+from holdfast.domain.vocabulary import STATES, EventKind, LessonId, ProjectId, SessionId, State
 from holdfast.ports.search import Search
 from holdfast.ports.store import LessonFilter, Store
 from holdfast.testing._store_questions import (
@@ -29,6 +30,7 @@ from holdfast.testing._store_questions import (
 from holdfast.testing.builders import (
     PROJECT,
     START,
+    make_event,
     make_lesson,
     next_version,
 )
@@ -36,6 +38,39 @@ from holdfast.testing.builders import (
 
 class SearchContract:
     """The answers of each method."""
+
+    def test_turns_are_found_by_their_words_also_those_said_since_the_last_search(self, store: Store) -> None:
+        query = Query(project=PROJECT, text="where is the harbour log?")
+        assert store.search_turns(query, 5).matches == ()
+        store.append_events([_said("prompt", 1, "Where is the harbour log?"), _said("prompt", 3, "Thanks")])
+        store.append_events([_said("reply", 2, "In the cellar.\0"), _said("reply", 4, "Of the log?", OTHER)])
+        (match,) = store.search_turns(query, 5).matches
+        assert (match.turn.prompt, match.turn.reply) == ("Where is the harbour log?", "In the cellar.\ufffd")
+        assert (match.turn.at, match.turn.host) == (minutes(1), "claude-code")
+        assert dict(store.search_turns(query, 5).terms)["harbour"] == 1
+
+    def test_turns_are_found_in_the_time_that_the_query_names(self, store: Store) -> None:
+        store.append_events([_said("prompt", 1, "The harbour log is here.")])
+        cases: list[tuple[dict[str, Any], int]] = [
+            ({"since": minutes(2)}, 0),
+            ({"until": minutes(1)}, 0),
+            ({"as_of": minutes(1)}, 1),
+        ]
+        for fields, count in cases:
+            query = Query(project=PROJECT, text="harbour log", **fields)
+            assert len(store.search_turns(query, 5).matches) == count, fields
+
+    @pytest.mark.parametrize("text", HOSTILE)
+    def test_any_text_may_be_asked_of_turns(self, store: Store, text: str) -> None:
+        store.append_events([_said("prompt", 1, "The harbour log is here." + text)])
+        store.search_turns(Query(project=PROJECT, text=text), 5)
+
+    def test_erased_texts_are_in_no_turn(self, store: Store) -> None:
+        query = Query(project=PROJECT, text="harbour log")
+        store.append_events([_said("prompt", 1, "The harbour log is here.")])
+        assert store.search_turns(query, 5).matches
+        store.erase_event_texts(minutes(2))
+        assert store.search_turns(query, 5).matches == ()
 
     def test_every_method_finds_a_lesson_made_for_it(self, store: Store) -> None:
         lesson = reachable(store)
@@ -265,3 +300,8 @@ class SearchContract:
         store.put([next_version(lesson)], {lesson.id: lesson.recorded_at})
         assert [stored.id for stored in store.find(LessonFilter(project=PROJECT))] == [lesson.id]
         assert store.check() == []
+
+
+def _said(kind: EventKind, minute: int, text: str, project: ProjectId = PROJECT) -> Event:
+    key = f"{spoken_prefix(kind)}{minute}"
+    return make_event(kind=kind, at=minutes(minute), key=key, text=text, project=project)

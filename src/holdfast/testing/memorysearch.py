@@ -122,6 +122,27 @@ class MemorySearch:
         rows.sort(key=lambda row: (row[1].salience, row[1].recorded_at, row[0]), reverse=True)
         return [port.PinnedMatch(id=lesson.id, salience=lesson.salience) for _, lesson in rows[:limit]]
 
+    def turns(self) -> Sequence[port.SpokenTurn]:
+        """Return the turns of every session, in the order of their first events."""
+        raise NotImplementedError
+
+    def search_turns(self, query: Query, limit: int) -> port.TurnMatches:
+        terms_asked = keys.asked_terms(query.text)
+        rows = [(at, turn, {*map(stem, terms(f"{turn.prompt}\n{turn.reply}"))}) for at, turn in enumerate(self.turns())]
+        counts = {term: sum(stem(term) in stems for _, _, stems in rows) for term in terms_asked}
+        matches = [
+            port.TurnMatch(row=at, turn=turn, score=score)
+            for at, turn, stems in rows
+            if turn.project == query.project
+            and (query.since is None or turn.at >= query.since)
+            and (query.until is None or turn.at < query.until)
+            and (query.as_of is None or turn.at <= query.as_of)
+            and (score := sum(log(1 + len(rows) / counts[term]) for term in counts if stem(term) in stems))
+        ]
+        matches.sort(key=lambda match: (-match.score, -match.turn.at.timestamp()))
+        best = tuple(matches[: max(0, limit)])
+        return port.TurnMatches(matches=best, terms=tuple(counts.items()) if terms_asked else (), turns=len(rows))
+
     def count_lessons(self, query: Query, most: int) -> int:
         return min(most, sum(lesson.state in query.states for _, lesson in self._scope(query)))
 

@@ -18,10 +18,12 @@ from holdfast.errors import InvalidValueError, LessonNotFoundError, StaleWriteEr
 from holdfast.lean.plain import clean, from_plain, storable, to_plain
 from holdfast.lean.records import replace
 from holdfast.ports.filters import EventFilter, LessonFilter, LogFilter
+from holdfast.ports.search import SpokenTurn
 from holdfast.ports.storecare import Extent, StoreCare
 from holdfast.testing.memorysearch import MemorySearch, Row
 from holdfast.text.purging import RAW, Purging
 from holdfast.text.searchkeys import anchored_files, text_columns
+from holdfast.text.turns import turns_of
 from holdfast.text.words import duplicate_key
 
 NAMING_LESSONS = {family.name for family in FAMILIES if family.names_lessons}
@@ -168,6 +170,12 @@ class MemoryStore(MemorySearch, StoreCare, AbstractContextManager["MemoryStore"]
         old = [at for at, event in events.items() if event.at < before and event.text + event.old + event.new]
         events |= {at: replace(events[at], **dict.fromkeys(RAW, "")) for at in old}
         return len(old)
+
+    def turns(self) -> Sequence[SpokenTurn]:
+        sessions: dict[str, list[Event]] = {}
+        for event in self._logs[Event].values():
+            sessions.setdefault(event.session, []).append(event)
+        return [turn for events in sessions.values() for turn in turns_of(events)]
 
     def _recorded(self, as_of: datetime | None) -> Iterator[Row]:
         """Yield the current versions, or those that were current at that instant."""

@@ -21,6 +21,9 @@ TEXT_LIMIT = 8_000
 SYMBOL_LIMIT, LINKED_LIMIT = 24, 40
 """Most symbols and linked files asked for in one search."""
 
+LINT_TOPIC = "lint:"
+"""Prefix of the topic keys of lint rules."""
+
 SOURCES: tuple[TokenSource, ...] = ("error", "command", "topic", "symbol", "path", "file", "mention", "part")
 """Sources of an exact token, the most significant first. A token of several sources counts under the first of them."""
 
@@ -86,9 +89,18 @@ def shorten(text: str) -> str:
 def text_columns(lesson: Lesson) -> tuple[str, str, str, str, str]:
     """Return title, insight, reason, expanded identifiers and error: the columns of a lesson's full text."""
     reason = "\n".join((lesson.why, lesson.how, *lesson.snippets))
-    names = " ".join((*lesson.paths, *lesson.globs, *lesson.symbols, *lesson.tags, lesson.topic_key, lesson.command))
+    names = " ".join((*named_places(lesson), *lesson.tags, lesson.topic_key, lesson.command))
     spoken = "\n".join((lesson.title, lesson.insight, reason, names, lesson.error_signature))
     return lesson.title, lesson.insight, reason, f"{names} {words.expand(spoken)}", lesson.error_signature
+
+
+def named_places(lesson: Lesson) -> tuple[str, ...]:
+    """Return the paths, symbols and globs whose words count as the lesson's own.
+
+    A lint rule holds everywhere; its anchors are where it was broken, and their words are no words of the rule.
+    """
+    is_lint = lesson.topic_key.startswith(LINT_TOPIC)
+    return () if is_lint else (*lesson.paths, *lesson.globs, *lesson.symbols)
 
 
 def asked_names(symbols: Sequence[str]) -> list[str]:

@@ -6,11 +6,13 @@ from holdfast.domain.event import Event
 from holdfast.domain.lesson import Lesson
 from holdfast.domain.records import Change
 from holdfast.errors import InvalidValueError
+from holdfast.lean.plain import parse_instant
 from holdfast.lean.texts import dumps, loads
 from holdfast.stores.sqlite.connection import Connection
 from holdfast.stores.sqlite.eventlog import TABLES
-from holdfast.stores.sqlite.rows import DAMAGED, clean, document, record_of
+from holdfast.stores.sqlite.rows import DAMAGED, clean, document, micros, record_of
 from holdfast.stores.sqlite.states import forget_lesson
+from holdfast.stores.sqlite.turns import index_again
 from holdfast.text.purging import RAW, Purging
 
 TYPE_CHECKING = False
@@ -29,7 +31,9 @@ def purge(sql: sqlite3.Connection, ids: Sequence[str]) -> dict[str, int]:
     The events themselves stay, but lose their words: see `_drop_words`. A change that names other lessons too keeps
     those and loses its summary. Links of other lessons to an erased id stay, because an id reveals nothing.
     """
-    erased = _drop_words(sql, Purging(_versions(sql, ids)))
+    purging = Purging(_versions(sql, ids))
+    erased = _drop_words(sql, purging)
+    index_again(sql, purging.sessions)
 
     def count(table: str, cursor: sqlite3.Cursor) -> None:
         erased[table] = erased.get(table, 0) + max(0, cursor.rowcount)
@@ -96,11 +100,15 @@ def drop_texts(sql: sqlite3.Connection, before: str) -> int:
     """Remove the raw texts from events that happened before that instant; return how many events had any."""
     raw = [f"'$.{name}'" for name in RAW]
     has_text = " OR ".join(f"json_extract(doc, {name}) IS NOT NULL" for name in raw)
-    return sql.execute(
+    dropped = sql.execute(
         f"UPDATE events SET doc = json_remove(doc, {', '.join(raw)})"
         f" WHERE CASE WHEN json_valid(doc) THEN json_extract(doc, '$.at') < ? AND ({has_text}) END",
         (before,),
     ).rowcount
+    if dropped:
+        old = "SELECT DISTINCT session FROM turns WHERE at < ?"
+        index_again(sql, [session for (session,) in sql.execute(old, (micros(parse_instant(before)),)).fetchall()])
+    return dropped
 
 
 def flush(connection: Connection) -> None:

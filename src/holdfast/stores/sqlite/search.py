@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         TextMatches,
         TokenMatch,
         TriggerMatch,
+        TurnMatches,
         VectorMatch,
     )
     from holdfast.stores.sqlite.connection import Connection
@@ -123,6 +124,14 @@ class SqliteSearch:
 
         with self._connection.reading() as sql:
             return list_pinned(self._index(sql, query), query, limit)
+
+    def search_turns(self, query: Query, limit: int) -> TurnMatches:
+        """Return the turns of the query's project that have most words of its text; index the new ones first."""
+        from holdfast.stores.sqlite import turns
+
+        turns.catch_up(self._connection)
+        with self._connection.reading() as sql:
+            return turns.search_turns(sql, query, limit)
 
     def count_lessons(self, query: Query, most: int) -> int:
         """Count the current lessons of the query's project and states; stop at `most`."""

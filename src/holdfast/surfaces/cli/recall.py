@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from math import fsum, prod
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ from holdfast.domain.briefing import UNCONFIRMED
 from holdfast.domain.kinds import LESSON_KINDS
 from holdfast.domain.vocabulary import STATES
 from holdfast.lean.texts import short_id
+from holdfast.recall.quotation import turn_place, turn_words
 from holdfast.rendering.lines import source_word
 from holdfast.rendering.views import briefing_json
 from holdfast.surfaces.cli.call import (
@@ -26,10 +28,10 @@ from holdfast.surfaces.cli.call import (
     read_text,
     say,
 )
-from holdfast.surfaces.cli.rows import summary_lines
+from holdfast.surfaces.cli.rows import summary_lines, table, wrapped
 
 if TYPE_CHECKING:
-    from holdfast.domain.briefing import Briefing, Ranked
+    from holdfast.domain.briefing import Briefing, FoundTurn, Ranked
 
 
 @click.command(
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
         "holdfast recall --path src/app.py --why",
         "pytest 2>&1 | holdfast recall --error -",
         "holdfast recall --across 'certificate pinning'",
+        "holdfast recall --sessions 'why did we drop the cache'",
         "holdfast recall retry --as-of 2026-03-01 --json",
     )
 )
@@ -50,6 +53,7 @@ if TYPE_CHECKING:
 @click.option("--state", "states", multiple=True, type=click.Choice(STATES), help="Only lessons in this state.")
 @click.option("--all-projects", is_flag=True, help="Search lessons of every project on this machine.")
 @click.option("--across", is_flag=True, help="Also search lessons of sibling projects; they come last.")
+@click.option("--sessions", is_flag=True, help="Search what was said in the recorded sessions instead of lessons.")
 @click.option("--as-of", default="", help="Search memory as it was then: 2026-03-01T12:00:00Z, yesterday, or a commit.")
 @click.option("--limit", default=10, show_default=True, type=click.IntRange(1, 1000), help="Print at most this many.")
 @click.option(
@@ -66,8 +70,10 @@ def command(
 
     Each lesson is shown with its rank, id, title, kind, location, source, and its freshness: whether the current code
     still matches it. In a pipe each lesson is one line, separated by tabs: rank, id, kind, title, location, source,
-    freshness. Lessons that nobody has confirmed come last and are marked. Two lessons that contradict each other are
-    shown together.
+    freshness. Lessons that nobody has confirmed are marked. Two lessons that contradict each other are shown together.
+
+    Where no confirmed lesson answers, turns of earlier sessions follow: session, date, host and branch, and the words
+    around the match. In a pipe: rank, session, `session`, the words, branch, host, date.
     """
     with call.open() as memory:
         briefing = memory.recall(
@@ -98,7 +104,20 @@ def _print(briefing: Briefing, why: bool) -> None:
             say(line)
         for detail in _explained(item) if why else ():
             say(detail)
+    for rank, turn in enumerate(briefing.turns, start=1):
+        for line in _turn_lines(rank, turn):
+            say(line)
     _talk(briefing)
+
+
+def _turn_lines(rank: int, turn: FoundTurn) -> list[str]:
+    """Return a turn as lines: on a terminal where it was, then its words; in a pipe one line, separated by tabs."""
+    if not sys.stdout.isatty():
+        facts = turn.branch, turn.host, f"{turn.at:%Y-%m-%d}"
+        return table([[str(rank), short_id(turn.session), "session", turn_words(turn), *facts]])
+    indent = len(f"{rank}  ")
+    lines = wrapped(turn_words(turn), indent)
+    return [f"{rank}  {click.style(turn_place(turn), dim=True)}", *(" " * indent + line for line in lines)]
 
 
 def is_sibling(item: Ranked) -> bool:
@@ -124,6 +143,8 @@ def _talk(briefing: Briefing) -> None:
         unconfirmed = sum(item.is_unconfirmed for item in briefing.items)
         if unconfirmed:
             note(f"{unconfirmed} unconfirmed: holdfast review")
+    elif briefing.turns:
+        note(f"{counted(len(briefing.turns), 'turn')} of earlier sessions; no lesson answers this.")
     elif briefing.near:
         note("No lesson passed the threshold. Closest matches:")
         for item in briefing.near:

@@ -15,7 +15,16 @@ from holdfast.rendering.lines import render_block
 
 
 def briefing(briefing: Briefing) -> str:
-    """Return the briefing's text, or a line that no lesson passed the threshold, with the closest matches quoted."""
+    """Return the briefing's text, and the turns of earlier sessions that it has."""
+    turns = [FROM_SESSIONS, quotation.quote_turns(briefing.turns)] if briefing.turns else []
+    return "\n".join([_lessons(briefing), *turns])
+
+
+FROM_SESSIONS = "Turns of earlier sessions, as they were recorded:"
+
+
+def _lessons(briefing: Briefing) -> str:
+    """Return the briefing's lessons, or a line that none passed the threshold, with the closest matches quoted."""
     if briefing.text:
         return f"{briefing.text}\n({briefing.degraded})" if briefing.degraded else briefing.text
     nothing = f"No lesson passed the threshold.{f' ({briefing.degraded})' if briefing.degraded else ''}"

@@ -47,11 +47,12 @@ Texts = Annotated[list[str], BeforeValidator(_as_list)]
 
 
 class Recall(BaseModel):
-    """Arguments of `recall`."""
+    """Arguments of `recall`. With `sessions`, only what was said in earlier sessions is searched."""
 
-    query: Annotated[str, Field(description="Question, error, command or names")]
+    query: Annotated[str, Field(description="Question, error or names")]
     files: Texts = []
     limit: Annotated[int, Field(ge=1, le=20)] = 5
+    sessions: bool = False
 
 
 class Expand(BaseModel):
@@ -201,7 +202,9 @@ def _recall(caller: Caller, arguments: Recall) -> Recalled:
 
     Nothing is logged if the client no longer waits for the answer.
     """
-    briefing = caller.memory.recall(arguments.query, paths=arguments.files, limit=arguments.limit)
+    briefing = caller.memory.recall(
+        arguments.query, paths=arguments.files, limit=arguments.limit, sessions=arguments.sessions
+    )
     if not caller.gone.is_set():
         caller.memory.note_recall(briefing, caller.call("recall", arguments.query))
     here = caller.memory
@@ -265,7 +268,7 @@ def _feedback(caller: Caller, arguments: Feedback) -> Named:
 
 TOOLS = (
     MemoryTool(
-        "recall", "Recall lessons", "Find lessons of earlier sessions, checked against the code.",
+        "recall", "Recall lessons", "Find lessons of earlier sessions, or what was said there.",
         Recall, Recalled, _recall, writes=False,
     ),
     MemoryTool(
