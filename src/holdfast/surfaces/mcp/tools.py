@@ -49,7 +49,7 @@ Texts = Annotated[list[str], BeforeValidator(_as_list)]
 class Recall(BaseModel):
     """Arguments of `recall`. With `sessions`, only what was said in earlier sessions is searched."""
 
-    query: Annotated[str, Field(description="Question, error or names")]
+    query: Annotated[str, Field(description="Question, error or names; empty: the brief")] = ""
     files: Texts = []
     limit: Annotated[int, Field(ge=1, le=20)] = 5
     sessions: bool = False
@@ -200,17 +200,21 @@ class PlainSchema(GenerateJsonSchema):
 def _recall(caller: Caller, arguments: Recall) -> Recalled:
     """Recall, and log what was shown, so that a hook of the session does not show it again.
 
-    Nothing is logged if the client no longer waits for the answer.
+    Without a question the answer is the brief. Nothing is logged if the client no longer waits for the answer.
     """
-    briefing = caller.memory.recall(
-        arguments.query, paths=arguments.files, limit=arguments.limit, sessions=arguments.sessions
-    )
+    if not (arguments.query.strip() or arguments.files):
+        briefing = caller.memory.brief()[0]
+    else:
+        briefing = caller.memory.recall(
+            arguments.query, paths=arguments.files, limit=arguments.limit, sessions=arguments.sessions
+        )
     if not caller.gone.is_set():
         caller.memory.note_recall(briefing, caller.call("recall", arguments.query))
     here = caller.memory
     state = answer_text(here.services, here.location, arguments.query, ANSWERED_TOKENS, caller.session)
     text = render.state(state, briefing) if state else render.briefing(briefing)
-    return Recalled(text=text, lessons=[item.lesson.id for item in briefing.items], more=briefing.more)
+    shown: list[str] = [*(item.lesson.id for item in briefing.items), *(entry.id for entry in briefing.entries)]
+    return Recalled(text=text, lessons=shown, more=briefing.more)
 
 
 def _expand(caller: Caller, arguments: Expand) -> Expanded:
