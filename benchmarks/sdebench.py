@@ -48,7 +48,10 @@ COMMON = (
     "than its only all any each never always even but into if has have must post amendment amended exactly"
 )
 TOKEN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*|\d+[A-Za-z]*")
-NOTES = re.compile(r"\[[0-9a-f]{4,}\b[^\]]*\]|\b\d{1,2} (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\b")
+NOTES = re.compile(
+    r"\[[0-9a-f]{4,}\b[^\]]*\]|^(?:- )?[0-9a-f]{4,}(?: [a-z]+)?:"
+    r"|\b\d{1,2} (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\b"
+)
 """What a delivered line says besides a lesson's words: its id and its date."""
 UNIT = re.compile(r"(\d+)(?:s|ms|m|h|d|min|kb|mb|gb)?", re.IGNORECASE)
 SUPERSEDING = re.compile(r"supersed(?:ing|es?)\s+([^.:;,]+)", re.IGNORECASE)

@@ -143,8 +143,15 @@ def score_size(record: Record, first: int = 0) -> dict[str, Any]:
         tokens[delivery.n] += delivery.tokens
         lines[delivery.n] += len(delivery.lines)
     numbers = [session.n for session in record.sessions if session.n >= first]
+    contexts: list[int] = []
+    for session in numbers:
+        contexts.append(0)
+        for delivery in (delivery for delivery in counted if delivery.n == session):
+            contexts += [0] if delivery.moment == "after a compaction" else []
+            contexts[-1] += delivery.tokens
     figures: dict[str, Any] = {
         "tokens a session": spread([tokens[number] for number in numbers]),
+        "tokens between compactions": spread(contexts),
         "lines a session": spread([lines[number] for number in numbers]),
     }
     for moment in MOMENTS:

@@ -14,8 +14,8 @@ from typing import Any
 from benchmarks.replay.shipped import Shipped
 
 BEGAN_AT = datetime(2026, 1, 5, 9, tzinfo=UTC)
-NAMED = re.compile(r"\[([0-9a-f]{4,32})(?=[\] ])")
-"""How a delivered text names a lesson: the end of its id, first in brackets."""
+NAMED = re.compile(r"(?:\[|^(?:- )?)([0-9a-f]{4,32})(?=[\] :])")
+"""How a delivered line names a lesson: the end of its id, first in brackets or in the line."""
 
 
 @dataclass(frozen=True)

@@ -37,7 +37,12 @@ def gold(name: str, quote: str, *, session: int = 0, kind: str = "constraint", g
     return GoldLesson(name, session, 4, kind, grade, f"nothing like {quote[::-1]}", quote)
 
 
-HOOKS = {"start": "SessionStart", "first prompt": "UserPromptSubmit", "before a file": "PreToolUse"}
+HOOKS = {
+    "start": "SessionStart",
+    "after a compaction": "SessionStart",
+    "first prompt": "UserPromptSubmit",
+    "before a file": "PreToolUse",
+}
 
 
 def delivery(session: int, event: int, *names: str, moment: str = "first prompt") -> Delivery:
@@ -152,9 +157,18 @@ def test_tokens_and_lines_are_counted_a_session_from_the_first_one_with_needs() 
     )
     size = score(record, catalog([gold("L1", RULE)], [Need(1, 9, "prompt", 2, frozenset({"L1"}))], 3))["size"]
     assert size["tokens a session"] == {"mean": 15, "median": 15.0, "most": 30}
+    assert size["tokens between compactions"] == {"mean": 15, "median": 15.0, "most": 30}
     assert size["lines a session"] == {"mean": 1.5, "median": 1.5, "most": 3}
     assert size["start"] == {"deliveries": 1, "lines a session": 1.0, "tokens a session": 10.0, "most tokens": 20}
     assert size["first prompt"]["lines a session"] == 0.5
+
+
+def test_a_context_begins_anew_after_a_compaction() -> None:
+    told_again = delivery(1, 5, "a", "b", moment="after a compaction")
+    record = Record(deliveries=[delivery(1, -1, "a", moment="start"), told_again], sessions=[played(1)])
+    size = score(record, catalog([], []))["size"]
+    assert size["tokens a session"]["most"] == 30
+    assert size["tokens between compactions"] == {"mean": 15, "median": 15.0, "most": 20}
 
 
 def test_what_the_brief_alone_meets_is_what_the_start_told() -> None:

@@ -7,7 +7,20 @@ from pathlib import Path
 
 import pytest
 from benchmarks.replay.talk import words_told
-from benchmarks.sdebench import Handed, Task, Told, decisive, in_order, load, play, score, stored_words, superseded
+from benchmarks.sdebench import (
+    NOTES,
+    Handed,
+    Task,
+    Told,
+    decisive,
+    in_order,
+    load,
+    play,
+    score,
+    stored_words,
+    superseded,
+    tokens,
+)
 
 OLD = (("user", "Retry failed calls, and cap the backoff at 60 seconds."), ("assistant", "Settled: cap 60 seconds."))
 NEW = (
@@ -76,11 +89,20 @@ def test_an_amended_task_needs_the_new_rule_and_not_the_old_one() -> None:
 
 def test_words_belong_to_the_lesson_that_their_line_names_whole_or_by_the_end_of_its_id() -> None:
     ids = ["019b-aaaa1111", "019b-bbbb2222", "019b-cccc3333"]
-    text = "Notes.\n- [aaaa1111] Lint first.\n  how: make lint\ntests:\n- Seed the clock [2222 user]\n- [dddd4444] no"
+    text = (
+        "Notes.\n- [aaaa1111] Lint first.\n  how: make lint\ntests:\n- Seed the clock [2222 user]\n- [dddd4444] no\n"
+        "3333 user: Never push\nface it"
+    )
     assert words_told(text, ids) == [
         ("019b-aaaa1111", "- [aaaa1111] Lint first.\n  how: make lint"),
         ("019b-bbbb2222", "- Seed the clock [2222 user]"),
+        ("019b-cccc3333", "3333 user: Never push"),
     ]
+
+
+@pytest.mark.parametrize("line", ["- [12345678] Cap it. (user, 7 Jan)", "12345 user: Cap it.", "- 1234: Cap it."])
+def test_an_id_and_a_date_are_no_numbers_that_were_told(line: str) -> None:
+    assert not {token for token in tokens(NOTES.sub("", line)) if token[0].isdigit()}
 
 
 def test_lessons_that_wait_for_a_person_are_not_counted_as_tellable() -> None:

@@ -284,7 +284,9 @@ def _later(case: Case, memory: Memory, stage: _Stage) -> Iterator[tuple[str, str
         yield moment, text, _worded(log[: len(log) - before])
     yield "recall", memory.recall(topic, limit=10).text, set()
     if hasattr(memory, "brief"):  # what a person or an agent asks for
-        yield "the brief asked for", memory.brief().text, set()
+        answer_to_brief = memory.brief()
+        briefings = answer_to_brief if isinstance(answer_to_brief, list | tuple) else [answer_to_brief]
+        yield "the brief asked for", "\n".join(briefing.text for briefing in briefings), set()
 
 
 def _worded(log: Sequence[Delivery]) -> set[str]:
