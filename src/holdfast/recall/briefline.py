@@ -21,7 +21,8 @@ from holdfast.recall.tuning import (
     RULE_TOKENS,
     STALE_WORTH,
 )
-from holdfast.rendering.lines import clean, compile_line, source_word
+from holdfast.rendering.budget import count_tokens
+from holdfast.rendering.lines import LINE_TOKENS, TITLE_ONLY, clean, compile_line, limits, source_word
 from holdfast.text.occasions import CARDS, COMMAND_KINDS, habit_of, is_standing, lint_languages, linters_in, occasions
 
 TYPE_CHECKING = False
@@ -156,7 +157,7 @@ def _line(lesson: Lesson, also: tuple[LessonId, ...], is_stale: bool, factor: fl
     return BriefLine(
         id=lesson.id, recorded_at=lesson.recorded_at.isoformat(), since=lesson.validity.valid_from.isoformat(),
         part=part, area=area_of(lesson),
-        title=clean(lesson.title),
+        title=_title(lesson),
         full=compile_line(lesson, "", RULE_TOKENS, places=False).text if part == RULE else "",
         source="" if source == "agent" else source,
         worth=round(worth, 4),
@@ -166,6 +167,15 @@ def _line(lesson: Lesson, also: tuple[LessonId, ...], is_stale: bool, factor: fl
         prefix=lesson.scope.path_prefix, session=lesson.provenance.session, staged=bool(lesson.scope.branch),
         is_stale=is_stale, also=also,
     )  # fmt: skip
+
+
+def _title(lesson: Lesson) -> str:
+    """Return the title; of a title that was cut before an exception, the whole rule or a note that it is cut."""
+    title = clean(lesson.title)
+    if not title.endswith("…") or not limits(lesson.insight):
+        return title
+    whole = clean(lesson.insight)
+    return whole if count_tokens(whole) <= LINE_TOKENS else f"{title} ({TITLE_ONLY})"
 
 
 def branch_of(lesson: Lesson) -> str:
