@@ -135,6 +135,16 @@ def test_what_waits_for_a_person_is_not_told(memory: Memory, fields: dict[str, A
     assert ids(brief(memory)) == ([lesson.id] if is_told else [])
 
 
+def test_a_title_that_was_cut_before_an_exception_is_the_whole_rule_or_says_that_it_is_cut(memory: Memory) -> None:
+    short = note(memory, f"Use the quick deploy{' and look at the boards' * 8}, but not in production.")
+    long = note(memory, f"Moor the ferry{' and look at the boards' * 60}, but not at the quay.")
+    plain = note(memory, f"Paint the lighthouse{' and look at the boards' * 8}.")
+    lines = {entry.id: entry.text for entry in brief(memory).entries}
+    assert "but not in production" in lines[short.id]
+    assert "look at… (only its title)" in lines[long.id]
+    assert "… [" in lines[plain.id]
+
+
 def test_equal_statements_are_one_line_and_all_of_them_count_as_told(memory: Memory) -> None:
     first = note(memory, "Ferries moor at the northern quay of the harbour.")
     newer = note(memory, "Ferries moor at the northern quay of our harbour.", 1)

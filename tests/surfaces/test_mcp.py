@@ -209,7 +209,6 @@ def test_lists_are_understood_however_a_client_writes_them(code: Codebase) -> No
 @pytest.mark.parametrize(
     ("tool", "arguments", "message"),
     [
-        ("recall", {}, "query: Field required"),
         ("recall", {"query": "x", "limit": 10_000}, "limit: Input should be less than or equal to 20"),
         ("remember", {"insight": "x", "kind": "poem"}, "kind: "),
         ("remember", {"insight": ""}, "hint: "),
@@ -226,6 +225,14 @@ def test_what_a_caller_can_mend_is_a_result_with_a_hint(
     assert result.is_error
     assert message in text_of(result)
     assert "hint: " in text_of(result)
+
+
+def test_recall_without_a_question_answers_the_brief(code: Codebase) -> None:
+    with Memory(str(code.folder)) as memory:
+        memory.remember("Release tags are cut from stable, not from main.", kind="decision")
+        brief = memory.brief()[0].text
+    (result,) = call_all(str(code.folder), ("recall", {}))
+    assert brief and text_of(result) == brief
 
 
 def test_an_unknown_tool_is_an_error_of_the_protocol(home: Path) -> None:

@@ -313,7 +313,7 @@ def test_the_session_a_hook_speaks_for_is_not_told_again(code: Codebase, monkeyp
         call = HookCall(
             host="claude-code", name="x", session=SessionId("s1"), cwd=str(code.folder), moment="session_start"
         )
-        assert memory.inject(call).items
+        assert memory.inject(call).entries
     assert instructions(code.folder, "claude-code") == ALONE
 
 

@@ -24,7 +24,8 @@ from holdfast.recall.tuning import (
     RULE_TOKENS,
     STALE_WORTH,
 )
-from holdfast.rendering.lines import clean, compile_line, source_word
+from holdfast.rendering.budget import count_tokens
+from holdfast.rendering.lines import LINE_TOKENS, TITLE_ONLY, clean, compile_line, limits, source_word
 from holdfast.text.occasions import CARDS, COMMAND_KINDS, habit_of, is_standing, lint_languages, linters_in, occasions
 
 TYPE_CHECKING = False
@@ -158,7 +159,7 @@ def _line(lesson: Lesson, also: tuple[LessonId, ...], is_stale: bool, factor: fl
     return BriefLine(
         id=lesson.id, recorded_at=lesson.recorded_at.isoformat(), since=lesson.validity.valid_from.isoformat(),
         part=part, area=area_of(lesson),
-        title=clean(lesson.title),
+        title=_title(lesson),
         full=compile_line(lesson, "", RULE_TOKENS, places=False).text if part == RULE else "",
         source=_source(lesson),
         worth=round(worth, 4),
@@ -185,7 +186,16 @@ def title_line(end_of_id: str, title: str, source: str = "", note: str = "") -> 
 def title_of_lesson(lesson: Lesson) -> str:
     """Return the line of a lesson's title outside of a brief."""
     note = "" if lesson.state == "active" else "unconfirmed"
-    return title_line(lesson.id[-LEAST_ID:], clean(lesson.title), _source(lesson), note)
+    return title_line(lesson.id[-LEAST_ID:], _title(lesson), _source(lesson), note)
+
+
+def _title(lesson: Lesson) -> str:
+    """Return the title; of a title that was cut before an exception, the whole rule or a note that it is cut."""
+    title = clean(lesson.title)
+    if not title.endswith("…") or not limits(lesson.insight):
+        return title
+    whole = clean(lesson.insight)
+    return whole if count_tokens(whole) <= LINE_TOKENS else f"{title} ({TITLE_ONLY})"
 
 
 def branch_of(lesson: Lesson) -> str:

@@ -155,11 +155,13 @@ class Memory(LocationMemory):
     def brief(self, *, prompt: str = "", file: str = "", command: str = "", host: str = "") -> list[Briefing]:
         """Return what a new session here is told: at its start, then for the prompt, file and command that are given.
 
-        Nothing is logged. `host` limits the start to what that host accepts.
+        Nothing is logged. `host` limits the start to what that host accepts; an unknown one raises PluginNotFoundError.
         """
         from holdfast.domain.hookcall import HookCall
         from holdfast.recall.inject import preview
 
+        if host:
+            self.services.host(host)
         start = HookCall(host=host, name="brief", session=SessionId("brief"), cwd=self.folder, moment="session_start")
         calls = [start]
         if prompt:

@@ -149,6 +149,20 @@ class LessonContract:
         assert [lesson.id for lesson in store.get(ids)] == ids
         assert store.get([]) == []
 
+    def test_current_versions_are_each_ones_state_and_time_of_recording(self, store: Store) -> None:
+        lessons = [make_lesson() for _ in range(700)]
+        store.put(lessons, {})
+        revised = next_version(lessons[0], state="retired")
+        store.put([revised], {lessons[0].id: lessons[0].recorded_at})
+        ids = [lesson.id for lesson in lessons]
+        versions = store.current_versions([*ids, LessonId("nowhere"), *map(LessonId, HOSTILE)])
+        assert set(versions) == set(ids)
+        assert versions[revised.id] == ("retired", revised.recorded_at)
+        assert versions[ids[1]] == ("active", lessons[1].recorded_at)
+        assert store.current_versions([]) == {}
+        store.purge([ids[2]])
+        assert store.current_versions(ids[2:3]) == {}
+
     def test_the_replaced_version_is_closed_when_the_new_one_begins(self, store: Store) -> None:
         first = make_lesson()
         second = next_version(first, insight="Different now")

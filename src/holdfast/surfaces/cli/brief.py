@@ -57,6 +57,8 @@ def _print_briefing(briefing: Briefing, why: bool) -> None:
     label = MOMENT_PROFILES[briefing.moment].label
     lines = len(briefing.entries) + len(briefing.items)
     note(f"{label}: {counted(lines, 'line')}, {briefing.tokens} tokens")
+    if briefing.degraded:
+        note(briefing.degraded)
     if not briefing.text:
         note("Nothing is told.")
         return

@@ -49,7 +49,7 @@ Texts = Annotated[list[str], BeforeValidator(_as_list)]
 class Recall(BaseModel):
     """Arguments of `recall`. With `sessions`, only what was said in earlier sessions is searched."""
 
-    query: Annotated[str, Field(description="Question, error or names; empty: the brief")] = ""
+    query: Annotated[str, Field(description="Question; empty: the brief")] = ""
     files: Texts = []
     limit: Annotated[int, Field(ge=1, le=20)] = 5
     sessions: bool = False
