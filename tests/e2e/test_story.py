@@ -175,7 +175,7 @@ def _accept_the_cause(machine: Machine) -> None:
 
 
 def _second_session(machine: Machine) -> None:
-    """Right lessons at each moment, each in a session of its own; then one session, in which nothing comes in full twice."""
+    """Right lessons at each moment, each in a session of its own; in one session nothing comes in full twice."""
     plan = STORY["second"]
     assert _told(machine, {"prompt": plan["unrelated_prompt"]}, "UserPromptSubmit") == ""
     _is_told(machine, {"prompt": plan["related_prompt"]}, "UserPromptSubmit", "line format")

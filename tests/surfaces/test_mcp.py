@@ -232,7 +232,8 @@ def test_recall_without_a_question_answers_the_brief(code: Codebase) -> None:
         memory.remember("Release tags are cut from stable, not from main.", kind="decision")
         brief = memory.brief()[0].text
     (result,) = call_all(str(code.folder), ("recall", {}))
-    assert brief and text_of(result) == brief
+    assert brief
+    assert text_of(result) == brief
 
 
 def test_an_unknown_tool_is_an_error_of_the_protocol(home: Path) -> None:
