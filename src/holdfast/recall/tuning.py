@@ -117,7 +117,7 @@ OUTCOME_WORTH = 0.5
 """What each doubling of the factor of outcomes is worth."""
 COMMAND_LINES = 8
 """Commands of the project that come first."""
-RULE_LINES, RULES_TOKENS, RULE_TOKENS = 8, 480, 90
+RULE_LINES, RULES_TOKENS, RULE_TOKENS = 8, 400, 90
 """Rules in full words, the tokens of all of them, and of one; further rules are told by their titles."""
 SUB_AGENT_TOKENS = 800
 """Tokens of a sub-agent's brief."""
@@ -144,12 +144,12 @@ CLEARLY_NEAREST = 1.25
 """How many times as near as the next the lesson must be that a later prompt brings in full words."""
 SAME_BRANCH = 0.1
 """What being learnt on the same branch adds to nearness, on the scale of a cosine."""
-ACT_LINES, FILE_LINES, KIND_LINES = 4, 4, 3
+ACT_LINES, FILE_LINES, KIND_LINES = 4, 8, 3
 """Most lines before a command or after a failure, before a file, and for a kind of command."""
 SEARCH_LINES, SEARCH_COVERAGE = 2, 0.5
 """Most lines for a search, and the share of its pattern that a lesson must have."""
-ABOUT_FILE_LINES = 2
-"""Most lines about a file itself, which come once for each file."""
+ABOUT_FILE_LINES, ACT_TITLES = 1, 4
+"""Most lines about a file itself in full words, before an edit; and most titles that were not told yet."""
 ACT_POOL = 40
 """Lessons about a place that are read."""
 TRIGGERS_READ = 20

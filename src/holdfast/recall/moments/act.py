@@ -14,7 +14,7 @@ from holdfast.ranking.relevance import overlap_of, weigh
 from holdfast.ranking.retrievers import score_triggers
 from holdfast.ranking.threshold import PUSHED, is_sufficient_alone, words_meet_threshold
 from holdfast.ranking.tuning import NAME_WEIGHT
-from holdfast.recall.moments.context import Pick, as_found
+from holdfast.recall.moments.context import TITLED, Pick, as_found
 from holdfast.recall.question import question
 from holdfast.recall.retrieve import retrieve
 from holdfast.recall.surroundings import symbols_at
@@ -22,6 +22,7 @@ from holdfast.recall.tuning import (
     ABOUT_FILE_LINES,
     ACT_LINES,
     ACT_POOL,
+    ACT_TITLES,
     FILE_LINES,
     KIND_LINES,
     SEARCH_COVERAGE,
@@ -38,7 +39,7 @@ from holdfast.text.triggermatch import begins, stands_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from holdfast.domain.briefing import RetrieverShare
     from holdfast.domain.lesson import Lesson
@@ -52,10 +53,11 @@ SEARCH = "names what is searched for"
 
 
 def before_file(context: MomentContext) -> Briefing:
-    """Deliver what is triggered, what is about the symbol in play, what is about the file, and a linter's rules once.
+    """Deliver what is triggered and what is about the symbol in play in full words, and more titles.
 
-    Lessons about the file come once for each file: those that say what to do, and those that no title has told. Before
-    a search, lessons come that name what is searched for.
+    Once for each file: before an edit the foremost lesson about it that says what to do, and the titles of those that
+    were not told yet; once for each language the titles of its linters' rules. Before a search, lessons come that name
+    what is searched for.
     """
     files = context.files()
     if context.budget <= 0:
@@ -67,8 +69,10 @@ def before_file(context: MomentContext) -> Briefing:
     symbols = symbols_at(context.services, context.location, files[0], context.call)
     picks = [*_triggered(context, files, symbols), *_about(context, files, symbols)]
     language = language_of(files[0]) if context.call.edits else ""
-    if language and not context.count(reason=f"{KIND} edit {language}"):
-        picks += _of_kind(context, f"edit {language}")
+    if language and not context.count(reason=f"{TITLED}; {KIND} edit {language}"):
+        picks += _untold(
+            context, [pick.found for pick in _of_kind(context, f"edit {language}")], f"{KIND} edit {language}"
+        )
     return context.tell(picks, FILE_LINES)
 
 
@@ -183,21 +187,23 @@ def _about(context: MomentContext, files: Sequence[str], symbols: Sequence[str])
         newest = lesson.validity.valid_from.timestamp() * context.favour(lesson)
         return not at_symbol, not profile_of(lesson.kind).is_instruction, -newest
 
-    titled = {delivery.lesson for delivery in context.known}
     matches = sorted(retrieval.matches, key=order)
     at_symbol = [match for match in matches if any(share.lane == "symbol" for share in _places(match))]
-    at_file = [
-        match
-        for match in matches
-        if match not in at_symbol
-        if profile_of(match.lesson.kind).is_instruction or match.lesson.id not in titled
-    ]
-    if context.count(reason=FILE, trigger=files[0]):
-        at_file = []
-    return [
-        *(Pick(found=match, reason=SYMBOL) for match in at_symbol),
-        *(Pick(found=match, reason=FILE) for match in at_file[:ABOUT_FILE_LINES]),
-    ]
+    picks = [Pick(found=match, reason=SYMBOL) for match in at_symbol]
+    if context.count(reason=FILE, trigger=files[0]) or context.count(reason=f"{TITLED}; {FILE}", trigger=files[0]):
+        return picks
+    at_file = [match for match in matches if match not in at_symbol]
+    orders = [match for match in at_file if profile_of(match.lesson.kind).is_instruction]
+    full = orders[:ABOUT_FILE_LINES] if context.call.edits else []
+    picks += [Pick(found=match, reason=FILE) for match in full]
+    return picks + _untold(context, [match for match in at_file if match not in full], FILE)
+
+
+def _untold(context: MomentContext, matches: Iterable[RetrievedLesson], reason: str) -> list[Pick]:
+    """Pick the titles of lessons that the agent was not told yet."""
+    known = {delivery.lesson for delivery in context.known}
+    untold = [match for match in matches if match.lesson.id not in known]
+    return [Pick(found=match, reason=reason, is_title=True) for match in untold[:ACT_TITLES]]
 
 
 def _places(match: RetrievedLesson) -> list[RetrieverShare]:
