@@ -53,6 +53,8 @@ class Candidate(Frozen, nested={"evidence": Evidence, "when": Triggers, "links":
     """`file#section` that holds the words now, as an importer of that file would name it."""
     links: tuple[Link, ...] = ()
     """Existing lessons that it refines or contradicts."""
+    is_worded: bool = False
+    """A model worded it, and the quote it rests on was found in the session."""
     quotes_person: bool = False
     """A model wrote the words, and its quote occurs verbatim in what a person typed."""
     explicit: bool = False

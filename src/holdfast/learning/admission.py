@@ -356,8 +356,9 @@ class Admission:
             return "quarantined"
         if candidate.explicit:
             return "active" if candidate.trust == "person" else "candidate"
-        if candidate.quotes_person:
-            return "candidate" if reservation("\n".join(words)) else "active"
+        if candidate.is_worded or candidate.quotes_person:
+            is_free = candidate.quotes_person or not self._repeats_material(candidate)
+            return "active" if is_free and not reservation("\n".join(words)) else "candidate"
         if candidate.calibrated:
             return self._state_by_worth(candidate, "\n".join(words))
         sure = candidate.structured and candidate.confidence >= SURE
@@ -377,6 +378,13 @@ class Admission:
             return "candidate"  # it repeats text that the session has read
         is_checked = candidate.structured or candidate.written
         return "active" if candidate.confidence >= LIKELY and is_checked and not reviewed else "probation"
+
+    def _repeats_material(self, candidate: Candidate) -> bool:
+        """Return whether a file or a tool's output that the session has read says it: then a person must decide."""
+        if candidate.trust in UNTRUSTED:
+            return True
+        quotes = [span.quote for span in candidate.evidence]
+        return any(self._material().holds(words) for words in (candidate.insight, *quotes))
 
     def _is_proved(self, candidate: Candidate) -> bool:
         """Return whether a verified candidate holds nothing that a person must decide, and no sentence it has read."""

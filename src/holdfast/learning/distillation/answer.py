@@ -161,6 +161,7 @@ def _candidate(entry: Any, cited: Sequence[Event], known: Sequence[Lesson], path
         command=_text(entry, "command", ITEM_LIMIT),
         when=_triggers(when if isinstance(when, dict) else {}),
         links=_links(entry.get("known"), known),
+        is_worded=True,
         quotes_person=person,
     )
 
