@@ -114,6 +114,7 @@ class Bench:
             # As after any session that ended: else each start would find the last round's sessions unlearnt and start
             # a learner, which would run beside the measurements.
             memory.services.store.set_state(LEARNED_POSITION, "", "1" + "0" * 15)
+            memory.prepare_brief()
 
     def _different(self, count: int, project: str) -> list[tuple[Lesson, Words]]:
         """So many lessons, no two of one kind with the same rule: a store keeps one living lesson a rule."""

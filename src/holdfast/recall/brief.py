@@ -44,6 +44,8 @@ from holdfast.recall.tuning import (
     COLLECTED_IN_A_HOOK,
     COMMAND_LINES,
     COUNTED,
+    ID_ROOM,
+    KEPT_LINES,
     LEAST_ID,
     LEFT_OUT_SHOWN,
     NEWNESS_LESSONS,
@@ -60,7 +62,7 @@ from holdfast.text.occasions import COMMAND_KINDS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 
     from holdfast.domain.lesson import Lesson
     from holdfast.domain.project import Location
@@ -124,7 +126,7 @@ def prepare(services: Services, location: Location) -> int:
     lessons = without_written(services, location, collect(services, location))
     check = FreshnessCheck(services, location)
     stale = [lesson.id for lesson in lessons if check.judge(lesson)[0] in STALE]
-    lines = lines_of(lessons, stale, order_factors(services.store, location.project.id))
+    lines = _with_a_chance(lines_of(lessons, stale, order_factors(services.store, location.project.id)))
     stored = {
         "at": at.isoformat(), "person": services.workspace.person(location).id,
         "more": _count_further(services, location), "lines": list(map(to_row, lines)),
@@ -134,33 +136,37 @@ def prepare(services: Services, location: Location) -> int:
 
 
 def load(services: Services, location: Location) -> Lines:
-    """Return the work tree's lines as they are now: the stored ones, and the lessons that changed since.
+    """Return the work tree's lines: the stored ones, and those of lessons that were recorded since.
 
-    Without stored lines they are made here, in a hook from fewer lessons.
+    Without stored lines they are made here, in a hook from fewer lessons. `session_brief` leaves out the lines of
+    lessons that have changed otherwise.
     """
     stored = _stored(services, location)
+    factors = order_factors(services.store, location.project.id)
     if stored is None:
         most = COLLECTED_IN_A_HOOK if services.low_latency else COLLECTED
-        lines = lines_of(collect(services, location, most), (), order_factors(services.store, location.project.id))
+        lines = lines_of(collect(services, location, most), (), factors)
         return Lines(lines=tuple(lines), more=_count_further(services, location, most))
-    versions = services.store.current_versions([line.id for line in stored.lines])
-    unchanged = {
-        line.id: line
-        for line in stored.lines
-        if line.id in versions and versions[line.id][0] in TOLD_STATES
-        if versions[line.id][1].isoformat() == line.recorded_at
-    }
-    outdated = {line.id for line in stored.lines} - set(unchanged)
     since = datetime.fromisoformat(stored.at)
     recent = services.store.list_recent(_query(services, location), CHANGES_READ)
-    changed = [match.id for match in recent if match.recorded_at > since or match.id in outdated]
+    changed = [match.id for match in recent if match.recorded_at > since]
+    if not changed:
+        return stored
     lessons = [lesson for lesson in get_readable(services.store, changed) if may_be_told(lesson)]
-    made = (
-        {line.id: line for line in lines_of(lessons, (), order_factors(services.store, location.project.id))}
-        if lessons
-        else {}
-    )
-    return replace(stored, lines=tuple({**unchanged, **made}.values()))
+    others = [line for line in stored.lines if line.id not in changed]
+    return replace(stored, lines=(*others, *lines_of(lessons, (), factors)))
+
+
+def _with_a_chance(lines: Sequence[BriefLine]) -> list[BriefLine]:
+    """Return the lines that a brief may reach: the best KEPT_LINES, and those of branches of the newest of them."""
+    newest = sorted(lines, key=lambda line: (line.since, line.id), reverse=True)
+    worths = {
+        line.id: (not line.is_confirmed, -line.worth - NEWNESS_WORTH * exp(-rank / NEWNESS_LESSONS))
+        for rank, line in enumerate(newest)
+    }
+    best = sorted(lines, key=lambda line: worths[line.id])
+    branches = {line.branch for line in newest[:KEPT_LINES] if line.branch}
+    return [*best[:KEPT_LINES], *[line for line in best[KEPT_LINES:] if line.branch in branches][:KEPT_LINES]]
 
 
 def _count_further(services: Services, location: Location, most: int = COLLECTED) -> int:
@@ -218,27 +224,38 @@ def _is_visible(line: BriefLine, location: Location, staged: Container[LessonId]
 
 def fit(ordered: Sequence[tuple[float, BriefLine]], room: Room, task: str, more: int = 0) -> Briefing:
     """Return the brief of the lines that fit, and those left out; `more` counts lessons that have no line."""
-    ids = short_ids([line.id for _, line in ordered])
     queue = sorted(_in_parts(ordered), key=lambda pair: _place_in_queue(pair[1]))
-    texts = {line.id: _text(line, ids[line.id]) for _, line in queue}
     frame = render_block([], _more(len(ordered) + more), task, INTRODUCTION)
     tokens, characters = room.tokens - count_tokens(frame), room.characters - len(frame)
     if min(tokens, characters) < 0:
         return fit(ordered, room, "", more) if task else Briefing(moment="session_start", more=len(ordered) + more)
     chosen: list[tuple[float, BriefLine]] = []
     left_out: list[tuple[float, BriefLine]] = []
-    headings: set[str] = set()
+    headings: dict[str, int] = {}
     for worth, line in queue:
         heading = _heading(line)
-        added = texts[line.id] if heading in headings else f"{heading}\n{texts[line.id]}"
-        cost = count_tokens(added)
-        if cost > tokens or len(added) + 1 > characters:
+        cost, length = _size(line)
+        if heading not in headings:
+            headings[heading] = count_tokens(heading)
+            cost, length = cost + headings[heading], length + len(heading) + 1
+        if cost > tokens or length > characters:
             left_out.append((worth, line))
             continue
-        tokens, characters = tokens - cost, characters - len(added) - 1
-        headings.add(heading)
+        tokens, characters = tokens - cost, characters - length
         chosen.append((worth, line))
-    return render(chosen, left_out, texts, task, more)
+    briefing = render(chosen, left_out, task, more)
+    while chosen and (briefing.tokens > room.tokens or len(briefing.text) > room.characters):
+        left_out.insert(0, chosen.pop())  # an id that is not unique is longer than was counted
+        briefing = render(chosen, left_out, task, more)
+    return briefing
+
+
+def _size(line: BriefLine) -> tuple[int, int]:
+    """Return the tokens and characters of a line, with room for an id and a note."""
+    if line.part == RULE:
+        return line.full_tokens, len(line.full) + 1
+    note = f" ({CHANGED})" if line.is_stale else ""
+    return line.tokens + (count_tokens(note) if note else 0), len(line.title) + len(line.source) + len(note) + ID_ROOM
 
 
 def _in_parts(ordered: Iterable[tuple[float, BriefLine]]) -> Iterator[tuple[float, BriefLine]]:
@@ -248,8 +265,8 @@ def _in_parts(ordered: Iterable[tuple[float, BriefLine]]) -> Iterator[tuple[floa
         if line.part == COMMAND and line.is_confirmed and commands:
             commands -= 1
             yield worth, line
-        elif line.part == RULE and line.is_confirmed and rules and (cost := count_tokens(line.full)) <= tokens:
-            rules, tokens = rules - 1, tokens - cost
+        elif line.part == RULE and line.is_confirmed and rules and line.full_tokens <= tokens:
+            rules, tokens = rules - 1, tokens - line.full_tokens
             yield worth, line
         else:
             yield worth, line if line.part == TITLE else replace(line, part=TITLE)
@@ -287,13 +304,15 @@ def _heading(line: BriefLine) -> str:
 
 
 def render(
-    chosen: Iterable[tuple[float, BriefLine]],
+    chosen: Sequence[tuple[float, BriefLine]],
     left_out: Sequence[tuple[float, BriefLine]],
-    texts: Mapping[LessonId, str],
     task: str,
     more: int,
 ) -> Briefing:
     """Return the brief. Lines stand under their headings in the order in which they were learnt."""
+    named = [*chosen, *left_out[:LEFT_OUT_SHOWN]]
+    ids = short_ids([line.id for _, line in named])
+    texts = {line.id: _text(line, ids[line.id]) for _, line in named}
     placed = sorted(chosen, key=lambda pair: (_heading_order(pair[1]), pair[1].since, pair[1].id))
     rows: list[str] = []
     entries: list[BriefEntry] = []
@@ -356,9 +375,26 @@ def session_brief(
         if pair[1].id not in leave_out and not (learnt_in and pair[1].session == learnt_in)
     ]
     briefing = fit(ordered, room, task, lines.more)
+    while outdated := _outdated(services, ordered, briefing):
+        ordered = [pair for pair in ordered if pair[1].id not in outdated]
+        briefing = fit(ordered, room, task, lines.more)
     fixed = {line.id for _, line in ordered if line.is_fixed or line.part == COMMAND}
     drawn = is_withheld or (lambda _: False)
     withheld = tuple(entry.id for entry in briefing.entries if entry.id not in fixed and drawn(entry.id))
     if withheld:
         briefing = fit([pair for pair in ordered if pair[1].id not in withheld], room, task, lines.more)
     return briefing, withheld
+
+
+def _outdated(
+    services: Services, ordered: Iterable[tuple[float, BriefLine]], briefing: Briefing
+) -> frozenset[LessonId]:
+    """Return the lessons of the brief whose line was made from another version, or that may not be told any more."""
+    chosen = [entry.id for entry in briefing.entries]
+    made_of = {line.id: line.recorded_at for _, line in ordered}
+    versions = services.store.current_versions(chosen)
+    return frozenset(
+        id_
+        for id_ in chosen
+        if id_ not in versions or versions[id_][0] not in TOLD_STATES or versions[id_][1].isoformat() != made_of[id_]
+    )

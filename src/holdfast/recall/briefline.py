@@ -5,7 +5,6 @@ Rules and commands are told in full words, all other lessons by their title. Lin
 
 from __future__ import annotations
 
-from datetime import datetime
 from math import log2
 
 from holdfast.domain.kinds import profile_of
@@ -86,6 +85,10 @@ class BriefLine(Frozen):
     is_stale: bool = False
     also: tuple[LessonId, ...] = ()
     """Lessons that say the same, for which the line stands."""
+    tokens: int = 0
+    """Tokens of its title's line with an id of LEAST_ID characters."""
+    full_tokens: int = 0
+    """Tokens of the whole line of a rule."""
 
 
 def may_be_told(lesson: Lesson) -> bool:
@@ -156,18 +159,16 @@ def _line(lesson: Lesson, also: tuple[LessonId, ...], is_stale: bool, factor: fl
     by_person = lesson.trust == "person" or profile.is_personal
     worth = PERSON_WORTH * by_person + RULE_LIKE_WORTH * profile.is_instruction - STALE_WORTH * is_stale
     worth += GENERAL_WORTH * (not lesson.paths) + OUTCOME_WORTH * log2(factor)
+    title, source = _title(lesson), _source(lesson)
+    full = compile_line(lesson, "", RULE_TOKENS, places=False).text if part == RULE else ""
     return BriefLine(
         id=lesson.id, recorded_at=lesson.recorded_at.isoformat(), since=lesson.validity.valid_from.isoformat(),
-        part=part, area=area_of(lesson),
-        title=_title(lesson),
-        full=compile_line(lesson, "", RULE_TOKENS, places=False).text if part == RULE else "",
-        source=_source(lesson),
-        worth=round(worth, 4),
-        is_confirmed=lesson.state == "active",
-        is_fixed=not may_withhold(lesson), branch=branch_of(lesson),
+        part=part, area=area_of(lesson), title=title, full=full, source=source, worth=round(worth, 4),
+        is_confirmed=lesson.state == "active", is_fixed=not may_withhold(lesson), branch=branch_of(lesson),
         person=lesson.provenance.person if profile.is_personal else "",
         prefix=lesson.scope.path_prefix, session=lesson.provenance.session, staged=bool(lesson.scope.branch),
         is_stale=is_stale, also=also,
+        tokens=count_tokens(title_line(lesson.id[-LEAST_ID:], title, source)), full_tokens=count_tokens(full),
     )  # fmt: skip
 
 
@@ -228,5 +229,5 @@ def to_row(line: BriefLine) -> list[Any]:
 def from_row(row: Sequence[Any]) -> BriefLine:
     """Return the line of a stored row. Raises ValueError or TypeError for a row of another shape."""
     fields = dict(zip(BriefLine.fields_, row, strict=True))
-    datetime.fromisoformat(fields["recorded_at"])
-    return BriefLine(**{**fields, "also": tuple(fields["also"])})
+    fields["also"] = tuple(fields["also"])
+    return BriefLine(**fields)

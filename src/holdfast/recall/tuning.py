@@ -91,6 +91,10 @@ STRONG_WORDS = 2.0
 
 COLLECTED = 600
 """Lessons that the lines of a brief are made of: the newest, besides pinned ones and rules."""
+KEPT_LINES = 250
+"""Lines that are prepared: the best, and at most as many again of the same branches."""
+ID_ROOM = 12
+"""Characters of a title's line besides its words and its source."""
 COLLECTED_IN_A_HOOK = 200
 """The same in a hook for which the learner prepared nothing yet."""
 CHANGES_READ = 100
@@ -125,7 +129,7 @@ EQUAL_TITLES, EQUAL_WORDS = 0.75, 3
 """Share of common stems (Jaccard) of two titles that say the same, and the least telling words for that."""
 LEAST_ID = 5
 """Characters of an id in a brief, unless two lessons share them."""
-LEFT_OUT_SHOWN = 200
+LEFT_OUT_SHOWN = 40
 """Lines left out that are named to a person who asks why."""
 
 # Full words
