@@ -141,8 +141,8 @@ def test_a_title_that_was_cut_before_an_exception_is_the_whole_rule_or_says_that
     plain = note(memory, f"Paint the lighthouse{' and look at the boards' * 8}.")
     lines = {entry.id: entry.text for entry in brief(memory).entries}
     assert "but not in production" in lines[short.id]
-    assert "look at… (only its title)" in lines[long.id]
-    assert "… [" in lines[plain.id]
+    assert "… (only its title)" in lines[long.id]
+    assert lines[plain.id].endswith("…")
 
 
 def test_equal_statements_are_one_line_and_all_of_them_count_as_told(memory: Memory) -> None:
@@ -263,17 +263,17 @@ def test_commands_and_rules_come_before_titles_however_old_and_at_most_eight_of_
     for number in range(100):
         note(memory, distinct(20 + number), 10)
     reasons = [entry.reason for entry in brief(memory, Room(tokens=800, characters=9_000)).entries]
-    assert reasons.count("brief: command") == reasons.count("brief: rule") == 8
-    assert "brief: title" in reasons
+    assert reasons.count("command of the brief") == reasons.count("rule of the brief") == 8
+    assert "title of the brief" in reasons
     whole = [entry.reason for entry in brief(memory).entries]
     assert len(whole) == 120
-    assert whole.count("brief: rule") == 8
+    assert whole.count("rule of the brief") == 8
 
 
 def test_rules_in_full_have_four_hundred_and_eighty_tokens_and_ninety_each(memory: Memory) -> None:
     for number in range(8):
         keep(memory, f"{distinct(number)} {'It has its long reasons. ' * 20}", title=distinct(number), pinned=True)
-    rules = [entry for entry in brief(memory).entries if entry.reason == "brief: rule"]
+    rules = [entry for entry in brief(memory).entries if entry.reason == "rule of the brief"]
     costs = [count_tokens(entry.text) for entry in rules]
     assert 70 < max(costs) <= 90
     assert 390 < sum(costs) <= 480
@@ -410,7 +410,7 @@ def test_a_task_takes_at_most_three_hundred_tokens_of_the_brief(memory: Memory) 
 def test_a_sub_agents_brief_has_eight_hundred_tokens(memory: Memory) -> None:
     for number in range(150):
         note(memory, distinct(number), number)
-    assert 2_000 < deliver(memory, "session_start").tokens <= 2_300
+    assert 1_800 < deliver(memory, "session_start").tokens <= 2_300
     assert 700 < deliver(memory, "session_start", agent="sub-1").tokens <= 800
 
 
@@ -478,7 +478,7 @@ def test_more_pinned_lessons_than_are_read_leave_a_valid_brief(memory: Memory) -
     memory.services.store.put(lessons, {lesson.id: None for lesson in lessons})
     briefing = deliver(memory, "session_start")
     assert is_valid(briefing, Room(tokens=2_300, characters=9_000))
-    assert sum(entry.reason == "brief: rule" for entry in briefing.entries) == 8
+    assert sum(entry.reason == "rule of the brief" for entry in briefing.entries) == 8
     assert briefing.more > 400
 
 
@@ -515,11 +515,11 @@ def test_no_lines_are_no_text() -> None:
 
 def test_a_title_that_was_told_before_is_left_out_of_a_resumed_sessions_brief(memory: Memory) -> None:
     first, second = note(memory, distinct(0)), note(memory, distinct(1))
-    told_before(memory, first.id, 1, moment="session_start", reason="brief: title")
+    told_before(memory, first.id, 1, moment="session_start", reason="title of the brief")
     assert ids(deliver(memory, "session_start")) == [second.id]
 
 
 def test_a_rule_that_states_its_trigger_is_no_rule_of_every_session(memory: Memory) -> None:
     keep(memory, "Sign what you hand in.", when=Triggers(standing=True), trust="agent", kind="tooling")
     keep(memory, "Call `close` twice.")
-    assert [entry.reason for entry in brief(memory).entries] == ["brief: rule", "brief: title"]
+    assert [entry.reason for entry in brief(memory).entries] == ["rule of the brief", "title of the brief"]
