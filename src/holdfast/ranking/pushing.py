@@ -9,13 +9,14 @@ from __future__ import annotations
 from math import log
 
 from holdfast.ranking.tuning import (
+    ALONE_COVERAGE,
     BM25_UNIT,
-    EVERYDAY_COVERAGE,
     EXACT_THRESHOLD,
     MEANING_LEAST,
     MEANING_STEP,
     TELLING_COVERAGE,
     TELLING_WEIGHT,
+    WORD_WEIGHT,
 )
 
 TYPE_CHECKING = False
@@ -35,7 +36,8 @@ def relevance_of(shares: Sequence[RetrieverShare], weight: float) -> float:
 def shares_subject_with(shares: Sequence[RetrieverShare], overlap: LexicalOverlap, corpus: CorpusSize) -> bool:
     """Return whether prompt and lesson have in common a name, a place, a meaning, or words that tell a subject.
 
-    Two telling words are enough in any prompt; one, or everyday words alone, must be a good part of a short prompt.
+    Two telling words are enough in any prompt. One telling word needs a second word beside it, or must be half of the
+    prompt. Everyday words alone must be two and half of the prompt.
     """
     if _score(shares, "exact") >= EXACT_THRESHOLD or _score(shares, "path") >= 1.0:
         return True
@@ -43,8 +45,10 @@ def shares_subject_with(shares: Sequence[RetrieverShare], overlap: LexicalOverla
         return True
     if overlap.weight >= TELLING_WEIGHT:
         return True
-    telling = overlap.weight >= 1.0
-    return overlap.coverage >= (TELLING_COVERAGE if telling else EVERYDAY_COVERAGE)
+    beside = len(overlap.matched) > 1
+    if overlap.weight >= WORD_WEIGHT:
+        return overlap.coverage >= (TELLING_COVERAGE if beside else ALONE_COVERAGE)
+    return beside and overlap.coverage >= ALONE_COVERAGE
 
 
 def _score(shares: Sequence[RetrieverShare], retriever: str) -> float:

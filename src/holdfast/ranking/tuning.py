@@ -119,10 +119,10 @@ LINK_LEAST = 0.1
 
 BM25_UNIT = 30.0
 """BM25 that weighs as much as a cosine of 1."""
-TELLING_WEIGHT, TELLING_COVERAGE = 2.0, 0.2
-"""Weight of shared words that is enough in any prompt; and the share of a prompt that one telling word must be."""
-EVERYDAY_COVERAGE = 0.5
-"""Share of a prompt that words of `relevance.EVERYDAY` must be where no other word is shared."""
+TELLING_WEIGHT = 2.0
+"""Weight of shared words that is enough in any prompt: two telling words."""
+TELLING_COVERAGE, ALONE_COVERAGE = 0.3, 0.5
+"""Share of a prompt that one telling word and another word must be; and one telling word, or everyday words, alone."""
 MEANING_LEAST = 0.3
 """Cosine, before MEANING_STEP, from which prompt and lesson have a meaning in common."""
 
