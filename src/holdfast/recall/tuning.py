@@ -150,7 +150,7 @@ SAME_BRANCH = 0.1
 """What being learnt on the same branch adds to nearness, on the scale of a cosine."""
 ACT_LINES, FILE_LINES, KIND_LINES = 4, 8, 3
 """Most lines before a command or after a failure, before a file, and for a kind of command."""
-SEARCH_LINES, SEARCH_COVERAGE = 2, 0.5
+SEARCH_LINES, SEARCH_COVERAGE = 1, 0.5
 """Most lines for a search, and the share of its pattern that a lesson must have."""
 ABOUT_FILE_LINES, ACT_TITLES = 1, 4
 """Most lines about a file itself in full words, before an edit; and most titles that were not told yet."""

@@ -276,7 +276,10 @@ class MomentContext:
             return Line(text=title, tokens=count_tokens(title))
         caveat = "" if pick.general else _warning(ranked)
         most = min(LINE_TOKENS, room)
-        return compile_line(ranked.lesson, caveat, most, places=not pick.general, at=self.services.clock.now())
+        names_place = (
+            self.moment != "before_file" and not pick.general
+        )  # the agent knows which file it is about to open
+        return compile_line(ranked.lesson, caveat, most, places=names_place, at=self.services.clock.now())
 
     def _checkpoint_text(self, shared: bool) -> str:
         """Return the compiled checkpoint to restore, within half of the budget when lessons share it."""
