@@ -6,13 +6,13 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from holdfast.recall.moments.saying import shares_subject
 
 from holdfast import Briefing, Memory
 from holdfast.domain.lesson import Provenance
 from holdfast.lean.records import replace
 from holdfast.recall.inject import inject
 from holdfast.recall.moments.prompt import own_words
+from holdfast.recall.moments.task import shares_subject
 from holdfast.testing.builders import START
 from tests.recall.test_moments import PLAIN, briefed, deliver, keep, shown
 from tests.recall.test_turn import QUEUE, told_before, turn_of
