@@ -19,6 +19,7 @@ from holdfast.lean.texts import dumps
 from holdfast.recall.brief import Lines, Room, collect, fit, load, order, prepare, session_brief, short_ids
 from holdfast.recall.briefline import area_of, from_row, lines_of, to_row
 from holdfast.recall.inject import inject
+from holdfast.recall.tuning import LEAST_ID
 from holdfast.rendering.budget import count_tokens
 from holdfast.rendering.lines import CLOSING, OPENING
 from holdfast.testing.builders import START, make_lesson, next_version
@@ -83,21 +84,21 @@ def test_a_brief_has_commands_rules_in_full_titles_by_area_and_unconfirmed_lesso
     testing = note(memory, "A bug fix is to come with a regression test.", kind="convention")
     doubted = note(memory, "The crane may be out of order.", state="probation")
     briefing = deliver(memory, "session_start")
-    end = {lesson.id: lesson.id[-4:] for lesson in (card, tides, old, new, testing, doubted)}
+    end = {lesson.id: lesson.id[-LEAST_ID:] for lesson in (card, tides, old, new, testing, doubted)}
     assert briefing.text.splitlines()[2:] == [
         "commands:",
-        f"- Tests run here with make test. [{end[card.id]} proved]",
+        f"{end[card.id]} proved: Tests run here with make test",
         "rules:",
         f"- [{rule.id[-8:]}] Write plain sentences. A stranger reads them. (user)",
         "tests:",
-        f"- A bug fix is to come with a regression test. [{end[testing.id]}]",
+        f"{end[testing.id]}: A bug fix is to come with a regression test",
         "src/:",
-        f"- High water is kept in centimetres. [{end[tides.id]}]",
+        f"{end[tides.id]}: High water is kept in centimetres",
         "other:",
-        f"- Ferries moor at the quay. [{end[old.id]}]",
-        f"- Pilots announce a beacon. [{end[new.id]}]",
+        f"{end[old.id]}: Ferries moor at the quay",
+        f"{end[new.id]}: Pilots announce a beacon",
         "unconfirmed:",
-        f"- The crane may be out of order. [{end[doubted.id]}]",
+        f"{end[doubted.id]}: The crane may be out of order",
         "</holdfast-memory>",
     ]
     for end_of_id in end.values():
@@ -141,8 +142,8 @@ def test_a_title_that_was_cut_before_an_exception_is_the_whole_rule_or_says_that
     plain = note(memory, f"Paint the lighthouse{' and look at the boards' * 8}.")
     lines = {entry.id: entry.text for entry in brief(memory).entries}
     assert "but not in production" in lines[short.id]
-    assert "look at… (only its title)" in lines[long.id]
-    assert "… [" in lines[plain.id]
+    assert "… (only its title)" in lines[long.id]
+    assert lines[plain.id].endswith("…")
 
 
 def test_equal_statements_are_one_line_and_all_of_them_count_as_told(memory: Memory) -> None:
@@ -223,14 +224,14 @@ def test_what_sessions_needed_comes_before_newer_lessons_and_what_is_stale_after
     )
     anchored = next_version(stale, anchors=tuple(replace(anchor, blob=blob) for anchor in stale.anchors))
     memory.services.store.put([anchored], {stale.id: stale.recorded_at})
-    weights = {"lessons": {needed.id: {"session_start": 2.0}}, "shifts": {}}
+    weights = {"order": {needed.id: (2.0, 3)}}
     memory.services.store.set_state(OUTCOME_WEIGHTS, memory.location.project.id, dumps(weights))
     (project / "src" / "tides.py").write_text("LOW = 'nothing as before'\n")
     prepare(memory.services, memory.location)
     assert [line.id for _, line in order(memory.services, memory.location, load(memory.services, memory.location))] == [
         needed.id, plain.id, stale.id,
     ]  # fmt: skip
-    assert f"[{stale.id[-4:]} code changed]" in brief(memory).text
+    assert "code changed" in brief(memory).text
 
 
 def test_what_does_not_fit_is_what_is_worth_least_and_it_is_counted_and_named(memory: Memory) -> None:
@@ -250,9 +251,10 @@ def test_newness_counts_half_after_forty_lessons(memory: Memory) -> None:
     for number in range(61):
         note(memory, distinct(number), number)
     worths = [worth for worth, _ in order(memory.services, memory.location, load(memory.services, memory.location))]
-    assert worths[0] == pytest.approx(1.0)
-    assert worths[42] == pytest.approx(0.5, abs=0.01)
-    assert worths[60] == pytest.approx(0.368, abs=0.001)
+    (base,) = {line.worth for line in load(memory.services, memory.location).lines}
+    assert worths[0] == pytest.approx(base + 1.0)
+    assert worths[42] == pytest.approx(base + 0.5, abs=0.01)
+    assert worths[60] == pytest.approx(base + 0.368, abs=0.001)
 
 
 def test_commands_and_rules_come_before_titles_however_old_and_at_most_eight_of_each(memory: Memory) -> None:
@@ -263,17 +265,17 @@ def test_commands_and_rules_come_before_titles_however_old_and_at_most_eight_of_
     for number in range(100):
         note(memory, distinct(20 + number), 10)
     reasons = [entry.reason for entry in brief(memory, Room(tokens=800, characters=9_000)).entries]
-    assert reasons.count("brief: command") == reasons.count("brief: rule") == 8
-    assert "brief: title" in reasons
+    assert reasons.count("command of the brief") == reasons.count("rule of the brief") == 8
+    assert "title of the brief" in reasons
     whole = [entry.reason for entry in brief(memory).entries]
     assert len(whole) == 120
-    assert whole.count("brief: rule") == 8
+    assert whole.count("rule of the brief") == 8
 
 
 def test_rules_in_full_have_four_hundred_and_eighty_tokens_and_ninety_each(memory: Memory) -> None:
     for number in range(8):
         keep(memory, f"{distinct(number)} {'It has its long reasons. ' * 20}", title=distinct(number), pinned=True)
-    rules = [entry for entry in brief(memory).entries if entry.reason == "brief: rule"]
+    rules = [entry for entry in brief(memory).entries if entry.reason == "rule of the brief"]
     costs = [count_tokens(entry.text) for entry in rules]
     assert 70 < max(costs) <= 90
     assert 390 < sum(costs) <= 480
@@ -292,7 +294,7 @@ def test_the_text_is_the_same_twice_and_unchanged_lines_keep_their_order(memory:
     assert brief(memory).text == first
     note(memory, distinct(30), 5, path="src/lagoon/x.py", recorded_at=memory.services.clock.now())
     lines = brief(memory).text.splitlines()
-    assert [line for line in lines if distinct(30) not in line] == first.splitlines()
+    assert [line for line in lines if distinct(30).rstrip(".") not in line] == first.splitlines()
     assert len(lines) == len(first.splitlines()) + 1
 
 
@@ -395,7 +397,7 @@ def test_after_a_compaction_everything_is_told_again_and_the_task(memory: Memory
     memory.save_checkpoint("chart the harbour", next=["sound the basin"], session=SessionId("s1"))
     briefing = deliver(memory, "after_compaction")
     assert ids(briefing) == [lesson.id]
-    assert briefing.text.index("goal: chart the harbour") < briefing.text.index(distinct(0))
+    assert briefing.text.index("goal: chart the harbour") < briefing.text.index(distinct(0).rstrip("."))
     assert "next: sound the basin" in briefing.text
 
 
@@ -410,7 +412,7 @@ def test_a_task_takes_at_most_three_hundred_tokens_of_the_brief(memory: Memory) 
 def test_a_sub_agents_brief_has_eight_hundred_tokens(memory: Memory) -> None:
     for number in range(150):
         note(memory, distinct(number), number)
-    assert 2_000 < deliver(memory, "session_start").tokens <= 2_300
+    assert 1_800 < deliver(memory, "session_start").tokens <= 2_300
     assert 700 < deliver(memory, "session_start", agent="sub-1").tokens <= 800
 
 
@@ -478,7 +480,7 @@ def test_more_pinned_lessons_than_are_read_leave_a_valid_brief(memory: Memory) -
     memory.services.store.put(lessons, {lesson.id: None for lesson in lessons})
     briefing = deliver(memory, "session_start")
     assert is_valid(briefing, Room(tokens=2_300, characters=9_000))
-    assert sum(entry.reason == "brief: rule" for entry in briefing.entries) == 8
+    assert sum(entry.reason == "rule of the brief" for entry in briefing.entries) == 8
     assert briefing.more > 400
 
 
@@ -515,11 +517,11 @@ def test_no_lines_are_no_text() -> None:
 
 def test_a_title_that_was_told_before_is_left_out_of_a_resumed_sessions_brief(memory: Memory) -> None:
     first, second = note(memory, distinct(0)), note(memory, distinct(1))
-    told_before(memory, first.id, 1, moment="session_start", reason="brief: title")
+    told_before(memory, first.id, 1, moment="session_start", reason="title of the brief")
     assert ids(deliver(memory, "session_start")) == [second.id]
 
 
 def test_a_rule_that_states_its_trigger_is_no_rule_of_every_session(memory: Memory) -> None:
     keep(memory, "Sign what you hand in.", when=Triggers(standing=True), trust="agent", kind="tooling")
     keep(memory, "Call `close` twice.")
-    assert [entry.reason for entry in brief(memory).entries] == ["brief: rule", "brief: title"]
+    assert [entry.reason for entry in brief(memory).entries] == ["rule of the brief", "title of the brief"]

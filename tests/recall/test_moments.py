@@ -163,9 +163,9 @@ def test_words_that_a_person_revises_bring_their_own_triggers(memory: Memory) ->
 
 def test_who_takes_a_lessons_triggers_away_is_obeyed(memory: Memory) -> None:
     rule = memory.remember(PLAIN, kind="preference")
-    assert deliver(memory, "session_start").entries[0].reason == "brief: rule"
+    assert deliver(memory, "session_start").entries[0].reason == "rule of the brief"
     memory.edit(rule.id, standing=False)
-    assert deliver(memory, "session_start", session="s2").entries[0].reason == "brief: title"
+    assert deliver(memory, "session_start", session="s2").entries[0].reason == "title of the brief"
     code = memory.remember("Do not call exec.Command; use exec.CommandContext.", kind="constraint")
     assert memory.get(code.id).when.literals == ("exec.Command",)
     memory.edit(code.id, literals=[])
@@ -221,7 +221,7 @@ def test_a_title_comes_once_in_full_and_a_rule_that_was_told_in_full_does_not_co
     command = keep(memory, "The basin gate sticks.", kind="fix", trust="agent", command="make basin")
     keep(memory, "Never commit unless asked.")
     parts = {entry.id: entry.reason for entry in deliver(memory, "session_start").entries}
-    assert parts[command.id] == "brief: title"
+    assert parts[command.id] == "title of the brief"
     assert shown(deliver(memory, "before_command", command="make basin")) == ["The basin gate sticks."]
     assert shown(deliver(memory, "before_command", command="make basin")) == []
     assert shown(deliver(memory, "before_command", command="git commit -m x")) == []

@@ -1,4 +1,4 @@
-"""What is told with a prompt: the nearest in full with the first, what clearly leads with a later one, or nothing."""
+"""What is told with a prompt: the nearest in full or by title, or nothing."""
 
 from __future__ import annotations
 
@@ -83,14 +83,17 @@ def test_the_first_prompt_brings_the_nearest_up_to_four_hundred_tokens(memory: M
     assert all("retry queue" in insight for insight in shown(briefing))
 
 
-def test_a_later_prompt_brings_only_what_clearly_leads(memory: Memory) -> None:
+def test_a_later_prompt_brings_titles_and_in_full_what_clearly_leads(memory: Memory) -> None:
     of_queues(memory, 4)
     told_before(memory, "l1", 1, moment="prompt")
-    assert shown(deliver(memory, "prompt", prompt=QUESTION)) == []
+    titles = deliver(memory, "prompt", prompt=QUESTION)
+    assert "- [" not in titles.text
+    assert 0 < titles.tokens <= 100
     rule = "Dredge the basin at spring tide; the sluice gate jams in silt."
     keep(memory, rule, kind="constraint", trust="agent")
     briefing = deliver(memory, "prompt", prompt="the sluice gate of the basin jams in silt, why?")
-    assert shown(briefing) == [rule]
+    assert shown(briefing)[0] == rule
+    assert rule in briefing.text
     assert briefing.tokens <= 100
 
 

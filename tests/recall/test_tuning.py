@@ -241,24 +241,30 @@ def test_a_prompt_of_six_hundred_characters_is_read_for_what_nobody_typed() -> N
     assert own_words("Implement the following plan: " + "x" * 580) == "Implement the following plan: " + "x" * 570
 
 
-def test_the_first_prompt_brings_twelve_lines_at_most_and_a_later_one_two(memory: Memory) -> None:
-    for number in range(20):
+def test_a_prompt_brings_twenty_lines_at_most_two_in_full_and_a_later_one_ten(memory: Memory) -> None:
+    for number in range(24):
         keep(memory, f"Tide {number}.", kind="constraint", tags=("tide gauge",))
-    assert len(deliver(memory, "prompt", prompt="look at the tide gauge").items) == 12
-    for number in range(2):
+    first = deliver(memory, "prompt", prompt="look at the tide gauge")
+    assert len(first.items) == 20
+    assert first.text.count("- [") == 2
+    for number in range(12):
         keep(memory, f"Mast {number}.", kind="constraint", tags=("mast top",))
-    assert len(deliver(memory, "prompt", prompt="look at the mast top").items) == 2
+    later = deliver(memory, "prompt", prompt="look at the mast top")
+    assert 5 < len(later.items) <= 10
+    assert later.text.count("- [") == 0
 
 
 @pytest.mark.parametrize(("words", "leads"), [(8, True), (3, False)])
-def test_a_later_prompt_brings_what_is_a_quarter_nearer_than_the_next(memory: Memory, words: int, leads: bool) -> None:
+def test_a_later_prompt_brings_in_full_what_is_a_quarter_nearer_than_the_next(
+    memory: Memory, words: int, leads: bool
+) -> None:
     deliver(memory, "prompt", prompt="look at the tide gauge")
     told_before(memory, "l", 1, moment="prompt")
     subject = ["lantern", "barometer", "squall", "datum", "fathoms", "plotter", "soundings", "swell"]
     keep(memory, f"Of {' '.join(subject[:words])}.", kind="constraint", trust="agent")
     keep(memory, f"About {' '.join(subject[:3])}.", kind="constraint", trust="agent")
-    lines = deliver(memory, "prompt", prompt=f"why {' '.join(subject)}?").items
-    assert len(lines) == (1 if leads else 2)
+    text = deliver(memory, "prompt", prompt=f"why {' '.join(subject)}?").text
+    assert text.count("- [") == (1 if leads else 0)
 
 
 @pytest.mark.parametrize(("days", "restored"), [(13.99, True), (14.01, False)])
