@@ -18,8 +18,8 @@ def shares(**scores: float) -> tuple[RetrieverShare, ...]:
     return tuple(RetrieverShare(lane=retriever, rank=1, raw=raw, share=0.1) for retriever, raw in scores.items())
 
 
-def words(weight: float, coverage: float) -> LexicalOverlap:
-    return LexicalOverlap(weight=weight, coverage=coverage)
+def words(weight: float, coverage: float, count: int = 1) -> LexicalOverlap:
+    return LexicalOverlap(weight=weight, coverage=coverage, matched=("quay",) * count)
 
 
 def test_thirty_of_bm25_weigh_as_much_as_a_cosine_of_one_and_a_place_half_of_its_score() -> None:
@@ -44,16 +44,19 @@ def test_a_meaning_in_common_needs_more_the_more_lessons_there_are(lessons: int)
 
 
 @pytest.mark.parametrize(
-    ("weight", "coverage", "is_shared"),
+    ("weight", "coverage", "count", "is_shared"),
     [
-        (2.0, 0.01, True),
-        (1.99, 0.19, False),
-        (1.0, 0.2, True),
-        (0.99, 0.49, False),
-        (0.3, 0.5, True),
+        (2.0, 0.01, 2, True),
+        (1.99, 0.29, 2, False),
+        (1.3, 0.3, 2, True),
+        (1.0, 0.49, 1, False),
+        (1.0, 0.5, 1, True),
+        (0.99, 0.49, 3, False),
+        (0.6, 0.5, 2, True),
+        (0.3, 1.0, 1, False),
     ],
 )
-def test_two_telling_words_are_enough_one_in_a_short_prompt_and_everyday_words_as_half_of_it(
-    weight: float, coverage: float, is_shared: bool
+def test_two_telling_words_are_enough_one_beside_another_and_everyday_words_as_half_of_a_prompt(
+    weight: float, coverage: float, count: int, is_shared: bool
 ) -> None:
-    assert shares_subject_with((), words(weight, coverage), THOUSAND) is is_shared
+    assert shares_subject_with((), words(weight, coverage, count), THOUSAND) is is_shared

@@ -242,7 +242,8 @@ def test_what_does_not_fit_is_what_is_worth_least_and_it_is_counted_and_named(me
     assert 8 < count < 40
     assert is_valid(briefing, room)
     assert set(ids(briefing)) == {lesson.id for lesson in lessons[-count:]}
-    assert briefing.more == 80 - count == len(briefing.left_out)
+    assert briefing.more == 80 - count
+    assert len(briefing.left_out) == 40
     assert briefing.left_out[0].id == lessons[-count - 1].id
     assert f"{80 - count} more: `recall` a subject, or `holdfast list`" in briefing.text
 
@@ -272,13 +273,13 @@ def test_commands_and_rules_come_before_titles_however_old_and_at_most_eight_of_
     assert whole.count("rule of the brief") == 8
 
 
-def test_rules_in_full_have_four_hundred_and_eighty_tokens_and_ninety_each(memory: Memory) -> None:
+def test_rules_in_full_have_four_hundred_tokens_and_ninety_each(memory: Memory) -> None:
     for number in range(8):
         keep(memory, f"{distinct(number)} {'It has its long reasons. ' * 20}", title=distinct(number), pinned=True)
     rules = [entry for entry in brief(memory).entries if entry.reason == "rule of the brief"]
     costs = [count_tokens(entry.text) for entry in rules]
     assert 70 < max(costs) <= 90
-    assert 390 < sum(costs) <= 480
+    assert 310 < sum(costs) <= 400
     assert len(brief(memory).entries) == 8
 
 
@@ -412,7 +413,7 @@ def test_a_task_takes_at_most_three_hundred_tokens_of_the_brief(memory: Memory) 
 def test_a_sub_agents_brief_has_eight_hundred_tokens(memory: Memory) -> None:
     for number in range(150):
         note(memory, distinct(number), number)
-    assert 1_800 < deliver(memory, "session_start").tokens <= 2_300
+    assert 1_700 < deliver(memory, "session_start").tokens <= 2_300
     assert 700 < deliver(memory, "session_start", agent="sub-1").tokens <= 800
 
 

@@ -107,8 +107,8 @@ def test_lessons_on_a_file_come_once_for_each_file_whatever_was_typed_before(mem
     about_basins(memory, project)
     happened(memory, "prompt", text="Paint the lighthouse.")
     briefing = edit(memory, "src/basins.py", new="QUAYS = 3", old="QUAYS = 2")
-    assert shown(briefing) == [f"Basins of quay {number} are charted by crew {number}." for number in (5, 4)]
-    assert {item.why.words for item in briefing.items} == {"about this file"}
+    assert len(shown(briefing)) == 4
+    assert [item.why.words for item in briefing.items] == ["about this file", *["title; about this file"] * 3]
     assert edit(memory, "src/basins.py", new="QUAYS = 4", old="QUAYS = 3").items == ()
     assert len(edit(memory, "src/f7.py").items) == 1
 
@@ -120,12 +120,12 @@ def test_of_lessons_on_a_file_a_title_is_enough_but_a_rule_comes_in_full(memory:
     assert shown(edit(memory, "src/tides.py")) == ["Read the gauge at noon."]
 
 
-def test_a_file_brings_at_most_four_lines_triggers_first(memory: Memory) -> None:
-    for number in range(6):
+def test_a_file_brings_at_most_eight_lines_triggers_first(memory: Memory) -> None:
+    for number in range(9):
         when = Triggers(literals=(f"call{number}(",))
         keep(memory, f"Rule {number} of its own.", kind="constraint", trust="agent", when=when)
     keep(memory, "Read the gauge at noon.", kind="constraint", trust="agent", path="src/tides.py")
-    code = "\n".join(f"call{number}(x)" for number in range(6))
+    code = "\n".join(f"call{number}(x)" for number in range(9))
     briefing = edit(memory, "src/tides.py", new=code)
-    assert [item.why.words.partition(":")[0] for item in briefing.items] == ["trigger"] * 4
-    assert len(edit(memory, "src/tides.py", new=code).items) == 3
+    assert [item.why.words.partition(":")[0] for item in briefing.items] == ["trigger"] * 8
+    assert len(edit(memory, "src/tides.py", new=code).items) == 2

@@ -48,8 +48,8 @@ class Figures(NamedTuple):
 
 
 BOUNDS = {
-    "": Figures(78, 83, 67, 80, 70, 7, 31),
-    "static": Figures(82, 84, 76, 80, 70, 7, 31),
+    "": Figures(78, 83, 67, 76, 34, 8, 7),
+    "static": Figures(82, 84, 76, 76, 34, 8, 7),
 }
 """By embedder: the least of the first four, of 85, and the most of the others, of 85 and of 60."""
 

@@ -85,7 +85,7 @@ def test_before_a_file_its_own_lessons_come_and_no_neighbours(memory: Memory, pr
     (project / "src" / "tides.py").write_text("HIGH = 5\n")
     briefing = deliver(memory, "before_file", paths=(f"{project}/src/tides.py",))
     assert shown(briefing) == ["Python files in src are formatted with four spaces.", TIDES]
-    assert "src/tides.py changed since: check before relying on it" in briefing.text
+    assert "High water is kept in centimetres above chart datum (code changed)" in briefing.text
     assert shown(deliver(memory, "before_file", session="s2", paths=(f"{project}/README.md",))) == []
     assert shown(deliver(memory, "before_file", session="s2", paths=("/etc/passwd",))) == []
 

@@ -184,7 +184,7 @@ def test_a_linters_lesson_comes_once_with_the_first_edit_of_its_language_and_nev
     assert edit(memory, "src/tides.py").items == ()
     assert deliver(memory, "before_file", paths=(f"{memory.location.root}/main.go",)).items == ()
     assert shown(edit(memory, "main.go")) == [second, first]
-    assert {row.reason for row in memory.log()} == {"first command to edit go"}
+    assert {row.reason for row in memory.log()} == {"title; first command to edit go"}
     assert edit(memory, "other.go").items == ()
 
 

@@ -184,9 +184,9 @@ def title_line(end_of_id: str, title: str, source: str = "", note: str = "") -> 
     return f"{head}: {title}" + (f" ({note})" if note else "")
 
 
-def title_of_lesson(lesson: Lesson) -> str:
+def title_of_lesson(lesson: Lesson, is_stale: bool = False) -> str:
     """Return the line of a lesson's title outside of a brief."""
-    note = "" if lesson.state == "active" else "unconfirmed"
+    note = ", ".join(filter(None, ("" if lesson.state == "active" else "unconfirmed", CHANGED if is_stale else "")))
     return title_line(lesson.id[-LEAST_ID:], _title(lesson), _source(lesson), note)
 
 

@@ -20,7 +20,7 @@ from holdfast.ports.filters import EventFilter, LogFilter
 from holdfast.ports.host import HostProfile
 from holdfast.ports.lessonstore import damage_words, get_readable
 from holdfast.ranking.relevance import LexicalOverlap
-from holdfast.recall.briefline import SPEAKERS, title_of_lesson
+from holdfast.recall.briefline import SPEAKERS, STALE, title_of_lesson
 from holdfast.recall.score import RetrievedLesson, score_matches
 from holdfast.recall.tuning import (
     DELIVERIES_READ,
@@ -272,7 +272,7 @@ class MomentContext:
 
     def _line_of(self, pick: Pick, ranked: Ranked, room: int) -> Line:
         if pick.is_title:
-            title = title_of_lesson(ranked.lesson)
+            title = title_of_lesson(ranked.lesson, ranked.freshness in STALE)
             return Line(text=title, tokens=count_tokens(title))
         caveat = "" if pick.general else _warning(ranked)
         most = min(LINE_TOKENS, room)
