@@ -21,7 +21,6 @@ from holdfast.freshness.states import load_plain, owner_of
 from holdfast.lean.records import Frozen, replace
 from holdfast.lean.texts import SHORT, dumps, loads
 from holdfast.lessons.staged import seen_here
-from holdfast.outcomes.standing import order_factors
 from holdfast.ports.lessonstore import get_readable
 from holdfast.recall.briefline import (
     CHANGED,
@@ -120,6 +119,7 @@ def prepare(services: Services, location: Location) -> int:
     What a rules file that agents read says in the same words is left out.
     """
     from holdfast.freshness.check import FreshnessCheck
+    from holdfast.outcomes.standing import order_factors
     from holdfast.recall.written import without_written
 
     at = services.clock.now()
@@ -142,10 +142,9 @@ def load(services: Services, location: Location) -> Lines:
     lessons that have changed otherwise.
     """
     stored = _stored(services, location)
-    factors = order_factors(services.store, location.project.id)
     if stored is None:
         most = COLLECTED_IN_A_HOOK if services.low_latency else COLLECTED
-        lines = lines_of(collect(services, location, most), (), factors)
+        lines = _made(services, location, collect(services, location, most))
         return Lines(lines=tuple(lines), more=_count_further(services, location, most))
     since = datetime.fromisoformat(stored.at)
     recent = services.store.list_recent(_query(services, location), CHANGES_READ)
@@ -154,7 +153,13 @@ def load(services: Services, location: Location) -> Lines:
         return stored
     lessons = [lesson for lesson in get_readable(services.store, changed) if may_be_told(lesson)]
     others = [line for line in stored.lines if line.id not in changed]
-    return replace(stored, lines=(*others, *lines_of(lessons, (), factors)))
+    return replace(stored, lines=(*others, *_made(services, location, lessons)))
+
+
+def _made(services: Services, location: Location, lessons: Sequence[Lesson]) -> list[BriefLine]:
+    from holdfast.outcomes.standing import order_factors  # late: most starts tell lines that are prepared
+
+    return lines_of(lessons, (), order_factors(services.store, location.project.id))
 
 
 def _with_a_chance(lines: Sequence[BriefLine]) -> list[BriefLine]:

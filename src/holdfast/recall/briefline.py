@@ -11,7 +11,6 @@ from holdfast.domain.kinds import profile_of
 from holdfast.domain.vocabulary import LessonId
 from holdfast.lean.records import Frozen
 from holdfast.outcomes.holdout import may_withhold
-from holdfast.ranking.relevance import EVERYDAY, stems_of
 from holdfast.recall.tuning import (
     EQUAL_TITLES,
     EQUAL_WORDS,
@@ -139,11 +138,15 @@ def _keys(lesson: Lesson) -> tuple[str, ...]:
 
 
 def _telling(title: str) -> frozenset[str]:
+    from holdfast.ranking.relevance import stems_of  # late: a start tells lines that are prepared
+
     return frozenset(stem for stem in stems_of(title) if len(stem) > 2)
 
 
 def _equal(words: frozenset[str], titles: Sequence[tuple[frozenset[str], list[LessonId]]]) -> list[LessonId] | None:
     """Return the group whose title has nearly the same words; None without one."""
+    from holdfast.ranking.relevance import EVERYDAY
+
     if len(words - EVERYDAY) < EQUAL_WORDS:
         return None
     for other, group in titles:

@@ -15,13 +15,10 @@ from holdfast.errors import StoreError
 from holdfast.freshness.states import may_have_news
 from holdfast.lean.records import Frozen, replace
 from holdfast.lessons.staged import seen_here
-from holdfast.outcomes.standing import order_evidence
 from holdfast.ports.filters import EventFilter, LogFilter
 from holdfast.ports.host import HostProfile
 from holdfast.ports.lessonstore import damage_words, get_readable
-from holdfast.ranking.relevance import LexicalOverlap
 from holdfast.recall.briefline import SPEAKERS, STALE, title_of_lesson
-from holdfast.recall.score import RetrievedLesson, score_matches
 from holdfast.recall.tuning import (
     DELIVERIES_READ,
     FRAME_TOKENS,
@@ -47,6 +44,7 @@ if TYPE_CHECKING:
     from holdfast.domain.vocabulary import EventKind, Moment
     from holdfast.outcomes.standing import OrderEvidence
     from holdfast.ports.services import Services
+    from holdfast.recall.score import RetrievedLesson
 
 
 class Pick(Frozen):
@@ -183,6 +181,8 @@ class MomentContext:
     def evidence(self) -> OrderEvidence:
         """Return what outcomes say of the order of the project's lessons."""
         if self._evidence is None:
+            from holdfast.outcomes.standing import order_evidence
+
             self._evidence = order_evidence(self.services.store, self.location.project.id)
         return self._evidence
 
@@ -222,6 +222,8 @@ class MomentContext:
 
         An unconfirmed lesson comes only after confirmed ones, and at most one does.
         """
+        from holdfast.recall.score import score_matches  # late: a start tells prepared lines
+
         chosen = self._choose(picks, most)
 
         def offer(unverified: list[tuple[Ranked, RetrievedLesson]]) -> None:
@@ -327,6 +329,9 @@ def _warning(ranked: Ranked) -> str:
 
 def as_found(lessons: Iterable[Lesson]) -> list[RetrievedLesson]:
     """Wrap lessons that no retriever found."""
+    from holdfast.ranking.relevance import LexicalOverlap
+    from holdfast.recall.score import RetrievedLesson
+
     return [
         RetrievedLesson(lesson=lesson, shares=(), overlap=LexicalOverlap(), stems=frozenset()) for lesson in lessons
     ]
