@@ -71,15 +71,15 @@ class Narrow:
     ("tokens", "characters", "words"),
     [
         (2_300, 9_000, ""),
-        (60, 9_000, "cut to 1 of 2 lines because Narrow accepts 60 tokens and 9,000 characters"),
-        (2_300, 200, "cut to 1 of 2 lines because Narrow accepts 2,300 tokens and 200 characters"),
+        (96, 320, ""),
+        (95, 9_000, "cut to 1 of 3 lessons because Narrow accepts 95 tokens and 9,000 characters"),
     ],
 )
 def test_a_start_that_a_host_would_cut_is_mentioned(
     code: Codebase, home: Path, tokens: int, characters: int, words: str
 ) -> None:
     with Memory(str(code.folder)) as memory:
-        for rule in ("Answer in British English.", "Always answer briefly."):
+        for rule in ("Answer in British English.", "Always answer briefly.", "Never use emojis in answers."):
             memory.remember(rule, kind="preference")
         services = replace(memory.services, host=lambda _: Narrow(tokens, characters))
         cut = cut_of(services, memory.location, "narrow")

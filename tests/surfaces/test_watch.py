@@ -138,7 +138,7 @@ def test_for_people_a_line_has_the_time_the_state_the_lesson_and_what_changed(ma
     machine.code.unlink()
     assert running.stdout is not None
     columns = running.stdout.readline().split("  ")
-    assert columns[1:4] == ["orphaned", machine.lesson[-8:], RULE]
+    assert columns[1:4] == ["orphaned", machine.lesson[-8:], RULE.removesuffix(".")]
     assert columns[4] == "ledger.py"
     assert "deleted" in columns[5]
     assert end(running)[0] == 0

@@ -231,28 +231,39 @@ def fit(ordered: Sequence[tuple[float, BriefLine]], room: Room, task: str, more:
     """Return the brief of the lines that fit, and those left out; `more` counts lessons that have no line."""
     queue = sorted(_in_parts(ordered), key=lambda pair: _place_in_queue(pair[1]))
     frame = render_block([], _more(len(ordered) + more), task, INTRODUCTION)
-    tokens, characters = room.tokens - count_tokens(frame), room.characters - len(frame)
-    if min(tokens, characters) < 0:
+    if count_tokens(frame) > room.tokens or len(frame) > room.characters:
         return fit(ordered, room, "", more) if task else Briefing(moment="session_start", more=len(ordered) + more)
-    chosen: list[tuple[float, BriefLine]] = []
-    left_out: list[tuple[float, BriefLine]] = []
-    headings: dict[str, int] = {}
-    for worth, line in queue:
-        heading = _heading(line)
-        cost, length = _size(line)
-        if heading not in headings:
-            headings[heading] = count_tokens(heading)
-            cost, length = cost + headings[heading], length + len(heading) + 1
-        if cost > tokens or length > characters:
-            left_out.append((worth, line))
-            continue
-        tokens, characters = tokens - cost, characters - length
-        chosen.append((worth, line))
+    chosen, left_out = _choose(queue, room, frame)
+    if left_out and not more:  # without the line that counts what is left out, perhaps nothing is
+        everything, none = _choose(queue, room, render_block([], "", task, INTRODUCTION))
+        chosen, left_out = (chosen, left_out) if none else (everything, none)
     briefing = render(chosen, left_out, task, more)
     while chosen and (briefing.tokens > room.tokens or len(briefing.text) > room.characters):
         left_out.insert(0, chosen.pop())  # an id that is not unique is longer than was counted
         briefing = render(chosen, left_out, task, more)
     return briefing
+
+
+def _choose(
+    queue: Iterable[tuple[float, BriefLine]], room: Room, frame: str
+) -> tuple[list[tuple[float, BriefLine]], list[tuple[float, BriefLine]]]:
+    """Return the lines that fit into the room beside the frame, with their headings, and those that do not."""
+    tokens, characters = room.tokens - count_tokens(frame), room.characters - len(frame)
+    chosen: list[tuple[float, BriefLine]] = []
+    left_out: list[tuple[float, BriefLine]] = []
+    headings: set[str] = set()
+    for worth, line in queue:
+        heading = _heading(line)
+        cost, length = _size(line)
+        if heading not in headings:
+            cost, length = cost + count_tokens(heading), length + len(heading) + 1
+        if cost > tokens or length > characters:
+            left_out.append((worth, line))
+            continue
+        tokens, characters = tokens - cost, characters - length
+        headings.add(heading)
+        chosen.append((worth, line))
+    return chosen, left_out
 
 
 def _size(line: BriefLine) -> tuple[int, int]:

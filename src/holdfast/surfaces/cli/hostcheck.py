@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
@@ -58,6 +59,8 @@ def check_heard(settings: Settings, heard: Mapping[str, HostActivity]) -> Iterat
 
 def check_starts(settings: Settings, folder: str = "") -> Iterator[CheckFinding]:
     """Yield a finding for each host that is set up and accepts less at a session's start here than there is to tell."""
+    if settings.database_path and not os.path.exists(settings.database_path):
+        return  # nothing is known yet, and opening the store would create it
     try:
         wired = sorted(set_up(HostFiles(settings.home).manifest))
         with Memory(folder, settings=settings) as memory:
