@@ -33,7 +33,7 @@ from holdfast.stores.sqlite import (
 
 NUMBERS: dict[ModuleType, dict[str, float]] = {
     connection: {
-        "SCHEMA": 6, "LONGEST_NAP_S": 0.004, "CACHE": -16_000, "WRITES_BEFORE_SHRINK": 200, "LOG_LIMIT": 1_000_000,
+        "SCHEMA": 7, "LONGEST_NAP_S": 0.004, "CACHE": -16_000, "WRITES_BEFORE_SHRINK": 200, "LOG_LIMIT": 1_000_000,
     },
     copying: {"NAP_S": 0.05},
     failures: {"IOERR_WRITE": 778, "IOERR_SHMSIZE": 4_874},

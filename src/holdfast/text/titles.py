@@ -33,7 +33,7 @@ TOPIC_WORDS = 7
 _CODE = re.compile(r"`[^`\n]+`")
 _ELLIPSIS = "\u2026"
 _MARKS = re.compile(
-    r"\*\*(?=[^\s*])|(?<=[^\s*])\*\*|^\s*(?:[-*+\u2022]\s+|#{1,6}\s+|>\s+|\d{1,2}[.)]\s+)", re.MULTILINE
+    r"\*\*(?=[^*\s])|(?<=[^*\s])\*\*|^[^\S\n]*(?:[-*+\u2022]\s+|#{1,6}\s+|>\s+|\d{1,2}[.)]\s+)", re.MULTILINE
 )
 _LEAD = re.compile(
     r"^(?:(?:note|remember|keep in mind|be aware|important|caution|warning|rule|lesson|fyi|tip|nb|key (?:point|insight)"
