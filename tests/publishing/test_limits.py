@@ -105,7 +105,7 @@ def test_a_host_has_files_for_ten_folders(memory: Memory, folders: int, without:
 
 
 def test_a_files_frame_is_taken_off_its_tokens(memory: Memory) -> None:
-    keep(memory, "Light the beacon before sunset")
+    keep(memory, "Light the beacon before sunset", pinned=True)
     (line,) = [line for line in rules_of(memory).files[0].text.splitlines() if line.startswith("- [")]
     most = count_tokens(line) + rules._FRAME_TOKENS
     assert rules_of(memory, rules.Budget(always=most)).files[0].tokens <= most
@@ -113,7 +113,7 @@ def test_a_files_frame_is_taken_off_its_tokens(memory: Memory) -> None:
 
 
 def test_a_files_frame_is_taken_off_its_characters(memory: Memory) -> None:
-    keep(memory, "Light the beacon before sunset")
+    keep(memory, "Light the beacon before sunset", pinned=True)
     (line,) = [line for line in rules_of(memory).files[0].text.splitlines() if line.startswith("- [")]
     most = len("---\nalways: true\n---\n") + len(line) + 1 + rules._FRAME_CHARS
     assert len(rules_of(memory, limit_chars=most).files[0].text) <= most

@@ -143,7 +143,7 @@ def test_what_did_harm_is_withheld(memory: Memory, keep: Any) -> None:
 def test_a_rule_that_was_ignored_or_missed_has_not_helped(memory: Memory, keep: Any) -> None:
     for number in range(30):
         keep(f"Rule {number} of the harbour is about as long as a rule of a harbour usually is", confidence=0.5)
-    ignored = keep("Reef the sail", confidence=0.1)
+    ignored = keep("Rule 99 of the harbour is about as long as a rule of a harbour usually is", confidence=0.1)
     judged = Outcome(
         id="o1", at=memory.services.clock.now(), project=memory.location.project.id, session=SessionId("s1"),
         lesson=ignored.id, verdict="ignored", judge="judge/1",

@@ -459,7 +459,7 @@ def test_a_brief_is_valid_and_within_its_hosts_budget_whatever_the_titles_are(
         prepare(memory.services, memory.location)
 
 
-@pytest.mark.parametrize("tokens", [0, 1, 40, 80])
+@pytest.mark.parametrize("tokens", [0, 1, 40, 60])
 def test_a_room_that_is_too_small_for_a_line_is_not_exceeded(memory: Memory, tokens: int) -> None:
     note(memory, distinct(0))
     room = Room(tokens=tokens, characters=tokens * 4)

@@ -72,14 +72,14 @@ class Kept:
 
 @pytest.fixture
 def ruled(memory: Memory) -> Memory:
-    memory.remember(RULE, files=["src/tides.py"])
+    memory.remember(RULE, kind="constraint", files=["src/tides.py"])
     return memory
 
 
 def before_edit(memory: Memory, **fields: Any) -> HookCall:
     return HookCall(
         host="claude-code", name="PreToolUse", session=SessionId("s1"), cwd=memory.folder, moment="before_file",
-        paths=(f"{memory.folder}/src/tides.py",), **fields,
+        paths=(f"{memory.folder}/src/tides.py",), edits=True, **fields,
     )  # fmt: skip
 
 

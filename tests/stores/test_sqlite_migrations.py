@@ -173,6 +173,8 @@ def test_weak_titles_of_before_are_made_anew_once_and_good_ones_stay(tmp_path: P
         store.put([chosen, *weak.values(), broken, forgotten], {})
         with store._connection.writing() as sql:
             sql.execute("UPDATE lessons SET doc = '{' WHERE id = ?", (broken.id,))
+            for table in ("turns", "turn_text", "turns_indexed"):
+                sql.execute(f"DROP TABLE {table}")
             sql.execute("DELETE FROM migrations WHERE number > 5")
             sql.execute("PRAGMA user_version = 5")
     for _ in range(2):

@@ -31,7 +31,7 @@ DELIVERING = (
     "Stop",
     "SubagentStop",
 )
-MOST_CODE = {True: (1_200_000, 124), False: (700_000, 76)}
+MOST_CODE = {True: (1_200_000, 124), False: (720_000, 76)}
 """Bytes of compiled code and modules of ours, of a hook that delivers and of one that does not; a tenth is room for
 other versions of Python."""
 

@@ -71,7 +71,7 @@ class Narrow:
     ("tokens", "characters", "words"),
     [
         (2_300, 9_000, ""),
-        (96, 320, ""),
+        (130, 500, ""),
         (95, 9_000, "cut to 1 of 3 lessons because Narrow accepts 95 tokens and 9,000 characters"),
     ],
 )

@@ -77,7 +77,7 @@ class Machine(Hooks):
     def read(self, session: str = "s1") -> None:
         """Claude Code's hook before a read of the file, which tells its lesson."""
         context = self.call("PreToolUse", session, tool_name="Read", tool_input={"file_path": str(self.code)})
-        assert self.lesson[-8:] in context
+        assert self.lesson[-5:] in context
 
     def edit(self, text: str, session: str = "s1") -> None:
         """Claude Code's hooks around an edit of the file."""

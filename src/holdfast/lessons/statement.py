@@ -102,12 +102,13 @@ def said(fields: Mapping[str, Any]) -> str:
 def checked_title(title: str, trust: Trust, words: str, quote: str = "") -> str:
     """Return a title that somebody states for the words of a lesson; empty if it is to be made of the insight.
 
-    A person is told what is wrong with it: raises InvalidValueError. An agent's bad title is not used.
+    A person is told what is wrong with it: raises InvalidValueError. An agent's bad title is not used, and neither is
+    one that held a secret.
     """
     from holdfast.text.titles import fault_of
 
     fault = fault_of(title, f"{words}\n{quote}") if title else ""
-    if fault and trust == "person":
+    if fault and trust == "person" and "[redacted:" not in title:
         raise InvalidValueError(
             f"not a title: {fault}: {title[:60]!r}",
             hint="say the verdict in at most 12 words, with the lesson's own names, numbers and negations",
