@@ -217,7 +217,7 @@ def _nothing_comes_twice(machine: Machine) -> None:
         for payload in chain(player.start(), player.play(steps)):
             machine.hook(payload)
         log = machine.json("log", "--session", player.session, folder=machine.elsewhere)
-        if shown := [row["lesson"] for row in log["deliveries"] if row["reason"] != "brief: title"]:
+        if shown := [row["lesson"] for row in log["deliveries"] if row["reason"] != "title of the brief"]:
             break
     assert shown
     assert len(shown) == len(set(shown))
