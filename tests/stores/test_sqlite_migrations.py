@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.domain.event import spoken_prefix
+from holdfast.domain.query import Query
 from holdfast.domain.statefamilies import (
     BACKFILLED_ROOTS,
     COMMITS_READ,
@@ -17,7 +19,6 @@ from holdfast.domain.statefamilies import (
     STAGED_SEEN,
     TRANSCRIPT_READ,
 )
-from holdfast.domain.query import Query
 from holdfast.errors import StaleWriteError
 from holdfast.lean.records import replace
 from holdfast.ports.store import EventFilter
@@ -171,7 +172,7 @@ def test_a_store_of_schema_5_gets_titles_and_a_search_of_its_turns(tmp_path: Pat
     path = tmp_path / "memory.db"
     insight = "Retries of the gateway are capped at 3, because the bank bans us for each one that comes after that"
     lesson = make_lesson(insight=insight, title="Gateway")
-    prompt = make_event(kind="prompt", text="Where is the harbour log?")
+    prompt = make_event(key=f"{spoken_prefix('prompt')}1", text="Where is the harbour log?")
     with make({"url": f"sqlite://{path}"}) as store:
         store.put([lesson], {})
         store.append_events([prompt])
