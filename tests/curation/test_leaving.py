@@ -212,7 +212,7 @@ def test_a_finished_task_is_not_restored_but_answers_who_asks(there: Memory, fol
     finish_migration(begin_migration(there, folder))
     learn(there)
     assert current(there.services, there.location) is None
-    assert "State of task" not in Host(there, folder, "s2").start()
+    assert "FastAPI" not in Host(there, folder, "s2").start()
     answer = Host(there, folder, "s2").ask("Where did we leave off with the FastAPI migration?")
     assert ", finished:" in answer
     assert "done: committed Move billing to FastAPI" in answer

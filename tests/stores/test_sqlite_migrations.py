@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.domain.event import spoken_prefix
+from holdfast.domain.query import Query
 from holdfast.domain.statefamilies import (
     BACKFILLED_ROOTS,
     COMMITS_READ,
@@ -24,7 +26,7 @@ from holdfast.stores.sqlite import make, schema
 from holdfast.stores.sqlite.connection import SCHEMA, Connection
 from holdfast.stores.sqlite.rows import document
 from holdfast.testing._store_questions import found
-from holdfast.testing.builders import make_event, make_lesson, next_version
+from holdfast.testing.builders import PROJECT, make_event, make_lesson, next_version
 from holdfast.text.words import duplicate_key
 
 FOLDER = Path(schema.FOLDER)
@@ -159,6 +161,33 @@ def test_what_was_kept_by_keys_is_moved_to_families_and_owners(tmp_path: Path) -
         assert store.expire_states(datetime.now(UTC)) == 0
 
 
+def go_back_to_schema_5(sql: sqlite3.Connection) -> None:
+    for table in ("turns", "turn_text", "turns_indexed"):
+        sql.execute(f"DROP TABLE {table}")
+    sql.execute("DELETE FROM migrations WHERE number > 5")
+    sql.execute("PRAGMA user_version = 5")
+
+
+def test_a_store_of_schema_5_gets_titles_and_a_search_of_its_turns(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    insight = "Retries of the gateway are capped at 3, because the bank bans us for each one that comes after that"
+    lesson = make_lesson(insight=insight, title="Gateway")
+    prompt = make_event(key=f"{spoken_prefix('prompt')}1", text="Where is the harbour log?")
+    with make({"url": f"sqlite://{path}"}) as store:
+        store.put([lesson], {})
+        store.append_events([prompt])
+        with store._connection.writing() as sql:
+            go_back_to_schema_5(sql)
+    with make({"url": f"sqlite://{path}"}) as store:
+        applied = store._connection.sql.execute("SELECT number, name FROM migrations WHERE number > 5").fetchall()
+        assert applied == [(6, "0006_titles"), (7, "0007_turns_reindex")]
+        assert store.get([lesson.id]) == [replace(lesson, title="Retries of the gateway are capped at 3")]
+        assert found(store, "match_text", text="capped") == [lesson.id]
+        (match,) = store.search_turns(Query(project=PROJECT, text="harbour log"), 5).matches
+        assert match.turn.prompt == prompt.text
+        assert store.check() == []
+
+
 def test_weak_titles_of_before_are_made_anew_once_and_good_ones_stay(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
     insight = "Retries of the gateway are capped at 3, because the bank bans us for each one that comes after that"
@@ -173,10 +202,7 @@ def test_weak_titles_of_before_are_made_anew_once_and_good_ones_stay(tmp_path: P
         store.put([chosen, *weak.values(), broken, forgotten], {})
         with store._connection.writing() as sql:
             sql.execute("UPDATE lessons SET doc = '{' WHERE id = ?", (broken.id,))
-            for table in ("turns", "turn_text", "turns_indexed"):
-                sql.execute(f"DROP TABLE {table}")
-            sql.execute("DELETE FROM migrations WHERE number > 5")
-            sql.execute("PRAGMA user_version = 5")
+            go_back_to_schema_5(sql)
     for _ in range(2):
         with make({"url": f"sqlite://{path}"}) as store:
             [kept_one] = store.get([chosen.id])

@@ -6,6 +6,7 @@ import os
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from holdfast.curation.taskstate import is_work
 from holdfast.errors import HoldfastError, ProjectUnknownError
 from holdfast.lean.texts import short_id
 from holdfast.surfaces.cli.call import EVERYTHING, Call, counted, note, say, short_path
@@ -87,7 +88,7 @@ def _rows(memory: Memory) -> Iterator[tuple[str, str]]:
         f"{location.project.name}{branch}: {counted(len(active), 'active lesson')}, {len(waiting)} to decide",
     )
     checkpoint = memory.checkpoint()
-    if checkpoint is not None:
+    if checkpoint is not None and is_work(checkpoint):
         yield "task", f"{checkpoint.goal} (saved {checkpoint.at:%Y-%m-%d %H:%M} UTC)"
     yield from _listed("newest", active)
     yield from _listed("to decide", waiting)
