@@ -12,7 +12,6 @@ from holdfast.domain.query import Query
 from holdfast.testing.builders import make_event, make_lesson
 from holdfast.text import (
     attempts,
-    baits,
     causes,
     claims,
     clues,
@@ -71,21 +70,6 @@ def test_a_run_that_ended_by_itself_is_a_failure(exit_code: int) -> None:
     run = make_event(kind="tool_failure", tool="Bash", command="make test", exit_code=exit_code, text="")
     assert [attempt.passed for attempt in attempts.attempts([run])] == [False]
 
-
-# baits
-
-
-def bait_of_a_function_of(lines: int) -> str:
-    return baits.bait_of("gocyclo", "func run() {\n" + "\tstep()\n" * (lines - 1) + "}\n")
-
-
-BAITS = [
-    Boundary(baits, "LONG_FUNCTION", 60, 61, bait_of_a_function_of, "", "a long function"),
-    Boundary(baits, "REPEATED", 3, 2, lambda n: baits.bait_of("goconst", 'f("abc")\n' * n), "a repeated string", ""),
-    Boundary(
-        baits, "SHORTEST", 3, 2, lambda n: baits.bait_of("goconst", f'f("{"a" * n}")\n' * 3), "a repeated string", ""
-    ),
-]
 
 # causes
 
@@ -500,7 +484,7 @@ SPEECHES = [
 
 
 @each([
-    *BAITS, *CAUSES, *MENTIONS, *CONTRADICTIONS, *CURES, *ENCLOSING, *READINGS, *COMPARISONS, *SEARCHES, *SPEECHES,
+    *CAUSES, *MENTIONS, *CONTRADICTIONS, *CURES, *ENCLOSING, *READINGS, *COMPARISONS, *SEARCHES, *SPEECHES,
 ])  # fmt: skip
 def test_a_number_decides_where_it_says(boundary: Boundary) -> None:
     boundary.check()

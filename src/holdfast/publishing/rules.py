@@ -33,7 +33,7 @@ from holdfast.publishing.publication import (
 )
 from holdfast.ranking.multipliers import multipliers
 from holdfast.rendering.budget import count_tokens
-from holdfast.rendering.lines import CLOSING, INTRODUCTION, OPENING, clean, compile_line
+from holdfast.rendering.lines import CLOSING, INTRODUCTION, OPENING, compile_line, safe_title
 from holdfast.text.occasions import CARDS, is_standing
 
 TYPE_CHECKING = False
@@ -215,7 +215,7 @@ def _entry(lesson: Lesson, verdicts: Sequence[Verdict]) -> _Entry:
     folder = common_folder(places) if places else lesson.scope.path_prefix.strip("/")
     title = line
     if not (lesson.pinned or is_standing(lesson) or lesson.topic_key.startswith(CARDS)):
-        title = f"- {clean(publishable(lesson.title))} [{short_id(lesson.id)}]"
+        title = f"- {publishable(safe_title(lesson))} [{short_id(lesson.id)}]"
     return _Entry(lesson=lesson, line=line, tokens=count_tokens(line), title=title, folder=folder)
 
 

@@ -23,7 +23,7 @@ from holdfast.recall.tuning import (
     STALE_WORTH,
 )
 from holdfast.rendering.budget import count_tokens
-from holdfast.rendering.lines import LINE_TOKENS, TITLE_ONLY, clean, compile_line, limits, source_word
+from holdfast.rendering.lines import clean, compile_line, safe_title, source_word
 from holdfast.text.occasions import CARDS, COMMAND_KINDS, habit_of, is_standing, lint_languages, linters_in, occasions
 
 TYPE_CHECKING = False
@@ -162,7 +162,7 @@ def _line(lesson: Lesson, also: tuple[LessonId, ...], is_stale: bool, factor: fl
     by_person = lesson.trust == "person" or profile.is_personal
     worth = PERSON_WORTH * by_person + RULE_LIKE_WORTH * profile.is_instruction - STALE_WORTH * is_stale
     worth += GENERAL_WORTH * (not lesson.paths) + OUTCOME_WORTH * log2(factor)
-    title, source = _title(lesson), _source(lesson)
+    title, source = safe_title(lesson), _source(lesson)
     full = compile_line(lesson, "", RULE_TOKENS, places=False).text if part == RULE else ""
     return BriefLine(
         id=lesson.id, recorded_at=lesson.recorded_at.isoformat(), since=lesson.validity.valid_from.isoformat(),
@@ -190,16 +190,7 @@ def title_line(end_of_id: str, title: str, source: str = "", note: str = "") -> 
 def title_of_lesson(lesson: Lesson, is_stale: bool = False) -> str:
     """Return the line of a lesson's title outside of a brief."""
     note = ", ".join(filter(None, ("" if lesson.state == "active" else "unconfirmed", CHANGED if is_stale else "")))
-    return title_line(lesson.id[-LEAST_ID:], _title(lesson), _source(lesson), note)
-
-
-def _title(lesson: Lesson) -> str:
-    """Return the title; of a title that was cut before an exception, the whole rule or a note that it is cut."""
-    title = clean(lesson.title)
-    if not title.endswith("…") or not limits(lesson.insight):
-        return title
-    whole = clean(lesson.insight)
-    return whole if count_tokens(whole) <= LINE_TOKENS else f"{title} ({TITLE_ONLY})"
+    return title_line(lesson.id[-LEAST_ID:], safe_title(lesson), _source(lesson), note)
 
 
 def branch_of(lesson: Lesson) -> str:

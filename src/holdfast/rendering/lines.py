@@ -120,6 +120,15 @@ def limits(text: str) -> bool:
     return any(word.strip('.,;:!?()[]"`*_-…') in _LIMITS for word in words)
 
 
+def safe_title(lesson: Lesson) -> str:
+    """Return the title; of a title that was cut before an exception, the whole rule or a note that it is cut."""
+    title = clean(lesson.title)
+    if not title.endswith("…") or not limits(lesson.insight):
+        return title
+    whole = clean(lesson.insight)
+    return whole if count_tokens(whole) <= LINE_TOKENS else f"{title} ({TITLE_ONLY})"
+
+
 def _shortened(head: str, rule: str, tail: str, budget: int) -> tuple[str, int]:
     """Return the line with as much of the rule as fits before the tail, and the position in the rule of the rest."""
     room = budget - count_tokens(tail) - 2
