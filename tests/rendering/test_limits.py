@@ -40,3 +40,12 @@ def test_a_line_of_eighty_tokens_has_its_reason(tokens: int, has_reason: bool) -
     line = compile_line(make_lesson(id=LINE.id, insight=LINE.insight, trust="person", why=why), places=False)
     assert ("tide" in line.text.lower()) is has_reason
     assert line.tokens == (tokens if has_reason else bare.tokens)
+
+
+@pytest.mark.parametrize(("shared", "is_left_out"), [(17, True), (16, False)])
+def test_what_to_do_is_left_out_where_the_rule_has_85_hundredths_of_its_words(shared: int, is_left_out: bool) -> None:
+    assert lines.REPEATED == 0.85
+    rule = [f"quay{number}" for number in range(shared)]
+    how = [*rule, *(f"pier{number}" for number in range(20 - shared))]
+    line = lines.compile_line(make_lesson(insight=" ".join(rule), how=" ".join(how)), budget=400)
+    assert ("pier0" not in line.text) is is_left_out
