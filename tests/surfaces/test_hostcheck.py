@@ -71,8 +71,9 @@ class Narrow:
     ("tokens", "characters", "words"),
     [
         (2_300, 9_000, ""),
-        (130, 500, ""),
-        (95, 9_000, "cut to 1 of 3 lessons because Narrow accepts 95 tokens and 9,000 characters"),
+        (109, 400, ""),
+        (108, 9_000, "cut to 1 of 3 lessons because Narrow accepts 108 tokens and 9,000 characters"),
+        (2_300, 330, "cut to 1 of 3 lessons because Narrow accepts 2,300 tokens and 330 characters"),
     ],
 )
 def test_a_start_that_a_host_would_cut_is_mentioned(
