@@ -65,6 +65,7 @@ if TYPE_CHECKING:
 
     from holdfast.domain.lesson import Lesson
     from holdfast.domain.project import Location
+    from holdfast.domain.vocabulary import SessionId
     from holdfast.ports.services import Services
     from holdfast.recall.briefline import BriefLine
 
@@ -113,17 +114,18 @@ def collect(services: Services, location: Location, most: int = COLLECTED) -> li
     return [lesson for lesson in get_readable(store, list(ids)) if may_be_told(lesson)]
 
 
-def prepare(services: Services, location: Location) -> int:
+def prepare(services: Services, location: Location, session: SessionId | None = None) -> int:
     """Make the lines of the work tree and store them for the next start; return how many there are.
 
-    What a rules file that agents read says in the same words is left out.
+    What the README or a rules file that agents read says in the same words is left out. `session` is the last one: its
+    host may have said which files it reads.
     """
     from holdfast.freshness.check import FreshnessCheck
     from holdfast.outcomes.standing import order_factors
     from holdfast.recall.written import without_written
 
     at = services.clock.now()
-    lessons = without_written(services, location, collect(services, location))
+    lessons = without_written(services, location, collect(services, location), session)
     check = FreshnessCheck(services, location)
     stale = [lesson.id for lesson in lessons if check.judge(lesson)[0] in STALE]
     lines = _with_a_chance(lines_of(lessons, stale, order_factors(services.store, location.project.id)))

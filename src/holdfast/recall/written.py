@@ -1,10 +1,13 @@
-"""Leaves out lessons that a rules file says in nearly the same words: the agent reads that file itself."""
+"""Leaves out lessons that the README or a rules file says in nearly the same words: the agent reads it itself."""
 
 from __future__ import annotations
 
 from holdfast.lean.hostmarks import CONTEXT_FILES
+from holdfast.lessons.rulesread import files_read_by_host
 from holdfast.ranking.relevance import EVERYDAY, stems_of
 from holdfast.recall.tuning import RULES_FILE_BYTES, WRITTEN_LEAST_WORDS, WRITTEN_SHARE, WRITTEN_SPAN
+
+README = "README.md"
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -12,12 +15,16 @@ if TYPE_CHECKING:
 
     from holdfast.domain.lesson import Lesson
     from holdfast.domain.project import Location
+    from holdfast.domain.vocabulary import SessionId
     from holdfast.ports.services import Services
 
 
-def without_written(services: Services, location: Location, lessons: Iterable[Lesson]) -> list[Lesson]:
-    """Return the lessons that no rules file of the work tree says within a few lines of each other."""
-    passages = [frozenset(stems_of(passage)) for text in _rules(services, location) for passage in _passages(text)]
+def without_written(
+    services: Services, location: Location, lessons: Iterable[Lesson], session: SessionId | None = None
+) -> list[Lesson]:
+    """Return the lessons that no such file of the work tree says within a few lines of each other."""
+    texts = _rules(services, location, files_read_by_host(services, session) if session else ())
+    passages = [frozenset(stems_of(passage)) for text in texts for passage in _passages(text)]
     return [lesson for lesson in lessons if lesson.pinned or not _is_written(lesson, passages)]
 
 
@@ -29,8 +36,10 @@ def _is_written(lesson: Lesson, passages: Iterable[frozenset[str]]) -> bool:
     return any(len(wanted & passage) >= least for passage in passages)
 
 
-def _rules(services: Services, location: Location) -> Iterator[str]:
-    for name in CONTEXT_FILES:
+def _rules(services: Services, location: Location, read_by_host: Iterable[str]) -> Iterator[str]:
+    """Yield the texts of the files that agents read: the usual ones, and those that the host has reported."""
+    reported = (services.workspace.relative(location, path) for path in read_by_host)
+    for name in dict.fromkeys((*CONTEXT_FILES, README, *filter(None, reported))):
         content = services.workspace.read(location, name)
         if content:
             yield content[:RULES_FILE_BYTES].decode("utf-8", "replace")

@@ -146,11 +146,14 @@ class Memory(LocationMemory):
 
         return inject(self.services, self.location, call, until_s, budget_tokens)
 
-    def prepare_brief(self) -> int:
-        """Store the lines that the next session's start may tell; return how many there are."""
+    def prepare_brief(self, session: SessionId = NO_SESSION) -> int:
+        """Store the lines that the next session's start may tell; return how many there are.
+
+        What the rules files say that the host gave to that session is left out.
+        """
         from holdfast.recall.brief import prepare
 
-        return prepare(self.services, self.location)
+        return prepare(self.services, self.location, session)
 
     def brief(self, *, prompt: str = "", file: str = "", command: str = "", host: str = "") -> list[Briefing]:
         """Return what a new session here is told: at its start, then for the prompt, file and command that are given.

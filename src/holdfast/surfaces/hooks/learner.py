@@ -63,7 +63,7 @@ def learn_all(settings: Settings, ended: HookCall) -> None:
         _follow_moves(memory, ended.cwd, settings.log_path)
         _settle(memory, settings.log_path)
         _distil(memory, ended, settings)
-        _prepare_brief(memory, ended.cwd, settings.log_path)
+        _prepare_brief(memory, ended, settings.log_path)
         memory.drop_old_texts()
 
 
@@ -147,12 +147,12 @@ def _settle(memory: Memory, log_path: str) -> None:
         note(log_path, "outcomes", exc)
 
 
-def _prepare_brief(memory: Memory, folder: str, log_path: str) -> None:
+def _prepare_brief(memory: Memory, ended: HookCall, log_path: str) -> None:
     """Prepare what the next session in this folder is told at its start."""
-    if not os.path.isdir(folder):
+    if not os.path.isdir(ended.cwd):
         return
     try:
-        memory.at(folder).prepare_brief()
+        memory.at(ended.cwd).prepare_brief(ended.session)
     except Exception as exc:  # a start hook collects the lines itself meanwhile
         note(log_path, "brief", exc)
 

@@ -238,6 +238,7 @@ class _Learner:
             self._run(lambda: embed_in_turn(own, own.settings.run_path, EMBEDDED_AT_ONCE))
             if own.services.clock.elapsed_s() - followed >= FOLLOW_EVERY_S:
                 self._run(lambda ended_turn=call: own.at(ended_turn.cwd).follow_moves())  # type: ignore[misc]
+                self._run(lambda ended_turn=call: own.at(ended_turn.cwd).prepare_brief(ended_turn.session))  # type: ignore[misc]
                 followed = own.services.clock.elapsed_s()
 
     def _catch_up(self, own: Memory) -> None:
