@@ -140,7 +140,7 @@ PROMPT_POOL = 40
 """Lessons that are read and weighed for a prompt."""
 PROMPT_LINES = 20
 """Most lines for a prompt; the budget usually ends before."""
-FULL_LINES = 2
+FULL_LINES = 4
 """The nearest lessons that a first prompt brings in full words; others come as titles, unless they were told."""
 LATER_PROMPT_TOKENS, LATER_PROMPT_NEAREST = 100, 10
 """Tokens for a later prompt, and how many of the nearest lessons it may bring."""
