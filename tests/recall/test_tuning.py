@@ -241,12 +241,12 @@ def test_a_prompt_of_six_hundred_characters_is_read_for_what_nobody_typed() -> N
     assert own_words("Implement the following plan: " + "x" * 580) == "Implement the following plan: " + "x" * 570
 
 
-def test_a_prompt_brings_twenty_lines_at_most_two_in_full_and_a_later_one_ten(memory: Memory) -> None:
+def test_a_prompt_brings_twenty_lines_at_most_four_in_full_and_a_later_one_ten(memory: Memory) -> None:
     for number in range(24):
         keep(memory, f"Tide {number}.", kind="constraint", tags=("tide gauge",))
     first = deliver(memory, "prompt", prompt="look at the tide gauge")
     assert len(first.items) == 20
-    assert first.text.count("- [") == 2
+    assert first.text.count("- [") == 4
     for number in range(12):
         keep(memory, f"Mast {number}.", kind="constraint", tags=("mast top",))
     later = deliver(memory, "prompt", prompt="look at the mast top")
