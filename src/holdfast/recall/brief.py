@@ -124,8 +124,9 @@ def prepare(services: Services, location: Location, session: SessionId | None = 
     from holdfast.outcomes.standing import order_factors
     from holdfast.recall.written import without_written
 
-    at = services.clock.now()
-    lessons = without_written(services, location, collect(services, location), session)
+    now, collected = services.clock.now(), collect(services, location)
+    at = max([now, *(lesson.recorded_at for lesson in collected)])  # some may come from a clock that is ahead
+    lessons = without_written(services, location, collected, session)
     check = FreshnessCheck(services, location)
     stale = [lesson.id for lesson in lessons if check.judge(lesson)[0] in STALE]
     lines = _with_a_chance(lines_of(lessons, stale, order_factors(services.store, location.project.id)))
