@@ -273,13 +273,13 @@ def test_commands_and_rules_come_before_titles_however_old_and_at_most_eight_of_
     assert whole.count("rule of the brief") == 8
 
 
-def test_rules_in_full_have_four_hundred_tokens_and_ninety_each(memory: Memory) -> None:
+def test_rules_in_full_have_two_hundred_and_forty_tokens_and_sixty_each(memory: Memory) -> None:
     for number in range(8):
         keep(memory, f"{distinct(number)} {'It has its long reasons. ' * 20}", title=distinct(number), pinned=True)
     rules = [entry for entry in brief(memory).entries if entry.reason == "rule of the brief"]
     costs = [count_tokens(entry.text) for entry in rules]
-    assert 70 < max(costs) <= 90
-    assert 310 < sum(costs) <= 400
+    assert 40 < max(costs) <= 60
+    assert 180 < sum(costs) <= 240
     assert len(brief(memory).entries) == 8
 
 

@@ -121,7 +121,7 @@ OUTCOME_WORTH = 0.5
 """What each doubling of the factor of outcomes is worth."""
 COMMAND_LINES = 8
 """Commands of the project that come first."""
-RULE_LINES, RULES_TOKENS, RULE_TOKENS = 8, 400, 90
+RULE_LINES, RULES_TOKENS, RULE_TOKENS = 8, 240, 60
 """Rules in full words, the tokens of all of them, and of one; further rules are told by their titles."""
 SUB_AGENT_TOKENS = 800
 """Tokens of a sub-agent's brief."""
