@@ -167,14 +167,18 @@ def _made(services: Services, location: Location, lessons: Sequence[Lesson]) -> 
 
 def _with_a_chance(lines: Sequence[BriefLine]) -> list[BriefLine]:
     """Return the lines that a brief may reach: the best KEPT_LINES, and those of branches of the newest of them."""
-    newest = sorted(lines, key=lambda line: (line.since, line.id), reverse=True)
-    worths = {
-        line.id: (not line.is_confirmed, -line.worth - NEWNESS_WORTH * exp(-rank / NEWNESS_LESSONS))
-        for rank, line in enumerate(newest)
-    }
+    newest = list(_newest_first(lines))
+    worths = {line.id: (not line.is_confirmed, -worth) for worth, line in newest}
     best = sorted(lines, key=lambda line: worths[line.id])
-    branches = {line.branch for line in newest[:KEPT_LINES] if line.branch}
+    branches = {line.branch for _, line in newest[:KEPT_LINES] if line.branch}
     return [*best[:KEPT_LINES], *[line for line in best[KEPT_LINES:] if line.branch in branches][:KEPT_LINES]]
+
+
+def _newest_first(lines: Iterable[BriefLine]) -> Iterator[tuple[float, BriefLine]]:
+    """Yield the lines, newest first, each with its worth, newness included."""
+    newest = sorted(lines, key=lambda line: (line.since, line.id), reverse=True)
+    for rank, line in enumerate(newest):
+        yield line.worth + NEWNESS_WORTH * exp(-rank / NEWNESS_LESSONS), line
 
 
 def _count_further(services: Services, location: Location, most: int = COLLECTED) -> int:
@@ -209,10 +213,8 @@ def order(services: Services, location: Location, lines: Lines) -> list[tuple[fl
     staged = seen_here(services, location)
     visible = [line for line in lines.lines if _is_visible(line, location, staged)]
     gone_stale = {id_ for id_, plain in load_plain(services, location).items() if plain.get("state") in STALE}
-    newest_first = sorted(visible, key=lambda line: (line.since, line.id), reverse=True)
     worths = []
-    for rank, line in enumerate(newest_first):
-        worth = line.worth + NEWNESS_WORTH * exp(-rank / NEWNESS_LESSONS)
+    for worth, line in _newest_first(visible):
         if line.branch and line.branch == location.branch:
             worth += BRANCH_WORTH
         if line.person and lines.person and line.person != lines.person:
@@ -298,9 +300,7 @@ def _place_in_queue(line: BriefLine) -> tuple[bool, int]:
 
 def short_ids(ids: Sequence[LessonId]) -> dict[LessonId, str]:
     """Return for each id its shortest end that no other of the ids has, at least LEAST_ID characters."""
-    ends: dict[LessonId, str] = {}
-    for id_ in ids:
-        ends[id_] = id_[-LEAST_ID:]
+    ends = {id_: id_[-LEAST_ID:] for id_ in ids}
     counts: dict[str, int] = {}
     for end in ends.values():
         counts[end] = counts.get(end, 0) + 1

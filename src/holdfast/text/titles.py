@@ -67,21 +67,8 @@ _REASON = re.compile(
 """Beginnings of a reason, a consequence or an aside; what follows may be left out."""
 _COMMAND = re.compile(r"\S+ (?:\S+ )?(?:--?\w|\./)")
 """A beginning that is a command: its program keeps its lower case."""
-_FILLERS = frozenset(
-    [
-        "really",
-        "simply",
-        "actually",
-        "basically",
-        "please",
-        "also",
-        "certainly",
-        "obviously",
-        "clearly",
-        "however",
-        "therefore",
-        "respectively",
-    ]
+_FILLERS = word_set(
+    "really simply actually basically please also certainly obviously clearly however therefore respectively"
 )
 _ARTICLES = frozenset({"a", "an", "the"})
 _JOINTS = re.compile(r",\s+|\s+(?=(?:and|or|plus)\b)")
@@ -104,7 +91,7 @@ _DANGLING = word_set(
 """Words that no title may end with."""
 _LEANS = re.compile(
     r"(?:it|this|that|these|those|they|them|he|she|its|their|which|otherwise|else|because|since|such|both|neither"
-    r"|instead|same|e\.g|i\.e|as|later|there|otherwise|example|or|nor|than|right|wrong|even|whereas)\b",
+    r"|instead|same|e\.g|i\.e|as|later|there|example|or|nor|than|right|wrong|even|whereas)\b",
     re.IGNORECASE,
 )
 """Beginnings of clauses that need the one before."""

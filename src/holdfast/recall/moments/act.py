@@ -201,8 +201,7 @@ def _about(context: MomentContext, files: Sequence[str], symbols: Sequence[str])
 
 def _untold(context: MomentContext, matches: Iterable[RetrievedLesson], reason: str) -> list[Pick]:
     """Pick the titles of lessons that the agent was not told yet."""
-    known = {delivery.lesson for delivery in context.known}
-    untold = [match for match in matches if match.lesson.id not in known]
+    untold = [match for match in matches if match.lesson.id not in context.known_lessons]
     return [Pick(found=match, reason=reason, is_title=True) for match in untold[:ACT_TITLES]]
 
 

@@ -18,7 +18,7 @@ from holdfast.lessons.staged import seen_here
 from holdfast.ports.filters import EventFilter, LogFilter
 from holdfast.ports.host import HostProfile
 from holdfast.ports.lessonstore import damage_words, get_readable
-from holdfast.recall.briefline import SPEAKERS, STALE, title_of_lesson
+from holdfast.recall.briefline import SPEAKERS, STALE, TOLD_STATES, title_of_lesson
 from holdfast.recall.tuning import (
     DELIVERIES_READ,
     FRAME_TOKENS,
@@ -48,12 +48,11 @@ if TYPE_CHECKING:
 
 
 class Pick(Frozen):
-    """A lesson to be told, the reason, and the others of its group."""
+    """A lesson to be told, and the reason."""
 
     found: RetrievedLesson
     reason: str = ""
     """A few words; empty: derived from the match."""
-    also: tuple[LessonId, ...] = ()
     general: bool = False
     """It holds for all work, so its places and their state are not mentioned."""
     is_title: bool = False
@@ -82,6 +81,7 @@ class MomentContext:
         """Everything this agent was told in this session, newest first."""
         self.known = () if moment == "after_compaction" else _since_compaction(self.told)
         """What it was told and still has in its context."""
+        self.known_lessons = frozenset(delivery.lesson for delivery in self.known)
         self.shown = tuple(dict.fromkeys(delivery.lesson for delivery in self.known if not is_title(delivery)))
         """The lessons that it was told in full."""
         self.budget = self._budget()
@@ -142,7 +142,7 @@ class MomentContext:
             prefix=self.location.prefix,
             exclude=self.shown,
             at=self.services.clock.now(),
-            states=("active", "probation"),
+            states=TOLD_STATES,
             **fields,  # type: ignore[arg-type]
         )
 
@@ -263,7 +263,7 @@ class MomentContext:
             room -= line.tokens
             words = pick.reason or ranked.why.words
             why = replace(ranked.why, words=f"{TITLED}; {words}" if pick.is_title else words)
-            items.append(replace(ranked, rank=len(items) + 1, why=why, also=pick.also))
+            items.append(replace(ranked, rank=len(items) + 1, why=why))
             lines.append(line.text)
         text = render_block(lines, "", checkpoint) if lines or checkpoint else ""
         degraded = "; ".join(filter(None, (self.degraded, damage_words(self.services.store))))
@@ -278,10 +278,8 @@ class MomentContext:
             return Line(text=title, tokens=count_tokens(title))
         caveat = "" if pick.general else _warning(ranked)
         most = min(LINE_TOKENS, room)
-        names_place = (
-            self.moment != "before_file" and not pick.general
-        )  # the agent knows which file it is about to open
-        return compile_line(ranked.lesson, caveat, most, places=names_place, at=self.services.clock.now())
+        knows_place = self.moment == "before_file" or pick.general
+        return compile_line(ranked.lesson, caveat, most, places=not knows_place, at=self.services.clock.now())
 
     def _checkpoint_text(self, shared: bool) -> str:
         """Return the compiled checkpoint to restore, within half of the budget when lessons share it."""

@@ -47,9 +47,10 @@ def prompt(context: MomentContext) -> Briefing:
         full = 1 if _leads(context, matches) else 0
     else:
         full = FULL_LINES
-    titled = {delivery.lesson for delivery in context.known}
     picks = [Pick(found=match) for match in matches[:full]]
-    picks += [Pick(found=match, is_title=True) for match in matches[full:] if match.lesson.id not in titled]
+    picks += [
+        Pick(found=match, is_title=True) for match in matches[full:] if match.lesson.id not in context.known_lessons
+    ]
     return context.tell(picks, PROMPT_LINES)
 
 

@@ -24,7 +24,6 @@ def session_start(context: MomentContext) -> Briefing:
         task = render(context.checkpoint, min(STATE_TOKENS, context.budget // 3))
     profile = context.host_profile
     room = Room(tokens=min(context.budget, profile.start_tokens), characters=profile.start_characters)
-    known = {delivery.lesson for delivery in context.known}
 
     def drawn(lesson: LessonId) -> bool:
         return is_withheld(call.session, lesson, services.holdout)
@@ -34,10 +33,10 @@ def session_start(context: MomentContext) -> Briefing:
         context.location,
         room,
         task=task,
-        leave_out=known,
+        leave_out=context.known_lessons,
         learnt_in="" if context.forgot else call.session,
         is_withheld=drawn if services.holdout else None,
     )
-    if known and not (briefing.entries or task):
+    if context.known_lessons and not (briefing.entries or task):
         return Briefing(moment=context.moment)
     return replace(briefing, moment=context.moment)
