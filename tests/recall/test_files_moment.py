@@ -40,6 +40,7 @@ LINTING = {"kind": "tooling", "trust": "verified"}
         ({"when": Triggers(paths=("docs/**",))}, {"paths": ("src/a.py",)}, "", ""),
         ({"when": Triggers(symbols=("Tides.high", "Basin"))}, {"symbols": ("harbour.basin",)}, "", "Basin"),
         ({"when": Triggers(symbols=("Tides.high",))}, {"symbols": ("HIGH",)}, "", "Tides.high"),
+        ({"when": Triggers(symbols=("Tides::high",))}, {"symbols": ("Tides.high",)}, "", "Tides::high"),
         ({"when": Triggers(symbols=("Tides.high",))}, {"symbols": ("Tides",)}, "", ""),
     ],
 )  # fmt: skip

@@ -17,7 +17,7 @@ from holdfast.ranking.tuning import K1, TEXT_COLUMN_WEIGHTS
 from holdfast.text import searchkeys as keys
 from holdfast.text.globs import glob_matches
 from holdfast.text.occasions import occasions
-from holdfast.text.shell import simple_commands
+from holdfast.text.shell import command_lines
 from holdfast.text.signature import error_signature
 from holdfast.text.triggermatch import begins, last_part, stands_in
 from holdfast.text.triggers import triggers_of
@@ -192,7 +192,7 @@ def _names(lesson: Lesson, query: Query) -> Iterator[tuple[str, port.NameRelatio
 
 
 def _fitting(lesson: Lesson, query: Query) -> Iterator[port.TriggerKind]:
-    when, commands = triggers_of(lesson), [" ".join(words) for words in simple_commands(query.command)]
+    when, commands = triggers_of(lesson), command_lines(query.command)
     fits: dict[port.TriggerKind, bool] = {
         "literal": any(stands_in(literal, query.code) for literal in when.literals),
         "command": any(begins(command, beginning) for command in commands for beginning in when.commands),

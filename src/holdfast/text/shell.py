@@ -129,6 +129,11 @@ def simple_commands(line: str) -> list[list[str]]:
     return [words for words in commands if words]
 
 
+def command_lines(line: str) -> list[str]:
+    """Return a line's simple commands, each as words joined by single blanks."""
+    return [" ".join(words) for words in simple_commands(line)]
+
+
 def searched_pattern(command: str) -> str:
     """Return what a command line searches the code for: the pattern of `grep`, `rg`, `ag`, `git grep` or `find -name`.
 

@@ -33,9 +33,9 @@ from holdfast.recall.tuning import (
 from holdfast.text.failure import answers_failure, read_failure
 from holdfast.text.globs import glob_matches, names_only_an_ending
 from holdfast.text.occasions import CARDS, command_kinds, how_to_commands, language_of, lint_languages
-from holdfast.text.shell import simple_commands
+from holdfast.text.shell import command_lines
 from holdfast.text.signature import command_target
-from holdfast.text.triggermatch import begins, stands_in
+from holdfast.text.triggermatch import begins, last_part, stands_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -133,7 +133,7 @@ def says_to_run(lesson: Lesson, line: str) -> bool:
     if " && " in lesson.how or not (is_card or profile_of(lesson.kind).tells_command):
         return False
     names = [name for name in how_to_commands(lesson) if is_card or name in lesson.insight]
-    commands = [" ".join(words) for words in simple_commands(line)]
+    commands = command_lines(line)
     targets = {command_target(command) for command in commands}
     return any(name in targets or any(begins(command, name) for command in commands) for name in names)
 
@@ -157,7 +157,7 @@ def matched(lesson: Lesson, query: Query, old: str = "") -> str:
     for literal in lesson.when.literals:
         if stands_in(literal, query.code) and not stands_in(literal, old):
             return literal
-    commands = [" ".join(words) for words in simple_commands(query.command)]
+    commands = command_lines(query.command)
     for beginning in lesson.when.commands:
         if any(begins(command, beginning) for command in commands):
             return beginning
@@ -166,8 +166,8 @@ def matched(lesson: Lesson, query: Query, old: str = "") -> str:
     for glob in (*lesson.globs, *lesson.when.paths):
         if not (waits and names_only_an_ending(glob)) and any(glob_matches(glob, path) for path in query.paths):
             return glob
-    in_play = {symbol.rpartition(".")[2].casefold() for symbol in query.symbols}
-    return next((name for name in lesson.when.symbols if name.rpartition(".")[2].casefold() in in_play), "")
+    in_play = set(map(last_part, query.symbols))
+    return next((name for name in lesson.when.symbols if last_part(name) in in_play), "")
 
 
 def _about(context: MomentContext, files: Sequence[str], symbols: Sequence[str]) -> list[Pick]:

@@ -8,7 +8,7 @@ from holdfast.ports.lessonstore import get_readable
 from holdfast.recall.moments.context import Pick, as_found
 from holdfast.recall.tuning import EDITS_READ, OCCASION_DEPTH
 from holdfast.text.occasions import habit_of, language_of, plain_words
-from holdfast.text.shell import simple_commands
+from holdfast.text.shell import command_lines
 from holdfast.text.triggermatch import begins
 from holdfast.text.words import word_set
 
@@ -43,8 +43,7 @@ def before_end(context: MomentContext) -> Briefing:
 
 def _commands(context: MomentContext) -> Iterator[str]:
     for event in context.events("tool_use", EDITS_READ):
-        for words in simple_commands(event.command):
-            yield " ".join(words)
+        yield from command_lines(event.command)
 
 
 def _is_missing(rule: Lesson, edited: set[str], commands: list[str]) -> bool:

@@ -10,7 +10,7 @@ from holdfast.ports.search import TriggerMatch
 from holdfast.stores.sqlite.rows import clean, clean_all, slots
 from holdfast.stores.sqlite.visible import first_visible, owners, visible
 from holdfast.text.globs import glob_matches
-from holdfast.text.shell import simple_commands
+from holdfast.text.shell import command_lines
 from holdfast.text.triggermatch import acts_in, begins, last_part, stands_in, words_of
 
 TYPE_CHECKING = False
@@ -31,7 +31,7 @@ SLICE = 500
 def match_triggers(sql: sqlite3.Connection, query: Query, limit: int) -> list[TriggerMatch]:
     """Return the lessons with a trigger that matches the code, the command, the files or the symbols in play."""
     code = clean(query.code)[:CODE_LIMIT]
-    commands = [" ".join(words) for words in simple_commands(clean(query.command))]
+    commands = command_lines(clean(query.command))
     acts = [act for command in commands for act in acts_in(command)]
     programs = list(dict.fromkeys((*(command.partition(" ")[0] for command in commands), *acts)))
     paths = clean_all(query.paths)
