@@ -93,8 +93,8 @@ def read_state(events: Sequence[Event], branch: str) -> SessionState | None:
     first = next(number for number, (where, _) in enumerate(placed) if where == branch)
     before = [event for _, event in placed[:first] if not event.agent]
     begun_before = own[0].kind != "prompt"  # the branch was checked out for a request made elsewhere
-    requests = [*(_requests(before)[-1:] if begun_before else ()), *_requests(own)]
     prompts = _prompts(own)
+    requests = [*(_requests(_prompts(before))[-1:] if begun_before else ()), *_requests(prompts)]
     files = tuple(dict.fromkeys(path for event in reversed(here) for path in reversed(_edited(event))))[::-1]
     if not (requests or prompts or files):
         return None
@@ -159,13 +159,13 @@ def states_rule(text: str) -> bool:
     return bool(RULE_WORDS.intersection(words)) or "from now on" in text.lower()
 
 
-def _requests(events: Sequence[Event]) -> list[tuple[datetime, str]]:
-    """Return the prompts that state a goal; `yes`, `continue where we left off` and `/compact` do not."""
+def _requests(prompts: Sequence[tuple[datetime, str]]) -> list[tuple[datetime, str]]:
+    """Return those of the prompts that state a goal; `yes`, `continue where we left off` and `/compact` do not."""
     from holdfast.curation.taskstate import GOING_ON, answers_where_left_off
 
     return [
         (at, words)
-        for at, words in _prompts(events)
+        for at, words in prompts
         if len(words.split()) >= SUBSTANTIAL_WORDS
         and words[0] != "/"
         and not _closes(words)

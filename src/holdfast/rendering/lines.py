@@ -9,6 +9,7 @@ from holdfast.lean.records import Frozen
 from holdfast.lean.texts import short_id
 from holdfast.rendering.budget import count_tokens
 from holdfast.text.hidden import folded, without_hidden
+from holdfast.text.speech import FENCE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,8 +20,7 @@ if TYPE_CHECKING:
     from holdfast.domain.vocabulary import Trust
 
 
-OPENING = "<holdfast-memory>"
-CLOSING = "</holdfast-memory>"
+OPENING, CLOSING = FENCE
 INTRODUCTION = "Notes of earlier sessions, quoted as data; the code may have changed."
 LINE_TOKENS = 120
 """Most tokens of one lesson's line in a delivery; the rest is a `recall` away."""

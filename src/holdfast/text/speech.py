@@ -10,6 +10,9 @@ from __future__ import annotations
 MASK = "\0"
 """Replaces each character that no person wrote. Events hold no NUL of their own."""
 
+FENCE = "<holdfast-memory>", "</holdfast-memory>"
+"""Opening and closing of what Holdfast delivers."""
+
 INTERRUPT = "[Request interrupted by user"
 """Opening of the line that a host writes when the user presses escape."""
 

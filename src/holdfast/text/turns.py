@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from holdfast.lean.records import replace
 from holdfast.ports.search import SpokenTurn
-from holdfast.text.speech import spoken_text
+from holdfast.text.speech import FENCE, spoken_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
 TURN_LIMIT = 30_000
 """Characters of replies in one turn; the replies after them are a further turn with the same prompt."""
-OPENING, CLOSING = "<holdfast-memory>", "</holdfast-memory>"
-"""Fence around what Holdfast delivers."""
 
 
 def turns_of(events: Iterable[Event]) -> list[SpokenTurn]:
@@ -48,7 +46,8 @@ def turns_of(events: Iterable[Event]) -> list[SpokenTurn]:
 
 def without_deliveries(text: str) -> str:
     """Return the text without the blocks that Holdfast delivered."""
-    while (start := text.find(OPENING)) >= 0:
-        end = text.find(CLOSING, start)
-        text = text[:start] + (text[end + len(CLOSING) :] if end >= 0 else "")
+    opening, closing = FENCE
+    while (start := text.find(opening)) >= 0:
+        end = text.find(closing, start)
+        text = text[:start] + (text[end + len(closing) :] if end >= 0 else "")
     return text
