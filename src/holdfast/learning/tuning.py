@@ -98,16 +98,21 @@ SIGHTINGS_KEPT = 50
 
 LEAST_TURNS = 2
 """Replies of the agent below which a session is not worth a call."""
-KNOWN_POOL = 500
+KNOWN_POOL = 1_000
 """Newest lessons of a project among which those are sought that a session is about."""
+LEAST_SHARED_STEMS = 2
+"""Stems that a known lesson shares with a digest to be shown beside it."""
 MODEL_TIMEOUT_S = 180.0
 """Seconds that a model may take for one session."""
 DIGEST_TOKENS = 6_000
 """Tokens of the digest of a session that a model reads."""
-DIGEST_LINES = {"USER": 1_500, "AGENT": 900, "FAILED": 420, "PASSED": 200, "COMMIT": 900, "EDIT": 160, "SUMMARY": 4_000}
-"""Characters of one line of a digest, by its label."""
-DIGEST_SCALES = (4, 2, 1)
-"""Short sessions are shown in longer lines: the limits grow by the first factor that fits everything in."""
+DIGEST_LINES = {
+    "USER": 1_200, "AGENT": 600, "FAILED": 600, "PASSED": 200, "COMMIT": 700, "EDIT": 160, "SUMMARY": 600,
+    "RAN": 160,
+}  # fmt: skip
+"""Characters of one line of a digest, by its label; of the agent's, those of one sentence."""
+SHORT_ANSWER = 120
+"""Characters of a person's words up to which they may refer to the reply before them."""
 ANSWER_LIMIT = 200_000
 """Characters of an answer that are read."""
 MOST_LESSONS = 12
@@ -126,8 +131,8 @@ ITEM_LIMIT = 120
 """Characters of one of them."""
 SHORTEST_LITERAL = 3
 """Characters from which a literal can be a trigger."""
-KNOWN_LIMIT = 12
-"""Known lessons that the model is shown."""
+KNOWN_LIMIT = 40
+"""Known lessons whose titles the model is shown."""
 USER_CONFIDENCE = 0.8
 """Confidence of a lesson that rests on a person's words."""
 AGENT_CONFIDENCE = 0.6

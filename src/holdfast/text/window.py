@@ -29,6 +29,7 @@ _REFUSALS = (
 )  # fmt: skip
 """Openings of failures that say that the host or the user stopped the tool. The tool itself did not fail."""
 
+_SAID = "the user said:"
 _STATUS = re.compile(r"Exit code (\d{1,3})\b")
 _CAUSE = re.compile(
     r"\b(?:because|root cause|(?:issue|problem|cause|culprit|reason|bug|error|failure) (?:is|was|here is)|caused by"
@@ -82,6 +83,13 @@ def spoken(event: Event) -> str:
         return ""
     words = own_words(event.text)
     return words if words.replace(MASK, "").strip() else ""
+
+
+def said_on_refusal(event: Event) -> str:
+    """Return what a person typed when refusing a call of a tool; empty if this event is none, or without words."""
+    if event.agent or not refused(event):
+        return ""
+    return event.text.partition(_SAID)[2].partition("\n\nNote: ")[0].strip()
 
 
 def unmasked(words: str) -> str:

@@ -1,7 +1,8 @@
 """Makes the digest of a session for a model: its words and turning points, in at most 6,000 tokens.
 
 Deterministic: the same events give the same digest. Texts are redacted when they are captured, and again here, because
-the digest leaves the machine. Each line begins with the number by which the answer must cite it.
+the digest leaves the machine. Each line begins with the number by which the answer must cite it. Of a long reply the
+most telling sentences are shown; " […] " stands for what is left out.
 """
 
 from __future__ import annotations
@@ -9,35 +10,45 @@ from __future__ import annotations
 import re
 
 from holdfast.lean.records import Frozen
-from holdfast.learning.tuning import DIGEST_LINES, DIGEST_SCALES, DIGEST_TOKENS
+from holdfast.learning.distillation.telling import rate, sentences
+from holdfast.learning.tuning import DIGEST_LINES, DIGEST_TOKENS, SHORT_ANSWER
 from holdfast.rendering.budget import count_tokens
 from holdfast.text.redaction import redact
-from holdfast.text.window import failed, spoken
+from holdfast.text.window import failed, said_on_refusal, spoken
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from holdfast.domain.event import Event
     from holdfast.domain.vocabulary import EventId
 
+CUT = " […] "
+PERSON, COMMIT, FAILURE, PASS, EDIT, RUN = 9.0, 6.0, 4.0, 3.5, 0.3, 0.3
+"""What a line is worth; the rating of a reply's sentence lies beside them."""
+SUMMARY = -1.5
+"""What a sentence of a summary gains: most repeat what the session itself shows."""
+REFERRED = 1.0
+"""What a sentence gains that the user's short answer may refer to: "yes, do 1"."""
 
 _COMMIT = re.compile(r"\bgit\s+(?:-\S+\s+\S+\s+)*commit\b|\bgh\s+pr\s+(?:create|edit|comment|review)\b")
 _TELLING = re.compile(
-    r"assert|error|fail|panic|exception|denied|not found|cannot|can't|undefined|expected|unexpected|refused|fatal",
+    r"assert|error|fail|panic|exception|denied|not found|cannot|can't|undefined|unknown|expect|unexpected|refused"
+    r"|fatal|must|should|missing|invalid|not allowed|duplicate|\(\w+\)$|^\[[\w:-]+\] \$ ",
     re.IGNORECASE,
 )
+_ITEM = re.compile(r"^(?:\W{0,4}\(?[\dA-Za-z]{1,2}[.):]|[-*•] )|\?\W*$")
 _BLANKS = re.compile(r"[ \t]+")
 
 
-class DigestLine(Frozen):
-    """A line that may become part of a digest."""
+class DigestPiece(Frozen):
+    """A line of the digest, or one sentence of a reply's line."""
 
     event: EventId
     label: str
     text: str
     worth: float
-    """Lines of higher worth are chosen first."""
+    """Pieces of higher worth are chosen first."""
 
 
 class Digest(Frozen):
@@ -49,89 +60,98 @@ class Digest(Frozen):
     tokens: int
 
 
-def make_digest(
-    events: Sequence[Event], worth_of_reply: Callable[[Sequence[Event]], Sequence[float]], budget: int = DIGEST_TOKENS
-) -> Digest:
-    """Return the digest of a session's events, in the order in which they happened.
-
-    `worth_of_reply` returns a number from 0 to 1 for each event; it is called once, and only the numbers of the agent's
-    replies are used.
-    """
-    worth = worth_of_reply(events)
-    lines: list[DigestLine] = []
-    for scale in DIGEST_SCALES:
-        lines = list(_lines(events, worth, scale))
-        if sum(map(_cost, lines)) <= budget:
-            break
-    chosen = _choose(lines, budget)
-    rows = [f"[{number}] {line.label}: {line.text}" for number, line in enumerate(chosen)]
+def make_digest(events: Sequence[Event], budget: int = DIGEST_TOKENS) -> Digest:
+    """Return the digest of a session's events, in the order in which they happened."""
+    chosen = _choose(list(_pieces([event for event in events if not event.agent])), budget)
+    rows: list[str] = []
+    lines: list[EventId] = []
+    last = -2
+    for at, piece in chosen:
+        if lines and lines[-1] == piece.event:
+            rows[-1] += (" " if at == last + 1 else CUT) + piece.text
+        else:
+            rows.append(f"[{len(lines)}] {piece.label}: {piece.text}")
+            lines.append(piece.event)
+        last = at
     text = "\n".join(rows)
-    return Digest(text=text, events=tuple(line.event for line in chosen), tokens=count_tokens(text))
+    return Digest(text=text, events=tuple(lines), tokens=count_tokens(text))
 
 
-def _choose(lines: Sequence[DigestLine], budget: int) -> list[DigestLine]:
-    order = sorted(range(len(lines)), key=lambda at: (-lines[at].worth, at))
+def _choose(pieces: Sequence[DigestPiece], budget: int) -> list[tuple[int, DigestPiece]]:
+    """Return the pieces of most worth within the budget, in order, each with its place among all pieces."""
+    order = sorted(range(len(pieces)), key=lambda at: (-pieces[at].worth, at))
     taken: set[int] = set()
+    labelled: set[str] = set()
     left = budget
     for at in order:
-        cost = _cost(lines[at])
+        piece = pieces[at]
+        cost = count_tokens(piece.text) + (2 if piece.event in labelled else 6)
         if cost <= left:
             taken.add(at)
+            labelled.add(piece.event)
             left -= cost
-    return [lines[at] for at in sorted(taken)]
+    return [(at, pieces[at]) for at in sorted(taken)]
 
 
-def _cost(line: DigestLine) -> int:
-    return count_tokens(line.text) + 5
-
-
-def _lines(events: Sequence[Event], worth: Sequence[float], scale: int) -> Iterator[DigestLine]:
+def _pieces(events: Sequence[Event]) -> Iterator[DigestPiece]:
     pending = edited = ""
-    for event, value in zip(events, worth, strict=True):
-        if event.agent:
-            continue
-        if failed(event):
+    ran: set[str] = set()
+    for at, event in enumerate(events):
+        if said := spoken(event) or said_on_refusal(event):
+            yield _line(event, "USER", said, PERSON)
+        elif failed(event):
             pending = event.command
-            yield _line(event, "FAILED", _failure(event), 1.2 if event.command else 0.3, scale)
+            yield _line(event, "FAILED", _failure(event), FAILURE if event.command else RUN)
         elif pending and event.exit_code == 0 and _program(event.command) == _program(pending):
             pending = ""
-            yield _line(event, "PASSED", event.command, 1.1, scale)
+            yield _line(event, "PASSED", event.command, PASS)
         elif event.kind == "file_edit" and event.files and event.files[0] != edited:
             edited = event.files[0]
-            yield _line(event, "EDIT", edited, 0.2, scale)
-        else:
-            yield from _words(event, value, scale)
+            yield _line(event, "EDIT", edited, EDIT)
+        elif event.kind == "reply":
+            yield from _sentences(event, "AGENT", 0.0, is_referred_to=_is_answered_shortly(events, at))
+        elif event.kind == "compaction" and event.text:
+            yield from _sentences(event, "SUMMARY", SUMMARY)
+        elif event.command and _COMMIT.search(event.command):
+            yield _line(event, "COMMIT", event.command, COMMIT)
+        elif event.command and (program := _program(event.command)) not in ran:
+            ran.add(program)
+            yield _line(event, "RAN", event.command, RUN)
 
 
-def _words(event: Event, worth_of_reply: float, scale: int) -> Iterator[DigestLine]:
-    """Yield what somebody said in this event, or wrote to be kept."""
-    if spoken(event):
-        yield _line(event, "USER", spoken(event), 3.0, scale)
-    elif event.kind == "reply":
-        yield _line(event, "AGENT", event.text, worth_of_reply, scale)
-    elif event.kind == "compaction" and event.text:
-        yield _line(event, "SUMMARY", event.text, 2.0, scale)
-    elif event.command and _COMMIT.search(event.command):
-        yield _line(event, "COMMIT", event.command, 2.0, scale)
+def _sentences(event: Event, label: str, worth: float, *, is_referred_to: bool = False) -> Iterator[DigestPiece]:
+    """Yield the sentences of what the agent wrote, each worth its rating and the gains that apply."""
+    for sentence in sentences(redact(event.text)):
+        gain = REFERRED if is_referred_to and _ITEM.search(sentence) else 0.0
+        text = _cut(sentence, DIGEST_LINES[label])
+        yield DigestPiece(event=event.id, label=label, text=text, worth=worth + rate(sentence) + gain)
 
 
-def _line(event: Event, label: str, text: str, worth: float, scale: int) -> DigestLine:
-    clean = _BLANKS.sub(" ", redact(text)).strip()
-    limit = DIGEST_LINES[label] * scale
-    if len(clean) > limit:
-        clean = clean[: limit * 2 // 3] + " […] " + clean[-limit // 3 :]
-    return DigestLine(event=event.id, label=label, text=clean, worth=worth if len(clean) > 25 else worth / 4)
+def _is_answered_shortly(events: Sequence[Event], at: int) -> bool:
+    """Return whether the user's next words are so short that they only make sense beside this reply."""
+    for event in events[at + 1 :]:
+        if event.kind == "reply":
+            return False
+        if said := spoken(event):
+            return len(said) <= SHORT_ANSWER
+    return False
+
+
+def _line(event: Event, label: str, text: str, worth: float) -> DigestPiece:
+    clean = _cut(redact(text), DIGEST_LINES[label])
+    return DigestPiece(event=event.id, label=label, text=clean, worth=worth)
+
+
+def _cut(text: str, limit: int) -> str:
+    clean = _BLANKS.sub(" ", text).strip()
+    return clean if len(clean) <= limit else clean[: limit * 2 // 3] + CUT + clean[-limit // 3 :]
 
 
 def _failure(event: Event) -> str:
     """Return the command and the lines of its output that say what went wrong."""
-    rows = [row.strip() for row in event.text.splitlines() if row.strip()]
-    telling = [row for row in rows if _TELLING.search(row)] or rows[-2:]
-    return (
-        f"$ {event.command[:160]}\n" + "\n".join(row[:160] for row in telling[:3])
-        if event.command
-        else "\n".join(telling[:2])
-    )
+    rows = list(dict.fromkeys(row.strip()[:200] for row in event.text.splitlines() if row.strip()))
+    telling = [row for row in rows if _TELLING.search(row)][:5] or rows[-2:]
+    return "\n".join(([f"$ {event.command[:160]}"] if event.command else []) + telling)
 
 
 def _program(command: str) -> str:
