@@ -14,7 +14,6 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from holdfast.bootstrap import worth_of_replies
 from holdfast.domain.candidate import Candidate
 from holdfast.learning.distillation.answer import read_answer
 from holdfast.learning.distillation.digest import make_digest
@@ -57,7 +56,7 @@ def measure(folder: Path, repository: Path) -> dict[str, Any]:
             check=True,
         ).stdout.decode("utf-8", "replace")
         events = list(host.parse_transcript(blob.splitlines(), catalog[number]["sid"], clock.new_id))
-        digest = make_digest(events, worth_of_replies)
+        digest = make_digest(events)
         answer = read_answer((ANSWERS / f"{number:03d}.json").read_text("utf-8"), digest, events, [])
         counts["dropped"] += len(answer.dropped)
         for candidate in answer.candidates:

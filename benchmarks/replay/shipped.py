@@ -95,7 +95,7 @@ class Shipped:
         """What the learner does with a model, whose answer about the session was recorded."""
         here = self._memory.at(self._folder)
         try:
-            distil(here.services, here.location, SessionId(session), RecordedModel(answer), bootstrap.worth_of_replies)
+            distil(here.services, here.location, SessionId(session), RecordedModel(answer))
         except HoldfastError as exc:
             self._note("distil", exc)
         learner.embed_all(self._settings)
@@ -104,7 +104,7 @@ class Shipped:
         """What the learner asks a model about the session."""
         here = self._memory.at(self._folder)
         events = session_events(here.services, here.location.project.id, SessionId(session))
-        return prepare(here.services, here.location, events, bootstrap.worth_of_replies)[-1]
+        return prepare(here.services, here.location, events)[-1]
 
     def settle(self, session: str, transcript: str) -> None:
         """What the learner does after a session's end, but for learning."""

@@ -26,7 +26,7 @@ EVENTS = (SAID, REPLIED, RAN)
 
 
 def read(*entries: object, events: tuple[Event, ...] = EVENTS, known: tuple[Lesson, ...] = ()) -> Distilled:
-    digest = make_digest(events, lambda window: [0.5] * len(window))
+    digest = make_digest(events)
     return read_answer(json.dumps({"lessons": list(entries)}), digest, events, known)
 
 
@@ -65,12 +65,12 @@ def test_what_a_person_typed_is_told_from_what_the_agent_said(
 @pytest.mark.parametrize("answer", ["{}", "}{", "[1]", '{"lessons": {}}', "}", "{"])
 def test_an_answer_without_a_list_of_lessons_is_an_error(answer: str) -> None:
     with pytest.raises(ModelError, match="not a JSON object"):
-        read_answer(answer, make_digest(EVENTS, lambda window: [0.5] * len(window)), EVENTS, ())
+        read_answer(answer, make_digest(EVENTS), EVENTS, ())
 
 
 def test_words_around_the_object_are_left_out() -> None:
     answer = f"Here: {json.dumps({'lessons': [entry()]})} Done."
-    digest = make_digest(EVENTS, lambda window: [0.5] * len(window))
+    digest = make_digest(EVENTS)
     assert len(read_answer(answer, digest, EVENTS, ()).candidates) == 1
 
 
@@ -165,9 +165,9 @@ def test_a_relation_to_a_known_lesson_is_a_link_to_it(relation: object, link: tu
 
 
 def test_the_prompt_holds_what_is_asked_the_known_lessons_and_the_digest() -> None:
-    digest = make_digest(EVENTS, lambda window: [0.5] * len(window))
-    text = render_prompt(digest, [make_lesson(insight="x" * 221), make_lesson(insight="Two\n lines.")])
-    assert f"KNOWN LESSONS\nK1: {'x' * 220}\nK2: Two lines.\n\n=== DIGEST BEGINS ===\n{digest.text}\n=== DIGEST" in text
+    digest = make_digest(EVENTS)
+    text = render_prompt(digest, [make_lesson(title="One"), make_lesson(title="Two  lines")])
+    assert f"KNOWN LESSONS\nK1: One\nK2: Two lines\n\n=== DIGEST BEGINS ===\n{digest.text}\n=== DIGEST" in text
     assert "At most 12 lessons" in text
     assert "fix, feature, refactor, test, review, operate" in text
     assert "constraint" in text
@@ -202,5 +202,5 @@ def test_a_lesson_that_says_the_opposite_of_its_quote_is_kept_as_the_quote() -> 
 
 
 def test_the_prompt_asks_for_titles() -> None:
-    digest = make_digest(EVENTS, lambda window: [0.5] * len(window))
+    digest = make_digest(EVENTS)
     assert '"title": the verdict in at most 12 words' in render_prompt(digest, ())

@@ -1,4 +1,4 @@
-"""What a model is shown of a session: how lines compete, how they are cut, and what of a failure is told."""
+"""What a model is shown of a session: which lines and sentences are chosen, and what of a failure is told."""
 
 from __future__ import annotations
 
@@ -8,87 +8,109 @@ import pytest
 
 from holdfast.domain.event import Event
 from holdfast.learning.distillation.digest import make_digest
-from holdfast.rendering.budget import count_tokens
+from holdfast.learning.distillation.telling import rate, sentences
 from holdfast.testing.builders import make_event
 
 FAILURE = {"kind": "tool_failure", "exit_code": 1, "tool": "Bash", "trust": "tool"}
 RESULT = {"kind": "tool_result", "exit_code": 0, "tool": "Bash", "trust": "tool"}
-REPLY = make_event(kind="reply", text="The pilots announce their vessel to the lighthouse first.", trust="agent")
+REFUSED = (
+    "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file edit, the "
+    "new_string was NOT written to the file). To tell you how to proceed, the user said:\n"
+)
 
 
-def rows(*events: Event, worth: float = 0.5, **options: int) -> list[str]:
-    """The digest's lines without their numbers; `worth` is that of each reply."""
-    text = make_digest(events, lambda window: [worth] * len(window), **options).text
+def reply(text: str) -> Event:
+    return make_event(kind="reply", text=text, trust="agent")
+
+
+def prompt(text: str) -> Event:
+    return make_event(kind="prompt", text=text, trust="person")
+
+
+def rows(*events: Event, **options: int) -> list[str]:
+    """The digest's lines without their numbers."""
+    text = make_digest(events, **options).text
     return [row.partition("] ")[2] if row.startswith("[") else row for row in text.split("\n")] if text else []
 
 
-def cost(row: str) -> int:
-    """What a line takes of the budget."""
-    return count_tokens(row.partition(": ")[2]) + 5
+# What is chosen
 
 
-def chosen_before(reply_worth: float, *events: Event) -> bool:
-    """Whether the last event's line is chosen before a reply of that worth where the budget has room for either."""
-    options = [rows(*events)[-1], rows(REPLY)[0]]
-    budget = max(map(cost, options)) + sum(map(cost, rows(*events)[:-1]))
-    chosen = rows(*events, REPLY, worth=reply_worth, budget=budget)
-    assert len(set(options) & set(chosen)) == 1
-    return options[0] in chosen
+def test_the_users_words_go_before_commits_failures_and_replies() -> None:
+    events = [
+        reply("The ledger must add whole cents, because floats lose them."),
+        make_event(**FAILURE, command="make ledger", text="error: the ledger was refused"),
+        make_event(**RESULT, command="git commit -m 'Add whole cents'"),
+        prompt("Use whole cents for every amount of the ledger."),
+    ]
+    chosen = [len(rows(*events, budget=budget)) and rows(*events, budget=budget)[-1] for budget in (20, 40)]
+    assert chosen[0] == "USER: Use whole cents for every amount of the ledger."
+    assert "COMMIT: git commit -m 'Add whole cents'" in rows(*events, budget=40)
+    assert rows(*events)[0].startswith("AGENT: The ledger must")
+
+
+def test_of_a_long_reply_the_telling_sentences_are_shown_and_gaps_are_marked() -> None:
+    telling = "`make ledger` fails when the tide table is missing, because it does not create one."
+    chatter = [f"Let me look at the harbour number {n} and then go on with it." for n in range(40)]
+    event = reply(" ".join([*chatter[:20], telling, *chatter[20:]]))
+    [line] = rows(event, budget=60)
+    assert telling in line
+    assert " […] " in line
+    assert rows(reply(telling), budget=60) == [f"AGENT: {telling}"]
+
+
+def test_adjoining_sentences_are_quoted_as_they_stand() -> None:
+    text = "The pilot must announce the vessel first. Otherwise the lighthouse does not answer."
+    assert rows(reply(text)) == [f"AGENT: {text}"]
+
+
+def test_blocks_of_code_are_left_out_and_items_are_sentences_of_their_own() -> None:
+    text = "Two causes:\n- the tide\n- the wind\n```\nmake harbour\n```\nNothing else."
+    assert list(sentences(text)) == ["Two causes:", "- the tide", "- the wind", "Nothing else."]
 
 
 @pytest.mark.parametrize(
-    ("fields", "worth"),
+    ("better", "worse"),
     [
-        ({"text": "Use cents.", "trust": "person"}, 0.75),
-        ({"kind": "compaction", "text": "Cents in."}, 0.5),
-        ({"kind": "tool_result", "command": "git commit -m Cents", "exit_code": 0}, 0.5),
-        ({**FAILURE, "command": "make", "text": "refused"}, 0.3),
-        ({**FAILURE, "command": "", "text": "The connection to the harbour was refused."}, 0.3),
-        ({"kind": "file_edit", "files": ("harbours/ledger/readings.py",), "text": ""}, 0.2),
-        ({"kind": "file_edit", "files": ("abcdefghijklmnopqrstuvwxyz",), "text": ""}, 0.2),
-        ({"kind": "file_edit", "files": ("abcdefghijklmnopqrstuvwxy",), "text": ""}, 0.05),
+        ("The build fails because the tide table is missing.", "The build fails, and the tide table is here."),
+        ("The pilot must never announce two vessels at once.", "The pilot will announce both of the vessels."),
+        ("Use cents instead of floats in every ledger we keep.", "Use cents and some floats in every ledger we keep."),
+        (
+            "`Ledger.add` takes the cents of every currency we add.",
+            "It takes whole cents of every currency we add.",
+        ),
+        ("The vessel that was announced is moored at the pier.", "Now let me moor the announced vessel at the pier."),
     ],
 )
-def test_a_line_competes_by_its_kind_and_a_line_of_25_characters_has_a_quarter(
-    fields: dict[str, Any], worth: float
-) -> None:
-    event = make_event(**{"trust": "agent", **fields})
-    assert chosen_before(worth - 0.01, event)
-    assert not chosen_before(worth + 0.01, event)
+def test_causes_norms_contrasts_and_names_rate_above_talk(better: str, worse: str) -> None:
+    assert rate(better) > rate(worse)
 
 
-@pytest.mark.parametrize(
-    ("fields", "others"),
-    [
-        ({"text": "Use whole cents for every amount.", "trust": "person"}, "SUMMARY"),
-        ({"kind": "compaction", "text": "The ledger adds whole cents by now."}, "FAILED"),
-        ({"kind": "tool_result", "command": "git commit -m 'Add whole cents'", "exit_code": 0}, "FAILED"),
-    ],
-)
-def test_what_was_said_or_written_to_be_kept_goes_before_failures(fields: dict[str, Any], others: str) -> None:
-    event = make_event(**{"trust": "agent", **fields})
-    summary = make_event(kind="compaction", text="The harbour's ledger was read and then was summed up.", trust="agent")
-    failure = make_event(**FAILURE, command="make harbour ledger", text="error: the ledger was refused")
-    other = summary if others == "SUMMARY" else failure
-    budget = max(cost(rows(event)[0]), cost("\n".join(rows(other))))
-    assert rows(other, event, budget=budget) == rows(event)
+def test_what_a_short_answer_refers_to_is_shown() -> None:
+    options = "\n".join(f"{n}. the harbour of town number {n} gets a light" for n in range(1, 4))
+    others = [reply(f"the vessel number {n} is moored at the pier of that town by now") for n in range(30)]
+    asked, answered = reply(options), prompt("yes, do 1")
+    chosen = "\n".join(rows(*others, asked, answered, budget=90))
+    assert "1. the harbour of town number 1" in chosen
+    unasked = "\n".join(rows(*others, asked, *others, budget=90))
+    assert "1. the harbour of town number 1" not in unasked
 
 
-def test_a_passing_command_of_few_words_competes_with_0_275() -> None:
-    failure = make_event(**FAILURE, command="make", text="")
-    passed = make_event(**RESULT, command="make", text="ok")
-    assert rows(failure, passed) == ["FAILED: $ make", "PASSED: make"]
-    assert chosen_before(0.26, failure, passed)
-    assert not chosen_before(0.29, failure, passed)
+def test_words_typed_while_refusing_a_call_are_the_users() -> None:
+    refused = make_event(
+        **{**FAILURE, "exit_code": None}, command="git push --force", text=f"{REFUSED}never force-push"
+    )
+    assert rows(refused) == ["USER: never force-push"]
+    assert not any(row.startswith("USER") for row in rows(make_event(**FAILURE, text="error: the user said:\nx")))
+
+
+def test_an_agents_own_agents_are_not_shown() -> None:
+    assert rows(make_event(kind="reply", text="The ledger must add cents.", trust="agent", agent="a1")) == []
 
 
 @pytest.mark.parametrize(
     ("failed", "ended", "is_told"),
-    [
-        ("make test one", "make test two", True),
-        ("make test", "make build", False),
-        ("make", "make", True),
-    ],
+    [("make test one", "make test two", True), ("make test", "make build", False), ("make", "make", True)],
 )
 def test_a_command_passes_again_when_its_first_two_words_are_those_that_failed(
     failed: str, ended: str, is_told: bool
@@ -105,11 +127,9 @@ def test_a_command_passes_again_when_its_first_two_words_are_those_that_failed(
     assert labels.count("PASSED") <= 1
 
 
-def test_what_passes_without_a_failure_before_it_or_without_an_exit_status_is_not_told() -> None:
-    assert rows(make_event(**RESULT, command="make test", text="ok")) == []
-    failure = make_event(**FAILURE, command="make test", text="error")
-    unknown = make_event(**{**RESULT, "exit_code": None}, command="make test", text="ok")
-    assert [row.partition(":")[0] for row in rows(failure, unknown)] == ["FAILED", "error"]
+def test_a_command_without_a_failure_is_shown_once_for_each_program() -> None:
+    runs = [make_event(**RESULT, command=f"git status {n}", text="ok") for n in range(3)]
+    assert rows(*runs) == ["RAN: git status 0"]
 
 
 def test_edits_of_one_file_in_a_row_are_one_line() -> None:
@@ -119,12 +139,10 @@ def test_edits_of_one_file_in_a_row_are_one_line() -> None:
     assert rows(*edits, nothing) == ["EDIT: a.py", "EDIT: b.py", "EDIT: a.py"]
 
 
-def test_an_empty_summary_and_an_ordinary_command_are_not_told() -> None:
+def test_an_empty_summary_is_not_told() -> None:
     assert rows(make_event(kind="compaction", text="", trust="agent")) == []
     assert rows(make_event(kind="compaction", text="So far.", trust="agent")) == ["SUMMARY: So far."]
     assert rows(make_event(kind="session_end", text="So far.", trust="agent")) == []
-    assert rows(make_event(**RESULT, command="git status")) == []
-    assert rows(make_event(**RESULT, command="git -C x commit -m y")) == ["COMMIT: git -C x commit -m y"]
 
 
 # Failures
@@ -134,102 +152,47 @@ def test_an_empty_summary_and_an_ordinary_command_are_not_told() -> None:
     ("output", "lines"),
     [
         ("one\n\n  error: two  \nthree", ["error: two"]),
-        ("error 1\nerror 2\nerror 3\nerror 4", ["error 1", "error 2", "error 3"]),
+        ("\n".join(f"error {n}" for n in range(1, 8)), [f"error {n}" for n in range(1, 6)]),
+        ("error 1\nerror 1\nerror 2", ["error 1", "error 2"]),
         ("one\n\ntwo\n \nthree\n\n", ["two", "three"]),
         ("one", ["one"]),
-        ("error: " + "x" * 200, ["error: " + "x" * 153]),
     ],
 )
-def test_a_failed_command_is_told_with_three_telling_lines_or_its_last_two(output: str, lines: list[str]) -> None:
-    failure = make_event(**FAILURE, command="make", text=output)
-    assert rows(failure) == ["FAILED: $ make", *lines]
+def test_a_failed_command_is_told_with_its_telling_lines_or_its_last_two(output: str, lines: list[str]) -> None:
+    assert rows(make_event(**FAILURE, command="make", text=output)) == ["FAILED: $ make", *lines]
 
 
-def test_a_failed_command_is_told_up_to_160_characters() -> None:
-    assert rows(make_event(**FAILURE, command="m" * 161, text="error"))[0] == "FAILED: $ " + "m" * 160
-
-
-def test_a_tool_that_failed_without_a_command_is_told_by_two_lines() -> None:
-    failure = make_event(**{**FAILURE, "exit_code": None, "tool": "Read"}, text="error 1\nerror 2\nerror 3")
+def test_a_tool_that_failed_without_a_command_is_told_by_its_telling_lines() -> None:
+    failure = make_event(**{**FAILURE, "exit_code": None, "tool": "Read"}, text="error 1\nerror 2")
     assert rows(failure) == ["FAILED: error 1", "error 2"]
 
 
 # Lengths
 
 
-def test_a_long_line_shows_two_thirds_of_its_limit_and_a_third_of_its_end() -> None:
-    whole = "h" * 427 + "m" * 213 + "t"
-    assert rows(make_event(kind="file_edit", files=(whole[1:],), text="", trust="agent")) == [f"EDIT: {whole[1:]}"]
-    [line] = rows(make_event(kind="file_edit", files=(whole,), text="", trust="agent"))
-    assert line == f"EDIT: {'h' * 426} […] {'m' * 213}t"
-
-
-def test_blanks_are_folded_and_line_breaks_stay() -> None:
-    event = make_event(text="  Use \t whole   cents\nfor money. ", trust="person")
-    assert rows(event) == ["USER: Use whole cents", "for money."]
-
-
-def test_a_budget_that_is_met_exactly_leaves_nothing_out_and_cuts_nothing() -> None:
-    long = make_event(kind="reply", text="the pilots wait " * 200, trust="agent")
-    [line] = rows(long)
-    assert "[…]" not in line
-    assert rows(long, budget=cost(line)) == [line]
-    [shorter] = rows(long, budget=cost(line) - 1)
-    assert "[…]" in shorter
-    assert len(shorter) > 1_800
-    replies = [make_event(kind="reply", text=f"The pilots wait for tide {n}.", trust="agent") for n in range(3)]
-    whole = rows(*replies)
-    exact = sum(map(cost, whole))
-    assert rows(*replies, budget=exact) == whole
-    assert rows(*replies, budget=exact - 1) == whole[:2]
-
-
 @pytest.mark.parametrize(
     ("fields", "limit"),
     [
-        ({"kind": "compaction"}, 16_000),
-        ({"kind": "reply"}, 3_600),
-        ({"kind": "prompt", "trust": "person"}, 6_000),
+        ({"kind": "prompt", "trust": "person"}, 1_200),
+        ({"kind": "reply"}, 600),
+        ({"kind": "compaction"}, 600),
     ],
 )
 def test_each_kind_of_line_has_a_length_of_its_own(fields: dict[str, Any], limit: int) -> None:
     whole, cut = (make_event(**{"trust": "agent", **fields}, text="a" * size) for size in (limit, limit + 1))
     assert rows(whole, budget=90_000)[0].endswith(": " + "a" * limit)
-    assert "[…]" in rows(cut, budget=90_000)[0]
+    assert rows(cut, budget=90_000)[0].endswith("a" * (limit * 2 // 3) + " […] " + "a" * (limit // 3))
 
 
-@pytest.mark.parametrize(("begin", "limit"), [("git commit -m ", 3_600), ("make ", 800)])
-def test_commands_are_shown_up_to_their_length(begin: str, limit: int) -> None:
-    def last(size: int) -> str:
-        command = begin + "x" * (size - len(begin))
-        failure = make_event(**FAILURE, command=command, text="")
-        return rows(failure, make_event(**RESULT, command=command, text="ok"), budget=90_000)[-1]
-
-    if begin.startswith("git"):
-        shown = [
-            rows(make_event(**RESULT, command=begin + "x" * (size - len(begin))), budget=90_000)[0]
-            for size in (limit, limit + 1)
-        ]
-    else:
-        shown = [last(limit), last(limit + 1)]
-    assert ["[…]" in line for line in shown] == [False, True]
+def test_blanks_are_folded_and_line_breaks_stay() -> None:
+    assert rows(prompt("  Use \t whole   cents\nfor money. ")) == ["USER: Use whole cents", "for money."]
 
 
-def test_lines_shrink_to_a_half_and_a_quarter_where_they_do_not_fit() -> None:
-    long = make_event(kind="reply", text="a" * 4_000, trust="agent")
-    sizes = [4 * 900, 2 * 900, 900]
-    lengths: list[int] = []
-    budget = 90_000
-    while shown := rows(long, budget=budget):
-        lengths.append(len(shown[0]) - len("AGENT:  […] "))
-        budget = cost(shown[0]) - 1
-    assert lengths == sizes
-
-
-def test_a_failure_that_does_not_fit_is_cut_at_420_characters() -> None:
-    failure = make_event(**FAILURE, command="m" * 150, text="\n".join("error " + "x" * 150 for _ in range(3)))
-    filler = make_event(kind="reply", text="a" * 1_000, trust="agent")
-    whole = "\n".join(rows(failure))
-    assert len(whole) > 430
-    chosen = "\n".join(rows(failure, filler, budget=cost(whole)))
-    assert len(chosen.partition("\nAGENT")[0]) == len("FAILED:  […] ") + 420
+def test_the_budget_is_never_exceeded() -> None:
+    budget = 500
+    events: list[Event] = []
+    for n in range(300):
+        events += [prompt(f"Use cents in ledger {n}."), reply(f"Ledger {n} must not use floats. It fails otherwise.")]
+    digest = make_digest(events, budget=budget)
+    assert budget * 0.9 <= digest.tokens <= budget
+    assert len(digest.events) == digest.text.count("\n") + 1

@@ -10,12 +10,16 @@ from holdfast import Memory
 from holdfast.domain.vocabulary import SessionId
 from holdfast.learning.distillation.distil import DistilReport, distil, prepare
 from holdfast.ports.model import Completion
+from holdfast.rendering.lines import source_word
 from holdfast.testing.builders import make_event, make_lesson
-from tests.learning.test_distillation import CAUSE, Scripted, lesson, story, worth
+from tests.learning.test_distillation import CAUSE, Scripted, lesson, story
+
+RULE_QUOTE = "don't use floats for money"
+AGENTS_QUOTE = "`make migrate` needs the database to be up first"
 
 
 def distilled(memory: Memory, model: Any, session: str = "s1") -> DistilReport:
-    return distil(memory.services, memory.location, SessionId(session), model, worth)
+    return distil(memory.services, memory.location, SessionId(session), model)
 
 
 class Timed(Scripted):
@@ -59,18 +63,45 @@ def test_a_report_tells_what_was_proposed_and_what_it_cost(memory: Memory) -> No
     assert DistilReport() == DistilReport(proposed=0, merged=0, input_tokens=0, output_tokens=0, cost_usd=None)
 
 
-def test_a_link_that_refines_a_known_lesson_is_no_repetition(memory: Memory) -> None:
+@pytest.mark.parametrize(
+    ("relation", "earlier", "trust", "quote", "state"),
+    [
+        ("refines", "The ledger counts the bill in cents", "agent", RULE_QUOTE, "superseded"),
+        ("refines", "The ledger of 3 guests counts the bill in cents", "agent", RULE_QUOTE, "active"),
+        ("refutes", "The ledger of 3 guests counts the bill in floats", "agent", RULE_QUOTE, "superseded"),
+        ("refutes", "The ledger counts the bill in floats", "person", RULE_QUOTE, "superseded"),
+        ("refutes", "The ledger counts the bill in floats", "person", AGENTS_QUOTE, "active"),
+        ("refines", "The ledger counts the bill in cents", "person", AGENTS_QUOTE, "active"),
+    ],
+)
+def test_a_later_lesson_closes_the_one_it_replaces_unless_that_loses_something_or_a_person_said_it(
+    memory: Memory, relation: str, earlier: str, trust: Any, quote: str, state: str
+) -> None:
     memory.append(story())
-    memory.remember("Never use floats in the ledger: it adds cents")
-    refining = lesson(
-        lesson="Amounts are whole cents in the ledger, always.", known={"relation": "refines", "id": "K1"}
+    known = memory.remember(earlier, trust=trust)
+    later = lesson(
+        lesson="The ledger counts the bill in whole cents.", quote=quote, known={"relation": relation, "id": "K1"}
     )
-    report = distilled(memory, Scripted({"lessons": [refining]}))
-    assert report.dropped == ()
-    assert len(report.active) + len(report.waiting) + report.merged == 1
+    report = distilled(memory, Scripted({"lessons": [later]}))
+    assert memory.get(known.id).state == state
+    is_disputed = relation == "refutes" and state == "active"
+    assert (len(report.active), len(report.waiting)) == ((0, 1) if is_disputed else (1, 0))
+    [new] = [memory.get(id_) for id_ in (*report.active, *report.waiting)]
+    kind = "supersedes" if state == "superseded" else "contradicts" if is_disputed else "refines"
+    assert [(link.kind, link.target) for link in new.links] == [(kind, known.id)]
 
 
-def test_known_lessons_are_active_ones_of_two_shared_words_most_first_then_by_id(memory: Memory) -> None:
+def test_an_idea_is_marked_as_floated_and_the_person_who_said_it_is_its_source(memory: Memory) -> None:
+    memory.append(story())
+    floated = lesson(status="floated", kind="decision")
+    decided = lesson(lesson=CAUSE, title="", quote=AGENTS_QUOTE, status="decided", kind="tooling")
+    report = distilled(memory, Scripted({"lessons": [floated, decided]}))
+    by_tags = {memory.get(id_).tags: memory.get(id_) for id_ in report.active}
+    assert set(by_tags) == {("floated",), ()}
+    assert [source_word(by_tags[tags]) for tags in (("floated",), ())] == ["from user", "agent"]
+
+
+def test_known_lessons_are_open_ones_of_two_shared_words_the_rarest_words_first(memory: Memory) -> None:
     rules = {
         "three": ("Split the bill of guests.", "active"),
         "two": ("A bill has guests.", "active"),
@@ -85,7 +116,7 @@ def test_known_lessons_are_active_ones_of_two_shared_words_most_first_then_by_id
         for name, (insight, state) in rules.items()
     ]
     memory.services.store.put(lessons, {})
-    _, known, prompt = prepare(memory.services, memory.location, story(), worth)
-    assert [each.insight for each in known] == [rules[name][0] for name in ("three", "other", "two")]
-    assert "K1: Split the bill of guests." in prompt
+    _, known, prompt = prepare(memory.services, memory.location, story())
+    assert [each.insight for each in known] == [rules[name][0] for name in ("three", "waiting", "two", "other")]
+    assert "K1: Split the bill of guests" in prompt
     assert CAUSE in prompt

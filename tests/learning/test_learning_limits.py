@@ -10,7 +10,7 @@ from holdfast.lean.records import replace
 from holdfast.learning.associations import associate
 from holdfast.learning.distillation.distil import prepare
 from holdfast.ports.store import EventFilter, LessonFilter
-from tests.learning.test_distillation import story, worth
+from tests.learning.test_distillation import story
 from tests.learning.test_learn import ONE, admitted, make_candidate, say
 from tests.recall.test_limits import Recording
 
@@ -32,10 +32,11 @@ def test_a_find_is_compared_with_the_newest_thousand_lessons(memory: Memory) -> 
     assert LessonFilter(project=project, limit=1_000) in filters(store, "find")
 
 
-def test_a_session_is_compared_with_five_hundred_active_lessons(memory: Memory) -> None:
+def test_a_session_is_compared_with_a_thousand_open_lessons(memory: Memory) -> None:
     store = recorded(memory)
-    prepare(memory.services, memory.location, story(), worth)
-    assert LessonFilter(project=memory.location.project.id, states=("active",), limit=500) in filters(store, "find")
+    prepare(memory.services, memory.location, story())
+    where = LessonFilter(project=memory.location.project.id, states=("active", "candidate"), limit=1_000)
+    assert where in filters(store, "find")
 
 
 def test_ten_thousand_events_are_read_at_a_time(memory: Memory) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -173,7 +174,7 @@ def test_a_fix_mends_one_of_the_last_three_commits_of_a_fortnight_that_share_a_l
 
 def taken(**over: Any) -> list[Any]:
     events = story()
-    digest = make_digest(events, lambda replies: [0.5] * len(replies))
+    digest = make_digest(events)
     return list(
         read_answer(json.dumps({"lessons": [lesson(**over)]}), digest, events, [make_lesson(id="k")]).candidates
     )
@@ -226,7 +227,7 @@ def test_what_a_person_said_is_surer_and_weightier_than_what_the_agent_did() -> 
 
 def test_a_dozen_lessons_of_an_answer_are_taken_and_the_rest_reported() -> None:
     events = story()
-    digest = make_digest(events, lambda replies: [0.5] * len(replies))
+    digest = make_digest(events)
     answer = json.dumps({"lessons": [lesson(lesson=f"Rule {number}.") for number in range(14)]})
     read = read_answer(answer, digest, events, ())
     assert (len(read.candidates), len(read.dropped)) == (12, 2)
@@ -236,51 +237,11 @@ def test_a_dozen_lessons_of_an_answer_are_taken_and_the_rest_reported() -> None:
 
 
 def test_the_known_lessons_of_a_prompt_are_numbered_from_one() -> None:
-    digest = make_digest((), lambda replies: [])
-    assert "K1: First.\nK2: Second." in render_prompt(
+    digest = make_digest(())
+    assert "K1: First\nK2: Second" in render_prompt(
         digest, [make_lesson(insight="First."), make_lesson(insight="Second.")]
     )
     assert "(none)" in render_prompt(digest, ())
-
-
-# What a model is shown
-
-
-def shown(events: Sequence[Event], worth: float = 0.5, **options: int) -> list[str]:
-    return make_digest(events, lambda replies: [worth] * len(replies), **options).text.split("\n")
-
-
-@pytest.mark.parametrize(
-    ("kind", "fields", "limit"),
-    [("reply", {"trust": "agent"}, 900), ("prompt", {"trust": "person"}, 1_500)],
-)
-def test_a_line_of_a_short_session_has_four_times_its_length(kind: str, fields: dict[str, Any], limit: int) -> None:
-    whole = make_event(kind=kind, text="a" * 4 * limit, **fields)
-    [line] = shown([whole])
-    assert line.endswith(": " + "a" * 4 * limit)
-    [cut] = shown([make_event(kind=kind, text="a" * (4 * limit + 1), **fields)])
-    assert cut.endswith("a" * (limit * 8 // 3) + " […] " + "a" * (-(-4 * limit // 3)))
-
-
-def test_what_does_not_fit_the_budget_is_left_out_by_its_worth() -> None:
-    prompt = make_event(text="Please keep the tide tables in centimetres.", trust="person")
-    reply = make_event(kind="reply", text="I shall keep the tide tables in centimetres.", trust="agent")
-    sub_agent = make_event(kind="reply", text="A sub-agent said something about it.", trust="agent", agent="sub")
-    assert [line[:8] for line in shown([prompt, reply, sub_agent])] == ["[0] USER", "[1] AGEN"]
-    assert [line[:8] for line in shown([reply, prompt], budget=20)] == ["[0] USER"]
-
-
-def test_a_failure_is_shown_with_its_telling_lines_and_the_command_that_passes_after_it() -> None:
-    output = "collecting\nerror: one\nerror: two\nfatal: three\nerror: four"
-    ran_ = [
-        make_event(kind="tool_failure", command="make test all", exit_code=1, text=output, tool="Bash", trust="tool"),
-        make_event(kind="tool_result", command="make build", exit_code=0, text="ok", tool="Bash", trust="tool"),
-        make_event(kind="tool_result", command="make test one", exit_code=0, text="ok", tool="Bash", trust="tool"),
-        make_event(kind="tool_result", command="make test one", exit_code=0, text="ok", tool="Bash", trust="tool"),
-    ]
-    assert shown(ran_) == [
-        "[0] FAILED: $ make test all", "error: one", "error: two", "fatal: three", "[1] PASSED: make test one",
-    ]  # fmt: skip
 
 
 # What becomes of a find
@@ -315,7 +276,7 @@ def test_a_find_begins_where_its_source_and_its_worth_put_it(
 
 
 def test_a_lesson_keeps_twelve_quotes(memory: Memory) -> None:
-    spans = tuple(Evidence(event=EventId(make_id()), quote=f"q{n}", start=0, end=2) for n in range(13))
+    spans = tuple(Evidence(event=EventId(make_id()), quote=f"q{n}", start=0, end=2) for n in range(41))
     admitted(memory, make_candidate(evidence=spans))
     [stored] = all_lessons(memory)
     assert [span.quote for span in stored.provenance.evidence] == [f"q{n}" for n in range(12)]
@@ -585,14 +546,14 @@ def test_a_lesson_that_names_its_failure_takes_no_other_from_the_same_words(memo
     assert [lesson.error_signature for lesson in all_lessons(memory)] == ["ValueError: one"]
 
 
-def test_a_model_is_shown_the_dozen_known_lessons_that_share_two_words_with_the_session(memory: Memory) -> None:
-    names = ("split", "bill", "guests", "float", "division")
-    for number in range(13):
-        memory.remember(f"Keep {names[number % 5]} and {names[(number + 1 + number // 5) % 5]} apart, way {number}.")
+def test_a_model_is_shown_forty_known_lessons_that_share_two_words_with_the_session(memory: Memory) -> None:
+    names = ("split", "bill", "guests", "float", "division", "floats", "money", "ledger", "cents", "migrate")
+    for number, (one, other) in enumerate(list(combinations(names, 2))[:41]):
+        memory.remember(f"Keep {one} and {other} apart, way {number}.")
     memory.remember("Moor ferries beside floats.")
     memory.append(story())
     model = Scripted({"lessons": []})
-    distil(memory.services, memory.location, SessionId("s1"), model, lambda events: [0.5] * len(events))
-    assert "K12: " in model.prompts[0]
-    assert "K13: " not in model.prompts[0]
+    distil(memory.services, memory.location, SessionId("s1"), model)
+    assert "K40: " in model.prompts[0]
+    assert "K41: " not in model.prompts[0]
     assert "Moor ferries" not in model.prompts[0]

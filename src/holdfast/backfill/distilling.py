@@ -20,11 +20,10 @@ from holdfast.lean.records import Frozen
 from holdfast.learning.distillation.distil import DistilReport, distil
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from datetime import datetime
     from typing import Any
 
-    from holdfast.domain.event import Event
     from holdfast.domain.vocabulary import SessionId
     from holdfast.ports.model import LanguageModel
     from holdfast.service.memory import Memory
@@ -142,12 +141,11 @@ def distil_session(
     settings: Settings,
     session: SessionId,
     model: LanguageModel,
-    worth_of: Callable[[Sequence[Event]], Sequence[float]],
 ) -> DistilReport:
     """Distil one session of the memory's folder and record the cost. Raises ModelError, which is recorded too."""
     clock = memory.services.clock
     try:
-        report = distil(memory.services, memory.location, session, model, worth_of)
+        report = distil(memory.services, memory.location, session, model)
     except HoldfastError as exc:
         _append(
             settings,
@@ -172,7 +170,6 @@ def distil_session(
 def distil_waiting(
     memory: Memory,
     settings: Settings,
-    worth_of: Callable[[Sequence[Event]], Sequence[float]],
     log_failure: Callable[[str, Exception], None],
 ) -> Iterator[tuple[Waiting, DistilReport]]:
     """Distil waiting sessions within today's limits; yield each report. Failures go to `log_failure`."""
@@ -184,7 +181,7 @@ def distil_waiting(
         if may_send(settings, memory.services.clock.now()) or not os.path.isdir(entry.folder):
             continue
         try:
-            yield entry, distil_session(memory.at(entry.folder), settings, entry.session, model, worth_of)
+            yield entry, distil_session(memory.at(entry.folder), settings, entry.session, model)
         except HoldfastError as exc:
             log_failure(f"distil {entry.session}", exc)
 

@@ -79,6 +79,14 @@ CHECKPOINT_TEXT = 600
 """Characters kept of the goal and of each item."""
 CHECKPOINT_FILES = 12
 """Most files in a captured checkpoint."""
+FLOATED_DAYS = 14
+"""Days after which an idea that never landed in a commit is retired."""
+CLAIMS_FOLLOWED = 60
+"""Newest claims that git is asked about, after each session."""
+NAMES_LOOKED_FOR = 2
+"""Names of one claim that are looked for in the commits since."""
+LEAST_NAME, LONGEST_NAME = 6, 80
+"""Characters of a name that a commit does not hold by chance, and of one that git is asked for."""
 CHECKPOINT_ITEMS = 12
 """Most items of one list in a captured checkpoint."""
 SUBSTANTIAL_WORDS = 4

@@ -103,6 +103,8 @@ class Provenance(Frozen, nested={"evidence": Evidence}):
     """The branch that was checked out when it was stated or learnt; empty where it is not known."""
     origin: str = ""
     """`file#section` from which an importer read it; empty for a lesson that was not imported."""
+    quotes_person: bool = False
+    """An agent or a model worded it, and the quote that it rests on is what a person typed."""
     evidence: tuple[Evidence, ...] = ()
 
 

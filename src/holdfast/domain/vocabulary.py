@@ -48,6 +48,9 @@ TRUSTS: tuple[Trust, ...] = ("person", "verified", "agent", "repository", "tool"
 REVIEW = "review"
 """The tag of a reviewer's comment that the user pasted: without a person it gets probation at most."""
 
+FLOATED, SHIPPED = "floated", "shipped"
+"""Tags of a claim's status: only an idea so far; landed in a commit. Without either it is decided."""
+
 FRESHNESSES: tuple[Freshness, ...] = ("unanchored", "fresh", "moved", "unverified", "drifted", "changed", "orphaned")
 """States of the code behind a lesson, the worst last. A lesson without an anchor has no code to check."""
 

@@ -56,6 +56,7 @@ from holdfast.lessons.statement import clean, doubtful_name, merged
 from holdfast.lessons.suspicion import suspicion
 from holdfast.ports.store import LessonFilter
 from holdfast.text.contradiction import relation
+from holdfast.text.meaning import read
 from holdfast.text.orders import is_order, reservation
 from holdfast.text.overruling import overrules
 from holdfast.text.sameness import opposed, same
@@ -125,7 +126,7 @@ class Admission:
                 continue
             known = self._known(draft)
             if known is None:
-                self._add(draft, explicit=candidate.explicit)
+                self._add(draft, candidate)
                 left[candidate.written] -= candidate.calibrated
             elif draft.trust != "repository":  # a file that repeats a lesson does not count as a sighting
                 self._join(known, draft, explicit=candidate.explicit)
@@ -222,12 +223,12 @@ class Admission:
         return Provenance(
             host=self.source.host, session=self.source.session, detector=candidate.detector, evidence=spans,
             origin=clean(candidate.origin), branch=self._branch(candidate),
-            person=person.id, person_name=clean(person.name),
+            person=person.id, person_name=clean(person.name), quotes_person=candidate.quotes_person,
         )  # fmt: skip
 
     def _speaker(self, candidate: Candidate) -> Person:
         """Return who said what the candidate quotes: the person who works here, if a person said it."""
-        if candidate.trust != "person":
+        if candidate.trust != "person" and not candidate.quotes_person:
             return Person()
         if self._person is None:
             self._person = self.services.workspace.person(self.location)
@@ -279,7 +280,7 @@ class Admission:
 
     # Decisions
 
-    def _add(self, draft: Lesson, *, explicit: bool) -> None:
+    def _add(self, draft: Lesson, candidate: Candidate) -> None:
         links: tuple[Link, ...] = draft.links + tuple(
             Link(kind="contradicts", target=lesson.id)
             for lesson in self._neighbours(draft)
@@ -288,13 +289,36 @@ class Admission:
             and not _differ_in_taste(lesson, draft)
         )
         # A person's request is active at once; `settle_saved` closes what it contradicts after it is written.
-        by_request = explicit and draft.trust == "person"
+        by_request = candidate.explicit and draft.trust == "person"
         links = (*draft.links, *self._overruled(draft)) if by_request and draft.state == "active" else links
+        if candidate.is_worded:
+            links = tuple(self._settled(draft, link, by_person=candidate.quotes_person) for link in links)
         disputed = any(link.kind == "contradicts" for link in links)
         state: State = "candidate" if disputed and draft.state in ("active", "probation") else draft.state
         self._keep(replace(draft, links=links, state=state), None)
         self._requested += [draft] if by_request and state == "active" else []
         self.added += 1
+
+    def _settled(self, draft: Lesson, link: Link, *, by_person: bool) -> Link:
+        """Close the earlier lesson that a model's lesson makes more complete or refutes; return the link to it.
+
+        Nothing is lost: a person's lesson is closed only by a person's words, and a lesson that names more than the
+        draft does stays beside it.
+        """
+        earlier = next(iter(self.services.store.get([link.target])), None)
+        if earlier is None or link.kind not in ("refines", "contradicts") or draft.state != "active":
+            return link
+        earlier = self._now(earlier)
+        is_persons = earlier.trust == "person" or earlier.provenance.quotes_person
+        is_open = earlier.state in ("active", "probation", "candidate") and not earlier.pinned
+        if not is_open or (is_persons and not by_person) or not _same_readers(earlier, draft):
+            return link
+        if link.kind == "refines" and not _holds_all(draft, earlier):
+            return link
+        at = next_instant(earlier.recorded_at, self.services.clock.now())
+        closed = in_state(earlier, "superseded", at=at)
+        self._keep(closed, earlier if earlier.id not in self.changed else None)
+        return Link(kind="supersedes", target=earlier.id)
 
     def _overruled(self, draft: Lesson) -> list[Link]:
         """Close the earlier explicit rules of the same person that the draft replaces; return the links to them."""
@@ -511,6 +535,13 @@ def _same_failure(lesson: Lesson, draft: Lesson) -> bool:
 
 def _same_readers(lesson: Lesson, draft: Lesson) -> bool:
     return (lesson.scope.level, lesson.scope.project) == (draft.scope.level, draft.scope.project)
+
+
+def _holds_all(draft: Lesson, earlier: Lesson) -> bool:
+    """Return whether the draft has every number and every name that the earlier lesson states."""
+    text = "\n".join((draft.title, draft.insight, draft.why, draft.command))
+    whole, old = read(text), read(earlier.insight)
+    return {*old.numbers, *old.names} <= {*whole.numbers, *whole.names}
 
 
 def _is_near(lesson: Lesson, draft: Lesson, words: set[str]) -> bool:

@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 
 OPEN: tuple[State, ...] = ("candidate", "probation", "active")
 """States of a lesson that may still be delivered."""
+WAITING: tuple[State, ...] = ("candidate", "probation", "quarantined")
+"""States of a lesson that waits for a person."""
 
 
 class LearnReport(Frozen):
@@ -207,7 +209,7 @@ def _admit(
             admitted=admission.added,
             merged=admission.merged,
             active=tuple(lesson.id for lesson in written if lesson.state == "active"),
-            waiting=tuple(lesson.id for lesson in written if lesson.state != "active"),
+            waiting=tuple(lesson.id for lesson in written if lesson.state in WAITING),
         )
 
     return with_retries(step)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from math import log2
 
 from holdfast.domain.kinds import profile_of
-from holdfast.domain.vocabulary import LessonId
+from holdfast.domain.vocabulary import FLOATED, LessonId
 from holdfast.lean.records import Frozen
 from holdfast.outcomes.holdout import may_withhold
 from holdfast.recall.tuning import (
@@ -157,10 +157,11 @@ def _equal(words: frozenset[str], titles: Sequence[tuple[frozenset[str], list[Le
 
 def _line(lesson: Lesson, also: tuple[LessonId, ...], is_stale: bool, factor: float) -> BriefLine:
     profile = profile_of(lesson.kind)
-    is_rule = lesson.pinned or is_standing(lesson)
+    is_floated = FLOATED in lesson.tags
+    is_rule = lesson.pinned or (is_standing(lesson) and not is_floated)
     part = COMMAND if lesson.topic_key.startswith(CARDS) else RULE if is_rule else TITLE
     by_person = lesson.trust == "person" or profile.is_personal
-    worth = PERSON_WORTH * by_person + RULE_LIKE_WORTH * profile.is_instruction - STALE_WORTH * is_stale
+    worth = PERSON_WORTH * by_person + RULE_LIKE_WORTH * profile.is_instruction - STALE_WORTH * (is_stale or is_floated)
     worth += GENERAL_WORTH * (not lesson.paths) + OUTCOME_WORTH * log2(factor)
     title, source = safe_title(lesson), _source(lesson)
     full = compile_line(lesson, "", RULE_TOKENS, places=False).text if part == RULE else ""

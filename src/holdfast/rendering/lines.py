@@ -271,8 +271,12 @@ GIT_HISTORY = "git_history/"
 
 
 def source_word(lesson: Lesson) -> str:
-    """Return `user`, `proved`, `agent`, `file`, `commit` or `tool output`, with `, unconfirmed` if it is not active."""
+    """Return `user`, `proved`, `agent`, `file`, `commit` or `tool output`, with `, unconfirmed` if it is not active.
+
+    `from user` is a lesson that a model worded and whose quote a person typed.
+    """
     word = "commit" if is_from_commit(lesson) else SOURCE_WORDS[lesson.trust]
+    word = "from user" if lesson.trust == "agent" and lesson.provenance.quotes_person else word
     return word if lesson.state == "active" else f"{word}, unconfirmed"
 
 

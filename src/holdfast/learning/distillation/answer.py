@@ -12,7 +12,7 @@ import re
 from holdfast.domain.candidate import Candidate
 from holdfast.domain.kinds import KIND_PROFILES
 from holdfast.domain.lesson import Evidence, Link, Triggers
-from holdfast.domain.vocabulary import LessonId
+from holdfast.domain.vocabulary import FLOATED, LessonId
 from holdfast.errors import InvalidValueError, ModelError
 from holdfast.lean.records import Frozen
 from holdfast.learning.tuning import (
@@ -162,6 +162,7 @@ def _candidate(entry: Any, cited: Sequence[Event], known: Sequence[Lesson], path
         why=why,
         files=tuple(known_path for path in _texts(entry, "files") if (known_path := _known_path(path, paths))),
         symbols=_texts(entry, "symbols"),
+        tags=(FLOATED,) if entry.get("status") == FLOATED else (),
         trust="agent",
         confidence=USER_CONFIDENCE if person else AGENT_CONFIDENCE,
         salience=0.7 if person else 0.6,

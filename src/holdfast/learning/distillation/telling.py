@@ -38,7 +38,7 @@ _MARKS: tuple[tuple[float, re.Pattern[str]], ...] = tuple(
         ),
         (0.4, r"\b(?:when|if|once|after|before|until|during|while)\b"),
         (0.3, r"\b(?:fail\w*|error\w*|break\w*|broken|wrong\w*|conflict\w*|los(?:t|es)|stale|circular|cycle)\b"),
-        (0.6, r"`[^`]+`|\b[a-z]+[A-Z]\w+|\b[A-Z][a-z]+[A-Z]\w+|\b\w+_\w+|\w/\w"),
+        (0.6, r"`[^`]+`"),
         (  # an announcement
             -1.0,
             r"^\W*(?:let me|let's|i'll|i will|now (?:let me|i|add|update|run|check)|perfect|great|good|excellent|done"

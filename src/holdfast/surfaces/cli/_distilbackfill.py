@@ -93,7 +93,6 @@ def _ask(call: Call, model: str) -> None:
 def _send(memory: Memory, model: Any, sessions: Sequence[SessionId]) -> tuple[list[dict[str, Any]], bool]:
     """Send the sessions; return the outcome of each session that was tried, and whether the user interrupted."""
     from holdfast.backfill.distilling import distil_session, may_send
-    from holdfast.bootstrap import worth_of_replies
 
     outcomes: list[dict[str, Any]] = []
     failures = 0
@@ -102,7 +101,7 @@ def _send(memory: Memory, model: Any, sessions: Sequence[SessionId]) -> tuple[li
             note(f"stopped: {reached}")
             break
         try:
-            report = distil_session(memory, memory.settings, session, model, worth_of_replies)
+            report = distil_session(memory, memory.settings, session, model)
         except KeyboardInterrupt:
             return outcomes, True
         except HoldfastError as exc:

@@ -64,7 +64,6 @@ def command(ctx: click.Context) -> None:
 def run(call: Call, sessions: Sequence[SessionId] = ()) -> None:
     """Distil SESSIONS now; by default the sessions that wait, or this project's latest session if none waits."""
     from holdfast.backfill.distilling import distil_session, distil_waiting, may_send, open_model, waiting
-    from holdfast.bootstrap import worth_of_replies
 
     with call.open() as memory:
         settings = memory.settings
@@ -74,15 +73,13 @@ def run(call: Call, sessions: Sequence[SessionId] = ()) -> None:
             raise InvalidValueError(limit, hint=f"edit [distil] in {settings.config_path}, or wait")
         if not sessions and waiting(settings):
             failures: list[str] = []
-            done = distil_waiting(
-                memory, settings, worth_of_replies, lambda step, exc: failures.append(f"{step}: {exc}")
-            )
+            done = distil_waiting(memory, settings, lambda step, exc: failures.append(f"{step}: {exc}"))
             reports = [(entry.session, report) for entry, report in done]
             for failure in failures:
                 note(f"warning: {failure}")
         else:
             chosen = sessions or [_latest(memory)]
-            reports = [(s, distil_session(memory, settings, s, model, worth_of_replies)) for s in chosen]
+            reports = [(s, distil_session(memory, settings, s, model)) for s in chosen]
     if call.as_json:
         answer_json([{"session": session} | report.__dict__ for session, report in reports])
         return
@@ -98,7 +95,6 @@ def run(call: Call, sessions: Sequence[SessionId] = ()) -> None:
 @pass_call
 def digest(call: Call, session: SessionId) -> None:
     """Print everything that would be sent about SESSION, by default this project's latest. Nothing is sent."""
-    from holdfast.bootstrap import worth_of_replies
     from holdfast.capture.sessionevents import session_events
     from holdfast.learning.distillation.distil import prepare
 
@@ -106,7 +102,7 @@ def digest(call: Call, session: SessionId) -> None:
         events = session_events(memory.services, memory.location.project.id, session or _latest(memory))
         if not events:
             raise InvalidValueError(f"no session {session} in this project", hint="holdfast log")
-        _, _, prompt = prepare(memory.services, memory.location, events, worth_of_replies)
+        _, _, prompt = prepare(memory.services, memory.location, events)
     say(prompt)
 
 

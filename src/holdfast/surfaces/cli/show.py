@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from holdfast.curation.claims import status_of
 from holdfast.lean.plain import to_plain
 from holdfast.lean.texts import short_id
 from holdfast.outcomes.standing import since_of, standing_of
@@ -71,6 +72,7 @@ def lesson_lines(lesson: Lesson, freshness: str, caveat: str) -> list[str]:
     rows += [("insight", lesson.insight)] if lesson.insight != lesson.title else []
     rows += [("why", lesson.why), ("how", lesson.how), *(("snippet", snippet) for snippet in lesson.snippets)]
     rows += [("kind", f"{lesson.kind} ({lesson.memory_type})"), ("state", coloured(lesson.state))]
+    rows += [("claim", status_of(lesson))]
     rows += [("freshness", coloured(freshness) + (f": {caveat}" if caveat else ""))]
     rows += [("where", _where(lesson)), *(("file", name) for name in (*lesson.paths, *lesson.globs))]
     rows += [("symbol", name) for name in lesson.symbols]

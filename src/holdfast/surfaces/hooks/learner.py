@@ -72,14 +72,11 @@ def _distil(memory: Memory, ended: HookCall, settings: Settings) -> None:
     if not (settings.distil_model and settings.distil_after_sessions):
         return
     from holdfast.backfill.distilling import distil_waiting, enqueue
-    from holdfast.bootstrap import worth_of_replies
 
     try:
         if ended.ends_session and os.path.isdir(ended.cwd):
             enqueue(settings, ended.session, ended.cwd, memory.services.clock.now())
-        for _ in distil_waiting(
-            memory, settings, worth_of_replies, lambda step, exc: note(settings.log_path, step, exc)
-        ):
+        for _ in distil_waiting(memory, settings, lambda step, exc: note(settings.log_path, step, exc)):
             pass
     except Exception as exc:  # the lessons found without a model are already stored
         note(settings.log_path, "distil", exc)
