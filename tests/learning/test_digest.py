@@ -64,9 +64,10 @@ def test_adjoining_sentences_are_quoted_as_they_stand() -> None:
     assert rows(reply(text)) == [f"AGENT: {text}"]
 
 
-def test_blocks_of_code_are_left_out_and_items_are_sentences_of_their_own() -> None:
+def test_a_block_of_code_is_a_gap_and_items_are_sentences_of_their_own() -> None:
     text = "Two causes:\n- the tide\n- the wind\n```\nmake harbour\n```\nNothing else."
-    assert list(sentences(text)) == ["Two causes:", "- the tide", "- the wind", "Nothing else."]
+    assert list(sentences(text)) == ["Two causes:", "- the tide", "- the wind", "", "Nothing else."]
+    assert "- the wind […] Nothing else." in rows(reply(text))[0]
 
 
 @pytest.mark.parametrize(

@@ -79,7 +79,8 @@ def make_digest(events: Sequence[Event], budget: int = DIGEST_TOKENS) -> Digest:
 
 def _choose(pieces: Sequence[DigestPiece], budget: int) -> list[tuple[int, DigestPiece]]:
     """Return the pieces of most worth within the budget, in order, each with its place among all pieces."""
-    order = sorted(range(len(pieces)), key=lambda at: (-pieces[at].worth, at))
+    said = [at for at, piece in enumerate(pieces) if piece.text]
+    order = sorted(said, key=lambda at: (-pieces[at].worth, at))
     taken: set[int] = set()
     labelled: set[str] = set()
     left = budget

@@ -62,10 +62,12 @@ def rate(sentence: str) -> float:
 
 
 def sentences(text: str) -> Iterator[str]:
-    """Yield the sentences, list items and table rows of a reply, in order, without blocks of code."""
+    """Yield the sentences, list items and table rows of a reply, in order; a block of code is an empty sentence."""
     in_block = False
     for line in text.split("\n"):
         if _FENCE.match(line):
             in_block = not in_block
+            if in_block:
+                yield ""
         elif not in_block:
             yield from filter(None, map(str.strip, _SENTENCE_END.split(line)))
