@@ -53,13 +53,21 @@ def test_a_quote_of_a_command_is_found_whatever_its_blanks_are() -> None:
     assert RAN.command[evidence.start : evidence.end] == evidence.quote
 
 
-@pytest.mark.parametrize(("line", "is_persons", "confidence", "salience"), [(0, True, 0.8, 0.7), (1, False, 0.6, 0.6)])
-def test_what_a_person_typed_is_told_from_what_the_agent_said(
-    line: int, is_persons: bool, confidence: float, salience: float
-) -> None:
+@pytest.mark.parametrize(("line", "is_persons", "confidence"), [(0, True, 0.8), (1, False, 0.6)])
+def test_what_a_person_typed_is_told_from_what_the_agent_said(line: int, is_persons: bool, confidence: float) -> None:
     candidate = taken(line=line)
-    assert (candidate.quotes_person, candidate.confidence, candidate.salience) == (is_persons, confidence, salience)
+    assert (candidate.quotes_person, candidate.confidence) == (is_persons, confidence)
     assert candidate.trust == "agent"
+
+
+@pytest.mark.parametrize(("grade", "salience"), [(3, 0.8), (2, 0.6), (None, 0.6), ("3", 0.6)])
+def test_a_lesson_that_prevents_a_mistake_weighs_more(grade: object, salience: float) -> None:
+    assert taken(grade=grade).salience == salience
+
+
+def test_what_the_model_calls_marginal_is_dropped() -> None:
+    answer = read(entry(grade=1))
+    assert (answer.candidates, answer.dropped) == ((), ("the model calls it marginal",))
 
 
 @pytest.mark.parametrize("answer", ["{}", "}{", "[1]", '{"lessons": {}}', "}", "{"])

@@ -104,8 +104,8 @@ LEAST_SHARED_STEMS = 2
 """Stems that a known lesson shares with a digest to be shown beside it."""
 MODEL_TIMEOUT_S = 180.0
 """Seconds that a model may take for one session."""
-DIGEST_TOKENS = 6_000
-"""Tokens of the digest of a session that a model reads."""
+DIGEST_TOKENS = 5_800
+"""Tokens of the digest of a session; with the instructions and the known titles the prompt stays below 8,000."""
 DIGEST_LINES = {
     "USER": 1_200, "AGENT": 600, "FAILED": 600, "PASSED": 200, "COMMIT": 700, "EDIT": 160, "SUMMARY": 600,
     "RAN": 160,
@@ -133,6 +133,8 @@ KNOWN_LIMIT = 40
 """Known lessons whose titles the model is shown."""
 USER_CONFIDENCE = 0.8
 """Confidence of a lesson that rests on a person's words."""
+SALIENCE, GREAT_SALIENCE = 0.6, 0.8
+"""Importance, from 0 to 1, of a lesson that the model grades as useful, and of one that prevents a real mistake."""
 AGENT_CONFIDENCE = 0.6
 """Confidence of a lesson that rests on the agent's words."""
 
