@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -47,6 +48,9 @@ SEED = 11
 MOST_LESSONS = 100_000
 MOST_FILES = 4
 """Files a gold lesson is anchored to."""
+KNOWN_ROW = re.compile(r"^(K\d+): (.+)$", re.MULTILINE)
+SAME_TITLE = 0.6
+"""Share of their words that make a known lesson's title the one that a recorded answer names."""
 MOST_TOLD = 3_000
 """Deliveries of a session that are read back to find those of the last hook."""
 TRUST_OF_ROLE: dict[str, Trust] = {"user": "person", "failure": "verified"}
@@ -208,7 +212,11 @@ class Shipped:
 
 
 class RecordedModel:
-    """A model that gives one answer, which another model once gave to such a prompt."""
+    """A model that gives one answer, which another model once gave to such a prompt.
+
+    That prompt may have numbered the known lessons otherwise: a relation goes by the lesson's title, to the nearest one
+    of this prompt. What repeats a lesson that is not known here is new here.
+    """
 
     id = "recorded"
 
@@ -216,7 +224,16 @@ class RecordedModel:
         self._answer = answer
 
     def complete(self, prompt: str, timeout_s: float) -> Completion:
-        return Completion(text=self._answer)
+        known = {match[1]: set(match[2].lower().split()) for match in KNOWN_ROW.finditer(prompt)}
+        answer = json.loads(self._answer)
+        for entry in answer["lessons"]:
+            relation = entry.get("known")
+            if isinstance(relation, dict) and "title" in relation:
+                words = set(relation["title"].lower().split())
+                near = max(known, key=lambda row: len(words & known[row]) / len(words | known[row]), default="")
+                is_near = bool(near) and len(words & known[near]) >= SAME_TITLE * len(words | known[near])
+                entry["known"] = {"relation": relation["relation"], "id": near} if is_near else None
+        return Completion(text=json.dumps(answer))
 
 
 class SessionClock(bootstrap.SystemClock):

@@ -90,10 +90,10 @@ def test_causes_norms_contrasts_and_names_rate_above_talk(better: str, worse: st
 def test_what_a_short_answer_refers_to_is_shown() -> None:
     options = "\n".join(f"{n}. the harbour of town number {n} gets a light" for n in range(1, 4))
     others = [reply(f"the vessel number {n} is moored at the pier of that town by now") for n in range(30)]
-    asked, answered = reply(options), prompt("yes, do 1")
-    chosen = "\n".join(rows(*others, asked, answered, budget=90))
+    question, answer = reply(options), prompt("yes, do 1")
+    chosen = "\n".join(rows(*others, question, answer, budget=90))
     assert "1. the harbour of town number 1" in chosen
-    unasked = "\n".join(rows(*others, asked, *others, budget=90))
+    unasked = "\n".join(rows(*others, question, *others, budget=90))
     assert "1. the harbour of town number 1" not in unasked
 
 

@@ -548,8 +548,8 @@ def test_a_lesson_that_names_its_failure_takes_no_other_from_the_same_words(memo
 
 def test_a_model_is_shown_forty_known_lessons_that_share_two_words_with_the_session(memory: Memory) -> None:
     names = ("split", "bill", "guests", "float", "division", "floats", "money", "ledger", "cents", "migrate")
-    for number, (one, other) in enumerate(list(combinations(names, 2))[:41]):
-        memory.remember(f"Keep {one} and {other} apart, way {number}.")
+    for number, (first, second) in enumerate(list(combinations(names, 2))[:41]):
+        memory.remember(f"Keep {first} and {second} apart, way {number}.")
     memory.remember("Moor ferries beside floats.")
     memory.append(story())
     model = Scripted({"lessons": []})

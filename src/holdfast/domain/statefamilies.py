@@ -83,6 +83,10 @@ BRIEF = StateFamily(
     name="brief", owner="work tree", kept_days=SESSION_DAYS, names_lessons=True,
     value="JSON: the lines that a session's start may tell, when they were collected, and the person who works here",
 )  # fmt: skip
+TIDY_PROPOSAL = StateFamily(
+    name="tidy", owner="project", stays=_BOUNDED, names_lessons=True,
+    value="JSON: the proposal by which the memory becomes smaller, until it is applied",
+)  # fmt: skip
 CLOSED_PROJECTS = StateFamily(
     name="closed_projects", owner="store", stays="a person's decision",
     value="JSON: projects whose lessons others do not see",

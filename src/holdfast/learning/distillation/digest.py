@@ -79,8 +79,8 @@ def make_digest(events: Sequence[Event], budget: int = DIGEST_TOKENS) -> Digest:
 
 def _choose(pieces: Sequence[DigestPiece], budget: int) -> list[tuple[int, DigestPiece]]:
     """Return the pieces of most worth within the budget, in order, each with its place among all pieces."""
-    said = [at for at, piece in enumerate(pieces) if piece.text]
-    order = sorted(said, key=lambda at: (-pieces[at].worth, at))
+    places = [at for at, piece in enumerate(pieces) if piece.text]
+    order = sorted(places, key=lambda at: (-pieces[at].worth, at))
     taken: set[int] = set()
     labelled: set[str] = set()
     left = budget
@@ -98,8 +98,8 @@ def _pieces(events: Sequence[Event]) -> Iterator[DigestPiece]:
     pending = edited = ""
     ran: set[str] = set()
     for at, event in enumerate(events):
-        if said := spoken(event) or said_on_refusal(event):
-            yield _line(event, "USER", said, PERSON)
+        if typed := spoken(event) or said_on_refusal(event):
+            yield _line(event, "USER", typed, PERSON)
         elif failed(event):
             pending = event.command
             yield _line(event, "FAILED", _failure(event), FAILURE if event.command else RUN)
@@ -133,8 +133,8 @@ def _is_answered_shortly(events: Sequence[Event], at: int) -> bool:
     for event in events[at + 1 :]:
         if event.kind == "reply":
             return False
-        if said := spoken(event):
-            return len(said) <= SHORT_ANSWER
+        if typed := spoken(event):
+            return len(typed) <= SHORT_ANSWER
     return False
 
 
