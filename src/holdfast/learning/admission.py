@@ -62,6 +62,7 @@ from holdfast.text.overruling import overrules
 from holdfast.text.sameness import opposed, same
 from holdfast.text.titles import kept_title
 from holdfast.text.triggers import derive_triggers, united
+from holdfast.text.window import failed
 from holdfast.text.words import duplicate_key
 
 TYPE_CHECKING = False
@@ -381,7 +382,7 @@ class Admission:
         if candidate.explicit:
             return "active" if candidate.trust == "person" else "candidate"
         if candidate.is_worded or candidate.quotes_person:
-            is_free = candidate.quotes_person or not self._repeats_material(candidate)
+            is_free = candidate.quotes_person or not self._rests_on_reading(candidate)
             return "active" if is_free and not reservation("\n".join(words)) else "candidate"
         if candidate.calibrated:
             return self._state_by_worth(candidate, "\n".join(words))
@@ -403,12 +404,22 @@ class Admission:
         is_checked = candidate.structured or candidate.written
         return "active" if candidate.confidence >= LIKELY and is_checked and not reviewed else "probation"
 
-    def _repeats_material(self, candidate: Candidate) -> bool:
-        """Return whether a file or a tool's output that the session has read says it: then a person must decide."""
+    def _rests_on_reading(self, candidate: Candidate) -> bool:
+        """Return whether it comes from a file or a tool's output that the session has read: then a person must decide.
+
+        A command of the session that failed is no reading: it is what happened here. Of what was read, only what came
+        before the quoted words counts, because the agent's own words come back in plans, commits and logs.
+        """
         if candidate.trust in UNTRUSTED:
             return True
-        quotes = [span.quote for span in candidate.evidence]
-        return any(self._material().holds(words) for words in (candidate.insight, *quotes))
+        for span in candidate.evidence:
+            event = self.source.events.get(span.event)
+            if event is not None and event.kind in ("tool_result", "tool_failure") and span.quote in event.text:
+                if not (event.command and failed(event)):
+                    return True
+            elif any(self._material().holds(words, span.event) for words in (candidate.insight, span.quote)):
+                return True
+        return False
 
     def _is_proved(self, candidate: Candidate) -> bool:
         """Return whether a verified candidate holds nothing that a person must decide, and no sentence it has read."""
