@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from holdfast.backfill.distilrecord import LOCK_S, enqueue
 from holdfast.capture.heartbeat import newest_position
 from holdfast.domain.statefamilies import SESSIONS_OPEN
-from holdfast.home.runfiles import RunLock
+from holdfast.home.runfiles import RunLock, has_errand
 from holdfast.lean.plain import parse_instant, render_instant
 from holdfast.lean.texts import dumps, loads
 from holdfast.ports.store import EventFilter
@@ -41,12 +41,14 @@ class _Session:
         fields = plain or {}
         self.at = parse_instant(fields["at"]) if fields else None
         self.has_ended = bool(fields.get("ended"))
+        self.host = str(fields.get("host", ""))
         self.events: Counter[ProjectId] = Counter(fields.get("events", {}))
         self.folders: dict[ProjectId, str] = dict(fields.get("folders", {}))
 
     def add(self, event: Event) -> None:
         self.at = max(self.at or event.at, event.at)
         self.has_ended = event.kind == "session_end"
+        self.host = event.host
         self.events[event.project] += 1
         self.folders[event.project] = event.cwd
 
@@ -57,7 +59,9 @@ class _Session:
 
     def plain(self) -> dict[str, Any]:
         at = render_instant(self.at) if self.at else ""
-        return {"at": at, "ended": self.has_ended, "events": dict(self.events), "folders": self.folders}
+        return {
+            "at": at, "ended": self.has_ended, "host": self.host, "events": dict(self.events), "folders": self.folders,
+        }  # fmt: skip
 
 
 def begin(memory: Memory) -> None:
@@ -66,17 +70,21 @@ def begin(memory: Memory) -> None:
 
 
 def queue_ended(memory: Memory) -> None:
-    """Queue every session that has ended since the last call. Idempotent: a session is queued once at most."""
+    """Queue every session that has ended since the last call. Idempotent: a session is queued once at most.
+
+    A session whose transcript is still to be read waits for the next call, because its replies would be missing.
+    """
     with RunLock(memory.settings.run_path, "sessions", LOCK_S) as ours:
         if not ours:
             return  # another learner is reading the same events
         now = memory.services.clock.now()
         position, since, sessions = _load(memory, now)
         position = _read_on(memory, position, sessions)
-        ended = [
+        over = [
             session for session, state in sessions.items() if state.at and (state.has_ended or now - state.at >= IDLE)
         ]
-        for session in ended:
+        run_path = memory.settings.run_path
+        for session in (each for each in over if not has_errand(run_path, sessions[each].host, each)):
             state = sessions.pop(session)
             if state.at and state.at > since:
                 enqueue(memory.settings, session, state.folder, now)  # type: ignore[arg-type]
