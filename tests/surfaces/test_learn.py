@@ -170,13 +170,12 @@ def test_now_says_why_the_rest_stays(folder: Path, home: Path) -> None:
     assert "learns no more today" in run().stdout
 
 
-def test_the_learner_stops_beginning_calls_after_ten_minutes(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_learner_of_ten_minutes_begins_no_further_call(folder: Path) -> None:
     """`learner.DISTILLING_S`."""
     assert learner.DISTILLING_S == 600.0
     use(GOOD)
     run("--on")
-    for number in range(3):
-        work(folder, f"s{number}")
-    monkeypatch.setattr(learner, "DISTILLING_S", 0.0)
-    assert learner.distil_all(load_settings()) == 1
-    assert facts()["waiting"] == 2
+    work(folder, "s1")
+    assert learner.distil_all(load_settings(), until_s=0.0) == 0
+    assert facts()["waiting"] == 1
+    assert learner.distil_all(load_settings(), until_s=float("inf")) == 1

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from holdfast.backfill.distilrecord import LOCK_S, enqueue
 from holdfast.capture.heartbeat import newest_position
+from holdfast.capture.tuning import LOOK_BACK
 from holdfast.domain.statefamilies import SESSIONS_OPEN
 from holdfast.home.runfiles import RunLock, has_errand
 from holdfast.lean.plain import parse_instant, render_instant
@@ -105,14 +106,14 @@ def _load(memory: Memory, now: datetime) -> tuple[int, datetime, dict[str, _Sess
     """Return the position, since when sessions count, and the open sessions.
 
     Without a stored state, as after the configuration was edited by hand, sessions count that were heard of within
-    the last IDLE.
+    the last IDLE, and the latest events are read.
     """
     try:
         stored = loads(memory.services.store.get_state(SESSIONS_OPEN))
         sessions = {session: _Session(plain) for session, plain in stored["open"].items()}
         return int(stored["position"]), parse_instant(stored["since"]), sessions
     except (KeyError, TypeError, ValueError):
-        return 0, now - IDLE, {}
+        return max(0, newest_position(memory.services.store) - LOOK_BACK), now - IDLE, {}
 
 
 def _keep(memory: Memory, position: int, since: datetime, sessions: dict[str, _Session]) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
+import time
 from collections.abc import Sequence
 
 from holdfast.backfill.transcripts import keep_turn, read_errands
@@ -27,7 +28,7 @@ LONGEST_RUN_S = 900.0
 """A learner that has not ended by then is stuck: it goes, and the next session's start tries again."""
 
 DISTILLING_S = 600.0
-"""Seconds after which no further call of the user's model begins; one that has begun still has its time."""
+"""Seconds of a learner after which no call of the user's model begins; one that has begun still has its time."""
 
 EMBEDDED_AT_ONCE = 1_000
 
@@ -39,6 +40,7 @@ def main(arguments: Sequence[str] = ()) -> None:
     """Learn from every session with events nobody has learnt from; what fails goes to the hooks' log."""
     settings = load_settings()
     _leave_the_host()
+    began_s = time.monotonic()
     stop = threading.Timer(LONGEST_RUN_S, os._exit, (0,))
     stop.daemon = True
     stop.start()
@@ -47,7 +49,7 @@ def main(arguments: Sequence[str] = ()) -> None:
             if ours:
                 learn_all(settings, parse_errand(arguments[0] if arguments else ""))
         embed_all(settings)
-        if distil_all(settings):
+        if distil_all(settings, began_s + DISTILLING_S):
             embed_all(settings)
     except Exception as exc:  # nobody waits for this process, so the log is the only place to report it
         note(settings.log_path, "learner", exc)
@@ -72,10 +74,11 @@ def learn_all(settings: Settings, ended: HookCall) -> None:
         memory.drop_old_texts()
 
 
-def distil_all(settings: Settings) -> int:
+def distil_all(settings: Settings, until_s: float) -> int:
     """Let the model that the user agreed to read the sessions that have ended; return how many it read.
 
-    Nobody waits for the learning lock meanwhile: a call takes minutes.
+    No call begins after the monotonic instant `until_s`: the other sessions stay in the queue. The learning lock is
+    free meanwhile, because a call may take minutes.
     """
     if not settings.learns_after_sessions:
         return 0
@@ -85,16 +88,14 @@ def distil_all(settings: Settings) -> int:
 
     read = 0
     with Memory(os.sep, settings=settings) as memory:
-        until_s = memory.services.clock.elapsed_s() + DISTILLING_S
         queue_ended(memory)
-        for outcome in distil_waiting(memory, settings, worth_of_replies):
+        outcomes = distil_waiting(memory, settings, worth_of_replies)
+        while time.monotonic() < until_s and (outcome := next(outcomes, None)) is not None:
             if outcome.error:
                 note(settings.log_path, f"distil {outcome.session}", outcome.error)
             elif outcome.report and not outcome.report.skipped:
                 read += 1
                 _prepare_brief(memory, outcome.folder, outcome.session, settings.log_path)
-            if memory.services.clock.elapsed_s() > until_s:
-                break  # the other sessions stay in the queue
         keep_trouble(memory, settings)
     return read
 
