@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import signal
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -16,6 +18,7 @@ from holdfast.settings import load_settings
 from holdfast.surfaces.cli.main import cli
 from holdfast.surfaces.hooks import learner
 from holdfast.testing.builders import make_event
+from tests.surfaces.hookcalls import wait_for
 
 QUOTE = "never use floats for money"
 ANSWER = {
@@ -179,3 +182,19 @@ def test_a_learner_of_ten_minutes_begins_no_further_call(folder: Path) -> None:
     assert learner.distil_all(load_settings(), until_s=0.0) == 0
     assert facts()["waiting"] == 1
     assert learner.distil_all(load_settings(), until_s=float("inf")) == 1
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals")
+def test_ctrl_c_ends_the_agent_too_and_the_session_stays(folder: Path, home: Path, tmp_path: Path) -> None:
+    mark = tmp_path / "pid"
+    use(f"import os, pathlib, time; pathlib.Path({str(mark)!r}).write_text(str(os.getpid())); time.sleep(600)")
+    run("--on")
+    work(folder, "s1")
+    command = [sys.executable, "-m", "holdfast", "learn", "--now"]
+    with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
+        wait_for(lambda: mark.exists() and mark.read_text(), "the agent is asked")
+        running.send_signal(signal.SIGINT)
+        output, errors = running.communicate(timeout=120)
+    assert (running.returncode, "0 sessions read" in output, "1 session left" in errors) == (130, True, True)
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(mark.read_text()), 0)
