@@ -192,7 +192,7 @@ def test_one_yes_and_every_session_teaches_the_next(machine: Machine, agent: Age
     assert call["arguments"][-2:] == ["--model", "haiku"]
     status = machine.json("status")["distil"]
     assert (status["last_24_hours"]["calls"], status["last_24_hours"]["cost_usd"]) == (1, 0.004)
-    assert "1 calls within 24 hours ($0.00)" in machine.holdfast("status")
+    assert "1 call within 24 hours ($0.00)" in machine.holdfast("status")
 
 
 def test_the_same_beside_a_running_mcp_server(machine: Machine, agent: Agent) -> None:
@@ -283,7 +283,7 @@ def test_at_todays_limit_the_others_wait_and_one_line_says_so(machine: Machine, 
     wait_for(lambda: machine.json("learn")["waiting"] == 1, "the second session waits")
     machine.learn()
     assert len(agent.calls()) == 1
-    line = "learns no more today: 1 calls within 24 hours: the limit is calls_a_day = 1"
+    line = "learns no more today: 1 call within 24 hours: the limit is calls_a_day = 1"
     assert line in machine.holdfast("doctor", "--no-proof")
     assert line in machine.holdfast()
     learn_later(machine, 25 * 60)

@@ -168,7 +168,7 @@ def test_now_says_why_the_rest_stays(folder: Path, home: Path) -> None:
     run("--on")
     work(folder, "s1")
     work(folder, "s2")
-    assert "1 session left: 1 calls within 24 hours" in run("--now").stderr
+    assert "1 session left: 1 call within 24 hours" in run("--now").stderr
     assert "the limit is calls_a_day = 1" in run("--now", code=1).stderr
     assert "learns no more today" in run().stdout
 

@@ -189,7 +189,8 @@ def limit_reached(settings: Settings, now: datetime) -> str:
     """Return why nothing more may be sent today, or ""."""
     today = spent(settings, now)
     if today.calls >= settings.distil_calls_a_day:
-        return f"{today.calls} calls within 24 hours: the limit is calls_a_day = {settings.distil_calls_a_day}"
+        calls = "1 call" if today.calls == 1 else f"{today.calls} calls"
+        return f"{calls} within 24 hours: the limit is calls_a_day = {settings.distil_calls_a_day}"
     if today.cost_usd >= settings.distil_dollars_a_day:
         return f"${today.cost_usd:.2f} within 24 hours: the limit is dollars_a_day = {settings.distil_dollars_a_day:g}"
     return ""

@@ -74,7 +74,7 @@ def _offer_learning(call: Call, settings: Settings, hosts: Sequence[str], *, ask
         return
     if not ask:
         if not call.as_json:
-            note("off: learning with your own agent after each session; to switch it on: holdfast learn --on")
+            note("your own agent does not read sessions to learn from them; to switch it on: holdfast learn --on")
         return
     who, model = agent_words(host) if host else (settings.distil_model, "that model")
     note(WHAT_IS_SENT)

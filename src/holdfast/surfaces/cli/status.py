@@ -15,6 +15,7 @@ from holdfast.surfaces.cli.call import (
     EVERYTHING,
     Call,
     answer_json,
+    counted,
     examples,
     folder_option,
     json_option,
@@ -148,7 +149,10 @@ def _distil_words(facts: dict[str, Any]) -> str:
     from holdfast.surfaces.cli._learning import cost_words
 
     today = facts["last_24_hours"]
-    spent = f"{today['calls']} calls within 24 hours ({cost_words(today)}), {facts['waiting']} sessions waiting"
+    spent = (
+        f"{counted(today['calls'], 'call')} within 24 hours ({cost_words(today)}),"
+        f" {counted(facts['waiting'], 'session')} waiting"
+    )
     if not facts["after_sessions"]:
         used = f"; {spent}" if today["calls"] else ""
         return f"your own agent reads no sessions{used}: holdfast learn --on"
