@@ -212,6 +212,14 @@ def test_the_limit_holds_for_calls_that_have_only_begun(settings: Settings) -> N
         begin_call(few, SessionId("s2"), NOW)
 
 
+def test_what_another_process_has_read_meanwhile_is_not_sent_again(settings: Settings) -> None:
+    begin_call(settings, SESSION, NOW)
+    end_call(settings, SESSION, DistilReport(model="m"), NOW)
+    with pytest.raises(AlreadyRunningError):
+        begin_call(settings, SESSION, NOW)
+    begin_call(settings, SESSION, NOW, again=True)
+
+
 def test_a_killed_call_is_a_try_and_counts_once(settings: Settings) -> None:
     enqueue(settings, SESSION, "/app", NOW)
     for hours in (0, 1):

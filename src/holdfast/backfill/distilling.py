@@ -114,15 +114,22 @@ def open_model(settings: Settings) -> LanguageModel:
 
 
 def distil_session(
-    memory: Memory, settings: Settings, session: SessionId, model: LanguageModel, worth_of: Worth
+    memory: Memory,
+    settings: Settings,
+    session: SessionId,
+    model: LanguageModel,
+    worth_of: Worth,
+    *,
+    again: bool = False,
 ) -> DistilReport:
     """Distil one session of the memory's folder and record the call before and after it.
 
-    Raises ModelError, which is recorded too; AlreadyRunningError if another process sends the session, and
-    InvalidValueError if today's limit is reached: then nothing is sent.
+    `again` also sends a session that was sent before. Raises ModelError, which is recorded too; AlreadyRunningError if
+    another process sends the session or has sent it, and InvalidValueError if today's limit is reached: then nothing
+    is sent.
     """
     clock = memory.services.clock
-    begin_call(settings, session, clock.now())
+    begin_call(settings, session, clock.now(), again=again)
     try:
         report = distil(memory.services, memory.location, session, model, worth_of)
     except HoldfastError as exc:

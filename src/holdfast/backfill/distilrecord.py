@@ -90,14 +90,17 @@ def enqueue(settings: Settings, session: SessionId, folder: str, at: datetime) -
         _append(settings, at, {"queued": True, "session": session, "folder": folder})
 
 
-def begin_call(settings: Settings, session: SessionId, now: datetime) -> None:
+def begin_call(settings: Settings, session: SessionId, now: datetime, *, again: bool = False) -> None:
     """Record that a call for the session begins, before it is made: no other process then makes it too.
 
-    Raises AlreadyRunningError if one is under way, InvalidValueError if today's limit is reached.
+    `again` allows a call for a session that is settled. Raises AlreadyRunningError if a call is under way or has
+    settled it meanwhile, InvalidValueError if today's limit is reached.
     """
     with RunLock(settings.run_path, "distil", LOCK_S) as ours:
         if not ours or session in _in_flight(settings, now):
             raise AlreadyRunningError(f"another process is learning from session {session}", hint="try again later")
+        if not again and is_settled(settings)(session):
+            raise AlreadyRunningError(f"another process has read session {session}", hint="holdfast learn")
         if reached := limit_reached(settings, now):
             raise InvalidValueError(reached, hint=f"edit [distil] in {settings.config_path}, or wait")
         _append(settings, now, {"sent": True, "session": session})

@@ -66,7 +66,7 @@ def run(call: Call, sessions: Sequence[SessionId] = ()) -> None:
         settings = memory.settings
         model = open_model(settings)
         chosen = sessions or [_latest(memory)]
-        reports = [(s, distil_session(memory, settings, s, model, worth_of_replies)) for s in chosen]
+        reports = [(s, distil_session(memory, settings, s, model, worth_of_replies, again=True)) for s in chosen]
     if call.as_json:
         answer_json([{"session": session} | report.__dict__ for session, report in reports])
         return
