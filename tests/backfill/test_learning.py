@@ -35,6 +35,7 @@ from holdfast.lean.records import replace
 from holdfast.learning.distillation.distil import DistilReport
 from holdfast.settings import Settings, load_settings
 from holdfast.testing.builders import make_event
+from tests.hosts.golden import ROOT as GOLDEN
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 SESSION = SessionId("s1")
@@ -310,3 +311,18 @@ def test_a_switch_that_is_off_tells_nothing(memory: Memory) -> None:
     keep_trouble(memory, memory.settings)
     assert learning_trouble(memory.settings, NOW).words == ""
     assert memory.services.store.get_state(LEARNING_TROUBLE) == ""
+
+
+# A host that never reports an end
+
+
+def test_recorded_hooks_of_a_host_without_an_end_are_queued_when_it_falls_silent(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begin(memory)
+    for name in ("prompt", "after_write", "response", "response"):
+        payload = json.loads((GOLDEN / "windsurf" / name / "payload.json").read_text())
+        memory.answer_hook("windsurf", payload)
+    assert queued(memory) == []
+    later(memory, monkeypatch, timedelta(minutes=31))
+    assert len(queued(memory)) == 1
