@@ -234,7 +234,8 @@ def agent_options(host: str) -> dict[str, str]:
         "command": dumps(command),
         "answer": headless.answer,
         "cost": headless.cost,
-        "id": f"{headless.model}@{host}",
+        "error": headless.error,
+        "id": f"{headless.model}@{host}" if headless.model else host,
     }
 
 

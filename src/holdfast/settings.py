@@ -57,7 +57,9 @@ class Settings(Frozen):
     """The plug-in or host that distils sessions; if empty, nothing is ever sent."""
     distil_options: tuple[tuple[str, str], ...] = ()
     distil_after_sessions: bool = False
-    """Whether the learner distils each session after its end; otherwise only `holdfast distil` does."""
+    """Whether the learner lets the model read each session after its end; otherwise only the user's commands do."""
+    distil_answered: bool = False
+    """Whether the user has said yes or no to that; setup does not ask again."""
     distil_calls_a_day: int = 20
     distil_dollars_a_day: float = 1.0
     ignore: tuple[str, ...] = ()
@@ -71,6 +73,11 @@ class Settings(Frozen):
     """Share of deliveries, 0 to 0.5, that are withheld at random to measure what happens without them."""
     host_folders: tuple[tuple[str, str], ...] = ()
     """Hosts that keep their files in an unusual folder, and that folder; see `lean/hostmarks`."""
+
+    @property
+    def learns_after_sessions(self) -> bool:
+        """Whether a model that the user chose reads each session after its end."""
+        return bool(self.distil_model) and self.distil_after_sessions
 
     @property
     def config_path(self) -> str:
@@ -203,6 +210,7 @@ def _settings(home: str, user_home: str, env: Mapping[str, str], file: dict[str,
         distil_model=take(distil, "model_from", str, ""),
         distil_options=tuple((k, str(v)) for k, v in sorted(distil.items()) if k not in DISTIL_KEYS),
         distil_after_sessions=take(distil, "after_sessions", bool, False),
+        distil_answered="after_sessions" in distil,
         distil_calls_a_day=take(distil, "calls_a_day", int, 20),
         distil_dollars_a_day=float(take(distil, "dollars_a_day", (int, float), 1.0)),
         ignore=tuple(take(file, "ignore", list, [])),

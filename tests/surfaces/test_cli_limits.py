@@ -449,6 +449,7 @@ def test_three_failures_in_a_row_end_a_distillation(project: Path) -> None:
             memory.append([
                 make_event(**where, key="p", trust="person", text=f"Please never use floats for money in {session}."),
                 *(make_event(**where, key=f"r{n}", kind="reply", text=f"Step {n} is done.") for n in range(3)),
+                make_event(**where, key="e", kind="file_edit", files=("a.py",)),
             ])  # fmt: skip
     use(project, "raise SystemExit(1)")
     result = CliRunner().invoke(cli, ["-C", str(project), "backfill", "--distil", "--yes", "--json"])

@@ -79,6 +79,14 @@ OUTCOME_WEIGHTS = StateFamily(
     name="outcome_weights", owner="project", stays=_BOUNDED, names_lessons=True,
     value="JSON: by lesson, its factor in the order and in how many sessions it was needed, by outcomes",
 )  # fmt: skip
+SESSIONS_OPEN = StateFamily(
+    name="sessions_open", owner="store", stays="one value, bounded",
+    value="JSON: sessions that may go on and are not queued for a model yet, since when, and the last position read",
+)  # fmt: skip
+LEARNING_TROUBLE = StateFamily(
+    name="learning_trouble", owner="store", stays=_ONE,
+    value="why the user's model could not be asked for several sessions in a row, in one line",
+)  # fmt: skip
 BRIEF = StateFamily(
     name="brief", owner="work tree", kept_days=SESSION_DAYS, names_lessons=True,
     value="JSON: the lines that a session's start may tell, when they were collected, and the person who works here",
@@ -186,7 +194,8 @@ CLAIM = StateFamily(
 
 FAMILIES = (
     LEARNED_POSITION, LEARNING_BEGUN, LEARNING_SET_ASIDE, DECIDED, COMMAND_COUNTS, REJUDGED, COMMITS_READ,
-    OUTCOMES_POSITION, OUTCOMES_OPEN, OUTCOME_WEIGHTS, BRIEF, CLOSED_PROJECTS, PROJECT_NAME, LESSONS_CHANGED,
+    OUTCOMES_POSITION, OUTCOMES_OPEN, OUTCOME_WEIGHTS, SESSIONS_OPEN, LEARNING_TROUBLE, BRIEF, CLOSED_PROJECTS,
+    PROJECT_NAME, LESSONS_CHANGED,
     STAGED_SEEN, STAGED_SETTLED, LESSON_STATES, WRAPPED_UP, RULES_READ, EMBEDDER_COVERING, EMBEDDER_FAILED,
     EMBEDDER_RESTING, RULES_HOSTS, AUDIT_DIARY, SYNCED, TRANSCRIPT_READ, BACKFILLED_ROOTS, TIDIED, PLACE, CLONE,
     REMOTE, ROOT_COMMIT, INODE, DECLARED, CLAIM,

@@ -124,6 +124,8 @@ class Headless(Frozen):
     """Dotted name of the field with the answer in the JSON object on stdout; empty: stdout is the answer."""
     cost: str = ""
     """Dotted name of the field with the cost in dollars, if there is one."""
+    error: str = ""
+    """Dotted name of the field that is true when `answer` holds an error message instead, if there is one."""
     model: str = ""
     """The cheapest model that is good enough, by the host's name for it; empty: the host's default."""
     model_option: str = ""

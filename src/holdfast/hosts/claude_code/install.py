@@ -62,6 +62,7 @@ PROFILE = HostProfile(
         ),
         answer="result",
         cost="total_cost_usd",
+        error="is_error",
         model="haiku",
         model_option="--model",
     ),

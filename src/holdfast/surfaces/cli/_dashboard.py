@@ -139,10 +139,13 @@ def _last_delivery(memory: Memory) -> Iterator[tuple[str, str]]:
 
 
 def _alarms(memory: Memory) -> Iterator[tuple[str, str]]:
-    """Yield the hosts that are set up but sent no event for days, or whose commands never fail."""
+    """Yield why sessions are not learnt from, and hosts that sent no event for days or whose commands never fail."""
+    from holdfast.backfill.distilling import learning_trouble
     from holdfast.capture.heartbeat import activity
     from holdfast.surfaces.cli.hostcheck import alarms
 
+    if trouble := learning_trouble(memory.settings, datetime.now(UTC)).words:
+        yield "alarm", f"Holdfast {trouble} (holdfast learn)"
     try:
         host_alarms = list(alarms(memory.settings, activity(memory.services.store), datetime.now(UTC)))
     except HoldfastError:

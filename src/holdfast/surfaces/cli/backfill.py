@@ -87,8 +87,9 @@ def command(
     With --git, it reads this repository's commits: causes of defects, reasons for decisions, reverts. The best
     lessons go on probation, at most 100 for each project. If none of the commits is yours, they wait in the inbox.
 
-    With --distil, the model that you chose with `holdfast distil use` reads the sessions of this project that it has
-    not read yet, newest first. It shows the likely cost and asks before anything is sent.
+    With --distil, the model that you chose (`holdfast learn --on`, `holdfast distil use`) reads the sessions of this
+    project with real work that it has not read yet, newest first. It shows the likely cost and asks before anything
+    is sent.
     """
     from holdfast.backfill.loading import SessionLocations
     from holdfast.backfill.run import TranscriptRun, load_hosts

@@ -356,3 +356,19 @@ def check_switches(settings: Settings) -> Iterator[CheckFinding]:
         return
     for line in lines[-LOG_LINES:]:
         yield CheckFinding(NOTE, "hooks.log", line[:300])
+
+
+def check_learning(settings: Settings) -> Iterator[CheckFinding]:
+    """Check that the model which the user agreed to can read sessions; it is not called."""
+    from holdfast.backfill.distilling import learning_facts, learning_trouble
+
+    now = datetime.now(UTC)
+    facts = learning_facts(settings, now)
+    if not facts["after_sessions"]:
+        yield CheckFinding(OK, "learning", "your own agent reads no sessions (holdfast learn --on)")
+    elif facts["trouble"]:
+        status = NOTE if learning_trouble(settings, now).is_limit else BAD
+        yield CheckFinding(status, "learning", facts["trouble"], "holdfast learn")
+    else:
+        calls = counted(facts["last_24_hours"]["calls"], "call")
+        yield CheckFinding(OK, "learning", f"{facts['model']} reads each session: {calls} within 24 hours")

@@ -15,6 +15,7 @@ from holdfast.surfaces.cli.call import (
     EVERYTHING,
     Call,
     answer_json,
+    counted,
     examples,
     folder_option,
     json_option,
@@ -109,7 +110,7 @@ def _lines(fields: dict[str, Any]) -> Iterator[str]:
             ["capture", "on" if fields["capture"] else "off"],
             ["delivery", ", ".join(fields["deliver"]) or "off"],
             ["embedder", (fields["embedder"] or "none: words, paths and identifiers") + _better(fields["embedder"])],
-            ["distil", _distil_words(fields["distil"])],
+            ["learning", _distil_words(fields["distil"])],
             *_heartbeat(fields["heartbeat"], fields["set_up"]),
         ]
     )
@@ -139,21 +140,24 @@ def _session_facts(memory: Memory) -> dict[str, Any] | None:
 
 
 def _distil_facts(memory: Memory) -> dict[str, Any]:
-    from holdfast.backfill.distilling import spent, waiting
+    from holdfast.backfill.distilling import learning_facts
 
-    settings = memory.settings
-    today = spent(settings, memory.services.clock.now())
-    return {"model": settings.distil_model, "waiting": len(waiting(settings)), "last_24_hours": dict(today.__dict__)}
+    return learning_facts(memory.settings, memory.services.clock.now())
 
 
 def _distil_words(facts: dict[str, Any]) -> str:
-    if not facts["model"]:
-        return "off: no model is used"
+    from holdfast.surfaces.cli._learning import cost_words
+
     today = facts["last_24_hours"]
-    cost = f"${today['cost_usd']:.2f}" + (
-        f" + {today['unknown_costs']} of unknown cost" if today["unknown_costs"] else ""
+    spent = (
+        f"{counted(today['calls'], 'call')} within 24 hours ({cost_words(today)}),"
+        f" {counted(facts['waiting'], 'session')} waiting"
     )
-    return f"{facts['model']}: {today['calls']} calls within 24 hours ({cost}), {facts['waiting']} sessions waiting"
+    if not facts["after_sessions"]:
+        used = f"; {spent}" if today["calls"] else ""
+        return f"your own agent reads no sessions{used}: holdfast learn --on"
+    trouble = f"; {facts['trouble']}" if facts["trouble"] else ""
+    return f"{facts['model']} reads each session: {spent}{trouble}"
 
 
 def _heartbeat(events: list[dict[str, str]], set_up_hosts: list[str]) -> Iterator[list[str]]:
