@@ -4,6 +4,8 @@ from __future__ import annotations
 
 ANCHORS_MOST = 8
 """Most anchors of one lesson."""
+PRESENT_H = 24
+"""Hours for which files outside git count as what a session saw."""
 OUTPUT_LIMIT = 40_000
 """Characters of a failure's output that are searched for a traceback."""
 SHORTEST_LINE = 12
