@@ -69,9 +69,9 @@ def test_code_that_is_gone_is_orphaned_and_code_that_is_unchanged_is_fresh(old: 
     old.edit("src/store.py", "    def get(self, key):\n        return self.rows.get(key)\n", "")
     old.commit("no get", at=BEGUN + 10 * DAY)
     (gone,) = seen(memory, BEGUN + DAY, replace(PUT, words="`Store.get` misses"))
-    (kept,) = seen(memory, BEGUN + DAY)
+    (unchanged,) = seen(memory, BEGUN + DAY)
     assert (gone.symbol, verdict(memory, gone)) == ("Store.get", "orphaned")
-    assert (kept.symbol, verdict(memory, kept)) == ("Store.put", "fresh")
+    assert (unchanged.symbol, verdict(memory, unchanged)) == ("Store.put", "fresh")
 
 
 def test_the_sessions_branch_counts_also_when_it_was_merged_and_deleted(old: Codebase, memory: Memory) -> None:
@@ -201,10 +201,12 @@ def test_an_imported_passage_is_anchored_to_the_code_of_its_day(old: Codebase, m
     begun = old.git("rev-parse", "HEAD")
     old.edit("src/store.py", "self.rows[key] = value", "self.rows[key] = [value]")
     lists = old.commit("lists", at=BEGUN + 5 * DAY)
-    said = {"files": ("src/store.py",), "insight": "Callers of `Store.put` get the value back"}
+    fields = {"files": ("src/store.py",), "insight": "Callers of `Store.put` get the value back"}
     parts = (
-        Passage(section="by its day", said_at=BEGUN + DAY, **said),  # type: ignore[arg-type]
-        Passage(section="by its commit", said_at=BEGUN, commit=lists, **{**said, "insight": "`Store.put` makes lists"}),  # type: ignore[arg-type]
+        Passage(section="by its day", said_at=BEGUN + DAY, **fields),  # type: ignore[arg-type]
+        Passage(
+            section="by its commit", said_at=BEGUN, commit=lists, **{**fields, "insight": "`Store.put` makes lists"}
+        ),  # type: ignore[arg-type]
     )
     here = memory.at(memory.folder)
     adopt(here.services, here.location, [SourceContents(label="notes", importer="notes/1", parts=parts)], Adopting())

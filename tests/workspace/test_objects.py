@@ -51,6 +51,15 @@ def test_a_git_that_has_ended_is_started_again(ground: Ground) -> None:
     assert reader.file("HEAD", "file2.txt") == b"app 2\n"
 
 
+def test_a_git_that_keeps_failing_or_is_slow_is_left_alone(ground: Ground, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = ground.repository("app")
+    monkeypatch.setattr(objects, "TIMEOUT_S", 0.0)  # nothing is that fast
+    reader = GitObjects(str(folder), timeout_scale=20)
+    assert [reader.file("HEAD", f"{number}") for number in range(objects.FAILURES_MOST)] == [None] * 3
+    monkeypatch.setattr(objects, "TIMEOUT_S", 10.0)
+    assert reader.file("HEAD", "file0.txt") is None
+
+
 def test_more_than_the_memory_holds_is_read_again(ground: Ground, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = ground.repository("app", commits=3)
     monkeypatch.setattr(objects, "KEPT_BYTES", 10)
