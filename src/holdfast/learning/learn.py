@@ -80,8 +80,7 @@ def learn(services: Services, location: Location, session: SessionId) -> LearnRe
     decided.keep()
     note_session(services, location, session, events, taught=bool(report.admitted or report.merged))
     _close_refuted(services, location, session, settled.refuted)
-    if any(candidate.trust == "person" for candidate in new):
-        retire_ruled_out(services, location)
+    retire_ruled_out(services, location)  # the rule may have come from a command line or another session
     counted = _count_commands(services, location, session, proposed, events)
     return _sum([LearnReport(found=len(candidates) - len(new), failed=failed), report, counted])
 

@@ -16,6 +16,7 @@ from holdfast.domain.vocabulary import SessionId
 from holdfast.errors import HoldfastError
 from holdfast.installing.hostfiles import MANIFEST, HostFiles, set_up
 from holdfast.lean.records import replace
+from holdfast.learning.barren import count_barren
 from holdfast.recall.inject import prepare
 from holdfast.surfaces.cli.findings import BAD, NOTE, OK, CheckFinding
 from holdfast.wiring import load_host
@@ -32,7 +33,6 @@ VERSION_TIMEOUT_S = 10.0
 """Seconds that a host's program may take to tell its version."""
 QUIET = timedelta(days=3)
 """After that long without an event a host is mentioned."""
-EPOCH = datetime.fromtimestamp(0, UTC)
 BARREN_ALARM = 12
 """Sessions with real work, in a row, that taught nothing: then something is wrong."""
 LEARN_ON = "holdfast learn --on"
@@ -64,18 +64,16 @@ def check_heard(settings: Settings, heard: Mapping[str, HostActivity]) -> Iterat
 
 def setup_time(settings: Settings) -> datetime:
     """Return when a host was last set up; the epoch if none is. Silence before that means nothing."""
-    try:
-        changed_s = os.stat(os.path.join(settings.home, MANIFEST)).st_mtime
-    except OSError:
-        changed_s = 0.0
-    return datetime.fromtimestamp(changed_s, UTC)
+    path = os.path.join(settings.home, MANIFEST)
+    return datetime.fromtimestamp(os.stat(path).st_mtime if os.path.exists(path) else 0, UTC)
 
 
 def check_learning(settings: Settings, folder: str = "") -> Iterator[CheckFinding]:
     """Yield a finding if many sessions have passed in the folder's project without a lesson."""
     try:
         with Memory(folder, settings=settings) as memory:
-            line = barren_words(memory.barren_sessions())
+            location = find_place(memory.services.store, settings, folder)
+            line = barren_words(count_barren(memory.services, location))
     except (HoldfastError, OSError):
         return  # `check_store` reports it
     if line:
@@ -121,7 +119,7 @@ def cut_of(services: Services, location: Location, name: str) -> str:
 
 
 def judge(
-    name: str, profile: HostProfile, activity: HostActivity, now: datetime, since: datetime = EPOCH
+    name: str, profile: HostProfile, activity: HostActivity, now: datetime, since: datetime | None = None
 ) -> CheckFinding:
     """Return the finding for one host that was last set up at `since`."""
     version, fault = version_of(profile)
@@ -138,14 +136,14 @@ def judge(
     return CheckFinding(NOTE, name, f"{line}. {alarm}") if alarm else CheckFinding(OK, name, line)
 
 
-def alarm_of(activity: HostActivity, now: datetime, since: datetime = EPOCH) -> str:
+def alarm_of(activity: HostActivity, now: datetime, since: datetime | None = None) -> str:
     """Return why a host's hooks may have stopped working, or "" if there is no sign of that.
 
     Silence counts from the last event of a hook, or from the last setup if that is later.
     """
     if activity.heard_at is None:
         return ""
-    silence = now - max(activity.heard_at, since)
+    silence = now - max(activity.heard_at, since or activity.heard_at)
     if silence > QUIET:
         span = ago_words(silence)
         return f"No event for {span}: are its hooks still trusted and switched on?"
