@@ -213,3 +213,18 @@ def test_an_imported_passage_is_anchored_to_the_code_of_its_day(old: Codebase, m
     lessons: dict[str, Lesson] = {lesson.insight: lesson for lesson in here.inbox()}
     assert lessons["Callers of `Store.put` get the value back"].anchors[0].commit == begun
     assert lessons["`Store.put` makes lists"].anchors[0].commit == lists
+
+
+def test_a_session_of_january_teaches_a_lesson_of_januarys_code(old: Codebase, memory: Memory) -> None:
+    begun = old.git("rev-parse", "HEAD")
+    old.edit("src/store.py", "self.rows[key] = value", "self.rows[key] = [value]")
+    old.commit("lists", at=BEGUN + 10 * DAY)
+    here = memory.at(memory.folder)
+    text = "Remember: never call `Store.put` in src/store.py without the lock"
+    prompt = make_event(text=text, trust="person", project="", cwd=here.folder, at=BEGUN + DAY, branch="main")
+    here.append([prompt])
+    assert here.learn(prompt.session).active
+    (lesson,) = here.lessons()
+    (anchor,) = lesson.anchors
+    assert (anchor.symbol, anchor.commit) == ("Store.put", begun)
+    assert here.verdicts([lesson])[0][0] == "drifted"
