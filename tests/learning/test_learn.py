@@ -106,7 +106,7 @@ def all_lessons(memory: Memory) -> list[Lesson]:
 
 def test_a_find_waits_in_the_inbox_with_its_evidence_and_anchor(memory: Memory) -> None:
     use(memory, Says(files=("tests/conftest.py",)))
-    say(memory, ONE, RULE)
+    say(memory, ONE, RULE, at=memory.services.clock.now())
     report = memory.learn(ONE)
     (lesson,) = memory.inbox()
     assert report.admitted == 1

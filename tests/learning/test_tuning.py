@@ -81,7 +81,7 @@ def finds(message: str, **fields: Any) -> list[CommitFind]:
         ("Work on ports (#3)", f"* one\n\n* two\n\n* three\n\n{MUST}\n", "reason", "constraint", 0.61),
         ("Work on ports (#3)", f"* one\n\n* two\n\n* three\n\n* four\n\n{MUST}\n", "reason", "constraint", 0.59),
         ('Revert "Keep readings"', "The list made `json_dumps` crash because a pair of `port_name` is no mapping "
-         "for the reader of it.", "revert", "failed_approach", 0.61),
+         "for the reader of it.", "revert", "failed_approach", 0.81),
     ],
 )  # fmt: skip
 def test_a_sentence_is_worth_what_its_source_and_its_words_say(

@@ -24,6 +24,7 @@ from holdfast.home.runfiles import COUNTS
 from holdfast.lean.files import FileLock
 from holdfast.lean.texts import short_id
 from holdfast.learning.githistory.backfill import GitReport
+from holdfast.lessons import lookup
 from holdfast.publishing.publication import Withheld
 from holdfast.publishing.skills import Skills
 from holdfast.settings import load_settings
@@ -163,12 +164,13 @@ def test_the_first_screen_names_four_hosts(project: Path, home: Path, monkeypatc
 
 @pytest.mark.parametrize("limit", [2, 3])
 def test_every_lesson_is_counted(project: Path, monkeypatch: pytest.MonkeyPatch, limit: int) -> None:
-    """`call.EVERYTHING`."""
+    """`call.EVERYTHING`, `lookup.COUNTED_LESSONS`."""
     assert call.EVERYTHING > 100_000
+    assert lookup.COUNTED_LESSONS == 100_000
     remember(3)
-    monkeypatch.setattr(_dashboard, "EVERYTHING", limit)
+    monkeypatch.setattr(lookup, "COUNTED_LESSONS", limit)
     monkeypatch.setattr(status, "EVERYTHING", limit)
-    assert f"{limit} active lessons" in told()
+    assert f"{limit} confirmed, 0 unconfirmed" in told()
     assert told_json("status")["lessons"]["by_state"] == {"active": limit}
 
 

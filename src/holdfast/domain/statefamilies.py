@@ -51,6 +51,10 @@ LEARNING_SET_ASIDE = StateFamily(
     name="learning_set_aside", owner="store", stays="one value, bounded",
     value="sessions that are not learnt from any more, a line each",
 )  # fmt: skip
+BARREN_SESSIONS = StateFamily(
+    name="barren_sessions", owner="project", stays="one value a project, bounded",
+    value="sessions with real work since the last one that taught a lesson, in order",
+)  # fmt: skip
 DECIDED = StateFamily(
     name="learned", owner="session", kept_days=SESSION_DAYS,
     value="digests of what was decided on in the session, with spans",
@@ -193,7 +197,7 @@ CLAIM = StateFamily(
 )  # fmt: skip
 
 FAMILIES = (
-    LEARNED_POSITION, LEARNING_BEGUN, LEARNING_SET_ASIDE, DECIDED, COMMAND_COUNTS, REJUDGED, COMMITS_READ,
+    BARREN_SESSIONS, TIDY_PROPOSAL, LEARNED_POSITION, LEARNING_BEGUN, LEARNING_SET_ASIDE, DECIDED, COMMAND_COUNTS, REJUDGED, COMMITS_READ,
     OUTCOMES_POSITION, OUTCOMES_OPEN, OUTCOME_WEIGHTS, SESSIONS_OPEN, LEARNING_TROUBLE, BRIEF, CLOSED_PROJECTS,
     PROJECT_NAME, LESSONS_CHANGED,
     STAGED_SEEN, STAGED_SETTLED, LESSON_STATES, WRAPPED_UP, RULES_READ, EMBEDDER_COVERING, EMBEDDER_FAILED,

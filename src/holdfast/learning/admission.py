@@ -48,7 +48,8 @@ from holdfast.learning.tuning import (
     SURE,
     WRITTEN_A_SESSION,
 )
-from holdfast.lessons.anchoring import anchor_subject, subject_of
+from holdfast.lessons.anchoring import subject_of
+from holdfast.lessons.codethen import CodeThen
 from holdfast.lessons.ledger import write_change
 from holdfast.lessons.material import Material
 from holdfast.lessons.staging import restated, stage
@@ -110,6 +111,7 @@ class Admission:
         self._requested: list[Lesson] = []
         """What a person asked to remember."""
         self._branches: Branches | None = None
+        self._code: CodeThen | None = None
 
     def take(self, candidates: Iterable[Candidate]) -> None:
         """Decide on each candidate, the surest first, so that a repetition is merged into the better one."""
@@ -216,7 +218,9 @@ class Admission:
         paths = [path for path in dict.fromkeys(candidate.files) if _is_inside(path)][:FILES_KEPT]
         behind = [self.source.events[e.event] for e in candidate.evidence if e.event in self.source.events]
         words = "\n".join((candidate.insight, candidate.why, *candidate.symbols))
-        return anchor_subject(self.services, self.location, subject_of(behind, paths, words))
+        if self._code is None:
+            self._code = CodeThen(self.services, self.location)
+        return self._code.anchors(subject_of(behind, paths, words), behind, self.source.events.values())
 
     def _provenance(self, candidate: Candidate) -> Provenance:
         spans = tuple(replace(span, quote=clean(span.quote)) for span in candidate.evidence[:EVIDENCE_KEPT])

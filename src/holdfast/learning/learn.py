@@ -16,6 +16,7 @@ from holdfast.errors import HoldfastError, InvalidValueError, ProjectUnknownErro
 from holdfast.lean.records import Frozen, replace
 from holdfast.learning.admission import Admission, SourceSession
 from holdfast.learning.associations import associate
+from holdfast.learning.barren import note_session
 from holdfast.learning.commandcard import update_cards
 from holdfast.learning.personsrules import retire_ruled_out
 from holdfast.learning.refutation import settle
@@ -70,6 +71,7 @@ def learn(services: Services, location: Location, session: SessionId) -> LearnRe
     events = session_events(services, location.project.id, session)
     proposed, failed = _detect(services, [_as_spoken(event) for event in events])
     if not proposed:
+        note_session(services, location, session, events, taught=False)
         return LearnReport(failed=failed)
     settled = settle([candidate for candidate in proposed if not candidate.runs], events)
     candidates = list(settled.kept)
@@ -78,9 +80,9 @@ def learn(services: Services, location: Location, session: SessionId) -> LearnRe
     source = SourceSession(session=session, host=events[-1].host, events={event.id: event for event in events})
     report = _admit(services, location, new, source) if new else LearnReport()
     decided.keep()
+    note_session(services, location, session, events, taught=bool(report.admitted or report.merged))
     _close_refuted(services, location, session, settled.refuted)
-    if any(candidate.trust == "person" for candidate in new):
-        retire_ruled_out(services, location)
+    retire_ruled_out(services, location)  # the rule may have come from a command line or another session
     counted = _count_commands(services, location, session, proposed, events)
     return _sum([LearnReport(found=len(candidates) - len(new), failed=failed), report, counted])
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from holdfast.domain.kinds import profile_of
 from holdfast.domain.lesson import in_state
+from holdfast.domain.vocabulary import LIVING
 from holdfast.learning.tuning import NEIGHBOURS
 from holdfast.lessons.ledger import with_retries, write_change
 from holdfast.ports.store import LessonFilter
@@ -28,6 +29,16 @@ def persons_rules(services: Services, location: Location) -> list[Lesson]:
     """Return the active lessons that persons stated, for this project or for all of theirs, newest first."""
     where = LessonFilter(project=location.project.id, states=("active",), limit=NEIGHBOURS)
     return [lesson for lesson in services.store.find(where) if is_persons_rule(lesson)]
+
+
+def persons_words(services: Services, location: Location) -> list[Lesson]:
+    """Return the living lessons that persons stated, confirmed or not, newest first.
+
+    A command that somebody spoke against is not recommended, also while it is not decided whether that is a rule.
+    """
+    where = LessonFilter(project=location.project.id, states=LIVING, limit=NEIGHBOURS)
+    lessons = services.store.find(where)
+    return [lesson for lesson in lessons if lesson.trust == "person" and lesson.state != "quarantined"]
 
 
 def is_ruled_out(lesson: Lesson, rules: Iterable[Lesson]) -> bool:

@@ -170,5 +170,9 @@ LEAST_LINE = 6
 """Characters of a line that two commits do not share by chance."""
 AGED = ((1460, 0.15), (730, 0.07), (365, 0.03))
 """Days before the newest commit, and what they take from the worth."""
-SOURCE_WORTH: dict[str, float] = {"cause": 0.45, "reason": 0.35, "revert": 0.4, "mended": 0.45}
+SOURCE_WORTH: dict[str, float] = {"cause": 0.45, "reason": 0.35, "revert": 0.6, "mended": 0.45}
 """Share of a source's finds that are worth telling, before their wording is looked at."""
+CALLS_OF_WORK = 5
+"""Calls of tools from which a session counts as work from which something could be learnt."""
+BARREN_KEPT = 50
+"""Sessions without a lesson that are counted."""

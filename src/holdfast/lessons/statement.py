@@ -12,6 +12,7 @@ from holdfast.text.words import duplicate_key
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+    from datetime import datetime
     from typing import Any
 
     from holdfast.domain.lesson import Lesson
@@ -117,14 +118,22 @@ def checked_title(title: str, trust: Trust, words: str, quote: str = "") -> str:
 
 
 def anchors_of(
-    services: Services, location: Location, files: Sequence[str], symbols: Sequence[str], words: str = ""
+    services: Services,
+    location: Location,
+    files: Sequence[str],
+    symbols: Sequence[str],
+    words: str = "",
+    at: datetime | None = None,
+    commit: str = "",
 ) -> tuple[tuple[Anchor, ...], tuple[str, ...]]:
-    """Return anchors to the present code, and globs. A file is `path`, `path:LINE` or `path::symbol`; a glob `src/**`.
+    """Return anchors, and globs. A file is `path`, `path:LINE` or `path::symbol`; a glob `src/**`.
 
-    Symbols are looked up in the files, then in the project; the lesson's `words` name definitions, too. Raises
-    InvalidValueError for a file outside the project.
+    Symbols are looked up in the files, then in the project; the lesson's `words` name definitions, too. The anchors are
+    to the present code, or to the code of the time or commit at which it was said. Raises InvalidValueError for a file
+    outside the project.
     """
-    from holdfast.lessons.anchoring import Subject, anchor_subject, parse_named
+    from holdfast.lessons.anchoring import Subject, parse_named
+    from holdfast.lessons.codethen import CodeThen
     from holdfast.text.redaction import redact
 
     files, symbols = [redact(name) for name in files], [redact(name) for name in symbols]
@@ -138,9 +147,9 @@ def anchors_of(
         lines=tuple((path, file.lines) for path, file in zip(paths, named, strict=True) if file.lines),
         words=words,
     )
-    return anchor_subject(services, location, subject), tuple(
-        name + "**" if name.endswith("/") else name for name in globs
-    )
+    code = CodeThen(services, location)
+    anchors = code.anchors_at(subject, at, commit) if at else code.anchors(subject, ())
+    return anchors, tuple(name + "**" if name.endswith("/") else name for name in globs)
 
 
 def merged(old: Lesson, new: Lesson) -> dict[str, Any]:

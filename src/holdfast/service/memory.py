@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from holdfast.learning.githistory.backfill import GitBackfill, GitReport
     from holdfast.learning.learn import LearnReport
     from holdfast.learning.rejudge import RejudgeReport
-    from holdfast.lessons.lookup import LessonHistory
+    from holdfast.lessons.lookup import LessonCounts, LessonHistory
     from holdfast.lessons.staging import Staged
     from holdfast.outcomes.settle import SettleReport
     from holdfast.outcomes.stats import SessionSums, Stats
@@ -342,6 +342,18 @@ class Memory(LocationMemory):
             return [lesson for lesson in lessons if lesson.scope.project not in unseen]
         return lessons
 
+    def counts(self) -> LessonCounts:
+        """Return how many confirmed and unconfirmed lessons the project and the user have here."""
+        from holdfast.lessons.lookup import count_lessons
+
+        return count_lessons(self.services, self.location)
+
+    def barren_sessions(self) -> int:
+        """Return how many sessions with real work have passed since one taught a lesson."""
+        from holdfast.learning.barren import count_barren
+
+        return count_barren(self.services, self.location)
+
     def verdicts(self, lessons: Sequence[Lesson]) -> list[tuple[Freshness, str]]:
         """Return each lesson's freshness against the present code, and what changed, in words."""
         from holdfast.freshness.check import FreshnessCheck
@@ -617,7 +629,13 @@ class Memory(LocationMemory):
         return changes(self.services, self.location, limit)
 
     def heartbeat(self) -> list[Event]:
-        """Return the newest event of each host and kind on this machine, newest first."""
+        """Return the newest event of each host and kind that a hook reported on this machine, newest first."""
+        from holdfast.capture.heartbeat import is_from_hook
+
+        return [event for event in self.newest_events() if is_from_hook(event)]
+
+    def newest_events(self) -> list[Event]:
+        """Return the newest event of each host and kind, from hooks and transcripts, newest first."""
         from holdfast.capture.heartbeat import last_events
 
         return last_events(self.services.store)

@@ -300,6 +300,7 @@ def _passage(find: CommitFind, state: State) -> Passage:
         files=find.files,
         state="candidate" if waits else state,
         said_at=find.commit.at,
+        commit=find.commit.id,
         author=find.commit.author,
         confidence=find.worth,
     )

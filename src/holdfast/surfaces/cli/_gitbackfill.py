@@ -67,7 +67,7 @@ def tell_git(report: GitReport, dry_run: bool) -> None:
             if waits:
                 note(f"{waits} of them wait for holdfast review: they name a server, a credential or a command to run")
         else:
-            note("none of the commits is yours: the lessons wait for holdfast review (--accept: on probation at once)")
+            note("none of the commits is yours: recall finds the lessons, unconfirmed; agents are not told of them")
         note("to undo this run: holdfast undo; to undo all such runs: holdfast backfill --git --undo")
     left_out = (
         (report.gone, "about files that no longer exist"),

@@ -216,7 +216,8 @@ def _tell(run: TranscriptRun, dry_run: bool) -> None:
     if tally.unchanged:
         say(f"{tally.unchanged} transcripts have not changed since the last time")
     if any(tally.lessons.values()):
-        say(f"learnt: {tally.lessons['active']} active, {tally.lessons['waiting']} waiting for `holdfast review`")
+        confirmed, unconfirmed = tally.lessons["confirmed"], tally.lessons["unconfirmed"]
+        say(f"learnt: {confirmed} confirmed, {unconfirmed} unconfirmed" + (": holdfast review" if unconfirmed else ""))
     for why, count in sorted(tally.skipped.items()):
         what, _, reason = why.partition(": ")
         note(f"skipped: {count} {what}, {reason}")

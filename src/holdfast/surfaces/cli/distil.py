@@ -171,7 +171,7 @@ def _latest(memory: Memory) -> SessionId:
 
     A session without either has nothing to distil. Raises InvalidValueError if there is none.
     """
-    spoken = [event for event in memory.heartbeat() if event.kind in ("prompt", "reply")]
+    spoken = [event for event in memory.newest_events() if event.kind in ("prompt", "reply")]
     newest = [event for event in spoken if event.project == memory.location.project.id]
     if not newest:
         raise InvalidValueError("no session of this project is known", hint="holdfast backfill")

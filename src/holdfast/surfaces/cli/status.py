@@ -10,6 +10,7 @@ import click
 
 from holdfast.installing.hostfiles import HostFiles, set_up
 from holdfast.lean.plain import render_instant, to_plain
+from holdfast.lessons.lookup import LessonCounts
 from holdfast.rendering.lines import is_from_commit
 from holdfast.surfaces.cli.call import (
     EVERYTHING,
@@ -23,6 +24,7 @@ from holdfast.surfaces.cli.call import (
     say,
     size,
 )
+from holdfast.surfaces.cli.hostcheck import LEARN_ON, barren_words
 from holdfast.surfaces.cli.project import ACCEPT, claim_line, identity, plain
 from holdfast.surfaces.cli.rows import pairs
 
@@ -51,7 +53,7 @@ def _gather(memory: Memory) -> dict[str, Any]:
     location, settings = memory.location, memory.settings
     lessons = memory.lessons(states=(), limit=EVERYTHING)
     waiting = [lesson for lesson in lessons if lesson.state in ("probation", "candidate", "quarantined")]
-    checkpoint = memory.checkpoint()
+    counts, checkpoint = memory.counts(), memory.checkpoint()
     path = settings.database_path
     loss = memory.find_loss()
     return {
@@ -68,6 +70,9 @@ def _gather(memory: Memory) -> dict[str, Any]:
             "by_state": dict(Counter(lesson.state for lesson in lessons)),
             "by_kind": dict(Counter(lesson.kind for lesson in lessons if lesson.state == "active")),
         },
+        "confirmed": counts.confirmed,
+        "unconfirmed": counts.unconfirmed,
+        "barren_sessions": memory.barren_sessions(),
         "inbox": len([lesson for lesson in waiting if not is_from_commit(lesson)]),
         "from_commits": len([lesson for lesson in waiting if is_from_commit(lesson)]),
         "rejudged": _rejudged_facts(memory),
@@ -86,7 +91,7 @@ def _gather(memory: Memory) -> dict[str, Any]:
 
 
 def _lines(fields: dict[str, Any]) -> Iterator[str]:
-    project, store = fields["project"], fields["store"]
+    project, store, barren = fields["project"], fields["store"], barren_words(fields["barren_sessions"])
     yield from pairs(
         [
             ["project", f"{project['name']} ({fields['identity']})"],
@@ -99,10 +104,8 @@ def _lines(fields: dict[str, Any]) -> Iterator[str]:
                 if store["damaged_rows"]
                 else []
             ),
-            ["lessons", _counts(fields["lessons"]["by_state"])],
-            ["active", _counts(fields["lessons"]["by_kind"])],
-            ["inbox", f"{fields['inbox']} waiting" + (": holdfast review" if fields["inbox"] else "")],
-            *([["commits", f"{fields['from_commits']} lessons, unconfirmed"]] if fields["from_commits"] else []),
+            ["lessons", _lesson_words(fields)],
+            ["confirmed", _counts(fields["lessons"]["by_kind"])],
             *([["rejudged", _rejudged_words(fields["rejudged"])]] if fields["rejudged"] else []),
             *([["review", f"{fields['for_review']} in doubt: holdfast review"]] if fields["for_review"] else []),
             *([["session", f"last: {fields['last_session']['words']}"]] if fields["last_session"] else []),
@@ -111,9 +114,17 @@ def _lines(fields: dict[str, Any]) -> Iterator[str]:
             ["delivery", ", ".join(fields["deliver"]) or "off"],
             ["embedder", (fields["embedder"] or "none: words, paths and identifiers") + _better(fields["embedder"])],
             ["learning", _distil_words(fields["distil"])],
+            *([["alarm", f"{barren}: {LEARN_ON} learns with your own agent"]] if barren else []),
             *_heartbeat(fields["heartbeat"], fields["set_up"]),
         ]
     )
+
+
+def _lesson_words(fields: dict[str, Any]) -> str:
+    """Return the counts in the two words that every command uses; the unconfirmed ones wait in `review`."""
+    counts = LessonCounts(confirmed=fields["confirmed"], unconfirmed=fields["unconfirmed"])
+    commits = f" ({fields['from_commits']} from commits)" if fields["from_commits"] else ""
+    return f"{counts.words}{commits}" + (": holdfast review" if counts.unconfirmed else "")
 
 
 def _better(embedder: str) -> str:
