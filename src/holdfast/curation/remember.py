@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from holdfast.curation.conflicts import find_restated, proposed, settle_saved
 from holdfast.curation.revise import is_persons, succeed
-from holdfast.curation.tuning import CONFIDENCE, SALIENCE, SHORTEST_QUOTE
+from holdfast.curation.tuning import CONFIDENCE, SALIENCE
 from holdfast.domain.lesson import Evidence, Lesson, Provenance, Scope, Triggers, Validity
 from holdfast.domain.project import Person
 from holdfast.domain.vocabulary import LIVING, TRUSTS, LessonId, ProjectId
@@ -12,6 +12,7 @@ from holdfast.errors import InvalidValueError
 from holdfast.lean.records import replace
 from holdfast.lessons.ledger import with_retries, write_change
 from holdfast.lessons.material import Material, recent_events
+from holdfast.lessons.quoting import find_quote
 from holdfast.lessons.staging import restated, stage
 from holdfast.lessons.statement import (
     anchors_of,
@@ -32,10 +33,8 @@ from holdfast.text.words import duplicate_key
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from typing import Any
 
-    from holdfast.domain.event import Event
     from holdfast.domain.project import Location
     from holdfast.domain.vocabulary import State, Trust
     from holdfast.ports.services import Services
@@ -153,19 +152,17 @@ def _refresh(services: Services, location: Location, same: Lesson, draft: Lesson
     return write_change(services, location, "remember", [after], {same.id: same.recorded_at}, actor=author).lessons[0]
 
 
-def find_quote(events: Sequence[Event], quote: str) -> tuple[Evidence, ...]:
-    """Return the newest event that contains those words, ignoring white space, as evidence; empty if none does."""
-    words = " ".join(clean(quote).split())
-    for event in reversed(events if len(words) >= SHORTEST_QUOTE else ()):
-        text = " ".join(event.text.split())
-        if words in text:
-            return (Evidence(event=event.id, quote=words),)
-    return ()
+def _evidence(services: Services, location: Location, quote: str) -> tuple[Evidence, ...]:
+    """Return the newest event that has the quote, as evidence; empty if none has."""
+    try:
+        return (find_quote(quote, reversed(recent_events(services, location)))[1],) if quote else ()
+    except InvalidValueError:
+        return ()
 
 
 def _draft(services: Services, location: Location, stated: dict[str, Any], *, trust: Trust, author: str) -> Lesson:
     level, files, symbols = stated.pop("scope"), texts("files", stated.pop("files")), stated.pop("symbols")
-    evidence = find_quote(recent_events(services, location), stated.pop("quote", ""))
+    evidence = _evidence(services, location, clean(stated.pop("quote", "")))
     words = "" if level == "user" else "\n".join((stated["title"], stated["insight"], stated["why"], stated["how"]))
     anchors, globs = anchors_of(services, location, files, texts("symbols", symbols), words)
     if level == "user" and any(anchor.path for anchor in anchors):

@@ -16,8 +16,6 @@ SAID_SALIENCE = 0.5
 """Importance of what a tool or a repository's file says: nobody here took the trouble to say it."""
 ACCEPTED_CONFIDENCE = 0.9
 """A lesson a person has read and accepted is at least this sure."""
-SHORTEST_QUOTE = 12
-"""Characters from which words are a quote: shorter ones stand everywhere."""
 TRIGGERS_MOST = 20
 """Triggers of one kind that a lesson may have."""
 TRIGGER_LENGTH = 200

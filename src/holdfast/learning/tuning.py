@@ -118,8 +118,6 @@ WHY_LIMIT = 300
 """Characters of a lesson's reason in an answer."""
 QUOTE_LIMIT = 400
 """Characters of a quote that are looked for in the session."""
-SHORTEST_QUOTE = 12
-"""Characters from which a quote shows where a lesson comes from."""
 LIST_LIMIT = 8
 """Files, symbols or triggers of one lesson in an answer."""
 ITEM_LIMIT = 120

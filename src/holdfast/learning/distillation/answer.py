@@ -11,7 +11,7 @@ import re
 
 from holdfast.domain.candidate import Candidate
 from holdfast.domain.kinds import KIND_PROFILES
-from holdfast.domain.lesson import Evidence, Link, Triggers
+from holdfast.domain.lesson import Link, Triggers
 from holdfast.domain.vocabulary import LessonId
 from holdfast.errors import InvalidValueError, ModelError
 from holdfast.lean.records import Frozen
@@ -24,10 +24,10 @@ from holdfast.learning.tuning import (
     MOST_LESSONS,
     QUOTE_LIMIT,
     SHORTEST_LITERAL,
-    SHORTEST_QUOTE,
     USER_CONFIDENCE,
     WHY_LIMIT,
 )
+from holdfast.lessons.quoting import find_quote
 from holdfast.text.meaning import reverses
 from holdfast.text.titles import settled_title
 from holdfast.text.window import spoken
@@ -141,7 +141,9 @@ def _candidate(entry: Any, cited: Sequence[Event], known: Sequence[Lesson], path
         raise InvalidValueError("the lesson has no text")
     if kind not in KINDS:
         raise InvalidValueError(f"the kind {kind!r} is unknown")
-    event, evidence = _ground(_text(entry, "quote", QUOTE_LIMIT), entry.get("line"), cited)
+    line = entry.get("line")
+    named = [cited[line]] if type(line) is int and 0 <= line < len(cited) else []
+    event, evidence = find_quote(_text(entry, "quote", QUOTE_LIMIT), (*named, *cited))
     insight = evidence.quote if reverses(insight, evidence.quote) else insight  # its own words say the opposite
     why = _text(entry, "why", WHY_LIMIT)
     person = bool(spoken(event))
@@ -164,20 +166,6 @@ def _candidate(entry: Any, cited: Sequence[Event], known: Sequence[Lesson], path
         is_worded=True,
         quotes_person=person,
     )
-
-
-def _ground(quote: str, line: object, cited: Sequence[Event]) -> tuple[Event, Evidence]:
-    """Return the event that holds the quote, and the span; the cited line is searched first, then all others."""
-    words = quote.split()
-    if len(quote) < SHORTEST_QUOTE or not words:
-        raise InvalidValueError("the quote is missing or too short")
-    pattern = re.compile(r"\s+".join(map(re.escape, words)))
-    first = [cited[line]] if type(line) is int and 0 <= line < len(cited) else []
-    for event in (*first, *cited):
-        text = event.text or event.command
-        if match := pattern.search(text):
-            return event, Evidence(event=event.id, quote=match.group(), start=match.start(), end=match.end())
-    raise InvalidValueError("the quote does not occur in the session")
 
 
 def _text(entry: Mapping[str, Any], name: str, limit: int) -> str:
