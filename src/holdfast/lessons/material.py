@@ -98,6 +98,12 @@ class Material:
         return "\n".join(line for line in content.splitlines() if line.strip() not in own) if own else content
 
 
+def repeated_in(read: Material, texts: Iterable[str]) -> str:
+    """Return why a lesson with those texts must wait: they repeat what was read; empty if they do not."""
+    where = next((name for text in texts if text and (name := read.holds(text))), "")
+    return f"its words stand in {where}" if where else ""
+
+
 def recent_events(services: Services, location: Location) -> list[Event]:
     """Return the events of the current sessions in this project, as well as the store can tell."""
     learned = learned_position(services.store)
