@@ -24,7 +24,7 @@ from holdfast.rendering.lines import frame_tokens
 from holdfast.settings import load_settings
 from holdfast.surfaces.mcp import render, tools
 from holdfast.surfaces.mcp.callers import Caller
-from holdfast.surfaces.mcp.instructions import ALONE, HOOKED
+from holdfast.surfaces.mcp.greeting import greet
 from holdfast.surfaces.mcp.opening import MemoryOnce
 from holdfast.surfaces.mcp.server import build
 from holdfast.testing.builders import make_event
@@ -79,10 +79,11 @@ def test_there_are_six_tools() -> None:
     assert sorted(tool.name for tool in listed_tools()) == NAMES
 
 
-@pytest.mark.parametrize("instructions", [ALONE, HOOKED])
-def test_the_tools_and_the_instructions_cost_under_1500_tokens(instructions: str) -> None:
+@pytest.mark.parametrize("hooked", [True, False])
+@pytest.mark.parametrize("asks", [True, False])
+def test_the_tools_and_the_instructions_cost_under_1500_tokens(hooked: bool, asks: bool) -> None:
     listed = [tool.model_dump(by_alias=True, exclude_none=True) for tool in listed_tools()]
-    written = json.dumps(listed, separators=(",", ":")) + instructions
+    written = json.dumps(listed, separators=(",", ":")) + greet(hooked=hooked, asks=asks)
     assert len(written) / CHARACTERS_A_TOKEN < 1500
 
 

@@ -32,7 +32,7 @@ from holdfast.lean.texts import short_id
 from holdfast.surfaces.mcp import callers, updates
 from holdfast.surfaces.mcp import instructions as briefs
 from holdfast.surfaces.mcp.callers import folder_of, host_of
-from holdfast.surfaces.mcp.instructions import ALONE, HOOKED
+from holdfast.surfaces.mcp.greeting import greet
 from holdfast.surfaces.mcp.opening import MemoryOnce
 from holdfast.surfaces.mcp.server import build
 from tests.codebase import Codebase
@@ -249,6 +249,9 @@ def test_ids_and_subjects_are_completed(code: Codebase) -> None:
 
 # Instructions
 
+HOOKED, ASKING = greet(hooked=True, asks=False), greet(hooked=True, asks=True)
+ALONE = greet(hooked=False, asks=True)
+
 
 def instructions(folder: Path, name: str = "some-client", **server: Any) -> str:
     """What a client of that name is instructed."""
@@ -285,7 +288,7 @@ def test_a_host_that_runs_our_hooks_is_given_nothing_twice(code: Codebase) -> No
         ("claude-code:project:{folder}/elsewhere", "claude-code", ALONE),
         ("claude-code:project:", "claude-code", ALONE),
         ("claude-code:user:", "zed", ALONE),
-        ("junie:user:", "junie", HOOKED),
+        ("junie:user:", "junie", ASKING),
         ("windsurf:user:", "windsurf-client", ALONE),
         ("another-host:user:", "claude-code", ALONE),
     ],

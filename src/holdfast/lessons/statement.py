@@ -24,6 +24,8 @@ LISTS = ("snippets", "tags")
 SAID = ("insight", "why", "how", "snippets")
 """Fields whose words a title may use."""
 NAMES = ("files", "symbols")
+NAME_LIMIT = 100
+"""Characters up to which a name is repeated in a sentence of ours."""
 _NAME_SIGNS = str.maketrans("-_/.", "    ")
 """Replaces the signs between words of a name by spaces, because a name can contain a sentence."""
 
@@ -44,6 +46,14 @@ def doubtful_name(names: Iterable[str]) -> str:
     from holdfast.lessons.suspicion import suspicion
 
     return suspicion("\n".join(name.translate(_NAME_SIGNS) for name in names))
+
+
+def plain_name(name: str, otherwise: str) -> str:
+    """Return a name of a file or symbol that may stand in a sentence of ours; a sentence in disguise is replaced."""
+    from holdfast.text.orders import is_order
+
+    is_plain = len(name) <= NAME_LIMIT and all(char.isalnum() or char in "._-/:@+#" for char in name)
+    return name if is_plain and not is_order(name) and not doubtful_name([name]) else otherwise
 
 
 def clean(text: str) -> str:

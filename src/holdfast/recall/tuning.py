@@ -167,11 +167,11 @@ CHECKPOINT_DAYS = 14
 """Days after which a checkpoint is not restored by itself."""
 OCCASION_DEPTH = 80
 """Lessons of an occasion that are read, the oldest."""
-LEAST_PROMPTS = 2
-"""Prompts of a person from which a session was real work."""
-LEAST_FILES = 3
-"""Edited files from which a session was real work."""
-WRAPUP_EVENTS = 2_000
+LONG_PROMPTS = 5
+"""Prompts from which a session with an edit is long, and so real work."""
+LONG_ACTS = 40
+"""Tool calls from which it is."""
+ASKING_EVENTS = 2_000
 """Newest events of a session that are looked at for that."""
 
 # What rules files say already

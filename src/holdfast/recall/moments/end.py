@@ -1,10 +1,13 @@
-"""Before the end of a turn: the standing rule whose occasion came in this session and whose act is missing, once."""
+"""Before the end of a turn, each once a session: the standing rule whose occasion came and whose act is missing, and
+the question what the session taught.
+"""
 
 from __future__ import annotations
 
 from holdfast.domain.briefing import Briefing
 from holdfast.lean.records import replace
 from holdfast.ports.lessonstore import get_readable
+from holdfast.recall.moments.asking import must_ask
 from holdfast.recall.moments.context import Pick, as_found
 from holdfast.recall.tuning import EDITS_READ, OCCASION_DEPTH
 from holdfast.text.occasions import habit_of, language_of, plain_words
@@ -27,6 +30,11 @@ ENDING = word_set("done finished finish ready complete completed")
 
 
 def before_end(context: MomentContext) -> Briefing:
+    """Deliver the missing rule, and ask what was learnt."""
+    return replace(_missing_rule(context), asks=must_ask(context))
+
+
+def _missing_rule(context: MomentContext) -> Briefing:
     """Deliver the first standing rule that edits of this session called for and that nothing followed."""
     if context.count(moment="before_end") or context.budget <= 0:
         return Briefing(moment=context.moment)
