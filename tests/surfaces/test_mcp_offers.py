@@ -323,7 +323,24 @@ def test_the_session_a_hook_speaks_for_is_not_told_again(code: Codebase, monkeyp
 def test_the_brief_is_off_with_its_channel(code: Codebase, monkeypatch: pytest.MonkeyPatch) -> None:
     remembered(code.folder, RULE)
     monkeypatch.setenv("HOLDFAST_OFF", "1")
-    assert instructions(code.folder) == ALONE
+    assert instructions(code.folder) == greet(hooked=False, asks=False)
+
+
+@pytest.mark.parametrize(
+    ("config", "asks"),
+    [
+        ("", True),
+        ("[learning]\nask_agent = false\n", False),
+        ('[distil]\nmodel_from = "claude-code"\nafter_sessions = true\n', False),
+        ('[distil]\nmodel_from = "claude-code"\n', True),
+    ],
+)
+def test_a_host_without_a_hook_before_the_end_is_asked_in_the_instructions(
+    config: str, asks: bool, code: Codebase, home: Path
+) -> None:
+    home.mkdir(exist_ok=True)
+    (home / "config.toml").write_text(config)
+    assert instructions(code.folder, "zed") == greet(hooked=False, asks=asks)
 
 
 def test_claude_codes_cut_at_two_kilobytes_leaves_the_fence_whole(code: Codebase) -> None:

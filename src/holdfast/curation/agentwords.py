@@ -11,6 +11,7 @@ from __future__ import annotations
 from holdfast.capture.sessionevents import session_events
 from holdfast.curation.conflicts import conflicts_of
 from holdfast.curation.remember import keep, make_draft, reserve
+from holdfast.curation.tuning import LEAST_REASON
 from holdfast.domain.lesson import Evidence, Lesson, Link
 from holdfast.errors import HoldfastError, InvalidValueError
 from holdfast.lean.records import Frozen, replace
@@ -95,7 +96,7 @@ class _Desk:
             return Stated(refusal=exc)
 
     def _take(self, stated: dict[str, Any]) -> Stated:
-        quote = clean(stated.pop("quote", ""))
+        quote = clean(stated.pop("quote", "")) or clean(stated.get("insight", ""))
         event, evidence, missing = self._find(quote)
         is_persons = event is not None and _is_persons(event, evidence)
         doubtful = doubt("agent", stated) or suspicion(quote)
@@ -128,33 +129,35 @@ class _Desk:
         )
 
     def _find(self, quote: str) -> tuple[Event | None, Evidence | None, str]:
-        """Return where the quote was said and why it confirms nothing; a person's words count before the agent's."""
-        if not quote:
-            return None, None, "it quotes nothing of this session"
-        said = [event for event in self._events if not event.agent]
-        prompts = [event for event in said if spoken(event)]
-        own = [event for event in said if event.kind in ("reply", "tool_use", "file_edit")]
+        """Return where the quote was said and why it confirms nothing; a person's words count before the agent's.
+
+        A lesson without a quote is its own.
+        """
+        main = [event for event in self._events if not event.agent]
+        prompts = [event for event in main if spoken(event)]
+        own = [event for event in main if event.kind in ("reply", "tool_use", "file_edit")]
         rest = [event for event in self._events if event not in prompts and event not in own]
         try:
             event, evidence = find_quote(quote, (*reversed(prompts), *reversed(own), *reversed(rest)))
         except InvalidValueError:
-            return None, None, "its quote was not found in this session"
+            return None, None, "it has no quote that is found in this session"
         if event in own or _is_persons(event, evidence):
             return event, evidence, ""
         return event, evidence, "its quote is what a tool, a file or somebody else said"
 
     def _check_substance(self, draft: Lesson) -> str:
         """Return why an agent's words alone say too little. Raises InvalidValueError if they say nothing."""
-        found = substance_of("\n".join((draft.insight, draft.why, draft.how)))
-        places = [anchor for anchor in draft.anchors if anchor.path] or draft.globs
-        if not (found or places):
+        substance = substance_of("\n".join((draft.insight, draft.why, draft.how)))
+        is_placed = bool(draft.globs) or any(anchor.path for anchor in draft.anchors)
+        is_sure = is_placed or substance.others or len(draft.why.split()) >= LEAST_REASON
+        if not (is_sure or substance.names):
             raise InvalidValueError(
                 "it says too little for a later session",
                 hint="name its file, symbol, command or number, or give the cause as why",
             )
-        if found.others or places or self._services.codeindex() is None:
+        if is_sure or not self._location.commit:  # without git nobody looks through the files for a name
             return ""
-        if any(self._is_known(name) for name in found.names):
+        if any(self._is_known(name) for name in substance.names):
             return ""
         return "nothing here has the name it is about"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from holdfast.domain.lesson import INSIGHT_LIMIT, Anchor
 from holdfast.errors import InvalidValueError
 from holdfast.lessons.lookup import folder_of, in_project
+from holdfast.lessons.tuning import NAME_LIMIT
 from holdfast.text.hidden import without_hidden
 from holdfast.text.triggers import united
 from holdfast.text.words import duplicate_key
@@ -24,8 +25,6 @@ LISTS = ("snippets", "tags")
 SAID = ("insight", "why", "how", "snippets")
 """Fields whose words a title may use."""
 NAMES = ("files", "symbols")
-NAME_LIMIT = 100
-"""Characters up to which a name is repeated in a sentence of ours."""
 _NAME_SIGNS = str.maketrans("-_/.", "    ")
 """Replaces the signs between words of a name by spaces, because a name can contain a sentence."""
 

@@ -14,8 +14,8 @@ from holdfast.text.named import named_in
 
 _CAUSE = re.compile(
     r"\b(?:because|since|so that|due to|owing to|root cause|caused by|otherwise|or else|in order (?:to|that)"
-    r"|that is why|the (?:cause|culprit|reason) (?:is|was)|(?:fail|break|crash|hang|time|leak|lose)s?\b[^.;]{0,40}\b(?:when|if|as"
-    r"|unless|without))\b",
+    r"|that is why|the (?:cause|culprit|reason) (?:is|was)|(?:fail|break|crash|hang|leak|lose)s?\b"
+    r"[^.;]{0,40}\b(?:when|if|as|unless|without))\b",
     re.IGNORECASE,
 )
 _CODE = re.compile(r"`([^`\n]{2,120})`")
@@ -28,9 +28,6 @@ class Substance(Frozen):
     """Identifiers, as they are written."""
     others: bool = False
     """There is something else: a path, a command, code, a number or a cause."""
-
-    def __bool__(self) -> bool:
-        return self.others or bool(self.names)
 
 
 def substance_of(text: str) -> Substance:

@@ -7,8 +7,7 @@ the session afterwards. An agent that ends without stating anything is let go, a
 from __future__ import annotations
 
 from holdfast.domain.statefamilies import ASKED
-from holdfast.ports.filters import EventFilter
-from holdfast.recall.tuning import ASKING_EVENTS, LONG_ACTS, LONG_PROMPTS
+from holdfast.recall.tuning import LONG_ACTS, LONG_PROMPTS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,14 +29,15 @@ OBJECTIONS = (
 """Beginnings of a prompt that objects to what was just done."""
 
 
-def must_ask(context: MomentContext) -> bool:
-    """Return whether the agent is to be asked now."""
-    services, call = context.services, context.call
-    if call.agent or not call.session or services.store.get_state(ASKED, call.session):
-        return False
-    where = EventFilter(project=context.location.project.id, session=call.session, last=ASKING_EVENTS)
-    events = [event for _, event in services.store.find_events(where) if not event.agent]
-    return is_real_work(events) and services.asks_agent()
+def may_ask(context: MomentContext) -> bool:
+    """Return whether the session's own agent stops and was not asked yet."""
+    call = context.call
+    return bool(call.session) and not call.agent and not context.services.store.get_state(ASKED, call.session)
+
+
+def must_ask(context: MomentContext, events: Sequence[Event]) -> bool:
+    """Return whether an agent that may be asked did real work, and nothing else reads its session."""
+    return is_real_work([event for event in events if not event.agent]) and context.services.asks_agent()
 
 
 def note_asked(context: MomentContext) -> None:
@@ -47,12 +47,15 @@ def note_asked(context: MomentContext) -> None:
 
 def is_real_work(events: Sequence[Event]) -> bool:
     """Return whether something was edited or committed, and it failed on the way, was corrected or took long."""
-    from holdfast.text.window import failed  # late: it loads `re`
-
     acts = [at for at, event in enumerate(events) if event.kind == "file_edit" or "git commit" in event.command]
     if not acts:
         return False
     prompts = [(at, event.text) for at, event in enumerate(events) if event.kind == "prompt"]
     is_corrected = any(at > acts[0] and text.lstrip().lower().startswith(OBJECTIONS) for at, text in prompts)
     is_long = len(prompts) >= LONG_PROMPTS or sum(bool(event.tool) for event in events) >= LONG_ACTS
-    return is_corrected or is_long or any(map(failed, events))
+    return is_corrected or is_long or any(map(_failed, events))
+
+
+def _failed(event: Event) -> bool:
+    """Return whether a command failed; a tool that the host refused teaches nothing."""
+    return bool(event.command) and (event.kind == "tool_failure" or event.exit_code not in (None, 0))

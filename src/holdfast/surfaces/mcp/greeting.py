@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 HEAD = "Memory of earlier sessions in this code base."
 HOOKED = "Hooks deliver what matters; use recall for more,"
-ALONE = "Use recall before you edit a file or run a new command, and after a failure,"
-USE = "expand for a lesson's whole text, feedback when a lesson helped or misled."
+ALONE = "Use recall before you edit a file or run a new command, or after a failure,"
+USE = "expand for a lesson's whole text, feedback when one helped or misled."
 STATE = "Call remember when the user states a rule, corrects you, or a cause took work to find:"
 ASK = "Before you end work that met a failure or a correction, call remember once with all it taught:"
 HOW = (

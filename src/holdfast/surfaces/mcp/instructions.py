@@ -21,9 +21,8 @@ BRIEF_S, ANSWER_S = 1.0, 1.25
 def instruct(caller: Caller, settings: Settings) -> str:
     """Return the instructions for a client that opens a connection. A broken memory raises nothing here."""
     hooked = has_hooks(settings, caller.host, caller.memory.folder)
-    greeting = greet(
-        hooked=hooked, asks=must_ask(settings, (moments_of(settings, caller.host) or ()) if hooked else ())
-    )
+    moments = (moments_of(settings, caller.host) or ()) if hooked else ()
+    greeting = greet(hooked=hooked, asks=must_ask(settings, moments))
     if hooked:
         return greeting
     call = replace(caller.call("initialize"), moment="session_start")

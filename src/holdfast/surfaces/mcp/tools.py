@@ -315,7 +315,7 @@ TOOLS = (
         Checkpoint, Named, _checkpoint,
     ),
     MemoryTool(
-        "feedback", "Judge a lesson", "Say whether a lesson helped.",
+        "feedback", "Judge a lesson", "Say if a lesson helped.",
         Feedback, Named, _feedback,
     ),
 )  # fmt: skip
