@@ -9,13 +9,18 @@ from typing import Any
 import pytest
 
 from holdfast import Memory
+from holdfast.curation.agentwords import AGENTS_WORDS
 from holdfast.recall.moments.asking import REQUEST, is_real_work
 from holdfast.recall.tuning import LONG_ACTS, LONG_PROMPTS
 from holdfast.testing.builders import make_event
 from holdfast.wiring import LAST_ROWS
+from tests.hosts_live.parcels import FILES
 
-RECORDED = Path(__file__).parents[1] / "golden" / "asked"
-"""What Claude Code 2.1.330 sent to its hooks in one session: a repair, the question, its answer, a correction."""
+RECORDED = Path(__file__).parents[1] / "golden" / "asked" / "session.json"
+"""What Claude Code 2.1.330 sent to its hooks in one session: a repair, the question, its answer, a correction.
+
+`tests.hosts_live.run --payloads` recorded it.
+"""
 
 STOP = {"hook_event_name": "Stop", "stop_hook_active": False, "last_assistant_message": "Rounding is fixed."}
 
@@ -56,6 +61,26 @@ def test_after_real_work_the_agent_is_asked_once_and_a_refusal_is_respected(memo
     assert hook(memory, **{**STOP, "last_assistant_message": "All of it now."}) == ""
     repair(memory, session_id="s2")
     assert hook(memory, **STOP, session_id="s2") == REQUEST
+
+
+def test_a_recorded_session_is_asked_at_its_first_stop_and_the_next_one_is_told(tmp_path: Path, home: Path) -> None:
+    for name, text in FILES.items():
+        (tmp_path / "parcels" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "parcels" / name).write_text(text)
+    recording = RECORDED.read_text("utf-8").replace("/home/ada/parcels", str(tmp_path / "parcels"))
+    asked_at = []
+    with Memory(str(tmp_path / "parcels")) as memory:
+        for number, payload in enumerate(json.loads(recording)):
+            if payload.get("tool_name") == "mcp__holdfast__remember":
+                lessons = payload["tool_input"]["lessons"]
+                outcomes = memory.state(lessons, session=payload["session_id"])
+                assert [(outcome.source, outcome.waits) for outcome in outcomes] == [(AGENTS_WORDS, "")] * 2
+            if REQUEST in memory.answer_hook("claude-code", payload):
+                asked_at.append((number, payload["hook_event_name"]))
+        assert asked_at == [(12, "Stop")]
+        brief = hook(memory, hook_event_name="SessionStart", source="startup", session_id="next")
+        assert "compares with `<=`" in brief
+        assert "All bands stay in the one tuple BANDS" in brief
 
 
 def test_a_session_that_only_answers_a_question_is_not_asked(memory: Memory) -> None:
