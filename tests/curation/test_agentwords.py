@@ -64,6 +64,22 @@ def test_an_agents_words_confirm_a_lesson_and_are_named(memory: Memory) -> None:
     assert (state_of(outcome), outcome.source) == ("active", AGENTS_WORDS)
 
 
+@pytest.mark.parametrize(
+    ("fields", "source"),
+    [
+        ({"command": 'git commit -m "The moon decides, because tides follow it"', "text": "[main 1a2b] done"}, "own"),
+        ({"command": "cat notes", "text": "The moon decides, because tides follow it"}, "tool"),
+    ],
+)
+def test_what_the_agent_wrote_into_a_command_is_its_own_and_the_output_is_not(
+    memory: Memory, fields: dict[str, str], source: str
+) -> None:
+    happened(memory, "tool_result", trust="tool", tool="Bash", **fields)
+    outcome = stated(memory, "The tide is late because the moon is.", quote="The moon decides, because tides follow it")
+    assert outcome.source == (AGENTS_WORDS if source == "own" else "")
+    assert state_of(outcome) == ("active" if source == "own" else "candidate")
+
+
 def test_a_lesson_that_is_itself_said_in_the_session_needs_no_quote(memory: Memory) -> None:
     outcome = stated(memory, "No, tides are in centimetres.")
     assert (state_of(outcome), outcome.source) == ("active", USERS_WORDS)

@@ -53,7 +53,7 @@ class Stated(Frozen, nested={"lesson": Lesson}):
     lesson: Lesson | None = None
     """The lesson as it is now, which may be one that said the same already; None if the statement was refused."""
     source: str = ""
-    """Whose words its quote is; empty without a quote that was found."""
+    """Whose words its quote is; empty if nothing that was said in the session confirms it."""
     waits: str = ""
     """Why it is not confirmed; empty if it is."""
     unknown_files: tuple[str, ...] = ()
@@ -63,6 +63,18 @@ class Stated(Frozen, nested={"lesson": Lesson}):
     rivals: tuple[Lesson, ...] = ()
     """Active lessons that say otherwise."""
     refusal: InvalidValueError | None = None
+
+
+class Ground(Frozen, nested={"evidence": Evidence}):
+    """What a statement rests on."""
+
+    evidence: tuple[Evidence, ...] = ()
+    session: SessionId = ""  # type: ignore[assignment]
+    host: str = ""
+    source: str = ""
+    """Whose words the quote is, if they confirm the lesson."""
+    fault: str = ""
+    """Why they do not."""
 
 
 def state(
@@ -96,54 +108,47 @@ class _Desk:
             return Stated(refusal=exc)
 
     def _take(self, stated: dict[str, Any]) -> Stated:
-        quote = clean(stated.pop("quote", "")) or clean(stated.get("insight", ""))
-        event, evidence, missing = self._find(quote)
-        is_persons = event is not None and _is_persons(event, evidence)
-        doubtful = doubt("agent", stated) or suspicion(quote)
+        quote = clean(stated.pop("quote", "")) or clean(stated["insight"])
+        ground = self._find(quote)
         stated["files"], unknown_files = self._known_files(texts("files", stated["files"]))
         draft = make_draft(
-            self._services, self._location, stated, quote, (evidence,) if evidence else (), "agent", self._author
+            self._services, self._location, stated, quote, ground.evidence, trust="agent", author=self._author
         )
-        if event is not None:
-            source = replace(draft.provenance, session=event.session, host=event.host)
-            draft = replace(draft, provenance=source)
-        nothing_named = "" if is_persons else self._check_substance(draft)
-        waits = doubtful or missing or self._reason(draft, quote, is_persons) or nothing_named
+        source = replace(draft.provenance, session=ground.session, host=ground.host)
         opposed = self._opposed(draft)
-        if opposed:
-            waits = waits or "a person's rule says otherwise"
-            draft = replace(draft, links=(*draft.links, *opposed))
+        draft = replace(draft, provenance=source, links=(*draft.links, *opposed))
+        too_little = "" if ground.source == USERS_WORDS else self._check_substance(draft)
+        doubtful = doubt("agent", stated) or suspicion(quote)
+        waits = doubtful or ground.fault or self._reason(draft, quote, ground) or too_little
+        waits = waits or ("a person's rule says otherwise" if opposed else "")
         if waits:
             draft = replace(draft, state="quarantined" if doubtful else "candidate")
         lesson = keep(self._services, self._location, draft, author=self._author)
-        rivals = self._rivals(lesson)
-        if rivals and not waits:
-            waits = "another lesson says otherwise"
         return Stated(
             lesson=lesson,
-            source="" if event is None else USERS_WORDS if is_persons else AGENTS_WORDS,
-            waits="" if lesson.state == "active" else waits,
+            source=ground.source,
+            waits="" if lesson.state == "active" else waits or "another lesson says otherwise",
             unknown_files=unknown_files,
             unknown_symbols=self._unknown_symbols(draft, texts("symbols", stated["symbols"])),
-            rivals=rivals,
+            rivals=self._rivals(lesson),
         )
 
-    def _find(self, quote: str) -> tuple[Event | None, Evidence | None, str]:
-        """Return where the quote was said and why it confirms nothing; a person's words count before the agent's.
+    def _find(self, quote: str) -> Ground:
+        """Return where the quote was said; a person's words come before the agent's, and both before a tool's.
 
         A lesson without a quote is its own.
         """
-        main = [event for event in self._events if not event.agent]
-        prompts = [event for event in main if spoken(event)]
-        own = [event for event in main if event.kind in ("reply", "tool_use", "file_edit")]
-        rest = [event for event in self._events if event not in prompts and event not in own]
         try:
-            event, evidence = find_quote(quote, (*reversed(prompts), *reversed(own), *reversed(rest)))
+            event, evidence = find_quote(quote, sorted(reversed(self._events), key=_rank))
         except InvalidValueError:
-            return None, None, "it has no quote that is found in this session"
-        if event in own or _is_persons(event, evidence):
-            return event, evidence, ""
-        return event, evidence, "its quote is what a tool, a file or somebody else said"
+            return Ground(fault="it has no quote that is found in this session")
+        ground = Ground(evidence=(evidence,), session=event.session, host=event.host)
+        if _is_persons(event, evidence):
+            return replace(ground, source=USERS_WORDS)
+        wrote = event.kind in ("reply", "file_edit") or evidence.quote not in event.text
+        if wrote and not event.agent and event.kind != "prompt":
+            return replace(ground, source=AGENTS_WORDS)
+        return replace(ground, fault="its quote is what a tool, a file or somebody else said")
 
     def _check_substance(self, draft: Lesson) -> str:
         """Return why an agent's words alone say too little. Raises InvalidValueError if they say nothing."""
@@ -171,13 +176,14 @@ class _Desk:
         except HoldfastError:
             return True  # the index is derived: without it nothing is called unknown
 
-    def _reason(self, draft: Lesson, quote: str, is_persons: bool) -> str:
+    def _reason(self, draft: Lesson, quote: str, ground: Ground) -> str:
         """Return why the draft waits, whoever said it; a file's words are believed only if a person said just them."""
         if "[redacted:" in f"{draft.insight}{draft.why}{draft.how}":
             return "a secret was taken out of its words"
         reason = reserve(self._services, self._location, draft, self._read)
         is_material = bool(reason) and reason == repeated_in(self._read, (draft.insight, draft.why, draft.how))
-        return "" if is_material and is_persons and _says(quote, draft.insight) else reason
+        is_said = ground.source == USERS_WORDS and _says(quote, draft.insight)
+        return "" if is_material and is_said else reason
 
     def _opposed(self, draft: Lesson) -> list[Link]:
         """Return links to the persons' rules that the draft would overrule."""
@@ -218,15 +224,20 @@ class _Desk:
         return tuple(name for name in symbols if not any(f".{symbol}".endswith(f".{name}") for symbol in placed))
 
 
+def _rank(event: Event) -> int:
+    """Return the order in which events are searched for a quote."""
+    return 0 if spoken(event) else 1 if event.kind in ("reply", "file_edit") and not event.agent else 2
+
+
 def _facts(event: Event) -> tuple[str, ...]:
     """Return the texts of an event that are not the agent's talk."""
     return () if event.kind == "reply" else (event.text, event.command, event.old, event.new, *event.files)
 
 
-def _is_persons(event: Event, evidence: Evidence | None) -> bool:
+def _is_persons(event: Event, evidence: Evidence) -> bool:
     """Return whether a person typed the quoted words; a pasted text is not theirs."""
     words = spoken(event)
-    if not words or evidence is None or MASK in words[evidence.start : evidence.end]:
+    if not words or MASK in words[evidence.start : evidence.end]:
         return False
     return speaker_trust(words, evidence.start) == "person"
 
