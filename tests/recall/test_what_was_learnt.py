@@ -10,8 +10,9 @@ import pytest
 
 from holdfast import Memory
 from holdfast.curation.agentwords import AGENTS_WORDS
+from holdfast.domain.vocabulary import SessionId
 from holdfast.recall.moments.asking import REQUEST, is_real_work
-from holdfast.recall.tuning import LONG_ACTS, LONG_PROMPTS
+from holdfast.recall.tuning import END_EVENTS, LONG_ACTS, LONG_PROMPTS
 from holdfast.testing.builders import make_event
 from holdfast.wiring import LAST_ROWS
 from tests.hosts_live.parcels import FILES
@@ -188,3 +189,13 @@ def test_real_work_is_an_edit_or_a_commit_with_a_failure_a_correction_or_length(
     events: list[Any], is_real: bool
 ) -> None:
     assert is_real_work(events) is is_real
+
+
+@pytest.mark.parametrize(("later", "is_asked"), [(END_EVENTS - 1, True), (END_EVENTS, False)])
+def test_only_the_last_events_of_a_session_are_looked_at(memory: Memory, later: int, is_asked: bool) -> None:
+    """The edit of the session is the first of its last events, or has just left them."""
+    repair(memory)
+    quiet = {"session": SessionId("s1"), "project": "", "cwd": memory.folder, "host": "claude-code"}
+    failure = make_event(kind="tool_failure", command="make", exit_code=2, **quiet)
+    memory.append([failure, *(make_event(kind="compaction", **quiet) for _ in range(later - 1))])
+    assert hook(memory, **{**STOP, "last_assistant_message": ""}) == (REQUEST if is_asked else "")

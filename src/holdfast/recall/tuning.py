@@ -80,7 +80,7 @@ TAIL_CHARACTERS = 16_000
 """Characters at its end."""
 TRIGGER_LIMIT = 120
 """Characters of what fired that a delivery's record keeps."""
-END_EVENTS = 1_000
+END_EVENTS = 400
 """Events of a session that are looked at before the end for what it did: the last."""
 LONG_PROMPT = 600
 """Characters from which a prompt may hold what nobody typed: to tell costs a hook some milliseconds."""
