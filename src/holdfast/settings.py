@@ -66,8 +66,8 @@ class Settings(Frozen):
     """Globs of paths that are never captured, relative to a project's root."""
     retention_days: int = 90
     """Raw event text older than this is dropped; lessons never are."""
-    wrap_up: bool = False
-    """Whether the agent is asked once a session, after real work, to note what it learnt."""
+    ask_agent: bool = True
+    """Whether the agent is asked once a session, after real work, what it taught; `[learning] ask_agent`."""
     hook_deadline_ms: int = 500
     holdout: float = DEFAULT_HOLDOUT
     """Share of deliveries, 0 to 0.5, that are withheld at random to measure what happens without them."""
@@ -215,7 +215,7 @@ def _settings(home: str, user_home: str, env: Mapping[str, str], file: dict[str,
         distil_dollars_a_day=float(take(distil, "dollars_a_day", (int, float), 1.0)),
         ignore=tuple(take(file, "ignore", list, [])),
         retention_days=take(file, "retention_days", int, 90),
-        wrap_up=not off and take(file, "wrap_up", bool, False),
+        ask_agent=not off and take(take(file, "learning", dict, {}), "ask_agent", bool, True),
         hook_deadline_ms=min(500, take(file, "hook_deadline_ms", int, 500)),
         holdout=_holdout(env, take(take(file, "outcomes", dict, {}), "holdout", (int, float), DEFAULT_HOLDOUT), name),
         host_folders=tuple((host, env[name]) for host, name in FOLDER_VARIABLES if env.get(name)),

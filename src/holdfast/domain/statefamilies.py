@@ -123,9 +123,9 @@ LESSON_STATES = StateFamily(
     name="states", owner="work tree", kept_days=SESSION_DAYS, names_lessons=True,
     value="JSON: lessons that are not fresh, since when, and who saw it",
 )  # fmt: skip
-WRAPPED_UP = StateFamily(
-    name="wrapped_up", owner="session", kept_days=SESSION_DAYS,
-    value="`yes`: the agent was asked to note what it learnt",
+ASKED = StateFamily(
+    name="asked", owner="session", kept_days=SESSION_DAYS,
+    value="`yes`: the agent was asked what the session taught",
 )  # fmt: skip
 RULES_READ = StateFamily(
     name="rules_read", owner="session", kept_days=SESSION_DAYS,
@@ -197,10 +197,11 @@ CLAIM = StateFamily(
 )  # fmt: skip
 
 FAMILIES = (
-    BARREN_SESSIONS, TIDY_PROPOSAL, LEARNED_POSITION, LEARNING_BEGUN, LEARNING_SET_ASIDE, DECIDED, COMMAND_COUNTS, REJUDGED, COMMITS_READ,
+    ASKED, BARREN_SESSIONS, TIDY_PROPOSAL, LEARNED_POSITION, LEARNING_BEGUN, LEARNING_SET_ASIDE, DECIDED,
+    COMMAND_COUNTS, REJUDGED, COMMITS_READ,
     OUTCOMES_POSITION, OUTCOMES_OPEN, OUTCOME_WEIGHTS, SESSIONS_OPEN, LEARNING_TROUBLE, BRIEF, CLOSED_PROJECTS,
     PROJECT_NAME, LESSONS_CHANGED,
-    STAGED_SEEN, STAGED_SETTLED, LESSON_STATES, WRAPPED_UP, RULES_READ, EMBEDDER_COVERING, EMBEDDER_FAILED,
+    STAGED_SEEN, STAGED_SETTLED, LESSON_STATES, RULES_READ, EMBEDDER_COVERING, EMBEDDER_FAILED,
     EMBEDDER_RESTING, RULES_HOSTS, AUDIT_DIARY, SYNCED, TRANSCRIPT_READ, BACKFILLED_ROOTS, TIDIED, PLACE, CLONE,
     REMOTE, ROOT_COMMIT, INODE, DECLARED, CLAIM,
 )  # fmt: skip

@@ -5,6 +5,7 @@ from __future__ import annotations
 from holdfast.domain.lesson import INSIGHT_LIMIT, Anchor
 from holdfast.errors import InvalidValueError
 from holdfast.lessons.lookup import folder_of, in_project
+from holdfast.lessons.tuning import NAME_LIMIT
 from holdfast.text.hidden import without_hidden
 from holdfast.text.triggers import united
 from holdfast.text.words import duplicate_key
@@ -45,6 +46,14 @@ def doubtful_name(names: Iterable[str]) -> str:
     from holdfast.lessons.suspicion import suspicion
 
     return suspicion("\n".join(name.translate(_NAME_SIGNS) for name in names))
+
+
+def plain_name(name: str, otherwise: str) -> str:
+    """Return a name of a file or symbol that may stand in a sentence of ours; a sentence in disguise is replaced."""
+    from holdfast.text.orders import is_order
+
+    is_plain = len(name) <= NAME_LIMIT and all(char.isalnum() or char in "._-/:@+#" for char in name)
+    return name if is_plain and not is_order(name) and not doubtful_name([name]) else otherwise
 
 
 def clean(text: str) -> str:

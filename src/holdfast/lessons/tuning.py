@@ -22,6 +22,8 @@ SHORTEST_REF = 4
 """Characters of an id's end that one has to give at least."""
 SHORTEST_QUOTE = 12
 """Characters from which words are a quote: shorter ones stand everywhere."""
+NAME_LIMIT = 100
+"""Characters up to which a name is repeated in a sentence of ours."""
 COVERAGE = 0.7
 """Share of a rule's telling words that stand close together in a text for the rule to be the text's."""
 LEAST_TERMS = 3

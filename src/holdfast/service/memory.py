@@ -11,11 +11,12 @@ from holdfast.service.location import LocationMemory
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
     from typing import Any, Self
 
     from holdfast.curation.adopt import Adopting, PassageOutcome, SourceContents
+    from holdfast.curation.agentwords import Stated
     from holdfast.curation.audit import Finding
     from holdfast.curation.blame import Blamed
     from holdfast.curation.conflicts import Conflict
@@ -276,6 +277,14 @@ class Memory(LocationMemory):
             pinned=pinned, private=private, author=author, quote=quote, trust=trust, when=when,
             revival=revival,
         )  # fmt: skip
+
+    def state(
+        self, statements: Sequence[Mapping[str, Any]], *, session: SessionId, author: str = "agent"
+    ) -> list[Stated]:
+        """Store the lessons that an agent states in a session, each checked against it; see `curation.agentwords`."""
+        from holdfast.curation.agentwords import state
+
+        return state(self.services, self.location, statements, session, author)
 
     def rivals(self, lesson: Lesson) -> list[Lesson]:
         """Return active lessons that contradict this one and were not closed, newest first, at most five."""

@@ -66,8 +66,6 @@ PROFILE = HostProfile(
         model="haiku",
         model_option="--model",
     ),
-    stop_hook="Stop",
-    stop_reply='{"decision":"block","reason":{reason}}',
     mcp="~/.claude.json",
     hooks="~/.claude/settings.json",
     moments=(

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from holdfast.domain.lesson import Lesson
     from holdfast.domain.project import Location
     from holdfast.domain.records import Checkpoint
-    from holdfast.domain.vocabulary import EventKind, Moment
+    from holdfast.domain.vocabulary import Moment
     from holdfast.outcomes.standing import OrderEvidence
     from holdfast.ports.services import Services
     from holdfast.recall.score import RetrievedLesson
@@ -127,9 +127,9 @@ class MomentContext:
             if delivery.reason.startswith(reason)
         })  # fmt: skip
 
-    def events(self, kind: EventKind, last: int) -> list[Event]:
-        """Return the last few events of that kind of this session, oldest first."""
-        where = EventFilter(project=self.location.project.id, session=self.call.session, kind=kind, last=last)
+    def events(self, last: int) -> list[Event]:
+        """Return the last events of this session, oldest first."""
+        where = EventFilter(project=self.location.project.id, session=self.call.session, last=last)
         return [event for _, event in self.services.store.find_events(where)]
 
     # Queries

@@ -33,8 +33,6 @@ def begin(call: Call, settings: Settings, hosts: Sequence[str], *, from_git: boo
         _offer_commits(call, ask=can_ask and from_git is None, sure=bool(from_git) or (yes and not call.as_json))
     if settings.capture and not settings.distil_answered:
         _offer_learning(call, settings, hosts, ask=can_ask)
-    if can_ask and not settings.wrap_up:
-        _offer_wrap_up(settings, hosts)
     if can_ask and settings.embedder in ("", "static"):
         _offer_embedder(call, settings)
 
@@ -93,21 +91,6 @@ def _offer_learning(call: Call, settings: Settings, hosts: Sequence[str], *, ask
         note(f"it was not switched on: {exc}")
     else:
         note("on: sessions are read from now on; holdfast learn shows its state")
-
-
-def _offer_wrap_up(settings: Settings, hosts: Sequence[str]) -> None:
-    """Ask whether Holdfast may ask the agent once a session what it learnt, if a host here supports that."""
-    from holdfast.installing.configfile import load_text, save_text
-    from holdfast.wiring import load_host
-
-    if not any(load_host(host).profile.stop_reply for host in hosts):
-        return
-    note("Once a session, after real work, Holdfast can ask the agent to note what it learnt. This costs one turn.")
-    if not click.confirm("Ask the agent at the end of a session?", default=False, err=True):
-        return
-    path = settings.config_path
-    save_text(path, "wrap_up = true\n" + load_text(path))  # at the top: below a table's header it would belong to it
-    note(f"saved in {path}; to stop it, write wrap_up = false there")
 
 
 def _offer_embedder(call: Call, settings: Settings) -> None:

@@ -24,7 +24,7 @@ from holdfast.ports.store import Extent
 from holdfast.settings import interpreter, package_folder
 from holdfast.surfaces.cli.call import counted
 from holdfast.surfaces.cli.findings import BAD, NOTE, OK, CheckFinding, failure
-from holdfast.surfaces.cli.hostcheck import QUIET, WORDS, ago_words, check_heard, check_learning, setup_time
+from holdfast.surfaces.cli.hostcheck import QUIET, WORDS, ago_words, check_barren, check_heard, setup_time
 from holdfast.surfaces.cli.project import ACCEPT, claim_line
 from holdfast.wiring import open_store
 
@@ -84,7 +84,7 @@ def check_store(settings: Settings, folder: str = "") -> Iterator[CheckFinding]:
         else:
             yield CheckFinding(OK, "heartbeat", line)
     yield from check_heard(settings, hosts)
-    yield from check_learning(settings, folder)
+    yield from check_barren(settings, folder)
 
 
 def _check_witness(settings: Settings, now: Extent) -> Iterator[CheckFinding]:

@@ -68,7 +68,7 @@ def setup_time(settings: Settings) -> datetime:
     return datetime.fromtimestamp(os.stat(path).st_mtime if os.path.exists(path) else 0, UTC)
 
 
-def check_learning(settings: Settings, folder: str = "") -> Iterator[CheckFinding]:
+def check_barren(settings: Settings, folder: str = "") -> Iterator[CheckFinding]:
     """Yield a finding if many sessions have passed in the folder's project without a lesson."""
     try:
         with Memory(folder, settings=settings) as memory:
