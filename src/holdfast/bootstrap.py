@@ -165,10 +165,9 @@ def repository_texts(paths: Sequence[str]) -> dict[str, tuple[str, str]]:
 
 
 def _open_lesson_files(location: Location) -> LessonFiles:
-    from holdfast.workspace.gitrun import Git
     from holdfast.workspace.lessonfiles import LocalLessonFiles
 
-    return LocalLessonFiles(location.root, Git(SystemClock(), TIMEOUT_SCALE))
+    return LocalLessonFiles(location.root)
 
 
 def open_checkout(folder: str) -> tuple[Branches, str] | None:
@@ -238,10 +237,13 @@ def agent_options(host: str) -> dict[str, str]:
     }
 
 
+LONG_REPLY = 4_000
+"""Characters of a reply from which length says nothing more."""
+
+
 def worth_of_replies(events: Sequence[Event]) -> list[float]:
-    """Return for each event the probability, 0 to 1, that its text is worth keeping; 0 for a tool's event."""
-    judged: list[float] = plugins.load("detectors", "statements").worth(events)
-    return judged
+    """Return for each event a number, 0 to 1, by which a digest chooses replies: the longer, the likelier a reason."""
+    return [min(1.0, len(event.text) / LONG_REPLY) if event.kind == "reply" else 0.0 for event in events]
 
 
 MODEL_HERE = "{model}"

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from holdfast.ports.services import Services
     from holdfast.text.claims import Claim
 
-LINKED: tuple[State, ...] = ("active", "probation", "candidate")
+LINKED: tuple[State, ...] = ("active", "candidate")
 """States in which two lessons count as a conflict if one is linked to the other as its contradiction."""
 VERB = "settle"
 
@@ -105,7 +105,7 @@ def proposed(services: Services, location: Location, draft: Lesson) -> Lesson:
 
     Anybody who is trusted less than the author of the other lesson only proposes, and so does an agent in any case.
     """
-    if draft.state not in ("active", "probation"):
+    if draft.state != "active":
         return draft
     rivals = [conflict for conflict in conflicts_of(services, location, draft) if _bars(conflict, draft)]
     if not rivals:

@@ -182,8 +182,7 @@ def _candidate(event: Event, rule: str, span: tuple[str, int], turn: Sequence[Ev
         files=files,
         trust="person",
         structured=True,
-        confidence=0.6 if standing else round(0.45 + 0.1 * stopped, 2),
-        to_judge=not standing,
+        confidence=0.8 if standing else round(0.45 + 0.1 * stopped, 2),
         salience=0.6,
     )
 

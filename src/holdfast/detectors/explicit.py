@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from holdfast.domain.candidate import Candidate
 from holdfast.domain.lesson import TITLE_LIMIT, Triggers
+from holdfast.text.kindwords import kind_of
 from holdfast.text.named import named_in
 from holdfast.text.prompts import read_prompt
 from holdfast.text.singlevalued import VALUES
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from holdfast.domain.event import Event
-    from holdfast.domain.vocabulary import LessonKind, Trust
+    from holdfast.domain.vocabulary import Trust
 
 PROMPT_LIMIT = 2_500
 """Characters of a prompt; longer ones are pasted text or a task's whole description."""
@@ -114,11 +115,6 @@ _EVERYWHERE = re.compile(
     re.IGNORECASE,
 )
 _THIS_PACKAGE = re.compile(r"\b(?:in|from) this package\b", re.IGNORECASE)
-_PREFERENCE = re.compile(r"\b(?:I|me|my|prefer|like|want|style|tone|answer|reply|explain)\b")
-_TOOLING = re.compile(
-    r"`[^`]+`|\b(?:run|command|install|start|deploy|build|port|env|environment|version)\b", re.IGNORECASE
-)
-_LAW = re.compile(r"\b(?:never|must not|must|don't|do not|forbidden|not allowed|cannot)\b", re.IGNORECASE)
 
 
 class Rule(NamedTuple):
@@ -283,7 +279,7 @@ def _candidate(
         return []
     return [
         Candidate(
-            kind="decision" if stated.sort == "decision" else _kind(stated.text),
+            kind="decision" if stated.sort == "decision" else kind_of(stated.text),
             title=headline(insight, TITLE_LIMIT),
             insight=insight,
             detector=Explicit.id,
@@ -294,7 +290,6 @@ def _candidate(
             salience=0.8,
             scope_level="user" if everywhere else "project",
             explicit=not is_casual,
-            to_judge=is_casual,
             when=_triggers(stated, insight) if trust == "person" and not is_casual else Triggers(),
         )
     ]
@@ -303,11 +298,3 @@ def _candidate(
 def _triggers(stated: Rule, insight: str) -> Triggers:
     """Return when to deliver it: a rule stands, and all belong to what they name."""
     return united(named_in(insight), Triggers(standing=stated.sort == "rule"))
-
-
-def _kind(rule: str) -> LessonKind:
-    if _PREFERENCE.search(rule):
-        return "preference"
-    if _LAW.search(rule):
-        return "constraint"
-    return "tooling" if _TOOLING.search(rule) else "convention"

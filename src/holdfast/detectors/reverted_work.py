@@ -240,7 +240,6 @@ def _candidate(window: Sequence[Event], undone: _Undone) -> Candidate | None:
         evidence=(evidence, *(quote(edit) for edit in edits[-3:]), quote(undone.by)),
         snippets=(change_snippet(edits[-1]),),
         files=files,
-        calibrated=True,
         structured=True,
         confidence=worth,
     )

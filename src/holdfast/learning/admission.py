@@ -2,13 +2,12 @@
 
 A candidate that repeats a lesson is a further sighting of it, never a second lesson. A second session activates a
 waiting lesson if its wording is distinctive and occurs in nothing that the sessions have read. These become active at
-once: what a person asked to remember and, if the detector is sure, what a person said against work just done, or what
-exit statuses verified.
+once: what a person asked to remember and, if the detector is sure, what a person said against work just done, what exit
+statuses verified, or what an agent saved in its host's memory.
 
-Finds by words alone wait or are on probation, by their calibrated worth. What a tool or a repository says never becomes
-active by itself, however often it is repeated. What looks like an attack is quarantined. What contradicts an active
-lesson waits, with a link to it. Rejected or forgotten lessons do not come back. Only a person can add to a person's
-lesson.
+What a tool or a repository says never becomes active by itself, however often it is repeated. What looks like an attack
+is quarantined. What contradicts an active lesson waits, with a link to it. Rejected or forgotten lessons do not come
+back. Only a person can add to a person's lesson.
 """
 
 from __future__ import annotations
@@ -28,25 +27,20 @@ from holdfast.domain.lesson import (
     next_instant,
 )
 from holdfast.domain.project import Person
-from holdfast.domain.vocabulary import REVIEW, STATES, TRUSTS, LessonId, ProjectId
+from holdfast.domain.vocabulary import STATES, TRUSTS, LessonId, ProjectId
 from holdfast.lean.records import Frozen, replace
 from holdfast.learning.personsrules import is_persons_rule, is_ruled_out, persons_rules
 from holdfast.learning.tuning import (
     DISTINCTIVE,
     EVIDENCE_KEPT,
     FILES_KEPT,
-    INBOX_A_SESSION,
     LEAST_NAMED,
-    LEAST_WORTH,
-    LIKELY,
     NEIGHBOURS,
-    PROBABLE,
     RECURRENCE,
     SESSIONS_ASKED,
     SESSIONS_KEPT,
     SHARED_WORDS,
     SURE,
-    WRITTEN_A_SESSION,
 )
 from holdfast.lessons.anchoring import anchor_subject, subject_of
 from holdfast.lessons.ledger import write_change
@@ -77,7 +71,6 @@ if TYPE_CHECKING:
     from holdfast.ports.branches import Branches
     from holdfast.ports.services import Services
 
-TRUSTED: tuple[Trust, ...] = ("person", "verified")
 UNTRUSTED: tuple[Trust, ...] = ("repository", "tool")
 
 
@@ -113,11 +106,8 @@ class Admission:
 
     def take(self, candidates: Iterable[Candidate]) -> None:
         """Decide on each candidate, the surest first, so that a repetition is merged into the better one."""
-        left = {False: INBOX_A_SESSION, True: WRITTEN_A_SESSION}
         for proposed in sorted(candidates, key=lambda c: (not c.explicit, -c.confidence)):
             candidate = self._as_trusted(proposed)
-            if candidate.calibrated and (candidate.confidence < LEAST_WORTH or left[candidate.written] <= 0):
-                continue
             draft = None if self._is_told(candidate) else self._draft(candidate)
             if (
                 draft is None
@@ -128,7 +118,6 @@ class Admission:
             known = self._known(draft)
             if known is None:
                 self._add(draft, candidate)
-                left[candidate.written] -= candidate.calibrated
             elif draft.trust != "repository":  # a file that repeats a lesson does not count as a sighting
                 self._join(known, draft, explicit=candidate.explicit)
 
@@ -295,7 +284,7 @@ class Admission:
         if candidate.is_worded:
             links = tuple(self._settled(draft, link, by_person=candidate.quotes_person) for link in links)
         disputed = any(link.kind == "contradicts" for link in links)
-        state: State = "candidate" if disputed and draft.state in ("active", "probation") else draft.state
+        state: State = "candidate" if disputed and draft.state == "active" else draft.state
         self._keep(replace(draft, links=links, state=state), None)
         self._requested += [draft] if by_request and state == "active" else []
         self.added += 1
@@ -384,25 +373,14 @@ class Admission:
         if candidate.is_worded or candidate.quotes_person:
             is_free = candidate.quotes_person or not self._rests_on_reading(candidate)
             return "active" if is_free and not reservation("\n".join(words)) else "candidate"
-        if candidate.calibrated:
-            return self._state_by_worth(candidate, "\n".join(words))
-        sure = candidate.structured and candidate.confidence >= SURE
-        if not sure or candidate.trust not in TRUSTED:
+        if candidate.confidence < SURE or candidate.trust in UNTRUSTED:
             return "candidate"
-        return "active" if candidate.trust == "person" or self._is_proved(candidate) else "candidate"
-
-    def _state_by_worth(self, candidate: Candidate, words: str) -> State:
-        """Return the state of a find by words: the likelier it is worth keeping, the closer to active."""
-        reviewed = candidate.trust == "tool" and REVIEW in candidate.tags
-        if (candidate.trust in UNTRUSTED and not reviewed) or reservation(words) or candidate.confidence < PROBABLE:
-            return "candidate"
-        written_in = candidate.evidence[0].event if candidate.written and candidate.evidence else None
-        if candidate.structured and not self._is_proved(candidate):
-            return "candidate"
-        if not candidate.structured and self._material().holds(candidate.insight, written_in):
-            return "candidate"  # it repeats text that the session has read
-        is_checked = candidate.structured or candidate.written
-        return "active" if candidate.confidence >= LIKELY and is_checked and not reviewed else "probation"
+        if candidate.written:
+            written_in = candidate.evidence[0].event if candidate.evidence else None
+            is_free = not self._material().holds(candidate.insight, written_in)  # it repeats nothing the session read
+            return "active" if is_free and not reservation("\n".join(words)) else "candidate"
+        is_proved = candidate.structured and (candidate.trust == "person" or self._is_proved(candidate))
+        return "active" if is_proved else "candidate"
 
     def _rests_on_reading(self, candidate: Candidate) -> bool:
         """Return whether it comes from a file or a tool's output that the session has read: then a person must decide.
@@ -440,10 +418,7 @@ class Admission:
         believed = draft.trust == "person" or known.trust not in UNTRUSTED
         if draft.state == "active" and believed and not linked:
             return "active"
-        persons = draft.trust == known.trust == "person" and len(set(seen)) >= RECURRENCE
-        if draft.state == "probation" and known.state == "candidate" and believed and not linked and not persons:
-            return "probation"
-        recurs = known.state in ("candidate", "probation") and len(set(seen)) >= RECURRENCE and not linked
+        recurs = known.state == "candidate" and len(set(seen)) >= RECURRENCE and not linked
         if not recurs or draft.trust in UNTRUSTED or known.trust in UNTRUSTED:
             return known.state
         if draft.trust != "person" and reservation("\n".join((known.insight, known.why, known.how))):

@@ -42,7 +42,7 @@ def retire_ruled_out(services: Services, location: Location) -> None:
     """Retire the active lessons, learnt from what agents ran, that a person's rule forbids."""
 
     def step() -> None:
-        where = LessonFilter(project=location.project.id, states=("active", "probation"), limit=NEIGHBOURS)
+        where = LessonFilter(project=location.project.id, states=("active",), limit=NEIGHBOURS)
         lessons = services.store.find(where)
         rules = [lesson for lesson in lessons if is_persons_rule(lesson)]
         out = [lesson for lesson in lessons if is_ruled_out(lesson, rules)]

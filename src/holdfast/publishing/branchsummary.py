@@ -35,7 +35,7 @@ FOLDER = ".holdfast/lessons"
 SECTIONS = {"new": "New", "revised": "Revised", "retired": "No longer valid", "refuted": "Learnt and refuted"}
 MARKER = "<!-- holdfast pr -->"
 """The first line of the summary, by which a job finds its own comment."""
-TELLING = ("active", "probation")
+TELLING = ("active",)
 CHANGES_AT_MOST = 5_000
 """Changes of the project, the latest, among which those of the branch are looked for."""
 SECOND = timedelta(seconds=1)

@@ -55,9 +55,9 @@ if TYPE_CHECKING:
 
     Pair = tuple[Ranked, RetrievedLesson]
 
-ANSWERING: tuple[str, ...] = ("person", "verified", "agent")
-"""Trusts whose unconfirmed lessons answer. What a repository or a tool states waits until a person has read it, except
-lessons from the commits of the user's own repositories, which are on probation."""
+ANSWERING: tuple[str, ...] = ("person", "verified")
+"""Trusts whose unconfirmed lessons answer. What an agent, a repository or a tool states is unconfirmed for a reason,
+and waits until a person has read it."""
 
 
 class _Answer(Frozen):
@@ -84,7 +84,7 @@ def ask(
 ) -> Briefing:
     """Return the few lessons that answer the query, or none and the nearest. An empty query asks in general.
 
-    Lessons in the `unconfirmed` states answer like all others, unless a repository or a tool stated them.
+    Lessons in the `unconfirmed` states answer like all others if a person or a proof states them.
     """
     query, degraded = with_vector(services, query)
     if query.paths and not query.linked:
@@ -128,9 +128,7 @@ def find(
 
 
 def _may_answer(match: RetrievedLesson, unconfirmed: frozenset[str]) -> bool:
-    lesson = match.lesson
-    is_commit = lesson.state == "probation" and lesson.trust == "repository"
-    return lesson.state not in unconfirmed or lesson.trust in ANSWERING or is_commit
+    return match.lesson.state not in unconfirmed or match.lesson.trust in ANSWERING
 
 
 def _by_ranker(services: Services, query: Query, matches: tuple[RetrievedLesson, ...]) -> tuple[RetrievedLesson, ...]:

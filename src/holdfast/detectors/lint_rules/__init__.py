@@ -193,7 +193,6 @@ def _candidate(window: Sequence[Event], report: _Report, last: int) -> Candidate
         topic_key=f"lint:{report.rule.replace(' ', ':')}",
         # Orders in a message may come from an attacker: it waits for a person, however often it is repeated.
         trust="verified" if is_known or not instructs(message) else "tool",
-        calibrated=True,
         confidence=WORTH,
         salience=SALIENCE,
         when=Triggers(paths=pattern),
