@@ -55,9 +55,8 @@ if TYPE_CHECKING:
 
     Pair = tuple[Ranked, RetrievedLesson]
 
-ANSWERING: tuple[str, ...] = ("person", "verified")
-"""Trusts whose unconfirmed lessons answer. What an agent, a repository or a tool states is unconfirmed for a reason,
-and waits until a person has read it."""
+ANSWERING: tuple[str, ...] = ("person", "verified", "agent")
+"""Trusts whose unconfirmed lessons answer. What a repository or a tool states waits until a person has read it."""
 
 
 class _Answer(Frozen):
@@ -84,7 +83,7 @@ def ask(
 ) -> Briefing:
     """Return the few lessons that answer the query, or none and the nearest. An empty query asks in general.
 
-    Lessons in the `unconfirmed` states answer like all others if a person or a proof states them.
+    Lessons in the `unconfirmed` states answer like all others, unless a repository or a tool stated them.
     """
     query, degraded = with_vector(services, query)
     if query.paths and not query.linked:

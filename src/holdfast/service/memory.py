@@ -169,15 +169,15 @@ class Memory(LocationMemory):
         as_of: datetime | None = None,
         states: Sequence[State] = (),
         kinds: Sequence[LessonKind] = (),
-        unconfirmed: Sequence[State] = ("candidate",),
+        unconfirmed: Sequence[State] = (),
         all_projects: bool = False,
         across: bool = False,
         sessions: bool = False,
     ) -> Briefing:
         """Return the lessons that matter to the question, best first, within the budget, checked against the code now.
 
-        Lessons in the `unconfirmed` states compete with the active ones and are marked, if a person or a proof states
-        them. `states` restricts the answer to lessons in these states. With `across`, lessons
+        Lessons in the `unconfirmed` states compete with the active ones and are marked. They wait for a person, so an
+        agent does not get them. `states` restricts the answer to lessons in these states. With `across`, lessons
         of sibling projects follow the project's own, each with its project's name as the caveat.
 
         Where no lesson answers well, the briefing's `turns` are the turns of earlier sessions that do. With `sessions`,
