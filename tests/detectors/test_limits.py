@@ -183,9 +183,10 @@ SPOKEN = [
 ]  # fmt: skip
 
 
-def test_a_form_that_is_also_used_for_the_task_is_worth_little_by_itself() -> None:
-    (candidate,) = asked_for("keep in mind: the beacon of this project is lit before sunset")
-    assert candidate.confidence == explicit.CASUAL == 0.2
+def test_a_form_that_is_also_used_for_the_task_counts_where_its_words_state_a_fact_or_a_duty() -> None:
+    assert not asked_for("keep in mind: the beacon of this project is lit before sunset")
+    assert asked_for("keep in mind: the beacon token expires after 30 minutes")
+    assert asked_for("keep in mind: the beacon must never be dark")
 
 
 # Searches

@@ -120,7 +120,7 @@ LINTERS = [
 
 def test_a_rule_of_a_linter_has_its_worth_and_salience() -> None:
     (candidate,) = linted(reported("ZZ123"))
-    assert (candidate.confidence, candidate.salience) == (lint_rules.WORTH, lint_rules.SALIENCE) == (0.5, 0.5)
+    assert (candidate.confidence, candidate.salience) == (lint_rules.WORTH, lint_rules.SALIENCE) == (0.7, 0.5)
 
 
 # Tests

@@ -24,7 +24,7 @@ def memory(home: Path, tmp_path: Path) -> Any:
 
 def keep(memory: Memory, insight: str, detector: str = "statements/3", **fields: Any) -> Lesson:
     fields = {"state": "candidate", "trust": "agent", "provenance": Provenance(detector=detector), **fields}
-    lesson = make_lesson(project=memory.location.project.id, insight=insight, **fields)
+    lesson = make_lesson(**{"project": memory.location.project.id, "insight": insight, **fields})
     memory.services.store.put([lesson], {lesson.id: None})
     return lesson
 
@@ -55,7 +55,7 @@ def test_only_what_was_picked_by_its_words_and_confirmed_by_nobody_is_retired(
 
 def test_what_a_person_edited_stays(memory: Memory) -> None:
     lesson = keep(memory, "We cache the tides because reading them is slow")
-    memory.edit(lesson.id, {"title": "Tides are cached because reading them is slow"})
+    memory.edit(lesson.id, title="We cache the tides because reading is slow")
     assert memory.retire_sentences() == 0
 
 

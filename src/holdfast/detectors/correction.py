@@ -79,7 +79,7 @@ _HARMLESS = re.compile(
 )
 _PASSING = re.compile(
     r"\b(?:just yet|for now|right now|for the moment|at the moment|this time|in this (?:branch|pr|commit|change)|today"
-    r"|until (?:i|we)|before (?:i|we) (?:decide|discuss)|let's see)\b",
+    r"|just (?:the|this|that)|until (?:i|we)|before (?:i|we) (?:decide|discuss)|let's see)\b",
     re.IGNORECASE,
 )
 _OURS = re.compile(

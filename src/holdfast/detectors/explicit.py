@@ -20,7 +20,7 @@ from holdfast.text.singlevalued import VALUES
 from holdfast.text.statedrules import LEAD, FormSort, is_at_hand, stated_rule
 from holdfast.text.triggers import united
 from holdfast.text.window import capital, quote, sentences, speaker_trust, spoken, unmasked
-from holdfast.text.wording import headline, stand_alone
+from holdfast.text.wording import headline
 from holdfast.text.words import terms
 
 TYPE_CHECKING = False
@@ -36,8 +36,6 @@ STANDING_LIMIT = 400
 """Characters of a prompt. In a longer one "always ..." is a line of the task, unless it says where it always holds."""
 RULE_LIMIT = 500
 """Characters of a rule with its exceptions."""
-CASUAL = 0.2
-"""What a form is worth by itself that is also used for the task at hand."""
 LEAST_TERMS = 2
 """Telling words a rule needs."""
 TURN_FILES = 3
@@ -52,7 +50,7 @@ _ASKED = re.compile(
     re.IGNORECASE,
 )
 _CASUAL = re.compile(r"keep in mind|for the record", re.IGNORECASE)
-"""Verbs that people also use for the task at hand."""
+"""Verbs that people also use for the task at hand: a duty must follow."""
 _DUTY = re.compile(r"\b(?:must(?: not)?|never|always|only|do not|don't|not allowed|forbidden)\b", re.IGNORECASE)
 _FROM_NOW = re.compile(
     rf"{LEAD}(?:from now on|from here on(?: out)?|going forward|for all future \w+|as a (?:general )?rule)[\s,:]+"
@@ -123,8 +121,6 @@ class Rule(NamedTuple):
     text: str
     is_standing: bool
     """It is a rule only by "always" or "never"."""
-    is_casual: bool
-    """It may be about the task at hand, so its words are judged and not its form."""
     sort: FormSort = "rule"
 
 
@@ -162,7 +158,7 @@ def _asked_in(event: Event, prompt: str, files: tuple[str, ...]) -> list[Candida
     own = unmasked(prompt).strip()
     shortcut = _SHORTCUT.match(own) if own == event.text.strip() else None  # a host's heading has a block below it
     if shortcut and not _NOT_SHORTCUT.match(own):
-        return _candidate(event, Rule(shortcut["rule"], False, False), (own, prompt.find(own)), files)
+        return _candidate(event, Rule(shortcut["rule"], False), (own, prompt.find(own)), files)
     if own.startswith("#"):
         return []  # a heading: pasted text
     candidates: list[Candidate] = []
@@ -220,9 +216,10 @@ def _rule(sentence: str, forms: Sequence[re.Pattern[str]]) -> Rule | None:
             if form in (_ASKED, _STANDING) and is_at_hand(sentence):
                 return None
             rule = (match["rule"] or match.groupdict().get("last", "")).strip().rstrip("?").strip()
-            fits = _says_enough(rule)
-            casual = _is_plan(match) if form is _IN_FUTURE else form is _ASKED and _is_casual(match)
-            return Rule(rule, form is _STANDING, casual) if fits else None
+            is_casual = _is_plan(match) if form is _IN_FUTURE else form is _ASKED and _is_casual(match)
+            if is_casual:
+                return _stated(rule)
+            return Rule(rule, form is _STANDING) if _says_enough(rule) else None
     return None
 
 
@@ -231,7 +228,7 @@ def _stated(sentence: str) -> Rule | None:
     stated = None if _is_quoted(sentence) else stated_rule(sentence)
     if stated is None or not _says_enough(stated.text):
         return None
-    return Rule(stated.text, is_standing=True, is_casual=False, sort=stated.sort)
+    return Rule(stated.text, is_standing=True, sort=stated.sort)
 
 
 def _says_enough(rule: str) -> bool:
@@ -273,10 +270,7 @@ def _candidate(
     everywhere = bool(_EVERYWHERE.search(span[0]))
     is_of_package = bool(_THIS_PACKAGE.search(stated.text))  # then it is about the files just edited
     named = tuple(file for file in files if is_of_package or file.rpartition("/")[2] in event.text)
-    is_casual = stated.is_casual
-    insight = stand_alone(stated.text).text if is_casual else capital(stated.text)
-    if not insight:
-        return []
+    insight = capital(stated.text)
     return [
         Candidate(
             kind="decision" if stated.sort == "decision" else kind_of(stated.text),
@@ -286,11 +280,11 @@ def _candidate(
             evidence=(quote(event, *span),),
             files=() if everywhere else named,
             trust=trust,
-            confidence=CASUAL if is_casual else 0.9 if trust == "person" else 0.3,
+            confidence=0.9 if trust == "person" else 0.3,
             salience=0.8,
             scope_level="user" if everywhere else "project",
-            explicit=not is_casual,
-            when=_triggers(stated, insight) if trust == "person" and not is_casual else Triggers(),
+            explicit=True,
+            when=_triggers(stated, insight) if trust == "person" else Triggers(),
         )
     ]
 

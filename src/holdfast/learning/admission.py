@@ -71,6 +71,7 @@ if TYPE_CHECKING:
     from holdfast.ports.branches import Branches
     from holdfast.ports.services import Services
 
+TRUSTED: tuple[Trust, ...] = ("person", "verified")
 UNTRUSTED: tuple[Trust, ...] = ("repository", "tool")
 
 
@@ -379,8 +380,9 @@ class Admission:
             written_in = candidate.evidence[0].event if candidate.evidence else None
             is_free = not self._material().holds(candidate.insight, written_in)  # it repeats nothing the session read
             return "active" if is_free and not reservation("\n".join(words)) else "candidate"
-        is_proved = candidate.structured and (candidate.trust == "person" or self._is_proved(candidate))
-        return "active" if is_proved else "candidate"
+        if not candidate.structured or candidate.trust not in TRUSTED:
+            return "candidate"
+        return "active" if candidate.trust == "person" or self._is_proved(candidate) else "candidate"
 
     def _rests_on_reading(self, candidate: Candidate) -> bool:
         """Return whether it comes from a file or a tool's output that the session has read: then a person must decide.

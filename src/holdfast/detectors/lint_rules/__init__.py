@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from holdfast.domain.event import Event
 
-WORTH, SALIENCE = 0.5, 0.5
+WORTH, SALIENCE = 0.7, 0.5
 """Estimated share of finds worth keeping (read by eye, five repositories), and their importance, 0 to 1."""
 MESSAGE_LIMIT = 140
 """Characters of a linter's message that are told."""
