@@ -70,7 +70,8 @@ _HERE = re.compile(
     re.IGNORECASE,
 )
 _STANDING = re.compile(
-    rf"{LEAD}(?P<rule>(?:always|never)\b.{{6,}}|(?:you (?:must|should) (?:always|never))\b.{{6,}}|don't ever\b.{{6,}}"
+    rf"{LEAD}(?P<rule>(?:always|never(?! ?mind| again))\b.{{6,}}|(?:you (?:must|should) (?:always|never))\b.{{6,}}"
+    r"|don't ever\b.{6,}"
     r"|(?:we|I) (?:always|never) (?:want|use|do)\b.{6,})",
     re.IGNORECASE,
 )

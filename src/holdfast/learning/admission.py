@@ -130,11 +130,17 @@ class Admission:
         return replace(candidate, trust="repository", scope_level="project", explicit=False, structured=False)
 
     def _is_told(self, candidate: Candidate) -> bool:
-        """Return whether a surer candidate of another detector, of the same family, rests on the same words."""
+        """Return whether a surer candidate of another detector rests on the same words and is of the same family.
+
+        A sentence of a person states one lesson, whatever its family.
+        """
         family, name = family_of(candidate.kind), candidate.detector
         first = candidate.evidence[0] if candidate.evidence else None
         is_told = first is not None and any(
-            (event, of) == (first.event, family) and by != name and max(start, first.start) < min(end, first.end)
+            event == first.event
+            and (of == family or candidate.trust == "person")
+            and by != name
+            and max(start, first.start) < min(end, first.end)
             for event, start, end, of, by in self._told
         )
         if not is_told:
