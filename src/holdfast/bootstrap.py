@@ -28,7 +28,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from holdfast.domain.event import Event
     from holdfast.domain.project import Location
     from holdfast.domain.statefamilies import StateFamily
     from holdfast.home.witness import Loss
@@ -235,15 +234,6 @@ def agent_options(host: str) -> dict[str, str]:
         "cost": headless.cost,
         "id": f"{headless.model}@{host}",
     }
-
-
-LONG_REPLY = 4_000
-"""Characters of a reply from which length says nothing more."""
-
-
-def worth_of_replies(events: Sequence[Event]) -> list[float]:
-    """Return for each event a number, 0 to 1, by which a digest chooses replies: the longer, the likelier a reason."""
-    return [min(1.0, len(event.text) / LONG_REPLY) if event.kind == "reply" else 0.0 for event in events]
 
 
 MODEL_HERE = "{model}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from datetime import timedelta
 from itertools import combinations
 from pathlib import Path
@@ -13,7 +13,6 @@ import pytest
 
 from holdfast.bootstrap import Memory
 from holdfast.domain.candidate import Candidate
-from holdfast.domain.event import Event
 from holdfast.domain.lesson import Evidence
 from holdfast.domain.project import Person
 from holdfast.domain.vocabulary import EventId, SessionId

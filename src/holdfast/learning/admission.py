@@ -307,7 +307,7 @@ class Admission:
             return link
         earlier = self._now(earlier)
         is_persons = earlier.trust == "person" or earlier.provenance.quotes_person
-        is_open = earlier.state in ("active", "probation", "candidate") and not earlier.pinned
+        is_open = earlier.state in ("active", "candidate") and not earlier.pinned
         if not is_open or (is_persons and not by_person) or not _same_readers(earlier, draft):
             return link
         if link.kind == "refines" and not _holds_all(draft, earlier):

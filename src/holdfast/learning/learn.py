@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 OPEN: tuple[State, ...] = ("candidate", "active")
 """States of a lesson that may still be delivered."""
-WAITING: tuple[State, ...] = ("candidate", "probation", "quarantined")
+WAITING: tuple[State, ...] = ("candidate", "quarantined")
 """States of a lesson that waits for a person."""
 
 
