@@ -53,7 +53,7 @@ from holdfast.text.contradiction import relation
 from holdfast.text.meaning import read
 from holdfast.text.orders import is_order, reservation
 from holdfast.text.overruling import overrules
-from holdfast.text.sameness import opposed, same
+from holdfast.text.sameness import opposed, same, same_choice
 from holdfast.text.titles import kept_title
 from holdfast.text.triggers import derive_triggers, united
 from holdfast.text.window import failed
@@ -248,17 +248,21 @@ class Admission:
         for lesson in equal:
             if _same_readers(lesson, draft) and not opposed(lesson.insight, draft.insight):
                 return lesson
-        return next((lesson for lesson in self._neighbours(draft) if _repeats(lesson, draft)), None)
+        near = self._neighbours(draft, by_family=True)
+        return next((lesson for lesson in near if _repeats(lesson, draft)), None)
 
-    def _neighbours(self, draft: Lesson) -> list[Lesson]:
-        """Return lessons of the same readers that share a file or the kind, and enough words for a close comparison."""
+    def _neighbours(self, draft: Lesson, *, by_family: bool = False) -> list[Lesson]:
+        """Return lessons of the same readers that share a file or the kind, and enough words for a close comparison.
+
+        `by_family`: kinds of one family count as the same.
+        """
         if self._near is None:
             where = LessonFilter(project=self.location.project.id, limit=NEIGHBOURS)
             self._near = self.services.store.find(where)
         words = set(duplicate_key(draft.insight).split())
         lessons = [self._now(lesson) for lesson in self._near]
         lessons += [new for id, new in self.changed.items() if self._expected[id] is None]
-        return [lesson for lesson in lessons if _is_near(lesson, draft, words)]
+        return [lesson for lesson in lessons if _is_near(lesson, draft, words, by_family=by_family)]
 
     def _now(self, lesson: Lesson) -> Lesson:
         return self.changed.get(lesson.id, lesson)
@@ -349,7 +353,7 @@ class Admission:
         if known.state in ("forgotten", "superseded") or (known.state == "retired" and (seen_here or not explicit)):
             return
         seen = known.sessions_seen if seen_here else (*known.sessions_seen, self.source.session)[-SESSIONS_KEPT:]
-        state = self._next_state(known, draft, seen)
+        state = self._next_state(known, draft, seen, again=seen_here and _says_again(known, draft))
         persons = known.trust == "person" and draft.trust != "person" and known.state == "active"
         failure = {} if persons else _failure_told(known, draft)
         if seen_here and state == known.state and not failure:
@@ -418,19 +422,21 @@ class Admission:
         replies = [q for q, span in zip(quotes, candidate.evidence, strict=False) if events[span.event].kind == "reply"]
         return not any(self._material().holds(quote) for quote in replies)
 
-    def _next_state(self, known: Lesson, draft: Lesson, seen: Sequence[SessionId]) -> State:
-        """Return the state after a further sighting."""
+    def _next_state(self, known: Lesson, draft: Lesson, seen: Sequence[SessionId], *, again: bool) -> State:
+        """Return the state after a further sighting; `again`: a person said it a second time in one session."""
         if "quarantined" in (known.state, draft.state) or known.state == "active":
             return known.state
         linked = any(link.kind in ("contradicts", "refines") for link in known.links)
         believed = draft.trust == "person" or known.trust not in UNTRUSTED
         if draft.state == "active" and believed and not linked:
             return "active"
-        recurs = known.state == "candidate" and len(set(seen)) >= RECURRENCE and not linked
+        recurs = known.state == "candidate" and (again or len(set(seen)) >= RECURRENCE) and not linked
         if not recurs or draft.trust in UNTRUSTED or known.trust in UNTRUSTED:
             return known.state
         if draft.trust != "person" and reservation("\n".join((known.insight, known.why, known.how))):
             return known.state
+        if known.trust == draft.trust == "person":
+            return "active"  # what a person says twice is behaviour
         return "active" if _is_distinctive(known) and not self._is_read(known, draft, seen) else known.state
 
     def _is_read(self, known: Lesson, draft: Lesson, seen: Sequence[SessionId]) -> bool:
@@ -483,6 +489,13 @@ def _quote(candidate: Candidate) -> str:
     return clean(candidate.evidence[0].quote) if candidate.evidence else ""
 
 
+def _says_again(known: Lesson, draft: Lesson) -> bool:
+    """Return whether a person says in another event of the session what a person said before."""
+    events = {span.event for span in known.provenance.evidence}
+    others = {span.event for span in draft.provenance.evidence} - events
+    return known.trust == draft.trust == "person" and bool(events) and bool(others)
+
+
 def _is_distinctive(lesson: Lesson) -> bool:
     """Return whether agents do not say this in every session: it has enough significant words, or names code."""
     names = bool(lesson.symbols or lesson.paths or lesson.command) or "`" in lesson.insight
@@ -491,7 +504,11 @@ def _is_distinctive(lesson: Lesson) -> bool:
 
 def _repeats(lesson: Lesson, draft: Lesson) -> bool:
     """Return whether the draft repeats the lesson: in other words, or about the same failure of the same command."""
-    return _quotes_the_same(lesson, draft) or _same_failure(lesson, draft) or same(lesson.insight, draft.insight)
+    if same_choice(lesson.insight, draft.insight):
+        return True
+    if lesson.kind != draft.kind and not set(lesson.paths) & set(draft.paths):
+        return False
+    return same(lesson.insight, draft.insight) or _quotes_the_same(lesson, draft) or _same_failure(lesson, draft)
 
 
 def _quotes_the_same(lesson: Lesson, draft: Lesson) -> bool:
@@ -538,10 +555,11 @@ def _holds_all(draft: Lesson, earlier: Lesson) -> bool:
     return {*old.numbers, *old.names} <= {*whole.numbers, *whole.names}
 
 
-def _is_near(lesson: Lesson, draft: Lesson, words: set[str]) -> bool:
+def _is_near(lesson: Lesson, draft: Lesson, words: set[str], *, by_family: bool) -> bool:
     if not _same_readers(lesson, draft):
         return False
-    if lesson.kind != draft.kind and not set(lesson.paths) & set(draft.paths):
+    alike = family_of(lesson.kind) == family_of(draft.kind) if by_family else lesson.kind == draft.kind
+    if not alike and not set(lesson.paths) & set(draft.paths):
         return False
     others = set(duplicate_key(lesson.insight).split())
     return len(words & others) >= SHARED_WORDS * min(len(words), len(others))

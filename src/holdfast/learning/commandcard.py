@@ -36,7 +36,7 @@ from holdfast.lessons.ledger import with_retries, write_change
 from holdfast.lessons.statement import clean
 from holdfast.lessons.suspicion import suspicion
 from holdfast.ports.store import LessonFilter
-from holdfast.text.overruling import forbids
+from holdfast.text.overruling import forbids, says_to_run
 from holdfast.text.purposes import PURPOSES, is_wrapper
 from holdfast.text.signature import command_target
 from holdfast.text.titles import WORDS_MOST, clipped
@@ -174,7 +174,7 @@ def _write(
     purpose = topic.rpartition("/")[2]
     forms = _forms(purpose, dict.fromkeys([*lines, *(known.snippets if known else ())]), counts)
     forms = [form for form in forms if not any(forbids(rule.insight, form.line) for rule in rules)]
-    if not forms:
+    if not forms or any(says_to_run(rule.insight, forms[0].line) for rule in rules):
         return None
     drawn = _lesson(services, location, session, candidates, forms, known)
     same = known and (known.title, known.how, known.snippets) == (drawn.title, drawn.how, drawn.snippets)

@@ -79,7 +79,7 @@ def learn(services: Services, location: Location, session: SessionId) -> LearnRe
     report = _admit(services, location, new, source) if new else LearnReport()
     decided.keep()
     _close_refuted(services, location, session, settled.refuted)
-    if any(candidate.trust == "person" for candidate in new):
+    if any(candidate.trust == "person" or candidate.runs for candidate in proposed):
         retire_ruled_out(services, location)
     counted = _count_commands(services, location, session, proposed, events)
     return _sum([LearnReport(found=len(candidates) - len(new), failed=failed), report, counted])
