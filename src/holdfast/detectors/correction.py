@@ -186,9 +186,9 @@ def _polite(sentence: str) -> str:
 
 
 def _candidate(
-    event: Event, said: tuple[str, re.Match[str] | None], span: tuple[str, int], turn: Sequence[Event]
+    event: Event, rule_and_pair: tuple[str, re.Match[str] | None], span: tuple[str, int], turn: Sequence[Event]
 ) -> Candidate | None:
-    rule, pair = said
+    rule, pair = rule_and_pair
     edits = [done for done in reversed(turn) if done.kind == "file_edit" or refused(done)]
     edited = list(dict.fromkeys(file for edit in edits for file in edit.files))
     named = [file for file in edited if file.rpartition("/")[2] in event.text]

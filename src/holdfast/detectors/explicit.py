@@ -75,6 +75,12 @@ _STANDING = re.compile(
     r"|(?:we|I) (?:always|never) (?:want|use|do)\b.{6,})",
     re.IGNORECASE,
 )
+_REQUESTED = re.compile(
+    rf"{LEAD}(?:can|could|would|will) (?:we|you) (?:please |plz |pls )?(?P<rule>(?:always|never) (?:use|keep|wrap"
+    rf"|run|write"
+    r"|add|put|name|call|prefer|log|store|ask|return|test|format|make|start|check|commit|document|mock|import)\b.{6,})",
+    re.IGNORECASE,
+)
 _TAKES_BACK = re.compile(
     r"[-*\u2022(\s]*(?:but|except|unless|only|not|no longer|never|however|although|though|apart from"
     r"|that (?:is|was)|this (?:is|was)"
@@ -163,10 +169,9 @@ def _asked_in(event: Event, prompt: str, files: tuple[str, ...]) -> list[Candida
     if own.startswith("#"):
         return []  # a heading: pasted text
     candidates: list[Candidate] = []
-    forms = (
-        _ASKED, _FROM_NOW, _FROM_NOW_LAST, _HERE, *((_STANDING,) if len(own) <= STANDING_LIMIT else ()), _IN_FUTURE,
-    )  # fmt: skip
     is_short = len(own) <= STANDING_LIMIT
+    in_short = (_STANDING, _REQUESTED) if is_short else ()
+    forms = (_ASKED, _FROM_NOW, _FROM_NOW_LAST, _HERE, *in_short, _IN_FUTURE)
     spoken_sentences = list(sentences(prompt))
     for at, (sentence, start) in enumerate(spoken_sentences):
         stated = _rule(sentence, forms) or (_stated(sentence) if is_short else None)
@@ -207,20 +212,20 @@ def _exceptions(prompt: str, end: int, following: Sequence[tuple[str, int]]) -> 
 
 def _rule(sentence: str, forms: Sequence[re.Pattern[str]]) -> Rule | None:
     """Return what to remember; None if the sentence asks for nothing."""
-    if sentence.endswith("?") and not re.match(rf"{LEAD}(?:can|could|would|will) you", sentence, re.IGNORECASE):
+    if sentence.endswith("?") and not (_ASKED.match(sentence) or _REQUESTED.match(sentence)):
         return None
     if _is_quoted(sentence):
         return None
     for form in forms:
         match = form.match(sentence)
         if match and not _STATE.search(sentence) and (form is not _ASKED or _is_request(match)):
-            if form in (_ASKED, _STANDING) and is_at_hand(sentence):
+            if form in (_ASKED, _STANDING, _REQUESTED) and is_at_hand(sentence):
                 return None
             rule = (match["rule"] or match.groupdict().get("last", "")).strip().rstrip("?").strip()
             is_casual = _is_plan(match) if form is _IN_FUTURE else form is _ASKED and _is_casual(match)
             if is_casual:
                 return _stated(rule)
-            return Rule(rule, form is _STANDING) if _says_enough(rule) else None
+            return Rule(rule, form in (_STANDING, _REQUESTED)) if _says_enough(rule) else None
     return None
 
 

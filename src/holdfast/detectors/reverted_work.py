@@ -92,7 +92,8 @@ _REASON_BEFORE = re.compile(
 _NO_REASON = re.compile(
     r"\?|\b(?:for now|first|instead of this|later|let's|let me|I want|I'd like|try|start over|option|plan|approach"
     r"|the (?:old|previous|original) (?:version|state|one)|you|your|look at|can we|please|thanks)\b"
-    r"|^(?:it|that) was (?:the|a|an|my|just|only)\b|\b(?:not|n't) (?:the (?:problem|cause|issue)|needed|necessary)\b",
+    r"|\b(?:I|we)(?:'re|'m|'ll| are| am| will)\b|^(?:it|that) was (?:the|a|an|my|just|only)\b|\b(?:not"
+    r"|n't) (?:the (?:problem|cause|issue)|needed|necessary)\b",
     re.IGNORECASE,
 )
 """Words of what is to be done next, which say nothing against what was tried."""
@@ -411,7 +412,7 @@ def _with_next(text: str) -> Iterator[tuple[str, int]]:
 def _beside_undoing(sentence: str) -> str:
     """Return the reason that a sentence gives beside asking for the undoing or reporting it; empty if none."""
     match = _REASON_AFTER.match(sentence) or _REASON_BEFORE.match(sentence)
-    reason = match["reason"].strip(" .!,;:-\u2014") if match else ""
+    reason = _LEAD.sub("", match["reason"].strip(" .!,;:-\u2014")) if match else ""
     fits = len(reason.split()) >= LEAST_REASON and len(reason) <= REASON_LIMIT
     return reason if fits and not _NO_REASON.search(reason) else ""
 

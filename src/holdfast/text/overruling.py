@@ -66,9 +66,9 @@ def forbids(rule: str, line: str) -> bool:
 
 def says_to_run(rule: str, line: str) -> bool:
     """Return whether the rule itself names the command line, and little else."""
-    told, own = rule.replace("`", " ").split(), line.split()
-    told = [word.strip(".,;:!\"'()") for word in told]
-    holds = any(told[at : at + len(own)] == own for at in range(len(told) - len(own) + 1))
+    words = [word.strip(".,;:!\"'()") for word in rule.replace("`", " ").split()]
+    own = line.split()
+    holds = any(words[at : at + len(own)] == own for at in range(len(words) - len(own) + 1))
     return bool(own) and holds and len(set(terms(rule)) - set(terms(line))) <= OTHER_WORDS
 
 

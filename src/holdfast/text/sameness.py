@@ -39,7 +39,7 @@ _DENY = word_set(
 _SCOPES = word_set("for in of on with inside within at per by to from")
 """Words after which a rule says what it is about, and neither chooses nor denies it."""
 _ORDERS = word_set("before after until than unless except if when whenever while once first then only without over")
-_CHOOSES = word_set("prefer again ever store keep go going like want")
+_CHOOSES = word_set("than prefer again ever store keep go going like want")
 _ANSWER = re.compile(r"^\s*(?:(?:no|nope|yes|ok|okay|well|actually|hey|please|so|also)[,.!:;]+\s+)+", re.IGNORECASE)
 """An answer in front of a rule. It denies what was asked, not the rule."""
 _TURN = re.compile(r"[,;.!?]$|^(?:but|because|since|when|while|if|and|then|use|prefer|so)$")
@@ -103,8 +103,8 @@ def same_choice(text: str, other: str) -> bool:
 
     They must consist of the same words. A rule about an order or a condition makes no such choice.
     """
-    one, two = _choice(text), _choice(other)
-    return one is not None and one == two
+    choice = _choice(text)
+    return choice is not None and choice == _choice(other)
 
 
 def _choice(text: str) -> tuple[frozenset[str], frozenset[str]] | None:
