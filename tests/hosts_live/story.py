@@ -102,8 +102,8 @@ def _learnt(lessons: list[Facts]) -> Facts:
         )
 
     return {
-        # A repair that a test proves begins on probation and is handed over; a statement alone has the agent's trust.
-        "cause_proven": _yes(has("compared with", "verified", "active", "probation")),
+        # A repair that a test proves is handed over; a statement alone has the agent's trust.
+        "cause_proven": _yes(has("compared with", "verified", "active")),
         "correction": _yes(has("floats", "person", "active")),
         "remember": _yes(has("warehouse printer", "person", "active")),
     }

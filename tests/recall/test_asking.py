@@ -32,7 +32,7 @@ def insights(memory: Memory, *args: object, **options: object) -> list[str]:
 
 
 def test_unconfirmed_lessons_compete_by_relevance_and_say_so(memory: Memory) -> None:
-    keep(memory, "A retry queue shutdown needs the journal on a disk.", state="probation", trust="agent")
+    keep(memory, "A retry queue shutdown needs the journal on a disk.", state="candidate", trust="agent")
     keep(memory, "Shutdown of the pier worker closes its sockets, whatever the state of the many boats in the harbour.")
     answer = memory.recall("retry queue shutdown", unconfirmed=UNCONFIRMED)
     assert answer.items[0].is_unconfirmed
@@ -86,7 +86,7 @@ def test_who_names_a_state_gets_no_other(memory: Memory) -> None:
 
 @pytest.mark.parametrize(
     ("state", "trust"),
-    [("candidate", "repository"), ("candidate", "tool"), ("probation", "tool"), ("quarantined", "agent")],
+    [("candidate", "repository"), ("candidate", "tool"), ("quarantined", "agent")],
 )
 def test_what_a_repository_or_a_tool_says_waits_for_a_person(memory: Memory, state: str, trust: str) -> None:
     keep(memory, QUEUE, state=state, trust=trust)

@@ -50,7 +50,7 @@ def test_json_tells_everything(folder: Path) -> None:
     facts = told_json("-C", str(folder), "backfill", "--git", "--dry-run")
     assert (facts["commits"], facts["found"], facts["own"], facts["dry_run"]) == (1, 1, True, True)
     (lesson,) = told_json("-C", str(folder), "backfill", "--git")["lessons"]
-    assert (lesson["state"], len(lesson["commit"])) == ("probation", 12)
+    assert (lesson["state"], len(lesson["commit"])) == ("candidate", 12)
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_setup_as_json_stays_json(folder: Path) -> None:
     result = run("-C", str(folder), "setup", "claude-code", "--git", "--json")
     assert json.loads(result.stdout)["host"] == "claude-code"
     with Memory(str(folder)) as memory:
-        assert len(memory.lessons(states=("probation",))) == 1
+        assert len(memory.lessons(states=("candidate",))) == 1
 
 
 @pytest.mark.skipif(os.name == "nt", reason="pseudo-terminals")

@@ -39,7 +39,6 @@ from holdfast.surfaces.cli import (
     log,
     main,
     proof,
-    rejudge,
     review,
     serverproof,
     status,
@@ -208,17 +207,6 @@ def test_twenty_bad_lines_are_told(project: Path) -> None:
     talk = run("import", "lessons.jsonl").stderr
     assert [f"line {number}: " in talk for number in (1, 20, 21)] == [True, True, False]
     assert "and 1 more bad lines" in talk
-
-
-def test_twenty_retired_lessons_are_listed(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """`rejudge.SHOWN`."""
-    retired = tuple(make_lesson(title=f"Lesson {number:02}") for number in range(21))
-    report = SimpleNamespace(judged=21, retired=retired, demoted=())
-    monkeypatch.setattr(Memory, "rejudge", lambda memory, dry: report)
-    result = run("rejudge", "--dry-run")
-    assert [f"Lesson {number:02}" in result.stdout for number in (0, 19, 20)] == [True, True, False]
-    assert "and 1 more" in result.stderr
-    assert result.stdout.count("Lesson ") == rejudge.SHOWN
 
 
 def test_five_titles_of_commits_are_printed(capsys: pytest.CaptureFixture[str]) -> None:

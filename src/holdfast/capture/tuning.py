@@ -8,5 +8,3 @@ LOOK_BACK = 3_000
 """Newest positions that are looked at for a sign of life of a host."""
 DELIVERIES_READ = 500
 """Newest deliveries that are looked at for it."""
-PROBATION_DAYS = 60
-"""Days on probation after which a lesson is retired."""

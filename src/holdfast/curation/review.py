@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from holdfast.domain.vocabulary import State
     from holdfast.ports.services import Services
 
-WAITING: tuple[State, ...] = ("probation", "candidate", "quarantined")
+WAITING: tuple[State, ...] = ("candidate", "quarantined")
 
 
 def inbox(services: Services, location: Location) -> list[Lesson]:

@@ -101,7 +101,7 @@ def succeed(services: Services, location: Location, old: Lesson, draft: Lesson, 
         )
     if draft.trust not in ("person", "verified") and old.state != "active":
         # A lesson that a person has not accepted, or has rejected, does not become active in another wording.
-        waits = old.state in ("probation", "candidate", "quarantined")
+        waits = old.state in ("candidate", "quarantined")
         draft = replace(draft, state=old.state if waits else "candidate")
     elif not may_close(draft, old) or draft.state == "candidate":
         return _propose(services, location, old, draft, author)

@@ -8,7 +8,7 @@ from holdfast.domain.lesson import Lesson
 from holdfast.domain.vocabulary import Freshness, LessonId, Moment, SessionId, State
 from holdfast.lean.records import Frozen
 
-UNCONFIRMED: tuple[State, ...] = ("probation", "candidate")
+UNCONFIRMED: tuple[State, ...] = ("candidate",)
 """States of lessons that may be right but that nobody has confirmed yet."""
 
 TYPE_CHECKING = False

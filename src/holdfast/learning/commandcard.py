@@ -48,7 +48,7 @@ from holdfast.lessons.statement import clean
 from holdfast.lessons.suspicion import suspicion
 from holdfast.ports.store import LessonFilter
 from holdfast.text.cures import is_preparing
-from holdfast.text.overruling import forbids
+from holdfast.text.overruling import forbids, says_to_run
 from holdfast.text.purposes import PURPOSES, is_wrapper
 from holdfast.text.signature import command_target
 from holdfast.text.titles import WORDS_MOST, clipped
@@ -187,7 +187,7 @@ def _write(
     purpose = topic.rpartition("/")[2]
     forms = _forms(purpose, dict.fromkeys([*lines, *(known.snippets if known else ())]), counts)
     forms = [form for form in forms if not any(forbids(rule.insight, form.line) for rule in rules)]
-    if not forms:
+    if not forms or any(says_to_run(rule.insight, forms[0].line) for rule in rules):
         if known and is_ruled_out(known, rules):
             _retire(services, location, known)
         return None

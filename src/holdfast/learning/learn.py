@@ -38,9 +38,9 @@ if TYPE_CHECKING:
     from holdfast.domain.vocabulary import ProjectId, SessionId, State
     from holdfast.ports.services import Services
 
-OPEN: tuple[State, ...] = ("candidate", "probation", "active")
+OPEN: tuple[State, ...] = ("candidate", "active")
 """States of a lesson that may still be delivered."""
-WAITING: tuple[State, ...] = ("candidate", "probation", "quarantined")
+WAITING: tuple[State, ...] = ("candidate", "quarantined")
 """States of a lesson that waits for a person."""
 
 
@@ -246,18 +246,11 @@ def _detect(services: Services, events: Sequence[Event]) -> tuple[list[Candidate
     """Return every detector's candidates, and which detectors raised: one bad plug-in must not stop the others."""
     candidates: list[Candidate] = []
     failed: list[str] = []
-    detectors = services.detectors() if events else ()
-    for detector in detectors:
+    for detector in services.detectors() if events else ():
         try:
             candidates += detector.detect(events)
         except Exception as exc:
             failed.append(f"{detector.id}: {type(exc).__name__}: {exc}")
-    judges = [detector for detector in detectors if hasattr(detector, "calibrate")]
-    for judge in judges if any(candidate.to_judge for candidate in candidates) else ():
-        try:
-            candidates = judge.calibrate(events, candidates)
-        except Exception as exc:
-            failed.append(f"{judge.id}: {type(exc).__name__}: {exc}")
     return candidates, tuple(failed)
 
 

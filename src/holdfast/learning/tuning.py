@@ -8,20 +8,10 @@ from datetime import timedelta
 
 # Admission of candidates
 
-LIKELY = 0.75
-"""Calibrated probability of worth from which a find is active, unless it rests on its words alone."""
-PROBABLE = 0.4
-"""Calibrated probability of worth from which a find is on probation."""
-LEAST_WORTH = 0.2
-"""Probability below which a find is no lesson; its event stays and is read again when the judge gets better."""
-SURE = 0.6
-"""Confidence from which a trusted source's word is active at once."""
+SURE = 0.7
+"""Confidence from which a proof, a person's correction or an agent's saved word is active at once."""
 RECURRENCE = 2
 """Sessions that make a waiting lesson active."""
-INBOX_A_SESSION = 5
-"""Finds by words alone that one session may leave waiting or on probation, the likeliest."""
-WRITTEN_A_SESSION = 8
-"""The same of finds whose words were written to be kept; they are on probation, for less likely ones are no finds."""
 SESSIONS_KEPT = 50
 """Sessions a lesson remembers having been seen in, the newest."""
 EVIDENCE_KEPT = 12

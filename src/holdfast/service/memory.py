@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from holdfast.freshness.watch import Watch
     from holdfast.learning.githistory.backfill import GitBackfill, GitReport
     from holdfast.learning.learn import LearnReport
-    from holdfast.learning.rejudge import RejudgeReport
     from holdfast.lessons.lookup import LessonCounts, LessonHistory
     from holdfast.lessons.staging import Staged
     from holdfast.outcomes.settle import SettleReport
@@ -105,29 +104,11 @@ class Memory(LocationMemory):
 
         return drop_old_texts(self.services)
 
-    def end_probation(self) -> int:
-        """Retire lessons whose probation is over; return how many."""
-        from holdfast.capture.retention import end_probation
+    def retire_sentences(self) -> int:
+        """Retire, once, what older versions picked by its words and nobody confirmed; return how many lessons."""
+        from holdfast.learning.sentences import retire_sentences
 
-        return end_probation(self.services, self.location)
-
-    def rejudge(self, *, dry: bool = False) -> RejudgeReport:
-        """Judge again the lessons that an older version learnt from words alone; return what changed."""
-        from holdfast.learning.rejudge import rejudge
-
-        return rejudge(self.services, self.location, dry=dry)
-
-    def rejudge_once(self) -> RejudgeReport | None:
-        """Call `rejudge`, unless it was done here since the judge changed; then return None."""
-        from holdfast.learning.rejudge import rejudge_once
-
-        return rejudge_once(self.services, self.location)
-
-    def undo_rejudging(self, *, author: str = "") -> Change:
-        """Restore every lesson that was judged again."""
-        from holdfast.learning.rejudge import undo_rejudging
-
-        return undo_rejudging(self.services, self.location, author=author)
+        return retire_sentences(self.services, self.location)
 
     # Delivery
 
@@ -189,15 +170,15 @@ class Memory(LocationMemory):
         as_of: datetime | None = None,
         states: Sequence[State] = (),
         kinds: Sequence[LessonKind] = (),
-        unconfirmed: Sequence[State] = ("probation",),
+        unconfirmed: Sequence[State] = (),
         all_projects: bool = False,
         across: bool = False,
         sessions: bool = False,
     ) -> Briefing:
         """Return the lessons that matter to the question, best first, within the budget, checked against the code now.
 
-        Lessons in the `unconfirmed` states compete with the active ones and are marked. Candidates wait for a person,
-        so an agent does not get them. `states` restricts the answer to lessons in these states. With `across`, lessons
+        Lessons in the `unconfirmed` states compete with the active ones and are marked. They wait for a person, so an
+        agent does not get them. `states` restricts the answer to lessons in these states. With `across`, lessons
         of sibling projects follow the project's own, each with its project's name as the caveat.
 
         Where no lesson answers well, the briefing's `turns` are the turns of earlier sessions that do. With `sessions`,
@@ -462,7 +443,7 @@ class Memory(LocationMemory):
         return set_revival(self.services, self.location, ref, condition, retire=retire, author=author)
 
     def wake_retired(self) -> list[Woken]:
-        """Put retired lessons whose condition holds on probation; return them with reasons."""
+        """Let retired lessons whose condition holds wait for a person; return them with reasons."""
         from holdfast.curation.revival import wake_retired
 
         return wake_retired(self.services, self.location)
@@ -497,7 +478,7 @@ class Memory(LocationMemory):
     # The inbox
 
     def inbox(self) -> list[Lesson]:
-        """Return the lessons on probation, candidates and quarantined lessons that wait for a person, best first."""
+        """Return the candidates and quarantined lessons that wait for a person, best first."""
         from holdfast.curation.review import inbox
 
         return inbox(self.services, self.location)

@@ -85,7 +85,7 @@ def command(
     other hosts are tried. The exit code is 1 if something you named cannot be read.
 
     With --git, it reads this repository's commits: causes of defects, reasons for decisions, reverts. The best
-    lessons go on probation, at most 100 for each project. If none of the commits is yours, they wait in the inbox.
+    lessons wait in the inbox, at most 100 for each project and 20 if none of the commits is yours.
 
     With --distil, the model that you chose (`holdfast learn --on`, `holdfast distil use`) reads the sessions of this
     project with real work that it has not read yet, newest first. It shows the likely cost and asks before anything

@@ -50,7 +50,6 @@ GROUPS = {
         "forget": "Take a lesson out of use for good, or erase it.",
         "prune": "Forget lessons that are no longer of use.",
         "undo": "Undo the last change of this project's memory.",
-        "rejudge": "Judge again the lessons that an older version found by words alone.",
     },
     "Work with a team": {
         "share": "Write lessons as files of the repository.",

@@ -52,7 +52,7 @@ def command(call: Call) -> None:
 def _gather(memory: Memory) -> dict[str, Any]:
     location, settings = memory.location, memory.settings
     lessons = memory.lessons(states=(), limit=EVERYTHING)
-    waiting = [lesson for lesson in lessons if lesson.state in ("probation", "candidate", "quarantined")]
+    waiting = [lesson for lesson in lessons if lesson.state in ("candidate", "quarantined")]
     counts, checkpoint = memory.counts(), memory.checkpoint()
     path = settings.database_path
     loss = memory.find_loss()
@@ -75,7 +75,6 @@ def _gather(memory: Memory) -> dict[str, Any]:
         "barren_sessions": memory.barren_sessions(),
         "inbox": len([lesson for lesson in waiting if not is_from_commit(lesson)]),
         "from_commits": len([lesson for lesson in waiting if is_from_commit(lesson)]),
-        "rejudged": _rejudged_facts(memory),
         "last_session": _session_facts(memory),
         "for_review": len(memory.for_review()),
         "checkpoint": to_plain(checkpoint) if checkpoint else None,
@@ -106,7 +105,6 @@ def _lines(fields: dict[str, Any]) -> Iterator[str]:
             ),
             ["lessons", _lesson_words(fields)],
             ["confirmed", _counts(fields["lessons"]["by_kind"])],
-            *([["rejudged", _rejudged_words(fields["rejudged"])]] if fields["rejudged"] else []),
             *([["review", f"{fields['for_review']} in doubt: holdfast review"]] if fields["for_review"] else []),
             *([["session", f"last: {fields['last_session']['words']}"]] if fields["last_session"] else []),
             ["task", fields["checkpoint"]["goal"] if fields["checkpoint"] else "none"],
@@ -130,19 +128,6 @@ def _lesson_words(fields: dict[str, Any]) -> str:
 def _better(embedder: str) -> str:
     """Return a hint at the larger embedder for users of the one that ships. Nothing is downloaded unasked."""
     return "; finds more paraphrases: holdfast embedder pull (91 MB)" if embedder in ("", "static") else ""
-
-
-def _rejudged_facts(memory: Memory) -> dict[str, Any] | None:
-    """Return what the last rejudging did to the lessons of an older version, or None if it changed none."""
-    from holdfast.learning.rejudge import last_rejudging
-
-    retired, demoted, at = last_rejudging(memory.services, memory.location)
-    return {"retired": retired, "on_probation": demoted, "at": at} if retired or demoted else None
-
-
-def _rejudged_words(facts: dict[str, Any]) -> str:
-    counts = f"{facts['retired']} lessons of an older version retired, {facts['on_probation']} put on probation"
-    return f"{counts} on {facts['at'][:10]}: holdfast rejudge --undo"
 
 
 def _session_facts(memory: Memory) -> dict[str, Any] | None:

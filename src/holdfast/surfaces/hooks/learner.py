@@ -134,9 +134,9 @@ def _link(memory: Memory, folder: str, log_path: str) -> None:
 
 
 def _follow_moves(memory: Memory, folder: str, log_path: str) -> None:
-    """Anchor lessons to code that the session moved, and settle branches, their tasks, probations and revivals.
+    """Anchor lessons to code that the session moved, and settle branches, their tasks and revivals.
 
-    Lessons of an older version are judged again here, once for each project; a hook never does this.
+    What older versions picked by words is retired here, once for each project; a hook never does this.
     """
     if not os.path.isdir(folder):
         return
@@ -144,9 +144,8 @@ def _follow_moves(memory: Memory, folder: str, log_path: str) -> None:
         here = memory.at(folder)
         here.follow_moves()
         here.settle_branches()
-        here.end_probation()
         here.wake_retired()
-        here.rejudge_once()
+        here.retire_sentences()
         close_over(here.services, here.location)
     except Exception as exc:  # every read follows them anyway
         note(log_path, "learner", exc)
