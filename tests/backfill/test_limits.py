@@ -248,6 +248,6 @@ def test_the_words_of_a_passage_tell_its_kind_from_forty_percent(
     monkeypatch: pytest.MonkeyPatch, worth: float, kind: str
 ) -> None:
     """`sources.TELLING`."""
-    passage_find = SimpleNamespace(kind="constraint", confidence=worth)
-    monkeypatch.setattr(sources, "_statements", lambda: SimpleNamespace(detect=lambda events: [passage_find]))
+    statement = SimpleNamespace(kind="constraint", confidence=worth)
+    monkeypatch.setattr(sources, "_statements", lambda: SimpleNamespace(detect=lambda events: [statement]))
     assert sources._with_kind(Passage(section="a", insight="Tides must be whole hours")).kind == kind
