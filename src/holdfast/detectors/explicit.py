@@ -78,7 +78,8 @@ _STANDING = re.compile(
 _REQUESTED = re.compile(
     rf"{LEAD}(?:can|could|would|will) (?:we|you) (?:please |plz |pls )?(?P<rule>(?:always|never) (?:use|keep|wrap"
     rf"|run|write"
-    r"|add|put|name|call|prefer|log|store|ask|return|test|format|make|start|check|commit|document|mock|import)\b.{6,})",
+    r"|add|put|name|call|prefer|log|store|ask|return|test|format|make|start|check|commit|document|mock|import|answer"
+    r"|reply|respond|explain|show|include|speak)\b.{6,})",
     re.IGNORECASE,
 )
 _TAKES_BACK = re.compile(
