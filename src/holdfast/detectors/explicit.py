@@ -17,7 +17,7 @@ from holdfast.text.kindwords import kind_of
 from holdfast.text.named import named_in
 from holdfast.text.prompts import read_prompt
 from holdfast.text.singlevalued import VALUES
-from holdfast.text.statedrules import LEAD, FormSort, is_at_hand, stated_rule
+from holdfast.text.statedrules import LEAD, FormSort, announced, is_at_hand, stated_rule
 from holdfast.text.triggers import united
 from holdfast.text.window import capital, quote, sentences, speaker_trust, spoken, unmasked
 from holdfast.text.wording import headline
@@ -232,7 +232,7 @@ def _rule(sentence: str, forms: Sequence[re.Pattern[str]]) -> Rule | None:
 
 def _stated(sentence: str) -> Rule | None:
     """Return the rule, fact or decision in an everyday form; None if there is none or it belongs to a document."""
-    stated = None if _is_quoted(sentence) else stated_rule(sentence)
+    stated = None if _is_quoted(sentence) else stated_rule(sentence) or announced(sentence)
     if stated is None or not _says_enough(stated.text):
         return None
     return Rule(stated.text, is_standing=True, sort=stated.sort)

@@ -11,7 +11,8 @@ if TYPE_CHECKING:
 _FORMS: tuple[tuple[LessonKind, str], ...] = (
     (
         "failed_approach",
-        r"\b(?:tried|attempted)\b.{3,}\b(?:abandoned|gave up|given up|dropped|reverted|rolled back|backed out"
+        r"\b(?:didn'?t|did not|doesn'?t|does not) (?:help|work|scale|pay off)\b.*\b(?:tried|because|since)\b"
+        r"|\b(?:tried|attempted)\b.{3,}\b(?:abandoned|gave up|given up|dropped|reverted|rolled back|backed out"
         r"|backfired"
         r"|(?:didn'?t|did not|doesn'?t|does not|never) (?:work|help|scale|fix|hold)|failed|(?:went|switched"
         r"|moved) back|made it (?:worse|slower)"
@@ -25,7 +26,8 @@ _FORMS: tuple[tuple[LessonKind, str], ...] = (
         r"|errors?|slowness|corruption)\b.{0,60}?"
         r"\b(?:was|were|is|comes? from|came from|happen(?:s|ed)?|occur(?:s|red)?)\b.{0,30}\b(?:because|due to"
         r"|from|when)\b"
-        r"|\b(?:failed|broke|crashed|leaked|hung|was (?:broken|wrong|missing))\b.{0,40}\bbecause\b",
+        r"|\b(?:failed|broke|crashed|leaked|hung|died|blew up|deadlocked|went down|was (?:broken|wrong"
+        r"|missing))\b.{0,40}\bbecause\b",
     ),
     (
         "decision",

@@ -375,6 +375,97 @@ _SOURCES: tuple[tuple[FormSort, str], ...] = (
         r"|never)"
         r"\b(?! be able\b) .{3,})",
     ),
+    # statements in general, without an article before their subject
+    (
+        "rule",
+        r"(?P<rule>(?:our|most of our) (?!tests? (?:are|is)\b|build is\b|ci is\b)(?:[\w/.-]+ ){1,4}?(?!again\b|now\b"
+        r"|still\b)(?:want|start"
+        r"|end|begin|carry|follow|contain|cannot|can't|must|never|always|only|belong|come|go|live|sit|are (?:called"
+        r"|named|in|on|at"
+        r"|behind|stored|written|kept|limited|versioned|prefixed))s?\b.{3,})",
+    ),
+    (
+        "rule",
+        r"(?P<rule>no (?!need|problem|worries|idea|rush|thanks|one\b|errors?|warnings?|changes?|issues?|results?"
+        r"|output|tests? )"
+        r"(?:[\w-]+ ){0,2}?[\w-]+s (?:in|on|for|from|to|outside|inside|across|at) (?!the\b|this\b|that\b|it\b).{3,})",
+    ),
+    (
+        "rule",
+        rf"(?P<rule>{_PLURAL} (?:must|cannot|can't|may not|have to|always|never) (?!be able\b|pass\b).{{3,}})",
+    ),
+    (
+        "rule",
+        rf"(?P<rule>{_PLURAL} are (?!(?:green|red|done|ready|in|fine|ok|okay|good|missing|failing|running|there|gone"
+        rf"|up|not|now"
+        r"|still|passing|wrong|empty|too|very|the|also|all|both|back|coming|going|on)\b)[^,?]{2,60}(?:,| and"
+        r"| so) ?(?:not|never|no"
+        r"|don't|do not|dont|so)\b.{3,})",
+    ),
+    (
+        "rule",
+        r"(?P<rule>(?:you|we) (?:can't|cannot|can not|may not) (?:use|rely on|assume|depend on|import|call|install"
+        r"|run|reach"
+        r"|access|log|store|add|ship)\b(?! (?:the|this|that|it|these|those)\b).{3,}?(?:,|;| because| since| as"
+        r"|:).{4,})",
+    ),
+    (
+        "rule",
+        r"(?P<rule>you (?:should|must|need to|have to) .{4,80}?\b(?:before|after|when|whenever) you (?:commit|push"
+        r"|merge|deploy"
+        r"|release|finish|open|start|edit|add|change|rename)\b(?! (?:it|this|that)\b).*)",
+    ),
+    (
+        "rule",
+        r"(?P<rule>prefer (?!the\b|this\b|that\b|it\b|option\b).{3,50}? (?:over|to|instead of|rather than) .{3,})",
+    ),
+    (
+        "rule",
+        r"(?P<rule>keep (?!the\b|this\b|that\b|these\b|it\b|going\b|an?\b|your\b"
+        r"|my\b)(?:[\w-]+ ){0,2}?[\w-]+s (?:under|below"
+        r"|short|small|to|in|out of|free of|free from|sorted|pure|simple|flat|alphabetical|separate|private)\b.*)",
+    ),
+    (
+        "rule",
+        r"(?P<rule>(?:don't|do not|dont|never) (?:mock|use|call|import|log|store|put|hard-?code|sleep|print|commit"
+        r"|push|deploy|run"
+        r"|test|stub|catch|swallow|throw|return|write|read|block|poll)\b .{2,50}? (?:in|on|from|to|for|against"
+        r"|outside|inside|at)"
+        r" (?:(?:\w+ ){0,2}(?!this|does|is|was|has)\w{3,}s|prod|production|main|master|ci|staging|library code"
+        r"|python|go|ts)\W*$)",
+    ),
+    (
+        "rule",
+        r"(?P<rule>[\w.-]+ (?:for|in) (?!the\b|this\b|that\b)[\w /.+-]{2,25}[,;] ?(?:and )?[\w.-]+ (?:for"
+        r"|in) (?!the\b|this\b|that\b)"
+        r"[\w /.+-]{2,25}\W*$)",
+    ),
+    (
+        "rule",
+        r"(?P<rule>I (?:want|expect|like) (?!the\b|this\b|that\b|an?\b|to\b|you\b|it\b)[\w-]+s,?"
+        r" (?:first|before|with|in)\b.{4,})",
+    ),
+    (
+        "fact",
+        r"(?P<rule>the (?:[\w-]+ ){0,2}?(?:sandbox|ci|container|runner|staging|prod|production|cluster|server|db"
+        r"|database|vm|image"
+        r"|pipeline|gateway|proxy|worker|lambda|cron|registry|machine|laptop|host|network|account) (?:has|have|gets?"
+        r"|only|allows?)"
+        r" (?:no|only|at most|a limit|\d|takes?|accepts?|supports?|has|sees|runs?)\b.{3,})",
+    ),
+    (
+        "cause",
+        r"(?P<rule>the (?:[\w-]+ ){1,4}?(?:died|crashed|failed|broke|hung|blew up|went down|deadlocked"
+        r"|leaked) because\b"
+        r"(?! (?:of )?(?:it|this|that|you|i)\b).{6,})",
+    ),
+    (
+        "cause",
+        r"(?P<rule>(?!it\b|this\b|that\b|you\b|i\b)[\w ./-]{3,40}? (?:didn'?t|did not|doesn'?t|does not"
+        r"|never) (?:help|work|scale"
+        r"|pay off|hold up)\b[^?]{0,20}?(?:[,;:.-]| because| since) ?(?=.*\b(?:tried|because|since|kills?"
+        r"|too)\b).{4,})",
+    ),
     # what the project has and does
     (
         "fact",
@@ -496,8 +587,8 @@ _DOUBT = re.compile(
     re.IGNORECASE,
 )
 _FAULT = re.compile(
-    r"\b(?:fail(?:s|ed|ing|ure)?|crash\w*|errors? out|broken?|breaking|hangs?|leaks?|bugs?|wrong(?!,)|missing|red"
-    r"|down"
+    r"\b(?:fail(?:s|ed|ing|ure)?|crash\w*|errors? out|broken?|breaking|hangs?|leaks?|bugs?|wrong(?!,)|missing"
+    r""
     r"|null|undefined"
     r"|not work\w*|doesn't|didn't|isn't|wasn't|don't (?:get|see|have|know)|slow|stuck|red again|flaky|weird|strange"
     r"|supposed to|was|were|had|did|got|gets called|being called)\b",
@@ -510,6 +601,19 @@ _REPORT = re.compile(
     r"|\bshould (?:never|not) have\b|\bmust (?:never|not|always) have\b",
     re.IGNORECASE,
 )
+_ANNOUNCED = re.compile(
+    r"(?:(?:ok(?:ay)?|also|oh|and|btw)[\s,]+)*(?:heads[- ]up|fyi|for the record|for your information"
+    r"|just so you know|careful"
+    r"|be careful|beware|psa|(?:as a )?reminder|good to know)[\s,:.!-]+(?:that )?(?P<rule>.{12,})",
+    re.IGNORECASE,
+)
+_NEWS = re.compile(
+    r"(?:I|you|he|she|they|someone|somebody|it)\b|we (?:just|have|had|will|did|were)\b|\w+ed\b"
+    r"|(?:the|my"
+    r"|your) \w+ (?:was|were|has been)\b",
+    re.IGNORECASE,
+)
+"""Beginnings of news of the day."""
 _RELATIVE = re.compile(r"(?<=\ws) that\b")
 """A pronoun that leans on nothing but its own sentence: "tests that touch the network"."""
 _CONSEQUENCE = re.compile(r",? (?:or (?:else )?(?:it|they|the)|otherwise|because|since|so)\b|; ", re.IGNORECASE)
@@ -545,6 +649,16 @@ def stated_rule(sentence: str) -> StatedRule | None:
             return None
         return StatedRule(rule, sort) if stand_alone(_RELATIVE.sub(" which", rule)).text else None
     return None
+
+
+def announced(sentence: str) -> StatedRule | None:
+    """Return what the sentence announces as worth knowing: "heads up, make deploy pushes straight to prod"."""
+    match = _ANNOUNCED.match(sentence)
+    rule = match["rule"].strip() if match else ""
+    if not rule or _AT_HAND.search(rule) or _DOUBT.search(rule) or _FAULT.search(_CONSEQUENCE.split(rule)[0]):
+        return None
+    is_news = _NEWS.match(rule) or _QUESTION.match(rule)
+    return StatedRule(rule, "fact") if not is_news and stand_alone(rule).text else None
 
 
 def is_at_hand(sentence: str) -> bool:
