@@ -167,6 +167,11 @@ def distil_session(
     return report
 
 
+def record_call(settings: Settings, at: datetime, row: Mapping[str, Any]) -> None:
+    """Record a call that reads no session; it counts towards the limits like any other."""
+    _append(settings, {"at": render_instant(at), **row})
+
+
 def distil_waiting(
     memory: Memory,
     settings: Settings,

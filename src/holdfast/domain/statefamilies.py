@@ -85,7 +85,11 @@ BRIEF = StateFamily(
 )  # fmt: skip
 TIDY_PROPOSAL = StateFamily(
     name="tidy", owner="project", stays=_BOUNDED, names_lessons=True,
-    value="JSON: the proposal by which the memory becomes smaller, until it is applied",
+    value="version and JSON: the proposal by which the memory becomes smaller, until it is applied",
+)  # fmt: skip
+TIDYING = StateFamily(
+    name="tidying", owner="project", stays=_BOUNDED,
+    value="JSON: when the memory was tidied or a tidying taken back, and how many lessons were living then",
 )  # fmt: skip
 CLOSED_PROJECTS = StateFamily(
     name="closed_projects", owner="store", stays="a person's decision",
@@ -187,9 +191,9 @@ CLAIM = StateFamily(
 FAMILIES = (
     LEARNED_POSITION, LEARNING_BEGUN, LEARNING_SET_ASIDE, DECIDED, COMMAND_COUNTS, REJUDGED, COMMITS_READ,
     OUTCOMES_POSITION, OUTCOMES_OPEN, OUTCOME_WEIGHTS, BRIEF, CLOSED_PROJECTS, PROJECT_NAME, LESSONS_CHANGED,
-    STAGED_SEEN, STAGED_SETTLED, LESSON_STATES, WRAPPED_UP, RULES_READ, EMBEDDER_COVERING, EMBEDDER_FAILED,
-    EMBEDDER_RESTING, RULES_HOSTS, AUDIT_DIARY, SYNCED, TRANSCRIPT_READ, BACKFILLED_ROOTS, TIDIED, PLACE, CLONE,
-    REMOTE, ROOT_COMMIT, INODE, DECLARED, CLAIM,
+    TIDY_PROPOSAL, TIDYING, STAGED_SEEN, STAGED_SETTLED, LESSON_STATES, WRAPPED_UP, RULES_READ, EMBEDDER_COVERING,
+    EMBEDDER_FAILED, EMBEDDER_RESTING, RULES_HOSTS, AUDIT_DIARY, SYNCED, TRANSCRIPT_READ, BACKFILLED_ROOTS, TIDIED, PLACE,
+    CLONE, REMOTE, ROOT_COMMIT, INODE, DECLARED, CLAIM,
 )  # fmt: skip
 
 

@@ -11,6 +11,7 @@ import click
 from holdfast.installing.hostfiles import HostFiles, set_up
 from holdfast.lean.plain import render_instant, to_plain
 from holdfast.rendering.lines import is_from_commit
+from holdfast.surfaces.cli._tidying import tidying_lines
 from holdfast.surfaces.cli.call import (
     EVERYTHING,
     Call,
@@ -70,6 +71,7 @@ def _gather(memory: Memory) -> dict[str, Any]:
         "inbox": len([lesson for lesson in waiting if not is_from_commit(lesson)]),
         "from_commits": len([lesson for lesson in waiting if is_from_commit(lesson)]),
         "rejudged": _rejudged_facts(memory),
+        "tidying": list(tidying_lines(memory.services, memory.location)),
         "last_session": _session_facts(memory),
         "for_review": len(memory.for_review()),
         "checkpoint": to_plain(checkpoint) if checkpoint else None,
@@ -103,6 +105,7 @@ def _lines(fields: dict[str, Any]) -> Iterator[str]:
             ["inbox", f"{fields['inbox']} waiting" + (": holdfast review" if fields["inbox"] else "")],
             *([["commits", f"{fields['from_commits']} lessons, unconfirmed"]] if fields["from_commits"] else []),
             *([["rejudged", _rejudged_words(fields["rejudged"])]] if fields["rejudged"] else []),
+            *(["tidying", line] for line in fields["tidying"]),
             *([["review", f"{fields['for_review']} in doubt: holdfast review"]] if fields["for_review"] else []),
             *([["session", f"last: {fields['last_session']['words']}"]] if fields["last_session"] else []),
             ["task", fields["checkpoint"]["goal"] if fields["checkpoint"] else "none"],

@@ -10,13 +10,14 @@ import os
 import sys
 import threading
 from collections.abc import Sequence
+from functools import partial
 
 from holdfast.backfill.transcripts import keep_turn, read_errands
 from holdfast.bootstrap import Memory
 from holdfast.curation.checkpoint import close_over, leave_waiting
 from holdfast.domain.hookcall import HookCall, parse_errand
 from holdfast.freshness.codegraph import reindex
-from holdfast.home.runfiles import LearningLock, embed_in_turn, note
+from holdfast.home.runfiles import LearningLock, RunLock, embed_in_turn, note
 from holdfast.home.spool import drain
 from holdfast.learning.associations import associate
 from holdfast.settings import Settings, load_settings
@@ -24,6 +25,9 @@ from holdfast.surfaces.hooks.handover import has_leftovers
 
 LONGEST_RUN_S = 900.0
 """A learner that has not ended by then is stuck: it goes, and the next session's start tries again."""
+
+TIDYING_S = 600.0
+"""Seconds of a learner after which it begins no call of a model to tidy; one that has begun still has its time."""
 
 EMBEDDED_AT_ONCE = 1_000
 
@@ -38,11 +42,13 @@ def main(arguments: Sequence[str] = ()) -> None:
     stop = threading.Timer(LONGEST_RUN_S, os._exit, (0,))
     stop.daemon = True
     stop.start()
+    ended = parse_errand(arguments[0] if arguments else "")
     try:
         with LearningLock(settings.run_path, PATIENCE_S) as ours:
             if ours:
-                learn_all(settings, parse_errand(arguments[0] if arguments else ""))
+                learn_all(settings, ended)
         embed_all(settings)
+        _tidy(settings, ended)
     except Exception as exc:  # nobody waits for this process, so the log is the only place to report it
         note(settings.log_path, "learner", exc)
     finally:
@@ -152,6 +158,27 @@ def _prepare_brief(memory: Memory, ended: HookCall, log_path: str) -> None:
         memory.at(ended.cwd).prepare_brief(ended.session)
     except Exception as exc:  # a start hook collects the lines itself meanwhile
         note(log_path, "brief", exc)
+
+
+def _tidy(settings: Settings, ended: HookCall) -> None:
+    """Tidy the memory of the session's project if it has outgrown the brief; the learning lock is free meanwhile."""
+    if not os.path.isdir(ended.cwd):
+        return
+    from holdfast.backfill.metering import open_metered
+    from holdfast.upkeep.tidying.unattended import tidy_when_due
+
+    try:
+        with Memory(ended.cwd, settings=settings) as memory, RunLock(settings.run_path, "tidy") as ours:
+            clock = memory.services.clock
+            until_s = clock.elapsed_s() + TIDYING_S
+            open_model = partial(open_metered, settings, clock, until_s)
+            proposal = tidy_when_due(memory.services, memory.location, open_model) if ours else None
+            if proposal is not None:
+                _prepare_brief(memory, ended, settings.log_path)
+                if proposal.failure:
+                    note(settings.log_path, "tidy", RuntimeError(proposal.failure))
+    except Exception as exc:  # nothing is lost: the memory is only larger than it need be
+        note(settings.log_path, "tidy", exc)
 
 
 def _leave_the_host() -> None:
