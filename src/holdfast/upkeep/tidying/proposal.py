@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 VERSION = "1"
 """What a stored proposal begins with; one that begins otherwise is made anew."""
 
+DIGITS = 12
+"""Hexadecimal digits of a digest."""
+
 
 class Step(Frozen):
     """One thing to do: merge lessons into one that stays, give one a better title, or retire one."""
@@ -34,8 +37,8 @@ class Step(Frozen):
     reason: str = ""
     by: str = "rule"
     """`rule`, or the id of the model that proposed it."""
-    words: str = ""
-    """Digest of what its lessons said when it was proposed; empty before it is checked."""
+    words: tuple[str, ...] = ()
+    """Digests of what `ids` said when it was proposed; empty before it is checked."""
 
     @property
     def ids(self) -> tuple[LessonId, ...]:
@@ -46,6 +49,12 @@ class Step(Frozen):
     def closes(self) -> tuple[LessonId, ...]:
         """The lessons that the step supersedes or retires."""
         return (self.lesson,) if self.verb == "retire" else self.replaces
+
+    def replacing(self, lessons: Container[LessonId]) -> Step:
+        """Return the step that replaces only those of its lessons."""
+        words = dict(zip(self.ids, self.words, strict=False))
+        ids = (self.lesson, *(id_ for id_ in self.replaces if id_ in lessons))
+        return replace(self, replaces=ids[1:], words=tuple(words[id_] for id_ in ids if id_ in words))
 
 
 class Proposal(Frozen, nested={"steps": Step}):
@@ -70,19 +79,15 @@ class Proposal(Frozen, nested={"steps": Step}):
 
     def limited_to(self, lessons: Container[LessonId]) -> Proposal:
         """Return the proposal without what it does to other lessons than these."""
-        steps = [
-            replace(step, replaces=tuple(id_ for id_ in step.replaces if id_ in lessons))
-            for step in self.steps
-            if step.lesson in lessons
-        ]
+        steps = [step.replacing(lessons) for step in self.steps if step.lesson in lessons]
         return replace(self, steps=tuple(step for step in steps if step.verb != "merge" or step.replaces))
 
 
-def words_of(step: Step, lessons: Mapping[LessonId, Lesson]) -> str:
-    """Return a digest of the words of the step's lessons, by which a later change of them is noticed."""
-    fields = ("title", "insight", "why", "how", "state")
-    words = [[getattr(lessons[id_], name) for name in fields] for id_ in step.ids]
-    return sha256(dumps(words).encode("utf-8", "replace")).hexdigest()[:16]
+def words_of(step: Step, lessons: Mapping[LessonId, Lesson]) -> tuple[str, ...]:
+    """Return a digest of the words of each of the step's lessons, by which a later change is noticed."""
+    fields = ("title", "insight", "why", "how")
+    words = ([getattr(lessons[id_], name) for name in fields] for id_ in step.ids)
+    return tuple(sha256(dumps(texts).encode("utf-8", "replace")).hexdigest()[:DIGITS] for texts in words)
 
 
 def dump(proposal: Proposal) -> str:

@@ -1,7 +1,7 @@
 """Tidies a memory that has outgrown the brief without a person, as the learner does, at most once a day and project.
 
-A person's own lessons are tidied at once, which `tidy --undo` takes back. What concerns shared lessons is kept as a
-proposal: memory that a team shares is reviewed.
+The user's own memory is tidied at once, which `tidy --undo` takes back. What changes a shared lesson or closes one that
+a person stated is kept as a proposal: memory that a team shares is reviewed, and only a person closes a person's rule.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from holdfast.lean.plain import parse_instant
 from holdfast.lean.records import replace
 from holdfast.lean.texts import loads
 from holdfast.publishing.sharing.sync import shared_lessons
+from holdfast.upkeep.tidying.checks import check, is_persons
 from holdfast.upkeep.tidying.tidy import OUTGROWN, apply, keep, living, note_tidied, outgrown, propose
 
 if TYPE_CHECKING:
@@ -23,8 +24,9 @@ if TYPE_CHECKING:
 
     from holdfast.domain.lesson import Lesson
     from holdfast.domain.project import Location
+    from holdfast.domain.vocabulary import LessonId
     from holdfast.ports.services import Services
-    from holdfast.upkeep.tidying.proposal import Proposal
+    from holdfast.upkeep.tidying.proposal import Proposal, Step
     from holdfast.upkeep.tidying.tidy import ModelSource
 
 GROWN = 1.2
@@ -34,7 +36,7 @@ PAUSE = timedelta(days=1)
 
 
 def tidy_when_due(services: Services, location: Location, open_model: ModelSource = lambda: None) -> Proposal | None:
-    """Tidy the project's memory if it is due; return the proposal, of which only the shared part waits, or None.
+    """Tidy the project's memory if it is due; return the proposal, a part of which may wait for a person, or None.
 
     A model that fails is asked again on the next day; what the rules found is applied meanwhile.
     """
@@ -44,13 +46,33 @@ def tidy_when_due(services: Services, location: Location, open_model: ModelSourc
         return None
     proposal = propose(services, location, open_model)
     shared = shared_lessons(services, location)
-    own = proposal.limited_to({lesson.id for lesson in lessons} - shared)
-    rest = replace(proposal, steps=tuple(step for step in proposal.steps if step.lesson in shared))
-    if own.steps:
-        apply(services, location, own)
-    keep(services, location, rest if rest.steps else None)
+    persons = frozenset(lesson.id for lesson in lessons if is_persons(lesson))
+    own, rest = _split(proposal.steps, shared, persons)
+    if own:
+        apply(services, location, replace(proposal, steps=own))
+    left = {lesson.id: lesson for lesson in living(services, location)}
+    rest, _ = check(rest, left, shared)
+    keep(services, location, replace(proposal, steps=rest) if rest else None)
     note_tidied(services, location, count if proposal.failure else None)
     return proposal
+
+
+def _split(
+    steps: Sequence[Step], shared: frozenset[LessonId], persons: frozenset[LessonId]
+) -> tuple[tuple[Step, ...], tuple[Step, ...]]:
+    """Return the steps that need nobody, and those for a person: they change a shared lesson or close a person's."""
+    own: list[Step] = []
+    rest: list[Step] = []
+    for step in steps:
+        if step.lesson in shared:
+            rest.append(step)
+            continue
+        if theirs := persons.intersection(step.replaces):
+            rest.append(replace(step.replacing(theirs), title=""))
+        ours = step.replacing(frozenset(step.replaces) - persons)
+        if ours.replaces or step.verb != "merge":
+            own.append(ours)
+    return tuple(own), tuple(rest)
 
 
 def _is_due(lessons: Sequence[Lesson], now: datetime, tidied_at: datetime | None, count: int) -> bool:
