@@ -5,10 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from holdfast.bootstrap import Memory
 from holdfast.domain.vocabulary import LessonKind
+from holdfast.testing.builders import make_lesson
 from holdfast.text.titles import is_weak
+from holdfast.upkeep.tidying import rules
 from holdfast.upkeep.tidying.tidy import propose
 from tests.codebase import Codebase
 from tests.upkeep.tidying.stand_in import FLOATS, FLOATS_TOO, put
@@ -102,3 +106,20 @@ def test_a_lesson_goes_with_its_code_once_all_of_it_left_the_main_line(
         code.commit("drop tides")
     with Memory(str(code.folder)) as memory:
         assert ("retire" in {verb for verb, _ in verbs(memory)}) == expected
+
+
+STEMS = ["gateway", "retries", "ledger", "cents", "floats", "harbour", "tides", "metres", "cache", "berth"]
+
+
+@settings(max_examples=60)
+@given(st.lists(st.lists(st.sampled_from(STEMS), min_size=4, max_size=8, unique=True), max_size=12))
+def test_no_near_pair_is_missed_by_comparing_few(drawn: list[list[str]]) -> None:
+    lessons = [make_lesson(insight=" ".join(words)) for words in drawn]
+    expected = {
+        (first.id, other.id)
+        for at, first in enumerate(lessons)
+        for other in lessons[at + 1 :]
+        if len(rules._telling(first) & rules._telling(other))
+        >= rules.ALIKE * len(rules._telling(first) | rules._telling(other))
+    }
+    assert {(first.id, other.id) for first, other in rules._near_pairs(lessons)} == expected

@@ -216,9 +216,9 @@ def test_undo_restores_every_lesson_and_every_closed_lesson_is_cited_or_retired_
             )
             for verb, at, others in steps
         ]  # fmt: skip
-        found = propose(memory.services, memory.location)
+        by_rules = propose(memory.services, memory.location)
         try:
-            tidied = carry_out(memory, *found.steps, *proposed)
+            tidied = carry_out(memory, *by_rules.steps, *proposed)
         except InvalidValueError:
             assert [content(lesson) for lesson in living(memory.services, memory.location)] == before
             return

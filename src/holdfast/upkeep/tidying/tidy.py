@@ -112,14 +112,14 @@ def _ask(
     services: Services, lessons: Sequence[Lesson], open_model: ModelSource, progress: Progress
 ) -> tuple[list[Step], str]:
     """Return the steps of the model's answers, and why it stopped answering; empty if it did not."""
-    now = services.clock.now()
-    share = SHARE_KEPT if outgrown(lessons) > OUTGROWN else 1.0
     steps: list[Step] = []
-    parts = list(batches([lesson for lesson in lessons if not lesson.private], now))
     try:
         model = open_model()
         if model is None:
             return [], ""
+        now = services.clock.now()
+        share = SHARE_KEPT if outgrown(lessons) > OUTGROWN else 1.0
+        parts = list(batches([lesson for lesson in lessons if not lesson.private], now))
         for number, batch in enumerate(parts, start=1):
             progress(f"asking {model.id} about {len(batch):,} titles ({number} of {len(parts)})")
             prompt = render_prompt(batch, max(1, round(share * len(batch))), now)
