@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -57,9 +59,19 @@ def test_undo_brings_every_lesson_back(folder: str) -> None:
 
 
 @pytest.mark.parametrize(("typed", "left"), [("y\n", 2), ("n\n", 3)])
-def test_on_a_terminal_it_asks(folder: str, monkeypatch: pytest.MonkeyPatch, typed: str, left: int) -> None:
-    monkeypatch.setattr("holdfast.surfaces.cli.tidy._agrees", lambda: typed == "y\n")
-    told("tidy", "-C", folder)
+def test_on_a_terminal_it_asks(folder: str, typed: str, left: int) -> None:
+    pty = pytest.importorskip("pty")
+    ours, theirs = pty.openpty()
+    program = [sys.executable, "-m", "holdfast", "tidy", "-C", folder]
+    with subprocess.Popen(program, stdin=theirs, stdout=subprocess.DEVNULL, stderr=theirs, close_fds=True) as process:
+        os.close(theirs)
+        shown = b""
+        while b"Apply it? [y/N]" not in shown:
+            shown += os.read(ours, 4096)
+        os.write(ours, typed.encode())
+        process.wait()
+        os.close(ours)
+    assert b"comparing 3 lessons" in shown
     assert len(insights(folder)) == left
 
 
@@ -150,8 +162,10 @@ def test_a_branch_carries_the_tidying_to_every_member_once_it_is_merged(team: li
     assert text.startswith("Tidy the memory: 1 merged")
     assert "Memory is reviewed like code" in text
     assert "## Merged" in text
-    assert "they say the same" in text
-    assert "```diff" in text
+    assert "stays: they say the same. It replaces" in text
+    diff = text.partition("```diff\n")[2].splitlines()
+    assert [line[0] for line in diff[:3]] == ["@", "-", " "]
+    assert all(f"-{line[2:].split()[0]}.md" in ada.git("ls-files", ".holdfast") for line in diff[1:3])
     assert (ada.git("rev-parse", "HEAD"), ada.git("status", "--porcelain")) == (head, status)
     assert ada.git("worktree", "list").count("\n") == 1
     assert len(ada.lessons()) == 3

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from holdfast.errors import InvalidValueError
-from holdfast.lean.records import Frozen
+from holdfast.lean.records import Frozen, replace
 from holdfast.publishing.publication import publishable
 from holdfast.publishing.sharing.sync import Syncing, shared_lessons
 from holdfast.upkeep.scratch import scratch_memory
@@ -30,15 +30,14 @@ if TYPE_CHECKING:
     from holdfast.domain.vocabulary import LessonId
     from holdfast.publishing.sharing.sync import SyncReport
     from holdfast.upkeep.tidying.proposal import Proposal, Step
-    from holdfast.upkeep.tidying.tidy import Tidied
 
 FOLDER = ".holdfast"
 LESSONS = f"{FOLDER}/lessons"
 TIMEOUT_S = 30.0
 """Seconds of one call of git."""
 INTRODUCTION = f"""\
-Memory is reviewed like code: each step below changes files in `{LESSONS}`. Nothing is lost: a closed lesson keeps its
-words in its file, and reverting the file brings it back. To refuse a step, revert its files on this branch.
+Memory is reviewed like code: each step below changes files in `{LESSONS}`.
+Nothing is lost: a closed lesson keeps its words in its file. To refuse a step, revert its files on this branch.
 After the merge, each member's memory follows with `holdfast sync --accept`."""
 
 
@@ -76,36 +75,37 @@ def make_branch(memory: Memory, proposal: Proposal, name: str) -> TidyBranch:
             _require_in_step(scratch)
             tidied = apply(scratch.services, scratch.location, steps)
             files = tuple(f"{LESSONS}/{path}" for path in _written(scratch.sync(Syncing())))
-        title = f"Tidy the memory: {steps.counts}"
+        done = replace(steps, steps=tidied.steps)
+        title = f"Tidy the memory: {done.counts}"
         commit = tree.commit(files, title)
-    return TidyBranch(
-        name=name, commit=commit, files=files, title=title, body=render_body(tidied, steps, before),
-        refused=tidied.refused,
-    )  # fmt: skip
+    body = render_body(done, before, shared)
+    return TidyBranch(name=name, commit=commit, files=files, title=title, body=body, refused=tidied.refused)
 
 
-def render_body(tidied: Tidied, proposal: Proposal, lessons: Mapping[LessonId, Lesson]) -> str:
-    """Return the text of the pull request."""
+def render_body(proposal: Proposal, lessons: Mapping[LessonId, Lesson], files: Mapping[LessonId, str]) -> str:
+    """Return the text of the pull request, for a proposal about those lessons, which have those files."""
+    public = {id_: replace(lesson, title=publishable(lesson.title)) for id_, lesson in lessons.items()}
+    steps = [replace(step, title=publishable(step.title), reason=publishable(step.reason)) for step in proposal.steps]
     parts = [INTRODUCTION]
     for verb, heading in (("merge", "Merged"), ("retire", "Retired"), ("retitle", "New titles")):
-        rows = [row for step in tidied.steps if step.verb == verb for row in _rows(step, lessons)]
+        rows = [row for step in steps if step.verb == verb for row in _rows(step, public)]
         if rows:
             parts += [f"## {heading}", "\n".join(rows)]
-    diff = "\n".join(publishable(line) for line in render_diff(proposal, lessons))
+    diff = "\n".join(render_diff(replace(proposal, steps=tuple(steps)), public, files))
     parts += ["## Diff of lessons", f"```diff\n{diff}\n```"]
     return "\n\n".join(parts) + "\n"
 
 
 def _rows(step: Step, lessons: Mapping[LessonId, Lesson]) -> Iterator[str]:
-    title = publishable(lessons[step.lesson].title)
-    reason = f": {publishable(step.reason)}" if step.reason else ""
+    title = lessons[step.lesson].title
+    reason = f": {step.reason}" if step.reason else ""
     if step.verb == "retire":
         yield f"- {title}{reason}"
     elif step.verb == "retitle":
-        yield f"- {title} → {publishable(step.title)}"
+        yield f"- {title} → {step.title}"
     else:
-        yield f"- **{publishable(step.title) or title}** replaces{reason}"
-        yield from (f"  - {publishable(lessons[id_].title)}" for id_ in step.replaces)
+        yield f"- **{step.title or title}** stays{reason}. It replaces"
+        yield from (f"  - {lessons[id_].title}" for id_ in step.replaces)
 
 
 def _require_in_step(scratch: Memory) -> None:

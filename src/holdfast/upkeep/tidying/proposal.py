@@ -107,23 +107,29 @@ def load(text: str) -> Proposal | None:
         return None
 
 
-def render_diff(proposal: Proposal, lessons: Mapping[LessonId, Lesson]) -> Iterator[str]:
-    """Yield the proposal as a diff of lessons: `-` what goes, `+` what it becomes, ` ` what stays."""
+def render_diff(
+    proposal: Proposal, lessons: Mapping[LessonId, Lesson], files: Mapping[LessonId, str] | None = None
+) -> Iterator[str]:
+    """Yield the proposal as a diff of lessons: `-` what goes, `+` what it becomes, ` ` what stays.
+
+    A lesson is named by the end of its id, or of the name of its file if `files` has one.
+    """
+
+    def row(mark: str, lesson: Lesson, title: str) -> str:
+        file = (files or {}).get(lesson.id, "").removesuffix(".md")
+        return f"{mark} {file.rpartition('-')[2] or short_id(lesson.id)} {title}"
+
     for step in proposal.steps:
         if any(id_ not in lessons for id_ in step.ids):
             continue
         yield f"@@ {step.verb} ({step.by}): {step.reason}"
         stays = lessons[step.lesson]
         if step.verb == "retire":
-            yield _row("-", stays, stays.title)
+            yield row("-", stays, stays.title)
             continue
-        yield from (_row("-", lessons[id_], lessons[id_].title) for id_ in step.replaces)
+        yield from (row("-", lessons[id_], lessons[id_].title) for id_ in step.replaces)
         if step.title:
-            yield _row("-", stays, stays.title)
-            yield _row("+", stays, step.title)
+            yield row("-", stays, stays.title)
+            yield row("+", stays, step.title)
         else:
-            yield _row(" ", stays, stays.title)
-
-
-def _row(mark: str, lesson: Lesson, title: str) -> str:
-    return f"{mark} {short_id(lesson.id)} {title}"
+            yield row(" ", stays, stays.title)

@@ -19,7 +19,7 @@ from holdfast.upkeep.tidying.checks import check, is_persons
 from holdfast.upkeep.tidying.tidy import OUTGROWN, apply, keep, living, note_tidied, outgrown, propose
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Container, Sequence
     from datetime import datetime
 
     from holdfast.domain.lesson import Lesson
@@ -58,7 +58,7 @@ def tidy_when_due(services: Services, location: Location, open_model: ModelSourc
 
 
 def _split(
-    steps: Sequence[Step], shared: frozenset[LessonId], persons: frozenset[LessonId]
+    steps: Sequence[Step], shared: Container[LessonId], persons: frozenset[LessonId]
 ) -> tuple[tuple[Step, ...], tuple[Step, ...]]:
     """Return the steps that need nobody, and those for a person: they change a shared lesson or close a person's."""
     own: list[Step] = []
