@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.backfill.distilling import spent, waiting
+from holdfast.backfill.distilrecord import spent, waiting
 from holdfast.backfill.metering import MeteredModel, open_metered
 from holdfast.errors import ModelError
 from holdfast.lean.records import replace

@@ -5,7 +5,8 @@ from __future__ import annotations
 from math import inf
 from typing import TYPE_CHECKING
 
-from holdfast.backfill.distilling import may_send, open_model, record_call
+from holdfast.backfill.distilling import open_model
+from holdfast.backfill.distilrecord import limit_reached, record_call
 from holdfast.errors import ModelError
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ def open_metered(settings: Settings, clock: Clock, until_s: float = inf) -> Lang
 
     No call begins after the clock's elapsed seconds `until_s`. Raises ModelError.
     """
-    if not (settings.distil_model and settings.distil_after_sessions):
+    if not settings.learns_after_sessions:
         return None
     return MeteredModel(open_model(settings), settings, clock, until_s)
 
@@ -36,19 +37,19 @@ class MeteredModel:
 
     def complete(self, prompt: str, timeout_s: float) -> Completion:
         """Return the model's answer and record its cost. Raises ModelError, also where nothing may be sent."""
-        if reached := may_send(self._settings, self._clock.now()):
+        if reached := limit_reached(self._settings, self._clock.now()):
             raise ModelError(reached, hint=f"edit [distil] in {self._settings.config_path}, or wait")
         if self._clock.elapsed_s() >= self._until_s:
             raise ModelError("no time is left for another call")
         try:
             completion = self._model.complete(prompt, timeout_s)
         except ModelError:
-            record_call(self._settings, self._clock.now(), {"tidying": "failed", "model": self.id})
+            record_call(self._settings, {"tidying": "failed", "model": self.id}, self._clock.now())
             raise
         cost = {
             "input_tokens": completion.input_tokens,
             "output_tokens": completion.output_tokens,
             "cost_usd": completion.cost_usd,
         }
-        record_call(self._settings, self._clock.now(), {"tidying": "answered", "model": self.id, **cost})
+        record_call(self._settings, {"tidying": "answered", "model": self.id, **cost}, self._clock.now())
         return completion

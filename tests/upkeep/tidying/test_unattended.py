@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.backfill.distilling import spent
+from holdfast.backfill.distilrecord import spent
 from holdfast.bootstrap import Memory
 from holdfast.domain.hookcall import parse_errand
 from holdfast.domain.statefamilies import TIDYING
@@ -149,7 +149,7 @@ def test_the_learner_asks_the_users_model_within_the_limits_of_a_day(learning: P
 
 
 def test_a_learner_leaves_a_folder_alone_that_is_gone(home: Path, tmp_path: Path) -> None:
-    learner._tidy(load_settings(), parse_errand(f"{tmp_path}/gone\tclaude-code\ts1\t"))
+    learner._tidy(load_settings(), parse_errand(f"{tmp_path}/gone\tclaude-code\ts1\t"), 0.0)
     assert not (home / "memory.db").exists()
 
 
