@@ -115,9 +115,9 @@ def test_two_tidyings_do_not_run_at_once(folder: str) -> None:
     assert "another holdfast process is tidying" in refused.output
 
 
-def use(code: str, *more: str) -> None:
+def use(code: str) -> None:
     words = json.dumps([sys.executable, "-I", "-c", code])
-    told("distil", "use", "agent", f"command={words}", "id=stand-in", "--yes", *more)
+    told("distil", "use", "agent", f"command={words}", "id=stand-in", "--yes")
 
 
 def test_the_model_is_asked_only_where_it_reads_sessions_and_not_with_no_model(folder: str) -> None:
@@ -125,14 +125,15 @@ def test_the_model_is_asked_only_where_it_reads_sessions_and_not_with_no_model(f
     code = f"print({json.dumps(answer)!r})"
     use(code)
     assert {step["by"] for step in told_json("tidy", "-C", folder)["steps"]} == {"rule"}
-    use(code, "--after-sessions")
+    told("learn", "--on")
     assert {step["by"] for step in told_json("tidy", "--no-model", "-C", folder)["steps"]} == {"rule"}
     assert {step["by"] for step in told_json("tidy", "-C", folder)["steps"]} == {"rule", "stand-in"}
-    assert told_json("distil", "status")["last_24_hours"]["calls"] == 1
+    assert told_json("learn")["last_24_hours"]["calls"] == 1
 
 
 def test_a_model_that_fails_is_named_and_the_rules_steps_are_kept(folder: str) -> None:
-    use("import sys; sys.exit(3)", "--after-sessions")
+    use("import sys; sys.exit(3)")
+    told("learn", "--on")
     done = run("tidy", "-C", folder)
     assert done.exit_code == 0
     assert "the model gave no usable answer" in done.stderr

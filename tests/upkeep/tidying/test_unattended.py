@@ -131,7 +131,8 @@ def test_the_learner_tidies_the_sessions_project_by_rules_where_no_model_is_allo
 def test_the_learner_asks_the_users_model_within_the_limits_of_a_day(learning: Path, home: Path) -> None:
     answer = {"retire": [{"lesson": "T2", "reason": "done"}]}
     words = json.dumps([sys.executable, "-I", "-c", f"print({json.dumps(answer)!r})"])
-    told("distil", "use", "agent", f"command={words}", "id=stand-in", "--after-sessions", "--yes")
+    told("distil", "use", "agent", f"command={words}", "id=stand-in", "--yes")
+    told("learn", "--on")
     learner.main([f"{learning}\tclaude-code\ts1\t"])
     with Memory(str(learning)) as memory:
         assert count(memory) == 1
