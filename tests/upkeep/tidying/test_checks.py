@@ -35,6 +35,16 @@ RULE = "Retries of the gateway client are capped, because the gateway bans calle
         ("Retries of the gateway client are capped at 3", "Retries of the gateway client are capped at 5", "opposite"),
         ("Gateway retries wait between calls", "Gateway retries wait 250 ms between calls", "a number would be lost"),
         ("Gateway retries wait 250 ms between calls", "Gateway retries wait between calls", ""),
+        (
+            "The hook skips auto commits on main: allowed() = false",
+            "The hook makes auto commits on main: allowed() = true",
+            "opposite",
+        ),
+        (
+            "The hook skips auto commits on main: allowed() = false",
+            "On main the hook skips auto commits: allowed() = false",
+            "",
+        ),
         ("The tide tables are in metres", "Release tags are cut from stable", "too little in common"),
     ],
 )

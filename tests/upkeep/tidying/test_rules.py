@@ -42,6 +42,12 @@ def test_near_rules_that_differ_in_a_negation_a_number_or_a_name_stay(memory: Me
     assert verbs(memory) == []
 
 
+def test_a_failed_approach_is_no_other_wording_of_a_convention(memory: Memory) -> None:
+    put(memory, FLOATS)
+    put(memory, FLOATS_TOO, kind="failed_approach")
+    assert verbs(memory) == []
+
+
 def test_the_lesson_with_more_names_stays(memory: Memory) -> None:
     short = "Run the slow harbour suite nightly against the staging database"
     long = "Run the slow harbour suite nightly against the staging database with `make slow`"

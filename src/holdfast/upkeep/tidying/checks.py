@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 LEAST_SHARED = 2
 """Telling stems that a lesson shares with the one that replaces it."""
 
+OPPOSITES = ({"true", "false"}, {"enabled", "disabled"}, {"enable", "disable"})
+"""Values of which two lessons that say the same have not one each."""
+
 
 def is_persons(lesson: Lesson) -> bool:
     """Return whether a person said, pinned or accepted it, so that only a person may close it."""
@@ -105,7 +108,10 @@ def loss(gone: Lesson, stays: Lesson) -> str:
 
 
 def _are_opposite(text: str, other: str) -> bool:
-    return reverses(text, other) or reverses(other, text) or relation(text, other).kind == "contradicts"
+    if reverses(text, other) or reverses(other, text) or relation(text, other).kind == "contradicts":
+        return True
+    words, others = set(read(text).words), set(read(other).words)
+    return any(pair <= words ^ others and len(pair & words) == 1 for pair in OPPOSITES)
 
 
 def _telling(lesson: Lesson) -> frozenset[str]:

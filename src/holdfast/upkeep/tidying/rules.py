@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from math import ceil
 from typing import TYPE_CHECKING
 
-from holdfast.domain.kinds import profile_of
+from holdfast.domain.kinds import family_of, profile_of
 from holdfast.freshness.check import FreshnessCheck
 from holdfast.ranking.relevance import EVERYDAY, stems_of
 from holdfast.recall.written import without_written
@@ -134,7 +134,9 @@ def _near_pairs(lessons: Sequence[Lesson]) -> Iterator[tuple[Lesson, Lesson]]:
 
 
 def _may_say_the_same(first: Lesson, other: Lesson) -> bool:
-    """Return whether two lessons are for the same readers, name the same things and have as many negations."""
+    """Return whether two lessons are of one sort, for the same readers, about the same names and deny as often."""
+    if family_of(first.kind) != family_of(other.kind):
+        return False
     meaning, others_meaning = read(first.insight), read(other.insight)
     names, others_names = set(meaning.names), set(others_meaning.names)
     same_names = names <= others_names or others_names <= names
