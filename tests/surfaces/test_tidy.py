@@ -58,6 +58,7 @@ def test_undo_brings_every_lesson_back(folder: str) -> None:
     assert "no tidy to undo" in undone.output
 
 
+@pytest.mark.needs_processes("a person answers a process")
 @pytest.mark.parametrize(("typed", "left"), [("y\n", 2), ("n\n", 3)])
 def test_on_a_terminal_it_asks(folder: str, typed: str, left: int) -> None:
     pty = pytest.importorskip("pty")
@@ -153,6 +154,7 @@ def share(member: Member, *insights: str) -> None:
     member.push("share lessons")
 
 
+@pytest.mark.needs_file("a branch is made of a copy of the store")
 def test_a_branch_carries_the_tidying_to_every_member_once_it_is_merged(team: list[Member]) -> None:
     ada, bob = team[:2]
     share(ada, FLOATS, FLOATS_TOO, TIDES)
@@ -187,6 +189,7 @@ def test_a_branch_carries_the_tidying_to_every_member_once_it_is_merged(team: li
     assert "no proposal waits" in run("tidy", "--show", "-C", str(ada.folder)).output
 
 
+@pytest.mark.needs_file("a branch is made of a copy of the store")
 def test_a_branch_has_no_word_of_lessons_that_are_not_shared(team: list[Member]) -> None:
     ada = team[0]
     share(ada, FLOATS, FLOATS_TOO)
@@ -197,6 +200,7 @@ def test_a_branch_has_no_word_of_lessons_that_are_not_shared(team: list[Member])
     assert "Zebedee" not in text + ada.git("show", "tidy-memory")
 
 
+@pytest.mark.needs_file("a branch is made of a copy of the store")
 def test_a_branch_needs_shared_lessons_in_step_with_memory_and_a_free_name(team: list[Member]) -> None:
     ada = team[0]
     ada.enter()
@@ -219,6 +223,7 @@ def test_a_folder_without_git_has_no_branch(folder: str) -> None:
     assert run("tidy", "--branch", "b", "-C", folder).exit_code == 1
 
 
+@pytest.mark.needs_file("a branch is made of a copy of the store")
 def test_hooks_and_filters_of_the_repository_are_not_run(code: Codebase, home: Path) -> None:
     folder = str(code.folder)
     with Memory(folder) as memory:

@@ -119,6 +119,7 @@ def learning(home: Path, project: Path, monkeypatch: pytest.MonkeyPatch) -> Path
     return project
 
 
+@pytest.mark.needs_processes("doctor is a process")
 def test_the_learner_tidies_the_sessions_project_by_rules_where_no_model_is_allowed(learning: Path) -> None:
     learner.main([f"{learning}\tclaude-code\ts1\t"])
     with Memory(str(learning)) as memory:
