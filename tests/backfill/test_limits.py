@@ -75,7 +75,7 @@ def test_a_session_that_failed_waits_an_hour(memory: Memory, ago: timedelta, is_
     """`distilrecord.RETRY_AFTER`: one that is due is looked at, and here it has no events."""
     failed = {"failed": "ModelError", "at": render_instant(memory.services.clock.now() - ago)}
     record(memory.settings, {"queued": True, "folder": memory.folder}, failed)
-    sending = distil_waiting(memory, memory.settings, lambda events: [])
+    sending = distil_waiting(memory, memory.settings)
     assert [outcome.session for outcome in sending] == ([SESSION] if is_due else [])
 
 
@@ -248,6 +248,6 @@ def test_the_words_of_a_passage_tell_its_kind_from_forty_percent(
     monkeypatch: pytest.MonkeyPatch, worth: float, kind: str
 ) -> None:
     """`sources.TELLING`."""
-    passage_find = SimpleNamespace(kind="constraint", confidence=worth)
-    monkeypatch.setattr(sources, "_statements", lambda: SimpleNamespace(detect=lambda events: [passage_find]))
+    statement = SimpleNamespace(kind="constraint", confidence=worth)
+    monkeypatch.setattr(sources, "_statements", lambda: SimpleNamespace(detect=lambda events: [statement]))
     assert sources._with_kind(Passage(section="a", insight="Tides must be whole hours")).kind == kind
