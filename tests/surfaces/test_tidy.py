@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,10 @@ import pytest
 
 from holdfast.bootstrap import Memory
 from holdfast.home.runfiles import RunLock
+from holdfast.lean.records import replace
 from holdfast.settings import load_settings
+from holdfast.surfaces.cli._tidying import tidying_lines
+from holdfast.testing.builders import FixedClock
 from tests.codebase import Codebase
 from tests.harbour import project
 from tests.surfaces.terminal import run, told, told_json
@@ -243,3 +247,18 @@ def test_hooks_and_filters_of_the_repository_are_not_run(code: Codebase, home: P
         hook.chmod(0o755)
     told("tidy", "--branch", "tidy-memory", "-C", folder)
     assert not marker.exists()
+
+
+@pytest.mark.parametrize(
+    ("days", "words"),
+    [(0, "tidied today: 1 merged"), (1, "tidied yesterday"), (29, "tidied 29 days ago"), (31, "")],
+)
+def test_the_last_tidying_is_told_for_a_month(folder: str, days: int, words: str) -> None:
+    """`_tidying.RECENT`."""
+    told("tidy", "--yes", "-C", folder)
+    with Memory(folder) as memory:
+        now = memory.services.clock.now() + timedelta(days=days)
+        clock = FixedClock(now)
+        lines = list(tidying_lines(replace(memory.services, clock=clock), memory.location))
+    assert len(lines) == bool(words)
+    assert words in "".join(lines)

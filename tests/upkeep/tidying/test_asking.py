@@ -122,3 +122,12 @@ def test_a_prompt_is_bounded_and_titles_stay_one_line(memory: Memory) -> None:
     prompts = [render_prompt(part, 10, now) for part in parts]
     assert all(prompt.count("\n=== TITLES END ===") == 1 for prompt in prompts)
     assert json.dumps(prompts)
+
+
+@pytest.mark.parametrize(("count", "believed"), [(2, True), (3, False)])
+def test_an_answer_may_retire_half_of_the_lessons(memory: Memory, count: int, believed: bool) -> None:
+    """`asking.RETIRED_MOST`."""
+    put(memory, HABIT, TIDES, ONCE, "Release tags are cut from the stable branch")
+    proposal = asked(memory, {"retire": [{"lesson": f"T{n + 1}"} for n in range(count)]})
+    assert len(proposal.steps) == (count if believed else 0)
+    assert bool(proposal.failure) != believed

@@ -19,10 +19,11 @@ from holdfast.domain.statefamilies import TIDY_PROPOSAL, without_lesson
 from holdfast.domain.vocabulary import FLOATED
 from holdfast.errors import InvalidValueError
 from holdfast.lean.records import replace
+from holdfast.upkeep.tidying import tidy
 from holdfast.upkeep.tidying.checks import check, is_persons
 from holdfast.upkeep.tidying.proposal import Proposal, Step, dump, load, render_diff
 from holdfast.upkeep.tidying.tidy import apply, current, keep, living, pending, propose, undo
-from tests.upkeep.tidying.stand_in import FLOATS, FLOATS_TOO, put
+from tests.upkeep.tidying.stand_in import FLOATS, FLOATS_TOO, StandInModel, put
 
 
 def proposal_of(memory: Memory, *steps: Step) -> Proposal:
@@ -233,3 +234,36 @@ def test_undo_restores_every_lesson_and_every_closed_lesson_is_cited_or_retired_
         assert sorted(map(str, before)) == sorted(
             str(content(lesson)) for lesson in living(memory.services, memory.location)
         )
+
+
+@pytest.mark.parametrize(("factor", "most"), [(1.51, 4), (1.5, 10)])
+def test_a_model_is_asked_to_leave_less_than_half_once_the_brief_is_outgrown(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch, factor: float, most: int
+) -> None:
+    """`tidy.SHARE_KEPT`: 0.45 of ten lessons."""
+    put(memory, *(f"Berth {n} closes when gauge {n} reports {n} metres" for n in range(10)))
+    monkeypatch.setattr(tidy, "outgrown", lambda lessons: factor)
+    model = StandInModel({})
+    propose(memory.services, memory.location, lambda: model)
+    assert f"at most {most} of these should stay" in model.prompts[0]
+
+
+def test_only_the_newest_lessons_are_looked_at(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`tidy.LIVING_MOST`."""
+    assert tidy.LIVING_MOST == 2_000
+    monkeypatch.setattr(tidy, "LIVING_MOST", 1)
+    put(memory, FLOATS, FLOATS_TOO)
+    assert len(living(memory.services, memory.location)) == 1
+
+
+@pytest.mark.parametrize(("name", "kept"), [("EVIDENCE_KEPT", 12), ("SESSIONS_KEPT", 50)])
+def test_the_lesson_that_stays_takes_over_so_much(memory: Memory, name: str, kept: int) -> None:
+    """`tidy.EVIDENCE_KEPT` and `tidy.SESSIONS_KEPT`."""
+    evidence = [tuple(Evidence(event=f"{side}{n}", quote=f"{side} {n}") for n in range(8)) for side in "ab"]
+    sessions = [tuple(f"{side}{n}" for n in range(30)) for side in "ab"]
+    (stays,) = put(memory, FLOATS, provenance=Provenance(evidence=evidence[0]), sessions_seen=sessions[0])
+    (gone,) = put(memory, FLOATS_TOO, provenance=Provenance(evidence=evidence[1]), sessions_seen=sessions[1])
+    carry_out(memory, Step(verb="merge", lesson=stays.id, replaces=(gone.id,)))
+    after = memory.get(stays.id)
+    assert {"EVIDENCE_KEPT": len(after.provenance.evidence), "SESSIONS_KEPT": len(after.sessions_seen)}[name] == kept
+    assert set(sessions[0]) <= set(after.sessions_seen)
