@@ -256,8 +256,8 @@ def test_only_the_newest_lessons_are_looked_at(memory: Memory, monkeypatch: pyte
     assert len(living(memory.services, memory.location)) == 1
 
 
-@pytest.mark.parametrize(("name", "kept"), [("EVIDENCE_KEPT", 12), ("SESSIONS_KEPT", 50)])
-def test_the_lesson_that_stays_takes_over_so_much(memory: Memory, name: str, kept: int) -> None:
+@pytest.mark.parametrize(("name", "most"), [("EVIDENCE_KEPT", 12), ("SESSIONS_KEPT", 50)])
+def test_the_lesson_that_stays_takes_over_so_much(memory: Memory, name: str, most: int) -> None:
     """`tidy.EVIDENCE_KEPT` and `tidy.SESSIONS_KEPT`."""
     evidence = [tuple(Evidence(event=f"{side}{n}", quote=f"{side} {n}") for n in range(8)) for side in "ab"]
     sessions = [tuple(f"{side}{n}" for n in range(30)) for side in "ab"]
@@ -265,5 +265,5 @@ def test_the_lesson_that_stays_takes_over_so_much(memory: Memory, name: str, kep
     (gone,) = put(memory, FLOATS_TOO, provenance=Provenance(evidence=evidence[1]), sessions_seen=sessions[1])
     carry_out(memory, Step(verb="merge", lesson=stays.id, replaces=(gone.id,)))
     after = memory.get(stays.id)
-    assert {"EVIDENCE_KEPT": len(after.provenance.evidence), "SESSIONS_KEPT": len(after.sessions_seen)}[name] == kept
+    assert {"EVIDENCE_KEPT": len(after.provenance.evidence), "SESSIONS_KEPT": len(after.sessions_seen)}[name] == most
     assert set(sessions[0]) <= set(after.sessions_seen)
