@@ -199,3 +199,35 @@ def test_any_text_gives_a_title_within_the_limit_or_none(text: str) -> None:
     assert make_title(title) is not None
     is_topic(text)
     fault_of(text, title)
+
+
+@pytest.mark.parametrize(
+    ("title", "insight", "expected"),
+    [
+        (
+            "Fix an empty type at the source, not by fallbacks everywhere",
+            "When a type is empty, fix it at the source; the reader has fallbacks everywhere.",
+            "Fix an empty type at the source",
+        ),
+        (
+            "A harbour may hold several vessels of a fleet, the newest at the quay",
+            "A harbour may hold several vessels of a fleet, with the newest one at the quay.",
+            "Harbour may hold several vessels of fleet, newest at quay",
+        ),
+        (
+            "Pilots announce nothing",
+            "When the tide table of the northern harbour is older than the one of the southern, announce the vessel first.",
+            "Announce the vessel first",
+        ),
+    ],
+)
+def test_of_a_stated_title_what_is_wrong_goes_and_the_rest_stays(title: str, insight: str, expected: str) -> None:
+    assert settled_title(title, insight) == expected
+
+
+def test_a_title_never_states_what_a_correction_calls_wrong() -> None:
+    insight = "Verify a claim with git log before trusting the tool; wrong: merges to main carry no trailers."
+    assert make_title(insight) == "Verify a claim with git log before trusting the tool"
+    assert make_title("For a list of files: wrong: gh pr diff --stat; right: gh pr diff --name-only.").endswith(
+        "gh pr diff --name-only"
+    )

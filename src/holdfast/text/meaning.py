@@ -27,7 +27,7 @@ _DENIALS = word_set(
     """
     avoid avoids avoiding stop stops forbid forbids forbidden prevent prevents refuse refuses refused reject rejects
     rejected lack lacks missing instead rather unlike deprecated obsolete removed dropped banned disallowed prohibited
-    skip skips ignore ignores disable disables disabled fails failed
+    skip skips ignore ignores disable disables disabled fails failed wrong
     """
 )
 """Words that deny without being negations: a title need not keep them, but its negation may rest on one."""
@@ -221,6 +221,7 @@ def _denied(text: Reading) -> _Denied:
         if strict and head >= 0:
             heads.add(head)
         end = _end_of_clause(text, at)
+        end = _end_of_clause(text, end) if end == at + 1 else end  # "wrong: X"
         scope.update(range(at + 1, min(end, at + 1 + 2 * SCOPE)))
         if not strict:
             scope.update(range(_start_of_clause(text, at), at + 1))

@@ -135,6 +135,17 @@ class _Clause(NamedTuple):
     """The clause after it in the same sentence or the next one."""
 
 
+_CONDITION = re.compile(r"(?:When|Whenever|If|Before|After|While|Where)\b[^,;:.]{3,160}, (?=\w)")
+"""The condition with which a sentence begins, up to the rule."""
+_WRONG = re.compile(
+    r"(?:^|(?<=[;:.] ))wrong: [^;\n]*(?:; *(?=right:)|;|$)|\bright: (?=\S)", re.IGNORECASE | re.MULTILINE
+)
+"""What a correction says is wrong, which no title may state."""
+_CONTRAST_AT_END = re.compile(r"[,;] (?:and )?(?:not|no|never|without|instead of|rather than)\b[^,;]*$", re.IGNORECASE)
+LEAST_WORDS = 4
+"""Words that a shortened title has at least."""
+
+
 def make_title(insight: str, quote: str = "") -> str:
     """Return a title made of the insight's own words; of the quote's if the insight only names a topic.
 
@@ -162,9 +173,22 @@ def kept_title(title: str, insight: str, quote: str = "") -> str:
 
 
 def settled_title(title: str, insight: str, quote: str = "", why: str = "") -> str:
-    """Return the title if nothing is wrong with it, else one made of the insight."""
+    """Return the title if nothing is wrong with it, else without what is; else one made of the insight.
+
+    What can go are articles, and a last part that denies what the lesson does not deny in these words. An insight that
+    begins with its condition may need the whole title for that: then the rule behind it is the title.
+    """
+    source = f"{insight}\n{quote}\n{why}"
     plain = " ".join(title.split())
-    return plain if plain and not fault_of(plain, f"{insight}\n{quote}\n{why}") else make_title(insight, quote)
+    affirmed = _CONTRAST_AT_END.sub("", plain)
+    for form in dict.fromkeys((plain, _tidy(_without_articles(plain)), affirmed)) if plain else ():
+        if not fault_of(form, source) and len(form.split()) >= min(LEAST_WORDS, len(plain.split())):
+            return form
+    made = make_title(insight, quote)
+    condition = _CONDITION.match(insight) if made.endswith(_ELLIPSIS) else None
+    rule = make_title(insight[condition.end() :]) if condition else ""
+    is_whole = bool(rule) and not rule.endswith(_ELLIPSIS) and not re.search(r"\b(?:it|its|they|them)\b", rule, re.I)
+    return rule if is_whole and not fault_of(rule, source) else made
 
 
 def fault_of(title: str, source: str) -> str:
@@ -257,7 +281,7 @@ def _best(text: str) -> str:
 
 def _clauses(text: str) -> list[_Clause]:
     lines = [line for line in text[:READ_LIMIT].split("\n") if line.strip() and not line.lstrip().startswith("```")]
-    plain = _outside_code(_MARKS, "\n".join(lines).replace("``", "`")).strip()
+    plain = _WRONG.sub("", _outside_code(_MARKS, "\n".join(lines).replace("``", "`")).strip()).rstrip(" ;:,")
     spans, start = [], 0
     for match in _HARD.finditer(plain):
         if _is_inside(plain, match.start()):

@@ -27,9 +27,13 @@ OPPOSITES = ({"true", "false"}, {"enabled", "disabled"}, {"enable", "disable"})
 
 
 def is_persons(lesson: Lesson) -> bool:
-    """Return whether a person said, pinned or accepted it, so that only a person may close it."""
-    is_accepted = lesson.pinned or lesson.confidence >= ACCEPTED_CONFIDENCE
-    return lesson.trust == "person" or lesson.provenance.quotes_person or is_accepted
+    """Return whether it says what a person said, pinned or accepted: nothing else may take its place."""
+    return lesson.provenance.quotes_person or is_stated(lesson)
+
+
+def is_stated(lesson: Lesson) -> bool:
+    """Return whether a person stated, pinned or accepted it in these words, so that only a person may close it."""
+    return lesson.trust == "person" or lesson.pinned or lesson.confidence >= ACCEPTED_CONFIDENCE
 
 
 def check(

@@ -15,7 +15,7 @@ from holdfast.lean.plain import parse_instant
 from holdfast.lean.records import replace
 from holdfast.lean.texts import loads
 from holdfast.publishing.sharing.sync import shared_lessons
-from holdfast.upkeep.tidying.checks import check, is_persons
+from holdfast.upkeep.tidying.checks import check, is_stated
 from holdfast.upkeep.tidying.tidy import OUTGROWN, apply, keep, living, note_tidied, outgrown, propose
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def tidy_when_due(services: Services, location: Location, open_model: ModelSourc
         return None
     proposal = propose(services, location, open_model)
     shared = shared_lessons(services, location)
-    persons = frozenset(lesson.id for lesson in lessons if is_persons(lesson))
+    persons = frozenset(lesson.id for lesson in lessons if is_stated(lesson))
     own, rest = _split(proposal.steps, shared, persons)
     if own:
         apply(services, location, replace(proposal, steps=own))
