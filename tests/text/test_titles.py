@@ -216,7 +216,7 @@ def test_any_text_gives_a_title_within_the_limit_or_none(text: str) -> None:
         ),
         (
             "Pilots announce nothing",
-            "When the tide table of the northern harbour is older than the one of the southern, announce the vessel first.",
+            "When the tide table of the northern harbour is older than all others are, announce the vessel first.",
             "Announce the vessel first",
         ),
     ],
