@@ -10,8 +10,8 @@ import pytest
 from holdfast.bootstrap import Memory
 from holdfast.errors import ModelError
 from holdfast.upkeep.tidying.asking import batches, render_prompt
-from holdfast.upkeep.tidying.proposal import Proposal
-from holdfast.upkeep.tidying.tidy import propose
+from holdfast.upkeep.tidying.proposal import Proposal, Step
+from holdfast.upkeep.tidying.tidy import apply, living, propose, undo
 from tests.upkeep.tidying.stand_in import FLOATS, FLOATS_TOO, StandInModel, put
 
 HABIT = "Add a test with every change of the tide parser"
@@ -83,7 +83,7 @@ def test_merging_everything_into_one_lesson_is_refused(memory: Memory) -> None:
     put(memory, HABIT, TIDES, ONCE)
     proposal = asked(memory, {"merge": [{"stays": "T1", "replaces": ["T2", "T3"]}]})
     assert proposal.steps == ()
-    assert "too little in common" in proposal.refused[0]
+    assert "nothing in common" in proposal.refused[0]
 
 
 def test_a_title_in_which_a_negation_is_turned_is_refused(memory: Memory) -> None:
@@ -131,3 +131,16 @@ def test_an_answer_may_retire_half_of_the_lessons(memory: Memory, count: int, be
     proposal = asked(memory, {"retire": [{"lesson": f"T{n + 1}"} for n in range(count)]})
     assert len(proposal.steps) == (count if believed else 0)
     assert bool(proposal.failure) != believed
+
+
+def test_what_a_model_merges_keeps_all_its_words(memory: Memory) -> None:
+    put(memory, HABIT, "Each change of the lexer brings 2 tests that fail without it")
+    stays, gone = living(memory.services, memory.location)
+    step = Step(verb="merge", lesson=stays.id, replaces=(gone.id,), title="A change brings 2 tests", by="a model")
+    proposal = Proposal(at=memory.services.clock.now(), living=2, steps=(step,))
+    apply(memory.services, memory.location, proposal)
+    [whole] = living(memory.services, memory.location)
+    assert whole.insight == f"{stays.insight}\n- {gone.insight}"
+    assert whole.title == "A change brings 2 tests"
+    undo(memory.services, memory.location)
+    assert {lesson.insight for lesson in living(memory.services, memory.location)} == {stays.insight, gone.insight}

@@ -38,7 +38,7 @@ the memory must be short: at most {most} of these should stay. Nothing is lost f
    most general one, and those that it replaces. Merge rules of one habit (tests with every change, one linter's
    demands, answers to reviews) even if each names another file. Never merge rules that contradict each other: then the
    newer one stays only if it clearly takes the place of the older one. If the one that stays needs a better title, give
-   one of at most 12 words, with only the numbers and names that the merged lessons have; else "".
+   one of at most 12 words and 100 characters, with only the numbers and names that the merged lessons have; else "".
 2. Retire what will not help another session: about one change that is done, one bug that is mended, a detail that its
    file shows, an idea that was not taken up, generic knowledge. Never retire what a user said ("user", "from user").
 

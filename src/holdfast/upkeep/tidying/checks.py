@@ -10,8 +10,9 @@ from holdfast.lean.texts import short_id
 from holdfast.ranking.relevance import EVERYDAY, stems_of
 from holdfast.text.contradiction import relation
 from holdfast.text.meaning import read, reverses
+from holdfast.text.sameness import same
 from holdfast.text.titles import fault_of
-from holdfast.upkeep.tidying.proposal import Step, words_of
+from holdfast.upkeep.tidying.proposal import RULE, Step, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Mapping
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from holdfast.domain.lesson import Lesson
     from holdfast.domain.vocabulary import LessonId
 
+MERGED_LIMIT = 3_000
+"""Characters of the rules that a model may merge into one, which keeps all their words."""
 LEAST_SHARED = 2
 """Telling stems that a lesson shares with the one that replaces it."""
 
@@ -50,7 +53,7 @@ def check(
     titled: set[LessonId] = set()
     for step in steps:
         missing = [id_ for id_ in step.ids if id_ not in lessons]
-        if not missing and step.by != "rule" and is_persons(lessons[step.lesson]):
+        if not missing and step.by != RULE and is_stated(lessons[step.lesson]):
             step = replace(step, title="")  # how a person's rule is told is the person's matter
         if missing:
             refused.append(f"{step.verb}: lesson {short_id(missing[0])} is no longer confirmed and living")
@@ -77,22 +80,40 @@ def _fault(step: Step, lessons: Mapping[LessonId, Lesson], shared: Container[Les
         return "its words changed since it was proposed"
     if step.verb == "retire":
         return "a person said it" if is_persons(lesson) else ""
-    if step.title:
-        quotes = (span.quote for span in lesson.provenance.evidence)
-        if fault := fault_of(step.title, "\n".join((lesson.insight, lesson.why, lesson.how, *quotes))):
-            return fault
+    joins = joins_words(step, lesson)
+    sources = [lesson, *(lessons[id_] for id_ in step.replaces if joins)]
+    if step.title and (fault := fault_of(step.title, "\n".join(map(_said, sources)))):
+        return fault
     if step.verb == "merge" and not step.replaces:
         return "it replaces nothing"
     for id_ in step.replaces:
         if id_ in shared and step.lesson not in shared:
             return "a lesson that is not shared would replace a shared one"
-        if fault := loss(lessons[id_], lesson):
+        if fault := loss(lessons[id_], lesson, keeps_words=joins):
             return fault
+    if joins and sum(len(each.insight) for each in sources) > MERGED_LIMIT:
+        return f"together they have more than {MERGED_LIMIT:,} characters"
     return ""
 
 
-def loss(gone: Lesson, stays: Lesson) -> str:
-    """Return what is lost or turned when the first lesson is replaced by the second; empty if nothing is."""
+def joins_words(step: Step, stays: Lesson) -> bool:
+    """Return whether the lesson that stays takes over the words of the others: what a model merges need not be equal.
+
+    A lesson that a person stated stays as it is.
+    """
+    return step.by != RULE and not is_stated(stays)
+
+
+def with_words(insight: str, other: str) -> str:
+    """Return the insight with the other one as a further line, unless it says that already."""
+    return insight if other in insight or same(insight, other) else f"{insight}\n- {other}"
+
+
+def loss(gone: Lesson, stays: Lesson, *, keeps_words: bool = False) -> str:
+    """Return what is lost or turned when the first lesson is replaced by the second; empty if nothing is.
+
+    `keeps_words`: the second one takes over the words of the first.
+    """
     if gone.scope != stays.scope:
         return "they are for different readers"
     if gone.private != stays.private:
@@ -103,12 +124,17 @@ def loss(gone: Lesson, stays: Lesson) -> str:
         return "they are about different failures"
     if _are_opposite(gone.insight, stays.insight):
         return "they say opposite things"
+    if keeps_words:
+        return "" if _stems(gone) & _stems(stays) else "they have nothing in common"
     whole = read("\n".join((stays.title, stays.insight, stays.why, stays.how, stays.command)))
     if lost := sorted(set(read(gone.insight).numbers) - set(whole.numbers)):
         return f"a number would be lost: {lost[0]}"
-    if len(_telling(gone) & _telling(stays)) < LEAST_SHARED:
-        return "they have too little in common"
-    return ""
+    return "" if len(_telling(gone) & _telling(stays)) >= LEAST_SHARED else "they have too little in common"
+
+
+def _said(lesson: Lesson) -> str:
+    quotes = (span.quote for span in lesson.provenance.evidence)
+    return "\n".join((lesson.title, lesson.insight, lesson.why, lesson.how, lesson.command, *quotes))
 
 
 def _are_opposite(text: str, other: str) -> bool:
@@ -119,5 +145,9 @@ def _are_opposite(text: str, other: str) -> bool:
 
 
 def _telling(lesson: Lesson) -> frozenset[str]:
+    return _stems(lesson) - EVERYDAY
+
+
+def _stems(lesson: Lesson) -> frozenset[str]:
     words = stems_of(f"{lesson.title} {lesson.insight} {lesson.why}")
-    return frozenset(stem for stem in words if stem not in EVERYDAY and len(stem) > 2)
+    return frozenset(stem for stem in words if len(stem) > 2)

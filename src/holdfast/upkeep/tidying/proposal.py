@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 VERSION = "1"
 """What a stored proposal begins with; one that begins otherwise is made anew."""
 
+RULE = "rule"
+"""Who proposes a step that needed no model."""
+
 DIGITS = 12
 """Hexadecimal digits of a digest."""
 
@@ -35,7 +38,7 @@ class Step(Frozen):
     title: str = ""
     """The new title; empty: it keeps its own."""
     reason: str = ""
-    by: str = "rule"
+    by: str = RULE
     """`rule`, or the id of the model that proposed it."""
     words: tuple[str, ...] = ()
     """Digests of what `ids` said when it was proposed; empty before it is checked."""

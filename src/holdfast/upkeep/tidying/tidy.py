@@ -21,7 +21,7 @@ from holdfast.publishing.sharing.sync import shared_lessons
 from holdfast.recall.briefline import lines_of
 from holdfast.text.occasions import CARDS
 from holdfast.upkeep.tidying.asking import batches, read_answer, render_prompt
-from holdfast.upkeep.tidying.checks import check
+from holdfast.upkeep.tidying.checks import check, joins_words, with_words
 from holdfast.upkeep.tidying.proposal import Proposal, dump, load
 from holdfast.upkeep.tidying.rules import find_needless, find_weak_titles
 
@@ -190,6 +190,8 @@ def _take(services: Services, step: Step, lessons: dict[LessonId, Lesson], after
     links = list(stays.links)
     for id_ in step.replaces:
         after[id_] = in_state(lessons[id_], "superseded", at=at)
+        if joins_words(step, lessons[step.lesson]):
+            stays = replace(stays, insight=with_words(stays.insight, lessons[id_].insight))
         stays = replace(stays, **_gains(stays, lessons[id_]))
         links.append(Link(kind="supersedes", target=id_))
     title = step.title or stays.title
@@ -197,7 +199,7 @@ def _take(services: Services, step: Step, lessons: dict[LessonId, Lesson], after
 
 
 def _gains(stays: Lesson, gone: Lesson) -> dict[str, object]:
-    """Return the fields that the lesson that stays takes over: places, triggers, evidence, sessions; never words."""
+    """Return the fields, besides words, that the lesson that stays takes over: places, triggers, evidence, sessions."""
     gains = {name: value for name, value in merged(stays, gone).items() if name not in WORDS}
     if stays.when.edited:  # a person chose when it is told
         gains.pop("when", None)
