@@ -90,7 +90,10 @@ _VERB = re.compile(r"^(?:be|is|with|want|again|said|wanted|meant)[\s,:]+", re.IG
 _TOLD = re.compile(r"^(?:as )?I (?:already )?(?:said|told you|asked you) (?:to |that )?", re.IGNORECASE)
 _STANDING = re.compile(r"\b(?:always|never|in this (?:repo|repository|project|codebase|code base))\b", re.IGNORECASE)
 """Words that say explicitly that the rule holds from now on."""
-_NO_THING = r"(?!(?:but|and|must|should|can|could|may|will|would|do|does|did|is|are|was|were|be|been|has|have|to|it|that|this)\b)"
+_NO_THING = (
+    r"(?!(?:but|and|must|should|can|could|may|will|would|do|does|did|is|are|was|were|be|been|has|have|to|it|that|this)"
+    r"\b)"
+)
 _THING = r"[`'\"]?(?P<{0}>" + _NO_THING + r"[\w@.:/+#-]+(?: " + _NO_THING + r"[\w@.:/+#-]+){{0,2}}?)[`'\"]?"
 _RIGHT, _WRONG = _THING.format("right"), _THING.format("wrong")
 _END = r"(?=[\s]*(?:[.,;:!?)]|$|(?:in|for|here|please|because|since|when|everywhere|as|from)\b))"
