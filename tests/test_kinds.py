@@ -20,6 +20,7 @@ LISTS_ALLOWED = {
     "domain/kinds.py": "the table",
     "domain/vocabulary.py": "the names, for type checkers",
     "detectors": "a detector says of which kind its finds are",
+    "text/kindwords.py": "the words that show a kind",
     "importers": "an importer says which kind a foreign word means",
 }
 ROOMS_THAT_ASK = (

@@ -112,6 +112,12 @@ TEXTS = [
     Boundary(host_memory, "MOST_PER_SESSION", 12, 13, lambda n: memorised(3, 3, 3, n - 11, 2) == n, True, False),
 ]
 
+
+def test_what_an_agent_saved_is_worth_confirming() -> None:
+    (fact,) = find("host_memory", event("tool_result", f"save_memory\n{statement(0)}", tool="memory"))
+    assert fact.confidence == host_memory.CONFIDENCE == 0.7
+
+
 # What people say
 
 

@@ -216,6 +216,33 @@ WORK = [
 ]  # fmt: skip
 
 
+def reverted(commits: int, reason: str = "the cache serves stale prices") -> int:
+    """Finds where the first of that many commits of the session is reverted."""
+    events = [event("prompt", "make it faster")]
+    for number in range(commits):
+        events.append(edited(f"src/{number}.py", old="x", new=f"cache = build_cache({number})"))
+        events.append(ran("git commit -am x", f"[main aaaa{number:03}] x"))
+    events += [event("prompt", f"revert that, {reason}"), ran("git revert --no-edit aaaa000", "[main bbbbbbb] x")]
+    return len(find("reverted_work", *events))
+
+
+def told_late(size: int) -> int:
+    """Finds where the agent says after that many characters why it reverts."""
+    words = "I reverted it: the cache serves stale prices."
+    text = f"{'y' * (size - len(words) - 2)}. {words}"
+    edit = edited("src/a.py", old="x", new="cache = build_cache()")
+    return len(find("reverted_work", event("prompt", "x"), edit, ran("git checkout -- src/a.py"), event("reply", text)))
+
+
+def test_a_revert_knows_ten_commits_and_reasons_of_three_words_that_are_told_early() -> None:
+    assert reverted_work.COMMITS_KEPT == 10
+    assert (reverted(10), reverted(11)) == (1, 0)
+    assert reverted_work.LEAST_REASON == 3
+    assert (reverted(1, "serves stale prices"), reverted(1, "stale prices")) == (1, 0)
+    assert reverted_work.REPLY_LIMIT == 4_000
+    assert (told_late(4_000), told_late(4_100)) == (1, 0)
+
+
 def test_a_reason_beside_the_undoing_is_confirmed_and_a_cause_is_not() -> None:
     assert taken_back()[0].confidence == reverted_work.WORTH_OF_USERS == 0.8
     assert reverted_work.WORTH_OF_AGENTS == 0.7

@@ -102,8 +102,8 @@ def _learnt(lessons: list[Facts]) -> Facts:
         )
 
     return {
-        # A repair that a test proves is handed over; a statement alone has the agent's trust.
-        "cause_proven": _yes(has("compared with", "verified", "active")),
+        # A repair that a test proves waits for a person; a statement alone has the agent's trust.
+        "cause_proven": _yes(has("compared with", "verified", "candidate")),
         "correction": _yes(has("floats", "person", "active")),
         "remember": _yes(has("warehouse printer", "person", "active")),
     }

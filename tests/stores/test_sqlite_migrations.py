@@ -180,7 +180,7 @@ def test_a_store_of_schema_5_gets_titles_and_a_search_of_its_turns(tmp_path: Pat
             go_back_to_schema_5(sql)
     with make({"url": f"sqlite://{path}"}) as store:
         applied = store._connection.sql.execute("SELECT number, name FROM migrations WHERE number > 5").fetchall()
-        assert applied == [(6, "0006_titles"), (7, "0007_turns_reindex")]
+        assert applied == [(6, "0006_titles"), (7, "0007_turns_reindex"), (8, "0008_unconfirmed")]
         assert store.get([lesson.id]) == [replace(lesson, title="Retries of the gateway are capped at 3")]
         assert found(store, "match_text", text="capped") == [lesson.id]
         (match,) = store.search_turns(Query(project=PROJECT, text="harbour log"), 5).matches

@@ -125,13 +125,13 @@ def test_an_exit_code_that_no_hook_knew_is_unknown(session: CodexSession) -> Non
     assert session.commands() == [("tool_result", None), ("tool_result", None)]
 
 
-def test_the_transcript_completes_the_session_and_the_cause_is_learnt_as_proven(session: CodexSession) -> None:
+def test_the_transcript_completes_the_session_and_the_cause_waits_as_proven(session: CodexSession) -> None:
     session.write_rollout()
     assert session.read_turn() > 0
     assert session.commands() == [("tool_failure", 1), ("tool_result", 0)]
     with session.hooks.memory() as memory:
         memory.learn(SESSION)
-        states = ("active",)
+        states = ("candidate",)
         lessons = memory.services.store.find(LessonFilter(project=memory.location.project.id, states=states))
     assert [(lesson.trust, lesson.paths) for lesson in lessons if "compared with" in lesson.insight] == [
         ("verified", ("parcel/price.py",))

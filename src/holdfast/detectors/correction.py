@@ -12,6 +12,7 @@ from holdfast.domain.candidate import Candidate
 from holdfast.domain.lesson import TITLE_LIMIT
 from holdfast.text.kindwords import kind_of
 from holdfast.text.statedrules import is_at_hand
+from holdfast.text.verbs import VERBS
 from holdfast.text.window import capital, clip, interrupted, quote, refused, sentences, speaker_trust, spoken, unmasked
 from holdfast.text.wording import headline, is_norm, stand_alone
 from holdfast.text.words import terms
@@ -43,6 +44,7 @@ _REJECTED = re.compile(
     rf"(?:(?:no|wait|please|just|that's wrong|but)[\s,]+)*(?P<rule>{_ORDER}\b.*)",
     re.IGNORECASE,
 )
+_ORDERED = re.compile(r"(?:no|nope|wrong)\b[\s,.!:;-]+(?P<rule>(?P<verb>[a-z]+) .+)", re.IGNORECASE)
 _SHOULD = re.compile(r"(?:no|nope|wrong)\b[\s,.!:;-]+(?P<rule>\S+ (?:should|must)\b.*)", re.IGNORECASE)
 _ACTUALLY = re.compile(rf"actually[\s,]+(?P<rule>{_ORDER}\b.*)", re.IGNORECASE)
 _NOT = re.compile(
@@ -89,7 +91,8 @@ _TOLD = re.compile(r"^(?:as )?I (?:already )?(?:said|told you|asked you) (?:to |
 _STANDING = re.compile(r"\b(?:always|never|in this (?:repo|repository|project|codebase|code base))\b", re.IGNORECASE)
 """Words that say explicitly that the rule holds from now on."""
 _NO_THING = (
-    r"(?!(?:must|should|can|could|may|will|would|do|does|did|is|are|was|were|be|been|has|have|to|it|that|this)\b)"
+    r"(?!(?:but|and|must|should|can|could|may|will|would|do|does|did|is|are|was|were|be|been|has|have|to|it|that|this)"
+    r"\b)"
 )
 _THING = r"[`'\"]?(?P<{0}>" + _NO_THING + r"[\w@.:/+#-]+(?: " + _NO_THING + r"[\w@.:/+#-]+){{0,2}}?)[`'\"]?"
 _RIGHT, _WRONG = _THING.format("right"), _THING.format("wrong")
@@ -186,7 +189,9 @@ def _rule(sentence: str, *, answers_question: bool) -> str:
         match = form.match(_polite(sentence) if form in _LED else sentence)
         if match and len(terms(match["rule"])) >= LEAST_TERMS:
             return match["rule"].strip()
-    return ""
+    ordered = None if question or answers_question else _ORDERED.match(sentence)
+    is_order = ordered is not None and ordered["verb"].lower() in VERBS and len(terms(ordered["rule"])) >= LEAST_TERMS
+    return ordered["rule"].strip() if ordered is not None and is_order else ""
 
 
 def _polite(sentence: str) -> str:

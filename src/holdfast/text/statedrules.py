@@ -588,7 +588,6 @@ _DOUBT = re.compile(
 )
 _FAULT = re.compile(
     r"\b(?:fail(?:s|ed|ing|ure)?|crash\w*|errors? out|broken?|breaking|hangs?|leaks?|bugs?|wrong(?!,)|missing"
-    r""
     r"|null|undefined"
     r"|not work\w*|doesn't|didn't|isn't|wasn't|don't (?:get|see|have|know)|slow|stuck|red again|flaky|weird|strange"
     r"|supposed to|was|were|had|did|got|gets called|being called)\b",
