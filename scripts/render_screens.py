@@ -50,6 +50,10 @@ VARIABLE = (
 """What differs from run to run."""
 
 
+COMMITTED = dict.fromkeys(("GIT_AUTHOR_DATE", "GIT_COMMITTER_DATE"), "2026-03-02T08:00:00Z")
+"""The repository is older than its sessions."""
+
+
 class Stage:
     """A scratch home in which somebody has a repository and an agent with earlier sessions."""
 
@@ -72,7 +76,7 @@ class Stage:
         }  # fmt: skip
         for command in (["init", "-q", "-b", "main"], ["add", "-A"], ["commit", "-q", "-m", "Split bills"]):
             author = ["-c", "user.name=Ada", "-c", "user.email=ada@example.com"]
-            subprocess.run([git, *author, *command], cwd=self.folder, env=self.env, check=True)
+            subprocess.run([git, *author, *command], cwd=self.folder, env=self.env | COMMITTED, check=True)
         earlier = scratch / ".claude" / "projects" / "-ledger" / "5d0c2f7e-0000-4000-8000-000000000001.jsonl"
         earlier.parent.mkdir(parents=True)
         text = (EXAMPLE / "session.jsonl").read_text(encoding="utf-8")

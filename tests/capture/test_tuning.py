@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 
 from holdfast import Memory
-from holdfast.capture.heartbeat import activity, newest_position
+from holdfast.capture.heartbeat import activity, is_from_hook, newest_position
 from holdfast.capture.observe import prepare
+from holdfast.lean.records import replace
+from holdfast.lean.texts import uuid7
 from holdfast.stores.sqlite.store import SqliteStore
 from holdfast.testing.builders import make_delivery, make_event
 
@@ -50,3 +52,15 @@ def test_commands_are_counted_by_how_they_ended(store: SqliteStore) -> None:
     ])  # fmt: skip
     heard = activity(store)["claude-code"]
     assert (heard.commands, heard.failures, heard.kinds) == (2, 1, ("tool_result", "tool_failure"))
+
+
+@pytest.mark.parametrize(("minutes", "is_live"), [(9.9, True), (10.1, False)])
+def test_an_event_is_live_for_ten_minutes(memory: Memory, minutes: float, is_live: bool) -> None:
+    """`observe.LIVE_MINUTES`."""
+    at = memory.services.clock.now() - timedelta(minutes=minutes)
+    here = replace(memory.location, branch="topic", commit="c" * 40)
+    stored = prepare(memory.services, here, make_event(at=at))
+    assert (stored.branch, stored.commit) == (("topic", "c" * 40) if is_live else ("", ""))
+    received = at + timedelta(minutes=minutes)
+    event = make_event(id=uuid7(int(received.timestamp() * 1000), bytes(10)), at=at)
+    assert is_from_hook(event) is is_live

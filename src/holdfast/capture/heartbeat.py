@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from holdfast.capture.tuning import DELIVERIES_READ, LIVE_MINUTES, LOOK_BACK
+from holdfast.capture.observe import LIVE_MINUTES
+from holdfast.capture.tuning import DELIVERIES_READ, LOOK_BACK
 from holdfast.domain.records import Delivery
 from holdfast.lean.records import Frozen
 from holdfast.ports.filters import EventFilter, LogFilter

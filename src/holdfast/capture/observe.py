@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from holdfast.capture.tuning import LIVE_MINUTES
 from holdfast.domain.event import TEXT_LIMIT, Event
 from holdfast.lean.records import replace
 from holdfast.lean.texts import has_drive
@@ -20,6 +19,8 @@ if TYPE_CHECKING:
 
 COMMAND_LIMIT = 4_000
 """Characters of a command that are kept."""
+LIVE_MINUTES = 10
+"""Age of an event up to which what is checked out now was checked out at its time."""
 FILES_LIMIT = 200
 """Files of one event that are kept."""
 
