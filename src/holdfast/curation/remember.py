@@ -10,6 +10,7 @@ from holdfast.domain.project import Person
 from holdfast.domain.vocabulary import LIVING, TRUSTS, LessonId, ProjectId
 from holdfast.errors import InvalidValueError
 from holdfast.lean.records import replace
+from holdfast.lessons.learningmoments import keep_stated_moments
 from holdfast.lessons.ledger import with_retries, write_change
 from holdfast.lessons.material import Material, recent_events
 from holdfast.lessons.quoting import find_quote
@@ -59,6 +60,7 @@ def remember(services: Services, location: Location, *, trust: Trust, author: st
     elif draft.state == "active" and reserve(services, location, draft):
         draft = replace(draft, state="candidate")
     saved = with_retries(lambda: _keep(services, location, draft, author))
+    keep_stated_moments(services, location, saved)
     return settle_saved(services, location, saved, author=author)
 
 

@@ -49,6 +49,7 @@ from holdfast.learning.tuning import (
     WRITTEN_A_SESSION,
 )
 from holdfast.lessons.anchoring import anchor_subject, subject_of
+from holdfast.lessons.learningmoments import keep_moments
 from holdfast.lessons.ledger import write_change
 from holdfast.lessons.material import Material
 from holdfast.lessons.staging import restated, stage
@@ -154,6 +155,7 @@ class Admission:
         """Write all changes and their record in one transaction; nothing if there are none."""
         if self.changed:
             write_change(self.services, self.location, "learn", list(self.changed.values()), self._expected)
+            keep_moments(self.services, self.changed.values(), list(self.source.events.values()))
         for lesson in self._requested:
             settle_saved(self.services, self.location, lesson, author="")
 
