@@ -23,9 +23,9 @@ REQUEST = "Add a package that pads strings on the left"
 RULE = "Remember: install packages with pnpm, never with npm."
 
 
-def happened(*given: dict[str, Any]) -> list[Event]:
+def happened(*acts: dict[str, Any]) -> list[Event]:
     return [
-        make_event(**{"project": "", "at": START + timedelta(minutes=at), **fields}) for at, fields in enumerate(given)
+        make_event(**{"project": "", "at": START + timedelta(minutes=at), **fields}) for at, fields in enumerate(acts)
     ]
 
 
@@ -106,9 +106,9 @@ def test_commands_of_memory_itself_and_lessons_without_their_event_keep_nothing(
 
 
 def test_three_hundred_characters_of_a_text_are_kept() -> None:
-    [moment] = find_moments(resting_on(one := happened(prompt("tide " * 400))[0]), [one])
+    [moment] = find_moments(resting_on(event := happened(prompt("tide " * 400))[0]), [event])
     assert len(moment.text) == 299, "the 300th character is a blank"
-    [moment] = find_moments(resting_on(one := happened(prompt("x" * 1_000_000))[0]), [one])
+    [moment] = find_moments(resting_on(event := happened(prompt("x" * 1_000_000))[0]), [event])
     assert len(moment.text) == 300
 
 
@@ -189,9 +189,9 @@ def test_what_is_stated_with_a_quote_keeps_what_went_on_around_it(memory: Memory
 # Kept, erased
 
 
-def learnt(memory: Memory, *given: dict[str, Any], at: int = -1, **fields: Any) -> Lesson:
+def learnt(memory: Memory, *acts: dict[str, Any], at: int = -1, **fields: Any) -> Lesson:
     """A lesson that rests on one of the events, with its moments."""
-    events = happened(*given)
+    events = happened(*acts)
     memory.append(events)
     lesson = resting_on(events[at], project=memory.location.project.id, **fields)
     memory.services.store.put([lesson], {lesson.id: None})

@@ -19,7 +19,15 @@ from holdfast.lean.records import replace
 from holdfast.lean.texts import dumps
 from holdfast.service.memory import Memory
 from holdfast.testing.builders import SESSION, make_lesson, next_version
-from holdfast.upkeep.lessonrehearsal import LessonRehearsal, PlayedMoment, RehearsedLesson, rehearse_lessons
+from holdfast.upkeep.lessonrehearsal import (
+    SHORTEST_STEM,
+    TITLE_SHARE,
+    LessonRehearsal,
+    PlayedMoment,
+    RehearsedLesson,
+    rehearse_lessons,
+    says,
+)
 from holdfast.upkeep.rehearsalbaseline import KnownLesson, compare, read_baseline, write_baseline
 from tests.harbour import memory, project
 
@@ -84,7 +92,7 @@ def test_a_lesson_is_lost_when_others_outrank_it(quiet: Memory) -> None:
 
 
 @pytest.mark.parametrize(
-    ("moment", "fields", "told"),
+    ("moment", "fields", "when"),
     [
         (("file", "src/tides.py"), {"path": "src/tides.py"}, "file"),
         (("file", "src/other.py"), {"path": "src/tides.py"}, "no"),
@@ -95,10 +103,35 @@ def test_a_lesson_is_lost_when_others_outrank_it(quiet: Memory) -> None:
     ],
 )
 def test_each_kind_of_moment_is_played(
-    quiet: Memory, moment: tuple[str, str], fields: dict[str, Any], told: str
+    quiet: Memory, moment: tuple[str, str], fields: dict[str, Any], when: str
 ) -> None:
     error = "KeyError: 'pilot'" if fields.get("kind") == "fix" else ""
-    assert where_told(quiet, kept(quiet, moment, error=error, **fields)) == told
+    assert where_told(quiet, kept(quiet, moment, error=error, **fields)) == when
+
+
+@pytest.mark.parametrize(
+    ("title", "is_told"),
+    [
+        ("Install packages with pnpm, the store is shared", True),
+        ("Lighthouses are painted white each spring", False),
+        ("Pnpm shares crane gate berth", True),
+        ("Pnpm gate crane berth tide", False),
+    ],
+)
+def test_a_title_that_says_nothing_of_its_lesson_does_not_tell_it(memory: Memory, title: str, is_told: bool) -> None:
+    insight = "When packages are installed, use pnpm, because the store of all harbours is shared"
+    lesson = kept(memory, ("file", "a.py"), insight=insight, title=title, kind="bug_cause")
+    assert (where_told(memory, lesson) == "start") == is_told
+    assert says(title, lesson) == is_told
+
+
+def test_forty_percent_of_a_titles_words_are_enough() -> None:
+    lesson = make_lesson(insight="Pilots board ships before dawn")
+    assert TITLE_SHARE == 0.4
+    assert says("Pilots ships crane tide berth", lesson)
+    assert not says("Pilots ships crane tide berth gate", lesson)
+    assert SHORTEST_STEM == 3
+    assert says("Pilots at it by us on of ox", lesson), "words of two letters do not count"
 
 
 def test_only_confirmed_lessons_with_moments_are_played_and_the_others_counted(memory: Memory) -> None:
@@ -145,10 +178,10 @@ def test_a_rehearsal_writes_neither_events_nor_deliveries(memory: Memory) -> Non
 # Baselines
 
 
-def rehearsed(id_: str, told: str, *moments: tuple[str, bool], replaces: tuple[str, ...] = ()) -> RehearsedLesson:
+def rehearsed(id_: str, when: str, *moments: tuple[str, bool], replaces: tuple[str, ...] = ()) -> RehearsedLesson:
     played = tuple(PlayedMoment(event=EventId(event), kind="prompt", is_told=is_told) for event, is_told in moments)
     return RehearsedLesson(
-        id=LessonId(id_), kind="convention", title="A title", told=told, moments=played,
+        id=LessonId(id_), kind="convention", title="A title", told=when, moments=played,
         replaces=tuple(map(LessonId, replaces)),
     )  # fmt: skip
 

@@ -1,8 +1,9 @@
 """Plays the moments at which each confirmed lesson was learnt, as a new session, and reports whether it is told there.
 
 Every session begins with the same brief, so that is made once; a lesson that stands in it counts as told at the start.
-The others are played moment by moment, each with all other lessons in memory. Nothing is logged. A lesson that replaced
-others has their moments, too: what was merged must still be told where its parts were needed.
+The others are played moment by moment, each with all other lessons in memory. Nothing is logged. A title counts if it
+says something of its lesson. A lesson that replaced others has their moments, too: what was merged must still be told
+where its parts were needed.
 """
 
 from __future__ import annotations
@@ -16,7 +17,9 @@ from holdfast.domain.vocabulary import EventId, LessonId, SessionId
 from holdfast.lean.records import Frozen, replace
 from holdfast.lessons.learningmoments import load_moments
 from holdfast.ports.lessonstore import get_readable
+from holdfast.ranking.relevance import stems_of
 from holdfast.recall.inject import prepare
+from holdfast.recall.moments.context import TITLED
 from holdfast.text.shell import searched_pattern
 from holdfast.upkeep.rehearsal import ANY_HOST, MOST_LESSONS, for_any_host
 
@@ -29,6 +32,11 @@ if TYPE_CHECKING:
     from holdfast.domain.records import Delivery
     from holdfast.service.memory import Memory
 
+TITLE_SHARE = 0.4
+"""Share of a title's words that a lesson's rule, reason and quotes have: of 213 lessons all had it, and 9 of them had
+it under another lesson's title."""
+SHORTEST_STEM = 3
+"""Characters of a word that is compared."""
 START, NEVER = "start", "no"
 WHEN_TOLD = (START, *MOMENT_KINDS, NEVER)
 """Where a lesson is told first: at the start, at a moment of that kind, or not at all."""
@@ -99,15 +107,13 @@ class _Stage:
             host=host, name="rehearsal", session=SessionId(memory.services.clock.new_id()), cwd=memory.location.root
         )
         briefing, self._deliveries = self._tell(replace(self._call, moment="session_start"), ())
-        self._brief = _lessons_in(briefing)
+        self._brief = briefing
 
     def play(self, lesson: Lesson, moments: Sequence[LearningMoment]) -> RehearsedLesson:
         """Return where the lesson is told."""
-        is_briefed = lesson.id in self._brief
+        is_briefed = _tells(self._brief, lesson)
         played = [
-            PlayedMoment(
-                event=moment.event, kind=moment.kind, is_told=not is_briefed and self._is_told(lesson.id, moment)
-            )
+            PlayedMoment(event=moment.event, kind=moment.kind, is_told=not is_briefed and self._is_told(lesson, moment))
             for moment in moments
         ]
         first = next((moment.kind for moment in played if moment.is_told), NEVER)
@@ -116,8 +122,8 @@ class _Stage:
             moments=tuple(played),
         )  # fmt: skip
 
-    def _is_told(self, lesson: LessonId, moment: LearningMoment) -> bool:
-        return any(lesson in _lessons_in(self._tell(call, self._deliveries)[0]) for call in self._calls(moment))
+    def _is_told(self, lesson: Lesson, moment: LearningMoment) -> bool:
+        return any(_tells(self._tell(call, self._deliveries)[0], lesson) for call in self._calls(moment))
 
     def _calls(self, moment: LearningMoment) -> Iterator[HookCall]:
         call, text = self._call, moment.text
@@ -138,10 +144,24 @@ class _Stage:
         return handover.briefing, tuple(handover.deliveries())
 
 
-def _lessons_in(briefing: Briefing) -> frozenset[LessonId]:
-    """Return what the briefing tells, with the lessons for which a line stands."""
-    items = [id_ for item in briefing.items for id_ in (item.lesson.id, *item.also)]
-    return frozenset([*items, *(id_ for entry in briefing.entries for id_ in (entry.id, *entry.also))])
+def _tells(briefing: Briefing, lesson: Lesson) -> bool:
+    """Return whether the lesson is told: in full, by a title that says something of it, or by a line for several."""
+    for item in briefing.items:
+        if lesson.id == item.lesson.id:
+            return not item.why.words.startswith(TITLED) or says(lesson.title, lesson)
+    for entry in briefing.entries:
+        if lesson.id == entry.id:
+            return says(lesson.title if lesson.title in entry.text else entry.text, lesson)
+    groups = [*(item.also for item in briefing.items), *(entry.also for entry in briefing.entries)]
+    return any(lesson.id in group for group in groups)
+
+
+def says(title: str, lesson: Lesson) -> bool:
+    """Return whether enough of the title's words are the lesson's own: another lesson's title tells nothing of it."""
+    quotes = (span.quote for span in lesson.provenance.evidence)
+    own = stems_of("\n".join((lesson.insight, lesson.why, lesson.how, *quotes)))
+    stems = [stem for stem in stems_of(title) if len(stem) >= SHORTEST_STEM]
+    return sum(stem in own for stem in stems) >= TITLE_SHARE * len(stems)
 
 
 def _with_moments(memory: Memory) -> Iterator[tuple[Lesson, list[LearningMoment], tuple[LessonId, ...]]]:

@@ -12,7 +12,7 @@ from holdfast.settings import load_settings
 from holdfast.surfaces.cli._junit import Case, write_junit
 from holdfast.surfaces.cli.call import answer_json, counted, note, say
 from holdfast.surfaces.cli.rows import table
-from holdfast.upkeep.lessonrehearsal import WHEN_TOLD, rehearse_lessons
+from holdfast.upkeep.lessonrehearsal import NEVER, WHEN_TOLD, rehearse_lessons
 from holdfast.upkeep.rehearsalbaseline import BaselineComparison, Lost, as_lost, compare, read_baseline, write_baseline
 from holdfast.upkeep.scratch import scratch_memory
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from holdfast.surfaces.cli.call import Call
     from holdfast.upkeep.lessonrehearsal import LessonRehearsal, RehearsedLesson
 
-HEADS = ("kind", "lessons", *WHEN_TOLD[:-1], "not at all")
+HEADS = ("kind", "lessons", *(when if when != NEVER else "not at all" for when in WHEN_TOLD))
 GROUP = "rehearsal"
 
 
