@@ -7,6 +7,7 @@ stores the words in the memory.
 from __future__ import annotations
 
 from holdfast.domain.event import MEMORY_TOOL
+from holdfast.lessons.statement import plain_name
 from holdfast.lessons.tuning import (
     COVERAGE,
     FILE_BYTES,
@@ -96,6 +97,12 @@ class Material:
         own = {line.strip() for edit in edits for line in edit.new.splitlines()}
         own -= {line.strip() for edit in edits for line in edit.old.splitlines()}
         return "\n".join(line for line in content.splitlines() if line.strip() not in own) if own else content
+
+
+def repeated_in(read: Material, texts: Iterable[str]) -> str:
+    """Return why a lesson with those texts must wait: they repeat what was read; empty if they do not."""
+    where = next((name for text in texts if text and (name := read.holds(text))), "")
+    return f"its words stand in {plain_name(where, 'a text that was read')}" if where else ""
 
 
 def recent_events(services: Services, location: Location) -> list[Event]:
