@@ -128,8 +128,10 @@ def _moment(event: Event, kind: MomentKind, text: str, **fields: Any) -> Learnin
 
 def _united(value: str, new: Sequence[LearningMoment]) -> str:
     """Return the stored moments with the new ones added, each text once, as many as are kept."""
-    moments = {(moment.kind, moment.text): moment for moment in reversed([*_read(value), *new])}
-    return dumps([to_plain(moment) for moment in list(reversed(moments.values()))[:MOMENTS_KEPT]])
+    moments: dict[tuple[str, str], LearningMoment] = {}
+    for moment in (*_read(value), *new):
+        moments.setdefault((moment.kind, moment.text), moment)
+    return dumps([to_plain(moment) for moment in list(moments.values())[:MOMENTS_KEPT]])
 
 
 def _read(value: str) -> tuple[LearningMoment, ...]:
