@@ -85,20 +85,20 @@ def rehearse_lessons(
     `progress` gets the number of lessons done and of all. `host` is the host of the sessions.
     """
     memory = for_any_host(memory)
-    cast = list(_with_moments(memory))
-    chosen = [entry for entry in cast if entry[1]]
+    confirmed = list(_with_moments(memory))
+    chosen = [entry for entry in confirmed if entry[1]]
     if sample:
         chosen = sorted(chosen, key=lambda entry: _draw(entry[0].id))[:sample]
-    stage = _Stage(memory, host or ANY_HOST)
+    session = _RehearsedSession(memory, host or ANY_HOST)
     lessons: list[RehearsedLesson] = []
     for number, (lesson, moments, replaced) in enumerate(chosen, start=1):
-        lessons.append(replace(stage.play(lesson, moments), replaces=replaced))
+        lessons.append(replace(session.play(lesson, moments), replaces=replaced))
         if progress:
             progress(number, len(chosen))
-    return LessonRehearsal(lessons=tuple(lessons), without_moments=sum(not entry[1] for entry in cast))
+    return LessonRehearsal(lessons=tuple(lessons), without_moments=sum(not entry[1] for entry in confirmed))
 
 
-class _Stage:
+class _RehearsedSession:
     """A session after its start, in which one moment after the other is tried."""
 
     def __init__(self, memory: Memory, host: str) -> None:
@@ -106,8 +106,7 @@ class _Stage:
         self._call = HookCall(
             host=host, name="rehearsal", session=SessionId(memory.services.clock.new_id()), cwd=memory.location.root
         )
-        briefing, self._deliveries = self._tell(replace(self._call, moment="session_start"), ())
-        self._brief = briefing
+        self._brief, self._deliveries = self._tell(replace(self._call, moment="session_start"), ())
 
     def play(self, lesson: Lesson, moments: Sequence[LearningMoment]) -> RehearsedLesson:
         """Return where the lesson is told."""
