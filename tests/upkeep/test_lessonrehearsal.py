@@ -28,7 +28,7 @@ from holdfast.upkeep.lessonrehearsal import (
     rehearse_lessons,
     says,
 )
-from holdfast.upkeep.rehearsalbaseline import KnownLesson, compare, read_baseline, write_baseline
+from holdfast.upkeep.rehearsalbaseline import FORMAT, KnownLesson, compare, read_baseline, write_baseline
 from tests.harbour import memory, project
 
 __all__ = ["memory", "project"]
@@ -242,6 +242,7 @@ def test_a_baseline_is_read_as_it_was_written_and_has_no_words(tmp_path: Path) -
     write_baseline(str(path), LessonRehearsal(lessons=(rehearsed("a", "prompt", ("e", True), ("f", False)),)))
     assert read_baseline(str(path)) == {"a": KnownLesson(told="prompt", moments=(EventId("e"), EventId("f")))}
     assert "title" not in path.read_text()
+    assert json.loads(path.read_text())["format"] == FORMAT == 1
 
 
 @pytest.mark.parametrize(
