@@ -30,7 +30,6 @@ from holdfast.domain.vocabulary import SessionId
 from holdfast.errors import HostConfigError
 from holdfast.lean.plain import render_instant
 from holdfast.ports.host import Host
-from holdfast.ports.importer import Passage
 from holdfast.ports.store import EventFilter
 from holdfast.settings import Settings, load_settings
 from holdfast.testing.builders import make_event
@@ -75,7 +74,7 @@ def test_a_session_that_failed_waits_an_hour(memory: Memory, ago: timedelta, is_
     """`distilrecord.RETRY_AFTER`: one that is due is looked at, and here it has no events."""
     failed = {"failed": "ModelError", "at": render_instant(memory.services.clock.now() - ago)}
     record(memory.settings, {"queued": True, "folder": memory.folder}, failed)
-    sending = distil_waiting(memory, memory.settings, lambda events: [])
+    sending = distil_waiting(memory, memory.settings)
     assert [outcome.session for outcome in sending] == ([SESSION] if is_due else [])
 
 
@@ -241,13 +240,3 @@ def test_a_transcript_of_eight_megabytes_is_read_whole_after_a_turn(
         host="gemini-cli", name="AfterAgent", session=SessionId("g0"), cwd=memory.folder, transcript=str(file)
     )
     assert (keep_turn(memory, call) > 0) is is_read
-
-
-@pytest.mark.parametrize(("worth", "kind"), [(0.39, "convention"), (0.4, "constraint")])
-def test_the_words_of_a_passage_tell_its_kind_from_forty_percent(
-    monkeypatch: pytest.MonkeyPatch, worth: float, kind: str
-) -> None:
-    """`sources.TELLING`."""
-    passage_find = SimpleNamespace(kind="constraint", confidence=worth)
-    monkeypatch.setattr(sources, "_statements", lambda: SimpleNamespace(detect=lambda events: [passage_find]))
-    assert sources._with_kind(Passage(section="a", insight="Tides must be whole hours")).kind == kind

@@ -10,6 +10,7 @@ import pytest
 from holdfast import Memory
 from holdfast.curation.agentwords import AGENTS_WORDS, USERS_WORDS, Stated
 from holdfast.domain.vocabulary import SessionId
+from holdfast.rendering.lines import source_word
 from holdfast.testing.builders import make_event
 
 SESSION = SessionId("s1")
@@ -53,6 +54,8 @@ def state_of(outcome: Stated) -> str:
 def test_a_users_words_confirm_a_lesson_and_are_named(memory: Memory) -> None:
     outcome = stated(memory, "Tides are centimetres, never metres.", quote="Never write  them\nas metres")
     assert (state_of(outcome), outcome.source, outcome.waits) == ("active", USERS_WORDS, "")
+    assert outcome.lesson is not None
+    assert source_word(outcome.lesson) == "from user"
     assert outcome.lesson is not None
     (span,) = outcome.lesson.provenance.evidence
     assert (span.quote, PROMPT[span.start : span.end]) == ("Never write them as metres",) * 2

@@ -136,6 +136,11 @@ def skip(settings: Settings, session: SessionId, reason: str, at: datetime) -> N
     _append(settings, at, {"session": session, "skipped": reason})
 
 
+def record_call(settings: Settings, row: Mapping[str, Any], at: datetime) -> None:
+    """Record a call that reads no session; it counts towards the limits like any other."""
+    _append(settings, at, row)
+
+
 def note_choice(settings: Settings, model: str, at: datetime) -> None:
     """Record that the user chose a model: earlier failures then say nothing about the next call."""
     _append(settings, at, {"chosen": model})

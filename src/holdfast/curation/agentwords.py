@@ -114,7 +114,8 @@ class _Desk:
         draft = make_draft(
             self._services, self._location, stated, quote, ground.evidence, trust="agent", author=self._author
         )
-        source = replace(draft.provenance, session=ground.session, host=ground.host)
+        is_persons = ground.source == USERS_WORDS
+        source = replace(draft.provenance, session=ground.session, host=ground.host, quotes_person=is_persons)
         opposed = self._opposed(draft)
         draft = replace(draft, provenance=source, links=(*draft.links, *opposed))
         too_little = "" if ground.source == USERS_WORDS else self._check_substance(draft)

@@ -11,6 +11,7 @@ import re
 from holdfast.domain.candidate import Candidate
 from holdfast.domain.lesson import TITLE_LIMIT
 from holdfast.text.kindwords import kind_of
+from holdfast.text.statedrules import is_at_hand
 from holdfast.text.window import capital, clip, interrupted, quote, refused, sentences, speaker_trust, spoken, unmasked
 from holdfast.text.wording import headline, is_norm, stand_alone
 from holdfast.text.words import terms
@@ -87,7 +88,10 @@ _VERB = re.compile(r"^(?:be|is|with|want|again|said|wanted|meant)[\s,:]+", re.IG
 _TOLD = re.compile(r"^(?:as )?I (?:already )?(?:said|told you|asked you) (?:to |that )?", re.IGNORECASE)
 _STANDING = re.compile(r"\b(?:always|never|in this (?:repo|repository|project|codebase|code base))\b", re.IGNORECASE)
 """Words that say explicitly that the rule holds from now on."""
-_THING = r"[`'\"]?(?P<{0}>[\w@.:/+#-]+(?: [\w@.:/+#-]+){{0,2}}?)[`'\"]?"
+_NO_THING = (
+    r"(?!(?:must|should|can|could|may|will|would|do|does|did|is|are|was|were|be|been|has|have|to|it|that|this)\b)"
+)
+_THING = r"[`'\"]?(?P<{0}>" + _NO_THING + r"[\w@.:/+#-]+(?: " + _NO_THING + r"[\w@.:/+#-]+){{0,2}}?)[`'\"]?"
 _RIGHT, _WRONG = _THING.format("right"), _THING.format("wrong")
 _END = r"(?=[\s]*(?:[.,;:!?)]|$|(?:in|for|here|please|because|since|when|everywhere|as|from)\b))"
 _PAIRS = tuple(
@@ -154,7 +158,12 @@ def _correction(event: Event, prompt: str, turn: Sequence[Event]) -> Candidate |
 
 def _pair(sentence: str) -> re.Match[str] | None:
     """Return where the sentence names what was wrong and what is right; None if it does not name both."""
-    if len(sentence) > SENTENCE_LIMIT or sentence.rstrip().endswith("?") or _PASSING.search(sentence):
+    if (
+        len(sentence) > SENTENCE_LIMIT
+        or sentence.rstrip().endswith("?")
+        or _PASSING.search(sentence)
+        or is_at_hand(sentence)
+    ):
         return None
     pairs = (form.search(sentence) for form in _PAIRS)
     return next((pair for pair in pairs if pair and terms(pair["wrong"]) and terms(pair["right"])), None)
@@ -168,7 +177,7 @@ def _asked(turn: Sequence[Event]) -> bool:
 
 def _rule(sentence: str, *, answers_question: bool) -> str:
     """Return the part of the sentence that says what to do; empty if there is none or it cannot stand alone."""
-    if len(sentence) > SENTENCE_LIMIT or _PASSING.search(sentence) or _HARMLESS.match(sentence):
+    if len(sentence) > SENTENCE_LIMIT or _PASSING.search(sentence) or _HARMLESS.match(sentence) or is_at_hand(sentence):
         return ""
     question = sentence.rstrip().endswith("?")
     for form in _GENERAL if answers_question else _FORMS:

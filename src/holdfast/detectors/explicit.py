@@ -17,7 +17,7 @@ from holdfast.text.kindwords import kind_of
 from holdfast.text.named import named_in
 from holdfast.text.prompts import read_prompt
 from holdfast.text.singlevalued import VALUES
-from holdfast.text.statedrules import LEAD, FormSort, is_at_hand, stated_rule
+from holdfast.text.statedrules import LEAD, FormSort, announced, is_at_hand, stated_rule
 from holdfast.text.triggers import united
 from holdfast.text.window import capital, quote, sentences, speaker_trust, spoken, unmasked
 from holdfast.text.wording import headline
@@ -78,7 +78,8 @@ _STANDING = re.compile(
 _REQUESTED = re.compile(
     rf"{LEAD}(?:can|could|would|will) (?:we|you) (?:please |plz |pls )?(?P<rule>(?:always|never) (?:use|keep|wrap"
     rf"|run|write"
-    r"|add|put|name|call|prefer|log|store|ask|return|test|format|make|start|check|commit|document|mock|import)\b.{6,})",
+    r"|add|put|name|call|prefer|log|store|ask|return|test|format|make|start|check|commit|document|mock|import|answer"
+    r"|reply|respond|explain|show|include|speak)\b.{6,})",
     re.IGNORECASE,
 )
 _TAKES_BACK = re.compile(
@@ -231,7 +232,7 @@ def _rule(sentence: str, forms: Sequence[re.Pattern[str]]) -> Rule | None:
 
 def _stated(sentence: str) -> Rule | None:
     """Return the rule, fact or decision in an everyday form; None if there is none or it belongs to a document."""
-    stated = None if _is_quoted(sentence) else stated_rule(sentence)
+    stated = None if _is_quoted(sentence) else stated_rule(sentence) or announced(sentence)
     if stated is None or not _says_enough(stated.text):
         return None
     return Rule(stated.text, is_standing=True, sort=stated.sort)

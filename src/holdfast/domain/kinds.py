@@ -53,6 +53,8 @@ class KindProfile(Frozen):
     """It is delivered before the command that it names."""
     is_told_at_failure: bool = True
     """It is delivered after the command that it names has failed."""
+    outlives_code: bool = False
+    """It may say why code is gone, so it holds without its code."""
     rules_order: int = 0
     """Position in a rules file, from 1; 0 for a kind that is no rule for people who work in the project."""
     skill_order: int = 0
@@ -67,7 +69,7 @@ KIND_PROFILES: dict[LessonKind, KindProfile] = {
         KindProfile(
             kind="decision", memory_type="semantic", half_life_days=720, family="rule",
             tasks=("refactor", "feature"), questions=("decisions",), may_forbid_text=True, is_staged_unanchored=True,
-            rules_order=2, is_told_at_command=False, is_told_at_failure=False,
+            outlives_code=True, rules_order=2, is_told_at_command=False, is_told_at_failure=False,
         ),
         KindProfile(
             kind="constraint", memory_type="semantic", half_life_days=720, family="rule",
@@ -102,7 +104,7 @@ KIND_PROFILES: dict[LessonKind, KindProfile] = {
         KindProfile(
             kind="failed_approach", memory_type="episodic", half_life_days=180,
             tasks=("fix",), questions=("failures",), is_instruction=True, names_failure=True, tells_failure_class=True,
-            rules_order=6, skill_order=4, is_pitfall=True,
+            outlives_code=True, rules_order=6, skill_order=4, is_pitfall=True,
         ),
         KindProfile(
             kind="exploration", memory_type="episodic", half_life_days=60,

@@ -105,7 +105,11 @@ BRIEF = StateFamily(
 )  # fmt: skip
 TIDY_PROPOSAL = StateFamily(
     name="tidy", owner="project", stays=_BOUNDED, names_lessons=True,
-    value="JSON: the proposal by which the memory becomes smaller, until it is applied",
+    value="version and JSON: the proposal by which the memory becomes smaller, until it is applied",
+)  # fmt: skip
+TIDYING = StateFamily(
+    name="tidying", owner="project", stays=_BOUNDED,
+    value="JSON: when the memory was tidied or a tidying taken back, and how many lessons were living then",
 )  # fmt: skip
 CLOSED_PROJECTS = StateFamily(
     name="closed_projects", owner="store", stays="a person's decision",
@@ -205,7 +209,7 @@ CLAIM = StateFamily(
 )  # fmt: skip
 
 FAMILIES = (
-    ASKED, BARREN_SESSIONS, TIDY_PROPOSAL, LEARNED_POSITION, LEARNING_BEGUN, LEARNING_SET_ASIDE, DECIDED,
+    ASKED, BARREN_SESSIONS, TIDY_PROPOSAL, TIDYING, LEARNED_POSITION, LEARNING_BEGUN, LEARNING_SET_ASIDE, DECIDED,
     LEARNING_MOMENTS, COMMAND_COUNTS, SENTENCES_RETIRED, COMMITS_READ,
     OUTCOMES_POSITION, OUTCOMES_OPEN, OUTCOME_WEIGHTS, SESSIONS_OPEN, LEARNING_TROUBLE, BRIEF, CLOSED_PROJECTS,
     PROJECT_NAME, LESSONS_CHANGED,

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
+
 from holdfast.lean.hostmarks import CONTEXT_FILES
 from holdfast.lessons.rulesread import files_read_by_host
 from holdfast.ranking.relevance import EVERYDAY, stems_of
 from holdfast.recall.tuning import RULES_FILE_BYTES, WRITTEN_LEAST_WORDS, WRITTEN_SHARE, WRITTEN_SPAN
 
 README = "README.md"
+_OURS = re.compile(r"<!-- holdfast:begin.*?(?:holdfast:end -->|\Z)", re.DOTALL)
+"""What `holdfast rules` wrote into a file."""
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,11 +24,20 @@ if TYPE_CHECKING:
 
 
 def without_written(
-    services: Services, location: Location, lessons: Iterable[Lesson], session: SessionId | None = None
+    services: Services,
+    location: Location,
+    lessons: Iterable[Lesson],
+    session: SessionId | None = None,
+    *,
+    by_us: bool = True,
 ) -> list[Lesson]:
-    """Return the lessons that no such file of the work tree says within a few lines of each other."""
+    """Return the lessons that no such file of the work tree says within a few lines of each other.
+
+    With `by_us` false, what Holdfast wrote into these files does not count: it goes when the lesson goes.
+    """
     texts = _rules(services, location, files_read_by_host(services, session) if session else ())
-    passages = [frozenset(stems_of(passage)) for text in texts for passage in _passages(text)]
+    own = [text if by_us else _OURS.sub("\n", text) for text in texts]
+    passages = [frozenset(stems_of(passage)) for text in own for passage in _passages(text)]
     return [lesson for lesson in lessons if lesson.pinned or not _is_written(lesson, passages)]
 
 

@@ -11,9 +11,11 @@ if TYPE_CHECKING:
 _FORMS: tuple[tuple[LessonKind, str], ...] = (
     (
         "failed_approach",
-        r"\b(?:tried|attempted)\b.{3,}\b(?:abandoned|gave up|given up|dropped|reverted|rolled back|backed out"
+        r"\b(?:didn'?t|did not|doesn'?t|does not) (?:help|work|scale|pay off)\b.*\b(?:tried|because|since)\b"
+        r"|\b(?:tried|attempted)\b.{3,}\b(?:abandoned|gave up|given up|dropped|reverted|rolled back|backed out"
         r"|backfired"
-        r"|(?:didn't|did not|doesn't|does not|never) (?:work|help|scale|fix|hold)|failed|made it (?:worse|slower)"
+        r"|(?:didn'?t|did not|doesn'?t|does not|never) (?:work|help|scale|fix|hold)|failed|(?:went|switched"
+        r"|moved) back|made it (?:worse|slower)"
         r"|too (?:slow|flaky|fragile|brittle|complex|expensive))\b",
     ),
     (
@@ -24,7 +26,8 @@ _FORMS: tuple[tuple[LessonKind, str], ...] = (
         r"|errors?|slowness|corruption)\b.{0,60}?"
         r"\b(?:was|were|is|comes? from|came from|happen(?:s|ed)?|occur(?:s|red)?)\b.{0,30}\b(?:because|due to"
         r"|from|when)\b"
-        r"|\b(?:failed|broke|crashed|leaked|hung|was (?:broken|wrong|missing))\b.{0,40}\bbecause\b",
+        r"|\b(?:failed|broke|crashed|leaked|hung|died|blew up|deadlocked|went down|was (?:broken|wrong"
+        r"|missing))\b.{0,40}\bbecause\b",
     ),
     (
         "decision",
@@ -50,7 +53,8 @@ _FORMS: tuple[tuple[LessonKind, str], ...] = (
     ),
     (
         "tooling",
-        r"\b(?:run|runs|running|install|start|starts|started|deploy(?:s|ed)?|build|builds|built|compile|port|env"
+        r"\b(?:needs? \w+ set|run|runs|running|install|start|starts|started|deploy(?:s|ed)?|build|builds|built"
+        r"|compile|port|env"
         r"|environment|docker|container|database|db|server|cluster|staging|command|script|binary|cli|version|registry"
         r"|queue|bucket|hosted|token|tokens|rotated?|expires?|cron|ci|vpn|logs (?:are|live)|localhost)\b"
         r"|\bneeds? (?:a|an|the)? ?(?:running )?\w+ (?:running|started|up)\b|`[^`]+`",

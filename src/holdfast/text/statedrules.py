@@ -312,7 +312,176 @@ _SOURCES: tuple[tuple[FormSort, str], ...] = (
         r"(?P<rule>no (?!need|problem|worries|idea|rush|thanks|one\b)[\w -]{3,40}?s? without (?:a|an|my|asking|review"
         r"|approval|tests?|telling)\b.*)",
     ),
+    # everyday forms without a signal word
+    (
+        "rule",
+        r"(?P<rule>we (?:don't|do not|dont) (?:do|use|write|allow|mock|commit|merge|ship|accept|support|log|import"
+        r"|squash"
+        r"|rebase|cache|hard-?code)\b(?! (?:it|this|that|them|the|any of|much|a lot|anything|so|here\b"
+        r"|yet)\b) .{3,})",
+    ),
+    (
+        "rule",
+        r"(?P<rule>we (?:write|make|do|build|run|release|deploy|maintain|update|generate|review|test|bump|sign|tag"
+        r"|format)"
+        r"\b(?! (?:it|this|that|them)\b).{2,60}? (?:by hand|manually|ourselves|automatically|from ci|in ci|locally"
+        r"|only on \w+|once an? \w+|every \w+)\b.*)",
+    ),
+    (
+        "rule",
+        rf"(?P<rule>{_PLURAL} (?:are|have|start with|end with|end in|use|get) [^,?]{{2,60}} (?:here|in this (?:repo"
+        rf"|repository"
+        r"|project|codebase|package)|everywhere|throughout)\W*$)",
+    ),
+    ("rule", r"(?P<rule>ask (?:me |us |first )?before (?:you )?(?!it\b|this\b|that\b)\w+.{3,})"),
+    (
+        "rule",
+        r"(?P<rule>(?:use|prefer|stick to|stay on) (?!the\b|this\b|that\b|it\b|a\b"
+        r"|an\b)[\w@./+-]+(?: [\w@./+-]+)?[,;] ?"
+        r"(?!please\b|then\b|and\b)(?:[\w@./+-]+ ){1,3}?(?:is|are|breaks?|fails?|can't|cannot|doesn't|does not|has|have"
+        r"|mess(?:es)?|ignores?|loses?|needs?|hangs?|leaks?)\b.{2,})",
+    ),
+    (
+        "rule",
+        r"(?P<rule>(?:don't|do not|dont|never) (?:ever )?(?:add|write|use|put|create|introduce|leave|make|merge"
+        r"|commit|log)"
+        r" (?!the\b|this\b|that\b|these\b|those\b|an?\b|it\b|more\b)(?:[\w-]+ ){0,2}?[\w-]+s (?:that|which|unless"
+        r"|without"
+        r"|like) .{4,})",
+    ),
+    (
+        "rule",
+        r"(?P<rule>I (?:really )?(?:hate|dislike|detest|can't stand|love|don't like|do not like) (?!the\b|this\b|that\b"
+        r"|these\b|those\b|it\b|how\b|your\b|my\b|what\b|when\b)(?:[\w-]+ ){0,2}[\w-]+s\b.*)",
+    ),
+    (
+        "rule",
+        r"(?P<rule>(?:all|every|each|our) (?:[\w-]+ ){0,2}?(?:endpoints?|services?|modules?|packages?|components?"
+        r"|handlers?"
+        r"|tests?|migrations?|commits?|branches|queries|functions?|methods?|class(?:es)?|files?|jobs?|workers?"
+        r"|models?|tables?"
+        r"|errors?|logs?|events?|configs?|scripts?|routes?|commands?|types?|apis?|repos?|configs?) (?:return|use"
+        r"|have|has|go"
+        r"|goe|live|start|end|carry|carrie|extend|implement|throw|log|take|expose|inherit|accept|come|write|read"
+        r"|run)s?\b"
+        r"(?! (?:again|now)\b).{3,})",
+    ),
+    (
+        "rule",
+        r"(?P<rule>(?:tests|files|functions|modules|migrations|scripts|endpoints|components|classes|types|branches"
+        r"|commits"
+        r"|packages|services|jobs|queries|handlers|secrets|configs|methods|errors|events|routes|tables|columns)"
+        r"(?: (?:that|which|with|without|in|for|of|from) [^,?]{2,40}?)? (?:must|have to|should always|need to|always"
+        r"|never)"
+        r"\b(?! be able\b) .{3,})",
+    ),
+    # statements in general, without an article before their subject
+    (
+        "rule",
+        r"(?P<rule>(?:our|most of our) (?!tests? (?:are|is)\b|build is\b|ci is\b)(?:[\w/.-]+ ){1,4}?(?!again\b|now\b"
+        r"|still\b)(?:want|start"
+        r"|end|begin|carry|follow|contain|cannot|can't|must|never|always|only|belong|come|go|live|sit|are (?:called"
+        r"|named|in|on|at"
+        r"|behind|stored|written|kept|limited|versioned|prefixed))s?\b.{3,})",
+    ),
+    (
+        "rule",
+        r"(?P<rule>no (?!need|problem|worries|idea|rush|thanks|one\b|errors?|warnings?|changes?|issues?|results?"
+        r"|output|tests? )"
+        r"(?:[\w-]+ ){0,2}?[\w-]+s (?:in|on|for|from|to|outside|inside|across|at) (?!the\b|this\b|that\b|it\b).{3,})",
+    ),
+    (
+        "rule",
+        rf"(?P<rule>{_PLURAL} (?:must|cannot|can't|may not|have to|always|never) (?!be able\b|pass\b).{{3,}})",
+    ),
+    (
+        "rule",
+        rf"(?P<rule>{_PLURAL} are (?!(?:green|red|done|ready|in|fine|ok|okay|good|missing|failing|running|there|gone"
+        rf"|up|not|now"
+        r"|still|passing|wrong|empty|too|very|the|also|all|both|back|coming|going|on)\b)[^,?]{2,60}(?:,| and"
+        r"| so) ?(?:not|never|no"
+        r"|don't|do not|dont|so)\b.{3,})",
+    ),
+    (
+        "rule",
+        r"(?P<rule>(?:you|we) (?:can't|cannot|can not|may not) (?:use|rely on|assume|depend on|import|call|install"
+        r"|run|reach"
+        r"|access|log|store|add|ship)\b(?! (?:the|this|that|it|these|those)\b).{3,}?(?:,|;| because| since| as"
+        r"|:).{4,})",
+    ),
+    (
+        "rule",
+        r"(?P<rule>you (?:should|must|need to|have to) .{4,80}?\b(?:before|after|when|whenever) you (?:commit|push"
+        r"|merge|deploy"
+        r"|release|finish|open|start|edit|add|change|rename)\b(?! (?:it|this|that)\b).*)",
+    ),
+    (
+        "rule",
+        r"(?P<rule>prefer (?!the\b|this\b|that\b|it\b|option\b).{3,50}? (?:over|to|instead of|rather than) .{3,})",
+    ),
+    (
+        "rule",
+        r"(?P<rule>keep (?!the\b|this\b|that\b|these\b|it\b|going\b|an?\b|your\b"
+        r"|my\b)(?:[\w-]+ ){0,2}?[\w-]+s (?:under|below"
+        r"|short|small|to|in|out of|free of|free from|sorted|pure|simple|flat|alphabetical|separate|private)\b.*)",
+    ),
+    (
+        "rule",
+        r"(?P<rule>(?:don't|do not|dont|never) (?:mock|use|call|import|log|store|put|hard-?code|sleep|print|commit"
+        r"|push|deploy|run"
+        r"|test|stub|catch|swallow|throw|return|write|read|block|poll)\b .{2,50}? (?:in|on|from|to|for|against"
+        r"|outside|inside|at)"
+        r" (?:(?:\w+ ){0,2}(?!this|does|is|was|has)\w{3,}s|prod|production|main|master|ci|staging|library code"
+        r"|python|go|ts)\W*$)",
+    ),
+    (
+        "rule",
+        r"(?P<rule>[\w.-]+ (?:for|in) (?!the\b|this\b|that\b)[\w /.+-]{2,25}[,;] ?(?:and )?[\w.-]+ (?:for"
+        r"|in) (?!the\b|this\b|that\b)"
+        r"[\w /.+-]{2,25}\W*$)",
+    ),
+    (
+        "rule",
+        r"(?P<rule>I (?:want|expect|like) (?!the\b|this\b|that\b|an?\b|to\b|you\b|it\b)[\w-]+s,?"
+        r" (?:first|before|with|in)\b.{4,})",
+    ),
+    (
+        "fact",
+        r"(?P<rule>the (?:[\w-]+ ){0,2}?(?:sandbox|ci|container|runner|staging|prod|production|cluster|server|db"
+        r"|database|vm|image"
+        r"|pipeline|gateway|proxy|worker|lambda|cron|registry|machine|laptop|host|network|account) (?:has|have|gets?"
+        r"|only|allows?)"
+        r" (?:no|only|at most|a limit|\d|takes?|accepts?|supports?|has|sees|runs?)\b.{3,})",
+    ),
+    (
+        "cause",
+        r"(?P<rule>the (?:[\w-]+ ){1,4}?(?:died|crashed|failed|broke|hung|blew up|went down|deadlocked"
+        r"|leaked) because\b"
+        r"(?! (?:of )?(?:it|this|that|you|i)\b).{6,})",
+    ),
+    (
+        "cause",
+        r"(?P<rule>(?!it\b|this\b|that\b|you\b|i\b)[\w ./-]{3,40}? (?:didn'?t|did not|doesn'?t|does not"
+        r"|never) (?:help|work|scale"
+        r"|pay off|hold up)\b[^?]{0,20}?(?:[,;:.-]| because| since) ?(?=.*\b(?:tried|because|since|kills?"
+        r"|too)\b).{4,})",
+    ),
     # what the project has and does
+    (
+        "fact",
+        r"(?P<rule>our (?:[\w/.-]+ ){1,4}?(?:only |still |always |just )?(?:has|have|runs?|uses?|supports?|expects?"
+        r"|listens?"
+        r"|builds?|deploys?|needs?|requires?|ships?|speaks?|talks?|accepts?|allows?|pins?|caches?)\b .{2,})",
+    ),
+    (
+        "fact",
+        r"(?P<rule>(?:port \d+ is (?:taken|used|reserved|blocked|occupied)\b.{3,}|(?:[^,;?]{3,60}(?:,| so| because) )?"
+        r"(?:the|our) (?:[\w-]+ ){0,3}?(?:server|database|db|app|api|proxy|worker|ui|frontend|backend|gateway"
+        r"|registry|broker"
+        r"|cache|queue|emulator|container) (?:runs|listens|lives|sits|is reachable|is served|answers) (?:on|at|under"
+        r"|behind|in)"
+        r"\b.{2,}))",
+    ),
     (
         "fact",
         rf"(?P<rule>(?:the |our |all )?(?:[\w`./-]+ ){{0,3}}?{_PROCESS} (?:also )?(?:needs?|requires?|expects?"
@@ -343,7 +512,8 @@ _SOURCES: tuple[tuple[FormSort, str], ...] = (
     (
         "fact",
         r"(?P<rule>(?:our [\w /-]{3,50}?|the [\w /-]{0,40}?(?:database|server|cluster|bucket|queue|topic|environment"
-        r"|account|channel|domain|registry)) (?:is|are) (?:called|named|hosted|deployed|stored|located|managed"
+        r"|account|channel|domain|registry|branch|folder|service|package|module|app|repo|project|workspace"
+        r"|namespace)) (?:is|are) (?:called|named|hosted|deployed|stored|located|managed"
         r"|owned|generated|built|served)\b.{3,})",
     ),
     (
@@ -365,7 +535,8 @@ _SOURCES: tuple[tuple[FormSort, str], ...] = (
         r"| -)? ?(?:it |that |we "
         r"|which )?(?:abandon\w*|gave (?:it |that )?up|dropped|reverted|rolled (?:it )?back|backed (?:it )?out"
         r"|didn'?t work"
-        r"|did not work|doesn'?t work|never worked|failed|was too|turned out).*?\b(?:because|since|as|due to|too"
+        r"|did not work|doesn'?t work|never worked|failed|was too|turned out|(?:went|switched|moved|returned"
+        r"|came) back).*?\b(?:because|since|as|due to|too"
         r"|:)\b.{3,})",
     ),
     ("cause", r"(?P<rule>(?:the )?(?:real |actual )?root cause (?:of|for|behind) .{3,60}? (?:was|were|is)\b.{4,})"),
@@ -417,6 +588,7 @@ _DOUBT = re.compile(
 )
 _FAULT = re.compile(
     r"\b(?:fail(?:s|ed|ing|ure)?|crash\w*|errors? out|broken?|breaking|hangs?|leaks?|bugs?|wrong(?!,)|missing"
+    r""
     r"|null|undefined"
     r"|not work\w*|doesn't|didn't|isn't|wasn't|don't (?:get|see|have|know)|slow|stuck|red again|flaky|weird|strange"
     r"|supposed to|was|were|had|did|got|gets called|being called)\b",
@@ -429,6 +601,23 @@ _REPORT = re.compile(
     r"|\bshould (?:never|not) have\b|\bmust (?:never|not|always) have\b",
     re.IGNORECASE,
 )
+_ANNOUNCED = re.compile(
+    r"(?:(?:ok(?:ay)?|also|oh|and|btw)[\s,]+)*(?:heads[- ]up|fyi|for the record|for your information"
+    r"|just so you know|careful"
+    r"|be careful|beware|psa|(?:as a )?reminder|good to know)[\s,:.!-]+(?:that )?(?P<rule>.{12,})",
+    re.IGNORECASE,
+)
+_NEWS = re.compile(
+    r"(?:I|you|he|she|they|someone|somebody|it)\b|we (?:just|have|had|will|did|were)\b|\w+ed\b"
+    r"|(?:the|my"
+    r"|your) \w+ (?:was|were|has been)\b",
+    re.IGNORECASE,
+)
+"""Beginnings of news of the day."""
+_RELATIVE = re.compile(r"(?<=\ws) that\b")
+"""A pronoun that leans on nothing but its own sentence: "tests that touch the network"."""
+_CONSEQUENCE = re.compile(r",? (?:or (?:else )?(?:it|they|the)|otherwise|because|since|so)\b|; ", re.IGNORECASE)
+"""Where a rule goes on to say what goes wrong without it."""
 _QUESTION = re.compile(
     rf"{LEAD}(?:is|are|was|were|do|does|did|can|could|should|would|will|shall|why|how|what|where|when(?! (?:you|we)\b)"
     r"|which|who|whether)\b",
@@ -449,16 +638,27 @@ def stated_rule(sentence: str) -> StatedRule | None:
         return None
     for sort, form in _FORMS:
         match = form.match(sentence)
-        if match is None:
-            continue
+        if match is None or sentence[match.end() :].strip(" .!"):
+            continue  # a rule is kept whole
         rule = match["rule"].strip().rstrip("!").strip()
         if sort == "cause":  # it tells of what failed, and two writers of "the same file" are not at hand
             return None if _AT_HAND.search(sentence.replace("the same ", "")) else StatedRule(rule, sort)
-        is_report = _REPORT.search(rule) or (_FAULT.search(rule) and not _is_order(rule))
+        claim = _CONSEQUENCE.split(rule)[0]
+        is_report = _REPORT.search(claim) or (_FAULT.search(claim) and not _is_order(rule))
         if _AT_HAND.search(sentence) or (is_report and sort != "decision"):
             return None
-        return StatedRule(rule, sort) if stand_alone(rule).text else None
+        return StatedRule(rule, sort) if stand_alone(_RELATIVE.sub(" which", rule)).text else None
     return None
+
+
+def announced(sentence: str) -> StatedRule | None:
+    """Return what the sentence announces as worth knowing: "heads up, make deploy pushes straight to prod"."""
+    match = _ANNOUNCED.match(sentence)
+    rule = match["rule"].strip() if match else ""
+    if not rule or _AT_HAND.search(rule) or _DOUBT.search(rule) or _FAULT.search(_CONSEQUENCE.split(rule)[0]):
+        return None
+    is_news = _NEWS.match(rule) or _QUESTION.match(rule)
+    return StatedRule(rule, "fact") if not is_news and stand_alone(rule).text else None
 
 
 def is_at_hand(sentence: str) -> bool:
@@ -467,7 +667,9 @@ def is_at_hand(sentence: str) -> bool:
 
 
 _ORDER = re.compile(
-    r"(?:always|never|not ever|do not|don't|dont|stop|use|you|prefer|every|all|before|after|for|if|nobody|no one)\b",
+    r"(?:always|never|not ever|do not|don't|dont|we (?:don't|dont|do not)|stop|use|you|prefer|every|all|before|after"
+    r"|for|if"
+    r"|ask|nobody|no one|I )\b",
     re.IGNORECASE,
 )
 

@@ -131,6 +131,12 @@ def sync(services: Services, location: Location, files: LessonFiles, how: Syncin
     return replace(report, conflicts=len(find_conflicts(services, location, came_in)))
 
 
+def shared_lessons(services: Services, location: Location) -> dict[LessonId, str]:
+    """Return the lessons that have a file in the repository, on any branch, each with its file as of the last sync."""
+    entries = _load(services.store.get_state(SYNCED, location.project.id))["entries"]
+    return {LessonId(entry["lesson"]): entry.get("path", "") for entry in entries if entry.get("lesson")}
+
+
 def find_shareable(services: Services, location: Location) -> list[Lesson]:
     """Return the lessons that `share --all` shares: active ones of the project, seen on this branch and not private."""
     hidden = hidden_here(services, location)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from holdfast.curation.taskstate import is_work
 from holdfast.errors import HoldfastError, ProjectUnknownError
 from holdfast.lean.texts import short_id
+from holdfast.surfaces.cli._tidying import tidying_lines
 from holdfast.surfaces.cli.call import EVERYTHING, Call, counted, note, say, short_path
 from holdfast.surfaces.cli.rows import coloured, pairs
 
@@ -98,6 +99,8 @@ def _rows(memory: Memory) -> Iterator[tuple[str, str]]:
         yield "", "holdfast review"
     yield from _doubted(memory)
     yield from _stale(memory, active[:CHECKED])
+    for number, line in enumerate(tidying_lines(memory.services, memory.location)):
+        yield "" if number else "tidying", line
     yield from _last_delivery(memory)
     yield from _alarms(memory)
     if not active and not waiting:

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 WHAT_IS_SENT = (
     "For each session with real work, one digest without secrets goes to that model: what you typed, the agent's\n"
-    "explanations, failures and their fixes, commit messages. To read it in full: holdfast distil digest"
+    "explanations, failures and their fixes, commit messages. To read it in full: holdfast distil digest\n"
+    "A memory that outgrows a session's start is tidied, at most once a day: that model then gets its lessons' titles."
 )
 NO_AGENT = "no agent on this machine can answer without a terminal"
 

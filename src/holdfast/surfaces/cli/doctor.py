@@ -13,6 +13,7 @@ import click
 from holdfast._version import __version__
 from holdfast.errors import HoldfastError
 from holdfast.settings import load_settings
+from holdfast.surfaces.cli._tidying import check_tidying
 from holdfast.surfaces.cli.call import (
     Call,
     answer_json,
@@ -103,6 +104,7 @@ def _findings(no_proof: bool, mend: bool, folder: str) -> Iterator[CheckFinding]
     yield from check_starts(settings, folder)
     yield from check_capture(settings)
     yield from check_learning(settings)
+    yield from check_tidying(settings, folder)
     yield from check_switches(settings)
 
 

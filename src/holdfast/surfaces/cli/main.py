@@ -48,6 +48,7 @@ GROUPS = {
         "revise": "Replace a lesson by a better one.",
         "edit": "Change when a lesson is shown.",
         "forget": "Take a lesson out of use for good, or erase it.",
+        "tidy": "Merge lessons that say the same, retire what no session needs, improve weak titles.",
         "prune": "Forget lessons that are no longer of use.",
         "undo": "Undo the last change of this project's memory.",
     },

@@ -12,6 +12,7 @@ from holdfast.installing.hostfiles import HostFiles, set_up
 from holdfast.lean.plain import render_instant, to_plain
 from holdfast.lessons.lookup import LessonCounts
 from holdfast.rendering.lines import is_from_commit
+from holdfast.surfaces.cli._tidying import tidying_lines
 from holdfast.surfaces.cli.call import (
     EVERYTHING,
     Call,
@@ -75,6 +76,7 @@ def _gather(memory: Memory) -> dict[str, Any]:
         "barren_sessions": memory.barren_sessions(),
         "inbox": len([lesson for lesson in waiting if not is_from_commit(lesson)]),
         "from_commits": len([lesson for lesson in waiting if is_from_commit(lesson)]),
+        "tidying": list(tidying_lines(memory.services, memory.location)),
         "last_session": _session_facts(memory),
         "for_review": len(memory.for_review()),
         "checkpoint": to_plain(checkpoint) if checkpoint else None,
@@ -105,6 +107,7 @@ def _lines(fields: dict[str, Any]) -> Iterator[str]:
             ),
             ["lessons", _lesson_words(fields)],
             ["confirmed", _counts(fields["lessons"]["by_kind"])],
+            *(["tidying", line] for line in fields["tidying"]),
             *([["review", f"{fields['for_review']} in doubt: holdfast review"]] if fields["for_review"] else []),
             *([["session", f"last: {fields['last_session']['words']}"]] if fields["last_session"] else []),
             ["task", fields["checkpoint"]["goal"] if fields["checkpoint"] else "none"],

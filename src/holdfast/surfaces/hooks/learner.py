@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Sequence
+from functools import partial
 
 from holdfast.backfill.transcripts import keep_turn, read_errands
 from holdfast.bootstrap import Memory
@@ -18,7 +19,7 @@ from holdfast.curation.checkpoint import close_over, leave_waiting
 from holdfast.domain.hookcall import HookCall, parse_errand
 from holdfast.domain.vocabulary import SessionId
 from holdfast.freshness.codegraph import reindex
-from holdfast.home.runfiles import LearningLock, embed_in_turn, note
+from holdfast.home.runfiles import LearningLock, RunLock, embed_in_turn, note
 from holdfast.home.spool import drain
 from holdfast.learning.associations import associate
 from holdfast.settings import Settings, load_settings
@@ -44,13 +45,15 @@ def main(arguments: Sequence[str] = ()) -> None:
     stop = threading.Timer(LONGEST_RUN_S, os._exit, (0,))
     stop.daemon = True
     stop.start()
+    ended = parse_errand(arguments[0] if arguments else "")
     try:
         with LearningLock(settings.run_path, PATIENCE_S) as ours:
             if ours:
-                learn_all(settings, parse_errand(arguments[0] if arguments else ""))
+                learn_all(settings, ended)
         embed_all(settings)
         if distil_all(settings, began_s + DISTILLING_S):
             embed_all(settings)
+        _tidy(settings, ended, began_s + DISTILLING_S)
     except Exception as exc:  # nobody waits for this process, so the log is the only place to report it
         note(settings.log_path, "learner", exc)
     finally:
@@ -168,6 +171,28 @@ def _prepare_brief(memory: Memory, folder: str, session: SessionId, log_path: st
         memory.at(folder).prepare_brief(session)
     except Exception as exc:  # a start hook collects the lines itself meanwhile
         note(log_path, "brief", exc)
+
+
+def _tidy(settings: Settings, ended: HookCall, until_s: float) -> None:
+    """Tidy the memory of the session's project if it has outgrown the brief; the learning lock is free meanwhile.
+
+    No call of a model begins after the monotonic instant `until_s`.
+    """
+    if not os.path.isdir(ended.cwd):
+        return
+    from holdfast.backfill.metering import open_metered
+    from holdfast.upkeep.tidying.unattended import tidy_when_due
+
+    try:
+        with Memory(ended.cwd, settings=settings) as memory, RunLock(settings.run_path, "tidy") as ours:
+            open_model = partial(open_metered, settings, memory.services.clock, until_s)
+            proposal = tidy_when_due(memory.services, memory.location, open_model) if ours else None
+            if proposal is not None:
+                _prepare_brief(memory, ended.cwd, ended.session, settings.log_path)
+                if proposal.failure:
+                    note(settings.log_path, "tidy", RuntimeError(proposal.failure))
+    except Exception as exc:  # nothing is lost: the memory is only larger than it need be
+        note(settings.log_path, "tidy", exc)
 
 
 def _leave_the_host() -> None:

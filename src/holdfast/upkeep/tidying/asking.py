@@ -25,6 +25,9 @@ PROMPT_TOKENS = 7_500
 REASON_LIMIT = 160
 """Characters of a reason that are kept."""
 ANSWER_LIMIT = 200_000
+"""Characters of an answer that is read."""
+RETIRED_MOST = 0.5
+"""Share of a batch's lessons that an answer may retire; beyond that the answer is not believed."""
 
 INSTRUCTIONS = """\
 You tidy what coding agents have learnt about one repository. Below are the titles of {count} lessons, by area:
@@ -83,7 +86,7 @@ def _row(number: int, lesson: Lesson, now: datetime) -> str:
 
 
 def read_answer(text: str, batch: Sequence[Lesson], model: str) -> list[Step]:
-    """Return the steps of an answer. Raises ModelError if it is not such a JSON object."""
+    """Return the steps of an answer. Raises ModelError if it is no such JSON object, or retires most lessons."""
     if len(text) > ANSWER_LIMIT:
         raise ModelError(f"the answer is longer than {ANSWER_LIMIT:,} characters")
     start, end = text.find("{"), text.rfind("}")
@@ -103,9 +106,14 @@ def read_answer(text: str, batch: Sequence[Lesson], model: str) -> list[Step]:
             title, reason = _text(entry, "title"), _reason(entry)
             title = "" if title == stays.title else title
             steps.append(Step(verb="merge", lesson=stays.id, replaces=ids, title=title, reason=reason, by=model))
-    for entry in _objects(document, "retire"):
-        if (lesson := by_name.get(_text(entry, "lesson"))) is not None:
-            steps.append(Step(verb="retire", lesson=lesson.id, reason=_reason(entry), by=model))
+    retired = {
+        lesson.id: _reason(entry)
+        for entry in _objects(document, "retire")
+        if (lesson := by_name.get(_text(entry, "lesson"))) is not None
+    }
+    if len(retired) > max(1, RETIRED_MOST * len(batch)):
+        raise ModelError(f"the answer retires {len(retired)} of {len(batch)} lessons, which is not believed")
+    steps += [Step(verb="retire", lesson=id_, reason=reason, by=model) for id_, reason in retired.items()]
     return steps
 
 

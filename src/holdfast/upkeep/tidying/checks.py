@@ -4,80 +4,114 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from holdfast.curation.tuning import ACCEPTED_CONFIDENCE
+from holdfast.lean.records import replace
+from holdfast.lean.texts import short_id
 from holdfast.ranking.relevance import EVERYDAY, stems_of
 from holdfast.text.contradiction import relation
 from holdfast.text.meaning import read, reverses
 from holdfast.text.titles import fault_of
-from holdfast.upkeep.tidying.proposal import Step
+from holdfast.upkeep.tidying.proposal import Step, words_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Container, Iterable, Mapping
 
     from holdfast.domain.lesson import Lesson
     from holdfast.domain.vocabulary import LessonId
 
 LEAST_SHARED = 2
 """Telling stems that a lesson shares with the one that replaces it."""
-ACCEPTED = 0.9
-"""Confidence from which somebody has read and accepted a lesson."""
+
+OPPOSITES = ({"true", "false"}, {"enabled", "disabled"}, {"enable", "disable"})
+"""Values of which two lessons that say the same have not one each."""
 
 
 def is_persons(lesson: Lesson) -> bool:
     """Return whether a person said, pinned or accepted it, so that only a person may close it."""
-    return lesson.trust == "person" or lesson.provenance.quotes_person or lesson.pinned or lesson.confidence >= ACCEPTED
+    is_accepted = lesson.pinned or lesson.confidence >= ACCEPTED_CONFIDENCE
+    return lesson.trust == "person" or lesson.provenance.quotes_person or is_accepted
 
 
-def check(steps: Iterable[Step], lessons: Mapping[LessonId, Lesson]) -> tuple[tuple[Step, ...], tuple[str, ...]]:
-    """Return the steps that lose nothing, and why the others were refused; a lesson is touched once."""
+def check(
+    steps: Iterable[Step], lessons: Mapping[LessonId, Lesson], shared: Container[LessonId] = ()
+) -> tuple[tuple[Step, ...], tuple[str, ...]]:
+    """Return the steps that lose nothing, and why the others were refused, naming their lessons.
+
+    A lesson is closed or retitled once at most. `shared` are the lessons that have a file in the repository.
+    """
     accepted: list[Step] = []
     refused: list[str] = []
-    touched: set[LessonId] = set()
+    closed: set[LessonId] = set()
     stays: set[LessonId] = set()
+    titled: set[LessonId] = set()
     for step in steps:
-        ids = (step.lesson, *step.replaces)
-        if any(id_ not in lessons for id_ in ids):
-            refused.append(f"{step.verb}: it names a lesson that is not living")
-        elif touched & set(ids) or stays & set(step.replaces) or (step.verb != "merge" and step.lesson in stays):
-            refused.append(f"{step.verb}: another step is about the same lesson")
-        elif fault := _fault(step, lessons):
-            refused.append(f"{step.verb} {lessons[step.lesson].title!r}: {fault}")
+        missing = [id_ for id_ in step.ids if id_ not in lessons]
+        if not missing and step.by != "rule" and is_persons(lessons[step.lesson]):
+            step = replace(step, title="")  # how a person's rule is told is the person's matter
+        if missing:
+            refused.append(f"{step.verb}: lesson {short_id(missing[0])} is no longer confirmed and living")
+        elif closed & set(step.ids) or stays & set(step.closes) or (step.title and step.lesson in titled):
+            refused.append(f"{_name(step, lessons)}: another step is about the same lesson")
+        elif fault := _fault(step, lessons, shared):
+            refused.append(f"{_name(step, lessons)}: {fault}")
         else:
-            accepted.append(step)
-            stays.add(step.lesson)
-            touched |= set(step.replaces) | ({step.lesson} if step.verb != "merge" or step.title else set())
+            accepted.append(replace(step, words=words_of(step, lessons)))
+            closed |= set(step.closes)
+            stays |= {step.lesson} - closed
+            titled |= {step.lesson} if step.title else set()
     return tuple(accepted), tuple(refused)
 
 
-def _fault(step: Step, lessons: Mapping[LessonId, Lesson]) -> str:
+def _name(step: Step, lessons: Mapping[LessonId, Lesson]) -> str:
+    return f"{step.verb} {short_id(step.lesson)} {lessons[step.lesson].title!r}"
+
+
+def _fault(step: Step, lessons: Mapping[LessonId, Lesson], shared: Container[LessonId]) -> str:
     """Return what the step would lose or change; empty if nothing."""
     lesson = lessons[step.lesson]
+    if step.words and step.words != words_of(step, lessons):
+        return "its words changed since it was proposed"
     if step.verb == "retire":
         return "a person said it" if is_persons(lesson) else ""
     if step.title:
-        words = "\n".join(
-            (lesson.insight, lesson.why, lesson.how, *(span.quote for span in lesson.provenance.evidence))
-        )
-        if fault := fault_of(step.title, words):
+        quotes = (span.quote for span in lesson.provenance.evidence)
+        if fault := fault_of(step.title, "\n".join((lesson.insight, lesson.why, lesson.how, *quotes))):
             return fault
     if step.verb == "merge" and not step.replaces:
         return "it replaces nothing"
-    return next((fault for id_ in step.replaces if (fault := _loss(lessons[id_], lesson))), "")
+    for id_ in step.replaces:
+        if id_ in shared and step.lesson not in shared:
+            return "a lesson that is not shared would replace a shared one"
+        if fault := loss(lessons[id_], lesson):
+            return fault
+    return ""
 
 
-def _loss(gone: Lesson, stays: Lesson) -> str:
+def loss(gone: Lesson, stays: Lesson) -> str:
     """Return what is lost or turned when the first lesson is replaced by the second; empty if nothing is."""
     if gone.scope != stays.scope:
         return "they are for different readers"
+    if gone.private != stays.private:
+        return "only one of them is private"
     if is_persons(gone) and not is_persons(stays):
         return "a person said what would be replaced"
-    if reverses(stays.insight, gone.insight) or relation(gone.insight, stays.insight).kind == "contradicts":
+    if gone.error_signature and stays.error_signature and gone.error_signature != stays.error_signature:
+        return "they are about different failures"
+    if _are_opposite(gone.insight, stays.insight):
         return "they say opposite things"
     whole = read("\n".join((stays.title, stays.insight, stays.why, stays.how, stays.command)))
-    if set(read(gone.insight).numbers) - set(whole.numbers):
-        return "a number would be lost"
+    if lost := sorted(set(read(gone.insight).numbers) - set(whole.numbers)):
+        return f"a number would be lost: {lost[0]}"
     if len(_telling(gone) & _telling(stays)) < LEAST_SHARED:
         return "they have too little in common"
     return ""
+
+
+def _are_opposite(text: str, other: str) -> bool:
+    if reverses(text, other) or reverses(other, text) or relation(text, other).kind == "contradicts":
+        return True
+    words, others = set(read(text).words), set(read(other).words)
+    return any(pair <= words ^ others and len(pair & words) == 1 for pair in OPPOSITES)
 
 
 def _telling(lesson: Lesson) -> frozenset[str]:

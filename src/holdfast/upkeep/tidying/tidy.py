@@ -4,24 +4,29 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from holdfast.curation.undo import undo_latest
+from holdfast.curation.undo import find_latest, undo_latest
+from holdfast.domain.kinds import profile_of
 from holdfast.domain.lesson import Link, in_state, next_instant
 from holdfast.domain.moments import MOMENT_PROFILES
-from holdfast.domain.statefamilies import TIDY_PROPOSAL
+from holdfast.domain.statefamilies import TIDY_PROPOSAL, TIDYING
+from holdfast.domain.vocabulary import FLOATED
 from holdfast.errors import HoldfastError, InvalidValueError
-from holdfast.freshness.check import FreshnessCheck
-from holdfast.lean.records import replace
+from holdfast.lean.plain import render_instant
+from holdfast.lean.records import Frozen, replace
+from holdfast.lean.texts import dumps
 from holdfast.lessons.ledger import with_retries, write_change
 from holdfast.lessons.statement import merged
 from holdfast.ports.filters import LessonFilter
+from holdfast.publishing.sharing.sync import shared_lessons
 from holdfast.recall.briefline import lines_of
+from holdfast.text.occasions import CARDS
 from holdfast.upkeep.tidying.asking import batches, read_answer, render_prompt
 from holdfast.upkeep.tidying.checks import check
 from holdfast.upkeep.tidying.proposal import Proposal, dump, load
-from holdfast.upkeep.tidying.rules import propose_by_rules
+from holdfast.upkeep.tidying.rules import find_needless, find_weak_titles
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Sequence
+    from collections.abc import Callable, Sequence
 
     from holdfast.domain.lesson import Lesson
     from holdfast.domain.project import Location
@@ -30,6 +35,9 @@ if TYPE_CHECKING:
     from holdfast.ports.model import LanguageModel
     from holdfast.ports.services import Services
     from holdfast.upkeep.tidying.proposal import Step
+
+    ModelSource = Callable[[], LanguageModel | None]
+    Progress = Callable[[str], None]
 
 VERB = "tidy"
 OUTGROWN = 1.5
@@ -41,13 +49,28 @@ LIVING_MOST = 2_000
 EVIDENCE_KEPT, SESSIONS_KEPT = 12, 50
 TIMEOUT_S = 180.0
 """Seconds that a model may take for one batch."""
+WORDS = ("why", "how", "topic_key", "revival")
+"""Fields that a lesson never takes over from one that it replaces."""
+
+
+class Tidied(Frozen):
+    """What was applied of a proposal."""
+
+    change: Change
+    steps: tuple[Step, ...]
+    refused: tuple[str, ...] = ()
+    """Why steps were left out: their lessons changed since the proposal was made."""
 
 
 def living(services: Services, location: Location) -> list[Lesson]:
-    """Return the project's confirmed lessons that hold everywhere in it, newest first."""
+    """Return the project's confirmed lessons that hold everywhere in it, newest first, without its command card."""
     where = LessonFilter(project=location.project.id, states=("active",), limit=LIVING_MOST)
-    lessons = services.store.find(where)
-    return [lesson for lesson in lessons if lesson.scope.level != "user" and not lesson.scope.branch]
+    return [lesson for lesson in services.store.find(where) if _is_tidied(lesson)]
+
+
+def _is_tidied(lesson: Lesson) -> bool:
+    is_kept_elsewhere = profile_of(lesson.kind).is_working_state or lesson.topic_key.startswith(CARDS)
+    return lesson.scope.level != "user" and not lesson.scope.branch and not is_kept_elsewhere
 
 
 def outgrown(lessons: Sequence[Lesson]) -> float:
@@ -56,44 +79,59 @@ def outgrown(lessons: Sequence[Lesson]) -> float:
 
 
 def propose(
-    services: Services, location: Location, model: LanguageModel | None = None, *, leave: Container[LessonId] = ()
+    services: Services,
+    location: Location,
+    open_model: ModelSource = lambda: None,
+    progress: Progress = lambda _: None,
 ) -> Proposal:
     """Return the checked proposal for the living lessons, without changing anything.
 
-    With a model, its steps follow those of the rules, over what these leave. `leave` names lessons that stay as they
-    are.
-    Raises ModelError.
+    The model that `open_model` returns is asked about what the rules leave, without private lessons. If it fails, the
+    proposal has the other steps, and says why.
     """
-    lessons = [lesson for lesson in living(services, location) if lesson.id not in leave]
+    lessons = living(services, location)
     by_id = {lesson.id: lesson for lesson in lessons}
-    judge = FreshnessCheck(services, location)
-    freshness = {lesson.id: judge.judge(lesson)[0] for lesson in lessons}
-    steps, refused = check(propose_by_rules(services, location, lessons, freshness), by_id)
-    if model is not None:
-        closed = {id_ for step in steps for id_ in _closed_by(step)}
-        rest = [lesson for lesson in lessons if lesson.id not in closed]
-        steps, refused = check([*steps, *_asked(services, rest, model)], by_id)
+    shared = shared_lessons(services, location)
+    progress(f"comparing {len(lessons):,} lessons")
+    steps, _ = check(find_needless(services, location, lessons, shared), by_id, shared)
+    stated, failure = _ask(services, _left_by(steps, lessons), open_model, progress)
+    steps, refused = check([*steps, *stated], by_id, shared)
+    titled = {step.lesson for step in steps if step.title}
+    weak = [lesson for lesson in _left_by(steps, lessons) if lesson.id not in titled]
+    titles, _ = check(find_weak_titles(weak), by_id)
     at = services.clock.now()
-    return Proposal(at=at, living=len(lessons), steps=steps, refused=refused)
+    return Proposal(at=at, living=len(lessons), steps=(*steps, *titles), refused=refused, failure=failure)
 
 
-def _asked(services: Services, lessons: Sequence[Lesson], model: LanguageModel) -> list[Step]:
-    now = services.clock.now()
-    share = SHARE_KEPT if outgrown(lessons) > OUTGROWN else 1.0
+def _left_by(steps: Sequence[Step], lessons: Sequence[Lesson]) -> list[Lesson]:
+    closed = {id_ for step in steps for id_ in step.closes}
+    return [lesson for lesson in lessons if lesson.id not in closed]
+
+
+def _ask(
+    services: Services, lessons: Sequence[Lesson], open_model: ModelSource, progress: Progress
+) -> tuple[list[Step], str]:
+    """Return the steps of the model's answers, and why it stopped answering; empty if it did not."""
     steps: list[Step] = []
-    for batch in batches(lessons, now):
-        prompt = render_prompt(batch, max(1, round(share * len(batch))), now)
-        steps += read_answer(model.complete(prompt, TIMEOUT_S).text, batch, model.id)
-    return steps
+    try:
+        model = open_model()
+        if model is None:
+            return [], ""
+        now = services.clock.now()
+        share = SHARE_KEPT if outgrown(lessons) > OUTGROWN else 1.0
+        parts = list(batches([lesson for lesson in lessons if not lesson.private], now))
+        for number, batch in enumerate(parts, start=1):
+            progress(f"asking {model.id} about {len(batch):,} titles ({number} of {len(parts)})")
+            prompt = render_prompt(batch, max(1, round(share * len(batch))), now)
+            steps += read_answer(model.complete(prompt, TIMEOUT_S).text, batch, model.id)
+    except HoldfastError as exc:
+        return steps, str(exc)
+    return steps, ""
 
 
-def _closed_by(step: Step) -> tuple[LessonId, ...]:
-    return (*step.replaces, step.lesson) if step.verb == "retire" else step.replaces
-
-
-def keep(services: Services, location: Location, proposal: Proposal) -> None:
-    """Store the proposal as the project's current one."""
-    services.store.set_state(TIDY_PROPOSAL, location.project.id, dump(proposal))
+def keep(services: Services, location: Location, proposal: Proposal | None) -> None:
+    """Store the proposal as the project's current one; None: there is none any more."""
+    services.store.set_state(TIDY_PROPOSAL, location.project.id, dump(proposal) if proposal else "")
 
 
 def current(services: Services, location: Location) -> Proposal | None:
@@ -101,30 +139,45 @@ def current(services: Services, location: Location) -> Proposal | None:
     return load(services.store.get_state(TIDY_PROPOSAL, location.project.id))
 
 
-def apply(services: Services, location: Location, proposal: Proposal, *, author: str = "") -> Change:
-    """Apply the proposal as one change, which `undo` takes back. Raises InvalidValueError if nothing is left to do.
+def pending(services: Services, location: Location) -> Proposal | None:
+    """Return what is left to do of the current proposal; None if its lessons are gone or say something else now."""
+    proposal = current(services, location)
+    if proposal is None:
+        return None
+    lessons = {lesson.id: lesson for lesson in living(services, location)}
+    steps, _ = check(proposal.steps, lessons, shared_lessons(services, location))
+    return replace(proposal, steps=steps) if steps else None
 
-    Steps are checked again: lessons that changed since are not touched in a way that loses something.
+
+def apply(services: Services, location: Location, proposal: Proposal, *, author: str = "") -> Tidied:
+    """Apply the proposal as one change, which `undo` takes back.
+
+    Steps are checked again: those whose lessons have changed since are left out. Raises InvalidValueError if that
+    leaves nothing to do.
     """
+    shared = shared_lessons(services, location)
 
-    def step() -> Change:
+    def step() -> Tidied:
         lessons = {lesson.id: lesson for lesson in living(services, location)}
-        steps, _ = check(proposal.steps, lessons)
+        steps, refused = check(proposal.steps, lessons, shared)
+        if not steps:
+            raise InvalidValueError(_nothing(refused), hint="holdfast tidy makes a new proposal")
         after: dict[LessonId, Lesson] = {}
         for each in steps:
             _take(services, each, lessons, after)
-        if not after:
-            raise InvalidValueError("nothing to tidy", hint="holdfast tidy makes a new proposal")
         expected = {id_: lessons[id_].recorded_at for id_ in after}
-        merges = sum(each.verb == "merge" for each in steps)
-        summary = f"{merges} merged, {sum(each.verb == 'retire' for each in steps)} retired of {len(lessons)}"
-        return write_change(
-            services, location, VERB, list(after.values()), expected, actor=author, summary=summary
-        ).change
+        summary = replace(proposal, steps=steps).counts
+        versions = list(after.values())
+        written = write_change(services, location, VERB, versions, expected, actor=author, summary=summary)
+        return Tidied(change=written.change, steps=steps, refused=refused)
 
-    change = with_retries(step)
-    services.store.set_state(TIDY_PROPOSAL, location.project.id, "")
-    return change
+    tidied = with_retries(step)
+    note_tidied(services, location)
+    return tidied
+
+
+def _nothing(refused: Sequence[str]) -> str:
+    return "\n".join(("the proposal is out of date:", *refused)) if refused else "nothing to tidy"
 
 
 def _take(services: Services, step: Step, lessons: dict[LessonId, Lesson], after: dict[LessonId, Lesson]) -> None:
@@ -132,14 +185,12 @@ def _take(services: Services, step: Step, lessons: dict[LessonId, Lesson], after
     stays = after.get(step.lesson, lessons[step.lesson])
     at = next_instant(stays.recorded_at, services.clock.now())
     if step.verb == "retire":
-        after[stays.id] = replace(in_state(stays, "retired", at=at), recorded_at=at)
+        after[stays.id] = in_state(stays, "retired", at=at)
         return
     links = list(stays.links)
     for id_ in step.replaces:
-        gone = lessons[id_]
-        gone_at = next_instant(gone.recorded_at, at)
-        after[id_] = replace(in_state(gone, "superseded", at=gone_at), recorded_at=gone_at)
-        stays = replace(stays, **_gains(stays, gone))
+        after[id_] = in_state(lessons[id_], "superseded", at=at)
+        stays = replace(stays, **_gains(stays, lessons[id_]))
         links.append(Link(kind="supersedes", target=id_))
     title = step.title or stays.title
     after[stays.id] = replace(stays, title=title, links=tuple(dict.fromkeys(links)), recorded_at=at)
@@ -147,9 +198,15 @@ def _take(services: Services, step: Step, lessons: dict[LessonId, Lesson], after
 
 def _gains(stays: Lesson, gone: Lesson) -> dict[str, object]:
     """Return the fields that the lesson that stays takes over: places, triggers, evidence, sessions; never words."""
-    gains = {name: value for name, value in merged(stays, gone).items() if name not in ("why", "how", "topic_key")}
+    gains = {name: value for name, value in merged(stays, gone).items() if name not in WORDS}
+    if stays.when.edited:  # a person chose when it is told
+        gains.pop("when", None)
+    if FLOATED not in stays.tags and "tags" in gains:
+        gains["tags"] = tuple(tag for tag in gains["tags"] if tag != FLOATED)
+    if gone.error_signature and not stays.error_signature:
+        gains |= {"error_signature": gone.error_signature, "command": stays.command or gone.command}
     evidence = dict.fromkeys((*stays.provenance.evidence, *gone.provenance.evidence))
-    sessions = dict.fromkeys((*stays.sessions_seen, *gone.sessions_seen))
+    sessions = dict.fromkeys((*gone.sessions_seen, *stays.sessions_seen))
     gains["provenance"] = replace(stays.provenance, evidence=tuple(evidence)[:EVIDENCE_KEPT])
     gains["sessions_seen"] = tuple(sessions)[-SESSIONS_KEPT:]
     return gains
@@ -157,7 +214,18 @@ def _gains(stays: Lesson, gone: Lesson) -> dict[str, object]:
 
 def undo(services: Services, location: Location, *, author: str = "") -> Change:
     """Take back the last change that tidied. Raises InvalidValueError if there is none."""
-    try:
-        return undo_latest(services, location, VERB, author=author)
-    except HoldfastError as exc:
-        raise InvalidValueError("no tidying to take back", hint=str(exc)) from None
+    change = undo_latest(services, location, VERB, author=author)
+    note_tidied(services, location)  # so that the learner does not repeat at once what a person took back
+    return change
+
+
+def note_tidied(services: Services, location: Location, count: int | None = None) -> None:
+    """Record that the memory was tidied now, and how many lessons are living, by default as many as there are."""
+    count = len(living(services, location)) if count is None else count
+    record = {"at": render_instant(services.clock.now()), "living": count}
+    services.store.set_state(TIDYING, location.project.id, dumps(record))
+
+
+def last(services: Services, location: Location) -> Change | None:
+    """Return the last change that tidied and was not taken back; None without one."""
+    return find_latest(services, location, VERB)
