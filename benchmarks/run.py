@@ -34,12 +34,14 @@ BENCHMARKS = {
     "replay": True,
     "replay_gold": True,
     "replay_distilled": True,
+    "rehearsal": True,
 }
 """Each benchmark, and whether it needs --data."""
 
 PROGRAMS = {
     "hook_hosts": ("hook.py", "--host", "all"),
     "recall": ("-m", "benchmarks.recall", "--ablate"),
+    "rehearsal": ("-m", "benchmarks.rehearsal"),
     "replay": ("-m", "benchmarks.replay"),
     "replay_gold": ("-m", "benchmarks.replay", "--gold"),
     "replay_distilled": (
@@ -55,7 +57,7 @@ PROGRAMS = {
 }
 """Those that are not run as a file of their name."""
 
-REPLAYS = ("replay", "replay_gold", "replay_distilled")
+REPLAYS = ("replay", "replay_gold", "replay_distilled", "rehearsal")
 
 
 def main() -> int:

@@ -7,7 +7,7 @@ import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,8 @@ from benchmarks.replay.shipped import Shipped, open_shipped, tokens_of
 TRIGGER_LIMIT = 1_500
 """Characters of a payload that are kept beside what was delivered for it."""
 HOME = re.compile(r'"cwd": ?"/(?:Users|home)/([^/"]+)')
+TIDIED_EVERY = 10
+"""Sessions after which the code is indexed again, where no hook is played."""
 NOBODY = "somebody"
 """Who works in a session whose transcript names no home."""
 
@@ -74,6 +76,39 @@ def play(
         record.lessons, record.complaints = shipped.lessons(), shipped.complaints()
         record.outcomes = shipped.outcomes()
     return record
+
+
+@contextmanager
+def learnt(
+    catalog: Catalog,
+    repository: Repository,
+    folder: Path,
+    answers: Mapping[int, str],
+    progress: Callable[[str], None] = print,
+) -> Iterator[Shipped]:
+    """The product after it has learnt from the catalog's sessions, without a hook; a folder that has one is reused.
+
+    `answers` are as for `play`. Raises MissingSetError when the repository lacks a transcript.
+    """
+    home, clone = folder / "home", folder / "clone"
+    if home.is_dir():
+        with open_shipped(home, clone) as shipped:
+            yield shipped
+        return
+    tree = repository.clone(clone)
+    home.mkdir(parents=True)
+    with open_shipped(home, clone) as shipped:
+        player = _Player(shipped, tree, folder, Record(), {})
+        for session in catalog.sessions:
+            transcript = repository.transcript(session.blob)
+            tree.work_as(person_of(transcript))
+            player.read(session, transcript)
+            player.distil(session, answers.get(session.number, ""))
+            if session.number % TIDIED_EVERY == 0:
+                player.tidy()
+            progress(f"learnt from session {session.number}")
+        player.tidy()
+        yield shipped
 
 
 def moment_of(firing: Firing, prompts: int) -> str:
@@ -156,6 +191,15 @@ class _Player:
         cpu_s = round(time.process_time() - began, 2)
         p95_ms = round(times_ms[int(0.95 * (len(times_ms) - 1))], 1)
         self._record.sessions.append(Played(session.number, session.id, self._prompts, len(times_ms), cpu_s, p95_ms))
+
+    def read(self, session: Session, transcript: str) -> None:
+        """Learn from the session at the code of its day, without playing its hooks."""
+        self.go_to(session)
+        branches = [branch for branch in branches_of(transcript) if branch]
+        if branches:
+            self._tree.name_branch(branches[-1])
+        self._file(session).write_text(_moved(transcript, str(self._tree.folder)), encoding="utf-8")
+        self.learn(session)
 
     def learn(self, session: Session) -> None:
         """Do what the learner does when the session has ended."""

@@ -25,7 +25,8 @@ from holdfast import bootstrap
 from holdfast.backfill.transcripts import keep_turn
 from holdfast.capture.sessionevents import session_events
 from holdfast.domain.hookcall import HookCall
-from holdfast.domain.lesson import Lesson, Triggers
+from holdfast.domain.lesson import Lesson, Triggers, next_instant
+from holdfast.domain.moments import CHANNELS
 from holdfast.domain.records import Outcome
 from holdfast.domain.vocabulary import STATES, SessionId, Trust
 from holdfast.errors import HoldfastError
@@ -40,8 +41,11 @@ from holdfast.ports.model import Completion
 from holdfast.ports.store import LogFilter
 from holdfast.rendering.budget import count_tokens
 from holdfast.service.hook import answer
+from holdfast.service.memory import Memory as FolderMemory
 from holdfast.settings import load_settings
 from holdfast.surfaces.hooks import learner
+from holdfast.upkeep.lessonrehearsal import WHEN_TOLD, rehearse_lessons
+from holdfast.upkeep.scratch import scratch_memory
 
 HOST = "claude-code"
 SEED = 11
@@ -201,6 +205,20 @@ class Shipped:
         here = self._memory.at(self._folder)
         return [_plain(lesson) for lesson in here.lessons(states=STATES, limit=MOST_LESSONS)]
 
+    def rehearse(self, *, with_start: bool = True, shuffled: bool = False) -> dict[str, int]:
+        """How many confirmed lessons are told where first (`upkeep.lessonrehearsal.WHEN_TOLD`), on a copy of memory.
+
+        Without the start, moments alone count. `shuffled` gives every lesson the title of another.
+        """
+        with scratch_memory(self._settings, self._folder, empty=False) as memory:
+            if shuffled:
+                _shuffle_titles(memory)
+            memory.prepare_brief()
+            deliver = CHANNELS if with_start else tuple(moment for moment in CHANNELS if moment != "session_start")
+            rehearsal = rehearse_lessons(FolderMemory(replace(memory.services, deliver=deliver), memory.folder))
+        counts = Counter(lesson.told for lesson in rehearsal.lessons)
+        return {when: counts[when] for when in WHEN_TOLD} | {"without moments": rehearsal.without_moments}
+
     def complaints(self) -> dict[str, int]:
         """What failed on the way, with how often; the learner's are in its log."""
         log = Path(self._settings.log_path)
@@ -275,6 +293,18 @@ def open_shipped(home: Path, folder: Path) -> Iterator[Shipped]:
         bootstrap.SystemClock = system_clock  # type: ignore[misc]
         os.environ.clear()
         os.environ.update(environment)
+
+
+def _shuffle_titles(memory: bootstrap.Memory) -> None:
+    lessons = memory.lessons(limit=MOST_LESSONS)
+    titles = [lesson.title for lesson in lessons]
+    random.Random(SEED).shuffle(titles)
+    at = memory.services.clock.now()
+    after = [
+        replace(lesson, title=title, recorded_at=next_instant(lesson.recorded_at, at))
+        for lesson, title in zip(lessons, titles, strict=True)
+    ]
+    memory.services.store.put(after, {lesson.id: lesson.recorded_at for lesson in lessons})
 
 
 def tokens_of(text: str) -> int:

@@ -10,6 +10,7 @@ from holdfast.domain.project import Person
 from holdfast.domain.vocabulary import LIVING, TRUSTS, LessonId, ProjectId
 from holdfast.errors import InvalidValueError
 from holdfast.lean.records import replace
+from holdfast.lessons.learningmoments import keep_stated_moments
 from holdfast.lessons.ledger import with_retries, write_change
 from holdfast.lessons.material import Material, recent_events, repeated_in
 from holdfast.lessons.quoting import find_quote
@@ -64,6 +65,7 @@ def remember(services: Services, location: Location, *, trust: Trust, author: st
 def keep(services: Services, location: Location, draft: Lesson, *, author: str) -> Lesson:
     """Store the draft, settle its conflicts and return what it became: itself, or a lesson that said the same."""
     saved = with_retries(lambda: _keep(services, location, draft, author))
+    keep_stated_moments(services, location, saved)
     return settle_saved(services, location, saved, author=author)
 
 

@@ -13,7 +13,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Literal
 
-    Owner = Literal["store", "project", "session", "work tree", "embedder", "file", "folder", "repository", "id"]
+    Owner = Literal[
+        "store", "project", "session", "work tree", "embedder", "file", "folder", "repository", "id", "lesson"
+    ]
 
 SESSION_DAYS = 365
 """How long what was noted of a session stays after it changed last: hosts let sessions of months ago go on."""
@@ -33,6 +35,8 @@ class StateFamily(Frozen):
     """Why a value has no expiry."""
     names_lessons: bool = False
     """A value may name lessons: purging a lesson removes it with `without_lesson`."""
+    holds_words: bool = False
+    """A value holds words of sessions: purging a lesson erases them with `text.purging.Purging.moments`."""
 
 
 _ONE = "one value"
@@ -58,6 +62,10 @@ BARREN_SESSIONS = StateFamily(
 DECIDED = StateFamily(
     name="learned", owner="session", kept_days=SESSION_DAYS,
     value="digests of what was decided on in the session, with spans",
+)  # fmt: skip
+LEARNING_MOMENTS = StateFamily(
+    name="learning_moments", owner="lesson", stays="as long as its lesson: purging erases it", holds_words=True,
+    value="JSON: a request, a file, a command or a search beside which the lesson was learnt, three at most",
 )  # fmt: skip
 COMMAND_COUNTS = StateFamily(
     name="commands", owner="project", stays=_BOUNDED,
@@ -202,7 +210,7 @@ CLAIM = StateFamily(
 
 FAMILIES = (
     ASKED, BARREN_SESSIONS, TIDY_PROPOSAL, TIDYING, LEARNED_POSITION, LEARNING_BEGUN, LEARNING_SET_ASIDE, DECIDED,
-    COMMAND_COUNTS, SENTENCES_RETIRED, COMMITS_READ,
+    LEARNING_MOMENTS, COMMAND_COUNTS, SENTENCES_RETIRED, COMMITS_READ,
     OUTCOMES_POSITION, OUTCOMES_OPEN, OUTCOME_WEIGHTS, SESSIONS_OPEN, LEARNING_TROUBLE, BRIEF, CLOSED_PROJECTS,
     PROJECT_NAME, LESSONS_CHANGED,
     STAGED_SEEN, STAGED_SETTLED, LESSON_STATES, RULES_READ, EMBEDDER_COVERING, EMBEDDER_FAILED,

@@ -44,6 +44,7 @@ from holdfast.learning.tuning import (
 )
 from holdfast.lessons.anchoring import subject_of
 from holdfast.lessons.codethen import CodeThen
+from holdfast.lessons.learningmoments import keep_moments
 from holdfast.lessons.ledger import write_change
 from holdfast.lessons.material import Material
 from holdfast.lessons.staging import restated, stage
@@ -153,6 +154,7 @@ class Admission:
         """Write all changes and their record in one transaction; nothing if there are none."""
         if self.changed:
             write_change(self.services, self.location, "learn", list(self.changed.values()), self._expected)
+            keep_moments(self.services, self.changed.values(), list(self.source.events.values()))
         for lesson in self._requested:
             settle_saved(self.services, self.location, lesson, author="")
 

@@ -44,3 +44,9 @@ PATCHES_AT_MOST = 20
 """Staged lessons, the newest, whose commits' patches are looked for where HEAD has moved."""
 RULES_FILES = 200
 """Rules files of one session that are noted; the first stay."""
+MOMENTS_KEPT = 3
+"""Moments that a lesson keeps of how it was learnt; the first stay."""
+MOMENT_TEXT = 300
+"""Characters of each of their texts."""
+STATED_WITHIN = 10
+"""Minutes after a session's last event in which a lesson that is stated without a quote belongs to that session."""

@@ -26,7 +26,11 @@ class StateCells(Protocol):
 
 
 class StateStore(StateCells, Protocol):
-    """Values with an expiry. Purging a lesson removes it from the values of families that name lessons."""
+    """Values with an expiry.
+
+    Purging a lesson erases its own values, and removes it from values of families that name lessons, and its words from
+    values of families that hold words.
+    """
 
     def edit_state(self, family: StateFamily, owner: str, edit: Callable[[str], str]) -> str:
         """Replace a value by what `edit` makes of it, and return that.

@@ -14,6 +14,7 @@ from holdfast.domain.records import Change, Checkpoint, Delivery, Outcome
 from holdfast.domain.statefamilies import (
     DECIDED,
     FAMILIES,
+    LEARNING_MOMENTS,
     LESSON_STATES,
     OUTCOME_WEIGHTS,
     PLACE,
@@ -21,7 +22,7 @@ from holdfast.domain.statefamilies import (
     SYNCED,
     TIDIED,
 )
-from holdfast.domain.vocabulary import LessonId, SessionId
+from holdfast.domain.vocabulary import EventId, LessonId, SessionId
 from holdfast.errors import LessonNotFoundError
 from holdfast.lean.records import replace
 from holdfast.ports.store import EventFilter, LessonFilter, LogFilter, Store
@@ -241,6 +242,25 @@ class StateContract:
 
 class PurgeContract:
     """Purging and checking."""
+
+    def test_a_purged_lessons_moments_are_gone_and_so_are_its_words_in_those_of_others(self, store: Store) -> None:
+        evidence = Evidence(event=EventId("e1"), quote="the pier is closed")
+        lesson = make_lesson(
+            insight="Pier 9 is closed.", provenance=Provenance(session=SESSION, evidence=(evidence,)),
+        )  # fmt: skip
+        store.put([lesson], {})
+        stays = f'{{"event":"e3","session":"{SESSION}","kind":"file","text":"quay.py"}}'
+        quoted = f'{{"event":"e1","session":"{SESSION}","kind":"file","text":"pier.py"}}'
+        spoken = f'{{"event":"e2","session":"{SESSION}","kind":"prompt","text":"As PIER 9 is  closed, use the quay"}}'
+        begun = f'{{"event":"e4","session":"{SESSION}","kind":"prompt","text":"Note that pier 9 is clo"}}'
+        elsewhere = '{"event":"e2","session":"session-2","kind":"prompt","text":"Pier 9 is closed"}'
+        store.set_state(LEARNING_MOMENTS, lesson.id, f"[{stays}]")
+        store.set_state(LEARNING_MOMENTS, "other", f"[{quoted},{stays},{spoken},{begun},{elsewhere}]")
+        store.set_state(LEARNING_MOMENTS, "third", f"[{spoken}]")
+        store.set_state(LEARNING_MOMENTS, "fourth", f"[{stays}]")
+        assert store.purge([lesson.id])["state"] == 3
+        values = [store.get_state(LEARNING_MOMENTS, owner) for owner in (lesson.id, "other", "third", "fourth")]
+        assert values == ["", f"[{stays},{elsewhere}]", "", f"[{stays}]"]
 
     def test_a_purged_lesson_is_gone_with_all_that_derives_from_it(self, store: Store) -> None:
         lesson, stays = reachable(store, insight="the walrus secret"), reachable(store)

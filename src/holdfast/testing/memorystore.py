@@ -26,6 +26,7 @@ from holdfast.text.searchkeys import anchored_files, text_columns
 from holdfast.text.turns import turns_of
 from holdfast.text.words import duplicate_key
 
+HOLDING_WORDS = {family.name for family in FAMILIES if family.holds_words}
 NAMING_LESSONS = {family.name for family in FAMILIES if family.names_lessons}
 SHOWN = tuple(state for state in STATES if state != "forgotten")
 # ruff: noqa: D102 - the ports that make up `ports.store.Store` document every method
@@ -160,6 +161,9 @@ class MemoryStore(MemorySearch, StoreCare, AbstractContextManager["MemoryStore"]
                 erased[name] += bool(rest or self._logs[kind].pop(key))
         for key, (value, at) in [item for item in self._states.items() if item[0][0] in NAMING_LESSONS]:
             self._states[key] = reduce(without_lesson, ids, value), at
+            erased["state"] += self._states[key][0] != value
+        for key, (value, at) in [item for item in self._states.items() if item[1][0] and item[0][0] in HOLDING_WORDS]:
+            self._states[key] = "" if key[1] in ids else purging.moments(value), at
             erased["state"] += self._states[key][0] != value
         if change is not None:
             self._logs[Change][change.id] = storable(change)

@@ -9,6 +9,8 @@ import re
 
 from holdfast.domain.event import Event
 from holdfast.domain.records import Checkpoint, Delivery, Outcome
+from holdfast.errors import InvalidValueError
+from holdfast.lean.texts import dumps, loads
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -76,6 +78,30 @@ class Purging:
         sources = (" ".join(source.split()) for source in (*self._emptied, *self._sentences))
         is_said = len(begun) >= SHORTEST_SENTENCE and any(begun in source for source in sources)
         return {**plain, name: PURGED if is_said else self._without(text)}
+
+    def moments(self, value: str) -> str:
+        """Return a lesson's stored moments without those that rest on erased text, or say it or begin to say it."""
+        try:
+            entries = loads(value)
+        except InvalidValueError:
+            return ""
+        if not isinstance(entries, list):
+            return ""
+        rest = [entry for entry in entries if isinstance(entry, dict) and not self._tells(entry)]
+        return value if len(rest) == len(entries) else dumps(rest) if rest else ""
+
+    def _tells(self, moment: Plain) -> bool:
+        if moment.get("session") not in self.sessions:
+            return False
+        if moment.get("event") in self._quoted_events:
+            return True
+        texts = [str(moment.get(name, "")) for name in ("text", "error")]
+        return any(self._pattern.search(text) or self._begins_at_end(text) for text in texts)
+
+    def _begins_at_end(self, text: str) -> bool:
+        """Return whether a text that was cut ends with the beginning of a sentence."""
+        ends = {text[at:].casefold() for at in range(max(0, len(text) - SHORTEST_SENTENCE + 1))}
+        return any(sentence.casefold().startswith(tuple(ends)) for sentence in self._sentences)
 
     def _without(self, value: Any) -> Any:
         if isinstance(value, str):

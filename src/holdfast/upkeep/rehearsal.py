@@ -77,7 +77,7 @@ def rehearse(memory: Memory, expectations: Sequence[Expectation], host: str = ""
 
     `host` is the host of the sessions. Lessons in a rules file that this host reads are then not delivered.
     """
-    memory = Memory(replace(memory.services, host=_with_any_host(memory.services.host)), memory.folder)
+    memory = for_any_host(memory)
     names = Names(memory.lessons(states=TOLD_STATES, limit=MOST_LESSONS))
     for expectation in expectations:
         briefing = _play(memory, expectation, host or ANY_HOST)
@@ -90,6 +90,11 @@ def rehearse(memory: Memory, expectations: Sequence[Expectation], host: str = ""
             ),
             tokens=briefing.tokens,
         )
+
+
+def for_any_host(memory: Memory) -> Memory:
+    """Return the memory for sessions of ANY_HOST, too."""
+    return Memory(replace(memory.services, host=_with_any_host(memory.services.host)), memory.folder)
 
 
 def _play(memory: Memory, expectation: Expectation, host: str) -> Briefing:

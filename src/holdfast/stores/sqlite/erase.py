@@ -11,7 +11,7 @@ from holdfast.lean.texts import dumps, loads
 from holdfast.stores.sqlite.connection import Connection
 from holdfast.stores.sqlite.eventlog import TABLES
 from holdfast.stores.sqlite.rows import DAMAGED, clean, document, micros, record_of
-from holdfast.stores.sqlite.states import forget_lesson
+from holdfast.stores.sqlite.states import forget_lesson, forget_words
 from holdfast.stores.sqlite.turns import index_again
 from holdfast.text.purging import RAW, Purging
 
@@ -34,6 +34,7 @@ def purge(sql: sqlite3.Connection, ids: Sequence[str]) -> dict[str, int]:
     purging = Purging(_versions(sql, ids))
     erased = _drop_words(sql, purging)
     index_again(sql, purging.sessions)
+    erased["state"] = forget_words(sql, purging)
 
     def count(table: str, cursor: sqlite3.Cursor) -> None:
         erased[table] = erased.get(table, 0) + max(0, cursor.rowcount)

@@ -11,6 +11,7 @@ from holdfast.backfill.transcriptfiles import work_tree
 from holdfast.errors import InvalidValueError
 from holdfast.lean.texts import short_id
 from holdfast.settings import load_settings
+from holdfast.surfaces.cli._junit import Case, write_junit
 from holdfast.surfaces.cli.call import (
     Call,
     answer_json,
@@ -24,14 +25,13 @@ from holdfast.surfaces.cli.call import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from holdfast.bootstrap import Memory
     from holdfast.upkeep.expectations import Expectation, Mistake
     from holdfast.upkeep.rehearsal import Rehearsed
 
 CHECKS = ".holdfast/checks.yaml"
-JUNIT_SUITE = "holdfast check"
 
 
 @click.command(
@@ -39,6 +39,8 @@ JUNIT_SUITE = "holdfast check"
         "holdfast check",
         "holdfast check --only 'token rule'",
         "holdfast check --files --junit report.xml",
+        "holdfast check --rehearse",
+        "holdfast check --rehearse --baseline before.json",
     )
 )
 @click.argument("file", required=False, type=click.Path(dir_okay=False, resolve_path=True))
@@ -46,22 +48,51 @@ JUNIT_SUITE = "holdfast check"
 @click.option("--only", default="", metavar="WORDS", help="Run only the checks whose name contains WORDS.")
 @click.option("--host", default="", metavar="NAME", help="Play the checks as sessions of this host.")
 @click.option("--junit", type=click.Path(dir_okay=False), metavar="FILE", help="Write a report that CI systems read.")
+@click.option("--rehearse", is_flag=True, help="Play the moments at which your confirmed lessons were learnt.")
+@click.option("--sample", type=click.IntRange(min=1), metavar="N", help="Rehearse only N of the lessons.")
+@click.option(
+    "--baseline",
+    type=click.Path(dir_okay=False),
+    metavar="FILE",
+    help="Fail only for what got worse since FILE; write FILE if it does not exist.",
+)
 @folder_option
 @json_option
 @pass_call
-def command(call: Call, file: str | None, from_files: bool, only: str, host: str, junit: str | None) -> int:
+def command(
+    call: Call,
+    file: str | None,
+    from_files: bool,
+    only: str,
+    host: str,
+    junit: str | None,
+    rehearse: bool,
+    sample: int | None,
+    baseline: str | None,
+) -> int:
     """Check that memory delivers what FILE expects; by default .holdfast/checks.yaml of the work tree.
 
     Each check is played as a new session in a copy of memory; your memory is not changed. The exit code is 1 if a
     check fails or the file has a mistake.
+
+    With --rehearse no file is read: a lesson fails if it is told neither at a session's start nor at one of the
+    requests, files, commands and searches beside which it was learnt.
     """
     root = work_tree(call.folder or os.getcwd())
+    if rehearse:
+        if file or from_files or only:
+            raise click.UsageError("--rehearse plays lessons of your memory: leave out FILE, --files and --only")
+        from holdfast.surfaces.cli._rehearsing import rehearse_memory
+
+        return rehearse_memory(call, root, host=host, sample=sample or 0, baseline=baseline or "", junit=junit or "")
+    if sample or baseline:
+        raise click.UsageError("--sample and --baseline need --rehearse")
     path = file or os.path.join(root, *CHECKS.split("/"))
     expectations, mistakes = _read(path)
     chosen = [expectation for expectation in expectations if only.casefold() in expectation.name.casefold()]
     outcomes = _run(call, root, chosen, from_files, host) if chosen and not mistakes else []
     if junit:
-        _write_junit(junit, path, outcomes, mistakes)
+        write_junit(junit, list(_cases(_shown_path(path), outcomes, mistakes)))
     _answer(call, _shown_path(path), outcomes, mistakes)
     if not chosen and not mistakes:
         note(f"no check of {_shown_path(path)} has {only!r} in its name" if only else "no checks")
@@ -83,7 +114,7 @@ def _read(path: str) -> tuple[tuple[Expectation, ...], tuple[Mistake, ...]]:
 
 
 def _run(call: Call, root: str, expectations: Sequence[Expectation], from_files: bool, host: str) -> list[Rehearsed]:
-    from holdfast.upkeep.rehearsal import rehearse
+    from holdfast.upkeep.rehearsal import rehearse as play_expectations
     from holdfast.upkeep.scratch import scratch_memory
     from holdfast.wiring import load_host
 
@@ -94,7 +125,7 @@ def _run(call: Call, root: str, expectations: Sequence[Expectation], from_files:
     with scratch_memory(load_settings(), root, empty=from_files) as memory:
         if from_files:
             _take_files(memory)
-        return list(rehearse(memory, expectations, host))
+        return list(play_expectations(memory, expectations, host))
 
 
 def _take_files(memory: Memory) -> None:
@@ -156,39 +187,13 @@ def _json(outcome: Rehearsed) -> dict[str, object]:
     }
 
 
-def _write_junit(target: str, path: str, outcomes: Sequence[Rehearsed], mistakes: Sequence[Mistake]) -> None:
-    from xml.etree import ElementTree
-
-    failed = sum(bool(outcome.failures) for outcome in outcomes)
-    counts = {
-        "tests": str(len(outcomes) + len(mistakes)), "failures": str(failed), "errors": str(len(mistakes)),
-        "skipped": "0",
-    }  # fmt: skip
-    suites = ElementTree.Element("testsuites", {"name": JUNIT_SUITE, **counts})
-    suite = ElementTree.SubElement(suites, "testsuite", {"name": JUNIT_SUITE, **counts})
-    file = _shown_path(path)
+def _cases(path: str, outcomes: Sequence[Rehearsed], mistakes: Sequence[Mistake]) -> Iterator[Case]:
     for outcome in outcomes:
-        where = {"classname": _in_xml(file), "name": _in_xml(outcome.expectation.name)}
-        case = ElementTree.SubElement(suite, "testcase", {**where, "file": _in_xml(file)})
-        if outcome.failures:
-            words = _in_xml("\n".join([*outcome.failures, *_delivered(outcome)]))
-            ElementTree.SubElement(case, "failure", {"message": _in_xml(outcome.failures[0])}).text = words
+        failure = outcome.failures[0] if outcome.failures else ""
+        details = "\n".join([*outcome.failures, *_delivered(outcome)]) if failure else ""
+        yield Case(group=path, name=outcome.expectation.name, file=path, failure=failure, details=details)
     for mistake in mistakes:
-        case = ElementTree.SubElement(
-            suite, "testcase", {"classname": _in_xml(file), "name": f"line {mistake.line}, column {mistake.column}"}
-        )
-        ElementTree.SubElement(case, "error", {"message": _in_xml(mistake.reason)})
-    ElementTree.indent(suites)
-    ElementTree.ElementTree(suites).write(target, encoding="utf-8", xml_declaration=True)
-
-
-def _in_xml(text: str) -> str:
-    """Return the text with U+FFFD for every character that XML cannot hold."""
-    return "".join(
-        char if char in "\t\n\r" or " " <= char <= "\ud7ff" or "\ue000" <= char <= "\ufffd" or char >= "\U00010000"
-        else "\ufffd"
-        for char in text
-    )  # fmt: skip
+        yield Case(group=path, name=f"line {mistake.line}, column {mistake.column}", error=mistake.reason)
 
 
 def _shown_path(path: str) -> str:
