@@ -50,7 +50,7 @@ from holdfast.learning.tuning import (
 )
 from holdfast.lessons.anchoring import anchor_subject, subject_of
 from holdfast.lessons.ledger import write_change
-from holdfast.lessons.material import Material
+from holdfast.lessons.material import Material, is_about
 from holdfast.lessons.staging import restated, stage
 from holdfast.lessons.statement import clean, doubtful_name, merged
 from holdfast.lessons.suspicion import suspicion
@@ -381,7 +381,7 @@ class Admission:
         if candidate.explicit:
             return "active" if candidate.trust == "person" else "candidate"
         if candidate.is_worded or candidate.quotes_person:
-            is_free = candidate.quotes_person or not self._repeats_material(candidate)
+            is_free = not self._repeats_material(candidate)
             return "active" if is_free and not reservation("\n".join(words)) else "candidate"
         if candidate.calibrated:
             return self._state_by_worth(candidate, "\n".join(words))
@@ -407,8 +407,12 @@ class Admission:
         """Return whether a file or a tool's output that the session has read says it: then a person must decide."""
         if candidate.trust in UNTRUSTED:
             return True
-        quotes = [span.quote for span in candidate.evidence]
-        return any(self._material().holds(words) for words in (candidate.insight, *quotes))
+        read, quotes = self._material(), [span.quote for span in candidate.evidence]
+        if candidate.quotes_person:  # the quote frees only what it is about
+            return not is_about(quotes, candidate.insight) and bool(read.holds(candidate.insight))
+        if any(read.holds(words) for words in (candidate.insight, *quotes)):
+            return True
+        return bool(read.tells(candidate.insight)) or any(read.is_translated(e.event) for e in candidate.evidence)
 
     def _is_proved(self, candidate: Candidate) -> bool:
         """Return whether a verified candidate holds nothing that a person must decide, and no sentence it has read."""

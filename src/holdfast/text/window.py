@@ -114,6 +114,28 @@ def speaker_trust(words: str, start: int) -> Trust:
     return "tool" if quoted else "person"
 
 
+def is_typed(event: Event, start: int, end: int) -> bool:
+    """Return whether a person typed that span of the event's text; a pasted or quoted text is not theirs."""
+    words = spoken(event)
+    return bool(words) and MASK not in words[start:end] and speaker_trust(words, start) == "person"
+
+
+def typed(event: Event) -> str:
+    """Return the part of a prompt that a person typed, with `MASK` for what stands among it."""
+    words = spoken(event)
+    pasted = _PASTED.search(words)
+    return "" if _SIGNED.search(words) else words[: pasted.start()] if pasted else words
+
+
+def not_typed(event: Event) -> str:
+    """Return the parts of a prompt that no person typed, with blanks for the others; empty for an agent's prompt."""
+    own = event.text if event.agent else typed(event)
+    if len(own) == len(event.text) and MASK not in own:
+        return ""
+    rest = event.text[len(own) :]
+    return "".join(c if mask == MASK else " " for c, mask in zip(event.text, own, strict=False)) + rest
+
+
 def interrupted(event: Event) -> bool:
     """Return whether the user stopped the agent here."""
     return event.kind in ("prompt", "tool_failure") and event.text.lstrip().startswith(INTERRUPT)
