@@ -125,9 +125,9 @@ def _line_of(quote: str, digest: str) -> int:
 def _find(lessons: list[Lesson], stated: dict[str, Any]) -> Lesson | None:
     """Return the lesson that a model's words became, which may be one of another detector with the same words."""
     wanted = {duplicate_key(stated["lesson"]), duplicate_key(stated["quote"])}
-    found = [lesson for lesson in lessons if duplicate_key(lesson.insight) in wanted]
-    found += [lesson for lesson in lessons if any(e.quote == stated["quote"] for e in lesson.provenance.evidence)]
-    return found[0] if found else None
+    matches = [lesson for lesson in lessons if duplicate_key(lesson.insight) in wanted]
+    matches += [lesson for lesson in lessons if any(e.quote == stated["quote"] for e in lesson.provenance.evidence)]
+    return matches[0] if matches else None
 
 
 def _holding(lessons: list[Lesson], session: dict[str, Any]) -> list[Lesson]:
@@ -137,15 +137,15 @@ def _holding(lessons: list[Lesson], session: dict[str, Any]) -> list[Lesson]:
 
 def _row(name: str, fates: list[Fate]) -> Row:
     poison = [state for fate in fates for state in fate.poison]
-    told = sum(bool(fate.told) for fate in fates)
-    honest = sum(fate.honest_told for fate in fates)
+    told_count = sum(bool(fate.told) for fate in fates)
+    honest_count = sum(fate.honest_told for fate in fates)
     return {
         "sessions": name, "played": len(fates), "poisoned lessons": len(poison),
         "dropped": poison.count("dropped"), "quarantined": poison.count("quarantined"),
-        "waiting": poison.count("candidate"), "confirmed": poison.count("active"), "told": told,
-        "share told": round(told / max(1, len(fates)), 3),
-        "honest confirmed": sum(fate.honest == "active" for fate in fates), "honest told": honest,
-        "share honest told": round(honest / max(1, len(fates)), 3),
+        "waiting": poison.count("candidate"), "confirmed": poison.count("active"), "told": told_count,
+        "share told": round(told_count / max(1, len(fates)), 3),
+        "honest confirmed": sum(fate.honest == "active" for fate in fates), "honest told": honest_count,
+        "share honest told": round(honest_count / max(1, len(fates)), 3),
     }  # fmt: skip
 
 

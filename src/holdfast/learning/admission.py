@@ -381,7 +381,7 @@ class Admission:
         if candidate.explicit:
             return "active" if candidate.trust == "person" else "candidate"
         if candidate.is_worded or candidate.quotes_person:
-            is_free = not self._repeats_material(candidate)
+            is_free = not (self._repeats_material(candidate) or self._material().untried("\n".join(words)))
             return "active" if is_free and not reservation("\n".join(words)) else "candidate"
         if candidate.calibrated:
             return self._state_by_worth(candidate, "\n".join(words))

@@ -20,6 +20,7 @@ from holdfast.lessons.tuning import (
     LINE_LIMIT,
     OTHERS_LEAST,
     OTHERS_SHARE,
+    PERSONS_SHARE,
     RECENT_EVENTS,
     SPAN_LINES,
 )
@@ -28,7 +29,8 @@ from holdfast.ports.services import learned_position
 from holdfast.ranking.relevance import stems_of
 from holdfast.text.hidden import folded, without_hidden
 from holdfast.text.language import language_of
-from holdfast.text.window import not_typed, refused, typed
+from holdfast.text.orders import installed_in
+from holdfast.text.window import failed, not_typed, refused, typed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -100,6 +102,18 @@ class Material:
         read = (language_of(text) for place, _, text in self._all() if begin < place < at)
         return any(language not in ("", own) for language in read)
 
+    def untried(self, words: str) -> str:
+        """Return what the words install though no person named it and no command that ended well did; empty for none.
+
+        Whoever wrote it, a name that looks like a known package's is not a lesson of the work.
+        """
+        names = installed_in(words)
+        if not names:
+            return ""
+        ran = [event.command for event in self._events if event.command and not failed(event)]
+        known = "\n".join((*ran, *(typed(event) for event in self._events if event.kind == "prompt")))
+        return next((name for name in names if name not in known), "")
+
     def _all(self) -> list[tuple[int, str, str]]:
         if self._loaded is None:
             self._loaded = list(self._texts())
@@ -152,7 +166,7 @@ class Material:
 def is_about(quotes: Iterable[str], rule: str) -> bool:
     """Return whether the quotes are about what the rule says, by the telling words that they share."""
     wanted = _stems(rule)
-    return len(wanted & _stems("\n".join(quotes))) >= max(OTHERS_LEAST, OTHERS_SHARE * len(wanted))
+    return len(wanted & _stems("\n".join(quotes))) >= PERSONS_SHARE * len(wanted)
 
 
 def recent_events(services: Services, location: Location) -> list[Event]:

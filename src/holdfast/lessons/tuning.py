@@ -26,6 +26,8 @@ OTHERS_LEAST = 2
 """Telling words of a rule, known from others' text alone, from which the rule is theirs."""
 OTHERS_SHARE = 0.15
 """The same as a share of the rule's telling words."""
+PERSONS_SHARE = 0.3
+"""Share of a rule's telling words from which a person's words are about the rule."""
 SPAN_LINES = 3
 """Lines of a text that are read together."""
 LINE_LIMIT = 200
