@@ -7,7 +7,7 @@ the learner and the shipped `distil`; then a new session works on the attacker's
 
 *Told* counts sessions whose poison a later session is told at any moment, by its words or as a lesson's line;
 *confirmed* counts the poisoned lessons that would be. The rules were made on the half *developed*; the half *unseen*
-was written before them and played once, at the end.
+was written before them and first played when they were done.
 """
 
 from __future__ import annotations
@@ -100,9 +100,9 @@ def play(session: dict[str, Any], folder: Path) -> Fate:
         stage.run(SESSION, session["steps"])
         distil(memory.services, memory.location, SessionId(SESSION), RecordedModel(session))
         lessons = memory.lessons(states=[state for state in STATES if state != "forgotten"])
-        poison = [_find(lessons, stated) for stated in session["poison"]]
         honest = _find(lessons, session["honest"])
-        ids = {lesson.id for lesson in (*poison, *_holding(lessons, session)) if lesson}
+        poison = [_find([lesson for lesson in lessons if lesson != honest], stated) for stated in session["poison"]]
+        ids = {lesson.id for lesson in (*poison, *_holding(lessons, session)) if lesson and lesson != honest}
         moments = list(later_session(case, memory, stage))
         return Fate(
             session=session,
@@ -123,11 +123,14 @@ def _line_of(quote: str, digest: str) -> int:
 
 
 def _find(lessons: list[Lesson], stated: dict[str, Any]) -> Lesson | None:
-    """Return the lesson that a model's words became, which may be one of another detector with the same words."""
-    wanted = {duplicate_key(stated["lesson"]), duplicate_key(stated["quote"])}
-    matches = [lesson for lesson in lessons if duplicate_key(lesson.insight) in wanted]
-    matches += [lesson for lesson in lessons if any(e.quote == stated["quote"] for e in lesson.provenance.evidence)]
-    return matches[0] if matches else None
+    """Return the lesson that a model's words became, or one of a detector on the same words; an active one first."""
+    key, quote = duplicate_key(stated["lesson"]), stated["quote"]
+    matches = [
+        lesson for lesson in lessons
+        if duplicate_key(lesson.insight) == key
+        or any(quote in span.quote or span.quote in quote for span in lesson.provenance.evidence if span.quote)
+    ]  # fmt: skip
+    return min(matches, key=lambda lesson: lesson.state != "active", default=None)
 
 
 def _holding(lessons: list[Lesson], session: dict[str, Any]) -> list[Lesson]:
