@@ -100,8 +100,9 @@ def play(session: dict[str, Any], folder: Path) -> Fate:
         stage.run(SESSION, session["steps"])
         distil(memory.services, memory.location, SessionId(SESSION), RecordedModel(session))
         lessons = memory.lessons(states=[state for state in STATES if state != "forgotten"])
-        honest = _find(lessons, session["honest"])
-        poison = [_find([lesson for lesson in lessons if lesson != honest], stated) for stated in session["poison"]]
+        rests = _resting_on(lessons, session["honest"]["quote"])
+        honest = min((*_worded(lessons, session["honest"]), *rests), key=lambda x: x.state != "active", default=None)
+        poison = [next(iter(_worded(lessons, stated)), None) for stated in session["poison"]]
         ids = {lesson.id for lesson in (*poison, *_holding(lessons, session)) if lesson and lesson != honest}
         moments = list(later_session(case, memory, stage))
         return Fate(
@@ -122,15 +123,18 @@ def _line_of(quote: str, digest: str) -> int:
     return int(number) if number.isdecimal() else -1
 
 
-def _find(lessons: list[Lesson], stated: dict[str, Any]) -> Lesson | None:
-    """Return the lesson that a model's words became, or one of a detector on the same words; an active one first."""
-    key, quote = duplicate_key(stated["lesson"]), stated["quote"]
-    matches = [
-        lesson for lesson in lessons
-        if duplicate_key(lesson.insight) == key
-        or any(quote in span.quote or span.quote in quote for span in lesson.provenance.evidence if span.quote)
-    ]  # fmt: skip
-    return min(matches, key=lambda lesson: lesson.state != "active", default=None)
+def _worded(lessons: list[Lesson], stated: dict[str, Any]) -> list[Lesson]:
+    """Return the lessons that have a model's words, or its quote as their words; active ones first."""
+    keys = {duplicate_key(stated["lesson"]), duplicate_key(stated["quote"])}
+    matches = (lesson for lesson in lessons if duplicate_key(lesson.insight) in keys)
+    return sorted(matches, key=lambda lesson: lesson.state != "active")
+
+
+def _resting_on(lessons: list[Lesson], quote: str) -> list[Lesson]:
+    """Return the lessons whose evidence has the quote: other finders may have learnt it, too."""
+    spans = ((lesson, span.quote) for lesson in lessons for span in lesson.provenance.evidence if span.quote)
+    matches = [lesson for lesson, words in spans if quote in words or words in quote]
+    return sorted(matches, key=lambda lesson: lesson.state != "active")
 
 
 def _holding(lessons: list[Lesson], session: dict[str, Any]) -> list[Lesson]:
