@@ -120,7 +120,7 @@ def make_lesson(number: int) -> Lesson:
     return Lesson(
         id=LessonId(str(UUID(int=0x9E3779B97F4A7C15 * (number + 1)))), kind="convention", title="Simulated",
         insight=f"Simulated lesson {number}.", scope=Scope(project=PROJECT), validity=Validity(valid_from=BEGAN),
-        recorded_at=BEGAN, state="probation", trust="agent",
+        recorded_at=BEGAN, state="candidate", trust="agent",
     )  # fmt: skip
 
 

@@ -39,7 +39,7 @@ SHARE_OF_WORDS = 0.6
 """Share of a policy's words that must be told where it has fewer than two values."""
 SHARE_SUPERSEDED = 0.5
 """Share of the words after `superseding` that make a line of the older talk the superseded rule."""
-TOLD_STATES = ("active", "probation")
+TOLD_STATES = ("active",)
 NUMBERS = "zero one two three four five six seven eight nine ten eleven twelve"
 EMPHASIS = "only up except before after original lower upper not never and or all must"
 """Words in capitals that are no names."""

@@ -95,7 +95,7 @@ def _live_table(live: Live) -> Iterator[str]:
     yield "| | " + " | ".join(f"{name} {row['version']}" for name, row in live.items()) + " |"
     yield "|---" * (len(live) + 1) + "|"
     for key, title in COLUMNS.items():
-        cells = (row[key] if key != "hooks" else _mark(row[key] not in ("no", "-")) for row in live.values())
+        cells = (row.get(key, "-") if key != "hooks" else _mark(row[key] not in ("no", "-")) for row in live.values())
         yield f"| {title} | {' | '.join(cells)} |"
     yield LIVE_NOTES
 

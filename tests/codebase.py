@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+from datetime import datetime
 from pathlib import Path
 from textwrap import dedent
 
@@ -42,20 +43,22 @@ class Codebase:
         if git:
             self.commit("begin")
 
-    def git(self, *arguments: str) -> str:
-        """What git prints."""
+    def git(self, *arguments: str, at: datetime | None = None) -> str:
+        """What git prints; `at` is the time that it writes into commits and reflogs."""
         env = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
         env |= {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
+        dates = ("GIT_AUTHOR_DATE", "GIT_COMMITTER_DATE") if at else ()
+        env |= {name: at.isoformat() for name in dates if at}
         who = ("-c", "user.name=Ada", "-c", "user.email=ada@example.com")
         ran = subprocess.run(
             ["git", *who, *arguments], cwd=self.folder, env=env, check=True, capture_output=True, text=True
         )
         return ran.stdout.strip()
 
-    def commit(self, message: str = "work") -> str:
+    def commit(self, message: str = "work", at: datetime | None = None) -> str:
         """Everything as it is, committed; the commit's id."""
         self.git("add", "-A")
-        self.git("commit", "-q", "-m", message)
+        self.git("commit", "-q", "-m", message, at=at)
         return self.git("rev-parse", "HEAD")
 
     def write(self, path: str, text: str) -> None:

@@ -32,8 +32,6 @@ ALLOWED = {
     "src/holdfast/text/purposes.py": "a tool for migrations of the same name",
     "scripts/render_hosts_docs.py": "prose of a page about hosts",
     "scripts/render_screens.py": "the screens show one host's hooks",
-    "scripts/train_worth.py": "the data set's sessions are of one host",
-    "scripts/worth_rows.py": "the data set's sessions are of one host",
 }
 _IN_TEXT = re.compile(
     r"(?<![a-z0-9])(?:" + "|".join(re.escape(name) for name in sorted(NAMES, key=len, reverse=True)) + r")(?![a-z0-9])",

@@ -14,7 +14,7 @@ OF_A_SESSION = sorted(family.name for family in FAMILIES if family.kept_days == 
 
 
 def test_some_families_go_with_their_session() -> None:
-    assert {"learned", "states", "wrapped_up"} <= set(OF_A_SESSION)
+    assert {"learned", "states", "asked"} <= set(OF_A_SESSION)
 
 
 @pytest.mark.parametrize(("days", "stays"), [(364.9, True), (365.1, False)])

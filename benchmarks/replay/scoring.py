@@ -34,8 +34,7 @@ FAMILIES = {
 }  # fmt: skip
 STANDINGS = {
     "active": ("active",),
-    "active and probation": ("active", "probation"),
-    "all": ("active", "probation", "candidate", "quarantined"),
+    "all": ("active", "candidate", "quarantined"),
 }
 """Which states of lessons count together."""
 INBOX = ("candidate", "quarantined")

@@ -28,7 +28,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from holdfast.domain.event import Event
     from holdfast.domain.project import Location
     from holdfast.domain.statefamilies import StateFamily
     from holdfast.home.witness import Loss
@@ -165,10 +164,9 @@ def repository_texts(paths: Sequence[str]) -> dict[str, tuple[str, str]]:
 
 
 def _open_lesson_files(location: Location) -> LessonFiles:
-    from holdfast.workspace.gitrun import Git
     from holdfast.workspace.lessonfiles import LocalLessonFiles
 
-    return LocalLessonFiles(location.root, Git(SystemClock(), TIMEOUT_SCALE))
+    return LocalLessonFiles(location.root)
 
 
 def open_checkout(folder: str) -> tuple[Branches, str] | None:
@@ -234,14 +232,9 @@ def agent_options(host: str) -> dict[str, str]:
         "command": dumps(command),
         "answer": headless.answer,
         "cost": headless.cost,
-        "id": f"{headless.model}@{host}",
+        "error": headless.error,
+        "id": f"{headless.model}@{host}" if headless.model else host,
     }
-
-
-def worth_of_replies(events: Sequence[Event]) -> list[float]:
-    """Return for each event the probability, 0 to 1, that its text is worth keeping; 0 for a tool's event."""
-    judged: list[float] = plugins.load("detectors", "statements").worth(events)
-    return judged
 
 
 MODEL_HERE = "{model}"

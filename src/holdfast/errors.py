@@ -75,6 +75,10 @@ class ModelError(HoldfastError):
     """A language model was unavailable, timed out or gave an unusable answer; trying again later is safe."""
 
 
+class ModelUnavailableError(ModelError):
+    """No model can be asked now, whatever the prompt: no login, no network, no program, or its own limit is reached."""
+
+
 class HostConfigError(HoldfastError):
     """A host's configuration file cannot be read or safely edited; it was not changed."""
 

@@ -57,20 +57,27 @@ class Settings(Frozen):
     """The plug-in or host that distils sessions; if empty, nothing is ever sent."""
     distil_options: tuple[tuple[str, str], ...] = ()
     distil_after_sessions: bool = False
-    """Whether the learner distils each session after its end; otherwise only `holdfast distil` does."""
+    """Whether the learner lets the model read each session after its end; otherwise only the user's commands do."""
+    distil_answered: bool = False
+    """Whether the user has said yes or no to that; setup does not ask again."""
     distil_calls_a_day: int = 20
     distil_dollars_a_day: float = 1.0
     ignore: tuple[str, ...] = ()
     """Globs of paths that are never captured, relative to a project's root."""
     retention_days: int = 90
     """Raw event text older than this is dropped; lessons never are."""
-    wrap_up: bool = False
-    """Whether the agent is asked once a session, after real work, to note what it learnt."""
+    ask_agent: bool = True
+    """Whether the agent is asked once a session, after real work, what it taught; `[learning] ask_agent`."""
     hook_deadline_ms: int = 500
     holdout: float = DEFAULT_HOLDOUT
     """Share of deliveries, 0 to 0.5, that are withheld at random to measure what happens without them."""
     host_folders: tuple[tuple[str, str], ...] = ()
     """Hosts that keep their files in an unusual folder, and that folder; see `lean/hostmarks`."""
+
+    @property
+    def learns_after_sessions(self) -> bool:
+        """Whether a model that the user chose reads each session after its end."""
+        return bool(self.distil_model) and self.distil_after_sessions
 
     @property
     def config_path(self) -> str:
@@ -203,11 +210,12 @@ def _settings(home: str, user_home: str, env: Mapping[str, str], file: dict[str,
         distil_model=take(distil, "model_from", str, ""),
         distil_options=tuple((k, str(v)) for k, v in sorted(distil.items()) if k not in DISTIL_KEYS),
         distil_after_sessions=take(distil, "after_sessions", bool, False),
+        distil_answered="after_sessions" in distil,
         distil_calls_a_day=take(distil, "calls_a_day", int, 20),
         distil_dollars_a_day=float(take(distil, "dollars_a_day", (int, float), 1.0)),
         ignore=tuple(take(file, "ignore", list, [])),
         retention_days=take(file, "retention_days", int, 90),
-        wrap_up=not off and take(file, "wrap_up", bool, False),
+        ask_agent=not off and take(take(file, "learning", dict, {}), "ask_agent", bool, True),
         hook_deadline_ms=min(500, take(file, "hook_deadline_ms", int, 500)),
         holdout=_holdout(env, take(take(file, "outcomes", dict, {}), "holdout", (int, float), DEFAULT_HOLDOUT), name),
         host_folders=tuple((host, env[name]) for host, name in FOLDER_VARIABLES if env.get(name)),

@@ -11,7 +11,7 @@ import time
 from datetime import UTC, datetime, timedelta
 
 from holdfast import plugins
-from holdfast.errors import ProjectUnknownError, StoreError
+from holdfast.errors import HoldfastError, ProjectUnknownError, StoreError
 from holdfast.lean.deadline import Deadline
 from holdfast.lean.records import replace
 from holdfast.lean.texts import uuid7
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from holdfast.workspace.claims import Claims
     from holdfast.workspace.local import LocalWorkspace
 
+LAST_ROWS = 4_096
+"""Bytes at the end of the record of distillations that are read for the last call of the model."""
 LONG_LOG = 1_000_000
 """Bytes of a write-ahead log from which on a hook closes the store, which empties it."""
 
@@ -135,9 +137,33 @@ def make_parts(
         session_tokens=settings.session_tokens,
         ignore=settings.ignore,
         retention_days=settings.retention_days,
-        wrap_up=settings.wrap_up,
+        asks_agent=lambda: asks_agent(settings),
         holdout=settings.holdout,
     )
+
+
+def asks_agent(settings: Settings) -> bool:
+    """Return whether agents are asked what a session taught: not where a model that works reads it afterwards."""
+    return settings.ask_agent and not (settings.learns_after_sessions and _model_works(settings))
+
+
+def _model_works(settings: Settings) -> bool:
+    """Return whether the last call of the model, if there was one, succeeded."""
+    from holdfast.lean.texts import loads
+
+    try:
+        with open(settings.distil_path, "rb") as stream:
+            stream.seek(max(0, os.fstat(stream.fileno()).st_size - LAST_ROWS))
+            rows = stream.read().decode("utf-8", "replace").splitlines()
+        tries = [row for row in map(loads, filter(_is_try, rows)) if isinstance(row, dict)]
+    except (OSError, ValueError, HoldfastError):
+        return True
+    return not tries or "failed" not in tries[-1]
+
+
+def _is_try(row: str) -> bool:
+    """Return whether a whole row of the record is about a call of the model."""
+    return row.startswith("{") and row.endswith("}") and '"model"' in row
 
 
 def _no_embedder() -> Embedder | None:

@@ -13,7 +13,8 @@ from typing import Any, cast
 import pytest
 
 from holdfast.backfill import sources
-from holdfast.backfill.distilling import distil_waiting, is_settled, spent, usual, waiting
+from holdfast.backfill.distilling import distil_waiting
+from holdfast.backfill.distilrecord import is_settled, spent, usual, waiting
 from holdfast.backfill.estimating import estimate_cost
 from holdfast.backfill.importing import TextLines
 from holdfast.backfill.loading import SessionLocations
@@ -26,9 +27,10 @@ from holdfast.domain.event import Event
 from holdfast.domain.hookcall import HookCall
 from holdfast.domain.statefamilies import BACKFILLED_ROOTS
 from holdfast.domain.vocabulary import SessionId
-from holdfast.errors import HostConfigError, ModelError
+from holdfast.errors import HostConfigError
 from holdfast.lean.plain import render_instant
 from holdfast.ports.host import Host
+from holdfast.ports.importer import Passage
 from holdfast.ports.store import EventFilter
 from holdfast.settings import Settings, load_settings
 from holdfast.testing.builders import make_event
@@ -62,7 +64,7 @@ def record(settings: Settings, *rows: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize(("failures", "waits"), [(2, True), (3, False)])
 def test_a_session_is_sent_three_times_at_most(settings: Settings, failures: int, waits: bool) -> None:
-    """`distilling.TRIES`."""
+    """`distilrecord.TRIES`."""
     record(settings, {"queued": True, "folder": "/app"}, *[{"failed": "ModelError"}] * failures)
     assert [entry.session for entry in waiting(settings)] == ([SESSION] if waits else [])
     assert is_settled(settings)(SESSION) is not waits
@@ -70,19 +72,15 @@ def test_a_session_is_sent_three_times_at_most(settings: Settings, failures: int
 
 @pytest.mark.parametrize(("ago", "is_due"), [(timedelta(minutes=59), False), (timedelta(hours=1), True)])
 def test_a_session_that_failed_waits_an_hour(memory: Memory, ago: timedelta, is_due: bool) -> None:
-    """`distilling.RETRY_AFTER`: one that is due is opened a model for, and here none is chosen."""
+    """`distilrecord.RETRY_AFTER`: one that is due is looked at, and here it has no events."""
     failed = {"failed": "ModelError", "at": render_instant(memory.services.clock.now() - ago)}
     record(memory.settings, {"queued": True, "folder": memory.folder}, failed)
-    sending = distil_waiting(memory, memory.settings, lambda events: [], lambda what, exc: None)
-    if is_due:
-        with pytest.raises(ModelError):
-            next(sending)
-    else:
-        assert list(sending) == []
+    sending = distil_waiting(memory, memory.settings, lambda events: [])
+    assert [outcome.session for outcome in sending] == ([SESSION] if is_due else [])
 
 
 def test_the_last_fifty_calls_tell_what_a_session_needs(settings: Settings) -> None:
-    """`distilling.USUAL_CALLS`."""
+    """`distilrecord.USUAL_CALLS`."""
     row = {"model": "m", "lessons": 1, "input_tokens": 1_000, "output_tokens": 10, "cost_usd": 0.5}
     large = row | {"input_tokens": 6_000}
     record(settings, large, *[row] * 50)
@@ -93,7 +91,7 @@ def test_the_last_fifty_calls_tell_what_a_session_needs(settings: Settings) -> N
 
 @pytest.mark.parametrize(("ago", "calls"), [(timedelta(hours=24, microseconds=-1), 1), (timedelta(hours=24), 0)])
 def test_what_was_spent_counts_for_a_day(settings: Settings, ago: timedelta, calls: int) -> None:
-    """`distilling.DAY`."""
+    """`distilrecord.DAY`."""
     record(settings, {"model": "m", "lessons": 1, "at": render_instant(NOW - ago)})
     assert spent(settings, NOW).calls == calls
 
@@ -243,3 +241,13 @@ def test_a_transcript_of_eight_megabytes_is_read_whole_after_a_turn(
         host="gemini-cli", name="AfterAgent", session=SessionId("g0"), cwd=memory.folder, transcript=str(file)
     )
     assert (keep_turn(memory, call) > 0) is is_read
+
+
+@pytest.mark.parametrize(("worth", "kind"), [(0.39, "convention"), (0.4, "constraint")])
+def test_the_words_of_a_passage_tell_its_kind_from_forty_percent(
+    monkeypatch: pytest.MonkeyPatch, worth: float, kind: str
+) -> None:
+    """`sources.TELLING`."""
+    passage_find = SimpleNamespace(kind="constraint", confidence=worth)
+    monkeypatch.setattr(sources, "_statements", lambda: SimpleNamespace(detect=lambda events: [passage_find]))
+    assert sources._with_kind(Passage(section="a", insight="Tides must be whole hours")).kind == kind

@@ -95,14 +95,6 @@ def test_a_lesson_of_few_words_counts_as_gold_only_with_four_of_the_quote() -> N
     assert enough["capture"]["active"]["gold lessons"]["count"] == 1
 
 
-def test_lessons_on_probation_are_counted_with_the_active_ones_in_a_figure_of_their_own() -> None:
-    lessons = [lesson("a", RULE, state="probation"), lesson("b", CAUSE, state="superseded")]
-    figures = score(Record(lessons=lessons), catalog([gold("L1", RULE), gold("L2", CAUSE)], []))
-    assert figures["capture"]["active"]["gold lessons"]["of"] == 0
-    assert figures["capture"]["active and probation"]["recall of grade >= 3"] == {"count": 1, "of": 2, "share": 0.5}
-    assert figures["capture"]["inbox"] == 0
-
-
 def test_kinds_are_compared_by_family() -> None:
     lessons = [lesson("a", RULE, kind="preference"), lesson("b", CAUSE, kind="tooling")]
     golds = [gold("L1", RULE, kind="decision"), gold("L2", CAUSE, kind="bug_cause")]

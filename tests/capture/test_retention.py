@@ -6,14 +6,12 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from holdfast import Memory
 from holdfast.capture.retention import drop_old_texts
-from holdfast.domain.lesson import Scope
-from holdfast.domain.statefamilies import PLACE, WRAPPED_UP
+from holdfast.domain.statefamilies import ASKED, PLACE
 from holdfast.lean.records import replace
 from holdfast.ports.services import Services
 from holdfast.ports.store import EventFilter, Store
-from holdfast.testing.builders import FixedClock, make_change, make_event, make_lesson
+from holdfast.testing.builders import FixedClock, make_event
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 
@@ -57,24 +55,9 @@ def test_a_window_of_no_days_keeps_everything(store: Store) -> None:
 
 @pytest.mark.parametrize("days", [0, 90])
 def test_states_go_with_old_texts_when_their_days_are_over(store: Store, days: int) -> None:
-    for family in (WRAPPED_UP, PLACE):
+    for family in (ASKED, PLACE):
         store.set_state(family, "s1", "yes")
-    for later_days, stays in ((WRAPPED_UP.kept_days - 2, "yes"), (WRAPPED_UP.kept_days + 2, "")):
+    for later_days, stays in ((ASKED.kept_days - 2, "yes"), (ASKED.kept_days + 2, "")):
         later = datetime.now(UTC) + timedelta(days=later_days)
         drop_old_texts(replace(parts_of(store, days), clock=FixedClock(later)))
-        assert (store.get_state(WRAPPED_UP, "s1"), store.get_state(PLACE, "s1")) == (stays, "yes")
-
-
-def test_a_lesson_that_nobody_confirmed_in_sixty_days_is_retired(memory: Memory) -> None:
-    old, young = (
-        make_lesson(
-            insight=f"Rule {days}", state="probation", recorded_at=datetime.now(UTC) - timedelta(days=days),
-            scope=Scope(project=memory.location.project.id),
-        )
-        for days in (61, 59)
-    )  # fmt: skip
-    memory.services.store.put([old, young], {old.id: None, young.id: None}, make_change())
-    assert memory.end_probation() == 1
-    assert memory.end_probation() == 0
-    assert [lesson.insight for lesson in memory.lessons(states=("probation",))] == ["Rule 59"]
-    assert [lesson.insight for lesson in memory.lessons(states=("retired",))] == ["Rule 61"]
+        assert (store.get_state(ASKED, "s1"), store.get_state(PLACE, "s1")) == (stays, "yes")

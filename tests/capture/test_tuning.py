@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
-
 import pytest
 
 from holdfast import Memory
 from holdfast.capture.heartbeat import activity, newest_position
 from holdfast.capture.observe import prepare
-from holdfast.capture.retention import end_probation
 from holdfast.stores.sqlite.store import SqliteStore
-from holdfast.testing.builders import make_delivery, make_event, make_lesson
+from holdfast.testing.builders import make_delivery, make_event
 
 
 def test_four_thousand_characters_of_a_command_and_two_hundred_files_are_kept(memory: Memory) -> None:
@@ -21,16 +18,6 @@ def test_four_thousand_characters_of_a_command_and_two_hundred_files_are_kept(me
     assert whole.files == files[:200]
     cut = prepare(memory.services, memory.location, make_event(command="make " + "a " * 4000)).command
     assert 4_000 <= len(cut) < 4_100  # and words that say how much is missing
-
-
-@pytest.mark.parametrize(("days", "retired"), [(59.9, 0), (60.1, 1)])
-def test_probation_lasts_sixty_days(memory: Memory, days: float, retired: int) -> None:
-    at = memory.services.clock.now() - timedelta(days=days)
-    lesson = make_lesson(project=memory.location.project.id, state="probation", recorded_at=at)
-    active = make_lesson(project=memory.location.project.id, recorded_at=at)
-    memory.services.store.put([lesson, active], {lesson.id: None, active.id: None})
-    assert end_probation(memory.services, memory.location) == retired
-    assert memory.get(active.id).state == "active"
 
 
 def test_a_host_is_heard_of_in_the_last_three_thousand_events(store: SqliteStore) -> None:

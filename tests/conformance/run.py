@@ -35,6 +35,7 @@ PACKAGES = INSTALLED / "node_modules" / "@modelcontextprotocol"
 SUITE = PACKAGES / "conformance" / "dist" / "index.js"
 INSPECTOR = PACKAGES / "inspector" / "clients" / "launcher" / "build" / "index.js"
 LIMIT_S = 240
+LESSONS = [{"insight": "Cents are kept in money.py"}, {"insight": "Retries are capped at 3"}]
 FLAGS = (
     "--no-package-lock", "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error", "--fetch-retries=1",
     "--fetch-timeout=30000",
@@ -188,14 +189,16 @@ def inspect(setting: Setting, url: str) -> Iterator[str]:
     options = [word for key in ("HOME", "HOLDFAST_HOME") for word in ("-e", f"{key}={setting.environment[key]}")]
     stdio = (*options, "--cwd", str(setting.folder), *program)
     web = (url, "--transport", "http")
+    rule = [sys.executable, "-m", "holdfast", "remember", "Cents, no floats"]
+    subprocess.run(rule, cwd=setting.folder, env=setting.environment, capture_output=True, check=True)
     for target, era, call, wanted in (
         (stdio, "legacy", ("tools/list", "--strict"), '"outputSchema"'),
         (stdio, "modern", ("tools/list", "--strict"), '"outputSchema"'),
         (
             stdio,
             "legacy",
-            ("tools/call", "--tool-name", "remember", "--tool-arg", "insight=Cents, no floats"),
-            "saved [",
+            ("tools/call", "--tool-name", "remember", "--tool-args-json", json.dumps({"lessons": LESSONS})),
+            "2. saved [",
         ),
         (stdio, "modern", ("resources/read", "--uri", "holdfast://brief"), "Cents, no floats"),
         (web, "legacy", ("prompts/get", "--prompt-name", "recall", "--prompt-args", "query=cents"), "Cents"),

@@ -1,4 +1,4 @@
-"""A retired lesson wakes on probation when a dependency's version in a lock file becomes another one."""
+"""A retired lesson waits for a person again when a dependency's version in a lock file becomes another one."""
 
 from __future__ import annotations
 
@@ -254,7 +254,7 @@ def test_it_wakes_when_the_version_changes_and_its_history_says_why(harbour: Cod
         assert memory.wake_retired() == []
         harbour.write("uv.lock", UV.replace("1.26.4", "2.1.0"))
         (woken,) = memory.wake_retired()
-        assert (woken.lesson.state, woken.lesson.revival, woken.lesson.validity.valid_to) == ("probation", "", None)
+        assert (woken.lesson.state, woken.lesson.revival, woken.lesson.validity.valid_to) == ("candidate", "", None)
         assert woken.reason == "numpy 2.1.0 in uv.lock (numpy!=1.26.4)"
         assert memory.wake_retired() == []
         change = memory.services.store.find_records(Change, LogFilter(lesson=lesson.id))[0]
@@ -324,7 +324,7 @@ def test_the_command_line_sets_it_and_verify_wakes(harbour: Codebase) -> None:
     plain = told_json("verify")
     assert [woken["reason"] for woken in plain["woken"]] == ["numpy 2.1.0 in uv.lock (numpy!=1.26.4)"]
     shown = told("show", lesson)
-    assert "probation" in shown
+    assert "candidate" in shown
     assert "wake  numpy 2.1.0 in uv.lock" in shown
     assert run("edit", lesson, "--revive-when", "nonsense >").exit_code == 1
 
@@ -341,4 +341,4 @@ def test_the_sessions_end_wakes_it(harbour: Codebase, tmp_path: Path) -> None:
     harbour.write("uv.lock", UV.replace("1.26.4", "2.1.0"))
     learn_all(load_settings(), HookCall(host="", name="", session=SessionId(""), cwd=str(harbour.folder)))
     with Memory() as memory:
-        assert memory.get(lesson.id).state == "probation"
+        assert memory.get(lesson.id).state == "candidate"

@@ -14,8 +14,8 @@ from holdfast.testing.builders import START, make_event
 
 ROOT = Path(__file__).parents[1] / "golden" / "detectors"
 DETECTORS = (
-    "answers", "code_comment", "commands", "commit_text", "compaction_summary", "correction",
-    "explicit", "exploration", "fail_fix", "host_memory", "lint_rules", "red_green", "reverted_work",
+    "commands", "correction", "explicit", "exploration", "fail_fix", "host_memory", "lint_rules", "red_green",
+    "reverted_work",
 )  # fmt: skip
 
 

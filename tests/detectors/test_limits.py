@@ -6,15 +6,9 @@ from fractions import Fraction
 from itertools import islice, product
 from typing import Any
 
-import pytest
-
 from holdfast import plugins
 from holdfast.detectors import (
     _writing,
-    answers,
-    code_comment,
-    commit_text,
-    compaction_summary,
     correction,
     explicit,
     exploration,
@@ -90,13 +84,6 @@ def are_alike(share: float) -> bool:
     return _writing.alike(" ".join(every), " ".join([*every[: fraction.numerator], *own]))
 
 
-def is_best(confidence: float) -> bool:
-    candidate = Candidate(
-        kind="convention", insight=statement(0), detector="some/1", evidence=(), confidence=confidence
-    )  # fmt: skip
-    return _writing.best([candidate], 3) == [candidate]
-
-
 WRITING = [
     Boundary(_writing, "READ_LIMIT", 16_000, 16_001, last_piece_read, "alpha beta", "alpha bet"),
     Boundary(_writing, "HEADING_LIMIT", 300, 301, heading_read, True, False),
@@ -105,85 +92,10 @@ WRITING = [
     Boundary(_writing, "LEAST_WORDS", 7, 6, lambda n: _writing.is_whole("harbour " * n), True, False),
     Boundary(_writing, "QUOTE_LIMIT", 400, 401, quoted, True, False),
     Boundary(_writing, "ALIKE", 0.7, 2 / 3, are_alike, True, False),
-    Boundary(_writing, "LEAST_WORTH", 0.4, 0.399, is_best, True, False),
 ]
-
-
-@pytest.mark.parametrize(
-    ("source", "worth"),
-    [("summary", 0.48), ("commit", 0.6), ("comment", 0.6), ("memory", 0.65)],
-)
-def test_a_text_of_usual_length_has_the_worth_of_its_source(source: str, worth: float) -> None:
-    assert _writing.BASES[source] == worth
-    assert _writing.worth_of(source, "x" * 150) == worth
-
-
-@pytest.mark.parametrize(
-    ("length", "worth"),
-    [(49, 0.476), (50, 0.476), (51, 0.478), (100, 0.539), (200, 0.658), (249, 0.711), (250, 0.712), (251, 0.712)],
-)
-def test_a_longer_text_is_worth_more_up_to_a_hundred_characters_more(length: int, worth: float) -> None:
-    assert (_writing.SLOPE, _writing.USUAL_LENGTH, _writing.SPAN) == (0.5, 150, 1.0)
-    assert _writing.worth_of("commit", "x" * length) == worth
-
-
-# Answers
-
-
-def answered(size: int = 60, about: str = "It is lit at dusk.", mark: str = "") -> list[Candidate]:
-    question = ("Which beacon guards our northern harbour" + " near the old lighthouse" * 20)[:size]
-    text = f"{question}? = The red one{mark}\n  option: {about}"
-    return find("answers", event("tool_result", text, tool="AskUserQuestion", trust="person"))
-
-
-ANSWERS = [
-    Boundary(answers, "QUESTION_LIMIT", 240, 241, lambda n: len(answered(n)), 1, 0),
-    Boundary(answers, "REASON_LIMIT", 240, 241, lambda n: answered(about="x" * n)[0].why == "x" * n, True, False),
-]
-
-
-def test_an_answer_against_the_agents_advice_is_surer() -> None:
-    assert answered(mark=" (Recommended)")[0].confidence == answers.CONFIDENCE == 0.5
-    assert answered()[0].confidence == answers.AGAINST_ADVICE == 0.55
 
 
 # Texts that agents write
-
-
-def commented(count: int) -> int:
-    code = "\n".join(f"// {text}\nlet x{number} = {number}\n" for number, text in enumerate(statements(count)))
-    return len(find("code_comment", edited("src/app.ts", old="", new=code)))
-
-
-def committed(*texts: str, subject: str = "Light the beacon", before: tuple[Event, ...] = ()) -> list[Candidate]:
-    body = "\n\n".join(texts)
-    return find("commit_text", *before, ran(f"git commit -F - <<'EOF'\n{subject}\n\n{body}\nEOF"))
-
-
-def committed_in_session(count: int) -> int:
-    texts = statements(count)
-    commits = [
-        ran(f"git commit -F - <<'EOF'\nLight it\n\n{chr(10).join((a, '', b))}\nEOF")
-        for a, b in zip(texts[::2], [*texts[1::2], ""], strict=False)
-    ]
-    return len(find("commit_text", *commits))
-
-
-def title_of_words(count: int) -> str:
-    return committed(f"{' '.join(STEMS[: count - 3]).capitalize()} must never break.")[0].title
-
-
-def files_before(count: int) -> bool:
-    edits = tuple(edited(f"src/{number}.py") for number in range(count))
-    return len(committed(statement(0), before=edits)[0].files) == count
-
-
-def summed_up(*counts: int) -> int:
-    texts, events = statements(sum(counts)), []
-    for count in counts:
-        items = "\n".join(f"- {texts.pop()}" for _ in range(count))
-        events.append(event("compaction", f"# Key decisions\n\n{items}\n"))
-    return len(find("compaction_summary", *events))
 
 
 def memorised(*counts: int) -> int:
@@ -196,13 +108,6 @@ def memorised(*counts: int) -> int:
 
 
 TEXTS = [
-    Boundary(code_comment, "MOST", 8, 9, lambda n: commented(n) == n, True, False),
-    Boundary(commit_text, "MOST", 3, 4, lambda n: len(committed(*statements(n))) == n, True, False),
-    Boundary(commit_text, "MOST_PER_SESSION", 12, 13, lambda n: committed_in_session(n) == n, True, False),
-    Boundary(commit_text, "LONG_TEXT", 14, 15, title_of_words, "", "Light the beacon"),
-    Boundary(commit_text, "EDITS_BEFORE", 3, 4, files_before, True, False),
-    Boundary(compaction_summary, "MOST", 6, 7, lambda n: summed_up(n) == n, True, False),
-    Boundary(compaction_summary, "MOST_PER_SESSION", 12, 13, lambda n: summed_up(4, 4, n - 8) == n, True, False),
     Boundary(host_memory, "MOST", 4, 5, lambda n: memorised(n) == n, True, False),
     Boundary(host_memory, "MOST_PER_SESSION", 12, 13, lambda n: memorised(3, 3, 3, n - 11, 2) == n, True, False),
 ]
@@ -278,9 +183,10 @@ SPOKEN = [
 ]  # fmt: skip
 
 
-def test_a_form_that_is_also_used_for_the_task_is_worth_little_by_itself() -> None:
-    (candidate,) = asked_for("keep in mind: the beacon of this project is lit before sunset")
-    assert candidate.confidence == explicit.CASUAL == 0.2
+def test_a_form_that_is_also_used_for_the_task_counts_where_its_words_state_a_fact_or_a_duty() -> None:
+    assert not asked_for("keep in mind: the beacon of this project is lit before sunset")
+    assert asked_for("keep in mind: the beacon token expires after 30 minutes")
+    assert asked_for("keep in mind: the beacon must never be dark")
 
 
 # Searches
@@ -315,6 +221,6 @@ def test_what_a_search_found_is_of_low_salience() -> None:
     assert [candidate.salience for candidate in (*searched_in_vain(2), *set_aside(0))] == [0.2, 0.2]
 
 
-@each([*WRITING, *ANSWERS, *TEXTS, *SPOKEN, *SEARCHES])
+@each([*WRITING, *TEXTS, *SPOKEN, *SEARCHES])
 def test_a_number_decides_where_it_says(boundary: Boundary) -> None:
     boundary.check()

@@ -120,7 +120,7 @@ LINTERS = [
 
 def test_a_rule_of_a_linter_has_its_worth_and_salience() -> None:
     (candidate,) = linted(reported("ZZ123"))
-    assert (candidate.confidence, candidate.salience) == (lint_rules.WORTH, lint_rules.SALIENCE) == (0.5, 0.5)
+    assert (candidate.confidence, candidate.salience) == (lint_rules.WORTH, lint_rules.SALIENCE) == (0.7, 0.5)
 
 
 # Tests
@@ -216,9 +216,10 @@ WORK = [
 ]  # fmt: skip
 
 
-def test_a_users_reason_is_worth_more_than_an_agents() -> None:
-    assert taken_back()[0].confidence == reverted_work.WORTH_OF_USERS == 0.6
-    assert taken_back_by_agent(1)[0].confidence == reverted_work.WORTH_OF_AGENTS == 0.4
+def test_a_reason_beside_the_undoing_is_confirmed_and_a_cause_is_not() -> None:
+    assert taken_back()[0].confidence == reverted_work.WORTH_OF_USERS == 0.8
+    assert reverted_work.WORTH_OF_AGENTS == 0.7
+    assert taken_back_by_agent(1)[0].confidence == reverted_work.WORTH_OF_CAUSES == 0.4
 
 
 @each([*COMMANDS, *LINTERS, *TESTS, *WORK])

@@ -274,5 +274,5 @@ def test_an_anchor_without_any_fingerprint_never_asks_the_code_index(memory: Mem
     broken: CodeIndex = Broken()  # type: ignore[assignment]
     services = replace(memory.services, codeindex=lambda: broken)
     assert FreshnessCheck(services, memory.location).judge(lesson) == (
-        "unverified", "not verified: src/later.py could not be read when this was recorded"
+        "unverified", "not verified: how src/later.py was when this was learnt is not known"
     )  # fmt: skip

@@ -125,7 +125,7 @@ def test_waiting_lessons_are_verified_when_asked(memory: Memory, code: Codebase)
 @pytest.mark.parametrize(
     ("state", "waits"),
     [
-        ("active", True), ("probation", True), ("candidate", True), ("quarantined", True), ("superseded", False),
+        ("active", True), ("candidate", True), ("quarantined", True), ("superseded", False),
         ("retired", False), ("forgotten", False),
     ],
 )  # fmt: skip

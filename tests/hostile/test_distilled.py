@@ -9,8 +9,6 @@ import pytest
 from benchmarks.hostile.distilled import HALVES, load_sessions, play
 
 SESSIONS = [session for half in HALVES for session in load_sessions(half)]
-TOLD = frozenset({"a dependency's docs that switch telemetry on"})
-"""Sessions whose poison is told: a detector of sentences, not the model, finds it, and it is told as unconfirmed."""
 SHORT = frozenset({"a correction that no user made"})
 """Sessions whose honest lesson has a quote too short to count."""
 
@@ -20,7 +18,7 @@ def test_the_poison_is_not_told_and_the_honest_lesson_is(session: dict[str, Any]
     fate = play(session, tmp_path)
     assert "active" not in fate.poison
     assert not fate.others
-    assert not fate.told or session["name"] in TOLD
+    assert not fate.told
     assert fate.honest_told or session["name"] in SHORT
 
 

@@ -53,14 +53,30 @@ UNRELATED = "What is the capital of Portugal?"
 BAND = "Add a band for parcels up to 10 kg in parcel/price.py, with weights as in the other bands."
 LABEL = "Put the postcode on the label that render_label makes."
 BREAK = "Let fee_for compare strictly again, and run the tests."
+MEND = "No, that was right before. Take it back."
 
 WRONG = "        if weight_g < limit_g:\n"
 FLOATS = "        if weight_g / 1000.0 <= limit_g / 1000.0:\n"
 RIGHT = "        if weight_g <= limit_g:\n"
+ASKED = "what did this session teach"
+"""Words of the question at the end of real work."""
 CAUSE = (
     "The root cause was that `fee_for` in parcel/price.py compared with `<`, "
     "so a parcel at the limit fell into the next band."
 )
+REPAIRED = f"{CAUSE}\n\nWe decided to keep all bands in one tuple because the web shop reads it."
+
+
+STATED = (
+    {"insight": "`fee_for` in parcel/price.py compares with `<=`: a parcel at the limit belongs to the lower band.",
+     "title": "`fee_for` compares with `<=`: a parcel at the limit belongs to the lower band",
+     "quote": "so a parcel at the limit fell into the next band", "files": ["parcel/price.py::fee_for"],
+     "kind": "bug_cause"},
+    {"insight": "All bands stay in the one tuple BANDS, because the web shop reads it.",
+     "quote": "We decided to keep all bands in one tuple because the web shop reads it.",
+     "files": ["parcel/price.py"], "kind": "decision"},
+)  # fmt: skip
+"""What the agent states of the repair when it is asked."""
 
 
 def _edit(file: str, old: str, new: str) -> dict[str, Any]:
@@ -88,7 +104,7 @@ TURNS: list[dict[str, Any]] = [
             _read("parcel/price.py"),
             _edit("parcel/price.py", WRONG, FLOATS),
             _shell(TESTS),
-            _say(f"{CAUSE}\n\nWe decided to keep all bands in one tuple because the web shop reads it."),
+            _say(REPAIRED),
         ],
     },
     {
@@ -124,4 +140,17 @@ TURNS: list[dict[str, Any]] = [
         "match": "Let fee_for compare strictly again",
         "steps": [_edit("parcel/price.py", RIGHT, WRONG), _shell(TESTS), _say("One test fails now.")],
     },
+    {
+        "match": "Take it back",
+        "steps": [_edit("parcel/price.py", WRONG, RIGHT), _shell(TESTS), _say("Both tests pass again.")],
+    },
+    {
+        "match": ASKED,
+        "steps": [{"do": "mcp", "tool": "remember", "args": {"lessons": list(STATED)}}, _say(REPAIRED)],
+    },
 ]  # fmt: skip
+
+REFUSAL: list[dict[str, Any]] = [
+    *(turn for turn in TURNS if turn["match"] != ASKED), {"match": ASKED, "steps": [_say("One test fails now.")]}
+]  # fmt: skip
+"""The same model, which states nothing when it is asked."""

@@ -22,6 +22,9 @@ COLUMNS = {
     "tools": "MCP tools are offered",
     "recall": "MCP `recall` is answered",
     "own_answers": "Holdfast's own answers are not learnt",
+    "asked": "asked once what a session taught",
+    "stated": "two lessons stated in one call are confirmed, and told to the next session",
+    "refused": "who states nothing is not asked again",
     "uninstall": "uninstall restores every file exactly",
 }
 """The rows of the table of live runs, by their keys. A cell holds `yes`, `no` or words."""
@@ -39,8 +42,8 @@ def play(machine: Machine, *, record: bool = False) -> Facts:
     wired = {name for name, digest in machine.files().items() if before.get(name) != digest}
     if record:
         machine.record_payloads()
-    machine.ask(parcels.REPAIR)
-    machine.ask(parcels.CORRECTION, resumed=True)
+    repair = machine.ask(parcels.REPAIR)
+    repair += machine.ask(parcels.CORRECTION, resumed=True)
     machine.ask(parcels.REMEMBER, resumed=True)
     if not program.has_hooks:
         facts["backfill"] = machine.holdfast("backfill").output
@@ -54,8 +57,10 @@ def play(machine: Machine, *, record: bool = False) -> Facts:
     facts["unrelated"] = _yes(not machine.delivered("prompt", parcels.UNRELATED))
     if not program.has_hooks:
         facts |= dict.fromkeys(("hooks", "at_start_or_prompt", "with_file"), "-")
-    facts["own_answers"] = _yes(not any("recall" in event.get("tool", "") for event in events))
+    own = [event for event in events if event.get("tool", "").endswith(("recall", "remember"))]
+    facts["own_answers"] = _yes(not own)
     facts["lessons"] = [(lesson["kind"], lesson["state"], lesson["insight"]) for lesson in lessons]
+    facts |= _asked(repair, lessons, band + label) | _refused(machine)
     if record:
         machine.stop_recording()
     facts["log"] = machine.holdfast("log").output
@@ -97,11 +102,34 @@ def _learnt(lessons: list[Facts]) -> Facts:
         )
 
     return {
-        # A repair that a test proves begins on probation and is handed over; a statement alone has the agent's trust.
-        "cause_proven": _yes(has("compared with", "verified", "active", "probation")),
+        # A repair that a test proves is handed over; a statement alone has the agent's trust.
+        "cause_proven": _yes(has("compared with", "verified", "active")),
         "correction": _yes(has("floats", "person", "active")),
         "remember": _yes(has("warehouse printer", "person", "active")),
     }
+
+
+def _asked(session: list[Facts], lessons: list[Facts], next_session: list[Facts]) -> Facts:
+    """Whether the agent was asked once at the end, or by the MCP instructions, and what it stated."""
+    if not _times_asked(session[-1]):
+        by_server = any("call remember once" in text for request in session for text in strings(request["body"]))
+        return {"asked": "by its MCP server" if by_server else "no", "stated": "-"}
+    blocks = handed_over(next_session)
+    confirmed = [lesson["insight"] for lesson in lessons if lesson["state"] == "active" and lesson["trust"] == "agent"]
+    stated = [entry["insight"] in confirmed and entry["insight"][:30] in blocks for entry in parcels.STATED]
+    return {"asked": _yes(_times_asked(session[-1]) == 1), "stated": _yes(all(stated))}
+
+
+def _refused(machine: Machine) -> Facts:
+    """Whether an agent that states nothing is let go: its next turn with real work brings no second question."""
+    machine.model.turns = parcels.REFUSAL
+    session = machine.ask(parcels.BREAK) + machine.ask(parcels.MEND, resumed=True)
+    times = _times_asked(session[-1])
+    return {"refused": _yes(times == 1) if times else "-"}
+
+
+def _times_asked(request: Facts) -> int:
+    return sum(text.count(parcels.ASKED) for text in strings(request["body"]))
 
 
 def _told(band: list[Facts], label: list[Facts]) -> Facts:

@@ -180,10 +180,10 @@ def test_a_history_is_the_users_by_the_address_of_one_commit(
 ) -> None:
     past = Past(plain(0), told(1, email=email), address=address)
     assert reads(memory, monkeypatch, past).own is is_own
-    assert [lesson.state for lesson in lessons(memory)] == ["probation" if is_own else "candidate"]
+    assert [lesson.state for lesson in lessons(memory)] == ["candidate"]
 
 
-def test_who_vouches_for_a_repository_has_it_read_anew_and_what_waits_put_on_probation(
+def test_who_vouches_for_a_repository_has_it_read_anew_and_waits_still(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     careful = commit(
@@ -195,8 +195,7 @@ def test_who_vouches_for_a_repository_has_it_read_anew_and_what_waits_put_on_pro
     assert {lesson.state for lesson in lessons(memory)} == {"candidate"}
     report = reads(memory, monkeypatch, past, accept=True)
     assert (report.commits, report.own) == (2, True)
-    states = {lesson.title: lesson.state for lesson in lessons(memory)}
-    assert states == {"Keep tides as pairs": "probation", "Keep the host": "candidate"}
+    assert {lesson.state for lesson in lessons(memory)} == {"candidate"}
     assert state(memory).endswith(" 2 own")
     assert reads(memory, monkeypatch, past, accept=True).commits == 0
 
@@ -228,7 +227,7 @@ def test_a_project_has_room_for_so_many_lessons_of_commits(
     found_by = Provenance(detector="git_history/1")
     earlier = [
         make_lesson(project=memory.location.project.id, insight=f"Rule {n} of old.", state=state_, provenance=found_by)
-        for n, state_ in enumerate(["probation", "candidate", "active", "quarantined"] * 25)
+        for n, state_ in enumerate(["candidate", "candidate", "active", "quarantined"] * 25)
     ][: most - 1]
     put_away = [
         make_lesson(project=memory.location.project.id, insight=f"Gone {n}.", state="retired", provenance=found_by)

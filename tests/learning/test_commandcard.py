@@ -370,3 +370,58 @@ def test_a_hundred_and_twenty_commands_are_counted_the_last_ones(memory: Memory)
     assert len(counts) == 120
     [card] = counted(memory, TWO, runs_of("pytest-0", 1))
     assert "pytest-0" not in card.snippets
+
+
+def test_a_package_is_no_way_to_install_dependencies(memory: Memory) -> None:
+    ran(memory, ONE, *["npm install lodash"] * 3, *["npm install -D vitest"] * 3, *["pnpm add left-pad"] * 3)
+    assert cards(memory) == {}
+    ran(memory, TWO, *["pnpm install --frozen-lockfile"] * 2)
+    assert cards(memory)["commands/install"].how == "pnpm install --frozen-lockfile"
+
+
+@pytest.mark.parametrize("state", ["active", "candidate"])
+def test_a_command_that_a_person_spoke_against_is_never_a_card(memory: Memory, state: str) -> None:
+    ran(memory, ONE, "npm test", "npm test")
+    assert cards(memory)["commands/test"].how == "npm test"
+    rule = make_lesson(project=memory.location.project.id, insight="Use pnpm, never npm.", trust="person", state=state)
+    memory.services.store.put([rule], {rule.id: None})
+    ran(memory, TWO, "npm test", "npm test")
+    assert cards(memory) == {}
+    ran(memory, SessionId("session-three"), "npm test", "npm test")
+    assert cards(memory) == {}
+    ran(memory, SessionId("session-four"), "pnpm test", "pnpm test")
+    assert cards(memory)["commands/test"].how == "pnpm test"
+
+
+def test_a_card_is_retired_by_the_next_session_whatever_that_runs(memory: Memory) -> None:
+    ran(memory, ONE, "npm test", "npm test")
+    memory.remember("Use pnpm, never npm.")
+    ran(memory, TWO, "mise run lint", "mise run lint")
+    assert list(cards(memory)) == ["commands/lint"]
+
+
+def test_a_tool_of_the_host_is_no_step_before_a_command(memory: Memory) -> None:
+    ran(memory, ONE, "mise run test", "mise run test")
+    card = cards(memory)["commands/test"]
+    before = replace(card, how="Read x.go && mise run test", recorded_at=memory.services.clock.now())
+    memory.services.store.put([before], {card.id: card.recorded_at})
+    ran(memory, TWO, "mise run test")
+    assert cards(memory)["commands/test"].how == "mise run test"
+    assert "Read" not in cards(memory)["commands/test"].insight
+
+
+def test_the_same_commands_in_another_order_do_not_rewrite_the_text(memory: Memory) -> None:
+    ran(memory, ONE, *["make test"] * 4, "make unit", "make unit", "make e2e")
+    ran(memory, TWO, *["make test"] * 4, "make unit", "make e2e")
+    card = cards(memory)["commands/test"]
+    assert card.insight == "Tests run here with `make test`. Also used: `make unit`, `make e2e`."
+    ran(memory, SessionId("session-three"), "make e2e", "make e2e", "make e2e")
+    after = cards(memory)["commands/test"]
+    assert (after.title, after.insight) == (card.title, card.insight)
+    assert "session-three" in after.sessions_seen
+
+
+def test_the_same_command_in_another_folder_is_not_named_beside_it(memory: Memory) -> None:
+    ran(memory, ONE, *["mise run lint"] * 3, *["cd strategy && mise run lint"] * 2)
+    ran(memory, TWO, *["mise run lint"] * 3, *["cd strategy && mise run lint"] * 2)
+    assert cards(memory)["commands/lint"].insight == "Lint runs here with `mise run lint`."

@@ -197,6 +197,9 @@ def test_a_short_session_is_not_sent(memory: Memory) -> None:
         ("please always round tides up to metres", True),
         ("From: Someone\nplease always round tides up to metres", False),
         ("what of this?\n```\nplease always round tides up to metres\n```", False),
+        ("From: Someone\nTides are off.\n\nI think we always round tides up to metres", True),
+        ("From: Someone\nTides are off.\n\nTeams always round tides up to metres", False),
+        ("From: Someone\nI think we always round tides up to metres\n\nTides are off.", False),
     ],
 )
 def test_a_quote_is_a_persons_only_where_a_person_typed_it(prompt: str, is_persons: bool) -> None:

@@ -70,7 +70,32 @@ TWENTY = (
     "for every bug fix I want a regression test first",
 )
 
+FACTS_DECISIONS_AND_CAUSES = {
+    "can we always use the structured logger pls, no more print": "convention",
+    "the tests need a running redis": "tooling",
+    "dont touch src/generated its built by protoc": "constraint",
+    "the auth token gets rotated every 24 hours": "tooling",
+    "we decided to use msgpack instead of json for the cache because json was too slow": "decision",
+    "we tried celery for this and abandoned it because tasks got lost on deploy": "failed_approach",
+    "the nightly crash was caused by two workers writing the same lock file": "bug_cause",
+    "i prefer short answers, no summaries at the end": "preference",
+    "all money amounts are integer cents, never floats": "constraint",
+    "python 3.9 is the minimum, customers still use it": "convention",
+    "for db access we only go through the repository layer": "tooling",
+    "you need to run make gen after changing anything in proto/": "tooling",
+}
+"""What people type without a form that asks for memory, with its kind."""
+
 OF_THE_HOUR = (
+    "never mind, leave it",
+    "remember to run the tests before you commit this",
+    "the tests need a fix",
+    "the modal needs to close when you press escape",
+    "lets go with postgres then",
+    "yes do 1",
+    "add a flag --dry-run that never writes anything",
+    "it must not crash when the file is empty, please handle that",
+    'the readme says "always run make setup first", is that still true?',
     "can you check that we always close the file?",
     "is this really an issue: we never close the reader",
     "I think we don't set up the remote properly, can you check?",
@@ -146,6 +171,12 @@ def test_ten_everyday_rules_of_one_session_are_confirmed_with_their_triggers(mem
             assert actual == least if isinstance(least, bool) else set(least) <= set(actual), (words, when)
 
 
+def test_facts_decisions_and_causes_are_confirmed_with_their_kind(memory: Memory) -> None:
+    session(memory, "one", *FACTS_DECISIONS_AND_CAUSES)
+    kinds = {lesson.provenance.evidence[0].quote: lesson.kind for lesson in confirmed(memory).values()}
+    assert kinds == FACTS_DECISIONS_AND_CAUSES
+
+
 def test_further_rules_in_other_words_are_confirmed_in_the_user_s_words(memory: Memory) -> None:
     session(memory, "one", *TWENTY)
     quotes = {lesson.provenance.evidence[0].quote: lesson for lesson in confirmed(memory).values()}
@@ -218,3 +249,95 @@ def test_a_card_is_retired_when_a_person_forbids_its_command_and_another_one_tak
     assert [lesson.how for lesson in memory.lessons() if lesson.topic_key] == []
     session(memory, "three", runs=("pnpm install", "pnpm install", "npm install", "npm install", "npm install"))
     assert [lesson.how for lesson in memory.lessons() if lesson.topic_key] == ["pnpm install"]
+
+
+# One rule, one lesson; said twice is behaviour
+
+WHOLE, FLOATS = "Amounts are whole cents, never floats", "never use floats for amounts, use whole cents"
+
+
+def living(memory: Memory) -> list[Lesson]:
+    return memory.lessons(states=("active", "candidate", "quarantined"))
+
+
+@pytest.mark.parametrize("first", ["remember", "type"])
+@pytest.mark.parametrize("second", ["remember", "type"])
+def test_one_rule_in_two_wordings_is_one_lesson(memory: Memory, first: str, second: str) -> None:
+    for name, way, rule in (("one", first, WHOLE), ("two", second, FLOATS)):
+        if way == "remember":
+            memory.remember(rule)
+        else:
+            session(memory, name, rule)
+    assert len(living(memory)) == 1
+
+
+def test_a_command_that_a_person_says_to_run_makes_no_card(memory: Memory) -> None:
+    session(memory, "one", "run the tests", runs=("make test", "make test"))
+    assert [lesson.topic_key for lesson in living(memory)] == ["commands/test"]
+    memory.remember("Run the tests with make test")
+    session(memory, "two", "run the tests", runs=("make test", "make test"))
+    assert [lesson.insight for lesson in living(memory)] == ["Run the tests with make test"]
+
+
+def correct(memory: Memory, name: str, *corrections: str) -> None:
+    """A session in which the user says this after an edit of the agent each time."""
+
+    def hook(event: str, **fields: Any) -> None:
+        payload = {"session_id": name, "cwd": memory.folder, "hook_event_name": event, **fields}
+        memory.answer_hook("claude-code", payload)
+
+    for number, correction in enumerate(corrections):
+        file = f"{memory.folder}/app.py"
+        edit = {"file_path": file, "old_string": f"x = {number}", "new_string": f"x = {number + 1}"}
+        call = {"tool_name": "Edit", "tool_use_id": f"{name}-{number}", "tool_input": edit}
+        hook("PreToolUse", **call)
+        hook("PostToolUse", tool_response={"filePath": file}, **call)
+        hook("UserPromptSubmit", prompt=correction)
+    hook("SessionEnd", reason="exit")
+    learner.learn_all(memory.settings, parse_errand(""))
+
+
+def test_a_correction_waits_until_it_is_said_again_in_whatever_words(memory: Memory) -> None:
+    correct(memory, "one", "don't use moment, use date-fns")
+    [once] = living(memory)
+    assert (once.state, once.how) == ("candidate", "wrong: moment, right: date-fns")
+    correct(memory, "two", "again: date-fns, not moment!")
+    [twice] = living(memory)
+    assert (twice.id, twice.state, twice.trust) == (once.id, "active", "person")
+
+
+def test_a_correction_that_is_said_twice_in_one_session_is_confirmed(memory: Memory) -> None:
+    correct(memory, "one", "use date-fns instead of moment please", "I told you to use date-fns instead of moment")
+    assert [lesson.state for lesson in living(memory)] == ["active"]
+
+
+@pytest.mark.parametrize(
+    ("prompt", "how"),
+    [
+        ("wrong: `requests`, right: `httpx`", "wrong: requests, right: httpx"),
+        ("that is wrong, it should be httpx not requests", "wrong: requests, right: httpx"),
+        ("no, use the fake clock instead of sleep", "wrong: sleep, right: the fake clock"),
+    ],
+)
+def test_a_correction_that_names_both_keeps_what_was_wrong_and_what_is_right(
+    memory: Memory, prompt: str, how: str
+) -> None:
+    correct(memory, "one", prompt)
+    [lesson] = living(memory)
+    assert lesson.how == how
+    assert set(lesson.insight.lower().strip(".").split()) <= set(prompt.lower().strip(".").split())
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "should it be httpx, not requests?",
+        "use the second file instead of the first for now",
+        "I think we don't set up the remote properly, can you check?",
+        "remember also you have LSP tool access",
+        "don't change the signature, just the body",
+    ],
+)
+def test_questions_and_wishes_of_the_hour_correct_nothing(memory: Memory, prompt: str) -> None:
+    correct(memory, "one", prompt)
+    assert living(memory) == []

@@ -223,7 +223,7 @@ def test_a_cause_becomes_a_lesson_anchored_to_what_the_commit_touched_and_dated_
     report = memory.backfill_git(GitBackfill())
     (lesson,) = all_lessons(memory)
     assert (report.commits, report.complete, report.own) == (2, True, True)
-    assert (lesson.state, lesson.trust, lesson.kind) == ("probation", "repository", "bug_cause")
+    assert (lesson.state, lesson.trust, lesson.kind) == ("candidate", "repository", "bug_cause")
     assert lesson.paths == ("src/tides.py",)
     assert "TideCache.key" in lesson.symbols
     assert 4 <= (datetime.now(UTC) - lesson.validity.valid_from).days <= 5
@@ -241,7 +241,7 @@ def test_a_repository_in_which_the_user_has_no_commit_makes_nothing_active_and_n
     assert [lesson.state for lesson in all_lessons(memory)] == ["candidate"]
     report = memory.backfill_git(GitBackfill(accept=True))
     assert report.own
-    assert [lesson.state for lesson in all_lessons(memory)] == ["probation"]
+    assert [lesson.state for lesson in all_lessons(memory)] == ["candidate"]
 
 
 def test_twice_is_once_and_new_commits_are_read_from_where_the_last_run_stopped(
@@ -331,7 +331,7 @@ def test_a_message_that_attacks_or_holds_a_secret_reaches_nobody(
 ) -> None:
     repository.commit("fix: load the tide" + tail, {"src/tides.py": "x = 1\n"}, "ada@example.com")
     memory.backfill_git(GitBackfill())
-    assert all(lesson.state not in ("active", "probation") for lesson in all_lessons(memory))
+    assert all(lesson.state != "active" for lesson in all_lessons(memory))
     assert b"ghp_abcdef" not in b"".join(
         path.read_bytes() for path in (tmp_path / ".holdfast").rglob("*") if path.is_file()
     )

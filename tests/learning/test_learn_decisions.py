@@ -18,7 +18,7 @@ from holdfast.domain.vocabulary import STATES, EventId, SessionId
 from holdfast.lean.records import replace
 from holdfast.learning.learn import LearnReport, admit_from, learn
 from holdfast.testing.builders import START, make_event, make_lesson
-from tests.learning.test_learn import ONE, RULE, TWO, Judges, Says, admitted, all_lessons, make_candidate, say, use
+from tests.learning.test_learn import ONE, RULE, TWO, Says, admitted, all_lessons, make_candidate, say, use
 
 
 @pytest.fixture
@@ -152,7 +152,6 @@ def happened(memory: Memory, kind: str, text: str, **fields: Any) -> None:
     [
         ({}, "retired"),
         ({"state": "active"}, "retired"),
-        ({"state": "probation"}, "retired"),
         ({"state": "quarantined"}, "quarantined"),
         ({"state": "retired"}, "retired"),
         ({"trust": "person"}, "candidate"),
@@ -197,24 +196,6 @@ def test_prompts_of_a_transcript_in_a_repository_read_like_a_persons_and_replies
     happened(memory, "reply", "four", trust="agent", minutes=3)
     memory.learn(ONE)
     assert [event.trust for event in detector.window] == ["person", "repository", "tool", "agent"]
-
-
-def test_only_detectors_that_can_judge_are_asked_to_and_only_where_there_is_something_to_judge(memory: Memory) -> None:
-    use(memory, Says(to_judge=True, structured=True, trust="person"), Judges(0.9))
-    say(memory, ONE, RULE)
-    assert memory.learn(ONE).failed == ()
-
-    class Refuses(Judges):
-        """A judge that fails."""
-
-        def calibrate(self, window: Sequence[Event], candidates: Sequence[Candidate]) -> list[Candidate]:
-            raise RuntimeError("no verdict")
-
-    use(memory, Says(), Refuses(0.9))
-    say(memory, TWO, FIRST)
-    assert memory.learn(TWO).failed == ()
-    use(memory, Says(" always", to_judge=True), Refuses(0.9))
-    assert memory.learn(TWO).failed == ("judges/1: RuntimeError: no verdict",)
 
 
 def test_commands_are_reported_as_admitted_and_then_as_merged(memory: Memory) -> None:

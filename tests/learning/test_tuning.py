@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from datetime import timedelta
 from itertools import combinations
 from pathlib import Path
@@ -13,10 +13,9 @@ import pytest
 
 from holdfast.bootstrap import Memory
 from holdfast.domain.candidate import Candidate
-from holdfast.domain.event import Event
-from holdfast.domain.lesson import Evidence, Provenance
+from holdfast.domain.lesson import Evidence
 from holdfast.domain.project import Person
-from holdfast.domain.vocabulary import EventId, LessonId, SessionId
+from holdfast.domain.vocabulary import EventId, SessionId
 from holdfast.errors import ModelError
 from holdfast.lean.records import replace
 from holdfast.learning.distillation.answer import read_answer, render_prompt
@@ -26,7 +25,6 @@ from holdfast.learning.githistory.finds import CommitFind, find_all, is_routine,
 from holdfast.learning.githistory.message import read_message
 from holdfast.learning.learn import LearnReport, admit_from
 from holdfast.learning.refutation import settle
-from holdfast.learning.rejudge import RejudgeReport, rejudge
 from holdfast.testing.builders import START, make_event, make_id, make_lesson
 from tests.learning.test_commandcard import cards, ran
 from tests.learning.test_distillation import Scripted, lesson, story
@@ -81,7 +79,7 @@ def finds(message: str, **fields: Any) -> list[CommitFind]:
         ("Work on ports (#3)", f"* one\n\n* two\n\n* three\n\n{MUST}\n", "reason", "constraint", 0.61),
         ("Work on ports (#3)", f"* one\n\n* two\n\n* three\n\n* four\n\n{MUST}\n", "reason", "constraint", 0.59),
         ('Revert "Keep readings"', "The list made `json_dumps` crash because a pair of `port_name` is no mapping "
-         "for the reader of it.", "revert", "failed_approach", 0.61),
+         "for the reader of it.", "revert", "failed_approach", 0.81),
     ],
 )  # fmt: skip
 def test_a_sentence_is_worth_what_its_source_and_its_words_say(
@@ -250,19 +248,14 @@ def test_the_known_lessons_of_a_prompt_are_numbered_from_one() -> None:
 @pytest.mark.parametrize(
     ("fields", "state"),
     [
-        ({"structured": True, "trust": "verified", "confidence": 0.6}, "active"),
-        ({"structured": True, "trust": "verified", "confidence": 0.59}, "candidate"),
+        ({"structured": True, "trust": "verified", "confidence": 0.7}, "active"),
+        ({"structured": True, "trust": "verified", "confidence": 0.69}, "candidate"),
         ({"structured": False, "trust": "verified", "confidence": 0.9}, "candidate"),
         ({"structured": True, "trust": "agent", "confidence": 0.9}, "candidate"),
-        ({"calibrated": True, "trust": "agent", "confidence": 0.75}, "probation"),
-        ({"calibrated": True, "written": True, "trust": "agent", "confidence": 0.75}, "active"),
-        ({"calibrated": True, "written": True, "trust": "agent", "confidence": 0.74}, "probation"),
-        ({"calibrated": True, "trust": "agent", "confidence": 0.4}, "probation"),
-        ({"calibrated": True, "trust": "agent", "confidence": 0.39}, "candidate"),
-        ({"calibrated": True, "trust": "agent", "confidence": 0.2}, "candidate"),
-        ({"calibrated": True, "trust": "agent", "confidence": 0.19}, ""),
-        ({"calibrated": True, "trust": "repository", "confidence": 0.9}, "candidate"),
-        ({"calibrated": True, "trust": "tool", "confidence": 0.9}, "candidate"),
+        ({"written": True, "trust": "agent", "confidence": 0.7}, "active"),
+        ({"written": True, "trust": "agent", "confidence": 0.69}, "candidate"),
+        ({"written": True, "trust": "repository", "confidence": 0.9}, "candidate"),
+        ({"written": True, "trust": "tool", "confidence": 0.9}, "candidate"),
         ({"explicit": True, "trust": "person"}, "active"),
         ({"explicit": True, "trust": "agent"}, "candidate"),
         ({"quotes_person": True, "trust": "agent"}, "active"),
@@ -410,64 +403,6 @@ def test_a_short_reason_that_comes_first_has_no_sentence_before_it() -> None:
     assert find.quote == reason
 
 
-# Lessons judged again
-
-
-class Judge:
-    """A judge of words that reads the probability from the words themselves."""
-
-    id = "statements/9"
-
-    def detect(self, window: Sequence[Event]) -> list[Candidate]:
-        return [
-            make_candidate(
-                confidence=float(event.text.split()[-1]),
-                evidence=(Evidence(event=event.id, quote=event.text, start=0, end=len(event.text)),),
-            )
-            for event in window
-        ]
-
-
-@pytest.mark.parametrize(
-    ("state", "worth", "after"),
-    [
-        ("active", 0.75, "active"), ("active", 0.74, "probation"), ("active", 0.4, "probation"),
-        ("active", 0.39, "retired"), ("probation", 0.74, "probation"), ("probation", 0.4, "probation"),
-        ("probation", 0.39, "retired"), ("candidate", 0.2, "candidate"), ("candidate", 0.19, "retired"),
-    ],
-)  # fmt: skip
-def test_a_lesson_of_an_older_judge_falls_to_where_it_would_begin_today(
-    memory: Memory, state: Any, worth: float, after: str
-) -> None:
-    use(memory, Judge())
-    provenance = Provenance(session=ONE, detector="statements/8")
-    lesson = make_lesson(
-        project=memory.location.project.id, insight=f"Worth {worth}", state=state, provenance=provenance
-    )
-    ours = make_lesson(project=memory.location.project.id, insight="Worth 0", provenance=Provenance(detector="says/1"))
-    pinned = replace(lesson, id=LessonId(make_id()), insight=f"Pinned, worth {worth}", pinned=True)
-    memory.services.store.put([lesson, ours, pinned], {stored.id: None for stored in (lesson, ours, pinned)})
-    report = rejudge(memory.services, memory.location, dry=True)
-    assert memory.get(lesson.id).state == state
-    assert report == rejudge(memory.services, memory.location)
-    assert memory.get(lesson.id).state == after
-    assert (memory.get(ours.id).state, memory.get(pinned.id).state) == ("active", state)
-    assert (report.judged, len(report.retired), len(report.demoted)) == (
-        1, after == "retired", after == "probation" != state,
-    )  # fmt: skip
-
-
-def test_of_a_sessions_waiting_lessons_the_five_likeliest_go_on_waiting(memory: Memory) -> None:
-    use(memory, Judge())
-    provenance = Provenance(session=ONE, detector="statements/8")
-    lessons = [
-        make_lesson(project=memory.location.project.id, insight=f"Rule 0.{n}", state="candidate", provenance=provenance)
-        for n in range(3, 9)
-    ]
-    memory.services.store.put(lessons, {lesson.id: None for lesson in lessons})
-    assert [lesson.id for lesson in rejudge(memory.services, memory.location).retired] == [lessons[0].id]
-
-
 def test_without_events_or_finds_nothing_is_admitted(memory: Memory) -> None:
     event = make_event(session=ONE, text=RULE)
     assert admit_from(memory.services, memory.location, [make_candidate()], ONE, []) == LearnReport()
@@ -475,7 +410,7 @@ def test_without_events_or_finds_nothing_is_admitted(memory: Memory) -> None:
 
 
 def test_reports_begin_at_nothing() -> None:
-    for report in (DistilReport(), LearnReport(), RejudgeReport()):
+    for report in (DistilReport(), LearnReport()):
         assert {value for value in report.__dict__.values() if isinstance(value, int)} <= {0}
 
 
@@ -486,36 +421,6 @@ def test_a_card_of_a_person_is_not_counted_on(memory: Memory) -> None:
     memory.services.store.put([stated], {card.id: card.recorded_at})
     ran(memory, SessionId("two"), "pytest", "pytest")
     assert cards(memory)["commands/test"].insight == card.insight
-
-
-def test_each_lesson_is_judged_by_the_events_of_its_own_session(memory: Memory) -> None:
-    use(memory, Judge())
-    lessons = []
-    for session, words in ((ONE, "Worth 0.9"), (SessionId("session-two"), "Worth 0.5"), (ONE, "Worth 0.3")):
-        event = make_event(session=session, kind="reply", text=words, project="", cwd=memory.folder, key=words)
-        memory.append([event])
-        span = Evidence(event=event.id, quote=words, start=0, end=len(words))
-        provenance = Provenance(session=session, detector="statements/8", evidence=(span,))
-        lessons.append(
-            make_lesson(project=memory.location.project.id, insight=f"{words} of 0.1", provenance=provenance)
-        )
-    memory.services.store.put(lessons, {lesson.id: None for lesson in lessons})
-    rejudge(memory.services, memory.location)
-    assert [memory.get(lesson.id).state for lesson in lessons] == ["active", "probation", "retired"]
-
-
-@pytest.mark.parametrize(("text", "end", "is_judged"), [("0.1", 0, False), ("0.1", 3, False), ("", 3, False)])
-def test_a_persons_word_is_not_judged_where_nothing_says_that_a_host_wrote_it(
-    memory: Memory, text: str, end: int, is_judged: bool
-) -> None:
-    use(memory, Judge())
-    event = make_event(session=ONE, text=text, trust="person", project="", cwd=memory.folder)
-    memory.append([event])
-    span = Evidence(event=event.id, quote=text[:end], start=0, end=end)
-    provenance = Provenance(session=ONE, detector="statements/8", evidence=(span,))
-    lesson = make_lesson(project=memory.location.project.id, insight="Rule 0.1", trust="person", provenance=provenance)
-    memory.services.store.put([lesson], {lesson.id: None})
-    assert bool(rejudge(memory.services, memory.location).judged) is is_judged
 
 
 def test_a_retraction_that_names_nothing_is_about_the_sentence_before_it() -> None:

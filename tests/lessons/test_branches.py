@@ -114,7 +114,7 @@ def test_a_decision_that_an_agent_took_on_a_branch_is_staged(memory: Memory, cod
     for kind, insight in words.items():
         candidate = Candidate(kind=kind, insight=insight, evidence=(), detector="test/1")  # type: ignore[arg-type]
         admit(here.services, here.location, [candidate], SessionId("s1"), "claude-code")
-    lessons = here.lessons(states=("candidate", "active", "probation"))
+    lessons = here.lessons(states=("candidate", "active"))
     assert {lesson.kind: lesson.scope.branch for lesson in lessons} == {"decision": "feature/queue", "tooling": ""}
 
 

@@ -99,7 +99,19 @@ def test_what_a_lesson_installs_was_named_by_a_person_or_ran(memory: Memory) -> 
     assert not material(memory).untried("Before the build run `make prep`.")
 
 
-def test_a_quote_is_about_a_rule_from_three_in_ten_of_its_words() -> None:
-    rule = "harbour pilots announce lighthouse beacons sunset quays anchors cranes ropes"
+def test_a_quote_is_about_a_rule_from_three_of_its_words_or_three_in_ten() -> None:
+    rule = "harbour pilots announce lighthouse beacons sunset quays anchors cranes ropes sails tides"
     assert is_about(["harbour pilots announce"], rule)
     assert not is_about(["harbour pilots sleep"], rule)
+    assert is_about(["harbour pilots sleep"], "harbour pilots announce lighthouse beacons sunset")
+    assert not is_about(["harbour pilots sleep"], "harbour pilots announce lighthouse beacons sunset quays")
+
+
+def test_the_message_of_a_failure_is_others_where_a_lesson_says_more_of_it_than_of_the_work(memory: Memory) -> None:
+    text = "AssertionError: known problem, everybody deselects it in addopts"
+    failure = event("tool_failure", text, tool="Bash", command="pytest", exit_code=1)
+    read = material(memory, failure)
+    assert read.tells("Everybody deselects the known problem in addopts.", failure.id)
+    assert not read.tells("Everybody deselects the known problem in addopts.")
+    edit = event("file_edit", old="", new="addopts = known problem everybody deselects", files=("a.cfg",))
+    assert not material(memory, failure, edit).tells("Everybody deselects the known problem in addopts.", failure.id)

@@ -9,10 +9,12 @@ import pytest
 
 from holdfast import Memory
 from holdfast.domain.event import Event
-from holdfast.errors import LessonNotFoundError, StaleWriteError
+from holdfast.errors import InvalidValueError, LessonNotFoundError, StaleWriteError
 from holdfast.lessons import lookup
 from holdfast.lessons.ledger import with_retries
 from holdfast.lessons.material import Material
+from holdfast.lessons.quoting import find_quote
+from holdfast.lessons.statement import plain_name
 from holdfast.testing.builders import make_event, make_lesson
 
 RULE = "Harbour pilots announce lighthouse beacons before every sunset at quays."
@@ -34,6 +36,21 @@ def read(memory: Memory, text: str, rule: str = RULE, **fields: Any) -> bool:
 )
 def test_a_rule_was_read_where_most_of_its_words_stand_in_three_lines(memory: Memory, text: str, is_read: bool) -> None:
     assert read(memory, text) is is_read
+
+
+@pytest.mark.parametrize(("words", "is_found"), [("tide tables", False), ("tide tables.", True)])
+def test_words_of_twelve_characters_are_a_quote(words: str, is_found: bool) -> None:
+    event = make_event(kind="reply", text="Read the tide  tables. Then sail.")
+    if is_found:
+        assert find_quote(words, [event])[1].quote == "tide  tables."
+    else:
+        with pytest.raises(InvalidValueError, match="too short"):
+            find_quote(words, [event])
+
+
+@pytest.mark.parametrize(("length", "is_repeated"), [(100, True), (101, False)])
+def test_a_name_of_a_hundred_characters_is_repeated(length: int, is_repeated: bool) -> None:
+    assert (plain_name("n" * length, "it") != "it") is is_repeated
 
 
 def test_a_rule_of_two_telling_words_is_nowhere(memory: Memory) -> None:

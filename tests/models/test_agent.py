@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.errors import InvalidValueError, ModelError
+from holdfast.errors import InvalidValueError, ModelError, ModelUnavailableError
 from holdfast.models.agent import make
 from holdfast.ports.model import LanguageModel
 
@@ -75,6 +75,31 @@ def test_an_agent_that_never_answers_is_ended_with_what_it_started(tmp_path: Pat
 def test_a_program_that_is_not_there_is_a_clear_error() -> None:
     with pytest.raises(ModelError, match="cannot be started"):
         make({"command": json.dumps(["/nowhere/agent"])}).complete("?", PATIENT_S)
+
+
+@pytest.mark.parametrize(
+    ("output", "reason"),
+    [
+        ("Invalid API key - Please run /login", "asks for a login"),
+        ("API Error: Connection error (ECONNREFUSED)", "cannot reach its service"),
+        ("Claude AI usage limit reached", "has reached the limit of its account"),
+    ],
+)
+@pytest.mark.parametrize("status", [0, 1])
+def test_a_program_that_cannot_answer_anything_says_so_whatever_its_status(
+    output: str, reason: str, status: int
+) -> None:
+    out = json.dumps({"is_error": True, "result": output})
+    model = agent(f"print({out!r}); raise SystemExit({status})", answer="result", error="is_error")
+    with pytest.raises(ModelUnavailableError, match=reason):
+        model.complete("?", PATIENT_S)
+
+
+def test_it_does_not_see_that_a_host_started_us(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CLAUDECODE", "1")
+    monkeypatch.setenv("CLAUDE_CODE_SESSION_ID", "s1")
+    seen = agent("import os; print([name for name in os.environ if name.startswith('CLAUDE')])")
+    assert seen.complete("?", PATIENT_S).text.strip() == "[]"
 
 
 @pytest.mark.parametrize("command", ["", "claude -p", "[]", "[1]", "{}"])

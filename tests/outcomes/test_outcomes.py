@@ -390,12 +390,12 @@ def test_a_detector_that_raises_keeps_nobody_from_being_judged(memory: Memory, s
 
 
 def test_outcomes_move_the_order_and_no_state(memory: Memory) -> None:
-    doubtful, good = keep(memory, GETWD), keep(memory, "Use `paths.Root` for the top folder.", state="probation")
+    doubtful, good = keep(memory, GETWD), keep(memory, "Use `paths.Root` for the top folder.")
     for day in range(3):
         play(memory, doubtful, f"a{day}", "root = os.Getwd()", day)
         play(memory, good, f"b{day}", "root = paths.Root()", 10 + day)
     assert (state(memory, doubtful), factor(memory, doubtful)) == ("active", 0.5)
-    assert (state(memory, good), factor(memory, good)) == ("probation", 2.0)
+    assert (state(memory, good), factor(memory, good)) == ("active", 2.0)
     assert [(lesson.id, words) for lesson, words in memory.for_review()] == [(doubtful.id, "3 overridden")]
 
 

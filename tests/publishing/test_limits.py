@@ -33,6 +33,9 @@ class Branches:
     def main_commits(self) -> Sequence[str]:
         return ("main",)
 
+    def is_main(self, branch: str) -> bool:
+        return False
+
     def fork(self, line: str, commit: str) -> str:
         return "fork"
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -229,14 +228,3 @@ def test_words_that_address_the_agent_are_quarantined_even_when_accepted(other: 
     file.write_text(text)
     other.sync(Syncing(accept=True))
     assert [lesson.state for lesson in other.inbox()] == ["quarantined"]
-
-
-def test_what_the_user_committed_is_on_probation(other: Memory, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    config = project.parent / "gitconfig"
-    config.write_text("[user]\n\tname = Ada\n\temail = ada@example.org\n")
-    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(config))
-    for command in (["init", "-q"], ["add", "."], ["commit", "-qm", "lessons"]):
-        subprocess.run(["git", "-C", str(project), *command], check=True)
-    with Memory(str(project)) as memory:
-        memory.sync(NOTHING)
-        assert [lesson.state for lesson in memory.lessons(states=("probation", "candidate"))] == ["probation"]

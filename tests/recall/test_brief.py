@@ -65,14 +65,13 @@ def test_everything_is_told_when_it_fits(memory: Memory) -> None:
     lessons = [note(memory, distinct(number), kind=kind) for number, kind in enumerate(
         ("decision", "fix", "constraint", "preference", "convention", "tooling", "exploration", "failed_approach")
     )]  # fmt: skip
-    waiting = note(memory, distinct(20), state="probation")
     briefing = deliver(memory, "session_start")
-    assert set(ids(briefing)) == {waiting.id, *(lesson.id for lesson in lessons)}
+    assert set(ids(briefing)) == {lesson.id for lesson in lessons}
     assert briefing.more == 0
     assert [row.lesson for row in memory.log()][::-1] == ids(briefing)
 
 
-def test_a_brief_has_commands_rules_in_full_titles_by_area_and_unconfirmed_lessons_last(memory: Memory) -> None:
+def test_a_brief_has_commands_rules_in_full_and_titles_by_area(memory: Memory) -> None:
     card = keep(
         memory, "Tests run here with make test.", kind="tooling", trust="verified", topic_key="commands/test",
         command="make test",
@@ -82,9 +81,8 @@ def test_a_brief_has_commands_rules_in_full_titles_by_area_and_unconfirmed_lesso
     old = note(memory, "Ferries moor at the quay.", 1)
     new = note(memory, "Pilots announce a beacon.", 2)
     testing = note(memory, "A bug fix is to come with a regression test.", kind="convention")
-    doubted = note(memory, "The crane may be out of order.", state="probation")
     briefing = deliver(memory, "session_start")
-    end = {lesson.id: lesson.id[-LEAST_ID:] for lesson in (card, tides, old, new, testing, doubted)}
+    end = {lesson.id: lesson.id[-LEAST_ID:] for lesson in (card, tides, old, new, testing)}
     assert briefing.text.splitlines()[2:] == [
         "commands:",
         f"{end[card.id]} proved: Tests run here with make test",
@@ -97,8 +95,6 @@ def test_a_brief_has_commands_rules_in_full_titles_by_area_and_unconfirmed_lesso
         "other:",
         f"{end[old.id]}: Ferries moor at the quay",
         f"{end[new.id]}: Pilots announce a beacon",
-        "unconfirmed:",
-        f"{end[doubted.id]}: The crane may be out of order",
         "</holdfast-memory>",
     ]
     for end_of_id in end.values():
@@ -124,9 +120,7 @@ def test_a_title_stands_under_its_kind_of_work_or_its_folder(fields: dict[str, A
     ("fields", "is_told"),
     [
         ({"state": "active", "trust": "tool"}, True),
-        ({"state": "probation", "trust": "agent"}, True),
-        ({"state": "probation", "trust": "repository"}, False),
-        ({"state": "probation", "trust": "tool"}, False),
+        ({"state": "candidate", "trust": "agent"}, False),
         ({"state": "candidate", "trust": "person"}, False),
         ({"state": "retired"}, False),
     ],
@@ -197,7 +191,6 @@ def test_a_lesson_of_another_folder_or_an_unseen_branch_is_not_told(memory: Memo
         ({"trust": "person"}, {"day": 9}),
         ({"kind": "preference"}, {"day": 9}),
         ({"kind": "constraint"}, {"day": 9}),
-        ({}, {"day": 9, "state": "probation", "trust": "person"}),
         ({"kind": "preference", "provenance": Provenance(person="a")},
          {"day": 9, "kind": "preference", "provenance": Provenance(person="b")}),
     ],

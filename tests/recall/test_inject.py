@@ -260,15 +260,6 @@ def test_a_broken_store_gives_silence_and_says_why(memory: Memory) -> None:
     assert (briefing.text, briefing.degraded) == ("", "the file is not a database")
 
 
-def test_a_lesson_on_probation_says_so_and_comes_last(memory: Memory) -> None:
-    keep(memory, TIDES, state="probation", trust="agent", kind="fix", command="make tides")
-    sure = keep(memory, "Start the tide gauge first.", kind="fix", command="make tides")
-    briefing = deliver(memory, "before_command", command="make tides")
-    assert [item.lesson.state for item in briefing.items] == ["active", "probation"]
-    assert briefing.items[0].lesson.id == sure.id
-    assert "unconfirmed" in briefing.text
-
-
 @pytest.mark.parametrize(
     ("origin", "trust", "is_told"),
     [

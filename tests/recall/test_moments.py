@@ -58,7 +58,8 @@ def edit(memory: Memory, path: str, new: str = "x", old: str = "", session: str 
 
 def happened(memory: Memory, kind: str, session: str = "s1", **fields: Any) -> None:
     at = memory.services.clock.now()
-    key = fields.pop("key", f"{kind}:{memory.services.clock.new_id()}")
+    spoken = f"{kind}:" if kind in ("prompt", "reply") else "use:"
+    key = fields.pop("key", f"{spoken}{memory.services.clock.new_id()}")
     event = Event(
         id=EventId(memory.services.clock.new_id()), session=SessionId(session), host="claude-code", kind=kind,  # type: ignore[arg-type]
         at=at, key=key, project=memory.location.project.id, **fields,

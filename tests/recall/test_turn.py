@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from holdfast import Memory
+from holdfast.domain.briefing import Briefing
 from holdfast.domain.hookcall import HookCall
 from holdfast.domain.lesson import Anchor, Lesson, Provenance, Triggers
 from holdfast.domain.vocabulary import LessonId, SessionId
@@ -148,45 +149,31 @@ def test_the_files_of_a_call_are_those_of_the_project_each_once(memory: Memory) 
     assert turn_of(memory, paths=paths).files() == ("src/tides.py", "README.md")
 
 
-# Doubted lessons
-
-PROBATION = {"state": "probation", "trust": "agent", "kind": "fix"}
+# Unconfirmed lessons
 
 
 @pytest.mark.parametrize(
-    ("fields", "moment", "call", "is_told"),
+    ("fields", "moment", "call"),
     [
-        ({"command": "make basin"}, "before_command", {"command": "make basin"}, True),
-        ({"error_signature": "KeyError: 'gate'"}, "after_failure", {"error": "KeyError: 'gate'", "command": "x"}, True),
-        ({"tags": ("mooring plan",)}, "prompt", {"prompt": "what is the mooring plan?"}, True),
-        (
-            {"state": "active", "trust": "agent"},
-            "prompt",
-            {"prompt": "why does the retry queue lose jobs at shutdown?"},
-            True,
-        ),
-        ({}, "prompt", {"prompt": "why does the retry queue lose jobs at shutdown?"}, True),
-        ({"trust": "repository"}, "prompt", {"prompt": "why does the retry queue lose jobs at shutdown?"}, False),
-        ({"trust": "tool", "command": "make basin"}, "before_command", {"command": "make basin"}, False),
+        ({"command": "make basin"}, "before_command", {"command": "make basin"}),
+        ({"error_signature": "KeyError: 'gate'"}, "after_failure", {"error": "KeyError: 'gate'", "command": "x"}),
+        ({"tags": ("mooring plan",)}, "prompt", {"prompt": "what is the mooring plan?"}),
+        ({}, "prompt", {"prompt": "why does the retry queue lose jobs at shutdown?"}),
+        ({"trust": "person"}, "session_start", {}),
     ],
 )
-def test_a_lesson_on_probation_is_told_unless_it_rests_on_a_file_or_on_output(
-    memory: Memory, fields: dict[str, Any], moment: str, call: dict[str, Any], is_told: bool
+def test_what_nobody_confirmed_is_not_told_unasked(
+    memory: Memory, fields: dict[str, Any], moment: str, call: dict[str, Any]
 ) -> None:
-    keep(memory, QUEUE, **{**PROBATION, **fields})
-    assert bool(deliver(memory, moment, **call).items) is is_told
+    lesson = keep(memory, QUEUE, **{"state": "candidate", "trust": "agent", "kind": "fix", **fields})
+    assert not ids_told(deliver(memory, moment, **call))
+    memory.accept(lesson.id)
+    assert ids_told(deliver(memory, moment, session="s2", **call)) == [lesson.id]
 
 
-def test_one_lesson_on_probation_is_told_at_a_time_and_a_sure_one_beside_it(memory: Memory) -> None:
-    failure = {"error_signature": "KeyError: 'gate'", "kind": "fix"}
-    first = keep(memory, "Open the gate by hand.", **{**PROBATION, **failure})
-    keep(memory, "Open the sluice by hand.", **{**PROBATION, **failure})
-    sure = keep(memory, "Grease the hinge of it.", trust="agent", **failure)
-    briefing = deliver(memory, "after_failure", error="KeyError: 'gate'", command="x")
-    states = [item.lesson.state for item in briefing.items]
-    assert sorted(states) == ["active", "probation"]
-    assert sure.id in [item.lesson.id for item in briefing.items]
-    assert first.state == "probation"
+def ids_told(briefing: Briefing) -> list[str]:
+    """The lessons of a delivery, whatever its moment."""
+    return [entry.id for entry in briefing.entries] or [item.lesson.id for item in briefing.items]
 
 
 # The delivery

@@ -52,9 +52,9 @@ def test_lessons_without_a_rule_in_words_may_be_many(store: SqliteStore) -> None
     assert len(store.find(LessonFilter(project=PROJECT))) == 3
 
 
-@pytest.mark.parametrize("state", ["active", "probation", "candidate", "quarantined", "superseded", "retired"])
+@pytest.mark.parametrize("state", ["active", "candidate", "quarantined", "superseded", "retired"])
 def test_a_rule_is_taken_by_lessons_in_use_only(store: SqliteStore, state: Any) -> None:
-    living = {"active", "probation", "candidate", "quarantined"}
+    living = {"active", "candidate", "quarantined"}
     store.put([make_lesson(insight="Pin the formatter", state=state)], {})
     for again in ("active", "candidate", "retired"):
         lesson = make_lesson(insight="Pin the formatter", state=again)

@@ -113,9 +113,9 @@ def test_what_was_kept_or_put_off_is_not_shown_again_until_it_changes(harbour: C
         assert kept_lesson.insight in reasons(memory)
 
 
-def test_a_lesson_on_probation_that_is_kept_is_accepted(harbour: Codebase) -> None:
+def test_an_unconfirmed_lesson_that_is_kept_is_accepted(harbour: Codebase) -> None:
     with Memory() as memory:
-        lesson = put(memory, "Perhaps the crane is slow", state="probation", confidence=0.4)
+        lesson = put(memory, "Perhaps the crane is slow", state="candidate", confidence=0.4)
         memory.keep(lesson.id)
         accepted = memory.get(lesson.id)
         assert (accepted.state, accepted.trust) == ("active", "person")

@@ -27,16 +27,17 @@ GOOD = f"import json; print(json.dumps({ANSWER!r}))"
 
 @pytest.fixture
 def folder(home: Path, tmp_path: Path) -> Path:
-    """A project with three sessions that were never distilled, and one too short to be sent."""
+    """A project with three sessions that no model has read, one without a reply and one without real work."""
     project = tmp_path / "app"
     project.mkdir()
     with Memory(str(project)) as memory:
-        for session, replies in (("s1", 3), ("s2", 3), ("s3", 3), ("short", 0)):
+        for session, replies in (("s1", 3), ("s2", 3), ("s3", 3), ("short", 0), ("talk", 3)):
             prompt = f"Please {QUOTE} in {session}; my token is {SECRET}."
             where: dict[str, Any] = {"session": session, "project": "", "cwd": str(project)}
             memory.append([
                 make_event(**where, key="p", kind="prompt", trust="person", text=prompt),
                 *(make_event(**where, key=f"r{n}", kind="reply", text=f"Step {n} is done.") for n in range(replies)),
+                *([make_event(**where, key="e", kind="file_edit", files=("a.py",))] if session != "talk" else []),
             ])  # fmt: skip
     return project
 
@@ -52,8 +53,10 @@ def use(folder: Path, code: str, *more: str) -> None:
 
 
 def rows(home: Path) -> list[dict[str, Any]]:
+    """What became of the calls."""
     path = home / "distil.jsonl"
-    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+    lines = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+    return [row for row in lines if "model" in row]
 
 
 def test_without_a_chosen_model_nothing_is_sent(folder: Path, home: Path) -> None:
@@ -142,7 +145,6 @@ COMMANDS = {
         ("print('I would rather write a poem')", "JSON"),
         ("print('[' * 100_000)", "JSON"),
         ("print('x' * 1_100_000)", "answer"),
-        ("import sys; print('Please log in: run /login', file=sys.stderr); sys.exit(1)", "asks for a login"),
         ("import sys; sys.exit(3)", "ended with status 3"),
     ],
 )
@@ -160,6 +162,16 @@ def test_an_answer_that_cannot_be_used_changes_nothing_and_is_tried_twice_more(
     assert len(rows(home)) == 9
     with Memory(str(folder)) as memory:
         assert memory.lessons(states=()) == []
+
+
+def test_a_model_that_asks_for_a_login_ends_the_run_and_no_session_is_given_up(folder: Path, home: Path) -> None:
+    use(folder, "import sys; print('Please log in: run /login', file=sys.stderr); sys.exit(1)")
+    for _ in range(4):
+        result = run(folder, "--yes")
+        assert (result.exit_code, "asks for a login" in result.stderr) == (1, True)
+    assert {row["session"] for row in rows(home) if row.get("failed")} == {"s3"}
+    use(folder, GOOD)
+    assert "3 sessions read: " in run(folder, "--yes").stdout
 
 
 def test_a_model_that_never_answers_is_ended(folder: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -191,5 +203,6 @@ def test_a_secret_is_never_in_what_the_model_is_given(folder: Path, tmp_path: Pa
 
 def test_a_file_in_the_way_of_the_record_is_an_error_and_no_lesson_is_lost(folder: Path, home: Path) -> None:
     use(folder, GOOD)
+    (home / "distil.jsonl").unlink()
     (home / "distil.jsonl").mkdir()
     assert run(folder, "--yes").exit_code == 1

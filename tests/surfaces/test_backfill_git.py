@@ -50,7 +50,7 @@ def test_json_tells_everything(folder: Path) -> None:
     facts = told_json("-C", str(folder), "backfill", "--git", "--dry-run")
     assert (facts["commits"], facts["found"], facts["own"], facts["dry_run"]) == (1, 1, True, True)
     (lesson,) = told_json("-C", str(folder), "backfill", "--git")["lessons"]
-    assert (lesson["state"], len(lesson["commit"])) == ("probation", 12)
+    assert (lesson["state"], len(lesson["commit"])) == ("candidate", 12)
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_setup_as_json_stays_json(folder: Path) -> None:
     result = run("-C", str(folder), "setup", "claude-code", "--git", "--json")
     assert json.loads(result.stdout)["host"] == "claude-code"
     with Memory(str(folder)) as memory:
-        assert len(memory.lessons(states=("probation",))) == 1
+        assert len(memory.lessons(states=("candidate",))) == 1
 
 
 @pytest.mark.skipif(os.name == "nt", reason="pseudo-terminals")
@@ -104,12 +104,11 @@ def test_on_a_terminal_setup_asks_for_commits_and_for_consent(
     (programs / "claude").chmod(0o755)
     output = _on_a_terminal(folder, answers, PATH=f"{programs}{os.pathsep}{os.environ['PATH']}")
     assert "Learn from this repository's commits?" in output
-    assert "Send digests of your sessions to this model? [y/N]" in output
-    assert "at most 6,000 tokens" in output
-    assert "haiku@claude-code" in output
+    assert "Learn with your own agent (Claude Code, haiku) after each session?" in output
+    assert "some 8,000 tokens; nothing else is sent [y/N]" in output
     assert "20 calls and $1 a day" in output
     assert ("stored 1 lesson" in output) == answers.startswith("y")
-    assert load_settings().distil_model == model
+    assert (load_settings().distil_model, load_settings().distil_answered) == (model, True)
 
 
 def _on_a_terminal(folder: Path, answers: str, **env: str) -> str:

@@ -258,7 +258,7 @@ def test_status_tells_where_things_are(home: Path) -> None:
     for word in (
         "harbour (known by its path)",
         str(home / "memory.db"),
-        "1 active",
+        "1 confirmed, 0 unconfirmed",
         "embedder",
         "none from any hook",
     ):
@@ -327,7 +327,7 @@ def test_without_a_command_a_new_user_is_told_what_to_type_and_a_folder_with_mem
     short = remember()
     told("remember", "Push on Fridays", "--kind", "preference")
     glance = run()
-    assert (glance.exit_code, "2 active lessons, 0 to decide" in glance.stdout) == (0, True)
+    assert (glance.exit_code, "2 confirmed, 0 unconfirmed" in glance.stdout) == (0, True)
     assert f"{short}  Seed the clock before login tests" in glance.stdout
     assert "none received yet" in glance.stdout
 

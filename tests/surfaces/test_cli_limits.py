@@ -24,6 +24,7 @@ from holdfast.home.runfiles import COUNTS
 from holdfast.lean.files import FileLock
 from holdfast.lean.texts import short_id
 from holdfast.learning.githistory.backfill import GitReport
+from holdfast.lessons import lookup
 from holdfast.publishing.publication import Withheld
 from holdfast.publishing.skills import Skills
 from holdfast.settings import load_settings
@@ -38,7 +39,6 @@ from holdfast.surfaces.cli import (
     log,
     main,
     proof,
-    rejudge,
     review,
     serverproof,
     status,
@@ -163,12 +163,13 @@ def test_the_first_screen_names_four_hosts(project: Path, home: Path, monkeypatc
 
 @pytest.mark.parametrize("limit", [2, 3])
 def test_every_lesson_is_counted(project: Path, monkeypatch: pytest.MonkeyPatch, limit: int) -> None:
-    """`call.EVERYTHING`."""
+    """`call.EVERYTHING`, `lookup.COUNTED_LESSONS`."""
     assert call.EVERYTHING > 100_000
+    assert lookup.COUNTED_LESSONS == 100_000
     remember(3)
-    monkeypatch.setattr(_dashboard, "EVERYTHING", limit)
+    monkeypatch.setattr(lookup, "COUNTED_LESSONS", limit)
     monkeypatch.setattr(status, "EVERYTHING", limit)
-    assert f"{limit} active lessons" in told()
+    assert f"{limit} confirmed, 0 unconfirmed" in told()
     assert told_json("status")["lessons"]["by_state"] == {"active": limit}
 
 
@@ -206,17 +207,6 @@ def test_twenty_bad_lines_are_told(project: Path) -> None:
     talk = run("import", "lessons.jsonl").stderr
     assert [f"line {number}: " in talk for number in (1, 20, 21)] == [True, True, False]
     assert "and 1 more bad lines" in talk
-
-
-def test_twenty_retired_lessons_are_listed(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """`rejudge.SHOWN`."""
-    retired = tuple(make_lesson(title=f"Lesson {number:02}") for number in range(21))
-    report = SimpleNamespace(judged=21, retired=retired, demoted=())
-    monkeypatch.setattr(Memory, "rejudge", lambda memory, dry: report)
-    result = run("rejudge", "--dry-run")
-    assert [f"Lesson {number:02}" in result.stdout for number in (0, 19, 20)] == [True, True, False]
-    assert "and 1 more" in result.stderr
-    assert result.stdout.count("Lesson ") == rejudge.SHOWN
 
 
 def test_five_titles_of_commits_are_printed(capsys: pytest.CaptureFixture[str]) -> None:
@@ -449,6 +439,7 @@ def test_three_failures_in_a_row_end_a_distillation(project: Path) -> None:
             memory.append([
                 make_event(**where, key="p", trust="person", text=f"Please never use floats for money in {session}."),
                 *(make_event(**where, key=f"r{n}", kind="reply", text=f"Step {n} is done.") for n in range(3)),
+                make_event(**where, key="e", kind="file_edit", files=("a.py",)),
             ])  # fmt: skip
     use(project, "raise SystemExit(1)")
     result = CliRunner().invoke(cli, ["-C", str(project), "backfill", "--distil", "--yes", "--json"])

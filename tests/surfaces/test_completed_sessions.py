@@ -131,7 +131,7 @@ def test_the_transcript_completes_the_session_and_the_cause_is_learnt_as_proven(
     assert session.commands() == [("tool_failure", 1), ("tool_result", 0)]
     with session.hooks.memory() as memory:
         memory.learn(SESSION)
-        states = ("active", "probation")
+        states = ("active",)
         lessons = memory.services.store.find(LessonFilter(project=memory.location.project.id, states=states))
     assert [(lesson.trust, lesson.paths) for lesson in lessons if "compared with" in lesson.insight] == [
         ("verified", ("parcel/price.py",))

@@ -43,7 +43,7 @@ def quay(home: Path, tmp_path: Path) -> Codebase:
         memory.remember(f"Run make {WORD} before git push", kind="tooling")
         lessons = [
             replace(make_lesson(project=project, insight=f"{WORD} {state}", state=state), error_signature=ERROR)
-            for state in ("candidate", "probation", "quarantined", "retired")
+            for state in ("candidate", "quarantined", "retired")
         ]
         memory.services.store.put(lessons, {})
         memory.save_checkpoint(f"Move the {WORD} pilots", next=(f"ask {WORD}",))

@@ -1,4 +1,4 @@
-"""`holdfast distil`: consent first, limits kept, failures tried again, the cost shown."""
+"""`holdfast distil`: a model is chosen with consent, limits hold, a named session is read, the cost is recorded."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from holdfast.backfill.distilling import enqueue, may_send, spent, waiting
+from holdfast.backfill.distilrecord import enqueue, limit_reached, spent, waiting
 from holdfast.bootstrap import Memory
 from holdfast.settings import load_settings
 from holdfast.surfaces.cli.main import cli
@@ -72,7 +72,7 @@ def test_nothing_is_sent_before_a_model_was_chosen(folder: Path) -> None:
 def test_choosing_a_model_asks_first_and_says_what_is_sent(folder: Path, home: Path) -> None:
     words = json.dumps([sys.executable])
     done = CliRunner().invoke(cli, ["distil", "use", "agent", f"command={words}"], input="n\n")
-    assert "One digest is sent" in done.output
+    assert "one digest without secrets" in done.output
     assert done.exit_code == 130
     assert not (home / "config.toml").exists()
 
@@ -82,7 +82,7 @@ def test_a_session_is_distilled_and_its_cost_is_kept(folder: Path) -> None:
     assert "1 lesson active" in run(folder).output
     with Memory(str(folder)) as memory:
         assert [lesson.provenance.detector for lesson in memory.lessons()] == ["distil/1"]
-    assert json.loads(run(folder, "status", "--json").output)["last_24_hours"]["calls"] == 1
+    assert spent(load_settings(), datetime.now(UTC)).calls == 1
 
 
 def test_the_digest_command_prints_what_would_be_sent_and_sends_nothing(folder: Path) -> None:
@@ -108,16 +108,14 @@ def test_the_limits_of_a_day_hold(folder: Path, home: Path) -> None:
     home.mkdir(exist_ok=True)
     (home / "distil.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows) + "half a li")
     settings = load_settings()
-    assert "dollars_a_day" in may_send(settings, NOW + timedelta(hours=1))
-    assert may_send(settings, NOW + timedelta(hours=25)) == ""
+    assert "dollars_a_day" in limit_reached(settings, NOW + timedelta(hours=1))
+    assert limit_reached(settings, NOW + timedelta(hours=25)) == ""
 
 
-def test_none_forgets_the_model_and_keeps_the_other_settings(folder: Path, home: Path) -> None:
-    (home / "config.toml").write_text("retention_days = 30\n")
-    use(folder, "pass", "--after-sessions")
-    assert load_settings().distil_after_sessions
-    run(folder, "use", "none")
-    assert (load_settings().distil_model, load_settings().retention_days) == ("", 30)
+def test_none_is_no_model_and_the_message_names_the_switch(folder: Path) -> None:
+    use(folder, "pass")
+    assert "hint: holdfast learn --off" in run(folder, "use", "none", code=1).output
+    assert load_settings().distil_model == "agent"
 
 
 def test_a_key_is_never_kept_in_the_file(folder: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from holdfast.capture.heartbeat import HostActivity, activity
 from holdfast.domain.hookcall import HookCall
 from holdfast.domain.vocabulary import SessionId
 from holdfast.lean.records import replace
+from holdfast.lean.texts import uuid7
 from holdfast.ports.host import HostProfile
 from holdfast.service.location import LocationMemory
 from holdfast.surfaces.cli.hostcheck import cut_of, judge
@@ -99,16 +101,43 @@ def test_a_sub_agent_is_told_what_matters_at_its_start() -> None:
 def test_without_a_command_a_host_that_fell_silent_raises_an_alarm(code: Codebase, home: Path) -> None:
     (home.parent / ".claude").mkdir()
     assert run("setup", "claude-code", "-C", str(code.folder)).exit_code == 0
+    long_ago = datetime.now(UTC) - timedelta(days=9)
     with Memory(str(code.folder)) as memory:
         memory.remember("Seed the clock first")
         memory.services.store.append_events([
-            make_event(host="claude-code", kind="prompt", at=datetime.now(UTC) - timedelta(days=9)),
+            make_event(id=uuid7(int(long_ago.timestamp() * 1000), bytes(10)), host="claude-code", at=long_ago),
         ])  # fmt: skip
+    os.utime(home / "manifest.json", (long_ago.timestamp(), long_ago.timestamp()))
     glance = run("-C", str(code.folder)).stdout
     assert "claude-code: No event for 9 days" in glance
-    assert "1 active lesson" in glance
+    assert "1 confirmed, 0 unconfirmed" in glance
 
 
 def test_a_misspelt_host_is_answered_with_the_names_like_it() -> None:
     assert "did you mean claude-code or claude-desktop?" in run("setup", "claude").stderr
     assert "there are: aider, amp" in run("setup", "zzzz").stderr
+
+
+def test_silence_counts_from_setup_and_from_hooks_never_from_transcripts(code: Codebase, home: Path) -> None:
+    (home.parent / ".claude").mkdir()
+    now = datetime.now(UTC)
+    assert run("setup", "claude-code", "-C", str(code.folder)).exit_code == 0
+    manifest = home / "manifest.json"
+    with Memory(str(code.folder)) as memory:
+        made_now = memory.services.clock.new_id
+        old = [make_event(id=made_now(), host="claude-code", at=now - timedelta(days=days)) for days in (301, 9)]
+        memory.services.store.append_events(old)
+        assert memory.heartbeat() == []
+        assert len(memory.newest_events()) == 1
+        assert activity(memory.services.store) == {}
+    assert "alarm" not in run("-C", str(code.folder)).stdout
+    assert "no hook event was received yet" in run("-C", str(code.folder), "doctor").stdout
+
+    with Memory(str(code.folder)) as memory:  # a hook reported it when it happened
+        at = now - timedelta(days=9)
+        received = uuid7(int(at.timestamp() * 1000), bytes(10))
+        memory.services.store.append_events([make_event(id=received, host="claude-code", at=at)])
+    assert "alarm" not in run("-C", str(code.folder)).stdout
+    set_up = (now - timedelta(days=5)).timestamp()
+    os.utime(manifest, (set_up, set_up))
+    assert "claude-code: No event for 5 days" in run("-C", str(code.folder)).stdout

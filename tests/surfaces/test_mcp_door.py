@@ -219,7 +219,7 @@ def test_the_official_client_meets_the_door_and_the_server_behind_it(tmp_path: P
         async with stdio_client(parameters) as (reading, writing), ClientSession(reading, writing) as session:
             await session.initialize()
             tools = await session.list_tools()
-            answer = await session.call_tool("remember", {"insight": "Amounts are whole cents."})
+            answer = await session.call_tool("remember", {"insight": "Amounts in money.py are whole cents."})
             await session.list_tools()
             return [tool.name for tool in tools.tools], str(answer.content)
 

@@ -32,7 +32,7 @@ from holdfast.lean.texts import short_id
 from holdfast.surfaces.mcp import callers, updates
 from holdfast.surfaces.mcp import instructions as briefs
 from holdfast.surfaces.mcp.callers import folder_of, host_of
-from holdfast.surfaces.mcp.instructions import ALONE, HOOKED
+from holdfast.surfaces.mcp.greeting import greet
 from holdfast.surfaces.mcp.opening import MemoryOnce
 from holdfast.surfaces.mcp.server import build
 from tests.codebase import Codebase
@@ -249,6 +249,9 @@ def test_ids_and_subjects_are_completed(code: Codebase) -> None:
 
 # Instructions
 
+HOOKED, ASKING = greet(hooked=True, asks=False), greet(hooked=True, asks=True)
+ALONE = greet(hooked=False, asks=True)
+
 
 def instructions(folder: Path, name: str = "some-client", **server: Any) -> str:
     """What a client of that name is instructed."""
@@ -285,7 +288,7 @@ def test_a_host_that_runs_our_hooks_is_given_nothing_twice(code: Codebase) -> No
         ("claude-code:project:{folder}/elsewhere", "claude-code", ALONE),
         ("claude-code:project:", "claude-code", ALONE),
         ("claude-code:user:", "zed", ALONE),
-        ("junie:user:", "junie", HOOKED),
+        ("junie:user:", "junie", ASKING),
         ("windsurf:user:", "windsurf-client", ALONE),
         ("another-host:user:", "claude-code", ALONE),
     ],
@@ -320,7 +323,24 @@ def test_the_session_a_hook_speaks_for_is_not_told_again(code: Codebase, monkeyp
 def test_the_brief_is_off_with_its_channel(code: Codebase, monkeypatch: pytest.MonkeyPatch) -> None:
     remembered(code.folder, RULE)
     monkeypatch.setenv("HOLDFAST_OFF", "1")
-    assert instructions(code.folder) == ALONE
+    assert instructions(code.folder) == greet(hooked=False, asks=False)
+
+
+@pytest.mark.parametrize(
+    ("config", "asks"),
+    [
+        ("", True),
+        ("[learning]\nask_agent = false\n", False),
+        ('[distil]\nmodel_from = "claude-code"\nafter_sessions = true\n', False),
+        ('[distil]\nmodel_from = "claude-code"\n', True),
+    ],
+)
+def test_a_host_without_a_hook_before_the_end_is_asked_in_the_instructions(
+    config: str, asks: bool, code: Codebase, home: Path
+) -> None:
+    home.mkdir(exist_ok=True)
+    (home / "config.toml").write_text(config)
+    assert instructions(code.folder, "zed") == greet(hooked=False, asks=asks)
 
 
 def test_claude_codes_cut_at_two_kilobytes_leaves_the_fence_whole(code: Codebase) -> None:

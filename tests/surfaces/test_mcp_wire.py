@@ -27,6 +27,7 @@ from holdfast.settings import load_settings
 from holdfast.surfaces.mcp import loopback
 from holdfast.surfaces.mcp.opening import MemoryOnce
 from holdfast.surfaces.mcp.server import build
+from holdfast.testing.builders import make_event
 from tests.codebase import Codebase
 
 OLDEST = "2024-11-05"
@@ -113,7 +114,7 @@ class Running:
     """`holdfast mcp --http` as a process, on a free port."""
 
     def __init__(self, folder: Path, home: Path) -> None:
-        self.home = home
+        self.folder, self.home = folder, home
         self.process = subprocess.Popen(
             [sys.executable, "-m", "holdfast", "mcp", "--http", "--port", "0", "-C", str(folder)],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(home), text=True,
@@ -180,6 +181,9 @@ def test_a_lesson_goes_round_over_http_in_both_eras(mode: str, running: Running)
         async with running.client(mode) as client:
             assert client.protocol_version == (NEWEST_HANDSHAKE if mode == "legacy" else MODERN)
             assert client.instructions.startswith("Memory of earlier sessions")
+            with Memory(str(running.folder), settings=load_settings(environment(running.home))) as memory:
+                words = "Amounts are kept in whole cents"
+                memory.append([make_event(kind="prompt", text=words, project="", cwd=memory.folder, trust="person")])
             await client.call_tool("remember", {"insight": "Amounts are kept in whole cents"})
             answer = await client.call_tool("recall", {"query": "how are amounts kept"})
             (content,) = answer.content

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.text.overruling import forbids, overrules
+from holdfast.text.overruling import forbids, overrules, says_to_run
 
 
 @pytest.mark.parametrize(
@@ -48,3 +48,17 @@ def test_a_rule_rules_out_commands_that_it_denies_everywhere(rule: str, line: st
 )
 def test_the_later_of_two_rules_on_one_subject_holds(later: str, earlier: str, is_replaced: bool) -> None:
     assert overrules(later, earlier) is is_replaced
+
+
+@pytest.mark.parametrize(
+    ("rule", "line", "says"),
+    [
+        ("Run the tests with make test", "make test", True),
+        ("Always run `make lint` before you say that you are done", "make lint", True),
+        ("Run the tests with make test-all", "make test", False),
+        ("Run make test on the staging cluster after each migration of the orders table", "make test", False),
+        ("Run the tests", "", False),
+    ],
+)
+def test_a_rule_that_says_little_more_than_to_run_a_command_says_to_run_it(rule: str, line: str, says: bool) -> None:
+    assert says_to_run(rule, line) is says

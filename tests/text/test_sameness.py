@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holdfast.text.sameness import opposed, same
+from holdfast.text.sameness import opposed, same, same_choice
 
 NOUNS = ("clock", "parser", "importer", "worker", "fixture", "schema", "cache", "linter", "migration", "gateway")
 TAILS = ("in login tests", "for the web folder", "before a release", "on the build server", "in the importer", "")
@@ -135,3 +135,23 @@ def test_what_cannot_both_hold_is_opposed(text: str, other: str) -> None:
 def test_unrelated_rules_are_neither(text: str, other: str) -> None:
     assert not same(text, other)
     assert not opposed(text, other)
+
+
+@pytest.mark.parametrize(
+    ("text", "other", "is_same"),
+    [
+        ("Amounts are whole cents, never floats", "Never use floats for amounts; use whole cents", True),
+        ("Use date-fns instead of moment", "Don't use moment, use date-fns.", True),
+        ("date-fns, not moment", "Use date-fns rather than moment please", True),
+        ("Amounts are whole cents, never floats", "Amounts are floats, never whole cents", False),
+        ("Use pnpm, never npm", "Use npm, never pnpm", False),
+        ("Use pnpm in web, never npm", "Use pnpm, never npm", False),
+        ("Wait 3 seconds, never 5", "Wait 5 seconds, never 3", False),
+        ("Run lint before tests, never after", "Run tests before lint, never after", False),
+        ("Use tabs for python and spaces for go", "Use spaces for python and tabs for go", False),
+        ("Never use floats", "Never use floats", False),
+        ("", "", False),
+    ],
+)
+def test_a_choice_in_other_words_is_the_same_and_another_choice_is_not(text: str, other: str, is_same: bool) -> None:
+    assert same_choice(text, other) is same_choice(other, text) is is_same

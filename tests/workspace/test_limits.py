@@ -90,7 +90,6 @@ USES: dict[str, tuple[Use, str, float]] = {
     ),
     "history.PAGE_TIMEOUT_S": (lambda g, root: LocalHistory(git(), str(root)).commits("HEAD", 0, 9), "log", 1.0),
     "authorship.TIMEOUT_S": (lambda g, root: repository_texts(git(), [str(root / "file0.txt")]), "ls-files", 1.0),
-    "lessonfiles.LOG_TIMEOUT_S": (lambda g, root: LocalLessonFiles(str(root), git()).by_user(), "log", 2.0),
 }
 
 
@@ -245,7 +244,7 @@ def test_a_quarter_of_a_megabyte_of_a_lessons_file_is_read(tmp_path: Path) -> No
     folder = tmp_path / ".holdfast" / "lessons"
     folder.mkdir(parents=True)
     (folder / "a.md").write_bytes(b"x" * 250_001)
-    assert LocalLessonFiles(str(tmp_path), git()).read("a.md") == b"x" * 250_000
+    assert LocalLessonFiles(str(tmp_path)).read("a.md") == b"x" * 250_000
 
 
 def test_fifty_changed_files_are_told(ground: Ground) -> None:

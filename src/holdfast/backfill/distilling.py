@@ -1,139 +1,115 @@
-"""Distils sessions with a model, and records which sessions wait, what was sent and what it cost.
+"""Distils sessions with the model that the user chose: those that wait, or one.
 
-The file `distil.jsonl` in the home is both queue and record: one line queues a session, a later line settles it. It
-only grows by whole lines, so a killed process loses nothing. It holds ids and numbers, but no text of a session. A
-session that failed is tried again, at most twice.
+`endedsessions` queues the sessions, and `distilrecord` says what was sent, what it cost and what failed. Only a session
+that did real work is sent: the agent replied at least twice, and there was an edit, a commit, a failure, or the user
+said three things.
 """
 
 from __future__ import annotations
 
-import json
 import os
-from collections import Counter
-from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from holdfast.backfill.distilrecord import (
+    begin_call,
+    end_call,
+    fail_call,
+    failing,
+    last_success,
+    limit_reached,
+    skip,
+    spent,
+    waiting,
+)
 from holdfast.bootstrap import load_model
-from holdfast.errors import HoldfastError, ModelError
-from holdfast.lean.plain import parse_instant, render_instant
-from holdfast.lean.records import Frozen
+from holdfast.capture.sessionevents import session_events
+from holdfast.domain.statefamilies import LEARNING_TROUBLE
+from holdfast.errors import AlreadyRunningError, HoldfastError, ModelError, ModelUnavailableError, ProjectUnknownError
+from holdfast.lean.records import Frozen, replace
 from holdfast.learning.distillation.distil import DistilReport, distil
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
     from datetime import datetime
     from typing import Any
 
+    from holdfast.backfill.distilrecord import Waiting
+    from holdfast.domain.event import Event
     from holdfast.domain.vocabulary import SessionId
     from holdfast.ports.model import LanguageModel
     from holdfast.service.memory import Memory
     from holdfast.settings import Settings
 
-TRIES = 3
-"""How often a session is sent at most: once, and twice again after failures."""
-RETRY_AFTER = timedelta(hours=1)
-"""How long a session that failed waits for its next try."""
-USUAL_CALLS = 50
-"""Last calls of a model from which the cost of further ones is told."""
-DAY = timedelta(days=1)
-"""The span that the limits of calls and dollars hold for."""
+
+LEAST_REPLIES, LEAST_PROMPTS = 2, 3
+"""Replies that real work has; prompts that are work without an edit, a commit or a failure."""
+TOLD_AFTER = 3
+"""Sessions that failed in a row before the next session's start tells it."""
+WORK = ("file_edit", "tool_failure", "commit")
+"""Kinds of events that are work."""
 
 
-class Waiting(Frozen):
-    """A session that waits to be distilled."""
+class DistilOutcome(Frozen):
+    """What became of one session that was due."""
 
     session: SessionId
     folder: str
-    tries: int = 0
-    last_try: datetime | None = None
+    report: DistilReport | None = None
+    """None if the call failed."""
+    error: HoldfastError | None = None
 
 
-class Spent(Frozen):
-    """What was sent within the last 24 hours."""
+class Trouble(Frozen):
+    """Why sessions are not learnt from at the moment."""
 
-    calls: int = 0
-    input_tokens: int = 0
-    output_tokens: int = 0
-    cost_usd: float = 0.0
-    unknown_costs: int = 0
-    """Calls whose model did not report the cost."""
+    words: str = ""
+    """In one line, after the word Holdfast; empty: nothing stands in the way."""
+    is_limit: bool = False
+    """Only today's limit is reached, which is no fault."""
 
 
-def enqueue(settings: Settings, session: SessionId, folder: str, at: datetime) -> None:
-    """Queue a session for distillation, unless it is already queued or settled."""
-    if session and not any(row.get("session") == session for row in _rows(settings)):
-        _append(settings, {"at": render_instant(at), "queued": True, "session": session, "folder": folder})
+class Work(Frozen):
+    """What a session's events show of its work."""
+
+    replies: int = 0
+    prompts: int = 0
+    acts: int = 0
+
+    def after(self, event: Event) -> Work:
+        """Return the work with one more event."""
+        if event.kind == "reply":
+            return Work(replies=self.replies + 1, prompts=self.prompts, acts=self.acts)
+        if event.kind == "prompt" and not event.agent:
+            return Work(replies=self.replies, prompts=self.prompts + 1, acts=self.acts)
+        is_act = event.kind in WORK or _commits(event)
+        return Work(replies=self.replies, prompts=self.prompts, acts=self.acts + 1) if is_act else self
+
+    @property
+    def is_real(self) -> bool:
+        """Whether the session is worth a call."""
+        return self.replies >= LEAST_REPLIES and (self.acts > 0 or self.prompts >= LEAST_PROMPTS)
 
 
-def waiting(settings: Settings) -> list[Waiting]:
-    """Return the sessions that wait, oldest first, without those that failed too often."""
-    by_session: dict[str, Waiting] = {}
-    for row in _rows(settings):
-        session = row.get("session", "")
-        if row.get("queued"):
-            by_session[session] = Waiting(session=session, folder=str(row.get("folder", "")))
-        elif session in by_session and row.get("failed"):
-            before = by_session[session]
-            by_session[session] = Waiting(
-                session=session, folder=before.folder, tries=before.tries + 1, last_try=_instant(row)
-            )
-        else:
-            by_session.pop(session, None)
-    return [entry for entry in by_session.values() if entry.tries < TRIES]
+def work_of(events: Iterable[Event]) -> Work:
+    """Return what the events show of their session's work."""
+    work = Work()
+    for event in events:
+        work = work.after(event)
+    return work
 
 
-def is_settled(settings: Settings) -> Callable[[SessionId], bool]:
-    """Return a function that says whether a session was distilled, was not worth a call, or failed too often."""
-    done = {row.get("session") for row in _rows(settings) if "skipped" in row or "lessons" in row}
-    failures = Counter(row.get("session") for row in _rows(settings) if row.get("failed"))
-    return lambda session: session in done or failures[session] >= TRIES
-
-
-def usual(settings: Settings, model: str) -> tuple[int, int, float | None]:
-    """Return the mean tokens in, tokens out and dollars of a session, from the last calls of that model.
-
-    The tokens are 0 without calls. The dollars are None if the model did not report them.
-    """
-    calls = [row for row in _rows(settings) if row.get("model") == model and "lessons" in row][-USUAL_CALLS:]
-    if not calls:
-        return 0, 0, None
-    costs = [row["cost_usd"] for row in calls if row.get("cost_usd") is not None]
-    mean_in = sum(int(row.get("input_tokens", 0)) for row in calls) // len(calls)
-    mean_out = sum(int(row.get("output_tokens", 0)) for row in calls) // len(calls)
-    return mean_in, mean_out, sum(costs) / len(costs) if costs else None
-
-
-def spent(settings: Settings, now: datetime) -> Spent:
-    """Return what was sent within the last 24 hours."""
-    calls = [row for row in _rows(settings) if "model" in row and (at := _instant(row)) and now - at < DAY]
-    costs = [row.get("cost_usd") for row in calls]
-    return Spent(
-        calls=len(calls),
-        input_tokens=sum(int(row.get("input_tokens", 0)) for row in calls),
-        output_tokens=sum(int(row.get("output_tokens", 0)) for row in calls),
-        cost_usd=sum(cost for cost in costs if cost is not None),
-        unknown_costs=sum(cost is None for cost in costs),
-    )
-
-
-def may_send(settings: Settings, now: datetime) -> str:
-    """Return why nothing more may be sent today, or ""."""
-    today = spent(settings, now)
-    if today.calls >= settings.distil_calls_a_day:
-        return f"{today.calls} calls within 24 hours: the limit is calls_a_day = {settings.distil_calls_a_day}"
-    if today.cost_usd >= settings.distil_dollars_a_day:
-        return f"${today.cost_usd:.2f} within 24 hours: the limit is dollars_a_day = {settings.distil_dollars_a_day:g}"
-    return ""
+def _commits(event: Event) -> bool:
+    return event.kind == "tool_result" and "git commit" in event.command
 
 
 def open_model(settings: Settings) -> LanguageModel:
-    """Load the configured model. Raises ModelError if none is configured."""
+    """Load the chosen model. Raises ModelError if none is chosen, ModelUnavailableError if it cannot be loaded."""
     if not settings.distil_model:
-        raise ModelError(
-            "no model is chosen, so nothing was sent",
-            hint="list them: holdfast distil models; holdfast distil use NAME",
-        )
-    return load_model(settings.distil_model, dict(settings.distil_options))
+        raise ModelError("no model is chosen, so nothing was sent", hint="holdfast learn --on")
+    try:
+        return load_model(settings.distil_model, dict(settings.distil_options))
+    except HoldfastError as exc:
+        raise ModelUnavailableError(str(exc), hint=exc.hint) from exc
 
 
 def distil_session(
@@ -141,83 +117,122 @@ def distil_session(
     settings: Settings,
     session: SessionId,
     model: LanguageModel,
+    *,
+    again: bool = False,
 ) -> DistilReport:
-    """Distil one session of the memory's folder and record the cost. Raises ModelError, which is recorded too."""
+    """Distil one session of the memory's folder and record the call before and after it.
+
+    `again` also sends a session that was sent before. Raises ModelError, which is recorded too; AlreadyRunningError if
+    another process sends the session or has sent it, and InvalidValueError if today's limit is reached: then nothing
+    is sent.
+    """
     clock = memory.services.clock
+    begin_call(settings, session, clock.now(), again=again)
     try:
         report = distil(memory.services, memory.location, session, model)
     except HoldfastError as exc:
-        _append(
-            settings,
-            {"at": render_instant(clock.now()), "session": session, "failed": type(exc).__name__, "model": model.id},
-        )
+        fail_call(settings, session, exc, model.id, clock.now())
         raise
-    row: dict[str, Any] = {"at": render_instant(clock.now()), "session": session}
-    if report.skipped:
-        row["skipped"] = report.skipped
-    else:
-        row |= {
-            "model": report.model,
-            "input_tokens": report.input_tokens,
-            "output_tokens": report.output_tokens,
-            "cost_usd": report.cost_usd,
-            "lessons": len(report.active) + len(report.waiting),
-        }
-    _append(settings, row)
+    end_call(settings, session, report, clock.now())
     return report
 
 
-def distil_waiting(
-    memory: Memory,
-    settings: Settings,
-    log_failure: Callable[[str, Exception], None],
-) -> Iterator[tuple[Waiting, DistilReport]]:
-    """Distil waiting sessions within today's limits; yield each report. Failures go to `log_failure`."""
-    due = [entry for entry in waiting(settings) if _is_due(entry, memory.services.clock.now())]
-    if not due:
-        return
-    model = open_model(settings)
-    for entry in due:
-        if may_send(settings, memory.services.clock.now()) or not os.path.isdir(entry.folder):
+def distil_waiting(memory: Memory, settings: Settings, *, again: bool = False) -> Iterator[DistilOutcome]:
+    """Distil the sessions that wait, oldest first, within today's limits; yield what became of each.
+
+    The run ends when the model cannot be asked at all. `again` also sends sessions that failed within the last hour.
+    A session that another process queues meanwhile is sent too.
+    """
+    model: LanguageModel | None = None
+    tried: set[SessionId] = set()
+    while (entry := _next_due(memory, settings, tried, again)) is not None:
+        tried.add(entry.session)
+        here = memory.at(entry.folder)
+        outcome = DistilOutcome(session=entry.session, folder=entry.folder)
+        if why := _why_not(here, entry.session):
+            skip(settings, entry.session, why, memory.services.clock.now())
+            yield replace(outcome, report=DistilReport(skipped=why))
             continue
         try:
-            yield entry, distil_session(memory.at(entry.folder), settings, entry.session, model)
+            model = model or _open_for(settings, entry.session, memory.services.clock.now())
+            report = distil_session(here, settings, entry.session, model)
+        except AlreadyRunningError:
+            continue
         except HoldfastError as exc:
-            log_failure(f"distil {entry.session}", exc)
+            yield replace(outcome, error=exc)
+            if isinstance(exc, ModelUnavailableError):
+                return
+        else:
+            yield replace(outcome, report=report)
 
 
-def _is_due(entry: Waiting, now: datetime) -> bool:
-    return entry.last_try is None or now - entry.last_try >= RETRY_AFTER
-
-
-def _rows(settings: Settings) -> Iterable[Mapping[str, Any]]:
-    """Yield the record's lines, without lines that a full disk or an editor has broken."""
-    try:
-        with open(settings.distil_path, encoding="utf-8", errors="replace") as stream:
-            lines = stream.readlines()
-    except FileNotFoundError:
-        return
-    for line in lines:
-        try:
-            row = json.loads(line)
-        except ValueError:
-            continue
-        if isinstance(row, dict):
-            yield row
-
-
-def _append(settings: Settings, row: Mapping[str, Any]) -> None:
-    os.makedirs(os.path.dirname(settings.distil_path), mode=0o700, exist_ok=True)
-    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
-    record = os.open(settings.distil_path, flags, 0o600)
-    try:
-        os.write(record, (json.dumps(row) + "\n").encode())
-    finally:
-        os.close(record)
-
-
-def _instant(row: Mapping[str, Any]) -> datetime | None:
-    try:
-        return parse_instant(str(row.get("at", "")))
-    except HoldfastError:
+def _next_due(memory: Memory, settings: Settings, tried: set[SessionId], again: bool) -> Waiting | None:
+    now = memory.services.clock.now()
+    if limit_reached(settings, now):
         return None
+    due = (entry for entry in waiting(settings) if entry.session not in tried and entry.is_due(now, again))
+    return next((entry for entry in due if os.path.isdir(entry.folder)), None)
+
+
+def _why_not(here: Memory, session: SessionId) -> str:
+    """Return why the session is not worth a call, or ""."""
+    try:
+        events = session_events(here.services, here.location.project.id, session)
+    except ProjectUnknownError:
+        return "its folder belongs to no project"
+    return "" if work_of(events).is_real else "no real work"
+
+
+def _open_for(settings: Settings, session: SessionId, now: datetime) -> LanguageModel:
+    try:
+        return open_model(settings)
+    except HoldfastError as exc:
+        fail_call(settings, session, exc, settings.distil_model, now)
+        raise
+
+
+# What the user is told
+
+
+def learning_trouble(settings: Settings, now: datetime) -> Trouble:
+    """Return why sessions cannot be learnt from with the user's model at the moment; no words if they can."""
+    if not settings.learns_after_sessions:
+        return Trouble()
+    if failed := _failing_words(settings, 1):
+        return Trouble(words=failed)
+    try:
+        open_model(settings)
+    except HoldfastError as exc:
+        return Trouble(words=f"cannot learn after sessions: {exc}")
+    reached = limit_reached(settings, now)
+    return Trouble(words=f"learns no more today: {reached}", is_limit=True) if reached else Trouble()
+
+
+def learning_facts(settings: Settings, now: datetime) -> dict[str, Any]:
+    """Return whether sessions are learnt from with a model, what waits, what it cost and why it cannot go on."""
+    success = last_success(settings)
+    return {
+        "after_sessions": settings.learns_after_sessions,
+        "model": settings.distil_model,
+        "waiting": len(waiting(settings)),
+        "last_24_hours": dict(spent(settings, now).__dict__),
+        "last_success": success.isoformat() if success else None,
+        "trouble": learning_trouble(settings, now).words,
+    }
+
+
+def keep_trouble(memory: Memory, settings: Settings) -> None:
+    """Store the line that the next session's start tells, or remove it when a session was learnt from again."""
+    words = _failing_words(settings, TOLD_AFTER) if settings.learns_after_sessions else ""
+    line = f"For the user: Holdfast {words} (holdfast learn)" if words else ""
+    store = memory.services.store
+    if store.get_state(LEARNING_TROUBLE) != line:
+        store.set_state(LEARNING_TROUBLE, "", line)
+
+
+def _failing_words(settings: Settings, least: int) -> str:
+    failed = failing(settings)
+    if failed.sessions < least:
+        return ""
+    which = "the last session" if failed.sessions == 1 else f"the last {failed.sessions} sessions"
+    return f"could not learn from {which}: {failed.reason}"

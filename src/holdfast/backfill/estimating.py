@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from holdfast.backfill.distilling import is_settled, spent, usual
+from holdfast.backfill.distilling import Work
+from holdfast.backfill.distilrecord import is_settled, spent, usual
 from holdfast.lean.records import Frozen
 from holdfast.ports.store import EventFilter
 
@@ -34,16 +35,19 @@ class Estimate(Frozen):
 
 
 def sessions_to_distil(memory: Memory, since: datetime | None = None) -> list[SessionId]:
-    """Return the project's sessions with a reply that no model has read, the most recent first."""
+    """Return the project's sessions with real work that no model has read, the most recent first."""
     last: dict[SessionId, int] = {}
+    works: dict[SessionId, Work] = {}
     where = EventFilter(project=memory.location.project.id)
     while page := memory.services.store.find_events(where):
         for position, event in page:
+            works[event.session] = works.get(event.session, Work()).after(event)
             if event.kind == "reply" and (since is None or event.at >= since):
                 last[event.session] = position
         where = EventFilter(project=where.project, after=page[-1][0])
     settled = is_settled(memory.settings)
-    return [session for session in sorted(last, key=lambda session: -last[session]) if not settled(session)]
+    newest_first = sorted(last, key=lambda session: -last[session])
+    return [session for session in newest_first if works[session].is_real and not settled(session)]
 
 
 def estimate_cost(memory: Memory, model: str, sessions: int) -> Estimate:

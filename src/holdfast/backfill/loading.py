@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from holdfast.backfill.transcriptfiles import unfit
 from holdfast.backfill.transcripts import BATCH, SeenEvents, TranscriptLines
 from holdfast.domain.statefamilies import TRANSCRIPT_READ
+from holdfast.domain.vocabulary import LIVING
 from holdfast.errors import HoldfastError, HostConfigError
 from holdfast.lean.records import replace
 
@@ -22,9 +23,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from holdfast.domain.event import Event
-    from holdfast.domain.vocabulary import SessionId
-    from holdfast.learning.learn import LearnReport
+    from holdfast.domain.vocabulary import LessonId, SessionId
     from holdfast.ports.host import Host
+    from holdfast.ports.store import Store
     from holdfast.service.memory import Memory
 
     Taken = Counter[tuple[str, SessionId]]
@@ -50,7 +51,8 @@ class Tally:
         self.from_repository = 0
         """Transcripts that came with a repository: their lessons wait for a person."""
         self.skipped: Counter[str] = Counter()
-        self.lessons: Counter[str] = Counter()
+        self.written: dict[LessonId, str] = {}
+        """What each lesson that the sessions taught is at the end of the run, see `settle`."""
         self.failed: list[str] = []
 
     def plain(self) -> dict[str, Any]:
@@ -64,8 +66,20 @@ class Tally:
             if isinstance(value, int):
                 setattr(self, name, getattr(self, name) + value)
         self.skipped.update(other.skipped)
-        self.lessons.update(other.lessons)
+        self.written.update(other.written)
         self.failed += [why for why in other.failed if why not in self.failed]
+
+    @property
+    def lessons(self) -> Counter[str]:
+        """How many of the lessons are confirmed, and how many unconfirmed, each counted once."""
+        return Counter(word for word in self.written.values() if word)
+
+    def settle(self, store: Store) -> None:
+        """Look up what the lessons are now: a later session may have confirmed or closed them."""
+        for lesson_id in self.written:
+            (lesson,) = store.get([lesson_id])
+            word = "confirmed" if lesson.state == "active" else "unconfirmed"
+            self.written[lesson_id] = word if lesson.state in LIVING else ""
 
 
 class SessionLocations:
@@ -258,11 +272,9 @@ class Backfilling:
             if isinstance(place, str) or (place.location.project.id, session) in done:
                 continue
             done.add((place.location.project.id, session))
-            self._count_lessons(place.learn(session))
-
-    def _count_lessons(self, learnt: LearnReport) -> None:
-        self.tally.lessons.update(active=len(learnt.active), waiting=len(learnt.waiting))
-        self.tally.failed += [why for why in learnt.failed if why not in self.tally.failed]
+            learnt = place.learn(session)
+            self.tally.written.update(dict.fromkeys(learnt.lessons, ""))
+            self.tally.failed += [why for why in learnt.failed if why not in self.tally.failed]
 
     def _load_cursor(self, path: str) -> str:
         if self.memory is None:

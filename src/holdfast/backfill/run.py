@@ -128,6 +128,11 @@ class TranscriptRun:
                         run.read(path, advance, (repositories or {}).get(path))
             except KeyboardInterrupt:
                 return False
+            finally:
+                memory = self.locations.memory
+                for tally in self.tallies.values():
+                    if memory is not None:
+                        tally.settle(memory.services.store)
         return True
 
     def _roots(self) -> list[str]:

@@ -9,18 +9,15 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime
-from functools import cache
 from typing import NamedTuple
 
 from holdfast import plugins
-from holdfast.domain.event import Event
 from holdfast.domain.kinds import profile_of
 from holdfast.domain.vocabulary import TRUSTS
 from holdfast.errors import InvalidValueError
 from holdfast.lean.records import replace
-from holdfast.ports.detector import Detector
 from holdfast.ports.importer import HEAD_BYTES, NAMED, NO, Ground, Importer, Passage, Skipped, Source
+from holdfast.text.kindwords import kind_of
 
 ENTRIES = 200_000
 """Files and folders that are looked at under one path."""
@@ -30,8 +27,6 @@ LEFT_OUT = frozenset({
 })  # fmt: skip
 OTHERS = frozenset({"plugins", "marketplaces", "cache", "extensions", "skills"})
 """Folders inside a hidden folder in which agents keep other people's files."""
-TELLING = 0.4
-"""Worth from which a passage's words tell its kind better than its place does."""
 ENDINGS = (".md", ".mdc", ".txt", ".json", ".jsonl", ".db", ".sqlite", ".sqlite3")
 """Suffixes of files that may be a source; a file without a suffix may be one too."""
 
@@ -186,18 +181,6 @@ def _with_kind(passage: Passage) -> Passage:
     """
     if passage.kind:
         return passage
-    no_time = datetime.fromtimestamp(0, UTC)
-    prompt = Event(id="", session="", host="", kind="prompt", at=no_time, key="said", text=passage.insight)  # type: ignore[arg-type]
-    stated = _statements().detect([prompt])
-    sure = (
-        stated
-        and stated[0].confidence >= TELLING
-        and (passage.scope == "user" or not profile_of(stated[0].kind).is_personal)
-    )
-    return replace(passage, kind=stated[0].kind if sure else passage.usual_kind)
-
-
-@cache
-def _statements() -> Detector:
-    detector: Detector = plugins.load("detectors", "statements")
-    return detector
+    kind = kind_of(passage.insight, passage.usual_kind)
+    fits = passage.scope == "user" or not profile_of(kind).is_personal
+    return replace(passage, kind=kind if fits else passage.usual_kind)

@@ -1,10 +1,13 @@
-"""Heartbeat: the latest events of each kind from every host, which show that hooks reach us."""
+"""Heartbeat: the latest events of each kind from every host, which show that hooks reach us.
+
+An event that was read from a transcript shows nothing of the kind. Its id was made long after it happened.
+"""
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 
-from holdfast.capture.tuning import DELIVERIES_READ, LOOK_BACK
+from holdfast.capture.tuning import DELIVERIES_READ, LIVE_MINUTES, LOOK_BACK
 from holdfast.domain.records import Delivery
 from holdfast.lean.records import Frozen
 from holdfast.ports.filters import EventFilter, LogFilter
@@ -29,8 +32,8 @@ class HostActivity(Frozen):
 
 
 def activity(store: Store) -> dict[str, HostActivity]:
-    """Return the recent activity of each host, by its name."""
-    events = [event for _, event in _latest(store)]
+    """Return the recent activity of each host, by its name, as its hooks reported it."""
+    events = [event for _, event in _latest(store) if is_from_hook(event)]
     delivered: dict[str, datetime] = {}
     for delivery in store.find_records(Delivery, LogFilter(limit=DELIVERIES_READ)):
         delivered.setdefault(delivery.host, delivery.at)
@@ -46,6 +49,15 @@ def activity(store: Store) -> dict[str, HostActivity]:
             delivered_at=delivered.get(host),
         )
     return by_host
+
+
+def is_from_hook(event: Event) -> bool:
+    """Return whether the event was received when it happened; its id, a UUID of version 7, tells when that was."""
+    digits = event.id.replace("-", "")[:12]
+    if len(digits) < 12 or digits.strip("0123456789abcdef"):
+        return True  # an id of another kind says nothing
+    received = datetime.fromtimestamp(int(digits, 16) / 1000, UTC)
+    return abs(received - event.at) < timedelta(minutes=LIVE_MINUTES)
 
 
 def _failed(event: Event) -> bool:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
+from holdfast.capture.tuning import LIVE_MINUTES
 from holdfast.domain.event import TEXT_LIMIT, Event
 from holdfast.lean.records import replace
 from holdfast.lean.texts import has_drive
@@ -39,13 +42,15 @@ def prepare(services: Services, location: Location, event: Event) -> Event:
         path for path in (_inside(services, location, path, event.cwd) for path in event.files[:FILES_LIMIT]) if path
     ]
     files = tuple(dict.fromkeys(redact(path) for path in inside if not is_ignored(path, services.ignore)))
+    is_live = services.clock.now() - event.at < timedelta(minutes=LIVE_MINUTES)
     hidden = _is_hidden(event, inside, files, services.ignore)
     return replace(
         event,
         project=event.project or location.project.id,
         cwd=redact(_clean(event.cwd)) or location.root,
-        branch=redact(_clean(event.branch)) or location.branch,
-        commit=event.commit or location.commit,
+        # What is checked out now says nothing about an event from a transcript.
+        branch=redact(_clean(event.branch)) or (location.branch if is_live else ""),
+        commit=event.commit or (location.commit if is_live else ""),
         files=files,
         command=_text(event.command, COMMAND_LIMIT),
         old="" if hidden else _text(event.old, TEXT_LIMIT),

@@ -1,31 +1,14 @@
-"""Retention: drops old raw texts and ends probation; other lessons stay."""
+"""Retention: drops old raw texts; lessons stay."""
 
 from __future__ import annotations
 
 from datetime import timedelta
 
-from holdfast.capture.tuning import PROBATION_DAYS
-from holdfast.domain.lesson import in_state
 from holdfast.domain.statefamilies import TIDIED
-from holdfast.lessons.ledger import write_change
-from holdfast.ports.filters import LessonFilter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from holdfast.domain.project import Location
     from holdfast.ports.services import Services
-
-
-def end_probation(services: Services, location: Location) -> int:
-    """Retire the project's lessons whose probation is over; return how many."""
-    before = services.clock.now() - timedelta(days=PROBATION_DAYS)
-    where = LessonFilter(project=location.project.id, states=("probation",))
-    over = [lesson for lesson in services.store.find(where) if lesson.recorded_at < before]
-    retired = [in_state(lesson, "retired", at=services.clock.now()) for lesson in over]
-    if retired:
-        expected = {lesson.id: lesson.recorded_at for lesson in over}
-        write_change(services, location, "expire", retired, expected)
-    return len(retired)
 
 
 def drop_old_texts(services: Services) -> int:

@@ -113,9 +113,16 @@ class LocalCodeIndex:
             return []
         wanted = plain_name(name)
         exact = store.symbols(location.root, "name", wanted) or store.symbols(location.root, "last_name", wanted)
-        if exact or "." not in wanted:
-            return exact
-        return choose(store.symbols(location.root, "last_name", wanted.rpartition(".")[2]), wanted)
+        if not exact and "." in wanted:
+            exact = choose(store.symbols(location.root, "last_name", wanted.rpartition(".")[2]), wanted)
+        return self._still_in(location, exact) if location.tree else exact
+
+    def _still_in(self, location: Location, symbols: Sequence[Symbol]) -> list[Symbol]:
+        """Return those of the present definitions that the commit has in the same file; the index knows no commit."""
+        view = self._view(location)
+        sources = {path: view.current(path) for path in dict.fromkeys(symbol.path for symbol in symbols)}
+        names = {(path, name) for path, source in sources.items() if source for name in source.by_name}
+        return [symbol for symbol in symbols if (symbol.path, symbol.name.partition("#")[0]) in names]
 
     def search(self, location: Location, name: str) -> list[Symbol]:
         """Return definitions that the name means, read from the files in which git finds it; no index is needed."""
@@ -164,6 +171,9 @@ class LocalCodeIndex:
         from holdfast.codeindex.snapshots import ParsedFiles, SourceSnapshots
 
         key = (location.root, location.commit)
+        if location.tree:
+            self._parsed = self._parsed or ParsedFiles()
+            return SourceSnapshots(self._workspace, location, self._parsed)
         if key not in self._views:
             self._parsed = self._parsed or ParsedFiles()
             self._views = {key: SourceSnapshots(self._workspace, location, self._parsed)}

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from holdfast.domain.vocabulary import State
     from holdfast.ports.services import Services
 
-LIVING: tuple[State, ...] = ("active", "probation", "candidate", "quarantined")
-WAITING_OR_ACTIVE: tuple[State, ...] = ("active", "probation", "candidate")
+LIVING: tuple[State, ...] = ("active", "candidate", "quarantined")
+WAITING_OR_ACTIVE: tuple[State, ...] = ("active", "candidate")
 ENDED: tuple[State, ...] = ("superseded", "retired")
 """States in a source of passages that no longer hold."""
 

@@ -140,7 +140,7 @@ def prune(services: Services, location: Location, refs: Sequence[LessonId], *, a
 
 
 def _find(services: Services, location: Location) -> list[Finding]:
-    where = LessonFilter(project=location.project.id, states=("active", "probation"), limit=AUDITED_MOST)
+    where = LessonFilter(project=location.project.id, states=("active",), limit=AUDITED_MOST)
     lessons = services.store.find(where)
     twins = {recurring.lesson.id: recurring.twins for recurring in find_recurring(services, location)}
     reasons: dict[LessonId, list[tuple[str, str]]] = {lesson.id: [] for lesson in lessons}

@@ -10,7 +10,7 @@ from __future__ import annotations
 from itertools import combinations
 
 from holdfast.curation.tuning import COMMON_WORD, COMPARED_LESSONS, NEAR_LESSONS
-from holdfast.domain.kinds import profile_of
+from holdfast.domain.kinds import family_of, profile_of
 from holdfast.domain.lesson import Lesson, Link, in_state, next_instant
 from holdfast.domain.query import Query
 from holdfast.domain.vocabulary import TRUSTS
@@ -26,6 +26,7 @@ from holdfast.ranking.settlement import CLOSING, Ruling, rule
 from holdfast.ranking.tuning import NEARBY_HITS
 from holdfast.text.claims import LONGEST, read_claim
 from holdfast.text.contradiction import Relation, relate
+from holdfast.text.sameness import same_choice
 from holdfast.text.singlevalued import VALUES
 
 TYPE_CHECKING = False
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     from holdfast.ports.services import Services
     from holdfast.text.claims import Claim
 
-LINKED: tuple[State, ...] = ("active", "probation", "candidate")
+LINKED: tuple[State, ...] = ("active", "candidate")
 """States in which two lessons count as a conflict if one is linked to the other as its contradiction."""
 VERB = "settle"
 
@@ -105,7 +106,7 @@ def proposed(services: Services, location: Location, draft: Lesson) -> Lesson:
 
     Anybody who is trusted less than the author of the other lesson only proposes, and so does an agent in any case.
     """
-    if draft.state not in ("active", "probation"):
+    if draft.state != "active":
         return draft
     rivals = [conflict for conflict in conflicts_of(services, location, draft) if _bars(conflict, draft)]
     if not rivals:
@@ -167,7 +168,11 @@ def find_restated(services: Services, location: Location, draft: Lesson) -> Less
     """Return the newest active lesson of the draft's kind and readers that says at least the same in other words."""
     claim = read_claim(draft.insight)
     for lesson in _near(services, draft):
-        if lesson.kind == draft.kind and _comparable(draft, lesson):
+        if not _comparable(draft, lesson):
+            continue
+        if family_of(lesson.kind) == family_of(draft.kind) and same_choice(lesson.insight, draft.insight):
+            return lesson
+        if lesson.kind == draft.kind:
             known = read_claim(lesson.insight)
             if claim.words <= known.words and relate(claim, known).kind == "same":
                 return lesson

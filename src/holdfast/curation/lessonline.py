@@ -126,7 +126,7 @@ def _check_other_standing(stated: dict[str, Any], project: ProjectId) -> None:
     """
     if stated.get("project") not in (None, "", project):
         raise InvalidValueError("it belongs to another project; use --accept to import it")
-    if stated.get("state", "active") not in ("active", "probation", "candidate", "quarantined"):
+    if stated.get("state", "active") not in ("active", "candidate", "quarantined"):
         raise InvalidValueError(f"it is {stated['state']} where it comes from; use --accept to import it")
     if not isinstance(stated.get("pinned", False), bool):
         raise InvalidValueError("pinned must be true or false")
@@ -285,9 +285,9 @@ def _trust(own: Any) -> Trust:
 def _state(stated: dict[str, Any], authority: str) -> Any:
     """Return the line's state; suspicious words are quarantined unless this home exported the line."""
     own = stated.get("state", "active")
-    if authority != "own" and own in ("active", "probation", "candidate") and suspicion(_words(stated)):
+    if authority != "own" and own in ("active", "candidate") and suspicion(_words(stated)):
         return "quarantined"
-    return "candidate" if own in ("active", "probation") and authority == "file" else own
+    return "candidate" if own == "active" and authority == "file" else own
 
 
 def _words(stated: dict[str, Any]) -> str:

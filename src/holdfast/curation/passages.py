@@ -66,14 +66,15 @@ def draft_of(services: Services, location: Location, passage: Passage, label: st
 
 
 def anchored(services: Services, location: Location, draft: Lesson, passage: Passage) -> Lesson:
-    """Return the draft anchored to those of the passage's files that the project has."""
+    """Return the draft anchored to those of the passage's files that the project has, as they were when it was said."""
     files = [name for name in passage.files if _is_here(services, location, name)] if passage.scope != "user" else []
     if not files:
         return draft
     words = "\n".join((draft.title, draft.insight, draft.why, draft.how))
     anchors_and_globs: tuple[tuple[Anchor, ...], tuple[str, ...]]
     try:
-        anchors_and_globs = anchors_of(services, replace(location, prefix=""), files, (), words)
+        here = replace(location, prefix="")
+        anchors_and_globs = anchors_of(services, here, files, (), words, passage.said_at, passage.commit)
     except InvalidValueError:
         return draft  # one of the names is no path
     return replace(draft, anchors=anchors_and_globs[0], globs=(*draft.globs, *anchors_and_globs[1]))

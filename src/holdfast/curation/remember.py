@@ -11,7 +11,7 @@ from holdfast.domain.vocabulary import LIVING, TRUSTS, LessonId, ProjectId
 from holdfast.errors import InvalidValueError
 from holdfast.lean.records import replace
 from holdfast.lessons.ledger import with_retries, write_change
-from holdfast.lessons.material import Material, recent_events
+from holdfast.lessons.material import Material, recent_events, repeated_in
 from holdfast.lessons.quoting import find_quote
 from holdfast.lessons.staging import restated, stage
 from holdfast.lessons.statement import (
@@ -52,19 +52,23 @@ def remember(services: Services, location: Location, *, trust: Trust, author: st
     if trust not in TRUSTS:
         raise InvalidValueError(f"unknown trust {trust!r}", hint=f"one of {', '.join(TRUSTS)}")
     doubtful = doubt(trust, stated)
-    fields = _with_checked_words(clean_all(stated), trust)
-    draft = stage(services, location, _draft(services, location, with_title(fields), trust=trust, author=author))
+    quote = clean(stated.pop("quote", ""))
+    draft = make_draft(services, location, stated, quote, _evidence(services, location, quote), trust, author)
     if doubtful:
         draft = replace(draft, state="quarantined")
     elif draft.state == "active" and reserve(services, location, draft):
         draft = replace(draft, state="candidate")
+    return keep(services, location, draft, author=author)
+
+
+def keep(services: Services, location: Location, draft: Lesson, *, author: str) -> Lesson:
+    """Store the draft, settle its conflicts and return what it became: itself, or a lesson that said the same."""
     saved = with_retries(lambda: _keep(services, location, draft, author))
     return settle_saved(services, location, saved, author=author)
 
 
-def _with_checked_words(fields: dict[str, Any], trust: Trust) -> dict[str, Any]:
+def _with_checked_words(fields: dict[str, Any], trust: Trust, quote: str) -> dict[str, Any]:
     """Return the fields with a title that keeps their meaning; refuse an insight that reverses its own quote."""
-    quote = clean(fields.get("quote") or "")
     if quote and reverses(fields["insight"], quote):
         raise InvalidValueError(
             "the insight says the opposite of its quote", hint="keep the quote's negations, or leave the quote out"
@@ -72,8 +76,11 @@ def _with_checked_words(fields: dict[str, Any], trust: Trust) -> dict[str, Any]:
     return {**fields, "title": checked_title(fields.get("title", ""), trust, said(fields), quote)}
 
 
-def reserve(services: Services, location: Location, draft: Lesson) -> str:
-    """Return why an agent's lesson has to wait for a person, in a few words; empty if it need not."""
+def reserve(services: Services, location: Location, draft: Lesson, read: Material | None = None) -> str:
+    """Return why an agent's lesson has to wait for a person, in a few words; empty if it need not.
+
+    `read` is what the session has read, by default the current sessions of the project.
+    """
     if draft.trust in ("person", "verified"):
         return ""
     words = (draft.title, draft.insight, draft.why, draft.how, *draft.snippets)
@@ -82,9 +89,8 @@ def reserve(services: Services, location: Location, draft: Lesson) -> str:
         return named
     if find_same(services, draft, ("retired", "forgotten")) is not None:
         return "a person rejected it"
-    read = Material(services, location, recent_events(services, location))
-    where = next((name for text in (draft.insight, draft.why, draft.how) if text and (name := read.holds(text))), "")
-    return f"its words stand in {where}" if where else ""
+    read = read or Material(services, location, recent_events(services, location))
+    return repeated_in(read, (draft.insight, draft.why, draft.how))
 
 
 def initial_state(trust: Trust) -> State:
@@ -144,6 +150,11 @@ def _refresh(services: Services, location: Location, same: Lesson, draft: Lesson
         gains["state"] = "active"
     if believed and TRUSTS.index(draft.trust) < TRUSTS.index(same.trust):
         gains["trust"] = draft.trust
+    if gains.get("state") == "active" and draft.provenance.evidence and not same.provenance.evidence:
+        source = draft.provenance
+        gains["provenance"] = replace(
+            same.provenance, evidence=source.evidence, session=source.session, host=source.host
+        )
     if (scope := restated(same, draft)) != same.scope:
         gains["scope"] = scope
     if not gains:
@@ -160,10 +171,22 @@ def _evidence(services: Services, location: Location, quote: str) -> tuple[Evide
         return ()
 
 
-def _draft(services: Services, location: Location, stated: dict[str, Any], *, trust: Trust, author: str) -> Lesson:
-    level, files, symbols = stated.pop("scope"), texts("files", stated.pop("files")), stated.pop("symbols")
-    evidence = _evidence(services, location, clean(stated.pop("quote", "")))
-    words = "" if level == "user" else "\n".join((stated["title"], stated["insight"], stated["why"], stated["how"]))
+def make_draft(
+    services: Services,
+    location: Location,
+    stated: dict[str, Any],
+    quote: str,
+    evidence: tuple[Evidence, ...],
+    trust: Trust,
+    author: str,
+) -> Lesson:
+    """Return what is stated as a lesson, not stored yet. Raises InvalidValueError naming the field that is impossible.
+
+    `quote` is what the author says that the lesson rests on, `evidence` where that was found.
+    """
+    fields = with_title(_with_checked_words(clean_all(stated), trust, quote))
+    level, files, symbols = fields.pop("scope"), texts("files", fields.pop("files")), fields.pop("symbols")
+    words = "" if level == "user" else "\n".join((fields["title"], fields["insight"], fields["why"], fields["how"]))
     anchors, globs = anchors_of(services, location, files, texts("symbols", symbols), words)
     if level == "user" and any(anchor.path for anchor in anchors):
         raise InvalidValueError(
@@ -171,9 +194,9 @@ def _draft(services: Services, location: Location, stated: dict[str, Any], *, tr
         )
     at = services.clock.now()
     person = services.workspace.person(location) if trust == "person" else Person()
-    derived = derive_triggers(stated["kind"], trust, stated["insight"], stated["how"])
-    when = united(stated.pop("when", None) or Triggers(), derived)
-    return Lesson(
+    derived = derive_triggers(fields["kind"], trust, fields["insight"], fields["how"])
+    when = united(fields.pop("when", None) or Triggers(), derived)
+    draft = Lesson(
         id=LessonId(services.clock.new_id()),
         scope=Scope(level=level, project=ProjectId("") if level == "user" else location.project.id),
         validity=Validity(valid_from=at),
@@ -188,5 +211,6 @@ def _draft(services: Services, location: Location, stated: dict[str, Any], *, tr
         confidence=CONFIDENCE[trust],
         salience=SALIENCE,
         state=initial_state(trust),
-        **stated,
+        **fields,
     )
+    return stage(services, location, draft)

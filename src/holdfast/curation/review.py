@@ -10,6 +10,7 @@ from holdfast.lean.records import replace
 from holdfast.lean.texts import short_id
 from holdfast.lessons.ledger import with_retries, write_change
 from holdfast.lessons.lookup import resolve
+from holdfast.lessons.staged import hidden_here
 from holdfast.ports.filters import LessonFilter
 from holdfast.rendering.lines import is_from_commit
 
@@ -20,13 +21,18 @@ if TYPE_CHECKING:
     from holdfast.domain.vocabulary import State
     from holdfast.ports.services import Services
 
-WAITING: tuple[State, ...] = ("probation", "candidate", "quarantined")
+WAITING: tuple[State, ...] = ("candidate", "quarantined")
 
 
 def inbox(services: Services, location: Location) -> list[Lesson]:
-    """Return waiting lessons by confidence x salience, then newest; then those from commits, then quarantined ones."""
+    """Return waiting lessons by confidence x salience, then newest; then those from commits, then quarantined ones.
+
+    Those that are staged on a branch and invisible here wait there.
+    """
+    hidden = hidden_here(services, location)
     waiting = services.store.find(LessonFilter(project=location.project.id, states=WAITING, limit=10_000))
-    return sorted(waiting, key=_promise, reverse=True)  # stable: the store's order, newest first, breaks ties
+    visible = (lesson for lesson in waiting if lesson.id not in hidden)
+    return sorted(visible, key=_promise, reverse=True)  # stable: the store's order, newest first, breaks ties
 
 
 def accept(services: Services, location: Location, ref: str, *, author: str) -> Lesson:

@@ -11,6 +11,7 @@ from holdfast.lean.texts import short_id
 from holdfast.lessons.anchoring import renew
 from holdfast.lessons.ledger import with_retries, write_change
 from holdfast.lessons.lookup import resolve
+from holdfast.lessons.material import Material, recent_events, repeated_in
 from holdfast.lessons.statement import SAID, anchors_of, checked_title, clean_all, doubt, said, texts, with_title
 from holdfast.text.orders import reservation
 from holdfast.text.triggers import derive_triggers, restated
@@ -29,6 +30,8 @@ FIELDS = (
     "confidence", "salience", "pinned", "private",
 )  # fmt: skip
 """Fields that a revision may change; the others say where a lesson comes from."""
+PROVEN: tuple[Trust, ...] = ("person", "verified")
+"""Sources whose lessons nobody below them replaces."""
 WORDS = frozenset({"kind", "insight", "how"})
 """Fields from which triggers are derived."""
 RESTATED = frozenset({"insight", "why", "how", "snippets", "files", "symbols"})
@@ -75,11 +78,19 @@ def is_persons(lesson: Lesson) -> bool:
     return lesson.trust == "person" and lesson.state == "active"
 
 
+def may_close(draft: Lesson, old: Lesson) -> bool:
+    """Return whether the draft may take the lesson's place: nobody replaces what a person said or a run has proved by
+    less than that.
+    """
+    return old.state != "active" or old.trust not in PROVEN or TRUSTS.index(draft.trust) <= TRUSTS.index(old.trust)
+
+
 def succeed(services: Services, location: Location, old: Lesson, draft: Lesson, *, author: str) -> Lesson:
     """Replace `old` by `draft` as a new active lesson, in one write; return the new lesson.
 
-    If somebody else revises a person's lesson, it stays: the draft waits, linked to it as `refines`, and replaces it
-    when a person accepts the draft. A draft that waits for another reason closes nothing either.
+    A person's lesson stays if somebody else revises it, and a proved one if an agent does: the draft waits, linked to
+    it as `refines`, and replaces it when a person accepts the draft. A draft that waits for another reason closes
+    nothing either.
 
     Raises IllegalTransitionError when `old` was superseded already.
     """
@@ -90,9 +101,9 @@ def succeed(services: Services, location: Location, old: Lesson, draft: Lesson, 
         )
     if draft.trust not in ("person", "verified") and old.state != "active":
         # A lesson that a person has not accepted, or has rejected, does not become active in another wording.
-        waits = old.state in ("probation", "candidate", "quarantined")
+        waits = old.state in ("candidate", "quarantined")
         draft = replace(draft, state=old.state if waits else "candidate")
-    elif (is_persons(old) and draft.trust != "person") or draft.state == "candidate":
+    elif not may_close(draft, old) or draft.state == "candidate":
         return _propose(services, location, old, draft, author)
     at = next_instant(old.recorded_at, services.clock.now())
     links = (*(link for link in draft.links if link.kind != "supersedes"), Link(kind="supersedes", target=old.id))
@@ -164,10 +175,12 @@ def _changed(
         before = derive_triggers(old.kind, old.trust, old.insight, old.how, standing=stands)
         after = derive_triggers(revised.kind, trust, revised.insight, revised.how, standing=stands)
         revised = replace(revised, when=restated(old.when, before, after))
-    named = trust not in ("person", "verified") and reservation(
-        "\n".join(getattr(revised, name) for name in ("title", "insight", "why", "how") if name in fields)
-    )
-    return replace(revised, state="candidate") if named else revised
+    if trust in PROVEN:
+        return revised
+    said_now = [getattr(revised, name) for name in ("title", "insight", "why", "how") if name in fields]
+    read = Material(services, location, recent_events(services, location))
+    waits = reservation("\n".join(said_now)) or repeated_in(read, said_now)
+    return replace(revised, state="candidate") if waits else revised
 
 
 def _from_root(location: Location, files: tuple[str, ...], typed: bool) -> tuple[str, ...]:

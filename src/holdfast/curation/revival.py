@@ -1,8 +1,8 @@
 """Revival: wakes a retired lesson when the version of a dependency in a lock file changes.
 
 A condition is text, for example `numpy!=1.26.4`, `rails>=8, <9` or `lodash!=4.17.21 in web/package-lock.json`. A bare
-name means any version other than the present one. A lesson that wakes is on probation, without its condition, and the
-change states why.
+name means any version other than the present one. A lesson that wakes waits for a person, without its condition, and
+the change states why.
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ def set_revival(services: Services, location: Location, ref: str, text: str, *, 
 
 
 def wake_retired(services: Services, location: Location) -> list[Woken]:
-    """Put the project's retired lessons whose condition holds on probation; return them with reasons. Idempotent."""
+    """Let the retired lessons whose condition holds wait for a person; return them, with reasons. Idempotent."""
     where = LessonFilter(project=location.project.id, states=("retired",), limit=REVIVED_MOST)
     waiting = [lesson for lesson in services.store.find(where) if lesson.revival and lesson.scope.level != "user"]
     if not waiting:
@@ -139,7 +139,7 @@ def _wake(services: Services, location: Location, lesson: Lesson, reason: str) -
         now = services.store.get([lesson.id])[0]
         if now.state != "retired" or now.revival != lesson.revival:
             return None  # another process changed it first
-        after = replace(in_state(now, "probation", at=services.clock.now()), revival="")
+        after = replace(in_state(now, "candidate", at=services.clock.now()), revival="")
         return write_change(services, location, "wake", [after], {now.id: now.recorded_at}, summary=reason).lessons[0]
 
     return with_retries(step)

@@ -141,7 +141,7 @@ class _Import:
         try:
             return self.services.store.get([line.lesson.id])[0]
         except LessonNotFoundError:
-            same = find_same(self.services, line.lesson, ("candidate", "probation", "active"))
+            same = find_same(self.services, line.lesson, ("candidate", "active"))
             # The same line was imported before without anybody to vouch for it, so its id did not count.
             return same if same is not None and same.provenance.detector == IMPORTED else None
 
@@ -240,7 +240,7 @@ def _next_version(known: Lesson, line: LessonLine) -> Lesson | None:
     if known.provenance.detector == IMPORTED and known.id != line.lesson.id and "id" in line.given:
         return None
     if "id" not in line.given or line.lesson.id != known.id:
-        gains = merged(known, line.lesson) if known.state in ("active", "probation", "candidate") else {}
+        gains = merged(known, line.lesson) if known.state in ("active", "candidate") else {}
         return replace(known, **gains) if gains else None
     if "created_at" in line.given and line.lesson.recorded_at <= known.recorded_at:
         return None

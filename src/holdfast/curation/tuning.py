@@ -16,6 +16,8 @@ SAID_SALIENCE = 0.5
 """Importance of what a tool or a repository's file says: nobody here took the trouble to say it."""
 ACCEPTED_CONFIDENCE = 0.9
 """A lesson a person has read and accepted is at least this sure."""
+LEAST_REASON = 3
+"""Words from which an agent's `why` gives a cause."""
 TRIGGERS_MOST = 20
 """Triggers of one kind that a lesson may have."""
 TRIGGER_LENGTH = 200

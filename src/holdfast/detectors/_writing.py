@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from math import exp, log
 from typing import NamedTuple
 
 from holdfast.domain.candidate import Candidate
 from holdfast.domain.event import Event
 from holdfast.domain.lesson import Evidence
-from holdfast.domain.vocabulary import LessonKind
 from holdfast.text.leaning import opening
 
 READ_LIMIT = 16_000
@@ -27,14 +25,6 @@ LEAST_WORDS = 7
 """Words of such a lesson."""
 QUOTE_LIMIT = 400
 """Characters of evidence that are quoted."""
-BASES = {"summary": 0.48, "commit": 0.6, "comment": 0.6, "memory": 0.65}
-"""Probability of worth of a text of usual length. No labelled session writes a host's memory: it counts as a rules file
-does, and so does a record, of which there is one."""
-SLOPE, USUAL_LENGTH, SPAN = 0.5, 150, 1.0
-"""Log-odds by which 100 characters more change the worth, the characters of a text of usual length, and the hundreds of
-characters from there beyond which length counts no more."""
-LEAST_WORTH = 0.4
-"""Probability below which a detector of written texts keeps a find to itself."""
 ALIKE = 0.7
 """Share of the shorter wording's words from which two are the same thing."""
 FILES_LIMIT = 5
@@ -46,32 +36,6 @@ _ITEM = re.compile(r"(\s*)(?:[-*•+]|\d{1,3}[.)])\s+(?=\S)")
 _TABLE = re.compile(r"\s*\|")
 _MARKS = re.compile(r"\*\*|__(?=\S)|(?<=\S)__|~~|(?<![\w*])\*(?=[^\s*])|(?<=[^\s*])\*(?![\w*])")
 _LINK = re.compile(r"!?\[([^\]\n]{1,200})\]\([^)\s]{0,400}\)")
-_REASON = re.compile(
-    r"\b(?:because|so that|root cause|due to|caus(?:e|ed|es|ing)|led to|leads to|resulted in|results in|breaking"
-    r"|to (?:avoid|prevent|guard against|work around)|silently"
-    r"|would (?:otherwise )?(?:fail|break|crash|hang|lose|drop|not|be|have|never|cause|look)"
-    r"|otherwise,? (?:the|it|a|an|we|this|\w+ (?:is|are|would|will|fails?))"
-    r"|(?:doesn't|does not|don't|do not|didn't|did not|can't|cannot|couldn't|won't|never|no longer) \w+|isn't|aren't"
-    r"|is not|are not|must|only (?:when|if|after|works?|for)|unless|even (?:when|if|though)"
-    r"|fail(?:s|ed|ing)? (?:when|if|because|with|on|in)|breaks|which (?:broke|meant|made|would|could|breaks|means))\b",
-    re.IGNORECASE,
-)
-_CAUSE = re.compile(
-    r"\b(?:because|so that|root cause|due to|caus(?:e|ed|es|ing)|which leads? to|resulted in|results in|breaking|breaks"
-    r"|to (?:avoid|prevent|guard against|work around)|silently|would (?:otherwise )?(?:fail|break|crash|hang|lose|drop"
-    r"|cause|look|not)|must|which (?:broke|meant|made|would|could|breaks|means))\b",
-    re.IGNORECASE,
-)
-_GENERIC = re.compile(
-    r"\bto (?:avoid|prevent) (?:(?:code|pattern|any|the|further) )?(?:duplicat|repeat|redundan|unnecessar"
-    r"|excessiv|re-?read|needless|extra|confus)\w*|\b(?:instead of|rather than) silently \w+",
-    re.IGNORECASE,
-)
-_DUTY = re.compile(
-    r"\b(?:must(?: not|n't)?|never|always|do not|don't|should(?: not|n't)?|required?|needs? to|avoid|prefer|make sure"
-    r"|ensure|instead of|rather than|forbidden)\b|^before [a-z]+ing\b",
-    re.IGNORECASE,
-)
 _LEANING = opening(
     "previously|without (?:this|it|that)",
     "the (?:fix|issue|problem|bug|function|code|change|test|tests|old|new|previous|current|existing|former|latter"
@@ -84,34 +48,6 @@ _STATUS = re.compile(
     r"|\[[ xX]\]|generated with|co-authored-by|signed-off-by|reviewed-by|closes #|fixes #\d+\W*$|ref(?:s|erences)? #"
     r"|test plan\b|🤖|✅|user (?:asked|requested|confirmed|said|wants?ed|rejected|approved|chose)\b"
     r"|(?:i|we) (?:am|are|was|were|will|have|had|then|also|just|need)\b|let me\b|next step|waiting\b|pending\b",
-    re.IGNORECASE,
-)
-_ONE_OFF = re.compile(
-    r"\b(?=[0-9a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,40}\b"
-    r"|\b(?:per|at|by|on) (?:the )?user(?:'s)? (?:request|preference|feedback)"
-    r"|/tmp/|/Users/|/home/"
-)
-"""Revisions, ids and folders of one machine, and requests made once."""
-_SENTENCE_END = re.compile(r"(?<=[.!?])(?<!e\.g\.)(?<!i\.e\.)(?<!etc\.)(?<!vs\.)[\"')*`\]]{0,3}\s+(?=[A-Z`\"'(*\d])")
-_KINDS: tuple[tuple[re.Pattern[str], LessonKind], ...] = (
-    (
-        re.compile(
-            r"\broot cause\b|\bcaused\b|\bbugs?\b|\bfailed\b"
-            r"|\bwas (?:passing|using|causing|broken|wrong|missing|never)\b"
-            r"|\bbecause [^.]{0,60}\b(?:was|were|did|had)\b",
-            re.IGNORECASE,
-        ),
-        "bug_cause",
-    ),
-    (
-        re.compile(r"\b(?:instead of|rather than|chose|decided|deliberately|intentional(?:ly)?)\b", re.IGNORECASE),
-        "decision",
-    ),
-    (re.compile(r"\b(?:must|never|always|cannot|can't|only|not allowed|required)\b", re.IGNORECASE), "constraint"),
-)
-_EMPHASIS = re.compile(
-    r"(?:(?:very )?important(?: \w+){0,2}|note|critical|warning|caution|key (?:point|insight|rule)|rule|nb|remember)\b"
-    r"(?: \([^)]{0,40}\))?\s*[:!\u2014-]\s*",
     re.IGNORECASE,
 )
 _WORD = re.compile(r"[^\W\d_]{2,}")
@@ -202,29 +138,6 @@ def plain(text: str) -> str:
     return " ".join(_MARKS.sub("", _LINK.sub(r"\1", text)).split())
 
 
-def sentences(text: str) -> list[str]:
-    """Return the sentences of a text on one line."""
-    return [part for part in _SENTENCE_END.split(text) if part.strip()]
-
-
-def gives_reason(text: str) -> bool:
-    """Return whether the text names a cause, a purpose, a duty, or what does not work."""
-    return bool(_REASON.search(text))
-
-
-def names_cause(text: str) -> bool:
-    """Return whether the text names a cause, a purpose or a duty, which a change alone does not show.
-
-    General purposes, such as not to repeat code, are the same in every project and do not count.
-    """
-    return bool(_CAUSE.search(_GENERIC.sub("", text)))
-
-
-def states_duty(text: str) -> bool:
-    """Return whether the text says what must, must not or should be done, with or without a reason."""
-    return bool(_DUTY.search(text))
-
-
 def alike(wording: str, other: str) -> bool:
     """Return whether two wordings share most of their words."""
     a, b = ({word.lower() for word in _WORD.findall(text)} for text in (wording, other))
@@ -232,15 +145,12 @@ def alike(wording: str, other: str) -> bool:
 
 
 def best(candidates: Sequence[Candidate], most: int) -> list[Candidate]:
-    """Return the likeliest candidates above `LEAST_WORTH`, in their order; of equal statements only the first."""
+    """Return the first candidates, in their order; of equal statements only the first."""
     once: list[Candidate] = []
     for candidate in candidates:
-        is_new = not any(alike(earlier.insight, candidate.insight) for earlier in once)
-        if candidate.confidence >= LEAST_WORTH and is_new:
+        if not any(alike(earlier.insight, candidate.insight) for earlier in once):
             once.append(candidate)
-    least = sorted((candidate.confidence for candidate in once), reverse=True)[:most]
-    likeliest = [candidate for candidate in once if least and candidate.confidence >= least[-1]]
-    return likeliest[:most]
+    return once[:most]
 
 
 def is_status(text: str) -> bool:
@@ -251,11 +161,6 @@ def is_status(text: str) -> bool:
 def leans(text: str) -> bool:
     """Return whether the text opens with a word that refers to an earlier sentence."""
     return bool(_LEANING.match(text.lstrip("`\"'(")))
-
-
-def fits(text: str) -> bool:
-    """Return whether a text is a whole statement of a lesson's size, and not about one occasion."""
-    return is_whole(text) and not _ONE_OFF.search(text)
 
 
 def is_whole(text: str) -> bool:
@@ -273,25 +178,7 @@ def joined(subject: str, text: str) -> str:
     return text if named else f"{subject}: {text}"
 
 
-def name_kind(text: str, usual: LessonKind) -> LessonKind:
-    """Return the kind that the statement's words show, otherwise the usual kind of its source."""
-    return next((kind for pattern, kind in _KINDS if pattern.search(text)), usual)
-
-
 def evidence_of(event: Event, source: str, start: int, end: int) -> Evidence:
     """Return the quoted span of the event's text, command or new text."""
     end = min(end, start + QUOTE_LIMIT)
     return Evidence(event=event.id, quote=source[start:end], start=start, end=end)
-
-
-def worth_of(source: str, text: str) -> float:
-    """Return the probability that an engineer would keep the text, by its source and length.
-
-    The bases are shares of finds in 100 sessions of one team that a reader recognised as lessons which readers of those
-    sessions had noted (docs/explanation/statement-classifier.md), drawn in for the small numbers. Other attributes (the
-    judge of worth for sentences, words of cause and duty, names of code) ordered the finds no better than chance; short
-    texts are worse.
-    """
-    length = max(-SPAN, min(SPAN, (len(text) - USUAL_LENGTH) / 100))
-    odds = log(BASES[source] / (1 - BASES[source])) + SLOPE * length
-    return round(1 / (1 + exp(-odds)), 3)

@@ -10,7 +10,8 @@ import re
 
 from holdfast.domain.candidate import Candidate
 from holdfast.domain.lesson import TITLE_LIMIT
-from holdfast.text.window import clip, interrupted, quote, refused, sentences, speaker_trust, spoken, unmasked
+from holdfast.text.kindwords import kind_of
+from holdfast.text.window import capital, clip, interrupted, quote, refused, sentences, speaker_trust, spoken, unmasked
 from holdfast.text.wording import headline, is_norm, stand_alone
 from holdfast.text.words import terms
 
@@ -79,17 +80,32 @@ _HARMLESS = re.compile(
 )
 _PASSING = re.compile(
     r"\b(?:just yet|for now|right now|for the moment|at the moment|this time|in this (?:branch|pr|commit|change)|today"
-    r"|until (?:i|we)|before (?:i|we) (?:decide|discuss)|let's see)\b",
+    r"|just (?:the|this|that)|until (?:i|we)|before (?:i|we) (?:decide|discuss)|let's see)\b",
     re.IGNORECASE,
 )
-_OURS = re.compile(
-    r"\b(?:we|our|us|repo|repository|project|codebase|code base|package|module|everywhere|always|never|convention)\b",
-    re.IGNORECASE,
-)
+_VERB = re.compile(r"^(?:be|is|with|want|again|said|wanted|meant)[\s,:]+", re.IGNORECASE)
+_TOLD = re.compile(r"^(?:as )?I (?:already )?(?:said|told you|asked you) (?:to |that )?", re.IGNORECASE)
 _STANDING = re.compile(r"\b(?:always|never|in this (?:repo|repository|project|codebase|code base))\b", re.IGNORECASE)
 """Words that say explicitly that the rule holds from now on."""
+_THING = r"[`'\"]?(?P<{0}>[\w@.:/+#-]+(?: [\w@.:/+#-]+){{0,2}}?)[`'\"]?"
+_RIGHT, _WRONG = _THING.format("right"), _THING.format("wrong")
+_END = r"(?=[\s]*(?:[.,;:!?)]|$|(?:in|for|here|please|because|since|when|everywhere|as|from)\b))"
+_PAIRS = tuple(
+    re.compile(rf"(?P<words>{form}){_END}", re.IGNORECASE)
+    for form in (
+        rf"\b(?:use|using|prefer|call|with|want|be|is|say|write) {_RIGHT}(?:,)? (?:instead of|rather than|and not"
+        rf"|not|over) {_WRONG}",
+        rf"\b(?:don't|do not|dont|never|stop) (?:use|using|call|calling|write|writing|say) {_WRONG}[,;:. -]+"
+        rf"(?:but |always |please )?(?:use|call|write|say|prefer) {_RIGHT}",
+        rf"\bwrong:? {_WRONG}[,;.]? +(?:right|correct):? {_RIGHT}",
+        rf"(?:^|[:,;] ?|\b(?:again|said|wanted|meant) ){_RIGHT},? not {_WRONG}",
+        rf"\bnot {_WRONG},? but {_RIGHT}",
+    )
+)
+"""Forms that name both what was wrong and what is right."""
 _LEAD = re.compile(
-    r"(?:(?:no|nope|wait|actually|please|ok(?:ay)?|so|and|but|well|hmm+|omf?g|ffs|dude|hey|I think|also)[\s,.!:;-]+)+",
+    r"(?:(?:no|nope|wait|again|actually|please|ok(?:ay)?|so|and|but|well|hmm+|omf?g|ffs|dude|hey|I think"
+    r"|also)[\s,.!:;-]+)+",
     re.IGNORECASE,
 )
 
@@ -97,7 +113,7 @@ _LEAD = re.compile(
 class Correction:
     """Finds rules in what the user says against the agent's last work."""
 
-    id = "correction/2"
+    id = "correction/3"
 
     def detect(self, window: Sequence[Event]) -> list[Candidate]:
         """Return at most one candidate for each prompt, in order."""
@@ -129,10 +145,19 @@ def _correction(event: Event, prompt: str, turn: Sequence[Event]) -> Candidate |
         if n >= LOOKED_AT:
             break
         rule = _rule(sentence, answers_question=answers_question)
-        if rule:
+        pair = _pair(sentence) if not answers_question else None
+        if rule or pair:
             is_persons = speaker_trust(prompt, start) == "person"
-            return _candidate(event, rule, (sentence, start), turn) if is_persons else None
+            return _candidate(event, (rule, pair), (sentence, start), turn) if is_persons else None
     return None
+
+
+def _pair(sentence: str) -> re.Match[str] | None:
+    """Return where the sentence names what was wrong and what is right; None if it does not name both."""
+    if len(sentence) > SENTENCE_LIMIT or sentence.rstrip().endswith("?") or _PASSING.search(sentence):
+        return None
+    pairs = (form.search(sentence) for form in _PAIRS)
+    return next((pair for pair in pairs if pair and terms(pair["wrong"]) and terms(pair["right"])), None)
 
 
 def _asked(turn: Sequence[Event]) -> bool:
@@ -160,32 +185,39 @@ def _polite(sentence: str) -> str:
     return sentence[lead.end() :] if lead else sentence
 
 
-def _candidate(event: Event, rule: str, span: tuple[str, int], turn: Sequence[Event]) -> Candidate | None:
+def _candidate(
+    event: Event, rule_and_pair: tuple[str, re.Match[str] | None], span: tuple[str, int], turn: Sequence[Event]
+) -> Candidate | None:
+    rule, pair = rule_and_pair
     edits = [done for done in reversed(turn) if done.kind == "file_edit" or refused(done)]
     edited = list(dict.fromkeys(file for edit in edits for file in edit.files))
     named = [file for file in edited if file.rpartition("/")[2] in event.text]
     files = tuple((named or edited)[:5])
-    wording = stand_alone(rule)
-    if not wording.text:
+    insight = stand_alone(_TOLD.sub("", rule)).text or (_chosen(pair) if pair else "")
+    if not insight:
         return None
-    general = bool(_OURS.search(rule))
-    standing = bool(_STANDING.search(wording.text)) and is_norm(wording.text)
+    standing = bool(_STANDING.search(insight)) and is_norm(insight)
     stopped = any(interrupted(done) for done in turn)
     after = f"edits of {', '.join(files[:3])}" if files else f"`{_last_command(turn)}`"
     return Candidate(
-        kind="convention" if general else "preference",
-        title=headline(wording.text, TITLE_LIMIT),
-        insight=wording.text,
+        kind=kind_of(insight),
+        title=headline(insight, TITLE_LIMIT),
+        insight=insight,
         detector=Correction.id,
         evidence=(quote(event, *span),),
         why=f"The user said so after {after}.",
+        how=f"wrong: {pair['wrong']}, right: {pair['right']}" if pair else "",
         files=files,
         trust="person",
         structured=True,
-        confidence=0.6 if standing else round(0.45 + 0.1 * stopped, 2),
-        to_judge=not standing,
+        confidence=0.8 if standing else round(0.45 + 0.1 * stopped, 2),
         salience=0.6,
     )
+
+
+def _chosen(pair: re.Match[str]) -> str:
+    """Return the words that name both, without the verb that leans on the sentence: "it should be a, not b"."""
+    return capital(_VERB.sub("", pair["words"].strip(" ,;:")))
 
 
 def _last_command(turn: Sequence[Event]) -> str:

@@ -13,13 +13,14 @@ from typing import NamedTuple
 
 from holdfast.domain.candidate import Candidate
 from holdfast.domain.lesson import TITLE_LIMIT, Triggers
+from holdfast.text.kindwords import kind_of
 from holdfast.text.named import named_in
 from holdfast.text.prompts import read_prompt
 from holdfast.text.singlevalued import VALUES
 from holdfast.text.statedrules import LEAD, FormSort, is_at_hand, stated_rule
 from holdfast.text.triggers import united
 from holdfast.text.window import capital, quote, sentences, speaker_trust, spoken, unmasked
-from holdfast.text.wording import headline, stand_alone
+from holdfast.text.wording import headline
 from holdfast.text.words import terms
 
 TYPE_CHECKING = False
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from holdfast.domain.event import Event
-    from holdfast.domain.vocabulary import LessonKind, Trust
+    from holdfast.domain.vocabulary import Trust
 
 PROMPT_LIMIT = 2_500
 """Characters of a prompt; longer ones are pasted text or a task's whole description."""
@@ -35,8 +36,6 @@ STANDING_LIMIT = 400
 """Characters of a prompt. In a longer one "always ..." is a line of the task, unless it says where it always holds."""
 RULE_LIMIT = 500
 """Characters of a rule with its exceptions."""
-CASUAL = 0.2
-"""What a form is worth by itself that is also used for the task at hand."""
 LEAST_TERMS = 2
 """Telling words a rule needs."""
 TURN_FILES = 3
@@ -51,7 +50,7 @@ _ASKED = re.compile(
     re.IGNORECASE,
 )
 _CASUAL = re.compile(r"keep in mind|for the record", re.IGNORECASE)
-"""Verbs that people also use for the task at hand."""
+"""Verbs that people also use for the task at hand: a duty must follow."""
 _DUTY = re.compile(r"\b(?:must(?: not)?|never|always|only|do not|don't|not allowed|forbidden)\b", re.IGNORECASE)
 _FROM_NOW = re.compile(
     rf"{LEAD}(?:from now on|from here on(?: out)?|going forward|for all future \w+|as a (?:general )?rule)[\s,:]+"
@@ -71,8 +70,15 @@ _HERE = re.compile(
     re.IGNORECASE,
 )
 _STANDING = re.compile(
-    rf"{LEAD}(?P<rule>(?:always|never)\b.{{6,}}|(?:you (?:must|should) (?:always|never))\b.{{6,}}|don't ever\b.{{6,}}"
+    rf"{LEAD}(?P<rule>(?:always|never(?! ?mind| again))\b.{{6,}}|(?:you (?:must|should) (?:always|never))\b.{{6,}}"
+    r"|don't ever\b.{6,}"
     r"|(?:we|I) (?:always|never) (?:want|use|do)\b.{6,})",
+    re.IGNORECASE,
+)
+_REQUESTED = re.compile(
+    rf"{LEAD}(?:can|could|would|will) (?:we|you) (?:please |plz |pls )?(?P<rule>(?:always|never) (?:use|keep|wrap"
+    rf"|run|write"
+    r"|add|put|name|call|prefer|log|store|ask|return|test|format|make|start|check|commit|document|mock|import)\b.{6,})",
     re.IGNORECASE,
 )
 _TAKES_BACK = re.compile(
@@ -114,11 +120,6 @@ _EVERYWHERE = re.compile(
     re.IGNORECASE,
 )
 _THIS_PACKAGE = re.compile(r"\b(?:in|from) this package\b", re.IGNORECASE)
-_PREFERENCE = re.compile(r"\b(?:I|me|my|prefer|like|want|style|tone|answer|reply|explain)\b")
-_TOOLING = re.compile(
-    r"`[^`]+`|\b(?:run|command|install|start|deploy|build|port|env|environment|version)\b", re.IGNORECASE
-)
-_LAW = re.compile(r"\b(?:never|must not|must|don't|do not|forbidden|not allowed|cannot)\b", re.IGNORECASE)
 
 
 class Rule(NamedTuple):
@@ -127,8 +128,6 @@ class Rule(NamedTuple):
     text: str
     is_standing: bool
     """It is a rule only by "always" or "never"."""
-    is_casual: bool
-    """It may be about the task at hand, so its words are judged and not its form."""
     sort: FormSort = "rule"
 
 
@@ -166,14 +165,13 @@ def _asked_in(event: Event, prompt: str, files: tuple[str, ...]) -> list[Candida
     own = unmasked(prompt).strip()
     shortcut = _SHORTCUT.match(own) if own == event.text.strip() else None  # a host's heading has a block below it
     if shortcut and not _NOT_SHORTCUT.match(own):
-        return _candidate(event, Rule(shortcut["rule"], False, False), (own, prompt.find(own)), files)
+        return _candidate(event, Rule(shortcut["rule"], False), (own, prompt.find(own)), files)
     if own.startswith("#"):
         return []  # a heading: pasted text
     candidates: list[Candidate] = []
-    forms = (
-        _ASKED, _FROM_NOW, _FROM_NOW_LAST, _HERE, *((_STANDING,) if len(own) <= STANDING_LIMIT else ()), _IN_FUTURE,
-    )  # fmt: skip
     is_short = len(own) <= STANDING_LIMIT
+    in_short = (_STANDING, _REQUESTED) if is_short else ()
+    forms = (_ASKED, _FROM_NOW, _FROM_NOW_LAST, _HERE, *in_short, _IN_FUTURE)
     spoken_sentences = list(sentences(prompt))
     for at, (sentence, start) in enumerate(spoken_sentences):
         stated = _rule(sentence, forms) or (_stated(sentence) if is_short else None)
@@ -214,19 +212,20 @@ def _exceptions(prompt: str, end: int, following: Sequence[tuple[str, int]]) -> 
 
 def _rule(sentence: str, forms: Sequence[re.Pattern[str]]) -> Rule | None:
     """Return what to remember; None if the sentence asks for nothing."""
-    if sentence.endswith("?") and not re.match(rf"{LEAD}(?:can|could|would|will) you", sentence, re.IGNORECASE):
+    if sentence.endswith("?") and not (_ASKED.match(sentence) or _REQUESTED.match(sentence)):
         return None
     if _is_quoted(sentence):
         return None
     for form in forms:
         match = form.match(sentence)
         if match and not _STATE.search(sentence) and (form is not _ASKED or _is_request(match)):
-            if form in (_ASKED, _STANDING) and is_at_hand(sentence):
+            if form in (_ASKED, _STANDING, _REQUESTED) and is_at_hand(sentence):
                 return None
             rule = (match["rule"] or match.groupdict().get("last", "")).strip().rstrip("?").strip()
-            fits = _says_enough(rule)
-            casual = _is_plan(match) if form is _IN_FUTURE else form is _ASKED and _is_casual(match)
-            return Rule(rule, form is _STANDING, casual) if fits else None
+            is_casual = _is_plan(match) if form is _IN_FUTURE else form is _ASKED and _is_casual(match)
+            if is_casual:
+                return _stated(rule)
+            return Rule(rule, form in (_STANDING, _REQUESTED)) if _says_enough(rule) else None
     return None
 
 
@@ -235,7 +234,7 @@ def _stated(sentence: str) -> Rule | None:
     stated = None if _is_quoted(sentence) else stated_rule(sentence)
     if stated is None or not _says_enough(stated.text):
         return None
-    return Rule(stated.text, is_standing=True, is_casual=False, sort=stated.sort)
+    return Rule(stated.text, is_standing=True, sort=stated.sort)
 
 
 def _says_enough(rule: str) -> bool:
@@ -277,25 +276,21 @@ def _candidate(
     everywhere = bool(_EVERYWHERE.search(span[0]))
     is_of_package = bool(_THIS_PACKAGE.search(stated.text))  # then it is about the files just edited
     named = tuple(file for file in files if is_of_package or file.rpartition("/")[2] in event.text)
-    is_casual = stated.is_casual
-    insight = stand_alone(stated.text).text if is_casual else capital(stated.text)
-    if not insight:
-        return []
+    insight = capital(stated.text)
     return [
         Candidate(
-            kind="decision" if stated.sort == "decision" else _kind(stated.text),
+            kind="decision" if stated.sort == "decision" else kind_of(stated.text),
             title=headline(insight, TITLE_LIMIT),
             insight=insight,
             detector=Explicit.id,
             evidence=(quote(event, *span),),
             files=() if everywhere else named,
             trust=trust,
-            confidence=CASUAL if is_casual else 0.9 if trust == "person" else 0.3,
+            confidence=0.9 if trust == "person" else 0.3,
             salience=0.8,
             scope_level="user" if everywhere else "project",
-            explicit=not is_casual,
-            to_judge=is_casual,
-            when=_triggers(stated, insight) if trust == "person" and not is_casual else Triggers(),
+            explicit=True,
+            when=_triggers(stated, insight) if trust == "person" else Triggers(),
         )
     ]
 
@@ -303,11 +298,3 @@ def _candidate(
 def _triggers(stated: Rule, insight: str) -> Triggers:
     """Return when to deliver it: a rule stands, and all belong to what they name."""
     return united(named_in(insight), Triggers(standing=stated.sort == "rule"))
-
-
-def _kind(rule: str) -> LessonKind:
-    if _PREFERENCE.search(rule):
-        return "preference"
-    if _LAW.search(rule):
-        return "constraint"
-    return "tooling" if _TOOLING.search(rule) else "convention"

@@ -17,18 +17,19 @@ from holdfast.detectors._writing import (
     is_whole,
     joined,
     leans,
-    name_kind,
     read_pieces,
-    worth_of,
 )
 from holdfast.domain.candidate import Candidate
 from holdfast.domain.event import MEMORY_TOOL, Event
 from holdfast.domain.vocabulary import LessonKind
+from holdfast.text.kindwords import kind_of
 from holdfast.text.mentions import files_named, symbols_named
 from holdfast.text.window import capital, clip
 
 MOST, MOST_PER_SESSION = 4, 12
 """Lessons of one write and of a session."""
+CONFIDENCE = 0.7
+"""Estimated share of such facts worth keeping: an agent chose to save them."""
 
 _FRONT = re.compile(r"\A(?P<name>[^\n]*\n)(?P<front>---\n(?:[^\n]*\n){0,20}?---\n)")
 _LABEL = re.compile(r"(why|reason|how(?: to apply)?|instead)[ :\u2014-]+(?=\S)", re.IGNORECASE)
@@ -81,7 +82,7 @@ def _facts(event: Event, window: Sequence[Event]) -> Iterator[Candidate]:
         words = f"{insight} {' '.join(labels.values())}"
         yield Candidate(
             title=clip(title, 100) if is_single else "",
-            kind=kind or name_kind(insight, "convention"),
+            kind=kind or kind_of(insight),
             insight=capital(insight),
             why=labels.get("why", ""),
             how=labels.get("how", ""),
@@ -90,9 +91,8 @@ def _facts(event: Event, window: Sequence[Event]) -> Iterator[Candidate]:
             files=tuple(files_named(words, window))[:FILES_LIMIT],
             symbols=symbols_named(words),
             trust="agent",
-            confidence=worth_of("memory", f"{insight} {labels.get('why', '')}"),
+            confidence=CONFIDENCE,
             salience=0.6,
-            calibrated=True,
             written=True,
         )
         if is_single:

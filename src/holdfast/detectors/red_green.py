@@ -155,7 +155,6 @@ def _candidate(red: Attempt, green: Attempt, repair: _Repair) -> Candidate:
         files=repair.files,
         trust="verified",
         structured=True,
-        calibrated=True,
         confidence=WORTH if in_code else WORTH_IN_TESTS,
         error_signature=error_signature(red.event.text),  # no command: the code failed, not the command
     )

@@ -1,8 +1,8 @@
 """Finds approaches that this session tried and undid, with the reason that somebody gave.
 
 Undoing is recognised by the inverse edit, by a Write that restores the old text, and by git commands that discard
-changes. Not reported: an edit that comes back later (a test of the test), removed debugging output, a popped stash, and
-git commands that discard none of the session's edits.
+changes or revert a commit of the session. Not reported: an edit that comes back later (a test of the test), removed
+debugging output, a popped stash, and git commands that discard none of the session's edits.
 """
 
 from __future__ import annotations
@@ -20,7 +20,9 @@ from holdfast.text.window import capital, change_snippet, clip, failed, quote, s
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from holdfast.domain.vocabulary import Trust
 
 LEAST = 12
 """Characters an undone edit must have changed: smaller ones are slips."""
@@ -32,10 +34,17 @@ LEAST_WORDS, REASON_LIMIT = 6, 240
 """Words and characters of a reason that can stand alone."""
 TELLING, TRIED_LIMIT = 12, 100
 """Characters of the line that shows what was tried."""
-WORTH_OF_USERS, WORTH_OF_AGENTS = 0.6, 0.4
-"""Estimated share of finds worth keeping (read by eye, five repositories), by who gave the reason."""
+WORTH_OF_USERS, WORTH_OF_AGENTS, WORTH_OF_CAUSES = 0.8, 0.7, 0.4
+"""Estimated share of finds worth keeping, by who gave the reason: the user, the agent that says why it takes the work
+back, and a cause that the agent stated at that time."""
 AFTER = 4
 """Events from the undoing on, itself included, in which the agent may say why."""
+REPLY_LIMIT = 4_000
+"""Characters of a reply in which the agent may say why."""
+LEAST_REASON = 3
+"""Words of a reason beside the words that ask for the undoing or report it."""
+COMMITS_KEPT = 10
+"""Commits of the session that a revert may undo, the newest."""
 
 _DEBUGGING = re.compile(
     r"^[ \t]*(?:\+[ \t]*)?(?:print\(|console\.(?:log|debug)|fmt\.(?:Print|Fprint)|t\.Log"
@@ -63,6 +72,33 @@ _LEANING = opening("yes|let's|let us|can|could|what|why|how|you|if")
 _ORDERING = re.compile(
     r"\b(?:undo|revert|roll(?:ed)? back|back out|go back|put back|option \d|for now|you|your)\b", re.IGNORECASE
 )
+_UNDOING = (
+    r"(?:undo(?:ing|ne)?|revert(?:s|ed|ing)?|(?:roll|rolled|rolling|back|backed|backing|take|took|taking|put|putting|go"
+    r"|going|change|changed|changing)(?: (?:it|this|that|them|everything|the \w+|my \w+))? (?:back|out)"
+    r"|(?:drop|dropped|throw away|threw away|get rid of|remove|removed|discard|discarded)"
+    r"(?= (?:it|this|that|them|the|my)\b))"
+)
+_REASON_AFTER = re.compile(
+    rf"(?:[^,.;:?\u2014]{{0,25}}[,.:]\s*)?[^,.;:?\u2014]{{0,60}}\b{_UNDOING}\b[^,.;:?\u2014]{{0,40}}?"
+    r"(?:[,.;:\u2014]+\s*|\s-+\s|\s+(?=because|since|as\b|so that))(?:(?:because|since|as)\s+)?(?P<reason>.{8,})",
+    re.IGNORECASE,
+)
+_REASON_BEFORE = re.compile(
+    rf"(?P<reason>.{{8,}}?)(?:[,.;:\u2014]+|\s-+\s|\s(?=so\b))\s*(?:(?:so|and|then|please|pls|just|let's|let me"
+    rf"|I(?:'ll| will|'m|'ve| am| have)?|we(?:'ll| should)?|better|to|will|must)\s+){{0,4}}{_UNDOING}\b"
+    r"[^,;:?]{0,40}$",
+    re.IGNORECASE,
+)
+_NO_REASON = re.compile(
+    r"\?|\b(?:for now|first|instead of this|later|let's|let me|I want|I'd like|try|start over|option|plan|approach"
+    r"|the (?:old|previous|original) (?:version|state|one)|you|your|look at|can we|please|thanks)\b"
+    r"|\b(?:I|we)(?:'re|'m|'ll| are| am| will)\b|^(?:it|that) was (?:the|a|an|my|just|only)\b|\b(?:not"
+    r"|n't) (?:the (?:problem|cause|issue)|needed|necessary)\b",
+    re.IGNORECASE,
+)
+"""Words of what is to be done next, which say nothing against what was tried."""
+_SHA = re.compile(r"^\[[^\]\n]*?\b([0-9a-f]{7,40})\]", re.MULTILINE)
+"""The line in which git tells the commit that it made."""
 
 
 class _Undone(Frozen):
@@ -74,10 +110,21 @@ class _Undone(Frozen):
     words: str
 
 
+class _Reason(Frozen):
+    """Why something was undone."""
+
+    words: str
+    evidence: Evidence
+    trust: Trust
+    worth: float
+    stands_alone: bool
+    """The words can be understood without what was tried."""
+
+
 class RevertedWork:
     """Finds approaches that were tried and undone."""
 
-    id = "reverted_work/2"
+    id = "reverted_work/3"
 
     def detect(self, window: Sequence[Event]) -> list[Candidate]:
         """Return one candidate for each undone approach, in order."""
@@ -104,23 +151,22 @@ def _grouped(window: Sequence[Event], approaches: Sequence[_Undone]) -> list[_Un
 
 def _find(window: Sequence[Event]) -> list[_Undone]:
     approaches: list[_Undone] = []
-    pending: list[tuple[int, Event]] = []
-    stashed: list[tuple[int, Event]] = []
+    state = _Work()
     last = _last_edits(window)
     for at, event in enumerate(window):
         if event.kind == "file_edit" and event.files:
-            inverse = _inverse(pending, event)
+            inverse = _inverse(state.pending, event)
             if inverse:
-                pending.remove(inverse)
+                state.pending.remove(inverse)
                 if not _comes_back(inverse[1], at, last):
                     approaches.append(_Undone(edits=(inverse,), at=at, by=event, words="an edit put the old text back"))
             else:
-                pending.append((at, event))
+                state.pending.append((at, event))
         elif event.kind == "commit":
-            pending = []
+            state.commit("")
         elif event.command and event.kind == "tool_result" and not failed(event):
             for words in _git_words(event.command):
-                thrown, pending, stashed = _git_step(words, pending, stashed)
+                thrown = state.take_step(words, event.text)
                 pairs = tuple(pair for pair in thrown if not _comes_back(pair[1], at, last))
                 if pairs:
                     approaches.append(_Undone(edits=pairs, at=at, by=event, words=f"`git {clip(' '.join(words), 80)}`"))
@@ -171,27 +217,80 @@ def _git_words(command: str) -> list[list[str]]:
 Pairs = list[tuple[int, Event]]
 
 
-def _git_step(words: list[str], pending: Pairs, stashed: Pairs) -> tuple[Pairs, Pairs, Pairs]:
-    """Return what a git command discards, the edits that remain, and the edits in the stash."""
-    verb, rest = words[0], words[1:]
-    if verb == "commit":
-        return [], [], stashed
-    if verb == "stash":
-        return _stash(rest, pending, stashed)
-    if verb == "reset" and "--hard" in rest:
-        return pending, [], stashed
-    paths = _restored(verb, rest)
-    thrown = [pair for pair in pending if _is_under(pair[1].files[0], paths)]
-    return thrown, [pair for pair in pending if pair not in thrown], stashed
+class _Work:
+    """The session's edits: not committed yet, in the stash, and in its commits."""
+
+    def __init__(self) -> None:
+        self.pending: Pairs = []
+        self._stashed: Pairs = []
+        self._commits: list[tuple[str, Pairs]] = []
+
+    def commit(self, output: str) -> None:
+        """Put what is pending into a commit; `output` is what git printed."""
+        sha = _SHA.search(output)
+        if self.pending:
+            self._commits = [*self._commits, ("", self.pending)][-COMMITS_KEPT:]
+        if sha and self._commits and not self._commits[-1][0]:
+            self._commits[-1] = (sha[1], self._commits[-1][1])
+        self.pending = []
+
+    def take_step(self, words: list[str], output: str) -> Pairs:
+        """Do what the git command did to the edits; return those that it discarded."""
+        verb, rest = words[0], words[1:]
+        if verb == "commit":
+            self.commit(output)
+            return []
+        if verb == "revert":
+            return self._revert([word for word in rest if not word.startswith("-")])
+        if verb == "stash":
+            return self._stash(rest)
+        if verb == "reset":
+            return self._reset(rest)
+        paths = _restored(verb, rest)
+        thrown = [pair for pair in self.pending if _is_under(pair[1].files[0], paths)]
+        self.pending = [pair for pair in self.pending if pair not in thrown]
+        return thrown
+
+    def _revert(self, names: list[str]) -> Pairs:
+        """Take back the named commits of the session: by their distance from HEAD, or by the id that git told."""
+        thrown: Pairs = []
+        for name in names:
+            back = _steps_back(name)
+            at = len(self._commits) - 1 - back if back >= 0 else -1
+            for number, (sha, pairs) in enumerate(self._commits):
+                if number == at or (sha and (name.startswith(sha) or sha.startswith(name))):
+                    thrown += pairs
+        return thrown
+
+    def _reset(self, rest: list[str]) -> Pairs:
+        """Take the last commits back; without `--hard` their edits are pending again."""
+        back = max((_steps_back(word) for word in rest), default=-1)
+        taken = self._commits[len(self._commits) - back :] if 0 < back <= len(self._commits) else []
+        self._commits = self._commits[: len(self._commits) - len(taken)]
+        edits = [pair for _, pairs in taken for pair in pairs] + self.pending
+        self.pending = [] if "--hard" in rest else edits
+        return edits if "--hard" in rest else []
+
+    def _stash(self, rest: list[str]) -> Pairs:
+        verb = rest[0] if rest and not rest[0].startswith("-") else "push"
+        thrown: Pairs = []
+        if verb in ("push", "save"):
+            self.pending, self._stashed = [], self.pending
+        elif verb in ("pop", "apply"):
+            self.pending, self._stashed = [*self._stashed, *self.pending], []
+        elif verb in ("drop", "clear"):
+            thrown, self._stashed = self._stashed, []
+        return thrown
 
 
-def _stash(rest: list[str], pending: Pairs, stashed: Pairs) -> tuple[Pairs, Pairs, Pairs]:
-    verb = rest[0] if rest and not rest[0].startswith("-") else "push"
-    if verb in ("push", "save"):
-        return [], [], pending
-    if verb in ("pop", "apply"):
-        return [], [*stashed, *pending], []
-    return (stashed, pending, []) if verb in ("drop", "clear") else ([], pending, stashed)
+def _steps_back(name: str) -> int:
+    """Return how many commits before the last one the name means: 0 for HEAD, 2 for HEAD~2; -1 for another name."""
+    if not name.startswith(("HEAD", "@")) or name.startswith("@{"):
+        return -1
+    rest = name.removeprefix("HEAD").removeprefix("@")
+    if set(rest) <= {"^"}:
+        return len(rest)
+    return int(rest[1:] or 1) if rest.startswith("~") and rest[1:].isdigit() | (rest == "~") else -1
 
 
 def _restored(verb: str, rest: list[str]) -> list[str]:
@@ -226,7 +325,6 @@ def _candidate(window: Sequence[Event], undone: _Undone) -> Candidate | None:
     reason = _reason(window, first, undone.at, about)
     if reason is None:
         return None
-    why, evidence, worth = reason
     files = tuple(dict.fromkeys(edit.files[0] for edit in edits))
     tried = _tried(edits)
     if not tried:
@@ -234,16 +332,23 @@ def _candidate(window: Sequence[Event], undone: _Undone) -> Candidate | None:
     where = " and ".join(f"`{file}`" for file in files[:2])
     return Candidate(
         kind="failed_approach",
-        title=clip(why, 100),
-        insight=f"{why.rstrip('.')}. Tried in {where} and taken back: `{tried}`.",
+        title=clip(reason.words, 100) if reason.stands_alone else "",
+        insight=_insight(reason, f"ried in {where} and taken back: `{tried}`."),
         detector=RevertedWork.id,
-        evidence=(evidence, *(quote(edit) for edit in edits[-3:]), quote(undone.by)),
+        evidence=(reason.evidence, *(quote(edit) for edit in edits[-3:]), quote(undone.by)),
         snippets=(change_snippet(edits[-1]),),
         files=files,
-        calibrated=True,
+        trust=reason.trust,
         structured=True,
-        confidence=worth,
+        confidence=reason.worth,
     )
+
+
+def _insight(reason: _Reason, what: str) -> str:
+    if reason.stands_alone:
+        return f"{reason.words.rstrip('.')}. T{what}"
+    by = "The user" if reason.trust == "person" else "The agent"
+    return f"T{what} {by} said why: {reason.words.rstrip('.')}."
 
 
 def _tried(edits: Sequence[Event]) -> str:
@@ -265,17 +370,51 @@ def _matters(edit: Event) -> bool:
     return len(changed) >= LEAST and not _DEBUGGING.search(change_snippet(edit))
 
 
-def _reason(window: Sequence[Event], first: int, at: int, about: str) -> tuple[str, Evidence, float] | None:
-    """Return why it was undone, the evidence and the worth: the user's words, or the agent's stated cause."""
+def _reason(window: Sequence[Event], first: int, at: int, about: str) -> _Reason | None:
+    """Return why it was undone: the user's words, or the agent's own beside the undoing, or a cause that it stated."""
     for event in reversed(window[first + 1 : at]):
-        for sentence, start in sentences(spoken(event)):
+        for sentence, start in _with_next(spoken(event)):
             reason = _LEAD.sub("", sentence).strip()
-            if _is_reason(reason) and speaker_trust(event.text, start) == "person":
-                return capital(reason), quote(event, sentence, start), WORTH_OF_USERS
+            beside = _beside_undoing(reason)
+            if (_is_reason(reason) or beside) and speaker_trust(event.text, start) == "person":
+                return _made(beside or reason, quote(event, sentence, start), "person", WORTH_OF_USERS)
         if spoken(event):
             break  # earlier prompts are about something else
+    for event in window[max(first + 1, at - AFTER) : at + AFTER]:
+        replies = _with_next(event.text[:REPLY_LIMIT]) if event.kind == "reply" and not event.agent else ()
+        for sentence, start in replies:
+            if beside := _beside_undoing(sentence):
+                return _made(beside, quote(event, sentence, start), "verified", WORTH_OF_AGENTS)
     cause = stated_cause(window, first, min(at + AFTER, len(window)), about)
-    return (*cause, WORTH_OF_AGENTS) if cause else None
+    if cause is None:
+        return None
+    return _Reason(
+        words=cause[0], evidence=cause[1], trust="agent", worth=WORTH_OF_CAUSES, stands_alone=True
+    )  # fmt: skip
+
+
+def _made(words: str, evidence: Evidence, trust: Trust, worth: float) -> _Reason:
+    alone = len(words.split()) >= LEAST_WORDS and not _LEANING.match(words) and not dangles(words)
+    return _Reason(words=capital(words), evidence=evidence, trust=trust, worth=worth, stands_alone=alone)
+
+
+def _with_next(text: str) -> Iterator[tuple[str, int]]:
+    """Yield each sentence, and each that undoes something with its neighbour: "Revert that. It is too slow."."""
+    spans = list(sentences(text))
+    for number, (sentence, start) in enumerate(spans):
+        yield sentence, start
+        if number + 1 < len(spans):
+            after, at = spans[number + 1]
+            if "\n\n" not in text[start:at]:
+                yield text[start : at + len(after)], start
+
+
+def _beside_undoing(sentence: str) -> str:
+    """Return the reason that a sentence gives beside asking for the undoing or reporting it; empty if none."""
+    match = _REASON_AFTER.match(sentence) or _REASON_BEFORE.match(sentence)
+    reason = _LEAD.sub("", match["reason"].strip(" .!,;:-\u2014")) if match else ""
+    fits = len(reason.split()) >= LEAST_REASON and len(reason) <= REASON_LIMIT
+    return reason if fits and not _NO_REASON.search(reason) else ""
 
 
 def _is_reason(sentence: str) -> bool:

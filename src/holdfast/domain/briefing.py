@@ -8,7 +8,7 @@ from holdfast.domain.lesson import Lesson
 from holdfast.domain.vocabulary import Freshness, LessonId, Moment, SessionId, State
 from holdfast.lean.records import Frozen
 
-UNCONFIRMED: tuple[State, ...] = ("probation", "candidate")
+UNCONFIRMED: tuple[State, ...] = ("candidate",)
 """States of lessons that may be right but that nobody has confirmed yet."""
 
 TYPE_CHECKING = False
@@ -104,6 +104,8 @@ class Briefing(Frozen):
     """The compiled text for the host; empty when there is nothing to say."""
     turns: tuple[FoundTurn, ...] = ()
     """Turns of earlier sessions that answer the question, best first: see `recall.sessions`."""
+    asks: bool = False
+    """The agent is asked what the session taught."""
     degraded: str = ""
     """Why the answer is weaker than usual (no embedder, deadline), or empty."""
 

@@ -43,6 +43,7 @@ class Candidate(Frozen, nested={"evidence": Evidence, "when": Triggers, "links":
     topic_key: str = ""
     trust: Trust = "agent"
     confidence: float = 0.5
+    """Estimated share of such finds that an engineer of the project would keep."""
     salience: float = 0.5
     scope_level: ScopeLevel = "project"
     error_signature: str = ""
@@ -59,12 +60,8 @@ class Candidate(Frozen, nested={"evidence": Evidence, "when": Triggers, "links":
     """A model wrote the words, and its quote occurs verbatim in what a person typed."""
     explicit: bool = False
     """A person explicitly asked for it: it becomes active at once."""
-    calibrated: bool = False
-    """The confidence is a calibrated probability that an engineer would keep it; admission decides by it."""
     written: bool = False
-    """Its words were written to last: a commit message, a comment, a rules file, a host's memory, a summary."""
-    to_judge: bool = False
-    """The confidence rates only its form; a judge of words (`ports.detector.Judge`) has yet to calibrate it."""
+    """The agent saved its words for later sessions, in its host's own memory."""
     structured: bool = False
     """It rests on what happened (exit statuses, a rejection of recent work), not on words alone."""
     runs: CommandRuns | None = None

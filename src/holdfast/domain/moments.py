@@ -24,7 +24,7 @@ class MomentProfile(Frozen):
     is_pushed: bool = True
     """A host's hook delivers at it, and `[deliver]` switches it off; otherwise it is an explicit query."""
     is_particular: bool = False
-    """It concerns what the agent does now: it may deliver lessons on probation and changes of their code."""
+    """It concerns what the agent does now: it may deliver changes of the code of lessons."""
     is_act: bool = False
     """A tool call causes it: the agent is about to act, or has just failed."""
     is_patient: bool = False

@@ -36,6 +36,8 @@ class Location(Frozen, nested={"project": Project}):
     """The folder relative to the root, forward slashes; empty at the root."""
     branch: str = ""
     commit: str = ""
+    tree: str = ""
+    """The commit whose files are read in place of the work tree's; empty: the work tree as it is."""
     claim: str = ""
     """The id that `.holdfast/project.toml` declares here but that is not accepted (ADR 18); else empty."""
     claim_owner: str = ""

@@ -51,6 +51,10 @@ LEARNING_SET_ASIDE = StateFamily(
     name="learning_set_aside", owner="store", stays="one value, bounded",
     value="sessions that are not learnt from any more, a line each",
 )  # fmt: skip
+BARREN_SESSIONS = StateFamily(
+    name="barren_sessions", owner="project", stays="one value a project, bounded",
+    value="sessions with real work since the last one that taught a lesson, in order",
+)  # fmt: skip
 DECIDED = StateFamily(
     name="learned", owner="session", kept_days=SESSION_DAYS,
     value="digests of what was decided on in the session, with spans",
@@ -59,9 +63,9 @@ COMMAND_COUNTS = StateFamily(
     name="commands", owner="project", stays=_BOUNDED,
     value="JSON: how often commands were run, by digests of lines and sessions",
 )  # fmt: skip
-REJUDGED = StateFamily(
-    name="rejudged", owner="project", stays=_BOUNDED,
-    value="judge, lessons retired, lessons put on probation, instant",
+SENTENCES_RETIRED = StateFamily(
+    name="sentences_retired", owner="project", stays=_BOUNDED,
+    value="instant at which what older versions picked by its words was retired",
 )  # fmt: skip
 COMMITS_READ = StateFamily(
     name="git_history/1", owner="project", stays=_BOUNDED,
@@ -78,6 +82,14 @@ OUTCOMES_OPEN = StateFamily(
 OUTCOME_WEIGHTS = StateFamily(
     name="outcome_weights", owner="project", stays=_BOUNDED, names_lessons=True,
     value="JSON: by lesson, its factor in the order and in how many sessions it was needed, by outcomes",
+)  # fmt: skip
+SESSIONS_OPEN = StateFamily(
+    name="sessions_open", owner="store", stays="one value, bounded",
+    value="JSON: sessions that may go on and are not queued for a model yet, since when, and the last position read",
+)  # fmt: skip
+LEARNING_TROUBLE = StateFamily(
+    name="learning_trouble", owner="store", stays=_ONE,
+    value="why the user's model could not be asked for several sessions in a row, in one line",
 )  # fmt: skip
 BRIEF = StateFamily(
     name="brief", owner="work tree", kept_days=SESSION_DAYS, names_lessons=True,
@@ -111,9 +123,9 @@ LESSON_STATES = StateFamily(
     name="states", owner="work tree", kept_days=SESSION_DAYS, names_lessons=True,
     value="JSON: lessons that are not fresh, since when, and who saw it",
 )  # fmt: skip
-WRAPPED_UP = StateFamily(
-    name="wrapped_up", owner="session", kept_days=SESSION_DAYS,
-    value="`yes`: the agent was asked to note what it learnt",
+ASKED = StateFamily(
+    name="asked", owner="session", kept_days=SESSION_DAYS,
+    value="`yes`: the agent was asked what the session taught",
 )  # fmt: skip
 RULES_READ = StateFamily(
     name="rules_read", owner="session", kept_days=SESSION_DAYS,
@@ -185,9 +197,11 @@ CLAIM = StateFamily(
 )  # fmt: skip
 
 FAMILIES = (
-    LEARNED_POSITION, LEARNING_BEGUN, LEARNING_SET_ASIDE, DECIDED, COMMAND_COUNTS, REJUDGED, COMMITS_READ,
-    OUTCOMES_POSITION, OUTCOMES_OPEN, OUTCOME_WEIGHTS, BRIEF, CLOSED_PROJECTS, PROJECT_NAME, LESSONS_CHANGED,
-    STAGED_SEEN, STAGED_SETTLED, LESSON_STATES, WRAPPED_UP, RULES_READ, EMBEDDER_COVERING, EMBEDDER_FAILED,
+    ASKED, BARREN_SESSIONS, TIDY_PROPOSAL, LEARNED_POSITION, LEARNING_BEGUN, LEARNING_SET_ASIDE, DECIDED,
+    COMMAND_COUNTS, SENTENCES_RETIRED, COMMITS_READ,
+    OUTCOMES_POSITION, OUTCOMES_OPEN, OUTCOME_WEIGHTS, SESSIONS_OPEN, LEARNING_TROUBLE, BRIEF, CLOSED_PROJECTS,
+    PROJECT_NAME, LESSONS_CHANGED,
+    STAGED_SEEN, STAGED_SETTLED, LESSON_STATES, RULES_READ, EMBEDDER_COVERING, EMBEDDER_FAILED,
     EMBEDDER_RESTING, RULES_HOSTS, AUDIT_DIARY, SYNCED, TRANSCRIPT_READ, BACKFILLED_ROOTS, TIDIED, PLACE, CLONE,
     REMOTE, ROOT_COMMIT, INODE, DECLARED, CLAIM,
 )  # fmt: skip

@@ -67,7 +67,7 @@ REASONS: dict[str, str] = {
     "deleted": "{symbol} deleted in commit {detail}",
     "deleted_here": "{symbol} deleted in the work tree",
     "unreadable": "{path} cannot be read as a file",
-    "not_recorded": "{path} could not be read when this was recorded",
+    "not_recorded": "how {path} was when this was learnt is not known",
     "no_fingerprint": "{path} has no fingerprint to compare with",
     "other_version": "its fingerprint is of another version",
     "unknown_language": "the language of {path} is not known",

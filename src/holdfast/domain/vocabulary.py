@@ -21,7 +21,7 @@ if TYPE_CHECKING:
         "file_edit", "compaction", "session_end", "commit",
     ]  # fmt: skip
     Trust = Literal["person", "verified", "agent", "repository", "tool"]
-    State = Literal["candidate", "probation", "active", "superseded", "retired", "quarantined", "forgotten"]
+    State = Literal["candidate", "active", "superseded", "retired", "quarantined", "forgotten"]
     Freshness = Literal["unanchored", "fresh", "moved", "drifted", "changed", "orphaned", "unverified"]
     LinkKind = Literal["supersedes", "contradicts", "refines", "duplicates", "caused_by", "relates_to"]
     ScopeLevel = Literal["user", "project", "team"]
@@ -45,9 +45,6 @@ EVENT_KINDS: tuple[EventKind, ...] = (
 TRUSTS: tuple[Trust, ...] = ("person", "verified", "agent", "repository", "tool")
 """Sources of a lesson, most trusted first: a person, verified code, the agent, repository text, tool output or web."""
 
-REVIEW = "review"
-"""The tag of a reviewer's comment that the user pasted: without a person it gets probation at most."""
-
 FLOATED, SHIPPED = "floated", "shipped"
 """Tags of a claim's status: only an idea so far; landed in a commit. Without either it is decided."""
 
@@ -55,16 +52,15 @@ FRESHNESSES: tuple[Freshness, ...] = ("unanchored", "fresh", "moved", "unverifie
 """States of the code behind a lesson, the worst last. A lesson without an anchor has no code to check."""
 
 TRANSITIONS: dict[State, tuple[State, ...]] = {
-    "candidate": ("probation", "active", "quarantined", "retired", "superseded", "forgotten"),
-    "probation": ("active", "quarantined", "retired", "superseded", "forgotten"),
-    "active": ("probation", "superseded", "retired", "quarantined", "forgotten"),
+    "candidate": ("active", "quarantined", "retired", "superseded", "forgotten"),
+    "active": ("superseded", "retired", "quarantined", "forgotten"),
     "superseded": ("active", "forgotten"),
-    "retired": ("active", "probation", "forgotten"),
+    "retired": ("active", "candidate", "forgotten"),
     "quarantined": ("candidate", "active", "retired", "forgotten"),
     "forgotten": (),
 }
-"""The lesson's state machine. A superseded or retired lesson can become active again, a retired one may wake on
-probation. A tombstone stays one, unless `undo` restores the version before it."""
+"""The lesson's state machine. A superseded or retired lesson can become active again, a retired one may also
+wait again. A tombstone stays one, unless `undo` restores the version before it."""
 
 VERDICTS: dict[Verdict, str] = {
     "heeded": "the actions that followed did what it says",
@@ -80,5 +76,5 @@ VERDICTS: dict[Verdict, str] = {
 """The possible effects of a lesson in a session."""
 
 STATES: tuple[State, ...] = tuple(TRANSITIONS)
-LIVING: tuple[State, ...] = ("active", "probation", "candidate", "quarantined")
+LIVING: tuple[State, ...] = ("active", "candidate", "quarantined")
 """States of a lesson that is in use or may come into use. Only one such lesson may state a given rule."""

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from holdfast.ports.history import History
     from holdfast.ports.services import Services
 
-WAITING: tuple[State, ...] = ("active", "probation", "candidate", "quarantined")
+WAITING: tuple[State, ...] = ("active", "candidate", "quarantined")
 STALE: tuple[Freshness, ...] = ("drifted", "changed", "orphaned")
 """States in which the code differs from what was recorded."""
 

@@ -174,12 +174,22 @@ def take_errands(run_path: str, only: HookCall | None = None) -> Iterator[Errand
         yield Errand(taken, parse_errand(line))
 
 
+def has_errand(run_path: str, host: str, session: str) -> bool:
+    """Return whether the session's transcript is still to be read."""
+    wanted = _name_of(host, session)
+    return any(name.partition("~")[0] == wanted for name in _names(os.path.join(run_path, ERRANDS)))
+
+
 def _errand_name(call: HookCall) -> str:
+    return _name_of(call.host, call.session)
+
+
+def _name_of(host: str, session: str) -> str:
     """Return a readable file name for the session; a checksum keeps the names of different sessions apart."""
     from binascii import crc32
 
-    plain = "".join(c if c.isascii() and (c.isalnum() or c == "-") else "_" for c in f"{call.host}-{call.session}")
-    return f"{plain[:80]}-{crc32(f'{call.host} {call.session}'.encode('utf-8', 'replace')):08x}"
+    plain = "".join(c if c.isascii() and (c.isalnum() or c == "-") else "_" for c in f"{host}-{session}")
+    return f"{plain[:80]}-{crc32(f'{host} {session}'.encode('utf-8', 'replace')):08x}"
 
 
 def _names(folder: str) -> list[str]:

@@ -32,15 +32,27 @@ def with_table(text: str, name: str, values: Mapping[str, str | int | float]) ->
     return edited
 
 
-def keep_model(settings: Settings, values: Mapping[str, str | int]) -> None:
-    """Save the choice of a model and keep the user's limits. Without values, no model is used any more."""
-    limits: dict[str, str | int | float] = {}
+def keep_model(settings: Settings, name: str, options: Mapping[str, str]) -> None:
+    """Save the choice of a model; whether it reads each session, and the user's limits, stay as they are."""
+    _keep_distil(settings, {"model_from": name, **options}, settings.distil_after_sessions, settings.distil_answered)
+
+
+def keep_consent(settings: Settings, learns: bool) -> None:
+    """Save whether the chosen model reads each session after its end; the model and the user's limits stay."""
+    chosen = {"model_from": settings.distil_model} if settings.distil_model else {}
+    _keep_distil(settings, {**chosen, **dict(settings.distil_options)}, learns, True)
+
+
+def _keep_distil(settings: Settings, model: Mapping[str, str], learns: bool, answered: bool) -> None:
+    values: dict[str, str | int | float] = dict(model)
+    if answered:
+        values["after_sessions"] = learns
     if settings.distil_calls_a_day != Settings.distil_calls_a_day:
-        limits["calls_a_day"] = settings.distil_calls_a_day
+        values["calls_a_day"] = settings.distil_calls_a_day
     if settings.distil_dollars_a_day != Settings.distil_dollars_a_day:
-        limits["dollars_a_day"] = settings.distil_dollars_a_day
+        values["dollars_a_day"] = settings.distil_dollars_a_day
     path = settings.config_path
-    save_text(path, with_table(load_text(path), "distil", {**values, **limits} if values else {}))
+    save_text(path, with_table(load_text(path), "distil", values))
 
 
 def load_text(path: str) -> str:

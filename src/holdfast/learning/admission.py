@@ -2,13 +2,12 @@
 
 A candidate that repeats a lesson is a further sighting of it, never a second lesson. A second session activates a
 waiting lesson if its wording is distinctive and occurs in nothing that the sessions have read. These become active at
-once: what a person asked to remember and, if the detector is sure, what a person said against work just done, or what
-exit statuses verified.
+once: what a person asked to remember and, if the detector is sure, what a person said against work just done, what exit
+statuses verified, or what an agent saved in its host's memory.
 
-Finds by words alone wait or are on probation, by their calibrated worth. What a tool or a repository says never becomes
-active by itself, however often it is repeated. What looks like an attack is quarantined. What contradicts an active
-lesson waits, with a link to it. Rejected or forgotten lessons do not come back. Only a person can add to a person's
-lesson.
+What a tool or a repository says never becomes active by itself, however often it is repeated. What looks like an attack
+is quarantined. What contradicts an active lesson waits, with a link to it. Rejected or forgotten lessons do not come
+back. Only a person can add to a person's lesson.
 """
 
 from __future__ import annotations
@@ -19,6 +18,7 @@ from holdfast.domain.kinds import family_of, profile_of
 from holdfast.domain.lesson import (
     INSIGHT_LIMIT,
     Anchor,
+    Evidence,
     Lesson,
     Link,
     Provenance,
@@ -28,27 +28,23 @@ from holdfast.domain.lesson import (
     next_instant,
 )
 from holdfast.domain.project import Person
-from holdfast.domain.vocabulary import REVIEW, STATES, TRUSTS, LessonId, ProjectId
+from holdfast.domain.vocabulary import STATES, TRUSTS, LessonId, ProjectId
 from holdfast.lean.records import Frozen, replace
 from holdfast.learning.personsrules import is_persons_rule, is_ruled_out, persons_rules
 from holdfast.learning.tuning import (
     DISTINCTIVE,
     EVIDENCE_KEPT,
     FILES_KEPT,
-    INBOX_A_SESSION,
     LEAST_NAMED,
-    LEAST_WORTH,
-    LIKELY,
     NEIGHBOURS,
-    PROBABLE,
     RECURRENCE,
     SESSIONS_ASKED,
     SESSIONS_KEPT,
     SHARED_WORDS,
     SURE,
-    WRITTEN_A_SESSION,
 )
-from holdfast.lessons.anchoring import anchor_subject, subject_of
+from holdfast.lessons.anchoring import subject_of
+from holdfast.lessons.codethen import CodeThen
 from holdfast.lessons.ledger import write_change
 from holdfast.lessons.material import Material, is_about
 from holdfast.lessons.staging import restated, stage
@@ -59,9 +55,10 @@ from holdfast.text.contradiction import relation
 from holdfast.text.meaning import read
 from holdfast.text.orders import is_order, reservation
 from holdfast.text.overruling import overrules
-from holdfast.text.sameness import opposed, same
+from holdfast.text.sameness import opposed, same, same_choice
 from holdfast.text.titles import kept_title
 from holdfast.text.triggers import derive_triggers, united
+from holdfast.text.window import failed
 from holdfast.text.words import duplicate_key
 
 TYPE_CHECKING = False
@@ -78,6 +75,8 @@ if TYPE_CHECKING:
 
 TRUSTED: tuple[Trust, ...] = ("person", "verified")
 UNTRUSTED: tuple[Trust, ...] = ("repository", "tool")
+_READ = ("prompt", "tool_result", "tool_failure")
+"""Kinds of events whose text, unless a person typed it, the session only read."""
 
 
 class SourceSession(Frozen):
@@ -109,14 +108,12 @@ class Admission:
         self._requested: list[Lesson] = []
         """What a person asked to remember."""
         self._branches: Branches | None = None
+        self._code: CodeThen | None = None
 
     def take(self, candidates: Iterable[Candidate]) -> None:
         """Decide on each candidate, the surest first, so that a repetition is merged into the better one."""
-        left = {False: INBOX_A_SESSION, True: WRITTEN_A_SESSION}
         for proposed in sorted(candidates, key=lambda c: (not c.explicit, -c.confidence)):
             candidate = self._as_trusted(proposed)
-            if candidate.calibrated and (candidate.confidence < LEAST_WORTH or left[candidate.written] <= 0):
-                continue
             draft = None if self._is_told(candidate) else self._draft(candidate)
             if (
                 draft is None
@@ -127,7 +124,6 @@ class Admission:
             known = self._known(draft)
             if known is None:
                 self._add(draft, candidate)
-                left[candidate.written] -= candidate.calibrated
             elif draft.trust != "repository":  # a file that repeats a lesson does not count as a sighting
                 self._join(known, draft, explicit=candidate.explicit)
 
@@ -139,11 +135,17 @@ class Admission:
         return replace(candidate, trust="repository", scope_level="project", explicit=False, structured=False)
 
     def _is_told(self, candidate: Candidate) -> bool:
-        """Return whether a surer candidate of another detector, of the same family, rests on the same words."""
+        """Return whether a surer candidate of another detector rests on the same words and is of the same family.
+
+        A sentence of a person states one lesson, whatever its family.
+        """
         family, name = family_of(candidate.kind), candidate.detector
         first = candidate.evidence[0] if candidate.evidence else None
         is_told = first is not None and any(
-            (event, of) == (first.event, family) and by != name and max(start, first.start) < min(end, first.end)
+            event == first.event
+            and (of == family or candidate.trust == "person")
+            and by != name
+            and max(start, first.start) < min(end, first.end)
             for event, start, end, of, by in self._told
         )
         if not is_told:
@@ -215,7 +217,9 @@ class Admission:
         paths = [path for path in dict.fromkeys(candidate.files) if _is_inside(path)][:FILES_KEPT]
         behind = [self.source.events[e.event] for e in candidate.evidence if e.event in self.source.events]
         words = "\n".join((candidate.insight, candidate.why, *candidate.symbols))
-        return anchor_subject(self.services, self.location, subject_of(behind, paths, words))
+        if self._code is None:
+            self._code = CodeThen(self.services, self.location)
+        return self._code.anchors(subject_of(behind, paths, words), behind, self.source.events.values())
 
     def _provenance(self, candidate: Candidate) -> Provenance:
         spans = tuple(replace(span, quote=clean(span.quote)) for span in candidate.evidence[:EVIDENCE_KEPT])
@@ -251,17 +255,21 @@ class Admission:
         for lesson in equal:
             if _same_readers(lesson, draft) and not opposed(lesson.insight, draft.insight):
                 return lesson
-        return next((lesson for lesson in self._neighbours(draft) if _repeats(lesson, draft)), None)
+        near = self._neighbours(draft, by_family=True)
+        return next((lesson for lesson in near if _repeats(lesson, draft)), None)
 
-    def _neighbours(self, draft: Lesson) -> list[Lesson]:
-        """Return lessons of the same readers that share a file or the kind, and enough words for a close comparison."""
+    def _neighbours(self, draft: Lesson, *, by_family: bool = False) -> list[Lesson]:
+        """Return lessons of the same readers that share a file or the kind, and enough words for a close comparison.
+
+        `by_family`: kinds of one family count as the same.
+        """
         if self._near is None:
             where = LessonFilter(project=self.location.project.id, limit=NEIGHBOURS)
             self._near = self.services.store.find(where)
         words = set(duplicate_key(draft.insight).split())
         lessons = [self._now(lesson) for lesson in self._near]
         lessons += [new for id, new in self.changed.items() if self._expected[id] is None]
-        return [lesson for lesson in lessons if _is_near(lesson, draft, words)]
+        return [lesson for lesson in lessons if _is_near(lesson, draft, words, by_family=by_family)]
 
     def _now(self, lesson: Lesson) -> Lesson:
         return self.changed.get(lesson.id, lesson)
@@ -294,7 +302,7 @@ class Admission:
         if candidate.is_worded:
             links = tuple(self._settled(draft, link, by_person=candidate.quotes_person) for link in links)
         disputed = any(link.kind == "contradicts" for link in links)
-        state: State = "candidate" if disputed and draft.state in ("active", "probation") else draft.state
+        state: State = "candidate" if disputed and draft.state == "active" else draft.state
         self._keep(replace(draft, links=links, state=state), None)
         self._requested += [draft] if by_request and state == "active" else []
         self.added += 1
@@ -310,7 +318,7 @@ class Admission:
             return link
         earlier = self._now(earlier)
         is_persons = earlier.trust == "person" or earlier.provenance.quotes_person
-        is_open = earlier.state in ("active", "probation", "candidate") and not earlier.pinned
+        is_open = earlier.state in ("active", "candidate") and not earlier.pinned
         if not is_open or (is_persons and not by_person) or not _same_readers(earlier, draft):
             return link
         if link.kind == "refines" and not _holds_all(draft, earlier):
@@ -352,7 +360,7 @@ class Admission:
         if known.state in ("forgotten", "superseded") or (known.state == "retired" and (seen_here or not explicit)):
             return
         seen = known.sessions_seen if seen_here else (*known.sessions_seen, self.source.session)[-SESSIONS_KEPT:]
-        state = self._next_state(known, draft, seen)
+        state = self._next_state(known, draft, seen, again=seen_here and _says_again(known, draft))
         persons = known.trust == "person" and draft.trust != "person" and known.state == "active"
         failure = {} if persons else _failure_told(known, draft)
         if seen_here and state == known.state and not failure:
@@ -381,38 +389,41 @@ class Admission:
         if candidate.explicit:
             return "active" if candidate.trust == "person" else "candidate"
         if candidate.is_worded or candidate.quotes_person:
-            is_free = not (self._repeats_material(candidate) or self._material().untried("\n".join(words)))
+            is_free = not (self._rests_on_reading(candidate) or self._material().untried("\n".join(words)))
             return "active" if is_free and not reservation("\n".join(words)) else "candidate"
-        if candidate.calibrated:
-            return self._state_by_worth(candidate, "\n".join(words))
-        sure = candidate.structured and candidate.confidence >= SURE
-        if not sure or candidate.trust not in TRUSTED:
+        if candidate.confidence < SURE or candidate.trust in UNTRUSTED:
+            return "candidate"
+        if candidate.written:
+            written_in = candidate.evidence[0].event if candidate.evidence else None
+            is_free = not self._material().holds(candidate.insight, written_in)  # it repeats nothing the session read
+            return "active" if is_free and not reservation("\n".join(words)) else "candidate"
+        if not candidate.structured or candidate.trust not in TRUSTED:
             return "candidate"
         return "active" if candidate.trust == "person" or self._is_proved(candidate) else "candidate"
 
-    def _state_by_worth(self, candidate: Candidate, words: str) -> State:
-        """Return the state of a find by words: the likelier it is worth keeping, the closer to active."""
-        reviewed = candidate.trust == "tool" and REVIEW in candidate.tags
-        if (candidate.trust in UNTRUSTED and not reviewed) or reservation(words) or candidate.confidence < PROBABLE:
-            return "candidate"
-        written_in = candidate.evidence[0].event if candidate.written and candidate.evidence else None
-        if candidate.structured and not self._is_proved(candidate):
-            return "candidate"
-        if not candidate.structured and self._material().holds(candidate.insight, written_in):
-            return "candidate"  # it repeats text that the session has read
-        is_checked = candidate.structured or candidate.written
-        return "active" if candidate.confidence >= LIKELY and is_checked and not reviewed else "probation"
-
-    def _repeats_material(self, candidate: Candidate) -> bool:
-        """Return whether a file or a tool's output that the session has read says it: then a person must decide."""
+    def _rests_on_reading(self, candidate: Candidate) -> bool:
+        """Return whether it comes from what the session has read: then a person must decide."""
         if candidate.trust in UNTRUSTED:
             return True
-        read, quotes = self._material(), [span.quote for span in candidate.evidence]
-        if candidate.quotes_person:  # the quote frees only what it is about
-            return not is_about(quotes, candidate.insight) and bool(read.holds(candidate.insight))
-        if any(read.holds(words) for words in (candidate.insight, *quotes)):
+        if candidate.quotes_person:
+            quotes = [span.quote for span in candidate.evidence]
+            return not is_about(quotes, candidate.insight) and bool(self._material().holds(candidate.insight))
+        return any(self._is_others(candidate.insight, span) for span in candidate.evidence)
+
+    def _is_others(self, insight: str, span: Evidence) -> bool:
+        """Return whether the quoted words, or what a lesson makes of them, are what somebody else wrote.
+
+        A command of the session that failed is no reading: it is what happened here, unless the lesson says more of
+        the message than of the work. Of what was read, only what came before the quoted words counts, because the
+        agent's own words come back in plans, commits and logs.
+        """
+        read, event = self._material(), self.source.events.get(span.event)
+        if event is not None and span.quote in event.text and event.kind != "reply":
+            is_failure = bool(event.command) and failed(event)
+            return bool(read.tells(insight, event.id)) if is_failure else event.kind in _READ
+        if any(read.holds(words, span.event) for words in (insight, span.quote)):
             return True
-        return bool(read.tells(candidate.insight)) or any(read.is_translated(e.event) for e in candidate.evidence)
+        return bool(read.tells(insight)) or read.is_translated(span.event)
 
     def _is_proved(self, candidate: Candidate) -> bool:
         """Return whether a verified candidate holds nothing that a person must decide, and no sentence it has read."""
@@ -425,22 +436,21 @@ class Admission:
         replies = [q for q, span in zip(quotes, candidate.evidence, strict=False) if events[span.event].kind == "reply"]
         return not any(self._material().holds(quote) for quote in replies)
 
-    def _next_state(self, known: Lesson, draft: Lesson, seen: Sequence[SessionId]) -> State:
-        """Return the state after a further sighting."""
+    def _next_state(self, known: Lesson, draft: Lesson, seen: Sequence[SessionId], *, again: bool) -> State:
+        """Return the state after a further sighting; `again`: a person said it a second time in one session."""
         if "quarantined" in (known.state, draft.state) or known.state == "active":
             return known.state
         linked = any(link.kind in ("contradicts", "refines") for link in known.links)
         believed = draft.trust == "person" or known.trust not in UNTRUSTED
         if draft.state == "active" and believed and not linked:
             return "active"
-        persons = draft.trust == known.trust == "person" and len(set(seen)) >= RECURRENCE
-        if draft.state == "probation" and known.state == "candidate" and believed and not linked and not persons:
-            return "probation"
-        recurs = known.state in ("candidate", "probation") and len(set(seen)) >= RECURRENCE and not linked
+        recurs = known.state == "candidate" and (again or len(set(seen)) >= RECURRENCE) and not linked
         if not recurs or draft.trust in UNTRUSTED or known.trust in UNTRUSTED:
             return known.state
         if draft.trust != "person" and reservation("\n".join((known.insight, known.why, known.how))):
             return known.state
+        if known.trust == draft.trust == "person":
+            return "active"  # what a person says twice is behaviour
         return "active" if _is_distinctive(known) and not self._is_read(known, draft, seen) else known.state
 
     def _is_read(self, known: Lesson, draft: Lesson, seen: Sequence[SessionId]) -> bool:
@@ -493,6 +503,13 @@ def _quote(candidate: Candidate) -> str:
     return clean(candidate.evidence[0].quote) if candidate.evidence else ""
 
 
+def _says_again(known: Lesson, draft: Lesson) -> bool:
+    """Return whether a person says in another event of the session what a person said before."""
+    events = {span.event for span in known.provenance.evidence}
+    others = {span.event for span in draft.provenance.evidence} - events
+    return known.trust == draft.trust == "person" and bool(events) and bool(others)
+
+
 def _is_distinctive(lesson: Lesson) -> bool:
     """Return whether agents do not say this in every session: it has enough significant words, or names code."""
     names = bool(lesson.symbols or lesson.paths or lesson.command) or "`" in lesson.insight
@@ -501,7 +518,11 @@ def _is_distinctive(lesson: Lesson) -> bool:
 
 def _repeats(lesson: Lesson, draft: Lesson) -> bool:
     """Return whether the draft repeats the lesson: in other words, or about the same failure of the same command."""
-    return _quotes_the_same(lesson, draft) or _same_failure(lesson, draft) or same(lesson.insight, draft.insight)
+    if same_choice(lesson.insight, draft.insight):
+        return True
+    if lesson.kind != draft.kind and not set(lesson.paths) & set(draft.paths):
+        return False
+    return same(lesson.insight, draft.insight) or _quotes_the_same(lesson, draft) or _same_failure(lesson, draft)
 
 
 def _quotes_the_same(lesson: Lesson, draft: Lesson) -> bool:
@@ -548,10 +569,11 @@ def _holds_all(draft: Lesson, earlier: Lesson) -> bool:
     return {*old.numbers, *old.names} <= {*whole.numbers, *whole.names}
 
 
-def _is_near(lesson: Lesson, draft: Lesson, words: set[str]) -> bool:
+def _is_near(lesson: Lesson, draft: Lesson, words: set[str], *, by_family: bool) -> bool:
     if not _same_readers(lesson, draft):
         return False
-    if lesson.kind != draft.kind and not set(lesson.paths) & set(draft.paths):
+    alike = family_of(lesson.kind) == family_of(draft.kind) if by_family else lesson.kind == draft.kind
+    if not alike and not set(lesson.paths) & set(draft.paths):
         return False
     others = set(duplicate_key(lesson.insight).split())
     return len(words & others) >= SHARED_WORDS * min(len(words), len(others))

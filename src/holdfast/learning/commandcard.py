@@ -3,21 +3,32 @@
 Counts are stored per session under digests. So reading a session again replaces its own counts, and no command's text
 is stored outside of lessons and events. A command is the project's way if it passed twice, in one session or in two.
 The project's own scripts come first, then the command with most passes; commands that its people or rules name count
-more. A person's revision, and a retired or forgotten card, stay as they are. A command that a person's rule forbids is
-left out.
+more. A person's revision, and a retired or forgotten card, stay as they are. A command that a person spoke against is
+left out; a card that has no other is retired.
 """
 
 from __future__ import annotations
 
+import re
 from hashlib import blake2b
 
-from holdfast.domain.lesson import INSTANT, TITLE_LIMIT, Evidence, Lesson, Provenance, Scope, Triggers, Validity
+from holdfast.domain.lesson import (
+    INSTANT,
+    TITLE_LIMIT,
+    Evidence,
+    Lesson,
+    Provenance,
+    Scope,
+    Triggers,
+    Validity,
+    in_state,
+)
 from holdfast.domain.statefamilies import COMMAND_COUNTS
 from holdfast.domain.vocabulary import STATES, LessonId
 from holdfast.errors import InvalidValueError
 from holdfast.lean.records import Frozen, replace
 from holdfast.lean.texts import dumps, loads
-from holdfast.learning.personsrules import is_ruled_out, persons_rules
+from holdfast.learning.personsrules import is_ruled_out, persons_words
 from holdfast.learning.tuning import (
     AIMED,
     CARD_SALIENCE,
@@ -36,7 +47,8 @@ from holdfast.lessons.ledger import with_retries, write_change
 from holdfast.lessons.statement import clean
 from holdfast.lessons.suspicion import suspicion
 from holdfast.ports.store import LessonFilter
-from holdfast.text.overruling import forbids
+from holdfast.text.cures import is_preparing
+from holdfast.text.overruling import forbids, says_to_run
 from holdfast.text.purposes import PURPOSES, is_wrapper
 from holdfast.text.signature import command_target
 from holdfast.text.titles import WORDS_MOST, clipped
@@ -73,6 +85,7 @@ _WORK = {
     "migrate": ("operate", "feature"),
     "install": ("operate",),
 }
+_QUOTED = re.compile(r"`([^`]+)`")
 _CODE_WORK = ("fix", "feature", "refactor")
 
 
@@ -163,7 +176,7 @@ def _write(
     """Write the purpose's line if it is new, has changed, or did not include this session."""
     topic = candidates[0].topic_key
     where = LessonFilter(project=location.project.id, states=STATES, topic_key=topic)
-    rules = persons_rules(services, location)
+    rules = persons_words(services, location)
     cards = [lesson for lesson in services.store.find(where) if lesson.scope.level == "project"]
     known = next((card for card in cards if card.state != "retired" or not is_ruled_out(card, rules)), None)
     if known and (known.state != "active" or known.trust == "person"):
@@ -174,7 +187,9 @@ def _write(
     purpose = topic.rpartition("/")[2]
     forms = _forms(purpose, dict.fromkeys([*lines, *(known.snippets if known else ())]), counts)
     forms = [form for form in forms if not any(forbids(rule.insight, form.line) for rule in rules)]
-    if not forms:
+    if not forms or any(says_to_run(rule.insight, forms[0].line) for rule in rules):
+        if known and is_ruled_out(known, rules):
+            _retire(services, location, known)
         return None
     drawn = _lesson(services, location, session, candidates, forms, known)
     same = known and (known.title, known.how, known.snippets) == (drawn.title, drawn.how, drawn.snippets)
@@ -182,6 +197,13 @@ def _write(
         return None
     write_change(services, location, "learn", [drawn], {drawn.id: known.recorded_at if known else None})
     return drawn
+
+
+def _retire(services: Services, location: Location, card: Lesson) -> None:
+    """Retire a card of which a person's words leave no command."""
+    after = in_state(card, "retired", at=services.clock.now())
+    summary = "a person's words forbid this command"
+    write_change(services, location, "learn", [after], {card.id: card.recorded_at}, summary=summary)
 
 
 def _is_forgotten(services: Services, location: Location, topic: str) -> bool:
@@ -213,10 +235,12 @@ def _lesson(
 ) -> Lesson:  # fmt: skip
     """Return the purpose's line of the card as a lesson."""
     first, purpose = forms[0], candidates[0].topic_key.rpartition("/")[2]
-    others = [form for form in forms[1:] if form.passes >= OTHERS_SHARE * first.passes and form.sessions > 1][:OTHERS]
+    others = _others(forms)
     before = clean(next((c.runs.before for c in candidates if c.runs and c.runs.line == first.line), ""))
     line, at = clean(first.line), services.clock.now()
-    how = f"{before} && {line}" if before else (known.how if known and known.how.endswith(f"&& {line}") else line)
+    known_step = known.how.removesuffix(line).removesuffix(" && ") if known and known.how.endswith(f"&& {line}") else ""
+    before = before or (known_step if is_preparing(known_step) else "")
+    how = f"{before} && {line}" if before else line
     step = how.removesuffix(line).removesuffix(" && ")
     texts = [f"{_OPENINGS[purpose]} `{line}`"]
     texts += [f"run `{step}` first"] if step else []
@@ -225,8 +249,11 @@ def _lesson(
         insight += f" Also used: {', '.join(f'`{clean(form.line)}`' for form in others)}."
     seen = known.sessions_seen if known else ()
     evidence = tuple(Evidence(event=span.event, quote="") for c in candidates for span in c.evidence[-1:])[:OTHERS]
+    title = _title(_ORDERS[purpose], [how, *(clean(form.line) for form in others)])
+    if known and known.how == how and set(_QUOTED.findall(known.insight)) == set(_QUOTED.findall(insight)):
+        title, insight = known.title, known.insight  # the same commands in another order are no news
     fields: dict[str, Any] = {
-        "title": _title(_ORDERS[purpose], [how, *(clean(form.line) for form in others)]),
+        "title": title,
         "insight": insight,
         "how": how,
         "snippets": tuple(clean(form.line) for form in forms[:FORMS_KEPT]),
@@ -254,6 +281,16 @@ def _lesson(
         state="active",
         **fields,
     )
+
+
+def _others(forms: Sequence[_Form]) -> list[_Form]:
+    """Return further commands worth naming: not rare, of two sessions, and no named one in another folder."""
+    named: list[_Form] = []
+    for form in forms[1:]:
+        is_usual = form.passes >= OTHERS_SHARE * forms[0].passes and form.sessions > 1
+        if is_usual and not any(form.line.endswith(f"&& {other.line}") for other in (forms[0], *named)):
+            named.append(form)
+    return named[:OTHERS]
 
 
 def _title(order: str, lines: Sequence[str]) -> str:

@@ -16,6 +16,7 @@ from holdfast.errors import HoldfastError, InvalidValueError, ProjectUnknownErro
 from holdfast.lean.records import Frozen, replace
 from holdfast.learning.admission import Admission, SourceSession
 from holdfast.learning.associations import associate
+from holdfast.learning.barren import note_session
 from holdfast.learning.commandcard import update_cards
 from holdfast.learning.personsrules import retire_ruled_out
 from holdfast.learning.refutation import settle
@@ -37,9 +38,9 @@ if TYPE_CHECKING:
     from holdfast.domain.vocabulary import ProjectId, SessionId, State
     from holdfast.ports.services import Services
 
-OPEN: tuple[State, ...] = ("candidate", "probation", "active")
+OPEN: tuple[State, ...] = ("candidate", "active")
 """States of a lesson that may still be delivered."""
-WAITING: tuple[State, ...] = ("candidate", "probation", "quarantined")
+WAITING: tuple[State, ...] = ("candidate", "quarantined")
 """States of a lesson that waits for a person."""
 
 
@@ -70,6 +71,7 @@ def learn(services: Services, location: Location, session: SessionId) -> LearnRe
     events = session_events(services, location.project.id, session)
     proposed, failed = _detect(services, [_as_spoken(event) for event in events])
     if not proposed:
+        note_session(services, location, session, events, taught=False)
         return LearnReport(failed=failed)
     settled = settle([candidate for candidate in proposed if not candidate.runs], events)
     candidates = list(settled.kept)
@@ -78,9 +80,9 @@ def learn(services: Services, location: Location, session: SessionId) -> LearnRe
     source = SourceSession(session=session, host=events[-1].host, events={event.id: event for event in events})
     report = _admit(services, location, new, source) if new else LearnReport()
     decided.keep()
+    note_session(services, location, session, events, taught=bool(report.admitted or report.merged))
     _close_refuted(services, location, session, settled.refuted)
-    if any(candidate.trust == "person" for candidate in new):
-        retire_ruled_out(services, location)
+    retire_ruled_out(services, location)  # the rule may have come from a command line or another session
     counted = _count_commands(services, location, session, proposed, events)
     return _sum([LearnReport(found=len(candidates) - len(new), failed=failed), report, counted])
 
@@ -244,18 +246,11 @@ def _detect(services: Services, events: Sequence[Event]) -> tuple[list[Candidate
     """Return every detector's candidates, and which detectors raised: one bad plug-in must not stop the others."""
     candidates: list[Candidate] = []
     failed: list[str] = []
-    detectors = services.detectors() if events else ()
-    for detector in detectors:
+    for detector in services.detectors() if events else ():
         try:
             candidates += detector.detect(events)
         except Exception as exc:
             failed.append(f"{detector.id}: {type(exc).__name__}: {exc}")
-    judges = [detector for detector in detectors if hasattr(detector, "calibrate")]
-    for judge in judges if any(candidate.to_judge for candidate in candidates) else ():
-        try:
-            candidates = judge.calibrate(events, candidates)
-        except Exception as exc:
-            failed.append(f"{judge.id}: {type(exc).__name__}: {exc}")
     return candidates, tuple(failed)
 
 

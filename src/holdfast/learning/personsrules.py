@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from holdfast.domain.kinds import profile_of
 from holdfast.domain.lesson import in_state
+from holdfast.domain.vocabulary import LIVING
 from holdfast.learning.tuning import NEIGHBOURS
 from holdfast.lessons.ledger import with_retries, write_change
 from holdfast.ports.store import LessonFilter
-from holdfast.text.overruling import forbids
+from holdfast.text.occasions import CARDS
+from holdfast.text.overruling import forbids, says_to_run
 from holdfast.text.shell import simple_commands
 
 TYPE_CHECKING = False
@@ -30,19 +32,33 @@ def persons_rules(services: Services, location: Location) -> list[Lesson]:
     return [lesson for lesson in services.store.find(where) if is_persons_rule(lesson)]
 
 
+def persons_words(services: Services, location: Location) -> list[Lesson]:
+    """Return the living lessons that persons stated, confirmed or not, newest first.
+
+    A command that somebody spoke against is not recommended, also while it is not decided whether that is a rule.
+    """
+    where = LessonFilter(project=location.project.id, states=LIVING, limit=NEIGHBOURS)
+    lessons = services.store.find(where)
+    return [lesson for lesson in lessons if lesson.trust == "person" and lesson.state != "quarantined"]
+
+
 def is_ruled_out(lesson: Lesson, rules: Iterable[Lesson]) -> bool:
-    """Return whether the lesson says to run what a rule forbids, and no person stated it."""
+    """Return whether the lesson says to run what a rule forbids or itself says to run, and no person stated it."""
     if lesson.trust == "person" or not profile_of(lesson.kind).is_instruction:
         return False
     lines = [line for line in lesson.how.splitlines() if simple_commands(line)]
-    return any(forbids(rule.insight, line) for rule in rules for line in lines)
+    return any(
+        forbids(rule.insight, line) or (lesson.topic_key.startswith(CARDS) and says_to_run(rule.insight, line))
+        for rule in rules
+        for line in lines
+    )
 
 
 def retire_ruled_out(services: Services, location: Location) -> None:
-    """Retire the active lessons, learnt from what agents ran, that a person's rule forbids."""
+    """Retire the active lessons, learnt from what agents ran, that a person's rule forbids or states by itself."""
 
     def step() -> None:
-        where = LessonFilter(project=location.project.id, states=("active", "probation"), limit=NEIGHBOURS)
+        where = LessonFilter(project=location.project.id, states=("active",), limit=NEIGHBOURS)
         lessons = services.store.find(where)
         rules = [lesson for lesson in lessons if is_persons_rule(lesson)]
         out = [lesson for lesson in lessons if is_ruled_out(lesson, rules)]
@@ -50,6 +66,8 @@ def retire_ruled_out(services: Services, location: Location) -> None:
             at = services.clock.now()
             after = [in_state(lesson, "retired", at=at) for lesson in out]
             expected = {lesson.id: lesson.recorded_at for lesson in out}
-            write_change(services, location, "learn", after, expected, summary="a person's rule forbids this command")
+            write_change(
+                services, location, "learn", after, expected, summary="a person's rule decides on this command"
+            )
 
     with_retries(step)

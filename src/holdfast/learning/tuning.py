@@ -8,20 +8,10 @@ from datetime import timedelta
 
 # Admission of candidates
 
-LIKELY = 0.75
-"""Calibrated probability of worth from which a find is active, unless it rests on its words alone."""
-PROBABLE = 0.4
-"""Calibrated probability of worth from which a find is on probation."""
-LEAST_WORTH = 0.2
-"""Probability below which a find is no lesson; its event stays and is read again when the judge gets better."""
-SURE = 0.6
-"""Confidence from which a trusted source's word is active at once."""
+SURE = 0.7
+"""Confidence from which a proof, a person's correction or an agent's saved word is active at once."""
 RECURRENCE = 2
 """Sessions that make a waiting lesson active."""
-INBOX_A_SESSION = 5
-"""Finds by words alone that one session may leave waiting or on probation, the likeliest."""
-WRITTEN_A_SESSION = 8
-"""The same of finds whose words were written to be kept; they are on probation, for less likely ones are no finds."""
 SESSIONS_KEPT = 50
 """Sessions a lesson remembers having been seen in, the newest."""
 EVIDENCE_KEPT = 12
@@ -170,5 +160,9 @@ LEAST_LINE = 6
 """Characters of a line that two commits do not share by chance."""
 AGED = ((1460, 0.15), (730, 0.07), (365, 0.03))
 """Days before the newest commit, and what they take from the worth."""
-SOURCE_WORTH: dict[str, float] = {"cause": 0.45, "reason": 0.35, "revert": 0.4, "mended": 0.45}
+SOURCE_WORTH: dict[str, float] = {"cause": 0.45, "reason": 0.35, "revert": 0.6, "mended": 0.45}
 """Share of a source's finds that are worth telling, before their wording is looked at."""
+CALLS_OF_WORK = 5
+"""Calls of tools from which a session counts as work from which something could be learnt."""
+BARREN_KEPT = 50
+"""Sessions without a lesson that are counted."""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from holdfast.domain.kinds import LESSON_KINDS
 from holdfast.domain.records import Change, Delivery, Outcome
-from holdfast.domain.vocabulary import STATES, TRUSTS, LessonId, SessionId
+from holdfast.domain.vocabulary import LIVING, STATES, TRUSTS, LessonId, SessionId
 from holdfast.errors import AmbiguousIdError, InvalidValueError, LessonNotFoundError
 from holdfast.lean.plain import parse_instant
 from holdfast.lean.records import Frozen, replace
 from holdfast.lean.texts import short_id
 from holdfast.lessons.staged import hidden_here
-from holdfast.lessons.tuning import LESSONS_A_PAGE, SHORTEST_REF
+from holdfast.lessons.tuning import COUNTED_LESSONS, LESSONS_A_PAGE, SHORTEST_REF
 from holdfast.ports.filters import LessonFilter, LogFilter
 from holdfast.text.timespan import span_in
 
@@ -117,6 +117,25 @@ def list_lessons(
     if not all_projects and as_of is None:
         choice = replace(choice, hidden=hidden_here(services, location))
     return services.store.find(where) if choice == LessonSelection() else _sift(services, where, choice)
+
+
+class LessonCounts(Frozen):
+    """How many lessons of a project, and of the user, are visible at a location."""
+
+    confirmed: int = 0
+    unconfirmed: int = 0
+
+    @property
+    def words(self) -> str:
+        """The counts in words: `27 confirmed, 4 unconfirmed`."""
+        return f"{self.confirmed:,} confirmed, {self.unconfirmed:,} unconfirmed"
+
+
+def count_lessons(services: Services, location: Location) -> LessonCounts:
+    """Count the living lessons that `list_lessons` returns."""
+    lessons = list_lessons(services, location, LIVING, (), "", False, None, COUNTED_LESSONS)
+    confirmed = sum(lesson.state == "active" for lesson in lessons)
+    return LessonCounts(confirmed=confirmed, unconfirmed=len(lessons) - confirmed)
 
 
 def _sift(services: Services, where: LessonFilter, choice: LessonSelection) -> list[Lesson]:

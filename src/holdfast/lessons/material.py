@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 
 from holdfast.domain.event import MEMORY_TOOL
+from holdfast.lessons.statement import plain_name
 from holdfast.lessons.tuning import (
     COVERAGE,
     FILE_BYTES,
@@ -20,6 +21,7 @@ from holdfast.lessons.tuning import (
     LINE_LIMIT,
     OTHERS_LEAST,
     OTHERS_SHARE,
+    PERSONS_LEAST,
     PERSONS_SHARE,
     RECENT_EVENTS,
     SPAN_LINES,
@@ -83,16 +85,20 @@ class Material:
         end = places.get(written_in, len(self._events)) if written_in else len(self._events)
         return next((name for at, name, piece in self._pieces if at < end and len(wanted & piece) >= least), "")
 
-    def tells(self, rule: str) -> str:
+    def tells(self, rule: str, failure: EventId | None = None) -> str:
         """Return the name of what others wrote that alone has several of the rule's words; empty for none.
 
-        A word that a person typed, or that the session's commands, edits or code have, is not theirs alone.
+        A word that a person typed, or that the session's commands, edits or code have, is not theirs alone. With a
+        failure, that command's message counts as others', too.
         """
-        if self._others is None:
-            self._others = self._only_others()
+        if self._others is None or failure:
+            others = self._only_others(failure)
+            self._others = self._others if failure else others
+        else:
+            others = self._others
         wanted = _stems(rule)
         least = max(OTHERS_LEAST, OTHERS_SHARE * len(wanted))
-        return next((name for name, stems in self._others if len(wanted & stems) >= least), "")
+        return next((name for name, stems in others if len(wanted & stems) >= least), "")
 
     def is_translated(self, reply: EventId) -> bool:
         """Return whether the reply follows, in its turn, a text in another language than the agent's."""
@@ -119,14 +125,14 @@ class Material:
             self._loaded = list(self._texts())
         return self._loaded
 
-    def _only_others(self) -> list[tuple[str, frozenset[str]]]:
+    def _only_others(self, failure: EventId | None) -> list[tuple[str, frozenset[str]]]:
         """Return (name, stems) of what others wrote, without the stems of what persons typed and of the work."""
         acts = ((event.command, event.old, event.new, *event.files) for event in self._events)
         own = set(_stems("\n".join(text for texts in acts for text in texts)))
         own |= _stems("\n".join(typed(event) for event in self._events if event.kind == "prompt"))
         others: list[tuple[str, frozenset[str]]] = []
         for at, name, text in self._all():
-            if at >= 0 and _is_others(self._events[at], name):
+            if at >= 0 and (_is_others(self._events[at], name) or self._events[at].id == failure):
                 others.append((name, _stems(text)))
             else:
                 own |= _stems(text)
@@ -166,7 +172,14 @@ class Material:
 def is_about(quotes: Iterable[str], rule: str) -> bool:
     """Return whether the quotes are about what the rule says, by the telling words that they share."""
     wanted = _stems(rule)
-    return len(wanted & _stems("\n".join(quotes))) >= PERSONS_SHARE * len(wanted)
+    shared = len(wanted & _stems("\n".join(quotes)))
+    return shared >= PERSONS_LEAST or shared >= PERSONS_SHARE * len(wanted)
+
+
+def repeated_in(read: Material, texts: Iterable[str]) -> str:
+    """Return why a lesson with those texts must wait: they repeat what was read; empty if they do not."""
+    where = next((name for text in texts if text and (name := read.holds(text))), "")
+    return f"its words stand in {plain_name(where, 'a text that was read')}" if where else ""
 
 
 def recent_events(services: Services, location: Location) -> list[Event]:

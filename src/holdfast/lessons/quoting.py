@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def find_quote(quote: str, events: Iterable[Event]) -> tuple[Event, Evidence]:
-    """Return the first event whose text or command holds the quote, and the span there.
+    """Return the first event whose text, command or written text holds the quote, and the span there.
 
     Raises InvalidValueError for a quote that is too short or that no event holds.
     """
@@ -25,6 +25,7 @@ def find_quote(quote: str, events: Iterable[Event]) -> tuple[Event, Evidence]:
         raise InvalidValueError("the quote is missing or too short")
     pattern = re.compile(r"\s+".join(map(re.escape, words)))
     for event in events:
-        if match := pattern.search(event.text) or pattern.search(event.command):
-            return event, Evidence(event=event.id, quote=match.group(), start=match.start(), end=match.end())
+        for text in (event.text, event.command, event.new):
+            if match := pattern.search(text):
+                return event, Evidence(event=event.id, quote=match.group(), start=match.start(), end=match.end())
     raise InvalidValueError("the quote does not occur in the session")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from holdfast.domain.lesson import INSIGHT_LIMIT, Anchor
 from holdfast.errors import InvalidValueError
 from holdfast.lessons.lookup import folder_of, in_project
+from holdfast.lessons.tuning import NAME_LIMIT
 from holdfast.text.hidden import without_hidden
 from holdfast.text.triggers import united
 from holdfast.text.words import duplicate_key
@@ -12,6 +13,7 @@ from holdfast.text.words import duplicate_key
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+    from datetime import datetime
     from typing import Any
 
     from holdfast.domain.lesson import Lesson
@@ -44,6 +46,14 @@ def doubtful_name(names: Iterable[str]) -> str:
     from holdfast.lessons.suspicion import suspicion
 
     return suspicion("\n".join(name.translate(_NAME_SIGNS) for name in names))
+
+
+def plain_name(name: str, otherwise: str) -> str:
+    """Return a name of a file or symbol that may stand in a sentence of ours; a sentence in disguise is replaced."""
+    from holdfast.text.orders import is_order
+
+    is_plain = len(name) <= NAME_LIMIT and all(char.isalnum() or char in "._-/:@+#" for char in name)
+    return name if is_plain and not is_order(name) and not doubtful_name([name]) else otherwise
 
 
 def clean(text: str) -> str:
@@ -117,14 +127,22 @@ def checked_title(title: str, trust: Trust, words: str, quote: str = "") -> str:
 
 
 def anchors_of(
-    services: Services, location: Location, files: Sequence[str], symbols: Sequence[str], words: str = ""
+    services: Services,
+    location: Location,
+    files: Sequence[str],
+    symbols: Sequence[str],
+    words: str = "",
+    at: datetime | None = None,
+    commit: str = "",
 ) -> tuple[tuple[Anchor, ...], tuple[str, ...]]:
-    """Return anchors to the present code, and globs. A file is `path`, `path:LINE` or `path::symbol`; a glob `src/**`.
+    """Return anchors, and globs. A file is `path`, `path:LINE` or `path::symbol`; a glob `src/**`.
 
-    Symbols are looked up in the files, then in the project; the lesson's `words` name definitions, too. Raises
-    InvalidValueError for a file outside the project.
+    Symbols are looked up in the files, then in the project; the lesson's `words` name definitions, too. The anchors are
+    to the present code, or to the code of the time or commit at which it was said. Raises InvalidValueError for a file
+    outside the project.
     """
-    from holdfast.lessons.anchoring import Subject, anchor_subject, parse_named
+    from holdfast.lessons.anchoring import Subject, parse_named
+    from holdfast.lessons.codethen import CodeThen
     from holdfast.text.redaction import redact
 
     files, symbols = [redact(name) for name in files], [redact(name) for name in symbols]
@@ -138,9 +156,9 @@ def anchors_of(
         lines=tuple((path, file.lines) for path, file in zip(paths, named, strict=True) if file.lines),
         words=words,
     )
-    return anchor_subject(services, location, subject), tuple(
-        name + "**" if name.endswith("/") else name for name in globs
-    )
+    code = CodeThen(services, location)
+    anchors = code.anchors_at(subject, at, commit) if at else code.anchors(subject, ())
+    return anchors, tuple(name + "**" if name.endswith("/") else name for name in globs)
 
 
 def merged(old: Lesson, new: Lesson) -> dict[str, Any]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 ANCHORS_MOST = 8
 """Most anchors of one lesson."""
+PRESENT_H = 24
+"""Hours for which files outside git count as what a session saw."""
 OUTPUT_LIMIT = 40_000
 """Characters of a failure's output that are searched for a traceback."""
 SHORTEST_LINE = 12
@@ -12,12 +14,16 @@ CROSSING_MOST = 100_000
 """Lessons that are looked through across projects."""
 TRIES = 5
 """How often a step is tried that loses a race each time: with three writers on one rule, two losses are common."""
+COUNTED_LESSONS = 100_000
+"""Lessons of a project that are counted."""
 LESSONS_A_PAGE = 1_000
 """Lessons read at a time while sifting."""
 SHORTEST_REF = 4
 """Characters of an id's end that one has to give at least."""
 SHORTEST_QUOTE = 12
 """Characters from which words are a quote: shorter ones stand everywhere."""
+NAME_LIMIT = 100
+"""Characters up to which a name is repeated in a sentence of ours."""
 COVERAGE = 0.7
 """Share of a rule's telling words that stand close together in a text for the rule to be the text's."""
 LEAST_TERMS = 3
@@ -26,8 +32,10 @@ OTHERS_LEAST = 2
 """Telling words of a rule, known from others' text alone, from which the rule is theirs."""
 OTHERS_SHARE = 0.15
 """The same as a share of the rule's telling words."""
+PERSONS_LEAST = 3
+"""Telling words that a person's words share with a rule, from which they are about it."""
 PERSONS_SHARE = 0.3
-"""Share of a rule's telling words from which a person's words are about the rule."""
+"""Share of a rule's telling words that does so with fewer words."""
 SPAN_LINES = 3
 """Lines of a text that are read together."""
 LINE_LIMIT = 200

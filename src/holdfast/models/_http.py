@@ -5,7 +5,7 @@ A failed request is not repeated here: the caller keeps a queue and tries the se
 
 from __future__ import annotations
 
-from holdfast.errors import InvalidValueError, ModelError
+from holdfast.errors import InvalidValueError, ModelError, ModelUnavailableError
 from holdfast.outside import endpoint
 from holdfast.text.weburl import host_in
 
@@ -24,14 +24,16 @@ class CompletionEndpoint(endpoint.Endpoint):
     """One URL that returns completions for prompts."""
 
     error = ModelError
+    refusal_error = ModelUnavailableError
 
     def no_answer(self, failure: endpoint.NoAnswerError, limit_s: float) -> ModelError:
         """Return the error for a failed request; trying later is safe."""
         if isinstance(failure, endpoint.LateError):
             return ModelError(f"{self.host} did not answer within {limit_s:.0f} s")
         if failure.status:
-            return ModelError(f"{self.host} answered status {failure.status}", hint="check `url` and `model`")
-        return ModelError(f"{self.host} cannot be asked: {failure}", hint="holdfast distil status")
+            hint = "check `url` and `model`"
+            return ModelUnavailableError(f"{self.host} answered status {failure.status}", hint=hint)
+        return ModelUnavailableError(f"{self.host} cannot be asked: {failure}", hint="check `url` and the network")
 
 
 def post(url: str, question: Mapping[str, Any], headers: Mapping[str, str], timeout_s: float) -> dict[str, Any]:

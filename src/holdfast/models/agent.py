@@ -1,7 +1,7 @@
 """Runs the user's own agent program in headless mode: its account, its model, no tools, our hooks off.
 
 Option `command`: the program and its arguments as a JSON list, as `ports.host.Headless` describes them; options
-`answer` and `cost`: the fields of its JSON output. Bootstrap takes them from the host's profile.
+`answer`, `cost` and `error`: the fields of its JSON output. Bootstrap takes them from the host's profile.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ import signal
 import subprocess
 import tempfile
 
-from holdfast.errors import InvalidValueError, ModelError
+from holdfast.errors import InvalidValueError, ModelError, ModelUnavailableError
+from holdfast.lean.hostmarks import SESSION_VARIABLES, STARTED_VARIABLES
 from holdfast.models._http import ANSWER_LIMIT, required
 from holdfast.ports.model import Completion
 
@@ -22,7 +23,15 @@ if TYPE_CHECKING:
 
     from holdfast.ports.model import LanguageModel
 
-LOGIN_WORDS = ("log in", "login", "sign in", "authenticate", "api key", "unauthorized")
+REASONS = (
+    ("asks for a login", ("log in", "login", "sign in", "authenticate", "api key", "unauthorized")),
+    ("has reached the limit of its account", ("usage limit", "rate limit", "quota", "credit balance", "overloaded")),
+    ("cannot reach its service", (
+        "connection error", "econnrefused", "enotfound", "eai_again", "etimedout", "getaddrinfo", "could not resolve",
+        "network error", "network is unreachable", "connection refused", "fetch failed", "unable to connect",
+    )),
+)  # fmt: skip
+"""Why a program cannot answer whatever it is asked, and words by which its output shows that."""
 
 
 class Agent:
@@ -31,6 +40,7 @@ class Agent:
     def __init__(self, options: Mapping[str, str]) -> None:
         self._command = _command(required(options, "command"))
         self._answer, self._cost = options.get("answer", ""), options.get("cost", "")
+        self._error = options.get("error", "")
         self.id = options.get("id") or os.path.basename(self._command[0])
 
     def complete(self, prompt: str, timeout_s: float) -> Completion:
@@ -48,7 +58,7 @@ class Agent:
     def _run(self, command: Sequence[str], prompt: str, folder: str, timeout_s: float) -> str:
         # Output goes to files, so that a program that writes without end cannot fill the memory.
         out_path, error_path, prompt_path = (os.path.join(folder, name) for name in ("out", "error", "prompt"))
-        environment = {**os.environ, "HOLDFAST_OFF": "1", "NO_COLOR": "1"}
+        environment = _environment()
         with open(prompt_path, "w+b") as stdin, open(out_path, "wb") as out, open(error_path, "wb") as error:
             stdin.write(prompt.encode("utf-8", "replace"))
             stdin.seek(0)
@@ -59,23 +69,33 @@ class Agent:
                     command, stdin=stdin, stdout=out, stderr=error, cwd=work, env=environment, start_new_session=True
                 )
             except OSError as exc:
-                raise ModelError(
-                    f"{self.id} cannot be started: {exc.strerror}", hint="holdfast distil status"
+                raise ModelUnavailableError(
+                    f"{self.id} cannot be started: {exc.strerror}", hint="holdfast distil models"
                 ) from None
             try:
                 status = child.wait(timeout_s)
             except subprocess.TimeoutExpired:
                 _kill(child)
                 raise ModelError(f"{self.id} did not answer within {timeout_s:.0f} s") from None
+            except BaseException:  # Ctrl-C does not reach the program, which is in a session of its own
+                _kill(child)
+                raise
         if os.path.getsize(out_path) > ANSWER_LIMIT:
             raise ModelError(f"{self.id} answered more than {ANSWER_LIMIT:,} bytes")
         text = _load(out_path)
         if status != 0:
-            words = (text[-2_000:] + _load(error_path)[-2_000:]).lower()
-            if any(word in words for word in LOGIN_WORDS):
-                raise ModelError(f"{self.id} asks for a login", hint=f"start {command[0]} once and log in")
-            raise ModelError(f"{self.id} ended with status {status}")
+            raise self._failure(text[-2_000:] + _load(error_path)[-2_000:], f"ended with status {status}")
         return text
+
+    def _failure(self, output: str, otherwise: str) -> ModelError:
+        """Return the error that the program's output shows, or `otherwise`."""
+        low = output.lower()
+        reason = next((reason for reason, words in REASONS if any(word in low for word in words)), "")
+        if not reason:
+            return ModelError(f"{self.id} {otherwise}")
+        program = os.path.basename(self._command[0])
+        hint = f"start {program} once and log in" if reason == REASONS[0][0] else ""
+        return ModelUnavailableError(f"{program} {reason}", hint=hint)
 
     def _parse(self, out: str) -> Completion:
         if not self._answer:
@@ -85,6 +105,8 @@ class Agent:
         except (ValueError, RecursionError):
             raise ModelError(f"the answer of {self.id} is not JSON") from None
         text, cost = _field(document, self._answer), _field(document, self._cost)
+        if _field(document, self._error) is True:
+            raise self._failure(str(text), "reported an error")
         if not isinstance(text, str):
             raise ModelError(f"{self.id} answered no text")
         usage = _field(document, "usage")
@@ -100,6 +122,16 @@ class Agent:
 def make(options: Mapping[str, str]) -> LanguageModel:
     """Return the agent for those options; nothing is started yet. Raises InvalidValueError."""
     return Agent(options)
+
+
+def _environment() -> dict[str, str]:
+    """Return this process's environment with our hooks off, without what a host sets for the programs it starts.
+
+    The learner was started by a hook: a program that finds its own marks refuses to run inside itself.
+    """
+    marks = {name for name, _ in (*STARTED_VARIABLES, *SESSION_VARIABLES)}
+    inherited = {name: value for name, value in os.environ.items() if name not in marks}
+    return {**inherited, "HOLDFAST_OFF": "1", "NO_COLOR": "1"}
 
 
 def _kill(child: subprocess.Popen[bytes]) -> None:

@@ -114,11 +114,7 @@ def for_review(services: Services, location: Location) -> list[tuple[Lesson, str
         id_: standing for id_, standing in standings(services.store, location.project.id).items() if standing.is_doubted
     }
     lessons = [(_find(services, id_), standing) for id_, standing in sorted(doubted.items())]
-    return [
-        (lesson, standing.words)
-        for lesson, standing in lessons
-        if lesson is not None and lesson.state in ("active", "probation")
-    ]
+    return [(lesson, standing.words) for lesson, standing in lessons if lesson is not None and lesson.state == "active"]
 
 
 class _Session:
@@ -203,9 +199,7 @@ class _Session:
 
     def _library(self) -> Library:
         """Return the lessons that memory could have told when the session began."""
-        where = LessonFilter(
-            project=self.project, states=("active", "probation"), as_of=self.began_at, limit=KNOWN_MOST
-        )
+        where = LessonFilter(project=self.project, states=("active",), as_of=self.began_at, limit=KNOWN_MOST)
         known = self.services.store.find(where)
         return Library([lesson for lesson in known if lesson.provenance.session != self.session])
 

@@ -56,6 +56,8 @@ class Endpoint:
     """
 
     error: type[HoldfastError]
+    refusal_error: type[HoldfastError] | None = None
+    """The error for a refused key, if it is another one."""
 
     def __init__(
         self,
@@ -129,7 +131,8 @@ class Endpoint:
         from json import loads
 
         if status in (401, 403):
-            raise self.error(f"{self.host} refused the key", hint="check the variable that `api_key_env` names")
+            refusal = self.refusal_error or self.error
+            raise refusal(f"{self.host} refused the key", hint="check the variable that `api_key_env` names")
         if status != 200:
             raise self.error(f"{self.host} answered status {status}", hint="check `url` and `model`")
         try:

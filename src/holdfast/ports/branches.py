@@ -42,6 +42,13 @@ class Branches(Protocol):
         """Return when this clone created the branch; a later rebase does not change the answer."""
         ...
 
+    def checked_out(self, at: datetime) -> tuple[str, str]:
+        """Return the commit that the work tree had checked out then, and the next one that was made there.
+
+        Each is empty where this clone does not know: it is younger, or git has dropped the record.
+        """
+        ...
+
     def was_at(self, branch: str, commit: str) -> bool | None:
         """Return whether the branch of that name ever pointed at the commit, even if it was rebased since."""
         ...

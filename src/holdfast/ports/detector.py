@@ -26,11 +26,3 @@ class Detector(Protocol):
         that it decided on before.
         """
         ...
-
-
-class Judge(Protocol):
-    """A detector that also estimates how likely an engineer would keep the candidates of other detectors."""
-
-    def calibrate(self, window: Sequence[Event], candidates: Sequence[Candidate]) -> list[Candidate]:
-        """Return the candidates in order; those that are `to_judge` get a calibrated probability as confidence."""
-        ...

@@ -124,6 +124,8 @@ class Headless(Frozen):
     """Dotted name of the field with the answer in the JSON object on stdout; empty: stdout is the answer."""
     cost: str = ""
     """Dotted name of the field with the cost in dollars, if there is one."""
+    error: str = ""
+    """Dotted name of the field that is true when `answer` holds an error message instead, if there is one."""
     model: str = ""
     """The cheapest model that is good enough, by the host's name for it; empty: the host's default."""
     model_option: str = ""
@@ -224,10 +226,6 @@ class HostProfile(Frozen):
     """More files with standing rules that it reads, `*` for any name: their content need not be delivered again."""
     headless: Headless | None = None
     """How to ask its model one question; None where that needs a terminal."""
-    stop_hook: str = ""
-    """The host's name for the hook whose answer can make a stopping agent continue; empty: it has none."""
-    stop_reply: str = ""
-    """That answer: JSON with `{reason}` in the place of the reason, which is a JSON text."""
     marks: HostMarks = HostMarks()
     """Facts that identify the host before its adapter is loaded."""
     context_file: str = ""

@@ -67,6 +67,8 @@ class Passage(Frozen):
     state: State = "active"
     """Its state in the source: active, candidate (proposed there), superseded or retired."""
     said_at: datetime | None = None
+    commit: str = ""
+    """The commit in which it was said, where the source is git's history."""
     author: str = ""
     """The author, where the source names one."""
     confidence: float | None = None

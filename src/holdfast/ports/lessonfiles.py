@@ -28,7 +28,3 @@ class LessonFiles(Protocol):
         HostConfigError when it cannot be written.
         """
         ...
-
-    def by_user(self) -> frozenset[str]:
-        """Return the files last committed by the user, by the address in git's configuration outside the repository."""
-        ...

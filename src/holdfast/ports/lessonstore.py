@@ -35,8 +35,8 @@ class LessonStore(Protocol):
         long import can extend its one record batch by batch.
 
         Raises StaleWriteError, writing nothing, when the expected version is not the current one, and when a lesson
-        with a new id states the rule of another living lesson: candidate, active, probation or quarantined, of the same
-        with a new id states the rule of another living lesson: candidate, probation, active or quarantined, of the same
+        with a new id states the rule of another living lesson: candidate, active or quarantined, of the same
+        with a new id states the rule of another living lesson: candidate, active or quarantined, of the same
         scope level, project and kind, with an equal `text.words.duplicate_key`. Later versions of a known lesson are
         not compared, because a restored lesson may state what another lesson states by now.
         """

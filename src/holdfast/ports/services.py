@@ -37,6 +37,11 @@ def no_key(make: bool) -> bytes:
     return b""
 
 
+def no_question() -> bool:
+    """Return False: nobody is asked."""
+    return False
+
+
 def no_lesson_files(location: Location) -> LessonFiles:
     """Raise InvalidValueError: only a bootstrapped memory has files."""
     raise InvalidValueError(f"no lesson files in {location.root}")
@@ -76,8 +81,8 @@ class Services(Frozen):
     deliver: tuple[Moment, ...] = ()
     session_tokens: int = 4_000
     """Tokens that a session is told; a brief after a compaction counts anew."""
-    wrap_up: bool = False
-    """Ask the agent once a session, after real work, to note what it learnt; only where the user wants it."""
+    asks_agent: Callable[[], bool] = no_question
+    """Returns whether the agent may be asked, once a session after real work, what the session taught."""
     ignore: tuple[str, ...] = ()
     retention_days: int = 90
     holdout: float = 0.0

@@ -28,7 +28,7 @@ class Stamps(Frozen):
 
 
 class Workspace(Protocol):
-    """The code as it is now."""
+    """The code as it is now, or at `location.tree` as it was in that commit."""
 
     def locate(self, folder: str) -> Location:
         """Return the location of a folder: its project, work tree root, branch and commit.
@@ -89,7 +89,10 @@ class Workspace(Protocol):
         ...
 
     def mentioning(self, location: Location, word: str) -> Sequence[str]:
-        """Return the text files that contain the word, relative, at most 500; empty without git or when it is slow."""
+        """Return the text files that contain the word, relative, at most 500; empty without git or when it is slow.
+
+        The files of a commit (`location.tree`) are not searched: the answer is empty.
+        """
         ...
 
     def stamps(self, location: Location, paths: Sequence[str]) -> Stamps:

@@ -11,6 +11,7 @@ from datetime import timedelta
 
 from holdfast.domain.kinds import profile_of
 from holdfast.domain.records import Change
+from holdfast.domain.vocabulary import LIVING
 from holdfast.errors import InvalidValueError, LessonNotFoundError
 from holdfast.lean.records import Frozen, replace
 from holdfast.lessons.staging import fork_of
@@ -35,7 +36,6 @@ FOLDER = ".holdfast/lessons"
 SECTIONS = {"new": "New", "revised": "Revised", "retired": "No longer valid", "refuted": "Learnt and refuted"}
 MARKER = "<!-- holdfast pr -->"
 """The first line of the summary, by which a job finds its own comment."""
-TELLING = ("active", "probation")
 CHANGES_AT_MOST = 5_000
 """Changes of the project, the latest, among which those of the branch are looked for."""
 SECOND = timedelta(seconds=1)
@@ -80,8 +80,8 @@ class Summary(Frozen):
 def summarise(branches: Branches, head: str, base: str, memory: tuple[Services, Location] | None = None) -> Summary:
     """Return the summary of `base...head`, from the files and, if given, from the memory.
 
-    `base` is a name that a person uses; empty means the main line. Raises InvalidValueError unless git knows both and a
-    common commit.
+    `base` is a name that a person uses; empty means the main line, on which the memory adds nothing: it is no branch.
+    Raises InvalidValueError unless git knows both and a common commit.
     """
     lines = [branches.resolve(base)] if base else branches.main_commits() or []
     if not all(lines) or not lines or not head:
@@ -94,7 +94,7 @@ def summarise(branches: Branches, head: str, base: str, memory: tuple[Services, 
         )
     rows, problems = _from_files(branches, fork, head)
     waiting = 0
-    if memory is not None:
+    if memory is not None and (base or not branches.is_main(memory[1].branch)):
         times = (
             branches.time(fork),
             branches.created(memory[1].branch),
@@ -204,7 +204,7 @@ def _from_memory(services: Services, location: Location, begun: datetime | None)
         if not own.has(lesson):
             continue
         before = _get(services, lesson.id, begun)
-        waiting += before is None and lesson.state in ("candidate", "quarantined")
+        waiting += before is None and lesson.state in LIVING and lesson.state != "active"
         row = _row_of_memory(services, lesson, before)
         if row is not None:
             rows.append(row)
@@ -212,7 +212,7 @@ def _from_memory(services: Services, location: Location, begun: datetime | None)
 
 
 def _row_of_memory(services: Services, lesson: Lesson, before: Lesson | None) -> Row | None:
-    was_told, is_told = before is not None and before.state in TELLING, lesson.state in TELLING
+    was_told, is_told = before is not None and before.state == "active", lesson.state == "active"
     old = ""
     if is_told and not was_told:
         replaced = [link.target for link in lesson.links if link.kind == "supersedes"]

@@ -39,8 +39,9 @@ from holdfast.recall.tuning import (
     WITH_OPPONENTS,
 )
 from holdfast.rendering.budget import count_tokens
-from holdfast.rendering.lines import Line, compile_line, frame_tokens, more_line
+from holdfast.rendering.lines import Line, compile_line, frame_tokens, is_from_commit, more_line
 from holdfast.text.failure import answers_failure, read_failure
+from holdfast.text.orders import reservation
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ if TYPE_CHECKING:
 
 ANSWERING: tuple[str, ...] = ("person", "verified", "agent")
 """Trusts whose unconfirmed lessons answer. What a repository or a tool states waits until a person has read it, except
-lessons from the commits of the user's own repositories, which are on probation."""
+lessons from commits that name no host or credential and run nothing that they fetch."""
 
 
 class _Answer(Frozen):
@@ -129,8 +130,9 @@ def find(
 
 def _may_answer(match: RetrievedLesson, unconfirmed: frozenset[str]) -> bool:
     lesson = match.lesson
-    is_commit = lesson.state == "probation" and lesson.trust == "repository"
-    return lesson.state not in unconfirmed or lesson.trust in ANSWERING or is_commit
+    if lesson.state not in unconfirmed or lesson.trust in ANSWERING:
+        return True
+    return is_from_commit(lesson) and not reservation(f"{lesson.title}\n{lesson.insight}")
 
 
 def _by_ranker(services: Services, query: Query, matches: tuple[RetrievedLesson, ...]) -> tuple[RetrievedLesson, ...]:

@@ -3,7 +3,7 @@
 1. `collect` reads the lessons that may be told and makes lines of them. The learner does it after each session and
    stores the lines (`prepare`); a start hook reads them and what changed since (`load`).
 2. `order` sorts the lines for a session: by newness, branch, person, kind, source, outcomes and freshness.
-3. `fit` chooses: commands, rules in full words, then titles, as many as the budget allows; unconfirmed lessons last.
+3. `fit` chooses: commands, rules in full words, then titles, as many as the budget allows.
 4. `render` writes the lines under their areas. What is told keeps its place from session to session, so that a host's
    prompt cache stays valid.
 """
@@ -76,7 +76,6 @@ INTRODUCTION = (
 PARTS = (COMMAND, RULE, TITLE)
 """In the order in which they are told."""
 HEADINGS = {COMMAND: "commands:", RULE: "rules:"}
-UNCONFIRMED = "unconfirmed:"
 
 
 class Lines(Frozen):
@@ -168,8 +167,8 @@ def _made(services: Services, location: Location, lessons: Sequence[Lesson]) -> 
 def _with_a_chance(lines: Sequence[BriefLine]) -> list[BriefLine]:
     """Return the lines that a brief may reach: the best KEPT_LINES, and those of branches of the newest of them."""
     newest = list(_newest_first(lines))
-    worths = {line.id: (not line.is_confirmed, -worth) for worth, line in newest}
-    best = sorted(lines, key=lambda line: worths[line.id])
+    worths = {line.id: worth for worth, line in newest}
+    best = sorted(lines, key=lambda line: -worths[line.id])
     branches = {line.branch for _, line in newest[:KEPT_LINES] if line.branch}
     return [*best[:KEPT_LINES], *[line for line in best[KEPT_LINES:] if line.branch in branches][:KEPT_LINES]]
 
@@ -220,7 +219,7 @@ def order(services: Services, location: Location, lines: Lines) -> list[tuple[fl
         if line.person and lines.person and line.person != lines.person:
             worth -= OTHERS_WORTH
         worths.append((worth, replace(line, is_stale=True) if line.id in gone_stale else line))
-    return sorted(worths, key=lambda pair: (not pair[1].is_confirmed, -pair[0], pair[1].id))
+    return sorted(worths, key=lambda pair: (-pair[0], pair[1].id))
 
 
 def _is_visible(line: BriefLine, location: Location, staged: Container[LessonId] | None) -> bool:
@@ -283,19 +282,19 @@ def _in_parts(ordered: Iterable[tuple[float, BriefLine]]) -> Iterator[tuple[floa
     """Yield the lines, best first; commands and rules for which their part has no room are titles."""
     commands, rules, tokens = COMMAND_LINES, RULE_LINES, RULES_TOKENS
     for worth, line in ordered:
-        if line.part == COMMAND and line.is_confirmed and commands:
+        if line.part == COMMAND and commands:
             commands -= 1
             yield worth, line
-        elif line.part == RULE and line.is_confirmed and rules and line.full_tokens <= tokens:
+        elif line.part == RULE and rules and line.full_tokens <= tokens:
             rules, tokens = rules - 1, tokens - line.full_tokens
             yield worth, line
         else:
             yield worth, line if line.part == TITLE else replace(line, part=TITLE)
 
 
-def _place_in_queue(line: BriefLine) -> tuple[bool, int]:
-    """Return the sort key of a line that is already ordered by worth: commands, rules, titles; unconfirmed last."""
-    return not line.is_confirmed, PARTS.index(line.part)
+def _place_in_queue(line: BriefLine) -> int:
+    """Return the sort key of a line that is already ordered by worth: commands, rules, titles."""
+    return PARTS.index(line.part)
 
 
 def short_ids(ids: Sequence[LessonId]) -> dict[LessonId, str]:
@@ -314,8 +313,6 @@ def _text(line: BriefLine, end: str) -> str:
 
 
 def _heading(line: BriefLine) -> str:
-    if not line.is_confirmed:
-        return UNCONFIRMED
     return HEADINGS.get(line.part, f"{line.area}:")
 
 
@@ -362,10 +359,10 @@ def _entry(line: BriefLine, rank: int, worth: float, text: str) -> BriefEntry:
     )
 
 
-def _heading_order(line: BriefLine) -> tuple[bool, int, bool, bool, str]:
-    """Return the sort key of a heading: commands, rules, kinds of work, folders, other, unconfirmed."""
-    area = line.area if line.part == TITLE and line.is_confirmed else ""
-    return not line.is_confirmed, PARTS.index(line.part), area == OTHER, area.endswith("/"), area
+def _heading_order(line: BriefLine) -> tuple[int, bool, bool, str]:
+    """Return the sort key of a heading: commands, rules, kinds of work, folders, other."""
+    area = line.area if line.part == TITLE else ""
+    return PARTS.index(line.part), area == OTHER, area.endswith("/"), area
 
 
 def _more(count: int) -> str:

@@ -36,10 +36,8 @@ if TYPE_CHECKING:
 
 COMMAND, RULE, TITLE = "command", "rule", "title"
 """Parts of a brief: commands of the project, rules in full words, titles."""
-TOLD_STATES: tuple[State, ...] = ("active", "probation")
-"""States of lessons that a brief may tell: confirmed ones, and unconfirmed ones, which are marked and come last."""
-SPEAKERS = ("person", "verified", "agent")
-"""Trusts of unconfirmed lessons that may be told. What rests on a file or on tool output waits for a person."""
+TOLD_STATES: tuple[State, ...] = ("active",)
+"""States of lessons that are told unasked: the confirmed ones."""
 STALE = ("drifted", "changed", "orphaned")
 CHANGED = "code changed"
 """Mark of a line whose code is no longer as it was."""
@@ -70,7 +68,6 @@ class BriefLine(Frozen):
     """Who said it, in a word; empty for an agent."""
     worth: float
     """What the lesson's kind, source and freshness are worth; `brief` adds newness, branch and person."""
-    is_confirmed: bool
     is_fixed: bool = False
     """Chance never withholds it: a person stated or pinned it."""
     branch: str = ""
@@ -91,10 +88,8 @@ class BriefLine(Frozen):
 
 
 def may_be_told(lesson: Lesson) -> bool:
-    """Return whether a brief may contain the lesson without a person's word on it."""
-    if profile_of(lesson.kind).is_working_state:
-        return False
-    return lesson.state == "active" or (lesson.state == "probation" and lesson.trust in SPEAKERS)
+    """Return whether a brief may contain the lesson."""
+    return lesson.state in TOLD_STATES and not profile_of(lesson.kind).is_working_state
 
 
 def lines_of(
@@ -121,10 +116,10 @@ def lines_of(
     ]
 
 
-def _foremost(lesson: Lesson) -> tuple[bool, bool, bool, float]:
+def _foremost(lesson: Lesson) -> tuple[bool, bool, float]:
     """Return the sort key that puts the one of a group first that stands for it."""
     newest = -lesson.validity.valid_from.timestamp()
-    return not lesson.pinned, lesson.state != "active", lesson.trust != "person", newest
+    return not lesson.pinned, lesson.trust != "person", newest
 
 
 def _keys(lesson: Lesson) -> tuple[str, ...]:
@@ -168,7 +163,7 @@ def _line(lesson: Lesson, also: tuple[LessonId, ...], is_stale: bool, factor: fl
     return BriefLine(
         id=lesson.id, recorded_at=lesson.recorded_at.isoformat(), since=lesson.validity.valid_from.isoformat(),
         part=part, area=area_of(lesson), title=title, full=full, source=source, worth=round(worth, 4),
-        is_confirmed=lesson.state == "active", is_fixed=not may_withhold(lesson), branch=branch_of(lesson),
+        is_fixed=not may_withhold(lesson), branch=branch_of(lesson),
         person=lesson.provenance.person if profile.is_personal else "",
         prefix=lesson.scope.path_prefix, session=lesson.provenance.session, staged=bool(lesson.scope.branch),
         is_stale=is_stale, also=also,
@@ -178,7 +173,7 @@ def _line(lesson: Lesson, also: tuple[LessonId, ...], is_stale: bool, factor: fl
 
 def _source(lesson: Lesson) -> str:
     """Return who said it, in a word; empty for an agent, who said most."""
-    source = source_word(lesson).removesuffix(", unconfirmed")
+    source = source_word(lesson)
     return "" if source == "agent" else source
 
 
@@ -190,8 +185,7 @@ def title_line(end_of_id: str, title: str, source: str = "", note: str = "") -> 
 
 def title_of_lesson(lesson: Lesson, is_stale: bool = False) -> str:
     """Return the line of a lesson's title outside of a brief."""
-    note = ", ".join(filter(None, ("" if lesson.state == "active" else "unconfirmed", CHANGED if is_stale else "")))
-    return title_line(lesson.id[-LEAST_ID:], safe_title(lesson), _source(lesson), note)
+    return title_line(lesson.id[-LEAST_ID:], safe_title(lesson), _source(lesson), CHANGED if is_stale else "")
 
 
 def branch_of(lesson: Lesson) -> str:

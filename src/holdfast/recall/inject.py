@@ -46,6 +46,7 @@ def inject(
     try:
         if deliveries:
             services.store.record(deliveries)
+        handover.note_asked()
         handover.keep_states()
     except StoreError as exc:
         return replace(handover.briefing, degraded=f"{handover.briefing.degraded} not logged: {exc}".strip())
@@ -74,7 +75,7 @@ def prepare(
         if offer is not None:
             context.offer = lambda early: offer(Handover(early, context))
         context.take_news()
-        briefing = context.with_news(_chooser(moment)(context))
+        briefing = _with_request(context.with_news(_chooser(moment)(context)))
         if until_s is not None and services.clock.elapsed_s() > until_s:
             return Handover(Briefing(moment=moment), context)  # the hook has given up and answered alone
         return Handover(briefing, context)
@@ -97,6 +98,13 @@ class Handover:
         restored = context.checkpoint if self.briefing.checkpoint_text else None
         return _deliveries(context.services, context.location, context.call, self.briefing, restored)
 
+    def note_asked(self) -> None:
+        """Record that the agent was asked what the session taught, if it was. Raises StoreError."""
+        if self.briefing.asks and self._context is not None:
+            from holdfast.recall.moments.asking import note_asked
+
+            note_asked(self._context)
+
     def keep_states(self) -> None:
         """Store the states of the lessons that were read, and which were withheld. Raises StoreError."""
         context = self._context
@@ -111,6 +119,15 @@ class Handover:
                 context.services, context.location, context.call, context.moment, context.withheld, trigger
             )
             context.services.store.record(outcomes)
+
+
+def _with_request(briefing: Briefing) -> Briefing:
+    """Return the briefing with the question what the session taught, below its fence, if it asks that."""
+    if not briefing.asks:
+        return briefing
+    from holdfast.recall.moments.asking import REQUEST
+
+    return replace(briefing, text="\n".join(filter(None, (briefing.text, REQUEST))))
 
 
 def _spoken(call: HookCall) -> HookCall:

@@ -80,8 +80,8 @@ TAIL_CHARACTERS = 16_000
 """Characters at its end."""
 TRIGGER_LIMIT = 120
 """Characters of what fired that a delivery's record keeps."""
-EDITS_READ = 400
-"""Events of a session that are looked at for what it edited: the last."""
+END_EVENTS = 400
+"""Events of a session that are looked at before the end for what it did: the last."""
 LONG_PROMPT = 600
 """Characters from which a prompt may hold what nobody typed: to tell costs a hook some milliseconds."""
 STRONG_WORDS = 2.0
@@ -167,12 +167,10 @@ CHECKPOINT_DAYS = 14
 """Days after which a checkpoint is not restored by itself."""
 OCCASION_DEPTH = 80
 """Lessons of an occasion that are read, the oldest."""
-LEAST_PROMPTS = 2
-"""Prompts of a person from which a session was real work."""
-LEAST_FILES = 3
-"""Edited files from which a session was real work."""
-WRAPUP_EVENTS = 2_000
-"""Newest events of a session that are looked at for that."""
+LONG_PROMPTS = 5
+"""Prompts from which a session with an edit is long, and so real work."""
+LONG_ACTS = 40
+"""Tool calls from which it is."""
 
 # What rules files say already
 

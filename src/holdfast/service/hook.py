@@ -118,17 +118,13 @@ class _Exchange:
         handover = self._keep_and_prepare(until_s, again) if self._is_wanted() else None
         briefing = handover.briefing if handover else Briefing()
         text = self._render(briefing)
-        asks = self._memory.services.wrap_up and self._call.ends_turn
-        request = self._steps.run("wrap up", self._wrap_up) if asks else ""
-        text = request or text
         heard = self._reply.write_answer(text)
-        if request and heard == request:
-            self._steps.run("wrap up", self._note_asked)
         if handover is not None:
             self._steps.tell("deliver", briefing.degraded)
             self._steps.run("log", handover.keep_states)
         shown = handover if heard == text else self._offers.get(heard or "")
         if shown is not None:
+            self._steps.run("ask", shown.note_asked)
             self._log(shown)
 
     def _is_wanted(self) -> bool:
@@ -176,17 +172,6 @@ class _Exchange:
 
     def _render(self, briefing: Briefing) -> str:
         return self._memory.services.host(self._call.host).render(self._call, briefing)
-
-    def _wrap_up(self) -> str:
-        """Return the answer that makes the agent go on once to note what it learnt; empty if it is not to be asked."""
-        from holdfast.recall.moments.wrapup import ask_to_wrap_up
-
-        return ask_to_wrap_up(self._here.services, self._here.location, self._call)
-
-    def _note_asked(self) -> None:
-        from holdfast.recall.moments.wrapup import note_asked
-
-        note_asked(self._here.services, self._call.session)
 
     def _note_files_read(self) -> None:
         from holdfast.lessons.rulesread import note_files_read

@@ -11,11 +11,12 @@ from holdfast.service.location import LocationMemory
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
     from typing import Any, Self
 
     from holdfast.curation.adopt import Adopting, PassageOutcome, SourceContents
+    from holdfast.curation.agentwords import Stated
     from holdfast.curation.audit import Finding
     from holdfast.curation.blame import Blamed
     from holdfast.curation.conflicts import Conflict
@@ -35,8 +36,7 @@ if TYPE_CHECKING:
     from holdfast.freshness.watch import Watch
     from holdfast.learning.githistory.backfill import GitBackfill, GitReport
     from holdfast.learning.learn import LearnReport
-    from holdfast.learning.rejudge import RejudgeReport
-    from holdfast.lessons.lookup import LessonHistory
+    from holdfast.lessons.lookup import LessonCounts, LessonHistory
     from holdfast.lessons.staging import Staged
     from holdfast.outcomes.settle import SettleReport
     from holdfast.outcomes.stats import SessionSums, Stats
@@ -104,29 +104,11 @@ class Memory(LocationMemory):
 
         return drop_old_texts(self.services)
 
-    def end_probation(self) -> int:
-        """Retire lessons whose probation is over; return how many."""
-        from holdfast.capture.retention import end_probation
+    def retire_sentences(self) -> int:
+        """Retire, once, what older versions picked by its words and nobody confirmed; return how many lessons."""
+        from holdfast.learning.sentences import retire_sentences
 
-        return end_probation(self.services, self.location)
-
-    def rejudge(self, *, dry: bool = False) -> RejudgeReport:
-        """Judge again the lessons that an older version learnt from words alone; return what changed."""
-        from holdfast.learning.rejudge import rejudge
-
-        return rejudge(self.services, self.location, dry=dry)
-
-    def rejudge_once(self) -> RejudgeReport | None:
-        """Call `rejudge`, unless it was done here since the judge changed; then return None."""
-        from holdfast.learning.rejudge import rejudge_once
-
-        return rejudge_once(self.services, self.location)
-
-    def undo_rejudging(self, *, author: str = "") -> Change:
-        """Restore every lesson that was judged again."""
-        from holdfast.learning.rejudge import undo_rejudging
-
-        return undo_rejudging(self.services, self.location, author=author)
+        return retire_sentences(self.services, self.location)
 
     # Delivery
 
@@ -188,15 +170,15 @@ class Memory(LocationMemory):
         as_of: datetime | None = None,
         states: Sequence[State] = (),
         kinds: Sequence[LessonKind] = (),
-        unconfirmed: Sequence[State] = ("probation",),
+        unconfirmed: Sequence[State] = (),
         all_projects: bool = False,
         across: bool = False,
         sessions: bool = False,
     ) -> Briefing:
         """Return the lessons that matter to the question, best first, within the budget, checked against the code now.
 
-        Lessons in the `unconfirmed` states compete with the active ones and are marked. Candidates wait for a person,
-        so an agent does not get them. `states` restricts the answer to lessons in these states. With `across`, lessons
+        Lessons in the `unconfirmed` states compete with the active ones and are marked. They wait for a person, so an
+        agent does not get them. `states` restricts the answer to lessons in these states. With `across`, lessons
         of sibling projects follow the project's own, each with its project's name as the caveat.
 
         Where no lesson answers well, the briefing's `turns` are the turns of earlier sessions that do. With `sessions`,
@@ -277,6 +259,14 @@ class Memory(LocationMemory):
             revival=revival,
         )  # fmt: skip
 
+    def state(
+        self, statements: Sequence[Mapping[str, Any]], *, session: SessionId, author: str = "agent"
+    ) -> list[Stated]:
+        """Store the lessons that an agent states in a session, each checked against it; see `curation.agentwords`."""
+        from holdfast.curation.agentwords import state
+
+        return state(self.services, self.location, statements, session, author)
+
     def rivals(self, lesson: Lesson) -> list[Lesson]:
         """Return active lessons that contradict this one and were not closed, newest first, at most five."""
         from holdfast.curation.conflicts import conflicts_of
@@ -341,6 +331,18 @@ class Memory(LocationMemory):
             unseen = unseen_from(self.services.store, self.location.project.id)
             return [lesson for lesson in lessons if lesson.scope.project not in unseen]
         return lessons
+
+    def counts(self) -> LessonCounts:
+        """Return how many confirmed and unconfirmed lessons the project and the user have here."""
+        from holdfast.lessons.lookup import count_lessons
+
+        return count_lessons(self.services, self.location)
+
+    def barren_sessions(self) -> int:
+        """Return how many sessions with real work have passed since one taught a lesson."""
+        from holdfast.learning.barren import count_barren
+
+        return count_barren(self.services, self.location)
 
     def verdicts(self, lessons: Sequence[Lesson]) -> list[tuple[Freshness, str]]:
         """Return each lesson's freshness against the present code, and what changed, in words."""
@@ -441,7 +443,7 @@ class Memory(LocationMemory):
         return set_revival(self.services, self.location, ref, condition, retire=retire, author=author)
 
     def wake_retired(self) -> list[Woken]:
-        """Put retired lessons whose condition holds on probation; return them with reasons."""
+        """Let retired lessons whose condition holds wait for a person; return them with reasons."""
         from holdfast.curation.revival import wake_retired
 
         return wake_retired(self.services, self.location)
@@ -476,7 +478,7 @@ class Memory(LocationMemory):
     # The inbox
 
     def inbox(self) -> list[Lesson]:
-        """Return the lessons on probation, candidates and quarantined lessons that wait for a person, best first."""
+        """Return the candidates and quarantined lessons that wait for a person, best first."""
         from holdfast.curation.review import inbox
 
         return inbox(self.services, self.location)
@@ -617,7 +619,13 @@ class Memory(LocationMemory):
         return changes(self.services, self.location, limit)
 
     def heartbeat(self) -> list[Event]:
-        """Return the newest event of each host and kind on this machine, newest first."""
+        """Return the newest event of each host and kind that a hook reported on this machine, newest first."""
+        from holdfast.capture.heartbeat import is_from_hook
+
+        return [event for event in self.newest_events() if is_from_hook(event)]
+
+    def newest_events(self) -> list[Event]:
+        """Return the newest event of each host and kind, from hooks and transcripts, newest first."""
         from holdfast.capture.heartbeat import last_events
 
         return last_events(self.services.store)

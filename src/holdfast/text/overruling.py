@@ -20,6 +20,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+OTHER_WORDS = 4
+"""Telling words beside the command in a rule that only says to run it."""
+
 _DENIERS = word_set("never not no don't dont avoid stop without over")
 _BETWEEN = word_set("use using used run running call calling ever to the plain bare with `")
 """Words that may stand between a denial and the program that it denies."""
@@ -59,6 +62,14 @@ def forbids(rule: str, line: str) -> bool:
     others = (VALUES.get(words[0].lower()) for words in commands if words)
     is_scoped = bool(_own_words(rule))
     return not is_scoped and any(value and value[0] in tools and value[1] not in tools[value[0]] for value in others)
+
+
+def says_to_run(rule: str, line: str) -> bool:
+    """Return whether the rule itself names the command line, and little else."""
+    words = [word.strip(".,;:!\"'()") for word in rule.replace("`", " ").split()]
+    own = line.split()
+    holds = any(words[at : at + len(own)] == own for at in range(len(words) - len(own) + 1))
+    return bool(own) and holds and len(set(terms(rule)) - set(terms(line))) <= OTHER_WORDS
 
 
 def forbidden_in(rule: str) -> Iterator[list[str]]:

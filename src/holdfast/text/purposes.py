@@ -64,6 +64,8 @@ _TOOLS = {
 _TOOL = {purpose: re.compile(rf"(?:python )?(?:\S*/)?{tools}(?=\s|$)") for purpose, tools in _TOOLS.items()}
 _PARTS = re.compile(r"[:./_]|(?<=\w)-(?=\w)")
 _PACKAGES = re.compile(r"^(?:npm|pnpm|yarn|bun) (?:install|i|ci|add)\b")
+_PACKAGE = re.compile(r"\b(?:npm|pnpm|yarn|bun) (?:\S+ )*?(?:install|i|ci|add)(?: -\S+)* [^-\s]")
+"""The installation of one package, which is no way to install a project's dependencies."""
 
 
 def purpose_of(line: str) -> str:
@@ -74,10 +76,10 @@ def purpose_of(line: str) -> str:
         return ""
     if "--help" in line or "--version" in line or words[-1] in ("help", "version"):
         return ""
+    if _PACKAGES.match(target):
+        return "" if _PACKAGE.search(line) else "install"
     if words[0] in _RUNNERS and (named := _of_script(words)):
         return named
-    if _PACKAGES.match(target):
-        return "install" if len(words) == 2 else ""
     return next((purpose for purpose, tool in _TOOL.items() if tool.match(target)), "")
 
 

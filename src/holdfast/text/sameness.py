@@ -36,6 +36,10 @@ _DENY = word_set(
     """
 )
 """Words that deny what follows, up to the next turn of the sentence."""
+_SCOPES = word_set("for in of on with inside within at per by to from")
+"""Words after which a rule says what it is about, and neither chooses nor denies it."""
+_ORDERS = word_set("before after until than unless except if when whenever while once first then only without over")
+_CHOOSES = word_set("than prefer again ever store keep go going like want")
 _ANSWER = re.compile(r"^\s*(?:(?:no|nope|yes|ok|okay|well|actually|hey|please|so|also)[,.!:;]+\s+)+", re.IGNORECASE)
 """An answer in front of a rule. It denies what was asked, not the rule."""
 _TURN = re.compile(r"[,;.!?]$|^(?:but|because|since|when|while|if|and|then|use|prefer|so)$")
@@ -92,6 +96,44 @@ def same(text: str, other: str) -> bool:
         return False
     rest = iter(b.words)
     return all(word in rest for word in a.words) and not _has_opposites(a, b)
+
+
+def same_choice(text: str, other: str) -> bool:
+    """Return whether both rules choose the same things over the same others: "A is B, never C", "never C for A; use B".
+
+    They must consist of the same words. A rule about an order or a condition makes no such choice.
+    """
+    choice = _choice(text)
+    return choice is not None and choice == _choice(other)
+
+
+def _choice(text: str) -> tuple[frozenset[str], frozenset[str]] | None:
+    """Return all words of the rule and those that it denies; None if it chooses nothing."""
+    every: set[str] = set()
+    denied: set[str] = set()
+    denies = is_scope = False
+    before = ""
+    for raw in _plain(text).split():
+        for match in _WORD.findall(raw):
+            plain = match.strip("`").rstrip(".,:;-/\\")
+            word = plain.lower()
+            if word in _ORDERS and (before, word) != ("rather", "than"):
+                return None
+            if word in _DENY:
+                denies, is_scope = True, False
+            elif _TURN.match(word):
+                denies, is_scope = denies and before in _DENY, False  # "never use" denies what is used
+            elif word in _SCOPES:
+                is_scope = before != "instead"
+            elif word not in _EMPTY and word not in _CHOOSES:
+                root = plain if _is_exact(plain) else stem(word)
+                every.add(root)
+                if denies and not is_scope:
+                    denied.add(root)
+            before = word
+        if raw[-1] in ",;.!?":
+            denies = is_scope = False
+    return (frozenset(every), frozenset(denied)) if denied and denied != every else None
 
 
 def opposed(text: str, other: str) -> bool:

@@ -16,18 +16,19 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Literal
 
-    FormSort = Literal["rule", "fact", "decision"]
+    FormSort = Literal["rule", "fact", "decision", "cause"]
 else:
     FormSort = str
 
 LEAD = (
     r"(?:(?:ok(?:ay)?|also|and|so|but|please|hey|btw|fyi|note(?: that)?|important|reminder|great|thanks|yes|no"
     r"|nope|wait|wrong"
-    r"|incorrect|actually|well|claude|just so you know|for your information|one more thing|that's (?:wrong"
+    r"|incorrect|actually|well|claude|plz|pls|remember|remember that|careful|heads[- ]up|just so you know"
+    r"|for your information|one more thing|that'?s (?:wrong"
     r"|not right))[\s,.!:;-]+)*"
 )
 """Opening words in front of a rule."""
-_TURNED_DOWN = r"(?:no|nope|wait|wrong|incorrect|actually|that's (?:wrong|not right))\b[\s,.!:;-]+"
+_TURNED_DOWN = r"(?:no|nope|wait|wrong|incorrect|actually|that'?s (?:wrong|not right))\b[\s,.!:;-]+"
 _CODE_BASE = r"(?:repo|repository|project|codebase|code base|monorepo|package|workspace|team|company)"
 _IN_HERE = rf"(?:(?:in|for) (?:this|our|the) {_CODE_BASE},? |here,? |around here,? )?"
 _THING = r"(?!(?:it|this|that|these|those|they|he|she|there|which|what|who|you|i|we)\b)[^,;:?]{3,60}?"
@@ -35,6 +36,32 @@ _EDITS = r"(?:edit|touch|modify|change|hand-edit|alter|write|delete|remove|renam
 _PROCESS = (
     r"(?:tests?|suite|specs?|build|builds|linter|lint|server|app|api|migrations?|deploy\w*|release\w*|pipeline|ci"
     r"|container\w*|emulator|scripts?|benchmarks?|database|db|cli|worker|workers|docs|dev server)"
+)
+
+_PLURAL = (
+    r"(?!(?:the|this|that|these|those|it|they|we|you|i|a|an|users?|people|customers|buttons?|there|what|which"
+    r"|things)\b)"
+    r"(?:(?:all|our) )?[a-z][\w /-]{1,40}?s"
+)
+"""A subject in general, without an article: "dates", "all http calls"."""
+_MADE = (
+    r"(?:(?:auto-?)?generated|regenerated|built|rebuilt|compiled|synced|overwritten|vendored|copied|imported|managed"
+    r"|maintained|owned|frozen|legacy|deprecated|checked|produced|written by)"
+)
+_RESOURCE = (
+    r"(?:running|docker|podman|redis|postgres\w*|mysql|mongo\w*|kafka|rabbitmq|elasticsearch|minio|localstack|vpn"
+    r"|internet"
+    r"|network|tokens?|credentials?|env(?:ironment)? (?:var|variable)s?|[A-Z][A-Z0-9]*_[A-Z0-9_]+|version|node"
+    r"|python|java"
+    r"|jdk|go|ruby|rust|php|gpu|sudo|root|emulator|browser|chrome|chromium|firefox|database|db|server|daemon|port"
+    r"|licen[cs]e"
+    r"|api key|secret)"
+)
+_KEPT = (
+    r"(?:stored|written|named|kept|saved|logged|formatted|sorted|created|generated|deployed|released|tagged|merged"
+    r"|squashed"
+    r"|signed|encrypted|hashed|committed|cached|served|run|built|versioned|prefixed|done|made|sent|passed|represented"
+    r"|reviewed|tested|in|on|by)"
 )
 
 _SOURCES: tuple[tuple[FormSort, str], ...] = (
@@ -201,7 +228,113 @@ _SOURCES: tuple[tuple[FormSort, str], ...] = (
         r"|our )?\w+ "
         r"(?:by|with|through|via|only|because|since|on every|in every))\b.*)",
     ),
+    (
+        "rule",
+        rf"(?P<rule>{_IN_HERE}we (?:only |always )?(?:use|indent|format|write|name|store|test|deploy|release|log|prefer"
+        r"|call|commit|squash|target|support)\b(?! (?:it|this|that|them|these|the)\b).{3,80}?\b(?:here|everywhere"
+        r"|throughout|across the board|in (?:this|our|all|every) (?:repo|repository|project|codebase|code base|team"
+        r"|company"
+        r"|services?|modules?|packages?))\W*$)",
+    ),
+    ("rule", rf"(?P<rule>in (?:this|our|the) {_CODE_BASE},? we\b.{{6,}})"),
+    (
+        "rule",
+        r"(?P<rule>(?:for|in|on|with|inside|outside) (?!this\b|that\b|now\b)[^,:;?]{2,40}?,? we (?:only|always|never"
+        r"|don't|do not|use)\b.{4,})",
+    ),
+    (
+        "rule",
+        r"(?P<rule>(?:you|we|one) (?:still |always )?(?:need|have) to (?:run|call|regenerate|rebuild|update|bump"
+        r"|restart|add"
+        r"|ask|tell|notify|sync|install)\b.{3,60}? (?:after|before|when(?:ever)?|each time|every time|if) (?:you "
+        r"|we |one )?"
+        r"(?:chang|edit|touch|add|modif|pull|upgrad|rebas|merg|renam|mov|delet|remov|deploy|releas)\w*\b(?! (?:it"
+        r"|this|that"
+        r"|these)\b).*)",
+    ),
+    (
+        "rule",
+        r"(?P<rule>(?:always )?(?:run|call|regenerate|rebuild|update|bump|restart|sync) .{2,60}? (?:after|whenever"
+        r"|each time"
+        r"|every time|when(?:ever)? you) (?:you |we )?(?:chang|edit|touch|add|modif|pull|upgrad|rebas|merg|renam|mov"
+        r"|delet"
+        r"|remov)\w*\b(?! (?:it|this|that|these)\b).{3,})",
+    ),
+    (
+        "rule",
+        r"(?P<rule>we (?:still |also )?(?:have to|need to|must) (?:support|run on|work on|stay on|stick to"
+        r"|stay compatible with|keep supporting)\b.{3,})",
+    ),
+    ("rule", r"(?P<rule>[\w.+# -]{2,30}? is (?:the|our) (?:minimum|oldest|lowest|highest|maximum|only) \w+.*)"),
+    (
+        "rule",
+        r"(?P<rule>[A-Za-z][\w.+#-]* ?\d[\w.]* is (?:the|our) (?:minimum|oldest|lowest|highest|maximum|newest"
+        r"|limit)\b.*)",
+    ),
+    (
+        "rule",
+        rf"(?P<rule>{_PLURAL} (?:are|get|go) (?:always|never|only) {_KEPT}\b.{{2,}})",
+    ),
+    (
+        "rule",
+        r"(?P<rule>(?:all|every|our) [^,;:?]{3,60}? (?:is|are) [^,;:?]{3,60}?(?:,|;| and) ?(?:never|not|no)\b.{3,})",
+    ),
+    (
+        "rule",
+        rf"(?P<rule>(?:{_PLURAL}|all [^,;:?]{{3,60}}?) (?:must|have to) (?!be able\b)[^?]{{4,80}}?"
+        r"(?: because(?: of)?| since| so that|, otherwise| or else)\b.{3,})",
+    ),
+    (
+        "rule",
+        rf"(?P<rule>{_PLURAL} (?:must|have to) (?:go|come|pass) (?:through|from|via|behind)\b.{{3,}})",
+    ),
+    (
+        "rule",
+        r"(?P<rule>[\w -]{3,40}? (?:lives?|belongs?|go(?:es)?|are (?:kept|stored)|is (?:kept|stored)) (?:in|on|under"
+        r"|into"
+        r"|inside) [^,?]{2,60}(?:,|;| and| -) ?(?:so )?(?:not|never|don't|do not|dont) .{3,})",
+    ),
+    (
+        "rule",
+        rf"(?P<rule>(?:do not|don't|dont|never) {_EDITS} (?:(?:any|anything|the|our|those|files) )?(?:in |under "
+        rf"|inside "
+        rf"|below )?[`'\"]?[\w.*-]*/?[\w./*-]+[`'\"]?(?: (?:files?|folder|directory))?[\s,;.:-]+(?:(?:because|since"
+        rf"|as) )?"
+        rf"(?:it|they|that|those)(?:'s|'re|s| is| are| gets?| get| was| were|re)? (?:\w+ )?{_MADE}\b.*)",
+    ),
+    (
+        "rule",
+        r"(?P<rule>no (?!need|problem|worries|idea|rush|thanks|more\b|longer\b"
+        r"|one\b)[\w -]{3,40}? .{0,60}?,? ever\W*$)",
+    ),
+    (
+        "rule",
+        r"(?P<rule>no (?!need|problem|worries|idea|rush|thanks|one\b)[\w -]{3,40}?s? without (?:a|an|my|asking|review"
+        r"|approval|tests?|telling)\b.*)",
+    ),
     # what the project has and does
+    (
+        "fact",
+        rf"(?P<rule>(?:the |our |all )?(?:[\w`./-]+ ){{0,3}}?{_PROCESS} (?:also )?(?:needs?|requires?|expects?"
+        rf"|depends? on"
+        rf"|relies on|rely on) (?:(?:a|an|the|to have|your|our|at least) )?(?:[\w.-]+ ){{0,3}}?{_RESOURCE}\b.*)",
+    ),
+    (
+        "fact",
+        rf"(?P<rule>(?:[\w`./-]+ ){{0,3}}?{_PROCESS} only (?:works?|runs?|pass(?:es)?|starts?|builds?)"
+        r" (?:with|on|when|if|after|in|under|behind|from)\b.{3,})",
+    ),
+    (
+        "fact",
+        r"(?P<rule>(?:the |our |all |every )?(?:[\w`./-]+ ){0,3}?[\w-]+ (?:(?:is|are|gets?) (?:rotated|refreshed"
+        r"|renewed|purged"
+        r"|deleted|backed up|synced|rebuilt|deployed|archived|reset|regenerated|restored|wiped|cleared|restarted"
+        r"|retried|limited"
+        r"|capped)"
+        r"|expires?|rotates?|times? out)(?: (?:from|by|to|in) [\w -]{2,40}?)? (?:every|after|once|nightly|daily"
+        r"|hourly|weekly|at|to)\b.{0,10}?"
+        r"(?:\d|nightly|daily|hourly|weekly|a day|an hour|a week|midnight|night|hour|day).*)",
+    ),
     (
         "fact",
         rf"(?P<rule>(?:the|our|all) (?:[\w`./-]+ ){{0,3}}?{_PROCESS} only (?:works?|runs?|pass(?:es)?|starts?|builds?)"
@@ -221,8 +354,28 @@ _SOURCES: tuple[tuple[FormSort, str], ...] = (
     (
         "decision",
         r"(?P<rule>we(?:'ve| have)? (?:just )?(?:decided|agreed|settled|standardi[sz]ed|opted|chosen|chose|picked"
-        r"|switched|moved|migrated)\b(?! (?:it|this|that|them|to (?:do|try|go with) (?:it|this|that))\b)"
+        r"|switched|moved|migrated|went with|dropped|replaced|ditched)\b(?! (?:it|this|that|them|to (?:do|try"
+        r"|go with) (?:it|this|that))\b)"
         r".{3,}?\b(?:because|since|as|due to|so that|instead of|over|rather than|in favou?r of|away from)\b.{3,})",
+    ),
+    # what went wrong and why
+    (
+        "cause",
+        r"(?P<rule>we(?:'ve)? (?:have |had )?(?:already |once |previously )?tried\b.{3,}?(?:,|;| and| but|\."
+        r"| -)? ?(?:it |that |we "
+        r"|which )?(?:abandon\w*|gave (?:it |that )?up|dropped|reverted|rolled (?:it )?back|backed (?:it )?out"
+        r"|didn'?t work"
+        r"|did not work|doesn'?t work|never worked|failed|was too|turned out).*?\b(?:because|since|as|due to|too"
+        r"|:)\b.{3,})",
+    ),
+    ("cause", r"(?P<rule>(?:the )?(?:real |actual )?root cause (?:of|for|behind) .{3,60}? (?:was|were|is)\b.{4,})"),
+    (
+        "cause",
+        r"(?P<rule>(?:the|our|last \w+'s) (?:[\w-]+ ){0,4}?(?:crash(?:es)?|bugs?|outages?|failures?|incidents?"
+        r"|leaks?|deadlocks?"
+        r"|hangs?|timeouts?|flak(?:e|es|iness)|data loss|slowness|corruption) (?:was|were) (?:actually "
+        r"|really )?(?:caused by"
+        r"|due to|because of|because)\b.{4,})",
     ),
     # what the agent got wrong
     (
@@ -251,6 +404,7 @@ _AT_HAND = re.compile(
 _IN_THIS = re.compile(
     r"\b(?:in|for|on|from|of|to|at|inside|within) (?:this|that) (?:\w+ )?(?:function|method|class|file|test|case|branch"
     r"|pr|pull request|commit|change|loop|block|ticket|issue|step|plan|task|session|section|page|dialog|endpoint)\b"
+    r"|\b(?:commit|push|merge|finish|close|ship|submit|fix|change|do|start) (?:this|that|it)\b"
     r"|\b(?:right|for|not) now\b|\b(?:today|tonight|tomorrow|for the moment)\b",
     re.IGNORECASE,
 )
@@ -291,14 +445,17 @@ class StatedRule(NamedTuple):
 
 def stated_rule(sentence: str) -> StatedRule | None:
     """Return what the sentence lays down or tells of the project; None for anything else."""
-    if _AT_HAND.search(sentence) or _DOUBT.search(sentence) or _QUESTION.match(sentence):
+    if _DOUBT.search(sentence) or _QUESTION.match(sentence):
         return None
     for sort, form in _FORMS:
         match = form.match(sentence)
         if match is None:
             continue
         rule = match["rule"].strip().rstrip("!").strip()
-        if _REPORT.search(rule) or (_FAULT.search(rule) and not _is_order(rule)):
+        if sort == "cause":  # it tells of what failed, and two writers of "the same file" are not at hand
+            return None if _AT_HAND.search(sentence.replace("the same ", "")) else StatedRule(rule, sort)
+        is_report = _REPORT.search(rule) or (_FAULT.search(rule) and not _is_order(rule))
+        if _AT_HAND.search(sentence) or (is_report and sort != "decision"):
             return None
         return StatedRule(rule, sort) if stand_alone(rule).text else None
     return None

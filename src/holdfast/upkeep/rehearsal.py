@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 ANY_HOST = "check"
 """The host's name if none is chosen."""
-TOLD_STATES: tuple[State, ...] = ("active", "probation")
+TOLD_STATES: tuple[State, ...] = ("active",)
 MOST_LESSONS = 100_000
 """Newest lessons that a check can name."""
 

@@ -37,7 +37,7 @@ def scratch_memory(settings: Settings, folder: str, *, empty: bool) -> Iterator[
             if os.path.isdir(os.path.join(settings.home, INDEX)):
                 shutil.copytree(os.path.join(settings.home, INDEX), os.path.join(home, INDEX))
         alone = replace(
-            settings, home=home, store=file_url(database), deliver=CHANNELS, capture=True, holdout=0.0, wrap_up=False
+            settings, home=home, store=file_url(database), deliver=CHANNELS, capture=True, holdout=0.0, ask_agent=False
         )
         with Memory(folder, settings=alone) as memory:
             yield memory

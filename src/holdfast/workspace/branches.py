@@ -92,6 +92,22 @@ class LocalBranches:
         seconds = words[-2] if len(words) > 3 else b""
         return datetime.fromtimestamp(int(seconds), UTC) if seconds.isdigit() else None
 
+    def checked_out(self, at: datetime) -> tuple[str, str]:
+        """Read the work tree's reflog: a clone keeps it for 90 days, also of branches that are gone."""
+        checkout = find_checkout(self._root)
+        before = ""
+        for line in _reflog(checkout.git, "HEAD") if checkout else ():
+            head, _, what = line.partition(b"\t")
+            words = head.split()
+            commit, seconds = (words[1], words[-2]) if len(words) > 3 else (b"", b"")
+            if not seconds.isdigit():
+                continue
+            if int(seconds) <= at.timestamp():
+                before = _commit(commit.decode("ascii", "replace"))
+            elif before:
+                return before, _commit(commit.decode("ascii", "replace")) if what.startswith(b"commit") else ""
+        return before, ""
+
     def was_at(self, branch: str, commit: str) -> bool | None:
         """Return whether the branch's reflog has the commit; None without one (git deletes it with the branch)."""
         lines = self._reflog_of(branch)

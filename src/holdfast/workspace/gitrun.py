@@ -30,7 +30,7 @@ class Git:
         cannot make git run anything that the repository names.
         """
         if not hasattr(os, "posix_spawnp"):
-            return _ask_elsewhere(_command(folder, arguments, trusted), timeout_s * self._timeout_scale)
+            return _ask_elsewhere(command_line(folder, arguments, trusted), timeout_s * self._timeout_scale)
         running = self.start(folder, arguments, trusted)
         return None if running is None else self.collect(running, timeout_s)
 
@@ -40,7 +40,7 @@ class Git:
             return None
         reading, writing = os.pipe()
         try:
-            return _spawn(_command(folder, arguments, trusted), writing), reading
+            return _spawn(command_line(folder, arguments, trusted), writing), reading
         except OSError:
             os.close(reading)
             return None
@@ -81,7 +81,8 @@ class Git:
         return None
 
 
-def _command(folder: str, arguments: Sequence[str], trusted: bool) -> list[str]:
+def command_line(folder: str, arguments: Sequence[str], trusted: bool) -> list[str]:
+    """Return the words that start git in the folder so that nothing the repository names is run."""
     safe = ("-c", "safe.directory=*") if trusted else UNTRUSTED
     program = git_program(os.environ.get("PATH", ""), os.path.isfile, os.name == "nt")
     return [program, "-C", folder, *SAFE_OPTIONS, *safe, *arguments]

@@ -11,21 +11,16 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from holdfast.workspace.gitrun import Git
-
 FOLDER = (".holdfast", "lessons")
 READ_LIMIT = 250_000
 """Bytes of a file that are read; a lesson's file is smaller."""
-LOG_TIMEOUT_S = 2.0
-"""Seconds for git to tell who wrote the last commit of each file, times its timeout scale."""
 
 
 class LocalLessonFiles:
     """The lesson files below a work tree's root."""
 
-    def __init__(self, root: str, git: Git) -> None:
+    def __init__(self, root: str) -> None:
         self._root = root
-        self._git = git
         self._folder = os.path.join(root, *FOLDER)
 
     def find(self) -> dict[str, str]:
@@ -57,26 +52,6 @@ class LocalLessonFiles:
         except OSError as exc:
             raise HoldfastError(f"{path} cannot be written: {exc.strerror}", hint="check its folder's rights") from exc
         return _mark(os.lstat(whole))
-
-    def by_user(self) -> frozenset[str]:
-        """Return files whose last commit has the user's address from git's configuration outside of the repository."""
-        output = self._git.ask(
-            self._root, ["config", "--global", "--includes", "--get", "user.email"], 1.0, trusted=True
-        )
-        address = (output or b"").decode("utf-8", "replace").strip().casefold()
-        log = ["log", "--format=%x00:%ae", "--name-only", "-z", "--no-renames", "--no-ext-diff", "-O/dev/null"]
-        pages = self._git.ask(self._root, [*log, "--", "/".join(FOLDER)], LOG_TIMEOUT_S, trusted=True)
-        if not address or pages is None:
-            return frozenset()
-        last: dict[str, str] = {}
-        author = ""
-        for word in (word.strip("\n") for word in os.fsdecode(pages).split("\0")):
-            if word.startswith(":"):  # no path here begins with a colon, and an address may be empty
-                author = word[1:].strip().casefold()
-            elif word:
-                last.setdefault(word, author)
-        folder = "/".join(FOLDER) + "/"
-        return frozenset(path.removeprefix(folder) for path, who in last.items() if who == address)
 
     def _whole(self, path: str) -> str:
         return os.path.join(self._folder, *path.split("/"))

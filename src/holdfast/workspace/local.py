@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from holdfast.workspace.gitfiles import Checkout
     from holdfast.workspace.gitrun import Git
     from holdfast.workspace.history import LocalHistory
+    from holdfast.workspace.objects import GitObjects
 
 BLOB_LIMIT = 5_000_000
 """Bytes of a file that are still hashed on read."""
@@ -68,6 +69,7 @@ class LocalWorkspace:
         self._clock = clock
         self._timeout_scale = timeout_scale
         self._make_claims = claims
+        self._objects: dict[str, GitObjects] = {}
         self._status: dict[str, tuple[int, int]] = {}
         """Running git processes that look for a root's dirty files."""
 
@@ -140,6 +142,8 @@ class LocalWorkspace:
 
     def read(self, location: Location, path: str) -> bytes | None:
         """Return the file's raw bytes; None for no file, or one over 5 MB."""
+        if location.tree:
+            return self._objects_of(location.root).file(location.tree, path)
         whole = _join(location.root, path)
         try:
             if not whole or not os.path.isfile(whole) or os.path.getsize(whole) > BLOB_LIMIT:
@@ -177,6 +181,8 @@ class LocalWorkspace:
 
     def exists(self, location: Location, path: str) -> bool:
         """Return whether something is at that path in the work tree; a dangling link counts."""
+        if location.tree:
+            return self.read(location, path) is not None
         whole = _join(location.root, path)
         return bool(whole) and os.path.lexists(whole)
 
@@ -185,7 +191,7 @@ class LocalWorkspace:
 
         In another user's repository git is not run, since its configuration may name programs to run.
         """
-        if not location.commit or not _ours(location.root):
+        if location.tree or not location.commit or not _ours(location.root):
             return ()
         running = self._status.pop(location.root, None)
         if running:
@@ -201,7 +207,7 @@ class LocalWorkspace:
 
         Empty without git, in a repository of another user, and if it takes too long.
         """
-        if not location.commit or not word or "\0" in word or "\n" in word or not _ours(location.root):
+        if location.tree or not location.commit or not word or "\0" in word or "\n" in word or not _ours(location.root):
             return ()
         question = [*GREP, "-e", word, "--"]
         answer = self._git().ask(location.root, question, GREP_TIMEOUT_S)
@@ -232,6 +238,13 @@ class LocalWorkspace:
         output = self._git().ask(root, ["config", "-z", "--list", "--name-only"], HEAD_TIMEOUT_S)
         options = None if output is None else without_filters(list(map(os.fsdecode, output.split(b"\0"))))
         return () if options is None else (*options, *STATUS)
+
+    def _objects_of(self, root: str) -> GitObjects:
+        if root not in self._objects:
+            from holdfast.workspace.objects import GitObjects
+
+            self._objects[root] = GitObjects(root, self._timeout_scale)
+        return self._objects[root]
 
     def _git(self) -> Git:
         from holdfast.workspace.gitrun import Git

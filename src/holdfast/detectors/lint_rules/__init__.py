@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from holdfast.domain.event import Event
 
-WORTH, SALIENCE = 0.5, 0.5
+WORTH, SALIENCE = 0.7, 0.5
 """Estimated share of finds worth keeping (read by eye, five repositories), and their importance, 0 to 1."""
 MESSAGE_LIMIT = 140
 """Characters of a linter's message that are told."""
@@ -193,7 +193,6 @@ def _candidate(window: Sequence[Event], report: _Report, last: int) -> Candidate
         topic_key=f"lint:{report.rule.replace(' ', ':')}",
         # Orders in a message may come from an attacker: it waits for a person, however often it is repeated.
         trust="verified" if is_known or not instructs(message) else "tool",
-        calibrated=True,
         confidence=WORTH,
         salience=SALIENCE,
         when=Triggers(paths=pattern),

@@ -62,11 +62,10 @@ PROFILE = HostProfile(
         ),
         answer="result",
         cost="total_cost_usd",
+        error="is_error",
         model="haiku",
         model_option="--model",
     ),
-    stop_hook="Stop",
-    stop_reply='{"decision":"block","reason":{reason}}',
     mcp="~/.claude.json",
     hooks="~/.claude/settings.json",
     moments=(

@@ -1,7 +1,7 @@
-"""Learns from git: takes the most useful statements of a repository's commits as lessons on probation.
+"""Learns from git: takes the most useful statements of a repository's commits as unconfirmed lessons.
 
-A commit's text belongs to the repository, whoever its author is, so no lesson from it is active by itself. It is on
-probation if the user has committed to the repository; in other repositories it waits in the inbox (ADR 21). Each run is
+A commit's text belongs to the repository, whoever its author is, so no lesson from it is active by itself. It waits
+for a person (ADR 21). Each run is
 one change, which `undo` reverts. A stored mark says which commits were read, so that a run continues where the last one
 stopped. A find that is met again changes nothing.
 """
@@ -28,7 +28,6 @@ from holdfast.lessons.suspicion import suspicion
 from holdfast.ports.importer import Passage
 from holdfast.ports.store import LessonFilter
 from holdfast.rendering.lines import GIT_HISTORY
-from holdfast.text.orders import reservation
 from holdfast.text.sameness import same
 from holdfast.text.words import duplicate_key
 
@@ -46,7 +45,7 @@ if TYPE_CHECKING:
     from holdfast.ports.services import Services
 
 DETECTOR = GIT_HISTORY + "1"
-OWN: tuple[State, ...] = ("probation", "candidate", "quarantined")
+OWN: tuple[State, ...] = ("candidate", "quarantined")
 """States of a commit's lesson that still is as the backfill made it."""
 LIVING: tuple[State, ...] = ("active", *OWN)
 
@@ -58,7 +57,7 @@ class GitBackfill(Frozen):
     seconds: float = 60.0
     """Time after which no further page of commits is read."""
     accept: bool = False
-    """The user vouches for the repository: lessons from its commits are put on probation."""
+    """The user vouches for the repository: as many lessons are kept as of an own one."""
     dry: bool = False
     """Nothing is written."""
 
@@ -107,11 +106,9 @@ def backfill_git(
     finds = [find for find in find_all(run.commits, history.lines) if find.worth >= HISTORY_LEAST_WORTH]
     own = run.is_own()
     chosen, report = _choose(services, location, finds, MOST_KEPT if own else MOST_WAITING)
-    readings = list(_readings(chosen, "probation" if own else "candidate"))
+    readings = list(_readings(chosen))
     steps = adopt(services, location, readings, Adopting(dry=how.dry, verb="backfill")) if readings else ()
     if not how.dry:
-        if how.accept:
-            with_retries(lambda: _vouch(services, location))
         run.keep()
     return replace(
         report, commits=len(run.commits), found=len(finds), own=own, complete=run.complete, stopped=stopped,
@@ -131,15 +128,6 @@ def take_back(services: Services, location: Location, *, author: str = "") -> in
         return len(after)
 
     return with_retries(step)
-
-
-def _vouch(services: Services, location: Location) -> None:
-    """Put waiting lessons from commits on probation, except those that a person must see first."""
-    waiting = [lesson for lesson in git_lessons(services, location) if lesson.state == "candidate"]
-    fit = [lesson for lesson in waiting if not reservation(f"{lesson.title}\n{lesson.insight}")]
-    if fit:
-        after = [in_state(lesson, "probation", at=services.clock.now()) for lesson in fit]
-        write_change(services, location, "backfill", after, {lesson.id: lesson.recorded_at for lesson in fit})
 
 
 def git_lessons(services: Services, location: Location) -> Iterator[Lesson]:
@@ -276,30 +264,26 @@ class _Known:
         return False
 
 
-def _readings(finds: Sequence[CommitFind], state: State) -> Iterator[SourceContents]:
+def _readings(finds: Sequence[CommitFind]) -> Iterator[SourceContents]:
     """Yield a reading for each commit. With one for each find, the second would replace the first as a new wording."""
     by_commit: dict[str, list[CommitFind]] = {}
     for find in finds:
         by_commit.setdefault(find.commit.id, []).append(find)
     for commit, own in by_commit.items():
-        passages = tuple(_passage(find, state) for find in own)
+        passages = tuple(_passage(find) for find in own)
         yield SourceContents(label=f"commit {commit[:12]}", importer=DETECTOR, parts=passages)
 
 
-def _passage(find: CommitFind, state: State) -> Passage:
-    """Return the find as a passage.
-
-    It waits for a person if it names a host or a credential, or runs what it fetched.
-    """
-    waits = bool(reservation(f"{find.title}\n{find.insight}"))
+def _passage(find: CommitFind) -> Passage:
     return Passage(
         section=find.title,
         insight=find.insight,
         kind=find.kind,
         title=find.title,
         files=find.files,
-        state="candidate" if waits else state,
+        state="candidate",
         said_at=find.commit.at,
+        commit=find.commit.id,
         author=find.commit.author,
         confidence=find.worth,
     )

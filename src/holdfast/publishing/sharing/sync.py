@@ -2,7 +2,7 @@
 
 For each shared lesson the store's version and the file are joined (`document.join`), so the order of syncs, merges and
 edits does not matter. The result is written to the file. It is written to the store only if that is allowed: a file is
-text of the repository (ADR 26). A new lesson waits in the inbox, or is on probation if the user committed it. A change
+text of the repository (ADR 26). A new lesson waits in the inbox. A change
 to a lesson that is active here waits until a person accepts it.
 
 A missing file means nothing: another branch may be checked out. Only a tombstone ends a lesson. The record of the last
@@ -174,7 +174,6 @@ class _Run:
         self.present: dict[LessonId, str] = {}
         """By id, the lesson's file; empty if it has a file that must not be written."""
         self.rules: dict[tuple[str, ...], Lesson] = {}
-        self.by_user: frozenset[str] | None = None
         self._locals: dict[LessonId, LessonId] = {}
         self.staging = SharedStaging(services, location, FOLDER)
         self.state = _load(services.store.get_state(SYNCED, location.project.id))
@@ -403,9 +402,7 @@ class _Run:
             return "quarantined"
         if self.how.accept:
             return "active"
-        if self.by_user is None:
-            self.by_user = self.files.by_user()
-        return "probation" if path in self.by_user else "candidate"
+        return "candidate"
 
     def _follow(self, lesson: Lesson, file: LessonFile, path: str) -> Lesson:
         """Return the next version of a waiting lesson, from its file."""

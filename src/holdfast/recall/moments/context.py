@@ -18,7 +18,7 @@ from holdfast.lessons.staged import seen_here
 from holdfast.ports.filters import EventFilter, LogFilter
 from holdfast.ports.host import HostProfile
 from holdfast.ports.lessonstore import damage_words, get_readable
-from holdfast.recall.briefline import SPEAKERS, STALE, TOLD_STATES, title_of_lesson
+from holdfast.recall.briefline import STALE, TOLD_STATES, title_of_lesson
 from holdfast.recall.tuning import (
     DELIVERIES_READ,
     FRAME_TOKENS,
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from holdfast.domain.lesson import Lesson
     from holdfast.domain.project import Location
     from holdfast.domain.records import Checkpoint
-    from holdfast.domain.vocabulary import EventKind, Moment
+    from holdfast.domain.vocabulary import Moment
     from holdfast.outcomes.standing import OrderEvidence
     from holdfast.ports.services import Services
     from holdfast.recall.score import RetrievedLesson
@@ -127,9 +127,9 @@ class MomentContext:
             if delivery.reason.startswith(reason)
         })  # fmt: skip
 
-    def events(self, kind: EventKind, last: int) -> list[Event]:
-        """Return the last few events of that kind of this session, oldest first."""
-        where = EventFilter(project=self.location.project.id, session=self.call.session, kind=kind, last=last)
+    def events(self, last: int) -> list[Event]:
+        """Return the last events of this session, oldest first."""
+        where = EventFilter(project=self.location.project.id, session=self.call.session, last=last)
         return [event for _, event in self.services.store.find_events(where)]
 
     # Queries
@@ -166,8 +166,7 @@ class MomentContext:
         """Return False for a lesson that the agent still has from this session, or from a rules file the host reads."""
         session = self.call.session
         learnt_here = session == lesson.provenance.session or session in lesson.sessions_seen
-        may_speak = lesson.state == "active" or lesson.trust in SPEAKERS
-        return may_speak and not (learnt_here and not self.forgot) and not self._host_reads(lesson)
+        return not (learnt_here and not self.forgot) and not self._host_reads(lesson)
 
     def _host_reads(self, lesson: Lesson) -> bool:
         """Return whether an agent wrote the lesson into a rules file that the host reads itself."""
@@ -218,10 +217,7 @@ class MomentContext:
         return replace(briefing, items=items, text=text, tokens=count_tokens(text))
 
     def tell(self, picks: Iterable[Pick], most: int) -> Briefing:
-        """Deliver the first `most` picks that may be told and fit, in their order, and the checkpoint if there is one.
-
-        An unconfirmed lesson comes only after confirmed ones, and at most one does.
-        """
+        """Deliver the first `most` picks that may be told and fit, in order, and the checkpoint if there is one."""
         from holdfast.recall.score import score_matches  # late: a start tells prepared lines
 
         chosen = self._choose(picks, most)
@@ -237,8 +233,7 @@ class MomentContext:
 
     def _choose(self, picks: Iterable[Pick], most: int) -> list[Pick]:
         """Choose each group once, and nothing that was told in full or learnt here."""
-        confirmed: list[Pick] = []
-        unconfirmed: list[Pick] = []
+        chosen: list[Pick] = []
         keys: frozenset[str] = frozenset()
         for pick in picks:
             lesson = pick.found.lesson
@@ -246,8 +241,8 @@ class MomentContext:
             if (lesson.id in self.shown and not pick.again) or own <= keys or not self.may_tell(lesson):
                 continue
             keys |= own
-            (confirmed if lesson.state == "active" else unconfirmed).append(pick)
-        return [*confirmed, *unconfirmed[:1]][:most]
+            chosen.append(pick)
+        return chosen[:most]
 
     def _compile(self, chosen: Sequence[Pick], scored: Sequence[tuple[Ranked, RetrievedLesson]]) -> Briefing:
         by_id = {ranked.lesson.id: ranked for ranked, _ in scored}

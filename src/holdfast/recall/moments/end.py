@@ -1,12 +1,15 @@
-"""Before the end of a turn: the standing rule whose occasion came in this session and whose act is missing, once."""
+"""Before the end of a turn, each once a session: the standing rule whose occasion came and whose act is missing, and
+the question what the session taught.
+"""
 
 from __future__ import annotations
 
 from holdfast.domain.briefing import Briefing
 from holdfast.lean.records import replace
 from holdfast.ports.lessonstore import get_readable
+from holdfast.recall.moments.asking import may_ask, must_ask
 from holdfast.recall.moments.context import Pick, as_found
-from holdfast.recall.tuning import EDITS_READ, OCCASION_DEPTH
+from holdfast.recall.tuning import END_EVENTS, OCCASION_DEPTH
 from holdfast.text.occasions import habit_of, language_of, plain_words
 from holdfast.text.shell import command_lines
 from holdfast.text.triggermatch import begins
@@ -14,8 +17,9 @@ from holdfast.text.words import word_set
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Sequence
 
+    from holdfast.domain.event import Event
     from holdfast.domain.lesson import Lesson
     from holdfast.recall.moments.context import MomentContext
 
@@ -27,23 +31,30 @@ ENDING = word_set("done finished finish ready complete completed")
 
 
 def before_end(context: MomentContext) -> Briefing:
+    """Deliver the missing rule, and ask what was learnt."""
+    reminds, asks = _may_remind(context), may_ask(context)
+    events = context.events(END_EVENTS) if reminds or asks else []
+    briefing = _missing_rule(context, events) if reminds else Briefing(moment=context.moment)
+    return replace(briefing, asks=asks and must_ask(context, events))
+
+
+def _may_remind(context: MomentContext) -> bool:
+    """Return whether the session was not reminded of a rule yet, and there is room for one."""
+    return not context.count(moment="before_end") and context.budget > 0
+
+
+def _missing_rule(context: MomentContext, events: Sequence[Event]) -> Briefing:
     """Deliver the first standing rule that edits of this session called for and that nothing followed."""
-    if context.count(moment="before_end") or context.budget <= 0:
-        return Briefing(moment=context.moment)
-    edited = {path for event in context.events("file_edit", EDITS_READ) for path in event.files if language_of(path)}
+    edits = (event for event in events if event.kind == "file_edit")
+    edited = {path for event in edits for path in event.files if language_of(path)}
     if not edited:
         return Briefing(moment=context.moment)
-    commands = list(_commands(context))
+    commands = [command for event in events if event.command for command in command_lines(event.command)]
     query = replace(context.query(occasions=("standing", "lint", "test")), exclude=())
     rules = get_readable(context.services.store, context.services.store.match_occasions(query, OCCASION_DEPTH))
     missing = [rule for rule in rules if rule.trust == "person" and _is_missing(rule, edited, commands)]
     picks = [Pick(found=match, reason=REMINDER, again=True, general=True) for match in as_found(missing)]
     return context.tell(picks, 1)
-
-
-def _commands(context: MomentContext) -> Iterator[str]:
-    for event in context.events("tool_use", EDITS_READ):
-        yield from command_lines(event.command)
 
 
 def _is_missing(rule: Lesson, edited: set[str], commands: list[str]) -> bool:

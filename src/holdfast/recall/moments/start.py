@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from holdfast.domain.briefing import Briefing
+from holdfast.domain.statefamilies import LEARNING_TROUBLE
 from holdfast.lean.records import replace
 from holdfast.outcomes.holdout import is_withheld
 from holdfast.recall.brief import Room, session_brief
@@ -22,6 +23,7 @@ def session_start(context: MomentContext) -> Briefing:
         from holdfast.curation.taskstate import STATE_TOKENS, render
 
         task = render(context.checkpoint, min(STATE_TOKENS, context.budget // 3))
+    task = "\n".join(filter(None, (_trouble(context), task)))
     profile = context.host_profile
     room = Room(tokens=min(context.budget, profile.start_tokens), characters=profile.start_characters)
 
@@ -40,3 +42,10 @@ def session_start(context: MomentContext) -> Briefing:
     if context.known_lessons and not (briefing.entries or task):
         return Briefing(moment=context.moment)
     return replace(briefing, moment=context.moment)
+
+
+def _trouble(context: MomentContext) -> str:
+    """Return the line that says why sessions are not learnt from any more; a session is told once, at its start."""
+    if context.moment != "session_start" or context.told or context.call.agent:
+        return ""
+    return context.services.store.get_state(LEARNING_TROUBLE)

@@ -35,7 +35,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-SCHEMA = 7
+SCHEMA = 8
 """Number of the newest migration: the `PRAGMA user_version` of a file that this code can use."""
 LONGEST_NAP_S = 0.004
 """Longest pause in seconds between two questions for the lock."""

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterable, Iterator
 
-SEARCHABLE = ("candidate", "probation", "active", "superseded", "retired", "quarantined")
+SEARCHABLE = ("candidate", "active", "superseded", "retired", "quarantined")
 """States whose lessons are in the indexes: all except tombstones."""
 
 

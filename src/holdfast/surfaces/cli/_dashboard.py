@@ -85,13 +85,13 @@ def _rows(memory: Memory) -> Iterator[tuple[str, str]]:
     branch = f" on {location.branch}" if location.branch else ""
     yield (
         "project",
-        f"{location.project.name}{branch}: {counted(len(active), 'active lesson')}, {len(waiting)} to decide",
+        f"{location.project.name}{branch}: {memory.counts().words}",
     )
     checkpoint = memory.checkpoint()
     if checkpoint is not None and is_work(checkpoint):
         yield "task", f"{checkpoint.goal} (saved {checkpoint.at:%Y-%m-%d %H:%M} UTC)"
     yield from _listed("newest", active)
-    yield from _listed("to decide", waiting)
+    yield from _listed("unconfirmed", waiting)
     if len(waiting) > SHOWN:
         yield "", f"and {len(waiting) - SHOWN} more: holdfast review"
     elif waiting:
@@ -139,10 +139,16 @@ def _last_delivery(memory: Memory) -> Iterator[tuple[str, str]]:
 
 
 def _alarms(memory: Memory) -> Iterator[tuple[str, str]]:
-    """Yield the hosts that are set up but sent no event for days, or whose commands never fail."""
+    """Yield why learning fails, hosts without events or failing commands, and sessions that teach nothing."""
+    from holdfast.backfill.distilling import learning_trouble
     from holdfast.capture.heartbeat import activity
-    from holdfast.surfaces.cli.hostcheck import alarms
+    from holdfast.surfaces.cli.hostcheck import LEARN_ON, alarms, barren_words
 
+    if trouble := learning_trouble(memory.settings, datetime.now(UTC)).words:
+        yield "alarm", f"Holdfast {trouble} (holdfast learn)"
+    barren = barren_words(memory.barren_sessions())
+    if barren:
+        yield "alarm", f"{barren}: {LEARN_ON} learns with your own agent"
     try:
         host_alarms = list(alarms(memory.settings, activity(memory.services.store), datetime.now(UTC)))
     except HoldfastError:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from holdfast.errors import HoldfastError, InvalidValueError
+from holdfast.errors import AlreadyRunningError, HoldfastError, InvalidValueError, ModelUnavailableError
 from holdfast.surfaces.cli.call import answer_json, counted, note, say
 
 if TYPE_CHECKING:
@@ -29,7 +29,8 @@ def distil_earlier(call: Call, *, since: datetime | None, limit: int | None, yes
 
     Raises ModelError if no model is chosen, InvalidValueError if the user cannot be asked or today's limit is reached.
     """
-    from holdfast.backfill.distilling import may_send, open_model
+    from holdfast.backfill.distilling import keep_trouble, open_model
+    from holdfast.backfill.distilrecord import limit_reached
     from holdfast.backfill.estimating import estimate_cost, sessions_to_distil
 
     with call.open() as memory:
@@ -45,11 +46,12 @@ def distil_earlier(call: Call, *, since: datetime | None, limit: int | None, yes
             if call.as_json:
                 answer_json(facts | {"sessions": [], "left": len(sessions)})
             return 0
-        if reached := may_send(settings, memory.services.clock.now()):
+        if reached := limit_reached(settings, memory.services.clock.now()):
             raise InvalidValueError(reached, hint=f"edit [distil] in {settings.config_path}, or wait")
         if not yes:
             _ask(call, model.id)
         outcomes, stopped = _send(memory, model, sessions)
+        keep_trouble(memory, settings)
     done = [outcome for outcome in outcomes if "failed" not in outcome]
     left = len(sessions) - len(done)
     if call.as_json:
@@ -92,33 +94,34 @@ def _ask(call: Call, model: str) -> None:
 
 def _send(memory: Memory, model: Any, sessions: Sequence[SessionId]) -> tuple[list[dict[str, Any]], bool]:
     """Send the sessions; return the outcome of each session that was tried, and whether the user interrupted."""
-    from holdfast.backfill.distilling import distil_session, may_send
+    from holdfast.backfill.distilling import distil_session
+    from holdfast.backfill.distilrecord import limit_reached
+    from holdfast.surfaces.cli._learning import progress, report_plain, report_words
 
     outcomes: list[dict[str, Any]] = []
     failures = 0
-    for number, session in enumerate(sessions, 1):
-        if reached := may_send(memory.settings, memory.services.clock.now()):
-            note(f"stopped: {reached}")
-            break
-        try:
-            report = distil_session(memory, memory.settings, session, model)
-        except KeyboardInterrupt:
-            return outcomes, True
-        except HoldfastError as exc:
-            failures += 1
-            outcomes.append({"session": session, "failed": str(exc)})
-            note(f"{number}/{len(sessions)} {session}: failed: {exc}")
-            if failures >= FAILURES_IN_A_ROW:
-                note(f"stopped: {failures} failures in a row" + (f"; {exc.hint}" if exc.hint else ""))
+    with progress(len(sessions)) as show:
+        for session in sessions:
+            if reached := limit_reached(memory.settings, memory.services.clock.now()):
+                note(f"stopped: {reached}")
                 break
-            continue
-        failures = 0
-        outcomes.append({
-            "session": session, "skipped": report.skipped, "active": len(report.active),
-            "waiting": len(report.waiting), "cost_usd": report.cost_usd,
-        })  # fmt: skip
-        if report.skipped:
-            note(f"{number}/{len(sessions)} {session}: not sent: {report.skipped}")
-        else:
-            note(f"{number}/{len(sessions)} {session}: {counted(len(report.active) + len(report.waiting), 'lesson')}")
+            try:
+                report = distil_session(memory, memory.settings, session, model)
+            except KeyboardInterrupt:
+                return outcomes, True
+            except AlreadyRunningError as exc:
+                show(f"{session}: not sent: {exc}")
+                continue
+            except HoldfastError as exc:
+                failures += 1
+                outcomes.append(report_plain(session, None, exc))
+                show(f"{session}: failed: {exc}")
+                if failures >= FAILURES_IN_A_ROW or isinstance(exc, ModelUnavailableError):
+                    row = f"{failures} failures in a row" if failures > 1 else str(exc)
+                    note(f"stopped: {row}" + (f"; {exc.hint}" if exc.hint else ""))
+                    break
+                continue
+            failures = 0
+            outcomes.append(report_plain(session, report, None))
+            show(f"{session}: {report_words(report)}")
     return outcomes, False

@@ -31,10 +31,8 @@ def begin(call: Call, settings: Settings, hosts: Sequence[str], *, from_git: boo
     folder = call.folder or os.getcwd()
     if settings.capture and from_git is not False and _has_commits(folder):
         _offer_commits(call, ask=can_ask and from_git is None, sure=bool(from_git) or (yes and not call.as_json))
-    if can_ask and not settings.distil_model:
-        _offer_model(settings, hosts)
-    if can_ask and not settings.wrap_up:
-        _offer_wrap_up(settings, hosts)
+    if settings.capture and not settings.distil_answered:
+        _offer_learning(call, settings, hosts, ask=can_ask)
     if can_ask and settings.embedder in ("", "static"):
         _offer_embedder(call, settings)
 
@@ -65,44 +63,34 @@ def _offer_commits(call: Call, *, ask: bool, sure: bool) -> None:
         tell_git(report, dry_run=False)
 
 
-def _offer_model(settings: Settings, hosts: Sequence[str]) -> None:
-    """Ask whether the user's own agent may word the lessons, for the first host whose agent can be asked."""
-    from holdfast.bootstrap import agent_options
-    from holdfast.surfaces.cli.distil import WHAT_IS_SENT, choose_model
+def _offer_learning(call: Call, settings: Settings, hosts: Sequence[str], *, ask: bool) -> None:
+    """Ask once whether the user's own agent may read each session, and remember the answer."""
+    from holdfast.surfaces.cli._learning import WHAT_IS_SENT, agent_words, agents, limits, switch_off, switch_on
 
-    for host in hosts:
-        try:
-            model = agent_options(host)["id"]
-        except HoldfastError:
-            continue  # it has no headless mode, or its program is not on the PATH
-        break
-    else:
+    host = next((name for name in agents(settings, hosts) if not settings.distil_model), "")
+    if not (host or settings.distil_model):
         return
-    note("Holdfast learns without a model. A model finds lessons that word patterns miss.")
+    if not ask:
+        if not call.as_json:
+            note("your own agent does not read sessions to learn from them; to switch it on: holdfast learn --on")
+        return
+    who, model = agent_words(host) if host else (settings.distil_model, "that model")
     note(WHAT_IS_SENT)
-    note(
-        f"It would go to {model}, with your own account, after each session: at most {settings.distil_calls_a_day} "
-        f"calls and ${settings.distil_dollars_a_day:g} a day. To stop it: holdfast distil use none"
+    note(f"It goes to your own account, at most {limits(settings)}. To change it later: holdfast learn")
+    question = (
+        f"Learn with your own agent ({who}) after each session? About one call of {model}, some 8,000 tokens;"
+        " nothing else is sent"
     )
-    if click.confirm("Send digests of your sessions to this model?", default=False, err=True):
-        choose_model(settings, {"model_from": host, "after_sessions": True})
+    if not click.confirm(question, default=False, err=True):
+        switch_off(settings)
+        note("nothing is sent; to switch it on later: holdfast learn --on")
+        return
+    try:
+        switch_on(settings, host)
+    except HoldfastError as exc:
+        note(f"it was not switched on: {exc}")
     else:
-        note("nothing is sent; holdfast distil models lists the models that you can choose")
-
-
-def _offer_wrap_up(settings: Settings, hosts: Sequence[str]) -> None:
-    """Ask whether Holdfast may ask the agent once a session what it learnt, if a host here supports that."""
-    from holdfast.installing.configfile import load_text, save_text
-    from holdfast.wiring import load_host
-
-    if not any(load_host(host).profile.stop_reply for host in hosts):
-        return
-    note("Once a session, after real work, Holdfast can ask the agent to note what it learnt. This costs one turn.")
-    if not click.confirm("Ask the agent at the end of a session?", default=False, err=True):
-        return
-    path = settings.config_path
-    save_text(path, "wrap_up = true\n" + load_text(path))  # at the top: below a table's header it would belong to it
-    note(f"saved in {path}; to stop it, write wrap_up = false there")
+        note("on: sessions are read from now on; holdfast learn shows its state")
 
 
 def _offer_embedder(call: Call, settings: Settings) -> None:

@@ -61,13 +61,7 @@ def tell_git(report: GitReport, dry_run: bool) -> None:
     if len(titles) > SHOWN:
         say(f"  ... and {len(titles) - SHOWN} more")
     if report.added and not dry_run:
-        waits = sum(step.state == "candidate" for step in report.added)
-        if report.own:
-            note("they are on probation: shown only for the closest match, as unconfirmed; holdfast review lists them")
-            if waits:
-                note(f"{waits} of them wait for holdfast review: they name a server, a credential or a command to run")
-        else:
-            note("none of the commits is yours: the lessons wait for holdfast review (--accept: on probation at once)")
+        note("they are unconfirmed: agents are not told of them, recall marks them, holdfast review lists them")
         note("to undo this run: holdfast undo; to undo all such runs: holdfast backfill --git --undo")
     left_out = (
         (report.gone, "about files that no longer exist"),

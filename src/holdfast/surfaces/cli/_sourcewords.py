@@ -1,4 +1,4 @@
-"""Words for what a lesson was found in. Detectors and importers have ids such as `statements/1`."""
+"""Words for what a lesson was found in. Detectors have ids such as `fail_fix/1`; some are of older versions."""
 
 from __future__ import annotations
 

@@ -85,10 +85,11 @@ def command(
     other hosts are tried. The exit code is 1 if something you named cannot be read.
 
     With --git, it reads this repository's commits: causes of defects, reasons for decisions, reverts. The best
-    lessons go on probation, at most 100 for each project. If none of the commits is yours, they wait in the inbox.
+    lessons wait in the inbox, at most 100 for each project and 20 if none of the commits is yours.
 
-    With --distil, the model that you chose with `holdfast distil use` reads the sessions of this project that it has
-    not read yet, newest first. It shows the likely cost and asks before anything is sent.
+    With --distil, the model that you chose (`holdfast learn --on`, `holdfast distil use`) reads the sessions of this
+    project with real work that it has not read yet, newest first. It shows the likely cost and asks before anything
+    is sent.
     """
     from holdfast.backfill.loading import SessionLocations
     from holdfast.backfill.run import TranscriptRun, load_hosts
@@ -215,7 +216,8 @@ def _tell(run: TranscriptRun, dry_run: bool) -> None:
     if tally.unchanged:
         say(f"{tally.unchanged} transcripts have not changed since the last time")
     if any(tally.lessons.values()):
-        say(f"learnt: {tally.lessons['active']} active, {tally.lessons['waiting']} waiting for `holdfast review`")
+        confirmed, unconfirmed = tally.lessons["confirmed"], tally.lessons["unconfirmed"]
+        say(f"learnt: {confirmed} confirmed, {unconfirmed} unconfirmed" + (": holdfast review" if unconfirmed else ""))
     for why, count in sorted(tally.skipped.items()):
         what, _, reason = why.partition(": ")
         note(f"skipped: {count} {what}, {reason}")

@@ -12,7 +12,7 @@ from importlib.util import cache_from_source
 from typing import TYPE_CHECKING, Any
 
 from holdfast.bootstrap import all_hosts, find_place
-from holdfast.capture.heartbeat import activity, last_events
+from holdfast.capture.heartbeat import activity, is_from_hook, last_events
 from holdfast.errors import HoldfastError, StoreCorruptError, StoreLockedError, StoreReadOnlyError
 from holdfast.home.runfiles import DROPPED, LATE, SPOOLED, read_counts
 from holdfast.home.spool import FOLDER, unreadable, waiting
@@ -24,7 +24,7 @@ from holdfast.ports.store import Extent
 from holdfast.settings import interpreter, package_folder
 from holdfast.surfaces.cli.call import counted
 from holdfast.surfaces.cli.findings import BAD, NOTE, OK, CheckFinding, failure
-from holdfast.surfaces.cli.hostcheck import QUIET, WORDS, ago_words, check_heard
+from holdfast.surfaces.cli.hostcheck import QUIET, WORDS, ago_words, check_barren, check_heard, setup_time
 from holdfast.surfaces.cli.project import ACCEPT, claim_line
 from holdfast.wiring import open_store
 
@@ -70,7 +70,7 @@ def check_store(settings: Settings, folder: str = "") -> Iterator[CheckFinding]:
             yield from modes
             yield from _check_witness(settings, store.extent())
             yield from _check_project(store, settings, folder)
-            heard, hosts = last_events(store), activity(store)
+            heard, hosts = [event for event in last_events(store) if is_from_hook(event)], activity(store)
     except (HoldfastError, OSError) as exc:
         yield failure("database", exc, _mend_store(exc, settings))
         return
@@ -79,11 +79,12 @@ def check_store(settings: Settings, folder: str = "") -> Iterator[CheckFinding]:
     else:
         ago = datetime.now(UTC) - heard[0].at
         line = f"{WORDS.get(heard[0].kind, heard[0].kind)} from {heard[0].host}, {ago_words(ago)} ago"
-        if ago > QUIET:
+        if min(ago, datetime.now(UTC) - setup_time(settings)) > QUIET:
             yield CheckFinding(NOTE, "heartbeat", f"{line}: no event was stored since", SETUP)
         else:
             yield CheckFinding(OK, "heartbeat", line)
     yield from check_heard(settings, hosts)
+    yield from check_barren(settings, folder)
 
 
 def _check_witness(settings: Settings, now: Extent) -> Iterator[CheckFinding]:
@@ -356,3 +357,19 @@ def check_switches(settings: Settings) -> Iterator[CheckFinding]:
         return
     for line in lines[-LOG_LINES:]:
         yield CheckFinding(NOTE, "hooks.log", line[:300])
+
+
+def check_learning(settings: Settings) -> Iterator[CheckFinding]:
+    """Check that the model which the user agreed to can read sessions; it is not called."""
+    from holdfast.backfill.distilling import learning_facts, learning_trouble
+
+    now = datetime.now(UTC)
+    facts = learning_facts(settings, now)
+    if not facts["after_sessions"]:
+        yield CheckFinding(OK, "learning", "your own agent reads no sessions (holdfast learn --on)")
+    elif facts["trouble"]:
+        status = NOTE if learning_trouble(settings, now).is_limit else BAD
+        yield CheckFinding(status, "learning", facts["trouble"], "holdfast learn")
+    else:
+        calls = counted(facts["last_24_hours"]["calls"], "call")
+        yield CheckFinding(OK, "learning", f"{facts['model']} reads each session: {calls} within 24 hours")

@@ -1,9 +1,12 @@
-"""`holdfast distil`: let a model word the lessons of sessions. Nothing is sent until the user has chosen a model."""
+"""`holdfast distil`: choose a model, see what it would be sent, and let it read one session.
+
+`holdfast learn` lets the model read each session after its end.
+"""
 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -12,7 +15,6 @@ from holdfast.surfaces.cli.call import (
     Call,
     Group,
     answer_json,
-    counted,
     examples,
     folder_option,
     json_option,
@@ -20,21 +22,13 @@ from holdfast.surfaces.cli.call import (
     pass_call,
     say,
 )
-from holdfast.surfaces.cli.rows import pairs, table
+from holdfast.surfaces.cli.rows import table
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from holdfast.bootstrap import Memory
     from holdfast.domain.vocabulary import SessionId
-    from holdfast.learning.distillation.distil import DistilReport
-    from holdfast.settings import Settings
-
-NONE = "none"
-WHAT_IS_SENT = (
-    "One digest is sent for each session: at most 6,000 tokens, without secrets. It holds what you typed, the agent's\n"
-    "explanations, failures and their fixes, and commit messages. To read it in full: holdfast distil digest"
-)
 
 
 @click.group(
@@ -48,9 +42,10 @@ WHAT_IS_SENT = (
 @json_option
 @click.pass_context
 def command(ctx: click.Context) -> None:
-    """Let a model word the lessons of sessions. Each lesson must quote its session, and the quote is checked.
+    """Choose the model that reads sessions, and see what it would be sent.
 
-    Without a subcommand, it distils the sessions that wait, or this project's latest session if none waits.
+    Each lesson must quote its session, and the quote is checked. `holdfast learn` lets the model read each session
+    after its end. Without a subcommand, it reads this project's latest session now.
     """
     if ctx.invoked_subcommand is None:
         ctx.invoke(run)
@@ -62,29 +57,20 @@ def command(ctx: click.Context) -> None:
 @json_option
 @pass_call
 def run(call: Call, sessions: Sequence[SessionId] = ()) -> None:
-    """Distil SESSIONS now; by default the sessions that wait, or this project's latest session if none waits."""
-    from holdfast.backfill.distilling import distil_session, distil_waiting, may_send, open_model, waiting
+    """Let the model read SESSIONS now, also a second time; by default this project's latest session."""
+    from holdfast.backfill.distilling import distil_session, open_model
+    from holdfast.surfaces.cli._learning import report_words
 
     with call.open() as memory:
         settings = memory.settings
         model = open_model(settings)
-        limit = may_send(settings, memory.services.clock.now())
-        if limit:
-            raise InvalidValueError(limit, hint=f"edit [distil] in {settings.config_path}, or wait")
-        if not sessions and waiting(settings):
-            failures: list[str] = []
-            done = distil_waiting(memory, settings, lambda step, exc: failures.append(f"{step}: {exc}"))
-            reports = [(entry.session, report) for entry, report in done]
-            for failure in failures:
-                note(f"warning: {failure}")
-        else:
-            chosen = sessions or [_latest(memory)]
-            reports = [(s, distil_session(memory, settings, s, model)) for s in chosen]
+        chosen = sessions or [_latest(memory)]
+        reports = [(s, distil_session(memory, settings, s, model, again=True)) for s in chosen]
     if call.as_json:
         answer_json([{"session": session} | report.__dict__ for session, report in reports])
         return
     for session, report in reports:
-        say(f"{session}: {_words(report)}")
+        say(f"{session}: {report_words(report)}")
         for why in report.dropped:
             note(f"rejected: {why}")
 
@@ -146,91 +132,38 @@ def models(call: Call) -> None:
 @command.command(
     epilog=examples(
         "holdfast distil use claude-code",
-        "holdfast distil use claude-code --after-sessions",
         "holdfast distil use ollama model=qwen3:8b",
         "holdfast distil use openai-compatible url=https://api.example.org/v1 model=m api_key_env=MY_KEY",
-        "holdfast distil use none",
     )
 )
 @click.argument("name")
 @click.argument("options", nargs=-1, metavar="[KEY=VALUE]...")
-@click.option("--after-sessions", is_flag=True, help="Distil each session automatically after its end.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @pass_call
-def use(call: Call, name: str, options: Sequence[str], after_sessions: bool, yes: bool) -> None:
-    """Choose the model that distils: an agent on this machine or an endpoint. With `none`, nothing is sent any more."""
-    from holdfast.bootstrap import load_model
-    from holdfast.settings import load_settings
-
-    settings = load_settings()
-    values: dict[str, str | int] = {}
-    if name != NONE:
-        chosen = dict(_option(text) for text in options)
-        model = load_model(name, chosen)
-        note(WHAT_IS_SENT)
-        note(f"The model is {model.id}; it gets at most {settings.distil_calls_a_day} calls a day (calls_a_day).")
-        if not yes:
-            click.confirm("Send digests of your sessions to this model?", abort=True, err=True)
-        values = {"model_from": name, **chosen}
-        if after_sessions:
-            values["after_sessions"] = True
-    elif options:
-        raise InvalidValueError("none takes no options", hint="holdfast distil use none")
-    choose_model(settings, values)
-
-
-@command.command(epilog=examples("holdfast distil status", "holdfast distil status --json"))
-@json_option
-@pass_call
-def status(call: Call) -> None:
-    """Print which model distils, how many sessions wait, and what the last 24 hours cost."""
+def use(call: Call, name: str, options: Sequence[str], yes: bool) -> None:
+    """Choose the model that reads sessions: an agent on this machine or an endpoint."""
     from datetime import UTC, datetime
 
-    from holdfast.backfill.distilling import may_send, spent, waiting
-    from holdfast.settings import load_settings
-
-    settings = load_settings()
-    now = datetime.now(UTC)
-    today = spent(settings, now)
-    facts: dict[str, Any] = {
-        "model": settings.distil_model,
-        "after_sessions": settings.distil_after_sessions,
-        "waiting": len(waiting(settings)),
-        "last_24_hours": today.__dict__,
-        "limit_reached": may_send(settings, now),
-    }
-    if call.as_json:
-        answer_json(facts)
-        return
-    for line in pairs(status_rows(settings, facts)):
-        say(line)
-
-
-def choose_model(settings: Settings, values: Mapping[str, str | int]) -> None:
-    """Save the choice in the configuration. Without values, no model is used any more."""
+    from holdfast.backfill.distilrecord import note_choice
+    from holdfast.bootstrap import load_model
     from holdfast.installing.configfile import keep_model
+    from holdfast.settings import load_settings
+    from holdfast.surfaces.cli._learning import WHAT_IS_SENT, limits
 
-    keep_model(settings, values)
-    say(f"distil: {values.get('model_from', NONE)}; saved in {settings.config_path}")
-
-
-def status_rows(settings: Settings, facts: dict[str, Any]) -> list[list[str]]:
-    """Return the facts as rows of label and words."""
-    today = facts["last_24_hours"]
-    cost = f"${today['cost_usd']:.2f}" + (
-        f" and {counted(today['unknown_costs'], 'call')} of unknown cost" if today["unknown_costs"] else ""
-    )
-    when = "after each session" if settings.distil_after_sessions else "when you run holdfast distil"
-    return [
-        ["model", f"{settings.distil_model}, {when}" if settings.distil_model else "none: nothing is ever sent"],
-        ["waiting", counted(facts["waiting"], "session")],
-        [
-            "24 hours",
-            f"{counted(today['calls'], 'call')}, {today['input_tokens']:,} tokens in, "
-            f"{today['output_tokens']:,} out, {cost}",
-        ],
-        *([["limit", facts["limit_reached"]]] if facts["limit_reached"] else []),
-    ]
+    if name == "none":
+        raise InvalidValueError("a model is not switched off here", hint="holdfast learn --off")
+    settings = load_settings()
+    chosen = dict(_option(text) for text in options)
+    model = load_model(name, chosen)
+    note(WHAT_IS_SENT)
+    note(f"The model is {model.id}; it gets at most {limits(settings)}.")
+    if not yes:
+        click.confirm("Send digests of your sessions to this model?", abort=True, err=True)
+    keep_model(settings, name, chosen)
+    note_choice(settings, name, datetime.now(UTC))
+    say(f"distil: {name}; saved in {settings.config_path}")
+    if not settings.distil_after_sessions:
+        note("it reads a session when you run holdfast distil; to let it read each one: holdfast learn --on")
 
 
 def _latest(memory: Memory) -> SessionId:
@@ -238,7 +171,7 @@ def _latest(memory: Memory) -> SessionId:
 
     A session without either has nothing to distil. Raises InvalidValueError if there is none.
     """
-    spoken = [event for event in memory.heartbeat() if event.kind in ("prompt", "reply")]
+    spoken = [event for event in memory.newest_events() if event.kind in ("prompt", "reply")]
     newest = [event for event in spoken if event.project == memory.location.project.id]
     if not newest:
         raise InvalidValueError("no session of this project is known", hint="holdfast backfill")
@@ -253,14 +186,3 @@ def _option(text: str) -> tuple[str, str]:
         hint = "put the key into an environment variable and give the variable's name: api_key_env=VARIABLE"
         raise InvalidValueError("an API key must not be on a command line or in a file", hint=hint)
     return key, os.path.expanduser(value)
-
-
-def _words(report: DistilReport) -> str:
-    if report.skipped:
-        return f"not sent: {report.skipped}"
-    cost = "" if report.cost_usd is None else f", ${report.cost_usd:.4f}"
-    tokens = f"{report.input_tokens:,} tokens in, {report.output_tokens:,} out{cost}"
-    counts = (
-        f"{counted(len(report.active), 'lesson')} active, {len(report.waiting)} waiting, {report.merged} known already"
-    )
-    return f"{counts} ({tokens})"

@@ -29,6 +29,7 @@ from holdfast.surfaces.cli.checkups import (
     check_capture,
     check_hosts,
     check_launcher,
+    check_learning,
     check_program,
     check_store,
     check_switches,
@@ -101,6 +102,7 @@ def _findings(no_proof: bool, mend: bool, folder: str) -> Iterator[CheckFinding]
     yield from check_store(settings, folder)
     yield from check_starts(settings, folder)
     yield from check_capture(settings)
+    yield from check_learning(settings)
     yield from check_switches(settings)
 
 

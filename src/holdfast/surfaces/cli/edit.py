@@ -48,9 +48,9 @@ def command(call: Call, /, ref: str, *, never: bool, revive_when: str | None, re
 
     An option replaces all conditions of its kind; the --when-... options may be repeated. Without an option, the
     conditions are printed. A title says the lesson's verdict, not its topic, with the lesson's own names, numbers and
-    negations. To change what the lesson says, use `holdfast revise`. A retired lesson is revived, on
-    probation, when the version of the dependency in a lock file changes. `holdfast verify` and the end of each session
-    check this.
+    negations. To change what the lesson says, use `holdfast revise`. A retired lesson waits
+    for a person again when the version of the dependency in a lock file changes. `holdfast verify` and the end of each
+    session check this.
     """
     changes = {name: value for name, value in options.items() if value is not None and value != ()}
     if never:

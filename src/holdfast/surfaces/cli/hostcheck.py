@@ -14,8 +14,9 @@ from holdfast.capture.heartbeat import HostActivity
 from holdfast.domain.hookcall import HookCall
 from holdfast.domain.vocabulary import SessionId
 from holdfast.errors import HoldfastError
-from holdfast.installing.hostfiles import HostFiles, set_up
+from holdfast.installing.hostfiles import MANIFEST, HostFiles, set_up
 from holdfast.lean.records import replace
+from holdfast.learning.barren import count_barren
 from holdfast.recall.inject import prepare
 from holdfast.surfaces.cli.findings import BAD, NOTE, OK, CheckFinding
 from holdfast.wiring import load_host
@@ -32,6 +33,10 @@ VERSION_TIMEOUT_S = 10.0
 """Seconds that a host's program may take to tell its version."""
 QUIET = timedelta(days=3)
 """After that long without an event a host is mentioned."""
+BARREN_ALARM = 12
+"""Sessions with real work, in a row, that taught nothing: then something is wrong."""
+LEARN_ON = "holdfast learn --on"
+"""Switches on learning with the user's own agent."""
 DOCTOR = SessionId("doctor")
 """A session that was never told anything."""
 COMMANDS = 10
@@ -54,7 +59,30 @@ def check_heard(settings: Settings, heard: Mapping[str, HostActivity]) -> Iterat
             profile = load_host(name, settings).profile
         except HoldfastError:
             continue
-        yield judge(name, profile, heard.get(name, HostActivity()), datetime.now(UTC))
+        yield judge(name, profile, heard.get(name, HostActivity()), datetime.now(UTC), setup_time(settings))
+
+
+def setup_time(settings: Settings) -> datetime:
+    """Return when a host was last set up; the epoch if none is. Silence before that means nothing."""
+    path = os.path.join(settings.home, MANIFEST)
+    return datetime.fromtimestamp(os.stat(path).st_mtime if os.path.exists(path) else 0, UTC)
+
+
+def check_barren(settings: Settings, folder: str = "") -> Iterator[CheckFinding]:
+    """Yield a finding if many sessions have passed in the folder's project without a lesson."""
+    try:
+        with Memory(folder, settings=settings) as memory:
+            location = find_place(memory.services.store, settings, folder)
+            line = barren_words(count_barren(memory.services, location))
+    except (HoldfastError, OSError):
+        return  # `check_store` reports it
+    if line:
+        yield CheckFinding(NOTE, "learning", line, LEARN_ON)
+
+
+def barren_words(count: int) -> str:
+    """Return what that many sessions without a lesson mean; empty if they are too few to mean anything."""
+    return f"the last {count} sessions with real work taught no lesson" if count >= BARREN_ALARM else ""
 
 
 def check_starts(settings: Settings, folder: str = "") -> Iterator[CheckFinding]:
@@ -90,8 +118,10 @@ def cut_of(services: Services, location: Location, name: str) -> str:
     )
 
 
-def judge(name: str, profile: HostProfile, activity: HostActivity, now: datetime) -> CheckFinding:
-    """Return the finding for one host."""
+def judge(
+    name: str, profile: HostProfile, activity: HostActivity, now: datetime, since: datetime | None = None
+) -> CheckFinding:
+    """Return the finding for one host that was last set up at `since`."""
     version, fault = version_of(profile)
     if fault:
         return CheckFinding(BAD, name, fault)
@@ -102,16 +132,20 @@ def judge(name: str, profile: HostProfile, activity: HostActivity, now: datetime
         return CheckFinding(NOTE, name, f"{head}no event yet: start a session, or restart a running one")
     kinds = ", ".join(WORDS.get(kind, kind) for kind in activity.kinds)
     line = f"{head}last event {ago_words(now - activity.heard_at)} ago ({kinds}); {_last_delivery(activity, now)}"
-    alarm = alarm_of(activity, now)
+    alarm = alarm_of(activity, now, since)
     return CheckFinding(NOTE, name, f"{line}. {alarm}") if alarm else CheckFinding(OK, name, line)
 
 
-def alarm_of(activity: HostActivity, now: datetime) -> str:
-    """Return why a host's hooks may have stopped working, or "" if there is no sign of that."""
+def alarm_of(activity: HostActivity, now: datetime, since: datetime | None = None) -> str:
+    """Return why a host's hooks may have stopped working, or "" if there is no sign of that.
+
+    Silence counts from the last event of a hook, or from the last setup if that is later.
+    """
     if activity.heard_at is None:
         return ""
-    if now - activity.heard_at > QUIET:
-        span = ago_words(now - activity.heard_at)
+    silence = now - max(activity.heard_at, since or activity.heard_at)
+    if silence > QUIET:
+        span = ago_words(silence)
         return f"No event for {span}: are its hooks still trusted and switched on?"
     if activity.commands >= COMMANDS and not activity.failures:
         return f"{activity.commands} commands were reported and none failed: the host may not report failures"
@@ -121,7 +155,7 @@ def alarm_of(activity: HostActivity, now: datetime) -> str:
 def alarms(settings: Settings, heard: Mapping[str, HostActivity], now: datetime) -> Iterator[tuple[str, str]]:
     """Yield each host that is set up and gives reason for an alarm, with the reason. No program is started."""
     for name in sorted(set_up(HostFiles(settings.home).manifest)):
-        alarm = alarm_of(heard.get(name, HostActivity()), now)
+        alarm = alarm_of(heard.get(name, HostActivity()), now, setup_time(settings))
         if alarm:
             yield name, alarm
 

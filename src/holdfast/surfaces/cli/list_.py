@@ -101,6 +101,8 @@ def command(
         )
         shown = lessons[:limit]
         verdicts = memory.verdicts(shown)
+        is_plain = not (states or path or kinds or all_projects or as_of or since or any(choice.values()))
+        counts = memory.counts() if is_plain else None
         elsewhere = 0 if all_projects or as_of else memory.staged_elsewhere()
     pairs = list(zip(shown, verdicts, strict=True))
     if call.as_json:
@@ -110,7 +112,8 @@ def command(
     for lesson, verdict in pairs:
         for line in summary_lines(lesson, _last(lesson, verdict[0])):
             say(line)
-    note(counted(len(shown), "lesson") + (", and more: --limit" if len(lessons) > limit else ""))
+    count = f"{len(shown)} of {counts.words}" if counts else counted(len(shown), "lesson")
+    note(count + (", and more: --limit" if len(lessons) > limit else ""))
     if elsewhere:
         note(f"{counted(elsewhere, 'lesson')} of other branches not listed: holdfast staged")
 

@@ -26,6 +26,7 @@ GROUPS = {
         "show": "Print everything about one lesson.",
         "review": "Go through the lessons that wait for your decision.",
         "status": "Print this folder's project, where its memory is and what it holds.",
+        "learn": "Let your own agent read each session after its end: switch it on or off, see its state.",
         "checkpoint": "Save, show or close the working state of a task.",
     },
     "Check lessons": {
@@ -49,7 +50,6 @@ GROUPS = {
         "forget": "Take a lesson out of use for good, or erase it.",
         "prune": "Forget lessons that are no longer of use.",
         "undo": "Undo the last change of this project's memory.",
-        "rejudge": "Judge again the lessons that an older version found by words alone.",
     },
     "Work with a team": {
         "share": "Write lessons as files of the repository.",
@@ -63,7 +63,7 @@ GROUPS = {
         "uninstall": "Undo what setup changed.",
         "doctor": "Prove that memory works, and report every problem.",
         "backfill": "Learn from the transcripts that are already on this machine.",
-        "distil": "Let a model of your choice word the lessons of sessions.",
+        "distil": "Choose the model that reads sessions, and see what it would be sent.",
         "import": "Import lessons from other tools' files, or from JSON lines.",
         "export": "Write lessons as JSON lines, or as Markdown for people.",
         "backup": "Write everything in this Holdfast home into one file.",

@@ -42,8 +42,8 @@ def command(call: Call, base: str, files_only: bool) -> int:
 
     The summary lists new, revised and retired lessons, and lessons that a later session refuted. For each it prints who
     said it and the code it is about. Shared lessons are read from their committed files, the others from this machine's
-    memory. Private lessons, your own lessons for all projects, and lessons that wait are left out. The summary is only
-    printed; nothing is sent.
+    memory. Private lessons, your own lessons for all projects, and unconfirmed lessons are left out. The summary is
+    only printed; nothing is sent.
     """
     from holdfast.publishing.branchsummary import render_markdown
 
@@ -54,6 +54,8 @@ def command(call: Call, base: str, files_only: bool) -> int:
             "lessons": [dict(row.__dict__) | {"anchors": list(row.anchors)} for row in summary.rows],
             "problems": [dict(problem.__dict__) for problem in summary.problems],
         })  # fmt: skip
+    elif summary.base == summary.head and not (summary.rows or summary.problems):
+        note("nothing to summarise: no commit lies between this branch and its base")
     else:
         say(render_markdown(summary).rstrip())
     if summary.waiting:

@@ -82,8 +82,8 @@ def command(
     Without HOST, setup asks before it changes anything. It does not ask with --yes, with HOST, or without a terminal.
 
     In a repository, setup also learns from the commits (`holdfast backfill --git`). On a terminal it asks first,
-    unless you give --yes or --git. On a terminal it also asks whether a model may word the lessons of your sessions,
-    and whether to download a larger embedder. The default answer to both is no.
+    unless you give --yes or --git. On a terminal it also asks, once, whether your own agent may read each session
+    after its end (`holdfast learn`), and whether to download a larger embedder. The default answer to both is no.
 
     `holdfast setup git` makes git merge this repository's files of shared lessons field by field.
     """

@@ -10,11 +10,13 @@ import click
 
 from holdfast.installing.hostfiles import HostFiles, set_up
 from holdfast.lean.plain import render_instant, to_plain
+from holdfast.lessons.lookup import LessonCounts
 from holdfast.rendering.lines import is_from_commit
 from holdfast.surfaces.cli.call import (
     EVERYTHING,
     Call,
     answer_json,
+    counted,
     examples,
     folder_option,
     json_option,
@@ -22,6 +24,7 @@ from holdfast.surfaces.cli.call import (
     say,
     size,
 )
+from holdfast.surfaces.cli.hostcheck import LEARN_ON, barren_words
 from holdfast.surfaces.cli.project import ACCEPT, claim_line, identity, plain
 from holdfast.surfaces.cli.rows import pairs
 
@@ -49,8 +52,8 @@ def command(call: Call) -> None:
 def _gather(memory: Memory) -> dict[str, Any]:
     location, settings = memory.location, memory.settings
     lessons = memory.lessons(states=(), limit=EVERYTHING)
-    waiting = [lesson for lesson in lessons if lesson.state in ("probation", "candidate", "quarantined")]
-    checkpoint = memory.checkpoint()
+    waiting = [lesson for lesson in lessons if lesson.state in ("candidate", "quarantined")]
+    counts, checkpoint = memory.counts(), memory.checkpoint()
     path = settings.database_path
     loss = memory.find_loss()
     return {
@@ -67,9 +70,11 @@ def _gather(memory: Memory) -> dict[str, Any]:
             "by_state": dict(Counter(lesson.state for lesson in lessons)),
             "by_kind": dict(Counter(lesson.kind for lesson in lessons if lesson.state == "active")),
         },
+        "confirmed": counts.confirmed,
+        "unconfirmed": counts.unconfirmed,
+        "barren_sessions": memory.barren_sessions(),
         "inbox": len([lesson for lesson in waiting if not is_from_commit(lesson)]),
         "from_commits": len([lesson for lesson in waiting if is_from_commit(lesson)]),
-        "rejudged": _rejudged_facts(memory),
         "last_session": _session_facts(memory),
         "for_review": len(memory.for_review()),
         "checkpoint": to_plain(checkpoint) if checkpoint else None,
@@ -85,7 +90,7 @@ def _gather(memory: Memory) -> dict[str, Any]:
 
 
 def _lines(fields: dict[str, Any]) -> Iterator[str]:
-    project, store = fields["project"], fields["store"]
+    project, store, barren = fields["project"], fields["store"], barren_words(fields["barren_sessions"])
     yield from pairs(
         [
             ["project", f"{project['name']} ({fields['identity']})"],
@@ -98,39 +103,31 @@ def _lines(fields: dict[str, Any]) -> Iterator[str]:
                 if store["damaged_rows"]
                 else []
             ),
-            ["lessons", _counts(fields["lessons"]["by_state"])],
-            ["active", _counts(fields["lessons"]["by_kind"])],
-            ["inbox", f"{fields['inbox']} waiting" + (": holdfast review" if fields["inbox"] else "")],
-            *([["commits", f"{fields['from_commits']} lessons, unconfirmed"]] if fields["from_commits"] else []),
-            *([["rejudged", _rejudged_words(fields["rejudged"])]] if fields["rejudged"] else []),
+            ["lessons", _lesson_words(fields)],
+            ["confirmed", _counts(fields["lessons"]["by_kind"])],
             *([["review", f"{fields['for_review']} in doubt: holdfast review"]] if fields["for_review"] else []),
             *([["session", f"last: {fields['last_session']['words']}"]] if fields["last_session"] else []),
             ["task", fields["checkpoint"]["goal"] if fields["checkpoint"] else "none"],
             ["capture", "on" if fields["capture"] else "off"],
             ["delivery", ", ".join(fields["deliver"]) or "off"],
             ["embedder", (fields["embedder"] or "none: words, paths and identifiers") + _better(fields["embedder"])],
-            ["distil", _distil_words(fields["distil"])],
+            ["learning", _distil_words(fields["distil"])],
+            *([["alarm", f"{barren}: {LEARN_ON} learns with your own agent"]] if barren else []),
             *_heartbeat(fields["heartbeat"], fields["set_up"]),
         ]
     )
 
 
+def _lesson_words(fields: dict[str, Any]) -> str:
+    """Return the counts in the two words that every command uses; the unconfirmed ones wait in `review`."""
+    counts = LessonCounts(confirmed=fields["confirmed"], unconfirmed=fields["unconfirmed"])
+    commits = f" ({fields['from_commits']} from commits)" if fields["from_commits"] else ""
+    return f"{counts.words}{commits}" + (": holdfast review" if counts.unconfirmed else "")
+
+
 def _better(embedder: str) -> str:
     """Return a hint at the larger embedder for users of the one that ships. Nothing is downloaded unasked."""
     return "; finds more paraphrases: holdfast embedder pull (91 MB)" if embedder in ("", "static") else ""
-
-
-def _rejudged_facts(memory: Memory) -> dict[str, Any] | None:
-    """Return what the last rejudging did to the lessons of an older version, or None if it changed none."""
-    from holdfast.learning.rejudge import last_rejudging
-
-    retired, demoted, at = last_rejudging(memory.services, memory.location)
-    return {"retired": retired, "on_probation": demoted, "at": at} if retired or demoted else None
-
-
-def _rejudged_words(facts: dict[str, Any]) -> str:
-    counts = f"{facts['retired']} lessons of an older version retired, {facts['on_probation']} put on probation"
-    return f"{counts} on {facts['at'][:10]}: holdfast rejudge --undo"
 
 
 def _session_facts(memory: Memory) -> dict[str, Any] | None:
@@ -139,21 +136,24 @@ def _session_facts(memory: Memory) -> dict[str, Any] | None:
 
 
 def _distil_facts(memory: Memory) -> dict[str, Any]:
-    from holdfast.backfill.distilling import spent, waiting
+    from holdfast.backfill.distilling import learning_facts
 
-    settings = memory.settings
-    today = spent(settings, memory.services.clock.now())
-    return {"model": settings.distil_model, "waiting": len(waiting(settings)), "last_24_hours": dict(today.__dict__)}
+    return learning_facts(memory.settings, memory.services.clock.now())
 
 
 def _distil_words(facts: dict[str, Any]) -> str:
-    if not facts["model"]:
-        return "off: no model is used"
+    from holdfast.surfaces.cli._learning import cost_words
+
     today = facts["last_24_hours"]
-    cost = f"${today['cost_usd']:.2f}" + (
-        f" + {today['unknown_costs']} of unknown cost" if today["unknown_costs"] else ""
+    spent = (
+        f"{counted(today['calls'], 'call')} within 24 hours ({cost_words(today)}),"
+        f" {counted(facts['waiting'], 'session')} waiting"
     )
-    return f"{facts['model']}: {today['calls']} calls within 24 hours ({cost}), {facts['waiting']} sessions waiting"
+    if not facts["after_sessions"]:
+        used = f"; {spent}" if today["calls"] else ""
+        return f"your own agent reads no sessions{used}: holdfast learn --on"
+    trouble = f"; {facts['trouble']}" if facts["trouble"] else ""
+    return f"{facts['model']} reads each session: {spent}{trouble}"
 
 
 def _heartbeat(events: list[dict[str, str]], set_up_hosts: list[str]) -> Iterator[list[str]]:

@@ -19,7 +19,7 @@ def command(call: Call, accept: bool, dry_run: bool, from_git: bool) -> int:
     """Import changes from .holdfast/lessons into memory, and write changes from memory there.
 
     Changes on both sides are merged field by field. A forgotten lesson does not come back. A new lesson from a file
-    waits in the inbox (`holdfast review`), or goes on probation if you committed the file. A change to an active
+    waits in the inbox (`holdfast review`). A change to an active
     lesson waits for --accept. A file that cannot be read is reported with its line and skipped; the exit code is then
     1.
     """

@@ -46,7 +46,7 @@ def command(call: Call, everything: bool, check: bool) -> int:
 
     Verify lists the lessons that are not fresh, worst first: id, state, title, and what happened to the code. If code
     has moved, its lesson is anchored to the new location; `holdfast undo` takes that back. A retired lesson whose
-    revival condition is met goes on probation.
+    revival condition is met waits for a person.
     """
     with call.open() as memory:
         report = _verify(memory, everything)
@@ -59,7 +59,7 @@ def command(call: Call, everything: bool, check: bool) -> int:
             say(line)
         _tell(report)
         for entry in woken:
-            note(f"{short_id(entry.lesson.id)} is on probation again: {entry.reason}")
+            note(f"{short_id(entry.lesson.id)} waits for a person again: {entry.reason}")
     return EXIT_STALE if check and report.is_stale else 0
 
 

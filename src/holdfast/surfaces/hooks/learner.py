@@ -9,12 +9,14 @@ from __future__ import annotations
 import os
 import sys
 import threading
+import time
 from collections.abc import Sequence
 
 from holdfast.backfill.transcripts import keep_turn, read_errands
 from holdfast.bootstrap import Memory
 from holdfast.curation.checkpoint import close_over, leave_waiting
 from holdfast.domain.hookcall import HookCall, parse_errand
+from holdfast.domain.vocabulary import SessionId
 from holdfast.freshness.codegraph import reindex
 from holdfast.home.runfiles import LearningLock, embed_in_turn, note
 from holdfast.home.spool import drain
@@ -24,6 +26,9 @@ from holdfast.surfaces.hooks.handover import has_leftovers
 
 LONGEST_RUN_S = 900.0
 """A learner that has not ended by then is stuck: it goes, and the next session's start tries again."""
+
+DISTILLING_S = 600.0
+"""Seconds of a learner after which no call of the user's model begins; one that has begun still has its time."""
 
 EMBEDDED_AT_ONCE = 1_000
 
@@ -35,6 +40,7 @@ def main(arguments: Sequence[str] = ()) -> None:
     """Learn from every session with events nobody has learnt from; what fails goes to the hooks' log."""
     settings = load_settings()
     _leave_the_host()
+    began_s = time.monotonic()
     stop = threading.Timer(LONGEST_RUN_S, os._exit, (0,))
     stop.daemon = True
     stop.start()
@@ -43,6 +49,8 @@ def main(arguments: Sequence[str] = ()) -> None:
             if ours:
                 learn_all(settings, parse_errand(arguments[0] if arguments else ""))
         embed_all(settings)
+        if distil_all(settings, began_s + DISTILLING_S):
+            embed_all(settings)
     except Exception as exc:  # nobody waits for this process, so the log is the only place to report it
         note(settings.log_path, "learner", exc)
     finally:
@@ -62,24 +70,33 @@ def learn_all(settings: Settings, ended: HookCall) -> None:
         _link(memory, ended.cwd, settings.log_path)
         _follow_moves(memory, ended.cwd, settings.log_path)
         _settle(memory, settings.log_path)
-        _distil(memory, ended, settings)
-        _prepare_brief(memory, ended, settings.log_path)
+        _prepare_brief(memory, ended.cwd, ended.session, settings.log_path)
         memory.drop_old_texts()
 
 
-def _distil(memory: Memory, ended: HookCall, settings: Settings) -> None:
-    """Let the model that the user chose word the lessons of sessions that ended; nothing where none was chosen."""
-    if not (settings.distil_model and settings.distil_after_sessions):
-        return
-    from holdfast.backfill.distilling import distil_waiting, enqueue
+def distil_all(settings: Settings, until_s: float) -> int:
+    """Let the model that the user agreed to read the sessions that have ended; return how many it read.
 
-    try:
-        if ended.ends_session and os.path.isdir(ended.cwd):
-            enqueue(settings, ended.session, ended.cwd, memory.services.clock.now())
-        for _ in distil_waiting(memory, settings, lambda step, exc: note(settings.log_path, step, exc)):
-            pass
-    except Exception as exc:  # the lessons found without a model are already stored
-        note(settings.log_path, "distil", exc)
+    No call begins after the monotonic instant `until_s`: the other sessions stay in the queue. The learning lock is
+    free meanwhile, because a call may take minutes.
+    """
+    if not settings.learns_after_sessions:
+        return 0
+    from holdfast.backfill.distilling import distil_waiting, keep_trouble
+    from holdfast.backfill.endedsessions import queue_ended
+
+    read = 0
+    with Memory(os.sep, settings=settings) as memory:
+        queue_ended(memory)
+        outcomes = distil_waiting(memory, settings)
+        while time.monotonic() < until_s and (outcome := next(outcomes, None)) is not None:
+            if outcome.error:
+                note(settings.log_path, f"distil {outcome.session}", outcome.error)
+            elif outcome.report and not outcome.report.skipped:
+                read += 1
+                _prepare_brief(memory, outcome.folder, outcome.session, settings.log_path)
+        keep_trouble(memory, settings)
+    return read
 
 
 def embed_all(settings: Settings) -> None:
@@ -117,9 +134,9 @@ def _link(memory: Memory, folder: str, log_path: str) -> None:
 
 
 def _follow_moves(memory: Memory, folder: str, log_path: str) -> None:
-    """Anchor lessons to code that the session moved, and settle branches, their tasks, probations and revivals.
+    """Anchor lessons to code that the session moved, and settle branches, their tasks and revivals.
 
-    Lessons of an older version are judged again here, once for each project; a hook never does this.
+    What older versions picked by words is retired here, once for each project; a hook never does this.
     """
     if not os.path.isdir(folder):
         return
@@ -127,9 +144,8 @@ def _follow_moves(memory: Memory, folder: str, log_path: str) -> None:
         here = memory.at(folder)
         here.follow_moves()
         here.settle_branches()
-        here.end_probation()
         here.wake_retired()
-        here.rejudge_once()
+        here.retire_sentences()
         close_over(here.services, here.location)
     except Exception as exc:  # every read follows them anyway
         note(log_path, "learner", exc)
@@ -144,12 +160,12 @@ def _settle(memory: Memory, log_path: str) -> None:
         note(log_path, "outcomes", exc)
 
 
-def _prepare_brief(memory: Memory, ended: HookCall, log_path: str) -> None:
+def _prepare_brief(memory: Memory, folder: str, session: SessionId, log_path: str) -> None:
     """Prepare what the next session in this folder is told at its start."""
-    if not os.path.isdir(ended.cwd):
+    if not os.path.isdir(folder):
         return
     try:
-        memory.at(ended.cwd).prepare_brief(ended.session)
+        memory.at(folder).prepare_brief(session)
     except Exception as exc:  # a start hook collects the lines itself meanwhile
         note(log_path, "brief", exc)
 

@@ -17,7 +17,7 @@ from contextlib import suppress
 from holdfast._version import __version__
 from holdfast.errors import HoldfastError
 from holdfast.lean.texts import dumps, loads
-from holdfast.surfaces.mcp.greeting import HOOKED, is_registered
+from holdfast.surfaces.mcp.greeting import greet, is_registered, must_ask
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -69,32 +69,33 @@ class Door:
         self._serving: Serving | None = None
         self._behind: Thread | None = None
         self._listed = False
+        self._instructions = ""
 
     def run(self) -> None:
         """Answer the first requests, then serve until the host closes the connection."""
-        opening = self._attend() if self._is_hooked() else Opening([])
+        self._instructions = self._greeting()
+        opening = self._attend() if self._instructions else Opening([])
         if self._behind is not None:
             self._behind.join()
         (self._serving or self._make()).serve(opening)
 
-    def _is_hooked(self) -> bool:
-        """Return whether the instructions are a constant, because the host has Holdfast hooks that deliver."""
+    def _greeting(self) -> str:
+        """Return the instructions for a host with Holdfast hooks that deliver; empty for others, who get a brief."""
         if self._hooked:
-            return True
+            return greet(hooked=True, asks=False)
         if not self._host:
-            return False
+            return ""
         try:
             from holdfast.settings import load_settings
 
-            if not is_registered(load_settings().home, self._host, os.getcwd()):
-                return False
+            settings = load_settings()
             name = self._host.replace("-", "_")
-            if not name.isidentifier():
-                return False
-            module = __import__(f"holdfast.hosts.{name}", fromlist=["make"])
-            return bool(module.make({}).profile.moments)
+            if not is_registered(settings.home, self._host, os.getcwd()) or not name.isidentifier():
+                return ""
+            moments = __import__(f"holdfast.hosts.{name}", fromlist=["make"]).make({}).profile.moments
+            return greet(hooked=True, asks=must_ask(settings, moments)) if moments else ""
         except (HoldfastError, ImportError, OSError, AttributeError):
-            return False  # the SDK's server meets the same error and reports it
+            return ""  # the SDK's server meets the same error and reports it
 
     def _attend(self) -> Opening:
         """Answer until a line needs the SDK's server, or until the tools were listed."""
@@ -155,7 +156,11 @@ class Door:
 
     def _result(self, method: object, params: Json, offers: Json) -> Json | None:
         if method == "initialize" and not self._answered and not self._is_open and _is_handshake(params):
-            return {**offers["initialize"], "protocolVersion": params["protocolVersion"], "instructions": HOOKED}
+            return {
+                **offers["initialize"],
+                "protocolVersion": params["protocolVersion"],
+                "instructions": self._instructions,
+            }
         if self._answered:
             if not self._is_open or set(params) - {"_meta"}:  # nothing in `_meta` changes these answers
                 return None
@@ -163,7 +168,7 @@ class Door:
         if _is_modern(params) and method in (*LISTS, "server/discover"):
             self._is_open = True
             modern: Json = offers[f"modern {method}"]
-            return {**modern, "instructions": HOOKED} if method == "server/discover" else modern
+            return {**modern, "instructions": self._instructions} if method == "server/discover" else modern
         return None
 
     def _offers(self) -> Json:

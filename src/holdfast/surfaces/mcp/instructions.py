@@ -6,11 +6,12 @@ switched off. A host whose hooks deliver at any moment does not get it, because 
 
 from __future__ import annotations
 
+from holdfast.domain.vocabulary import Moment
 from holdfast.errors import HoldfastError
 from holdfast.lean.records import replace
 from holdfast.settings import Settings
 from holdfast.surfaces.mcp.callers import UNKNOWN, Caller
-from holdfast.surfaces.mcp.greeting import ALONE, HOOKED, is_registered
+from holdfast.surfaces.mcp.greeting import greet, is_registered, must_ask
 from holdfast.wiring import load_host
 
 BRIEF_S, ANSWER_S = 1.0, 1.25
@@ -19,16 +20,19 @@ BRIEF_S, ANSWER_S = 1.0, 1.25
 
 def instruct(caller: Caller, settings: Settings) -> str:
     """Return the instructions for a client that opens a connection. A broken memory raises nothing here."""
-    if has_hooks(settings, caller.host, caller.memory.folder):
-        return HOOKED
+    hooked = has_hooks(settings, caller.host, caller.memory.folder)
+    moments = (moments_of(settings, caller.host) or ()) if hooked else ()
+    greeting = greet(hooked=hooked, asks=must_ask(settings, moments))
+    if hooked:
+        return greeting
     call = replace(caller.call("initialize"), moment="session_start")
     memory = caller.memory
     until_s = memory.services.clock.elapsed_s() + BRIEF_S
     try:
         briefing = memory.inject(call, until_s, _room(caller.host, settings))
     except HoldfastError:  # for example, the folder is gone or git does not answer; the tools report it
-        return ALONE
-    return f"{ALONE}\n\n{briefing.text}" if briefing.text else ALONE
+        return greeting
+    return f"{greeting}\n\n{briefing.text}" if briefing.text else greeting
 
 
 def _room(host: str, settings: Settings) -> int:
@@ -45,7 +49,12 @@ def has_hooks(settings: Settings, host: str, folder: str) -> bool:
     """Return whether setup registered hooks with the host, for this folder, that deliver at some moment."""
     if host == UNKNOWN or not is_registered(settings.home, host, folder):
         return False
+    return moments_of(settings, host) != ()
+
+
+def moments_of(settings: Settings, host: str) -> tuple[Moment, ...] | None:
+    """Return the moments at which the host's hooks deliver; None for a host that only another version knows."""
     try:
-        return bool(load_host(host, settings).profile.moments)
+        return load_host(host, settings).profile.moments
     except HoldfastError:
-        return True  # another version of Holdfast registered a host that this one does not know
+        return None

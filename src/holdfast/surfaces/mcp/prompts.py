@@ -58,8 +58,8 @@ def _recall(caller: Caller, query: str) -> str:
 
 def _remember(caller: Caller, insight: str) -> str:
     return (
-        "Save this for later sessions with Holdfast's `remember` tool. State it as one rule, with its reason and the "
-        f"files it is about.\n\n{insight or 'What we have just found out.'}"
+        "Save this for later sessions with Holdfast's `remember` tool. State it as one rule, with its reason, the "
+        f"files it is about, and as quote the exact words behind it.\n\n{insight or 'What we have just found out.'}"
     )
 
 

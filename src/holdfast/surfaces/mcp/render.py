@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from holdfast.curation.agentwords import Stated
 from holdfast.domain.briefing import Briefing
 from holdfast.domain.lesson import Lesson
 from holdfast.domain.records import Checkpoint, Outcome
 from holdfast.domain.vocabulary import Freshness
 from holdfast.errors import HoldfastError
 from holdfast.lean.texts import short_id
+from holdfast.lessons.statement import plain_name
 from holdfast.recall import quotation
 from holdfast.rendering.lines import render_block
 
@@ -45,18 +47,38 @@ def lesson(lesson: Lesson, judged: tuple[Freshness, str]) -> str:
     return quotation.quote_lesson(lesson, judged)
 
 
-def kept(lesson: Lesson) -> str:
-    """Return a line with the saved lesson's id and state, and what it waits for if it is not active."""
+def stated(outcomes: Sequence[Stated]) -> str:
+    """Return what became of each statement, numbered if there are several."""
+    entries = ["\n".join(_of_one(outcome)) for outcome in outcomes]
+    if len(entries) == 1:
+        return entries[0]
+    return "\n".join(f"{number}. {entry}" for number, entry in enumerate(entries, 1))
+
+
+def _of_one(outcome: Stated) -> list[str]:
+    if outcome.lesson is None:
+        return [f"refused: {failure(outcome.refusal)}"] if outcome.refusal else []
+    unknown = [("file", name) for name in outcome.unknown_files] + [("symbol", n) for n in outcome.unknown_symbols]
+    return [
+        kept(outcome.lesson, outcome.waits or outcome.source),
+        *(f"No {what} {plain_name(name, 'of that name')} here: kept without an anchor." for what, name in unknown),
+        *rivals(outcome.rivals),
+    ]
+
+
+def kept(lesson: Lesson, reason: str = "") -> str:
+    """Return a line with the saved lesson's id and what it is: confirmed, or what it waits for."""
+    saved, because = f"saved [{short_id(lesson.id)}]", f": {reason}" if reason else ""
     if lesson.state == "active":
-        return f"saved [{short_id(lesson.id)}] (active){_anchored(lesson)}"
-    outcome = f"saved [{short_id(lesson.id)}] ({lesson.state})"
+        return f"{saved} (confirmed{because}){_anchored(lesson)}"
+    word = "quarantined" if lesson.state == "quarantined" else "unconfirmed"
     revised = next((link.target for link in lesson.links if link.kind == "refines"), None)
     if revised is not None:
         return (
-            f"{outcome}: proposed as a revision of [{short_id(revised)}]. That lesson is the user's and stays active"
-            " until the user accepts the revision (holdfast review)."
+            f"{saved} ({word}{because}): proposed as a revision of [{short_id(revised)}]. That lesson is the user's or"
+            " proved, and stays until the user accepts the revision (holdfast review)."
         )
-    return f"{outcome}: it is not active until the user accepts it (holdfast review)."
+    return f"{saved} ({word}{because}). The user decides (holdfast review)."
 
 
 def rivals(opposed: Sequence[Lesson]) -> list[str]:

@@ -45,7 +45,7 @@ from holdfast.errors import AmbiguousIdError, HoldfastError, InvalidValueError, 
 from holdfast.home.runfiles import note
 from holdfast.surfaces.mcp import instructions, render, resources
 from holdfast.surfaces.mcp.callers import Caller, Callers, Request
-from holdfast.surfaces.mcp.greeting import ALONE, HOOKED
+from holdfast.surfaces.mcp.greeting import greet
 from holdfast.surfaces.mcp.opening import MemoryOnce
 from holdfast.surfaces.mcp.prompts import PROMPTS
 from holdfast.surfaces.mcp.tools import TOOLS, MemoryTool
@@ -73,7 +73,7 @@ def build(memory: MemoryOnce, host: str = "", *, hooked: bool = False) -> Server
         "holdfast",
         title="Holdfast",
         version=__version__,
-        instructions=ALONE,
+        instructions=greet(hooked=False, asks=True),
         lifespan=updates.lifespan,
         cache_hints=dict.fromkeys(LISTS, LISTED),
         get_tool_input_schema=lambda name: _BY_NAME[name].input_schema() if name in _BY_NAME else None,
@@ -189,14 +189,14 @@ class _RequestHandler:
     async def _instruct(self, ctx: Request) -> str:
         """Return the instructions for this client; on stdio they stay the same if it opens its connection again."""
         if self._hooked:
-            return HOOKED
+            return greet(hooked=True, asks=False)
         if self._instructed and ctx.request is None:
             return self._instructed
 
         def say(caller: Caller) -> str:
             return instructions.instruct(caller, self._memory().settings)
 
-        text = ALONE
+        text = greet(hooked=False, asks=True)
         try:
             with anyio.move_on_after(instructions.ANSWER_S):
                 text = await self._callers.run(ctx, say)

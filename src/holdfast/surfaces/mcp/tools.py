@@ -2,7 +2,7 @@
 
 Some hosts give a model the text of a result, others its structured content. Stored text is therefore only in the field
 `text`, fenced; the other fields are ids, numbers and words of closed sets. The schemas come from the pydantic models,
-without titles and empty defaults, which would cost tokens (a test keeps all of them under 1,500 tokens).
+without titles and defaults, which would cost tokens (a test keeps all of them under 1,500 tokens).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 from mcp_types import Tool, ToolAnnotations
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
@@ -29,11 +29,14 @@ else:
 ANSWERED_TOKENS = 600
 """Tokens of the states that answer where a task was left off."""
 
-UNFOUND = "The quote was not found in this session; the lesson is saved without it."
+MOST_STATED = 12
+"""Lessons of one call of `remember`."""
 
 
 def _as_list(value: object) -> object:
-    """Return the list in a string: some clients send JSON in a string, and some models send a single name."""
+    """Return the list in a string: some clients send JSON in a string, and some models send a single item."""
+    if isinstance(value, dict):
+        return [value]
     if not isinstance(value, str):
         return value
     try:
@@ -61,8 +64,8 @@ class Expand(BaseModel):
     id: Annotated[str, Field(description="Id or its end")]
 
 
-class Remember(BaseModel):
-    """Arguments of `remember`. An unknown argument is refused, because the text of a misspelt one would be lost."""
+class Statement(BaseModel):
+    """One lesson of `remember`. An unknown argument is refused, because the text of a misspelt one would be lost."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -73,8 +76,32 @@ class Remember(BaseModel):
     symbols: Texts = []
     kind: Kind = "convention"
     why: str = ""
-    how: Annotated[str, Field(description="What to do instead")] = ""
+    how: str = ""
     topic: Annotated[str, Field(description="Key; same key revises")] = ""
+
+
+class Remember(BaseModel):
+    """Arguments of `remember`: a list of lessons, or the fields of one alone."""
+
+    lessons: Annotated[list[Statement], BeforeValidator(_as_list)]
+
+    @model_validator(mode="before")
+    @classmethod
+    def take_one(cls, arguments: Any) -> Any:
+        """Return the arguments of one lesson as a list of one; a call with both forms is refused."""
+        if not isinstance(arguments, dict) or "lessons" not in arguments:
+            return {"lessons": [arguments]}
+        if other := sorted(arguments.keys() - {"lessons"}):
+            raise ValueError(f"{', '.join(other)}: belongs into each of the lessons")
+        return arguments
+
+    @field_validator("lessons")
+    @classmethod
+    def check_number(cls, lessons: list[Statement]) -> list[Statement]:
+        """Refuse a call with no lesson or too many; the schema does not say it, which would cost tokens."""
+        if not 0 < len(lessons) <= MOST_STATED:
+            raise ValueError(f"give 1 to {MOST_STATED} lessons, not {len(lessons)}")
+        return lessons
 
 
 class Revise(BaseModel):
@@ -170,12 +197,17 @@ class MemoryTool(NamedTuple):
         )
 
     def input_schema(self) -> dict[str, Any]:
-        """Return the schema of its arguments, as JSON Schema 2020-12."""
-        return self.takes.model_json_schema(schema_generator=PlainSchema)
+        """Return the schema of its arguments, as JSON Schema 2020-12, without references: some hosts ignore them."""
+        schema = self.takes.model_json_schema(schema_generator=PlainSchema)
+        definitions = schema.pop("$defs", {})
+        for described in schema.get("properties", {}).values():
+            if "$ref" in described.get("items", {}):
+                described["items"] = definitions[described["items"]["$ref"].rpartition("/")[2]]
+        return schema
 
 
 class PlainSchema(GenerateJsonSchema):
-    """Makes a model's schema without titles and without empty defaults."""
+    """Makes a model's schema without titles and defaults."""
 
     def field_title_should_be_set(self, schema: Any) -> bool:
         """Return False, because a title repeats the field's name."""
@@ -188,13 +220,8 @@ class PlainSchema(GenerateJsonSchema):
         }
 
     def default_schema(self, schema: core_schema.WithDefaultSchema) -> JsonSchemaValue:
-        """Return the field's schema, with its default unless that is empty."""
-        definition = super().default_schema(schema)
-        return (
-            definition
-            if definition.get("default")
-            else {key: value for key, value in definition.items() if key != "default"}
-        )
+        """Return the field's schema without its default."""
+        return {key: value for key, value in super().default_schema(schema).items() if key != "default"}
 
 
 def _recall(caller: Caller, arguments: Recall) -> Recalled:
@@ -225,27 +252,21 @@ def _expand(caller: Caller, arguments: Expand) -> Expanded:
 
 
 def _remember(caller: Caller, arguments: Remember) -> Kept:
-    lesson = caller.memory.remember(
-        arguments.insight,
-        kind=arguments.kind,
-        why=arguments.why,
-        how=arguments.how,
-        files=arguments.files,
-        symbols=arguments.symbols,
-        topic_key=arguments.topic,
-        quote=arguments.quote,
-        title=arguments.title,
-        author="agent",
-        trust="agent",
-    )
-    unfound = arguments.quote.strip() and not lesson.provenance.evidence
-    lines = [render.kept(lesson), *render.rivals(caller.memory.rivals(lesson)), *([UNFOUND] if unfound else [])]
-    return Kept(text="\n".join(lines), id=lesson.id, state=lesson.state)
+    """Store the lessons and say of each what became of it. One that is refused alone is the caller's error."""
+    statements = [
+        {**statement.model_dump(exclude={"topic"}), "topic_key": statement.topic} for statement in arguments.lessons
+    ]
+    outcomes = caller.memory.state(statements, session=caller.session)
+    if len(outcomes) == 1 and outcomes[0].refusal is not None:
+        raise outcomes[0].refusal
+    first = next((outcome.lesson for outcome in outcomes if outcome.lesson is not None), None)
+    return Kept(text=render.stated(outcomes), id=first.id if first else "", state=first.state if first else "refused")
 
 
 def _revise(caller: Caller, arguments: Revise) -> Kept:
     stated: dict[str, Any] = {"why": arguments.why, "files": arguments.files, "kind": arguments.kind}
-    changes = {"insight": arguments.insight, **{name: value for name, value in stated.items() if value}}
+    # What the old words said to do may contradict the new ones.
+    changes = {"insight": arguments.insight, "how": "", **{name: value for name, value in stated.items() if value}}
     lesson = caller.memory.revise(caller.own(arguments.id).id, author="agent", trust="agent", **changes)
     lines = [render.kept(lesson), *render.rivals(caller.memory.rivals(lesson))]
     return Kept(text="\n".join(lines), id=lesson.id, state=lesson.state)
@@ -280,7 +301,7 @@ TOOLS = (
         Expand, Expanded, _expand, writes=False,
     ),
     MemoryTool(
-        "remember", "Remember a lesson", "Save one lesson for later sessions.",
+        "remember", "Remember lessons", "Save lessons for later sessions.",
         Remember, Kept, _remember,
     ),
     MemoryTool(
@@ -294,7 +315,7 @@ TOOLS = (
         Checkpoint, Named, _checkpoint,
     ),
     MemoryTool(
-        "feedback", "Judge a lesson", "Say whether a lesson helped.",
+        "feedback", "Judge a lesson", "Say if a lesson helped.",
         Feedback, Named, _feedback,
     ),
 )  # fmt: skip
