@@ -274,7 +274,7 @@ def test_a_line_that_a_full_disk_cut_off_spoils_only_itself(settings: Settings) 
 
 def test_a_session_whose_folder_is_gone_stays_in_the_queue(memory: Memory) -> None:
     enqueue(memory.settings, SESSION, "/gone", NOW)
-    assert list(distil_waiting(memory, memory.settings, lambda events: [])) == []
+    assert list(distil_waiting(memory, memory.settings)) == []
     assert len(waiting(memory.settings)) == 1
 
 

@@ -75,7 +75,7 @@ def test_a_session_that_failed_waits_an_hour(memory: Memory, ago: timedelta, is_
     """`distilrecord.RETRY_AFTER`: one that is due is looked at, and here it has no events."""
     failed = {"failed": "ModelError", "at": render_instant(memory.services.clock.now() - ago)}
     record(memory.settings, {"queued": True, "folder": memory.folder}, failed)
-    sending = distil_waiting(memory, memory.settings, lambda events: [])
+    sending = distil_waiting(memory, memory.settings)
     assert [outcome.session for outcome in sending] == ([SESSION] if is_due else [])
 
 

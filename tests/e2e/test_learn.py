@@ -412,4 +412,4 @@ def test_the_events_are_what_the_hooks_told(machine: Machine, agent: Agent) -> N
     session = play(machine, 1)
     wait_for(lambda: is_read(agent, session), "the session is read")
     with Memory(str(machine.repository), settings=load_settings(machine.env)) as memory:
-        assert {event.session for event in memory.heartbeat()} == {session}
+        assert {event.session for event in memory.newest_events()} == {session}

@@ -81,7 +81,7 @@ def test_a_session_is_distilled_and_its_cost_is_kept(folder: Path) -> None:
     use(folder, f"import json; print(json.dumps({ANSWER!r}))")
     assert "1 lesson active" in run(folder).output
     with Memory(str(folder)) as memory:
-        assert [lesson.provenance.detector for lesson in memory.lessons()] == ["distil/1"]
+        assert [lesson.provenance.detector for lesson in memory.lessons()] == ["distil/2"]
     assert spent(load_settings(), datetime.now(UTC)).calls == 1
 
 

@@ -76,7 +76,7 @@ def kept(lesson: Lesson, reason: str = "") -> str:
     if revised is not None:
         return (
             f"{saved} ({word}{because}): proposed as a revision of [{short_id(revised)}]. That lesson is the user's or"
-            " proved, and stays until the user accepts the revision (holdfast review)."
+            " proved, and stays active until the user accepts the revision (holdfast review)."
         )
     return f"{saved} ({word}{because}). The user decides (holdfast review)."
 
