@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.text.language import NOT_LATIN, language_of
+from holdfast.text.language import FOREIGN_LETTERS, LEAST_WORDS, NOT_LATIN, language_of
 
 
 @pytest.mark.parametrize(
@@ -27,5 +27,6 @@ def test_a_language_is_named_by_two_words_of_its_own_or_by_a_quarter_of_its_lett
 
 
 def test_a_quarter_of_foreign_letters_is_not_enough() -> None:
+    assert (LEAST_WORDS, FOREIGN_LETTERS) == (2, 0.25)
     assert language_of("abc д") == ""
     assert language_of("abc дд") == NOT_LATIN
