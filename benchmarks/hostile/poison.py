@@ -25,13 +25,12 @@ def run(folder: Path, quick: bool, python: str) -> Tables:
     rows: list[Row] = []
     unwanted: list[Row] = []
     every: list[Outcome] = []
-    with _own_environment():
-        for place, title in {**PLACES, CONTROLS: "controls"}.items():
-            cases = load_cases(place)[: QUICK_CASES if quick else None]
-            outcomes = [_played(case, folder / place / str(number)) for number, case in enumerate(cases)]
-            every += outcomes
-            rows.append(_row(title, outcomes))
-            unwanted += [_told(title, outcome) for outcome in outcomes if _is_unwanted(outcome)]
+    for place, title in {**PLACES, CONTROLS: "controls"}.items():
+        cases = load_cases(place)[: QUICK_CASES if quick else None]
+        outcomes = [_played(case, folder / place / str(number)) for number, case in enumerate(cases)]
+        every += outcomes
+        rows.append(_row(title, outcomes))
+        unwanted += [_told(title, outcome) for outcome in outcomes if _is_unwanted(outcome)]
     attacks = [row for row in rows if row["place"] != "controls"]
     sums = {name: sum(row[name] for row in attacks) for name in ("cases", *COLUMNS)}
     rows.insert(-1, {"place": "all attacks", **sums})
@@ -40,23 +39,24 @@ def run(folder: Path, quick: bool, python: str) -> Tables:
 
 
 @contextmanager
-def _own_environment() -> Iterator[None]:
-    """The environment without the variables of a user and of a host; it is put back at the end."""
+def own_home(folder: Path) -> Iterator[Path]:
+    """Make the folder this process's home, without the variables of a user and of a host; put all back at the end."""
+    folder.mkdir(parents=True)
     before = dict(os.environ)
     try:
         for name in before:
             if name.startswith(("HOLDFAST", "CLAUDE")):
                 del os.environ[name]
-        yield
+        os.environ |= {"HOME": str(folder), "USERPROFILE": str(folder), "HOLDFAST_HOME": str(folder / ".holdfast")}
+        yield folder
     finally:
         os.environ.clear()
         os.environ.update(before)
 
 
 def _played(case: Case, folder: Path) -> Outcome:
-    folder.mkdir(parents=True)
-    os.environ |= {"HOME": str(folder), "USERPROFILE": str(folder), "HOLDFAST_HOME": str(folder / ".holdfast")}
-    return play(case, folder)
+    with own_home(folder) as home:
+        return play(case, home)
 
 
 def _row(title: str, outcomes: list[Outcome]) -> Row:

@@ -85,7 +85,7 @@ def play(case: Case, folder: Path) -> Outcome:
 
     HOLDFAST_HOME and HOME must lie in the folder.
     """
-    stage = _Stage(folder, case)
+    stage = Stage(folder, case)
     with Memory(str(stage.project)) as memory:
         stage.memory = memory
         for number, session in enumerate(case.play["sessions"]):
@@ -93,7 +93,7 @@ def play(case: Case, folder: Path) -> Outcome:
         return _judge(case, memory, stage)
 
 
-class _Stage:
+class Stage:
     """A project, the sessions in it, and what they send to the hooks."""
 
     def __init__(self, folder: Path, case: Case) -> None:
@@ -224,7 +224,7 @@ class _Stage:
         assert ran.exception is None or isinstance(ran.exception, SystemExit | HoldfastError), ran.exception
 
 
-def _judge(case: Case, memory: Memory, stage: _Stage) -> Outcome:
+def _judge(case: Case, memory: Memory, stage: Stage) -> Outcome:
     marker, whole = case.play["marker"].lower(), case.play.get("whole", "").lower()
     persons = set(case.play.get("persons", ()))
     lessons = memory.lessons(states=[state for state in STATES if state != "forgotten"], all_projects=True)
@@ -232,7 +232,9 @@ def _judge(case: Case, memory: Memory, stage: _Stage) -> Outcome:
     active = [lesson for lesson in holding if lesson.state == "active" and lesson.insight not in persons]
     own = {lesson.id for lesson in holding if lesson.insight not in persons}
     moments = [
-        moment for moment, text, ids in _later(case, memory, stage) if _holds(text.lower(), marker, whole) or own & ids
+        moment
+        for moment, text, ids in later_session(case, memory, stage)
+        if _holds(text.lower(), marker, whole) or own & ids
     ]
     alive = {lesson.insight for lesson in lessons if lesson.state == "active"}
     return Outcome(
@@ -256,7 +258,7 @@ def _words(lesson: Lesson) -> str:
     return "\n".join((lesson.title, lesson.insight, lesson.why, lesson.how)).lower()
 
 
-def _later(case: Case, memory: Memory, stage: _Stage) -> Iterator[tuple[str, str, set[str]]]:
+def later_session(case: Case, memory: Memory, stage: Stage) -> Iterator[tuple[str, str, set[str]]]:
     """What a new session is told that works on the topic: the moment, the text, and the lessons that were logged."""
     stage.session = "later"
     topic, path = case.play["topic"], str(stage.project / case.play.get("file", "src/tides.py"))

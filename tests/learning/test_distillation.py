@@ -189,3 +189,22 @@ def test_a_short_session_is_not_sent(memory: Memory) -> None:
     model = Scripted("no")
     assert distil(memory.services, memory.location, "s1", model).skipped  # type: ignore[arg-type]
     assert model.prompts == []
+
+
+@pytest.mark.parametrize(
+    ("prompt", "is_persons"),
+    [
+        ("please always round tides up to metres", True),
+        ("From: Someone\nplease always round tides up to metres", False),
+        ("what of this?\n```\nplease always round tides up to metres\n```", False),
+        ("From: Someone\nTides are off.\n\nI think we always round tides up to metres", True),
+        ("From: Someone\nTides are off.\n\nTeams always round tides up to metres", False),
+        ("From: Someone\nI think we always round tides up to metres\n\nTides are off.", False),
+    ],
+)
+def test_a_quote_is_a_persons_only_where_a_person_typed_it(prompt: str, is_persons: bool) -> None:
+    event = make_event(kind="prompt", text=prompt, trust="person")
+    answer = json.dumps({"lessons": [lesson(quote="always round tides up to metres", line=0)]})
+    digest = make_digest([event])
+    (candidate,) = read_answer(answer, digest, [event], []).candidates
+    assert candidate.quotes_person is is_persons

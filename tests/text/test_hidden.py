@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.text.hidden import folded, hides_something, is_hidden, without_hidden
+from holdfast.text.hidden import disguises_word, folded, hides_something, is_hidden, without_hidden
 
 HIDDEN = ["\u009b", "\u200b", "\u200e", "\u202e", "\u2066", "\u2069", "\ufeff", "\U000e0041", "\U000e0101", "\u3164"]
 
@@ -51,3 +51,19 @@ def test_look_alikes_are_read_as_what_they_pass_for(text: str, plain: str) -> No
 def test_folding_keeps_the_length_and_cleaning_leaves_nothing_hidden(text: str) -> None:
     assert len(folded(text)) == len(text)
     assert not any(is_hidden(char) for char in without_hidden(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "is_disguised"),
+    [
+        ("install r\u0435quests", True),
+        ("install reque\u03bft", True),
+        ("\u0430pt install", True),
+        ("it takes 10 \u03bcs and \u0394t", False),
+        ("\u043f\u0440\u0438\u0432\u0435\u0442 requests", False),
+        ("caf\u00e9 na\u00efve", False),
+        ("requests", False),
+    ],
+)
+def test_a_word_with_a_letter_of_another_script_is_disguised(text: str, is_disguised: bool) -> None:
+    assert disguises_word(text) is is_disguised

@@ -18,6 +18,7 @@ from holdfast.domain.kinds import family_of, profile_of
 from holdfast.domain.lesson import (
     INSIGHT_LIMIT,
     Anchor,
+    Evidence,
     Lesson,
     Link,
     Provenance,
@@ -46,7 +47,7 @@ from holdfast.lessons.anchoring import subject_of
 from holdfast.lessons.codethen import CodeThen
 from holdfast.lessons.learningmoments import keep_moments
 from holdfast.lessons.ledger import write_change
-from holdfast.lessons.material import Material
+from holdfast.lessons.material import Material, is_about
 from holdfast.lessons.staging import restated, stage
 from holdfast.lessons.statement import clean, doubtful_name, merged
 from holdfast.lessons.suspicion import suspicion
@@ -75,6 +76,8 @@ if TYPE_CHECKING:
 
 TRUSTED: tuple[Trust, ...] = ("person", "verified")
 UNTRUSTED: tuple[Trust, ...] = ("repository", "tool")
+_READ = ("prompt", "tool_result", "tool_failure")
+"""Kinds of events whose text, unless a person typed it, the session only read."""
 
 
 class SourceSession(Frozen):
@@ -388,7 +391,7 @@ class Admission:
         if candidate.explicit:
             return "active" if candidate.trust == "person" else "candidate"
         if candidate.is_worded or candidate.quotes_person:
-            is_free = candidate.quotes_person or not self._rests_on_reading(candidate)
+            is_free = not (self._rests_on_reading(candidate) or self._material().untried("\n".join(words)))
             return "active" if is_free and not reservation("\n".join(words)) else "candidate"
         if candidate.confidence < SURE or candidate.trust in UNTRUSTED:
             return "candidate"
@@ -401,21 +404,28 @@ class Admission:
         return "active" if candidate.trust == "person" or self._is_proved(candidate) else "candidate"
 
     def _rests_on_reading(self, candidate: Candidate) -> bool:
-        """Return whether it comes from a file or a tool's output that the session has read: then a person must decide.
-
-        A command of the session that failed is no reading: it is what happened here. Of what was read, only what came
-        before the quoted words counts, because the agent's own words come back in plans, commits and logs.
-        """
+        """Return whether it comes from what the session has read: then a person must decide."""
         if candidate.trust in UNTRUSTED:
             return True
-        for span in candidate.evidence:
-            event = self.source.events.get(span.event)
-            if event is not None and event.kind in ("tool_result", "tool_failure") and span.quote in event.text:
-                if not (event.command and failed(event)):
-                    return True
-            elif any(self._material().holds(words, span.event) for words in (candidate.insight, span.quote)):
-                return True
-        return False
+        if candidate.quotes_person:
+            quotes = [span.quote for span in candidate.evidence]
+            return not is_about(quotes, candidate.insight) and bool(self._material().holds(candidate.insight))
+        return any(self._is_others(candidate.insight, span) for span in candidate.evidence)
+
+    def _is_others(self, insight: str, span: Evidence) -> bool:
+        """Return whether the quoted words, or what a lesson makes of them, are what somebody else wrote.
+
+        A command of the session that failed is no reading: it is what happened here, unless the lesson says more of
+        the message than of the work. Of what was read, only what came before the quoted words counts, because the
+        agent's own words come back in plans, commits and logs.
+        """
+        read, event = self._material(), self.source.events.get(span.event)
+        if event is not None and span.quote in event.text and event.kind != "reply":
+            is_failure = bool(event.command) and failed(event)
+            return bool(read.tells(insight, event.id)) if is_failure else event.kind in _READ
+        if any(read.holds(words, span.event) for words in (insight, span.quote)):
+            return True
+        return bool(read.tells(insight)) or read.is_translated(span.event)
 
     def _is_proved(self, candidate: Candidate) -> bool:
         """Return whether a verified candidate holds nothing that a person must decide, and no sentence it has read."""

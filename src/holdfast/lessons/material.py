@@ -2,9 +2,14 @@
 
 An agent that read a file repeats it in every session, so repetition proves nothing, and neither does a tool call that
 stores the words in the memory.
+
+Words can be changed on the way. `tells` finds a rule whose words are known only from what others wrote: a page, a
+ticket, a paste, a document. `is_translated` finds a reply to a text in another language, which no words can trace.
 """
 
 from __future__ import annotations
+
+import re
 
 from holdfast.domain.event import MEMORY_TOOL
 from holdfast.lessons.statement import plain_name
@@ -14,6 +19,10 @@ from holdfast.lessons.tuning import (
     FILES_READ,
     LEAST_TERMS,
     LINE_LIMIT,
+    OTHERS_LEAST,
+    OTHERS_SHARE,
+    PERSONS_LEAST,
+    PERSONS_SHARE,
     RECENT_EVENTS,
     SPAN_LINES,
 )
@@ -21,8 +30,9 @@ from holdfast.ports.filters import EventFilter
 from holdfast.ports.services import learned_position
 from holdfast.ranking.relevance import stems_of
 from holdfast.text.hidden import folded, without_hidden
-from holdfast.text.speech import MASK, own_words
-from holdfast.text.window import refused
+from holdfast.text.language import language_of
+from holdfast.text.orders import installed_in
+from holdfast.text.window import failed, not_typed, refused, typed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,6 +52,11 @@ ALWAYS_READ = (
 )  # fmt: skip
 """Files that hosts put into an agent's context, or that agents read first, without an event that says so."""
 
+_PROSE = (".md", ".mdx", ".rst", ".txt", ".adoc", ".html")
+_VENDORED = ("node_modules/", "site-packages/", "vendor/")
+_CORRESPONDENCE = re.compile(r"\b(?:gh|glab)\s+(?:issue|pr|mr|api|release|search)\b(?!\s+diff)|\b(?:curl|wget)\b")
+"""Commands that print what people wrote elsewhere."""
+
 
 class Material:
     """The texts that some events brought into a session, loaded once."""
@@ -51,6 +66,8 @@ class Material:
         self._location = location
         self._events = list(events)
         self._pieces: list[tuple[int, str, frozenset[str]]] | None = None
+        self._others: list[tuple[str, frozenset[str]]] | None = None
+        self._loaded: list[tuple[int, str, str]] | None = None
 
     def holds(self, rule: str, written_in: EventId | None = None) -> str:
         """Return the name of a file or tool with the rule's words; empty when nothing that was read contains them.
@@ -62,11 +79,64 @@ class Material:
         if len(wanted) < LEAST_TERMS:
             return ""
         if self._pieces is None:
-            self._pieces = [(at, name, piece) for at, name, text in self._texts() for piece in _pieces(text)]
+            self._pieces = [(at, name, piece) for at, name, text in self._all() for piece in _pieces(text)]
         least = COVERAGE * len(wanted)
         places = {event.id: at for at, event in enumerate(self._events)} if written_in else {}
         end = places.get(written_in, len(self._events)) if written_in else len(self._events)
         return next((name for at, name, piece in self._pieces if at < end and len(wanted & piece) >= least), "")
+
+    def tells(self, rule: str, failure: EventId | None = None) -> str:
+        """Return the name of what others wrote that alone has several of the rule's words; empty for none.
+
+        A word that a person typed, or that the session's commands, edits or code have, is not theirs alone. With a
+        failure, that command's message counts as others', too.
+        """
+        if self._others is None or failure:
+            others = self._only_others(failure)
+            self._others = self._others if failure else others
+        else:
+            others = self._others
+        wanted = _stems(rule)
+        least = max(OTHERS_LEAST, OTHERS_SHARE * len(wanted))
+        return next((name for name, stems in others if len(wanted & stems) >= least), "")
+
+    def is_translated(self, reply: EventId) -> bool:
+        """Return whether the reply follows, in its turn, a text in another language than the agent's."""
+        at = next((at for at, event in enumerate(self._events) if event.id == reply), 0)
+        begin = max((n for n, event in enumerate(self._events[:at]) if event.kind == "prompt"), default=0)
+        own = language_of("\n".join(event.text for event in self._events if event.kind == "reply"))
+        read = (language_of(text) for place, _, text in self._all() if begin < place < at)
+        return any(language not in ("", own) for language in read)
+
+    def untried(self, words: str) -> str:
+        """Return what the words install though no person named it and no command that ended well did; empty for none.
+
+        Whoever wrote it, a name that looks like a known package's is not a lesson of the work.
+        """
+        names = installed_in(words)
+        if not names:
+            return ""
+        ran = [event.command for event in self._events if event.command and not failed(event)]
+        known = "\n".join((*ran, *(typed(event) for event in self._events if event.kind == "prompt")))
+        return next((name for name in names if name not in known), "")
+
+    def _all(self) -> list[tuple[int, str, str]]:
+        if self._loaded is None:
+            self._loaded = list(self._texts())
+        return self._loaded
+
+    def _only_others(self, failure: EventId | None) -> list[tuple[str, frozenset[str]]]:
+        """Return (name, stems) of what others wrote, without the stems of what persons typed and of the work."""
+        acts = ((event.command, event.old, event.new, *event.files) for event in self._events)
+        own = set(_stems("\n".join(text for texts in acts for text in texts)))
+        own |= _stems("\n".join(typed(event) for event in self._events if event.kind == "prompt"))
+        others: list[tuple[str, frozenset[str]]] = []
+        for at, name, text in self._all():
+            if at >= 0 and (_is_others(self._events[at], name) or self._events[at].id == failure):
+                others.append((name, _stems(text)))
+            else:
+                own |= _stems(text)
+        return [(name, stems - own) for name, stems in others]
 
     def _texts(self) -> Iterator[tuple[int, str, str]]:
         """Yield (position, name, text) of tool output, failures, pasted text, replaced text and files read."""
@@ -84,7 +154,7 @@ class Material:
             elif event.kind == "file_edit":
                 yield at, (event.files or ("a file",))[0], event.old
             elif event.kind == "prompt":
-                yield at, "pasted text", _not_spoken(event)
+                yield at, "pasted text", not_typed(event)
         read = list(files)[-FILES_READ:]
         for path in dict.fromkeys((*read, *ALWAYS_READ)):
             content = self._services.workspace.read(self._location, path)
@@ -97,6 +167,13 @@ class Material:
         own = {line.strip() for edit in edits for line in edit.new.splitlines()}
         own -= {line.strip() for edit in edits for line in edit.old.splitlines()}
         return "\n".join(line for line in content.splitlines() if line.strip() not in own) if own else content
+
+
+def is_about(quotes: Iterable[str], rule: str) -> bool:
+    """Return whether the quotes are about what the rule says, by the telling words that they share."""
+    wanted = _stems(rule)
+    shared = len(wanted & _stems("\n".join(quotes)))
+    return shared >= PERSONS_LEAST or shared >= PERSONS_SHARE * len(wanted)
 
 
 def repeated_in(read: Material, texts: Iterable[str]) -> str:
@@ -112,21 +189,20 @@ def recent_events(services: Services, location: Location) -> list[Event]:
     return [event for _, event in services.store.find_events(where)]
 
 
+def _is_others(event: Event, name: str) -> bool:
+    """Return whether the text of that name is what people wrote elsewhere: a page, a ticket, a paste, a document."""
+    if name in event.files:
+        return name.endswith(_PROSE) or any(folder in name for folder in _VENDORED)
+    if event.kind in ("prompt", "file_edit"):
+        return event.kind == "prompt"
+    return not event.files and (not event.command or bool(_CORRESPONDENCE.search(event.command)))
+
+
 def _without_refusal(event: Event, persons: Iterable[str]) -> str:
     """Return a tool's text; for a refused call without the user's words at its end, which are also a prompt."""
     if not refused(event):
         return event.text
     return next((event.text.removesuffix(words) for words in persons if event.text.endswith(words)), event.text)
-
-
-def _not_spoken(event: Event) -> str:
-    """Return the parts of a prompt that no person typed."""
-    if event.trust in ("tool", "repository"):
-        return event.text
-    words = own_words(event.text)
-    return (
-        "".join(c if mask == MASK else " " for c, mask in zip(event.text, words, strict=True)) if MASK in words else ""
-    )
 
 
 def _pieces(text: str) -> Iterator[frozenset[str]]:

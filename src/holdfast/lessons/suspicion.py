@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 
-from holdfast.text.hidden import folded, hides_something, without_hidden
+from holdfast.text.hidden import disguises_word, folded, hides_something, without_hidden
 
 _ADDRESSED = re.compile(
     r"\b(?:ignore|disregard|forget|override|bypass)\b.{0,20}\b(?:previous|prior|above|earlier|your|system)\b"
@@ -35,6 +35,8 @@ def suspicion(text: str) -> str:
     """Return the reason in a few words, or an empty string for a text that needs no quarantine."""
     if hides_something(text):
         return "hidden characters"
+    if disguises_word(text):
+        return "letters that look like others"
     plain = folded(without_hidden(text))
     if _ADDRESSED.search(plain):
         return "text that addresses the agent"

@@ -28,6 +28,14 @@ COVERAGE = 0.7
 """Share of a rule's telling words that stand close together in a text for the rule to be the text's."""
 LEAST_TERMS = 3
 """Telling words from which that can be said of a rule."""
+OTHERS_LEAST = 2
+"""Telling words of a rule, known from others' text alone, from which the rule is theirs."""
+OTHERS_SHARE = 0.15
+"""The same as a share of the rule's telling words."""
+PERSONS_LEAST = 3
+"""Telling words that a person's words share with a rule, from which they are about it."""
+PERSONS_SHARE = 0.3
+"""Share of a rule's telling words that does so with fewer words."""
 SPAN_LINES = 3
 """Lines of a text that are read together."""
 LINE_LIMIT = 200

@@ -67,6 +67,23 @@ def hides_something(text: str) -> bool:
     return False
 
 
+def disguises_word(text: str) -> bool:
+    """Return whether a word of Latin letters has a Cyrillic or Greek one that looks like one of them.
+
+    A Greek letter at a word's beginning is a sign of physics or mathematics, as in microseconds.
+    """
+    if text.isascii():
+        return False
+    words = "".join(char if char.isalpha() else " " for char in text).split()
+    return any(_is_disguised(word) for word in words if not word.isascii())
+
+
+def _is_disguised(word: str) -> bool:
+    looks = [at for at, char in enumerate(word) if "\u0370" <= char <= "\u052f" and char.lower() in _LOOK_ALIKES]
+    latin = any(char.isascii() for char in word)
+    return latin and any(at > 0 or word[at] >= "\u0400" for at in looks)
+
+
 def folded(text: str) -> str:
     """Return the text with look-alikes replaced by the Latin letters and signs they imitate; of the same length."""
     if text.isascii():

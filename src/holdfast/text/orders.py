@@ -54,6 +54,12 @@ _FROM_NETWORK = re.compile(
     r"|nix|helm)\s+(?:-\S+\s+)*(?:install|add|get|pull|run|exec|require|i|x|dlx)\s+(?:-\S+\s+)*[\w@]",
     re.IGNORECASE,
 )
+_INSTALLS = re.compile(
+    r"\b(?:(?:npm|pnpm|yarn|bun|pip3?|pipx|uv|poetry|cargo|gem|go|brew|apt(?:-get)?|dnf|yum|apk|docker|conda|composer"
+    r"|nix|helm)\s+(?:pip\s+|global\s+)?(?:-\S+\s+)*(?:install|add|get|pull|i|require|dlx)|npx|uvx|pipx\s+run)"
+    r"\s+(?:-\S+\s+)*(?P<name>[\w@][\w@./-]*\w)",
+    re.IGNORECASE,
+)
 _INSTRUCTS = re.compile(
     r"\b(?:always|never|must|should|shall|please|remember|from now on|make sure|ensure|important|recommended|do not"
     r"|don't|you (?:can|need|have|may|might|are)|your|to (?:fix|resolve|repair|solve|avoid|continue)|try(?:ing)? to"
@@ -133,3 +139,8 @@ def is_order(name: str) -> bool:
 def fetches(command: str) -> bool:
     """Return whether the command loads code from the network."""
     return bool(_FROM_NETWORK.search(command) or reservation(command))
+
+
+def installed_in(text: str) -> tuple[str, ...]:
+    """Return the names of what the commands in the text install or run from a package index, in order."""
+    return tuple(dict.fromkeys(match["name"] for match in _INSTALLS.finditer(folded(text))))

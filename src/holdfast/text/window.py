@@ -67,6 +67,12 @@ _PASTED = re.compile(
     re.MULTILINE | re.IGNORECASE,
 )
 """Marks that other people's words begin here, pasted into a prompt unchanged."""
+_REMARK = re.compile(
+    r"\bI(?:'d|'m)?\b(?: \w+)? (?:would|think|guess|meant?|want|don't|wonder\w*|see|just|like|prefer|expect|know)\b"
+    r"|\bI'd\b|\b(?:can|could|should|shall|do|don't)(?:n't)? (?:we|you|I)\b|\blet's\b|\?\W*$|^\W*(?:yeah|please|hm+)\b",
+    re.MULTILINE,
+)
+"""Turns by which a person talks to the agent about what stands above."""
 _SIGNED = re.compile(
     r"^[ \t]*(?:Best|Kind regards|Best regards|Regards|Cheers|Sincerely|Yours|BR|Greetings),?(?: \w+)?[ \t]*$",
     re.MULTILINE,
@@ -112,6 +118,42 @@ def speaker_trust(words: str, start: int) -> Trust:
     paragraph = words[words.rfind("\n\n", 0, start) + 1 : start]
     quoted = paragraph.count('"') % 2 or paragraph.count("\u201c") > paragraph.count("\u201d")
     return "tool" if quoted else "person"
+
+
+def is_typed(event: Event, start: int, end: int) -> bool:
+    """Return whether a person typed that span of the event's text; a pasted or quoted text is not theirs.
+
+    What stands below a paste counts if it is the prompt's last paragraph and talks to the agent.
+    """
+    words = spoken(event)
+    if not words or MASK in words[start:end]:
+        return False
+    return speaker_trust(words, start) == "person" or start >= _remark_at(words)
+
+
+def _remark_at(words: str) -> int:
+    """Return where the remark below a paste begins; the length of the words if there is none."""
+    at = words.rstrip().rfind("\n\n") + 2
+    return at if at > 1 and _REMARK.search(words, at) and not _PASTED.search(words, at) else len(words)
+
+
+def typed(event: Event) -> str:
+    """Return the part of a prompt that a person typed, with `MASK` for what stands among it."""
+    words = spoken(event)
+    pasted = _PASTED.search(words)
+    if not pasted and not _SIGNED.search(words):
+        return words
+    remark = _remark_at(words)
+    begin = pasted.start() if pasted and not _SIGNED.search(words) else 0
+    return words[:begin] + MASK * (remark - begin) + words[remark:]
+
+
+def not_typed(event: Event) -> str:
+    """Return the parts of a prompt that no person typed, with blanks for the others; empty for an agent's prompt."""
+    own = event.text if event.agent else typed(event) or MASK * len(event.text)
+    if MASK not in own:
+        return ""
+    return "".join(c if mask == MASK or c == "\n" else " " for c, mask in zip(event.text, own, strict=True))
 
 
 def interrupted(event: Event) -> bool:

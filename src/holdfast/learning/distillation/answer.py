@@ -32,7 +32,7 @@ from holdfast.learning.tuning import (
 from holdfast.lessons.quoting import find_quote
 from holdfast.text.meaning import reverses
 from holdfast.text.titles import settled_title
-from holdfast.text.window import said_on_refusal, spoken
+from holdfast.text.window import is_typed, said_on_refusal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -163,7 +163,7 @@ def _candidate(entry: Any, cited: Sequence[Event], known: Sequence[Lesson], path
     event, evidence = find_quote(_text(entry, "quote", QUOTE_LIMIT), (*named, *cited))
     insight = evidence.quote if reverses(insight, evidence.quote) else insight  # its own words say the opposite
     why = _text(entry, "why", WHY_LIMIT)
-    person = bool(spoken(event)) or evidence.quote in said_on_refusal(event)
+    person = is_typed(event, evidence.start, evidence.end) or evidence.quote in said_on_refusal(event)
     when = entry.get("when")
     return Candidate(
         kind=kind,
