@@ -1,12 +1,13 @@
 """Replays real sessions of a team through the shipped hook path and scores what was learnt and shown.
 
     python -m benchmarks.replay --data DIR [--repository PATH] [--gold] [--triggers FILE] [--distilled DIR]
-        [--first N] [--count N] [--keep DIR]
+        [--tidied DIR] [--first N] [--count N] [--keep DIR]
 
 `DIR/replay` holds `catalog.jsonl` and `gold/`; the repository is a bare clone with all branches, for its objects hold
 the transcripts. Every session is played at the main branch of its time. `--gold` learns nothing: each session's gold is
 put into memory after it, which measures delivery alone; with `--first`, that of the sessions before goes in first.
 `--distilled` learns with a model too, whose recorded answers are in that folder (a file for each session that has one).
+`--tidied` tidies the memory after some sessions, with a model's recorded proposals.
 Nothing is downloaded, and nothing is asserted.
 """
 
@@ -36,12 +37,13 @@ def main() -> int:
         every = load_catalog(folder, load_titles())
         catalog = every.window(options.first, options.count)
         triggers = json.loads(options.triggers.read_text("utf-8")) if options.triggers else {}
+        tidied = {int(file.stem): json.loads(file.read_text("utf-8")) for file in _answers(options.tidied)}
         answers = {int(file.stem): file.read_text("utf-8") for file in _answers(options.distilled)}
         repository = Repository((options.repository or folder / "repo").resolve())
         with tempfile.TemporaryDirectory() as scratch:
             record = play(
                 catalog, repository, Path(scratch), with_gold=options.gold, earlier=every.before(options.first),
-                triggers=triggers, answers=answers, progress=_tell,
+                triggers=triggers, answers=answers, tidied=tidied, progress=_tell,
             )  # fmt: skip
     except MissingSetError as exc:
         print(exc, file=sys.stderr)
@@ -95,6 +97,7 @@ def _options() -> argparse.Namespace:
         "--triggers", type=Path, help="JSON: by gold lesson, when it is to be told (with --gold): paths, symbols, ..."
     )
     parser.add_argument("--distilled", type=Path, help="folder of recorded answers to the distillation prompt")
+    parser.add_argument("--tidied", type=Path, help="folder of recorded proposals to tidy, by the session before")
     parser.add_argument("--first", type=int, default=0, help="position of the first session")
     parser.add_argument("--count", type=int, default=10_000, help="most sessions")
     parser.add_argument("--keep", type=Path, help="folder for what happened, which `benchmarks.replay.sample` reads")

@@ -35,12 +35,14 @@ def play(
     earlier: Catalog | None = None,
     triggers: Mapping[str, Mapping[str, Any]] | None = None,
     answers: Mapping[int, str] | None = None,
+    tidied: Mapping[int, dict[str, Any]] | None = None,
     progress: Callable[[str], None] = print,
 ) -> Record:
     """Replay the catalog's sessions; `with_gold` puts each session's gold into memory instead of learning from it.
 
     `earlier`: sessions before those, whose gold is put into memory first. `triggers`: by gold lesson, when it is to be
     told, as somebody wrote it. `answers`: by session, what a model once answered when it was asked for the lessons.
+    `tidied`: by session, what a model once proposed to merge and retire after it.
     Raises MissingSetError when the repository lacks a transcript.
     """
     tree = repository.clone(scratch / "clone")
@@ -70,6 +72,8 @@ def play(
             else:
                 player.learn(session)
                 player.distil(session, (answers or {}).get(session.number, ""))
+                if steps := (tidied or {}).get(session.number):
+                    progress(shipped.consolidate(steps))
             tree.work_as(person_of(following or ""))
             player.tidy()
             progress(str(record.sessions[-1]))

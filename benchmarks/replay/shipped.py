@@ -46,6 +46,7 @@ from holdfast.settings import load_settings
 from holdfast.surfaces.hooks import learner
 from holdfast.upkeep.lessonrehearsal import WHEN_TOLD, rehearse_lessons
 from holdfast.upkeep.scratch import scratch_memory
+from holdfast.upkeep.tidying import tidy as tidying
 
 HOST = "claude-code"
 SEED = 11
@@ -53,6 +54,7 @@ MOST_LESSONS = 100_000
 MOST_FILES = 4
 """Files a gold lesson is anchored to."""
 KNOWN_ROW = re.compile(r"^(K\d+): (.+)$", re.MULTILINE)
+TITLE_ROW = re.compile(r"^(T\d+) \[[^\]]*\] (.+)$", re.MULTILINE)
 SAME_TITLE = 0.6
 """Share of their words that make a known lesson's title the one that a recorded answer names."""
 MOST_TOLD = 3_000
@@ -190,6 +192,14 @@ class Shipped:
         here.follow_moves()
         learner.embed_all(self._settings)
 
+    def consolidate(self, steps: dict[str, Any]) -> str:
+        """What `holdfast tidy` does with a model whose steps were recorded; how many lessons there were and are."""
+        here = self._memory.at(self._folder)
+        before = len(tidying.living(here.services, here.location))
+        proposal = tidying.propose(here.services, here.location, lambda: RecordedTidier(steps))
+        tidying.apply(here.services, here.location, proposal)
+        return f"tidied: {before} lessons, then {len(tidying.living(here.services, here.location))}"
+
     def prepare_brief(self) -> None:
         """Make the brief for whoever works in the folder next, where the product has one that is made beforehand."""
         here = self._memory.at(self._folder)
@@ -227,6 +237,27 @@ class Shipped:
 
     def _note(self, step: str, exc: Exception) -> None:
         self.errors[f"{step}: {type(exc).__name__}: {str(exc)[:80]}"] += 1
+
+
+class RecordedTidier:
+    """A model that answers each prompt about titles with the recorded steps whose lessons all stand in it."""
+
+    id = "recorded"
+
+    def __init__(self, steps: dict[str, Any]) -> None:
+        self._steps = steps
+
+    def complete(self, prompt: str, timeout_s: float) -> Completion:
+        names = {title: name for name, title in TITLE_ROW.findall(prompt)}
+        merges = [
+            {**step, "stays": names[step["stays"]], "replaces": [names[title] for title in step["replaces"]]}
+            for step in self._steps["merge"]
+            if {step["stays"], *step["replaces"]} <= set(names)
+        ]
+        retired = [
+            {**step, "lesson": names[step["lesson"]]} for step in self._steps["retire"] if step["lesson"] in names
+        ]
+        return Completion(text=json.dumps({"merge": merges, "retire": retired}))
 
 
 class RecordedModel:
