@@ -10,6 +10,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from holdfast.curation.tuning import CLAIMS_FOLLOWED, FLOATED_DAYS, LEAST_NAME, LONGEST_NAME, NAMES_LOOKED_FOR
+from holdfast.domain.kinds import KIND_PROFILES
 from holdfast.domain.lesson import in_state
 from holdfast.domain.vocabulary import FLOATED, SHIPPED
 from holdfast.lean.records import Frozen, replace
@@ -21,10 +22,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from holdfast.domain.lesson import Lesson
     from holdfast.domain.project import Location
-    from holdfast.domain.vocabulary import LessonId, LessonKind
+    from holdfast.domain.vocabulary import LessonId
     from holdfast.ports.services import Services
 
-DECIDING: tuple[LessonKind, ...] = ("decision", "convention", "constraint")
+DECIDING = tuple(kind for kind, profile in KIND_PROFILES.items() if profile.family == "rule")
 """Kinds whose claims are decided and then shipped."""
 
 

@@ -59,7 +59,7 @@ from holdfast.text.overruling import overrules
 from holdfast.text.sameness import opposed, same, same_choice
 from holdfast.text.titles import kept_title
 from holdfast.text.triggers import derive_triggers, united
-from holdfast.text.window import failed
+from holdfast.text.window import ASSENT, failed, spoken, typed
 from holdfast.text.words import duplicate_key
 
 TYPE_CHECKING = False
@@ -294,34 +294,49 @@ class Admission:
         links: tuple[Link, ...] = draft.links + tuple(
             Link(kind="contradicts", target=lesson.id)
             for lesson in self._neighbours(draft)
-            if lesson.state == "active"
-            and relation(lesson.insight, draft.insight).kind == "contradicts"
-            and not _differ_in_taste(lesson, draft)
+            if lesson.state == "active" and _contradicts(lesson, draft, of_a_model=candidate.is_worded)
         )
         # A person's request is active at once; `settle_saved` closes what it contradicts after it is written.
         by_request = candidate.explicit and draft.trust == "person"
         links = (*draft.links, *self._overruled(draft)) if by_request and draft.state == "active" else links
         if candidate.is_worded:
-            links = tuple(self._settled(draft, link, by_person=candidate.quotes_person) for link in links)
+            by_person = candidate.quotes_person or self._is_assented(candidate)
+            links = tuple(self._settled(draft, link, by_person=by_person) for link in links)
         disputed = any(link.kind == "contradicts" for link in links)
         state: State = "candidate" if disputed and draft.state == "active" else draft.state
         self._keep(replace(draft, links=links, state=state), None)
         self._requested += [draft] if by_request and state == "active" else []
         self.added += 1
 
+    def _is_assented(self, candidate: Candidate) -> bool:
+        """Return whether the person's next words after the quoted ones agree to them: "exactly", "yes, do that"."""
+        events = list(self.source.events.values())
+        ids = [event.id for event in events]
+        quoted = next((span.event for span in candidate.evidence if span.event in self.source.events), None)
+        after = events[ids.index(quoted) + 1 :] if quoted is not None else []
+        answer = next(filter(None, map(spoken, after)), "")
+        return bool(ASSENT.match(answer))
+
     def _settled(self, draft: Lesson, link: Link, *, by_person: bool) -> Link:
         """Close the earlier lesson that a model's lesson makes more complete or refutes; return the link to it.
 
-        Nothing is lost: a person's lesson is closed only by a person's words, and a lesson that names more than the
-        draft does stays beside it.
+        Nothing is lost: what a person stated is closed only by a person's words, what a model made of a person's words
+        only if the person spoke of it again, and a lesson that names more than the draft does stays beside it.
         """
         earlier = next(iter(self.services.store.get([link.target])), None)
         if earlier is None or link.kind not in ("refines", "contradicts") or draft.state != "active":
             return link
         earlier = self._now(earlier)
-        is_persons = earlier.trust == "person" or earlier.provenance.quotes_person
-        is_open = earlier.state in ("active", "candidate") and not earlier.pinned
-        if not is_open or (is_persons and not by_person) or not _same_readers(earlier, draft):
+        may_close = by_person or earlier.trust != "person"
+        if may_close and not by_person and earlier.provenance.quotes_person:
+            may_close = is_about(filter(None, map(typed, self.source.events.values())), draft.insight)
+        if earlier.state in ("superseded", "retired", "forgotten"):
+            return (
+                Link(kind="supersedes", target=earlier.id)
+                if earlier.id in self.changed
+                else replace(link, kind="relates_to")
+            )
+        if earlier.pinned or not may_close or not _same_readers(earlier, draft):
             return link
         if link.kind == "refines" and not _holds_all(draft, earlier):
             return link
@@ -485,6 +500,17 @@ def _persons(known: Provenance, draft: Provenance) -> dict[str, str]:
     """Return the fields to clear if a second person states the rule: then it belongs to neither of them."""
     another = bool(known.person and draft.person and known.person != draft.person)
     return {"person": "", "person_name": ""} if another else {}
+
+
+def _contradicts(lesson: Lesson, draft: Lesson, *, of_a_model: bool) -> bool:
+    """Return whether the draft says the opposite of the lesson.
+
+    A model names what its lesson refutes. Of what it did not name, only a person's lesson counts, and what is sure.
+    """
+    related = relation(lesson.insight, draft.insight)
+    if related.kind != "contradicts" or _differ_in_taste(lesson, draft):
+        return False
+    return not of_a_model or lesson.trust == "person" or related.is_sure
 
 
 def _differ_in_taste(lesson: Lesson, draft: Lesson) -> bool:

@@ -29,6 +29,12 @@ _REFUSALS = (
 )  # fmt: skip
 """Openings of failures that say that the host or the user stopped the tool. The tool itself did not fail."""
 
+ASSENT = re.compile(
+    r"\W*(?:yes|yep|yeah|exactly|right|correct|agreed|perfect|great|good|sounds good|ok(?:ay)?|sure|that's (?:the rule"
+    r"|right|it)|do (?:it|that)|go ahead|please do|let's do (?:it|that|this)|lgtm)\b",
+    re.IGNORECASE,
+)
+"""Beginning of an answer that agrees to what was said before it."""
 _SAID = "the user said:"
 _STATUS = re.compile(r"Exit code (\d{1,3})\b")
 _CAUSE = re.compile(

@@ -11,7 +11,7 @@ import re
 
 from holdfast.lean.records import Frozen
 from holdfast.learning.distillation.telling import rate, sentences
-from holdfast.learning.tuning import DIGEST_LINES, DIGEST_TOKENS, SHORT_ANSWER
+from holdfast.learning.tuning import DIGEST_LINES, DIGEST_TOKENS, REFERRED, SHORT_ANSWER, WORTH
 from holdfast.rendering.budget import count_tokens
 from holdfast.text.redaction import redact
 from holdfast.text.window import failed, said_on_refusal, spoken
@@ -24,13 +24,6 @@ if TYPE_CHECKING:
     from holdfast.domain.vocabulary import EventId
 
 CUT = " […] "
-PERSON, COMMIT, FAILURE, PASS, EDIT, RUN = 9.0, 6.0, 4.0, 3.5, 0.3, 0.3
-"""What a line is worth; the rating of a reply's sentence lies beside them."""
-SUMMARY = -1.5
-"""What a sentence of a summary gains: most repeat what the session itself shows."""
-REFERRED = 1.0
-"""What a sentence gains that the user's short answer may refer to: "yes, do 1"."""
-
 _COMMIT = re.compile(r"\bgit\s+(?:-\S+\s+\S+\s+)*commit\b|\bgh\s+pr\s+(?:create|edit|comment|review)\b")
 _TELLING = re.compile(
     r"assert|error|fail|panic|exception|denied|not found|cannot|can't|undefined|unknown|expect|unexpected|refused"
@@ -99,33 +92,33 @@ def _pieces(events: Sequence[Event]) -> Iterator[DigestPiece]:
     ran: set[str] = set()
     for at, event in enumerate(events):
         if typed := spoken(event) or said_on_refusal(event):
-            yield _line(event, "USER", typed, PERSON)
+            yield _line(event, "USER", typed)
         elif failed(event):
             pending = event.command
-            yield _line(event, "FAILED", _failure(event), FAILURE if event.command else RUN)
+            yield _line(event, "FAILED", _failure(event), WORTH["FAILED" if event.command else "RAN"])
         elif pending and event.exit_code == 0 and _program(event.command) == _program(pending):
             pending = ""
-            yield _line(event, "PASSED", event.command, PASS)
+            yield _line(event, "PASSED", event.command)
         elif event.kind == "file_edit" and event.files and event.files[0] != edited:
             edited = event.files[0]
-            yield _line(event, "EDIT", edited, EDIT)
+            yield _line(event, "EDIT", edited)
         elif event.kind == "reply":
-            yield from _sentences(event, "AGENT", 0.0, is_referred_to=_is_answered_shortly(events, at))
+            yield from _sentences(event, "AGENT", is_referred_to=_is_answered_shortly(events, at))
         elif event.kind == "compaction" and event.text:
-            yield from _sentences(event, "SUMMARY", SUMMARY)
+            yield from _sentences(event, "SUMMARY")
         elif event.command and _COMMIT.search(event.command):
-            yield _line(event, "COMMIT", event.command, COMMIT)
+            yield _line(event, "COMMIT", event.command)
         elif event.command and (program := _program(event.command)) not in ran:
             ran.add(program)
-            yield _line(event, "RAN", event.command, RUN)
+            yield _line(event, "RAN", event.command)
 
 
-def _sentences(event: Event, label: str, worth: float, *, is_referred_to: bool = False) -> Iterator[DigestPiece]:
+def _sentences(event: Event, label: str, *, is_referred_to: bool = False) -> Iterator[DigestPiece]:
     """Yield the sentences of what the agent wrote, each worth its rating and the gains that apply."""
     for sentence in sentences(redact(event.text)):
         gain = REFERRED if is_referred_to and _ITEM.search(sentence) else 0.0
         text = _cut(sentence, DIGEST_LINES[label])
-        yield DigestPiece(event=event.id, label=label, text=text, worth=worth + rate(sentence) + gain)
+        yield DigestPiece(event=event.id, label=label, text=text, worth=WORTH[label] + rate(sentence) + gain)
 
 
 def _is_answered_shortly(events: Sequence[Event], at: int) -> bool:
@@ -138,9 +131,9 @@ def _is_answered_shortly(events: Sequence[Event], at: int) -> bool:
     return False
 
 
-def _line(event: Event, label: str, text: str, worth: float) -> DigestPiece:
+def _line(event: Event, label: str, text: str, worth: float | None = None) -> DigestPiece:
     clean = _cut(redact(text), DIGEST_LINES[label])
-    return DigestPiece(event=event.id, label=label, text=clean, worth=worth)
+    return DigestPiece(event=event.id, label=label, text=clean, worth=WORTH[label] if worth is None else worth)
 
 
 def _cut(text: str, limit: int) -> str:

@@ -1,13 +1,14 @@
 """Rates how likely a sentence of an agent's reply holds something worth keeping, to choose what a digest shows.
 
-The weights follow from how often sentences with each mark were quoted by readers of 100 development sessions: causes,
-contrasts and negations two to three times as often as the average, announcements half as often. Nothing is learnt from
-this rating alone.
+The weights (`tuning.MARKED`) follow from how often readers of 100 development sessions quoted sentences with each mark.
+Nothing is learnt from this rating alone.
 """
 
 from __future__ import annotations
 
 import re
+
+from holdfast.learning.tuning import LONG_SENTENCE, MARKED, SHORT_SENTENCE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,50 +16,49 @@ if TYPE_CHECKING:
 
 _SENTENCE_END = re.compile(r"(?<=[.!?:])\s+(?=[A-Z`*\"\d-])|\n+")
 _FENCE = re.compile(r"^\s*(?:```|~~~)")
-_SHORT, _LONG = 50, 160
-"""Characters below which a sentence says little, and above which it explains."""
 
-_MARKS: tuple[tuple[float, re.Pattern[str]], ...] = tuple(
-    (weight, re.compile(pattern, re.IGNORECASE))
-    for weight, pattern in (
-        (  # a cause or a purpose
-            1.0,
+_MARKS = {
+    name: re.compile(pattern, re.IGNORECASE)
+    for name, pattern in (
+        (
+            "cause",
             r"\b(?:because|since|so that|otherwise|due to|that's why|which means|this means|as a result|turns out"
             r"|root cause|caused?|causes|leads? to|the (?:issue|problem|bug|cause|reason|culprit|fix|solution)\b)",
         ),
-        (  # a norm
-            0.8,
+        (
+            "norm",
             r"\b(?:must|should|never|always|only|needs? to|ha(?:s|ve) to|requires?|required|not allowed|forbid\w*"
             r"|by design|intentional\w*|deliberate\w*|expects?)\b",
         ),
-        (0.9, r"\b(?:not|no|never|without|cannot|nothing|missing)\b|n't\b"),
-        (  # a contrast
-            0.9,
+        ("negation", r"\b(?:not|no|never|without|cannot|nothing|missing)\b|n't\b"),
+        (
+            "contrast",
             r"\b(?:instead|but|however|rather than|although|even (?:if|when|though)|unless|except|actually|wait)\b",
         ),
-        (0.4, r"\b(?:when|if|once|after|before|until|during|while)\b"),
-        (0.3, r"\b(?:fail\w*|error\w*|break\w*|broken|wrong\w*|conflict\w*|los(?:t|es)|stale|circular|cycle)\b"),
-        (0.6, r"`[^`]+`"),
-        (  # an announcement
-            -1.0,
+        ("condition", r"\b(?:when|if|once|after|before|until|during|while)\b"),
+        ("failure", r"\b(?:fail\w*|error\w*|break\w*|broken|wrong\w*|conflict\w*|los(?:t|es)|stale|circular|cycle)\b"),
+        ("code", r"`[^`]+`"),
+        (
+            "announcement",
             r"^\W*(?:let me|let's|i'll|i will|now (?:let me|i|add|update|run|check)|perfect|great|good|excellent|done"
             r"|looking|next|first, let me|i (?:need|want) to (?:read|check|look|see|find|update|add)|i (?:can )?see)\b",
         ),
-        (  # a status
-            -0.8,
+        (
+            "status",
             r"\b(?:all (?:the )?tests? (?:pass|are)|tests? pass|passes|committed|pushed|completed?|changes made"
             r"|successfully)\b",
         ),
-        (-1.5, r"^#"),
-        (-0.8, r"^\||\?$"),
+        ("heading", r"^#"),
+        ("table or question", r"^\||\?$"),
     )
-)
+}
 
 
 def rate(sentence: str) -> float:
     """Return the rating of a sentence, about -3 to 6; the mean over all sentences is near 0.5."""
-    rating = sum(weight for weight, mark in _MARKS if mark.search(sentence))
-    return rating - 0.8 * (len(sentence) < _SHORT) + 0.5 * (len(sentence) > _LONG)
+    rating = sum(MARKED[name] for name, mark in _MARKS.items() if mark.search(sentence))
+    rating += MARKED["short"] * (len(sentence) < SHORT_SENTENCE)
+    return rating + MARKED["long"] * (len(sentence) > LONG_SENTENCE)
 
 
 def sentences(text: str) -> Iterator[str]:
