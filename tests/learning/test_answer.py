@@ -212,3 +212,16 @@ def test_a_lesson_that_says_the_opposite_of_its_quote_is_kept_as_the_quote() -> 
 def test_the_prompt_asks_for_titles() -> None:
     digest = make_digest(EVENTS)
     assert '"title": the verdict in at most 12 words' in render_prompt(digest, ())
+
+
+@pytest.mark.parametrize(
+    ("quote", "insight"),
+    [
+        ("why can't we just use whole cents in the ledger?", "Use whole cents in the ledger, never strings."),
+        ("it does not clear the tide cache after a reset", "Clear the tide cache after a reset."),
+    ],
+)
+def test_the_rule_against_a_fault_or_behind_a_question_is_no_reversal(quote: str, insight: str) -> None:
+    event = make_event(text=quote, trust="person")
+    [candidate] = read(entry(lesson=insight, quote=quote), events=(event,)).candidates
+    assert candidate.insight == insight

@@ -137,6 +137,8 @@ KNOWN_LIMIT = 40
 """Known lessons whose titles the model is shown."""
 USER_CONFIDENCE = 0.8
 """Confidence of a lesson that rests on a person's words."""
+GREAT = 3
+"""The grade that a model gives a lesson that would prevent a real mistake or a long search."""
 SALIENCE, GREAT_SALIENCE = 0.6, 0.8
 """Importance, from 0 to 1, of a lesson that the model grades as useful, and of one that prevents a real mistake."""
 AGENT_CONFIDENCE = 0.6

@@ -144,3 +144,16 @@ def test_what_a_model_merges_keeps_all_its_words(memory: Memory) -> None:
     assert whole.title == "A change brings 2 tests"
     undo(memory.services, memory.location)
     assert {lesson.insight for lesson in living(memory.services, memory.location)} == {stays.insight, gone.insight}
+
+
+def test_merged_words_have_a_limit_and_digests_a_length(memory: Memory) -> None:
+    """`checks.MERGED_LIMIT` and `proposal.DIGITS`."""
+    texts = ("Fixtures of the tide parser live in one folder. ", "Logs of a tide parser test go to a temporary file. ")
+    for size, is_refused in ((1, False), (2, True)):
+        put(memory, HABIT, *(text * 32 for text in texts[:size]))
+        others = [f"T{n}" for n in range(2, 2 + size)]
+        proposal = asked(memory, {"merge": [{"stays": "T1", "replaces": others}]})
+        assert ("more than 3,000 characters" in "\n".join(proposal.refused)) is is_refused
+        assert all(len(digest) == 12 for step in proposal.steps for digest in step.words)
+        for lesson in living(memory.services, memory.location):
+            memory.forget(lesson.id)

@@ -18,6 +18,7 @@ from holdfast.lean.records import Frozen
 from holdfast.learning.tuning import (
     AGENT_CONFIDENCE,
     ANSWER_LIMIT,
+    GREAT,
     GREAT_SALIENCE,
     ITEM_LIMIT,
     LESSON_LIMIT,
@@ -43,13 +44,13 @@ if TYPE_CHECKING:
     from holdfast.domain.lesson import Lesson
     from holdfast.learning.distillation.digest import Digest
 
-GREAT = 3
-"""The grade of a lesson that would prevent a real mistake or a long search."""
 DETECTOR = "distil/2"
 WORK = ("fix", "feature", "refactor", "test", "review", "operate")
 KINDS = tuple(kind for kind, profile in KIND_PROFILES.items() if not profile.is_working_state)
 
 _BLANK = re.compile(r"\s+")
+_DIRECTIVE = re.compile(r"\b(?:should|must|never|always|do not|don't|shall)\b", re.IGNORECASE)
+"""Words of a rule, which a lesson may not turn; what describes a fault is turned by the rule against it."""
 
 INSTRUCTIONS = """\
 You read a digest of one session of a coding agent. List the lessons that a competent engineer who works on this
@@ -161,7 +162,8 @@ def _candidate(entry: Any, cited: Sequence[Event], known: Sequence[Lesson], path
     line = entry.get("line")
     named = [cited[line]] if type(line) is int and 0 <= line < len(cited) else []
     event, evidence = find_quote(_text(entry, "quote", QUOTE_LIMIT), (*named, *cited))
-    insight = evidence.quote if reverses(insight, evidence.quote) else insight  # its own words say the opposite
+    if _DIRECTIVE.search(evidence.quote) and "?" not in evidence.quote and reverses(insight, evidence.quote):
+        insight = evidence.quote
     why = _text(entry, "why", WHY_LIMIT)
     person = is_typed(event, evidence.start, evidence.end) or evidence.quote in said_on_refusal(event)
     when = entry.get("when")
