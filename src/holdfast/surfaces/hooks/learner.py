@@ -16,6 +16,7 @@ from functools import partial
 from holdfast.backfill.transcripts import keep_turn, read_errands
 from holdfast.bootstrap import Memory
 from holdfast.curation.checkpoint import close_over, leave_waiting
+from holdfast.curation.claims import settle_claims
 from holdfast.domain.hookcall import HookCall, parse_errand
 from holdfast.domain.vocabulary import SessionId
 from holdfast.freshness.codegraph import reindex
@@ -137,7 +138,7 @@ def _link(memory: Memory, folder: str, log_path: str) -> None:
 
 
 def _follow_moves(memory: Memory, folder: str, log_path: str) -> None:
-    """Anchor lessons to code that the session moved, and settle branches, their tasks and revivals.
+    """Anchor lessons to code that the session moved, and settle branches, their tasks, claims and revivals.
 
     What older versions picked by words is retired here, once for each project; a hook never does this.
     """
@@ -149,6 +150,7 @@ def _follow_moves(memory: Memory, folder: str, log_path: str) -> None:
         here.settle_branches()
         here.wake_retired()
         here.retire_sentences()
+        settle_claims(here.services, here.location)
         close_over(here.services, here.location)
     except Exception as exc:  # every read follows them anyway
         note(log_path, "learner", exc)
