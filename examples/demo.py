@@ -34,6 +34,10 @@ runpy.run_path(sys.argv[0], run_name="__main__")
 """Start a hook whose host waits until it has ended, so that a busy machine shows the same output."""
 
 
+BEFORE_IT = {"GIT_AUTHOR_DATE": "2026-03-01T09:00:00Z", "GIT_COMMITTER_DATE": "2026-03-01T09:00:00Z"}
+"""The code was committed before the recorded session, so that its lessons are about that code."""
+
+
 class Demo:
     """A scratch home that contains the example repository."""
 
@@ -45,7 +49,7 @@ class Demo:
         self._env = {**os.environ, **hidden, "HOLDFAST_HOLDOUT": "0"}
         for command in (["init", "-q", "-b", "main"], ["add", "-A"], ["commit", "-q", "-m", "Split bills"]):
             author = ["-c", "user.name=Ada", "-c", "user.email=ada@example.com"]
-            subprocess.run(["git", *author, *command], cwd=self.folder, env=self._env, check=True)
+            subprocess.run(["git", *author, *command], cwd=self.folder, env=self._env | BEFORE_IT, check=True)
 
     def say(self, title: str) -> None:
         """Print a heading."""
@@ -55,6 +59,13 @@ class Demo:
         """Run one holdfast command and show its output."""
         print(f"$ holdfast {' '.join(arguments)}", flush=True)
         subprocess.run([sys.executable, "-m", "holdfast", *arguments], cwd=self.folder, env=self._env, check=True)
+
+    def accept(self) -> None:
+        """Accept, as a person would, every lesson that waits."""
+        listing = [sys.executable, "-m", "holdfast", "review", "--list", "--json"]
+        ran = subprocess.run(listing, cwd=self.folder, env=self._env, check=True, capture_output=True, text=True)
+        for lesson in json.loads(ran.stdout)["lessons"]:
+            self.run("review", "--accept", lesson["id"][-8:])
 
     def hook(self, what: str, payload: dict[str, object]) -> None:
         """Call one hook as the host would, and show what the agent receives."""
@@ -83,9 +94,10 @@ def play(demo: Demo) -> None:
     """Show capture, lessons, review, and what later sessions receive."""
     demo.say("1. Holdfast reads a session that is already on disk; it calls no model")
     demo.run("backfill", str(EXAMPLE / "session.jsonl"), "--project", str(demo.folder), "--accept")
-    demo.say("2. What the session taught: active lessons, and lessons that wait for a person")
+    demo.say("2. What the session taught: confirmed lessons, and one that waits until a person accepts it")
     demo.run("list")
     demo.run("review", "--list")
+    demo.accept()
     demo.say("3. Later sessions receive the lessons that matter, when they matter")
     for what, payload in later_sessions(demo.folder):
         demo.hook(what, payload)

@@ -169,7 +169,7 @@ def _is_quiet(settings: Settings) -> bool:
 
 def _accept_the_cause(machine: Machine) -> None:
     waiting = machine.json("review", "--list")["lessons"]
-    causes = [lesson for lesson in waiting if "so the odd cents were lost" in lesson["insight"]]
+    causes = [lesson for lesson in waiting if lesson["kind"] == "bug_cause"]
     assert causes, waiting
     machine.holdfast("review", "--accept", causes[0]["id"])
 
