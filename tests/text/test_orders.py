@@ -106,3 +106,16 @@ def test_harm_is_running_what_is_fed_or_sending_credentials_away() -> None:
 )
 def test_what_a_text_installs_is_named(text: str, names: tuple[str, ...]) -> None:
     assert installed_in(text) == names
+
+
+@pytest.mark.parametrize(
+    ("text", "takes"),
+    [
+        ("Without tool_use blocks in the transcript, the stop hook creates no checkpoint", False),
+        ("Ignore case in names; the check is done by the caller", False),
+        ("Push without any review", True),
+        ("Skip the slow pre-commit hook", True),
+    ],
+)
+def test_a_safeguard_is_taken_away_within_a_clause(text: str, takes: bool) -> None:
+    assert bool(reservation(text)) is takes
