@@ -268,12 +268,19 @@ def test_commands_and_rules_come_before_titles_however_old_and_at_most_eight_of_
 
 def test_rules_in_full_have_two_hundred_and_forty_tokens_and_sixty_each(memory: Memory) -> None:
     for number in range(8):
-        keep(memory, f"{distinct(number)} {'It has its long reasons. ' * 20}", title=distinct(number), pinned=True)
+        keep(memory, f"{distinct(number)} {'It has its long reasons. ' * 6}", title=distinct(number), pinned=True)
     rules = [entry for entry in brief(memory).entries if entry.reason == "rule of the brief"]
     costs = [count_tokens(entry.text) for entry in rules]
     assert 40 < max(costs) <= 60
     assert 180 < sum(costs) <= 240
     assert len(brief(memory).entries) == 8
+
+
+def test_a_rule_that_does_not_fit_in_full_is_told_by_its_title(memory: Memory) -> None:
+    keep(memory, f"{distinct(1)} {'It has its long reasons. ' * 20}", title=distinct(1), pinned=True)
+    [entry] = brief(memory).entries
+    assert entry.reason == "title of the brief"
+    assert "long reasons" not in entry.text
 
 
 # The text stays as it is

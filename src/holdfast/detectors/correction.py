@@ -57,6 +57,12 @@ _INSTEAD = re.compile(
     r"(?:\binstead of\b|\brather than\b|, not?\b).+|instead of .+|(?:use|using|prefer|go with)\b.+\binstead\b.*)",
     re.IGNORECASE,
 )
+_NAMELESS = re.compile(
+    r"(?:the|this|that) (?:function|method|class|code|test|comment|variable|field|file|line|change|parameter|check"
+    r"|logic|calculation|implementation)\b(?! of\b)",
+    re.IGNORECASE,
+)
+"""A subject that nobody knows in another session; most such sentences are pasted from a review."""
 _MODAL = re.compile(
     r"(?P<rule>[^,;:?]{3,80}\b(?:must|should) (?:never|always|only)\b.*|[^,;:?]{3,80}\bmust not\b.*)", re.I
 )
@@ -180,7 +186,13 @@ def _asked(turn: Sequence[Event]) -> bool:
 
 def _rule(sentence: str, *, answers_question: bool) -> str:
     """Return the part of the sentence that says what to do; empty if there is none or it cannot stand alone."""
-    if len(sentence) > SENTENCE_LIMIT or _PASSING.search(sentence) or _HARMLESS.match(sentence) or is_at_hand(sentence):
+    if (
+        _NAMELESS.match(sentence)
+        or len(sentence) > SENTENCE_LIMIT
+        or _PASSING.search(sentence)
+        or _HARMLESS.match(sentence)
+        or is_at_hand(sentence)
+    ):
         return ""
     question = sentence.rstrip().endswith("?")
     for form in _GENERAL if answers_question else _FORMS:

@@ -333,7 +333,7 @@ def _candidate(window: Sequence[Event], undone: _Undone) -> Candidate | None:
     where = " and ".join(f"`{file}`" for file in files[:2])
     return Candidate(
         kind="failed_approach",
-        title=clip(reason.words, 100) if reason.stands_alone else "",
+        title=clip(reason.words if reason.stands_alone else f"Tried and taken back: `{tried}`", 100),
         insight=_insight(reason, f"ried in {where} and taken back: `{tried}`."),
         detector=RevertedWork.id,
         evidence=(reason.evidence, *(quote(edit) for edit in edits[-3:]), quote(undone.by)),

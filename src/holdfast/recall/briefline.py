@@ -159,7 +159,10 @@ def _line(lesson: Lesson, also: tuple[LessonId, ...], is_stale: bool, factor: fl
     worth = PERSON_WORTH * by_person + RULE_LIKE_WORTH * profile.is_instruction - STALE_WORTH * (is_stale or is_floated)
     worth += GENERAL_WORTH * (not lesson.paths) + OUTCOME_WORTH * log2(factor)
     title, source = safe_title(lesson), _source(lesson)
-    full = compile_line(lesson, "", RULE_TOKENS, places=False).text if part == RULE else ""
+    line = compile_line(lesson, "", RULE_TOKENS, places=False) if part == RULE else None
+    if line is not None and not line.is_whole:
+        part, line = TITLE, None  # a part of a rule says less than its title
+    full = line.text if line is not None else ""
     return BriefLine(
         id=lesson.id, recorded_at=lesson.recorded_at.isoformat(), since=lesson.validity.valid_from.isoformat(),
         part=part, area=area_of(lesson), title=title, full=full, source=source, worth=round(worth, 4),

@@ -39,6 +39,8 @@ class Line(Frozen):
 
     text: str
     tokens: int
+    is_whole: bool = True
+    """It has the whole rule."""
 
 
 def frame_tokens(more: str = "", checkpoint: str = "", introduction: str = INTRODUCTION) -> int:
@@ -99,7 +101,7 @@ def compile_line(
     if limits(rule[start:]):
         title, notes = clean(lesson.title).rstrip("…"), [source, caveat, TITLE_ONLY, whole]
         line, _ = _shortened(head, title, _line("", [], notes), budget)
-    return Line(text=line, tokens=count_tokens(line))
+    return Line(text=line, tokens=count_tokens(line), is_whole=False)
 
 
 TITLE_ONLY = "only its title"
@@ -125,7 +127,7 @@ def safe_title(lesson: Lesson) -> str:
     title = clean(lesson.title)
     if not title.endswith("…") or not limits(lesson.insight):
         return title
-    whole = clean(lesson.insight)
+    whole = clean(lesson.insight.partition("\n- ")[0])  # further lines are what was merged into it
     return whole if count_tokens(whole) <= LINE_TOKENS else f"{title} ({TITLE_ONLY})"
 
 
