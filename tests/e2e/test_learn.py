@@ -179,7 +179,7 @@ def lessons(machine: Machine) -> list[dict[str, Any]]:
 def test_one_yes_and_every_session_teaches_the_next(machine: Machine, agent: Agent) -> None:
     output = set_up(machine)
     assert "Learn with your own agent (Claude Code, haiku) after each session?" in output
-    assert "some 8,000 tokens; nothing else is sent" in output
+    assert "some 8,000 tokens, and at times your lessons' titles; nothing else is sent" in output
     session = play(machine, 1)
     wait_for(lambda: is_read(agent, session), "the session is read")
     wait_until_done(machine)

@@ -105,7 +105,7 @@ def test_on_a_terminal_setup_asks_for_commits_and_for_consent(
     output = _on_a_terminal(folder, answers, PATH=f"{programs}{os.pathsep}{os.environ['PATH']}")
     assert "Learn from this repository's commits?" in output
     assert "Learn with your own agent (Claude Code, haiku) after each session?" in output
-    assert "some 8,000 tokens; nothing else is sent [y/N]" in output
+    assert "some 8,000 tokens, and at times your lessons' titles; nothing else is sent [y/N]" in output
     assert "20 calls and $1 a day" in output
     assert ("stored 1 lesson" in output) == answers.startswith("y")
     assert (load_settings().distil_model, load_settings().distil_answered) == (model, True)

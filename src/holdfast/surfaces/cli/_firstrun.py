@@ -78,8 +78,8 @@ def _offer_learning(call: Call, settings: Settings, hosts: Sequence[str], *, ask
     note(WHAT_IS_SENT)
     note(f"It goes to your own account, at most {limits(settings)}. To change it later: holdfast learn")
     question = (
-        f"Learn with your own agent ({who}) after each session? About one call of {model}, some 8,000 tokens;"
-        " nothing else is sent"
+        f"Learn with your own agent ({who}) after each session? About one call of {model}, some 8,000 tokens,"
+        " and at times your lessons' titles; nothing else is sent"
     )
     if not click.confirm(question, default=False, err=True):
         switch_off(settings)
