@@ -25,9 +25,8 @@ from holdfast.lessons.tuning import COVERAGE
 from holdfast.ports.filters import LessonFilter
 from holdfast.ranking.relevance import stems_of
 from holdfast.text.overruling import overrules
-from holdfast.text.speech import MASK
 from holdfast.text.substance import substance_of
-from holdfast.text.window import speaker_trust, spoken
+from holdfast.text.window import is_typed, spoken
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -144,7 +143,7 @@ class _Desk:
         except InvalidValueError:
             return Ground(fault="it has no quote that is found in this session")
         ground = Ground(evidence=(evidence,), session=event.session, host=event.host)
-        if _is_persons(event, evidence):
+        if is_typed(event, evidence.start, evidence.end):
             return replace(ground, source=USERS_WORDS)
         wrote = event.kind in ("reply", "file_edit") or evidence.quote not in event.text
         if wrote and not event.agent and event.kind != "prompt":
@@ -233,14 +232,6 @@ def _rank(event: Event) -> int:
 def _facts(event: Event) -> tuple[str, ...]:
     """Return the texts of an event that are not the agent's talk."""
     return () if event.kind == "reply" else (event.text, event.command, event.old, event.new, *event.files)
-
-
-def _is_persons(event: Event, evidence: Evidence) -> bool:
-    """Return whether a person typed the quoted words; a pasted text is not theirs."""
-    words = spoken(event)
-    if not words or MASK in words[evidence.start : evidence.end]:
-        return False
-    return speaker_trust(words, evidence.start) == "person"
 
 
 def _says(quote: str, insight: str) -> bool:
