@@ -1,4 +1,4 @@
-"""Makes the digest of a session for a model: its words and turning points, in at most 6,000 tokens.
+"""Makes the digest of a session for a model: its words and turning points, in at most 5,800 tokens.
 
 Deterministic: the same events give the same digest. Texts are redacted when they are captured, and again here, because
 the digest leaves the machine. Each line begins with the number by which the answer must cite it. Of a long reply the
