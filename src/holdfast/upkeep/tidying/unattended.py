@@ -16,6 +16,7 @@ from holdfast.lean.records import replace
 from holdfast.lean.texts import loads
 from holdfast.publishing.sharing.sync import shared_lessons
 from holdfast.upkeep.tidying.checks import check, is_stated
+from holdfast.upkeep.tidying.proposal import RULE
 from holdfast.upkeep.tidying.tidy import OUTGROWN, apply, keep, living, note_tidied, outgrown, propose
 
 if TYPE_CHECKING:
@@ -60,11 +61,15 @@ def tidy_when_due(services: Services, location: Location, open_model: ModelSourc
 def _split(
     steps: Sequence[Step], shared: Container[LessonId], persons: frozenset[LessonId]
 ) -> tuple[tuple[Step, ...], tuple[Step, ...]]:
-    """Return the steps that need nobody, and those for a person: they change a shared lesson or close a person's."""
+    """Return the steps that need nobody, and those for a person.
+
+    These change a shared lesson, close a person's, or retire what a model thinks needless: in the replay of real
+    sessions that lost needs, while merges lost none.
+    """
     own: list[Step] = []
     rest: list[Step] = []
     for step in steps:
-        if step.lesson in shared:
+        if step.lesson in shared or (step.verb == "retire" and step.by != RULE):
             rest.append(step)
             continue
         if theirs := persons.intersection(step.replaces):
