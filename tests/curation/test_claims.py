@@ -87,4 +87,4 @@ def test_a_claim_that_a_later_one_replaced_is_amended_and_a_cause_has_no_status(
 
 
 def test_the_numbers_of_claims() -> None:
-    assert (FLOATED_DAYS, CLAIMS_FOLLOWED, NAMES_LOOKED_FOR, LEAST_NAME, LONGEST_NAME) == (14, 60, 2, 6, 80)
+    assert (FLOATED_DAYS, CLAIMS_FOLLOWED, NAMES_LOOKED_FOR, LEAST_NAME, LONGEST_NAME) == (14, 20, 2, 6, 80)

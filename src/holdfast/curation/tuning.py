@@ -81,7 +81,7 @@ CHECKPOINT_FILES = 12
 """Most files in a captured checkpoint."""
 FLOATED_DAYS = 14
 """Days after which an idea that never landed in a commit is retired."""
-CLAIMS_FOLLOWED = 60
+CLAIMS_FOLLOWED = 20
 """Newest claims that git is asked about, after each session."""
 NAMES_LOOKED_FOR = 2
 """Names of one claim that are looked for in the commits since."""
