@@ -10,7 +10,14 @@ import pytest
 
 from holdfast import Memory
 from holdfast.curation.claims import settle_claims, status_of
-from holdfast.curation.tuning import CLAIMS_FOLLOWED, FLOATED_DAYS, LEAST_NAME, LONGEST_NAME, NAMES_LOOKED_FOR
+from holdfast.curation.tuning import (
+    CLAIMS_FOLLOWED,
+    CLAIMS_READ,
+    FLOATED_DAYS,
+    LEAST_NAME,
+    LONGEST_NAME,
+    NAMES_LOOKED_FOR,
+)
 from holdfast.domain.lesson import Lesson
 from holdfast.domain.vocabulary import FLOATED, SHIPPED
 from holdfast.lessons.ledger import write_change
@@ -87,4 +94,11 @@ def test_a_claim_that_a_later_one_replaced_is_amended_and_a_cause_has_no_status(
 
 
 def test_the_numbers_of_claims() -> None:
-    assert (FLOATED_DAYS, CLAIMS_FOLLOWED, NAMES_LOOKED_FOR, LEAST_NAME, LONGEST_NAME) == (14, 20, 2, 6, 80)
+    assert (CLAIMS_READ, FLOATED_DAYS, CLAIMS_FOLLOWED, NAMES_LOOKED_FOR, LEAST_NAME, LONGEST_NAME) == (
+        1_000,
+        14,
+        20,
+        2,
+        6,
+        80,
+    )

@@ -7,9 +7,14 @@ replaced, which the state `superseded` says.
 
 from __future__ import annotations
 
-from datetime import timedelta
-
-from holdfast.curation.tuning import CLAIMS_FOLLOWED, FLOATED_DAYS, LEAST_NAME, LONGEST_NAME, NAMES_LOOKED_FOR
+from holdfast.curation.tuning import (
+    CLAIMS_FOLLOWED,
+    CLAIMS_READ,
+    FLOATED_DAYS,
+    LEAST_NAME,
+    LONGEST_NAME,
+    NAMES_LOOKED_FOR,
+)
 from holdfast.domain.kinds import KIND_PROFILES
 from holdfast.domain.lesson import in_state
 from holdfast.domain.vocabulary import FLOATED, SHIPPED
@@ -20,6 +25,8 @@ from holdfast.text.meaning import read
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from holdfast.domain.lesson import Lesson
     from holdfast.domain.project import Location
     from holdfast.domain.vocabulary import LessonId
@@ -53,17 +60,17 @@ def settle_claims(services: Services, location: Location) -> ClaimsReport:
 
     def step() -> ClaimsReport:
         now = services.clock.now()
-        where = LessonFilter(project=location.project.id, states=("active",), kinds=DECIDING, limit=CLAIMS_FOLLOWED)
+        where = LessonFilter(project=location.project.id, states=("active",), kinds=DECIDING, limit=CLAIMS_READ)
+        claims = [lesson for lesson in services.store.find(where) if SHIPPED not in lesson.tags]
+        ideas = [lesson for lesson in claims if FLOATED in lesson.tags]
+        recent = [lesson for lesson in claims if FLOATED not in lesson.tags and _age(lesson, now) <= FLOATED_DAYS]
         before: list[Lesson] = []
         after: list[Lesson] = []
-        for lesson in services.store.find(where):
-            is_floated = FLOATED in lesson.tags
-            if SHIPPED in lesson.tags or now - lesson.validity.valid_from > timedelta(days=FLOATED_DAYS) * 2:
-                continue
-            if _has_landed(services, location, lesson):
+        for number, lesson in enumerate((*ideas, *recent)):
+            if number < CLAIMS_FOLLOWED and _has_landed(services, location, lesson):
                 tags = (*(tag for tag in lesson.tags if tag != FLOATED), SHIPPED)
                 after.append(replace(lesson, tags=tags, recorded_at=now))
-            elif is_floated and now - lesson.validity.valid_from > timedelta(days=FLOATED_DAYS):
+            elif FLOATED in lesson.tags and _age(lesson, now) > FLOATED_DAYS:
                 after.append(in_state(lesson, "retired", at=now))
             else:
                 continue
@@ -77,6 +84,11 @@ def settle_claims(services: Services, location: Location) -> ClaimsReport:
         )
 
     return with_retries(step)
+
+
+def _age(lesson: Lesson, now: datetime) -> float:
+    """Return the days since which the lesson holds."""
+    return (now - lesson.validity.valid_from).total_seconds() / 86_400
 
 
 def _has_landed(services: Services, location: Location, lesson: Lesson) -> bool:

@@ -81,8 +81,8 @@ CHECKPOINT_FILES = 12
 """Most files in a captured checkpoint."""
 FLOATED_DAYS = 14
 """Days after which an idea that never landed in a commit is retired."""
-CLAIMS_FOLLOWED = 20
-"""Newest claims that git is asked about, after each session."""
+CLAIMS_READ, CLAIMS_FOLLOWED = 1_000, 20
+"""Newest claims that are looked at after each session, and how many of them git is asked about: ideas first."""
 NAMES_LOOKED_FOR = 2
 """Names of one claim that are looked for in the commits since."""
 LEAST_NAME, LONGEST_NAME = 6, 80
