@@ -72,6 +72,7 @@ def test_fifty_sessions_are_kept(memory: Memory) -> None:
     assert memory.barren_sessions() == BARREN_KEPT == 50
 
 
+@pytest.mark.needs_processes("a screen without a command looks for the file of the memory")
 def test_twelve_in_a_row_raise_an_alarm_that_says_what_to_do(memory: Memory) -> None:
     for number in range(BARREN_ALARM - 1):
         works(memory, number)
@@ -86,6 +87,7 @@ def test_twelve_in_a_row_raise_an_alarm_that_says_what_to_do(memory: Memory) -> 
     assert BARREN_ALARM == 12
 
 
+@pytest.mark.needs_processes("a screen without a command looks for the file of the memory")
 def test_every_screen_counts_the_same_lessons(memory: Memory) -> None:
     project = memory.location.project.id
     lessons = [make_lesson(project=project, state=state) for state in ("active", "active", "candidate", "quarantined")]
