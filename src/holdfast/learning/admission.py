@@ -28,7 +28,7 @@ from holdfast.domain.lesson import (
     next_instant,
 )
 from holdfast.domain.project import Person
-from holdfast.domain.vocabulary import STATES, TRUSTS, LessonId, ProjectId
+from holdfast.domain.vocabulary import LIVING, STATES, TRUSTS, LessonId, ProjectId
 from holdfast.lean.records import Frozen, replace
 from holdfast.learning.personsrules import is_persons_rule, is_ruled_out, persons_rules
 from holdfast.learning.tuning import (
@@ -330,7 +330,7 @@ class Admission:
         may_close = by_person or earlier.trust != "person"
         if may_close and not by_person and earlier.provenance.quotes_person:
             may_close = is_about(filter(None, map(typed, self.source.events.values())), draft.insight)
-        if earlier.state in ("superseded", "retired", "forgotten"):
+        if earlier.state not in LIVING:
             return (
                 Link(kind="supersedes", target=earlier.id)
                 if earlier.id in self.changed

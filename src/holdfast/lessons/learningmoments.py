@@ -11,6 +11,7 @@ from datetime import timedelta
 
 from holdfast.domain.learningmoment import LearningMoment
 from holdfast.domain.statefamilies import LEARNING_MOMENTS
+from holdfast.domain.vocabulary import LIVING
 from holdfast.errors import InvalidValueError, StoreError
 from holdfast.lean.plain import from_plain, to_plain
 from holdfast.lean.texts import dumps, loads
@@ -35,13 +36,12 @@ if TYPE_CHECKING:
 
 SEARCHES = ("Grep", "Glob")
 """Tools whose event begins with the pattern that they searched for."""
-CLOSED = ("superseded", "retired", "forgotten")
 
 
 def keep_moments(services: Services, lessons: Iterable[Lesson], events: Sequence[Event]) -> None:
     """Store the moments of each lesson that rests on one of a session's events; they add to those of other sessions."""
     for lesson in lessons:
-        if lesson.state not in CLOSED:
+        if lesson.state in LIVING:
             _keep(services, lesson, find_moments(lesson, events))
 
 

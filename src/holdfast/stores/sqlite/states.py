@@ -8,6 +8,7 @@ from holdfast.stores.sqlite.rows import micros
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
+    from collections.abc import Callable
     from datetime import datetime
 
     from holdfast.text.purging import Purging
@@ -36,29 +37,28 @@ def forget_lesson(sql: sqlite3.Connection, lesson: str) -> int:
             owned = "DELETE FROM state WHERE family = ? AND owner = ?"
             count += sql.execute(owned, (family.name, lesson)).rowcount
         if family.names_lessons:
-            rows = sql.execute(
-                "SELECT owner, value FROM state WHERE family = ? AND instr(value, ?)", (family.name, lesson)
-            ).fetchall()
-            for owner, value in rows:
-                rest = without_lesson(value, lesson)
-                if rest != value:
-                    sql.execute("UPDATE state SET value = ? WHERE family = ? AND owner = ?", (rest, family.name, owner))
-                    count += 1
-    if count:
-        sql.execute("DELETE FROM state WHERE value = ''")
+            count += _edit(sql, family.name, lesson, lambda value: without_lesson(value, lesson))
+    _drop_empty(sql, count)
     return count
 
 
 def forget_words(sql: sqlite3.Connection, purging: Purging) -> int:
     """Remove purged lessons' words from the values that hold words of sessions; return how many values changed."""
-    count = 0
-    for family in (family for family in FAMILIES if family.holds_words):
-        rows = sql.execute("SELECT owner, value FROM state WHERE family = ?", (family.name,)).fetchall()
-        for owner, value in rows:
-            rest = purging.moments(value)
-            if rest != value:
-                sql.execute("UPDATE state SET value = ? WHERE family = ? AND owner = ?", (rest, family.name, owner))
-                count += 1
-    if count:
-        sql.execute("DELETE FROM state WHERE value = ''")
+    count = sum(_edit(sql, family.name, "", purging.moments) for family in FAMILIES if family.holds_words)
+    _drop_empty(sql, count)
     return count
+
+
+def _edit(sql: sqlite3.Connection, family: str, holding: str, edit: Callable[[str], str]) -> int:
+    """Edit the family's values that hold the text, all of them if it is ""; return how many changed."""
+    rows = sql.execute(
+        "SELECT owner, value FROM state WHERE family = ? AND instr(value, ?)", (family, holding)
+    ).fetchall()
+    edited = [(rest, family, owner) for owner, value in rows if (rest := edit(value)) != value]
+    sql.executemany("UPDATE state SET value = ? WHERE family = ? AND owner = ?", edited)
+    return len(edited)
+
+
+def _drop_empty(sql: sqlite3.Connection, changed: int) -> None:
+    if changed:
+        sql.execute("DELETE FROM state WHERE value = ''")
