@@ -28,7 +28,6 @@ BENCHMARKS = {
     "everyday": False,
     "detection": True,
     "freshness": True,
-    "compile": True,
     "recall": True,
     "sdebench": True,
     "replay": True,

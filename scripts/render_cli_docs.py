@@ -55,8 +55,6 @@ identifies one lesson.
 | `import` | `added`, `revised`, `unchanged`, `failed` (`line`, `reason`), `ignored_keys`, `mended_lines` |
 | `watch` | one document a line: `at`, `before`, `freshness`, `caveat`, `lesson` |
 | `status` | `project`, `store`, `lessons`, `inbox`, `checkpoint`, `capture`, `deliver`, `embedder`, `heartbeat` |
-| `skills` | `skills` (`name`, `description`, `lessons`, `sessions`), `withheld`; `write` also `files`, `dry_run` |
-| `compile` | `file`, `tokens`, `units`; with a question also `delivered_tokens`, `more`, `too_long` |
 | `audit` | `findings` (`lesson`, `reasons`, `weight`, `twins`), `every`; with answers `decided` |
 | `prune` | `dry_run`, `change`, `lessons` (`id`, `short_id`, `title`, `reasons`) |
 | `check` | `file`, `passed`, `failed`, `checks` (`name`, `line`, `passed`, `failures`, `delivered`, …), `mistakes` |

@@ -61,11 +61,6 @@ def render() -> str:
             sorted({host.profile.context_file for host in hosts} - {""}),
             "Files with standing rules that hosts put into an agent's context.",
         ),
-        _words(
-            "SKILL_FOLDERS",
-            sorted({host.profile.skills_folder for host in hosts} - {""}),
-            "Folders of a project in which hosts look for Agent Skills.",
-        ),
         f'UNMARKED = "{unmarked[0]}"\n"""The host that is assumed where no mark is found."""\n',
     ]
     return "\n".join(pieces)

@@ -15,7 +15,6 @@ from holdfast.domain.briefing import RetrieverShare
 from holdfast.domain.kinds import LESSON_KINDS
 from holdfast.domain.vocabulary import LessonId
 from holdfast.ranking.aim import Aim, kinds_asked, task_of
-from holdfast.ranking.bm25 import bm25
 from holdfast.ranking.diversify import Rival, diversify, likeness
 from holdfast.ranking.fuse import fuse, is_exact
 from holdfast.ranking.multipliers import HIGHEST, LOWEST, multipliers, recency
@@ -375,10 +374,6 @@ def test_each_feature_weighs_as_it_was_fitted(answered: dict[str, float], weight
         more = [value + (at == place) for at, value in enumerate(base)]
         with_it, without_it = judge([more, base])
         assert 3 * log(with_it / without_it) == pytest.approx(weight)
-
-
-def test_bm25_has_the_published_values() -> None:
-    assert bm25("ledger", ["ledger\nledger", "till", "till shut"]) == pytest.approx([1.2768, 0, 0], abs=0.0001)
 
 
 # Which of two contradicting lessons comes first

@@ -15,7 +15,6 @@ import pytest
 from holdfast.domain.briefing import RetrieverShare
 from holdfast.ranking import ranker, tuning
 from holdfast.ranking.aim import Aim, kinds_asked, task_of
-from holdfast.ranking.bm25 import bm25
 from holdfast.ranking.diversify import Rival, diversify, likeness
 from holdfast.ranking.fuse import EXACT_FLOOR, fuse
 from holdfast.ranking.multipliers import HIGHEST, LOWEST, multipliers
@@ -61,7 +60,7 @@ TABLE: dict[str, object] = {
     "DECISIVE_SCORES": {"exact": 0.4, "path": 0.6, "symbol": 0.6, "vector": 0.6}, "LINK_LEAST": 0.1,
     "BM25_UNIT": 30.0, "TELLING_WEIGHT": 2.0, "TELLING_COVERAGE": 0.3, "ALONE_COVERAGE": 0.5, "MEANING_LEAST": 0.3,
     "NAME_WEIGHT": 1.2, "WORD_WEIGHT": 1.0, "PAIR_WEIGHT": 0.6, "EVERYDAY_WEIGHT": 0.3, "KNOWN_CHUNKS": 20_000,
-    "WEIGHED_TERMS": 120, "K1": 1.2, "B": 0.75,
+    "WEIGHED_TERMS": 120,
     "NAME_WORDS": 4, "NAME_CHARACTERS": 2_000, "SLIP_LEAST": 5, "SLIPS_AMONG": 40, "AIM_CHARACTERS": 400,
     "RANGES": {"freshness": (0.6, 1.0), "trust": (0.92, 1.04), "confidence": (0.95, 1.05), "salience": (0.95, 1.05),
                "recency": (0.94, 1.0), "time": (1.0, 1.3), "task": (1.0, 1.05)},
@@ -263,13 +262,6 @@ def test_a_task_is_told_by_the_first_400_characters() -> None:
     assert task_of("fix".rjust(401)) == ""
     assert kinds_asked("what failed before with " + "x" * 376)[0]
     assert not kinds_asked("what failed before with " + "x" * 377)[0]
-
-
-def test_bm25_of_texts_in_memory_is_the_published_one() -> None:
-    (matching, other) = bm25("walrus", ["walrus", "seal seal\nseal"])
-    rarity = log(1 + 1.5 / 1.5)
-    assert matching == pytest.approx(rarity * 2.2 / (1 + 1.2 * (0.25 + 0.75 * 1 / 1.5)))
-    assert other == 0.0
 
 
 @pytest.mark.parametrize(

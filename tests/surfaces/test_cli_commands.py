@@ -332,7 +332,7 @@ def test_without_a_command_a_new_user_is_told_what_to_type_and_a_folder_with_mem
     assert "none received yet" in glance.stdout
 
 
-@pytest.mark.parametrize("group", ["checkpoint", "rules", "skills", "project"])
+@pytest.mark.parametrize("group", ["checkpoint", "rules", "project"])
 def test_a_group_alone_prints_its_help_and_is_no_error(group: str) -> None:
     result = run(group)
     assert result.exit_code == 0

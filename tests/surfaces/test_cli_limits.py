@@ -25,8 +25,6 @@ from holdfast.lean.files import FileLock
 from holdfast.lean.texts import short_id
 from holdfast.learning.githistory.backfill import GitReport
 from holdfast.lessons import lookup
-from holdfast.publishing.publication import Withheld
-from holdfast.publishing.skills import Skills
 from holdfast.settings import load_settings
 from holdfast.surfaces.cli import (
     _completions,
@@ -51,7 +49,6 @@ from holdfast.surfaces.cli.main import cli
 from holdfast.surfaces.cli.proof import _Story
 from holdfast.surfaces.cli.rows import table, wrapped
 from holdfast.surfaces.cli.serverproof import start_server
-from holdfast.surfaces.cli.skills import _tell_withheld
 from holdfast.testing.builders import make_event, make_lesson
 from tests.codebase import Codebase
 from tests.surfaces.terminal import run, told, told_json
@@ -219,15 +216,6 @@ def test_five_titles_of_commits_are_printed(capsys: pytest.CaptureFixture[str]) 
     out = capsys.readouterr().out
     assert [f"Lesson {number}" in out for number in (0, 4, 5)] == [True, True, False]
     assert "... and 1 more" in out
-
-
-def test_five_lessons_left_out_of_skills_are_named(capsys: pytest.CaptureFixture[str]) -> None:
-    """`skills.WITHHELD_SHOWN`."""
-    withheld = tuple(Withheld(lesson=make_lesson(title=f"Lesson {number}"), reason="rare") for number in range(6))
-    _tell_withheld(Skills(withheld=withheld))
-    talk = capsys.readouterr().err
-    assert [f"Lesson {number}" in talk for number in (0, 4, 5)] == [True, True, False]
-    assert "left out: 1 more" in talk
 
 
 def test_the_first_sentence_of_a_command_is_shown_whole() -> None:

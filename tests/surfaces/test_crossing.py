@@ -107,7 +107,6 @@ COMMANDS = [
     ("export", "--format", "markdown"),
     ("rules", "show"),
     ("rules", "status"),
-    ("skills", "list"),
     ("share", "--all", "--dry-run"),
     ("sync", "--dry-run"),
     ("check",),

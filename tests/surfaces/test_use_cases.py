@@ -14,8 +14,6 @@ from holdfast.bootstrap import Memory
 from holdfast.errors import InvalidValueError, PluginNotFoundError
 from holdfast.installing.rulesync import RulesRequest, open_rules_planner
 from holdfast.installing.setup import Removal, Setup
-from holdfast.installing.skillfiles import plan_skills, write_skill
-from holdfast.publishing.skills import compile_skills
 from holdfast.settings import load_settings
 from tests.surfaces.test_backfill import Machine
 from tests.surfaces.test_backfill_files import GOLDEN
@@ -72,17 +70,6 @@ def test_rules_files_are_written_and_taken_back_without_the_command_line(machine
         with open_rules_planner(memory) as planner:
             planner.apply(planner.plan_removal(()))
     assert not file.exists()
-
-
-def test_skills_are_written_without_the_command_line(machine: Machine) -> None:
-    (machine.shop / "till.py").write_text("def add(): ...\n\n\ndef take(): ...\n", "utf-8")
-    with Memory(str(machine.shop)) as memory:
-        for insight, symbol in (("Rows are shared", "add"), ("Reading may give None", "take")):
-            memory.remember(insight, files=["till.py"], symbols=[f"till.py::{symbol}"])
-        for planned in plan_skills(compile_skills(memory.services, memory.location), memory.location):
-            write_skill(planned)
-    (file,) = machine.shop.glob(".claude/skills/*/SKILL.md")
-    assert "Rows are shared" in file.read_text("utf-8")
 
 
 def test_a_host_is_set_up_and_taken_back_without_the_command_line(machine: Machine) -> None:

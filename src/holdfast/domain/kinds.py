@@ -57,10 +57,6 @@ class KindProfile(Frozen):
     """It may say why code is gone, so it holds without its code."""
     rules_order: int = 0
     """Position in a rules file, from 1; 0 for a kind that is no rule for people who work in the project."""
-    skill_order: int = 0
-    """Position in a skill, from 1; 0 for a kind that does not say how to do something."""
-    is_pitfall: bool = False
-    """A skill lists it among the approaches that did not work."""
 
 
 KIND_PROFILES: dict[LessonKind, KindProfile] = {
@@ -79,7 +75,7 @@ KIND_PROFILES: dict[LessonKind, KindProfile] = {
         KindProfile(
             kind="convention", memory_type="semantic", half_life_days=720, family="rule",
             tasks=("test", "refactor", "review", "feature"), questions=("conventions",), is_instruction=True,
-            may_stand=True, tells_failure_class=True, rules_order=3, skill_order=1,
+            may_stand=True, tells_failure_class=True, rules_order=3,
         ),
         KindProfile(
             kind="bug_cause", memory_type="semantic", half_life_days=360, family="cause",
@@ -94,17 +90,17 @@ KIND_PROFILES: dict[LessonKind, KindProfile] = {
         KindProfile(
             kind="tooling", memory_type="procedural", half_life_days=240, family="rule",
             tasks=("test", "operate"), questions=("commands",), is_instruction=True, names_failure=True,
-            tells_command=True, tells_failure_class=True, rules_order=5, skill_order=2,
+            tells_command=True, tells_failure_class=True, rules_order=5,
         ),
         KindProfile(
             kind="fix", memory_type="procedural", half_life_days=240, family="cause",
             tasks=("fix", "test", "operate"), questions=("failures", "causes"), is_instruction=True, names_failure=True,
-            tells_failure_class=True, rules_order=8, skill_order=3,
+            tells_failure_class=True, rules_order=8,
         ),
         KindProfile(
             kind="failed_approach", memory_type="episodic", half_life_days=180,
             tasks=("fix",), questions=("failures",), is_instruction=True, names_failure=True, tells_failure_class=True,
-            outlives_code=True, rules_order=6, skill_order=4, is_pitfall=True,
+            outlives_code=True, rules_order=6,
         ),
         KindProfile(
             kind="exploration", memory_type="episodic", half_life_days=60,

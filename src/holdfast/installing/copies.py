@@ -7,13 +7,11 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.errors import HoldfastError
-from holdfast.installing import rulesync, skillfiles
 from holdfast.installing.hostfiles import SETUP_SCOPES, HostFiles
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from holdfast.bootstrap import Memory
     from holdfast.settings import Settings
 
 LARGEST = 20_000_000
@@ -58,21 +56,13 @@ def _candidates(settings: Settings) -> Iterator[Copy]:
         manifest = {}
     for file, entry in manifest.items():
         if any(edit["owner"].split(":")[1] not in SETUP_SCOPES for edit in entry["edits"]):
-            yield Copy(file, "holdfast rules sync, or holdfast skills write")
+            yield Copy(file, "holdfast rules sync")
     database = settings.database_path
     for folder, _, names in os.walk(settings.home):
         for name in sorted(names):
             path = os.path.join(folder, name)
             if not (database and path.startswith(database)):
                 yield Copy(path, "remove it if you do not need it" if name.endswith(EXPORT_ENDS) else "")
-
-
-def rewrite_derived(memory: Memory) -> list[str]:
-    """Write this project's rules files and skills again without the purged lessons; return the files that changed.
-
-    Only files that were written before and that nobody edited are written; a purge creates no file.
-    """
-    return [*rulesync.rewrite_written(memory), *skillfiles.rewrite_written(memory)]
 
 
 def _holds(path: str, needles: set[bytes]) -> bool:

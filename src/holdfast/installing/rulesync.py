@@ -272,7 +272,7 @@ def open_rules_planner(memory: Memory, wait_s: float = LOCK_WAIT_S) -> Iterator[
 
 
 def rewrite_written(memory: Memory) -> list[str]:
-    """Update the rules files that were written for this project; return those that changed.
+    """Update the rules files that were written for this project; return those that changed. It creates no file.
 
     Files that cannot be written are left for `rules sync`; the caller checks the files afterwards.
     """

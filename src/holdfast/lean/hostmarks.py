@@ -47,8 +47,5 @@ CONTEXT_FILES: tuple[str, ...] = (
 )
 """Files with standing rules that hosts put into an agent's context."""
 
-SKILL_FOLDERS: tuple[str, ...] = (".claude/skills",)
-"""Folders of a project in which hosts look for Agent Skills."""
-
 UNMARKED = "codex"
 """The host that is assumed where no mark is found."""

@@ -230,8 +230,6 @@ class HostProfile(Frozen):
     """Facts that identify the host before its adapter is loaded."""
     context_file: str = ""
     """The file with standing rules whose whole text goes into every context; empty: another host's, or none."""
-    skills_folder: str = ""
-    """The folder of a project in which it looks for Agent Skills and into which we write them; empty: none."""
     instructions_tokens: int = 0
     """Most tokens of a brief in the MCP server's instructions, where the host cuts them; 0: no limit is known."""
     start_tokens: int = 2_300

@@ -126,7 +126,7 @@ TELLING_COVERAGE, ALONE_COVERAGE = 0.3, 0.5
 MEANING_LEAST = 0.3
 """Cosine, before MEANING_STEP, from which prompt and lesson have a meaning in common."""
 
-# Words (`relevance`, `bm25`), names (`names`) and aims (`aim`)
+# Words (`relevance`), names (`names`) and aims (`aim`)
 
 NAME_WEIGHT, WORD_WEIGHT, PAIR_WEIGHT, EVERYDAY_WEIGHT = 1.2, 1.0, 0.6, 0.3
 """Weight of a term with a digit or a joiner in it, of another word, of a pair of CJK characters (half a word, mostly),
@@ -138,8 +138,6 @@ KNOWN_CHUNKS = 20_000
 """Chunks of texts whose stems a process keeps: 4 MB."""
 WEIGHED_TERMS = 120
 """Terms of a question that are weighed; a pasted log has thousands."""
-K1, B = 1.2, 0.75
-"""BM25's saturation of a repeated term and its share of length normalisation, for texts held in memory."""
 NAME_WORDS = 4
 """Most words of a name."""
 NAME_CHARACTERS = 2_000

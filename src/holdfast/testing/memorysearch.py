@@ -13,7 +13,7 @@ from holdfast.domain.vocabulary import LIVING, LessonId
 from holdfast.lean.plain import clean
 from holdfast.ports import search as port
 from holdfast.ranking.relevance import stem
-from holdfast.ranking.tuning import K1, TEXT_COLUMN_WEIGHTS
+from holdfast.ranking.tuning import TEXT_COLUMN_WEIGHTS
 from holdfast.text import searchkeys as keys
 from holdfast.text.globs import glob_matches
 from holdfast.text.occasions import occasions
@@ -24,6 +24,8 @@ from holdfast.text.triggers import triggers_of
 from holdfast.text.words import is_begun, terms
 
 Row = tuple[int, Lesson]
+K1 = 1.2
+"""BM25's saturation of a repeated term."""
 # ruff: noqa: D102 - `ports.search.Search` documents every method
 
 

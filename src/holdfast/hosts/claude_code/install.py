@@ -100,7 +100,6 @@ PROFILE = HostProfile(
         is_imitated=True,
     ),
     context_file="CLAUDE.md",
-    skills_folder=".claude/skills",
     instructions_tokens=270,  # it cuts instructions at 2,048 bytes since 2.1.84; what our own words leave of that
     package=HostPackage(
         layout="plugin",

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from holdfast.installing.copies import NOT_SEARCHED, find_copies, rewrite_derived
+from holdfast.installing.copies import NOT_SEARCHED, find_copies
+from holdfast.installing.rulesync import rewrite_written
 from holdfast.lean.texts import short_id
 from holdfast.surfaces.cli._completions import lesson_ids
 from holdfast.surfaces.cli.call import Call, answer_json, examples, folder_option, json_option, note, pass_call, say
@@ -29,13 +30,13 @@ def command(call: Call, refs: tuple[str, ...], purge: bool) -> None:
 
     A marker stays, so that an import does not bring the lesson back, and its history can still be read. With --purge
     the history is erased too, together with the text about it in the sessions in which it was learnt. This project's
-    rules files and skills are then written again without it, and files that still contain its words are listed.
+    rules files are then written again without it, and files that still contain its words are listed.
     """
     with call.open() as memory:
         lessons = [memory.get(ref) for ref in refs]  # raise for an unknown id before the first lesson is removed
         words = [text for lesson in lessons for text in memory.words_of(lesson.id)] if purge else []
         done = [(short_id(lesson.id), lesson.id, _remove(memory, lesson, purge)) for lesson in lessons]
-        rewritten = rewrite_derived(memory) if purge else []
+        rewritten = rewrite_written(memory) if purge else []
         settings = memory.settings
     copies = find_copies(settings, words)
     word = "purged" if purge else "forgotten"

@@ -77,8 +77,6 @@ GROUPS = {
         "index": "Update the code index to the current files.",
         "graph": "List the files linked to a file.",
         "rules": "Write lessons into the rules files of hosts without hooks.",
-        "skills": "Write recurring lessons as Agent Skills.",
-        "compile": "Print the sections of a rules file that a task needs.",
     },
     "Started by hosts": {
         "mcp": "Run the MCP server on stdin and stdout.",
