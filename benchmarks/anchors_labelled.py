@@ -25,12 +25,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from benchmarks.anchors_live import _git as git
+from tests.contract.memorystore import MemoryStore
 
 from holdfast.codeindex.local import LocalCodeIndex
 from holdfast.codeindex.source import unnumbered
 from holdfast.domain.symbol import Verdict
 from holdfast.stores.sqlite.indexfile import make_index
-from holdfast.testing.memorystore import MemoryStore
 from holdfast.wiring import SystemClock
 from holdfast.workspace.local import LocalWorkspace
 

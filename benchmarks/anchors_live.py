@@ -21,11 +21,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from tests.contract.memorystore import MemoryStore
+
 from holdfast.codeindex.local import LocalCodeIndex
 from holdfast.codeindex.source import read_source
 from holdfast.domain.symbol import Verdict
 from holdfast.stores.sqlite.indexfile import make_index
-from holdfast.testing.memorystore import MemoryStore
 from holdfast.wiring import SystemClock
 from holdfast.workspace.local import LocalWorkspace
 

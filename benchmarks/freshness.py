@@ -20,13 +20,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from tests.contract.memorystore import MemoryStore
+
 from holdfast.codeindex.local import LocalCodeIndex
 from holdfast.codeindex.source import read_source, unnumbered
 from holdfast.domain.lesson import Anchor
 from holdfast.domain.project import Location
 from holdfast.domain.symbol import Verdict
 from holdfast.stores.sqlite.indexfile import make_index
-from holdfast.testing.memorystore import MemoryStore
 from holdfast.wiring import SystemClock
 from holdfast.workspace.local import LocalWorkspace
 

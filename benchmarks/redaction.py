@@ -29,8 +29,9 @@ from random import Random
 if not __package__:  # started as `python benchmarks/redaction.py`
     sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from tests import credentials
+
 from benchmarks import rulevalues
-from holdfast.testing import credentials
 from holdfast.text.redaction import redact, redact_to
 
 SUFFIXES = (".py", ".md", ".txt", ".json", ".jsonl", ".js", ".toml", ".lock", ".yml", ".yaml", ".c", ".h", ".go", ".rs")

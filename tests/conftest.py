@@ -15,8 +15,8 @@ from hypothesis import HealthCheck, settings
 from holdfast import plugins
 from holdfast.ports.store import Store
 from holdfast.stores.sqlite import make
-from holdfast.testing.memorystore import MemoryStore
 from tests.codebase import Codebase
+from tests.contract.memorystore import MemoryStore
 from tests.homeguard import protect
 
 # How long an example takes says something about the machine, not about the code.

@@ -1,8 +1,8 @@
-"""The made-up credentials of `holdfast.testing`: of every format as many as asked for, each as its format has it."""
+"""The made-up credentials of the tests: of every format as many as asked for, each as its format has it."""
 
 from __future__ import annotations
 
-from holdfast.testing.credentials import ASSIGNED, PREFIXED, iter_assigned, iter_keys
+from tests.credentials import ASSIGNED, PREFIXED, iter_assigned, iter_keys
 
 LENGTHS = {
     "AWS access key": 20, "AWS temporary key": 20, "GitHub personal": 40, "GitHub fine-grained": 93,

@@ -28,7 +28,6 @@ ALLOWED = {
     "src/holdfast/importers/_shared/rules.py": "folders of rules, of agents without an adapter too",
     "src/holdfast/surfaces/cli/proof.py": "the proof plays one host's hooks",
     "src/holdfast/testing/builders.py": "the host of a made-up event",
-    "src/holdfast/testing/credentials.py": "letters of a made-up key",
     "src/holdfast/text/purposes.py": "a tool for migrations of the same name",
     "scripts/render_hosts_docs.py": "prose of a page about hosts",
     "scripts/render_screens.py": "the screens show one host's hooks",

@@ -8,7 +8,7 @@ import pytest
 
 from holdfast.domain import statefamilies
 from holdfast.domain.statefamilies import FAMILIES
-from holdfast.testing.memorystore import MemoryStore
+from tests.contract.memorystore import MemoryStore
 
 OF_A_SESSION = sorted(family.name for family in FAMILIES if family.kept_days == statefamilies.SESSION_DAYS)
 

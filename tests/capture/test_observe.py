@@ -15,9 +15,9 @@ from holdfast.ports.services import Services
 from holdfast.ports.store import EventFilter
 from holdfast.stores.sqlite import make
 from holdfast.stores.sqlite.store import SqliteStore
-from holdfast.testing import credentials
 from holdfast.testing.builders import FixedClock, make_event
 from holdfast.workspace.local import LocalWorkspace
+from tests import credentials
 
 KEY = "gh" + "p_" + "a1B2" * 9
 

@@ -14,15 +14,15 @@ from pathlib import Path
 from typing import NamedTuple
 
 from holdfast.codeindex.local import LocalCodeIndex
-from holdfast.codeindex.memoryindex import MemoryIndexStore
 from holdfast.codeindex.outline import outline
 from holdfast.domain.lesson import Anchor
 from holdfast.domain.project import Location
 from holdfast.domain.symbol import Verdict
 from holdfast.ports.indexstore import FileState
-from holdfast.testing.memorystore import MemoryStore
 from holdfast.wiring import SystemClock
 from holdfast.workspace.local import LocalWorkspace
+from tests.contract.memoryindex import MemoryIndexStore
+from tests.contract.memorystore import MemoryStore
 
 REQUIRED = (
     "rename", "move", "reformat", "comment", "documentation", "body", "parameter", "default", "decorator", "delete",

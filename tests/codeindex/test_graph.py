@@ -4,8 +4,8 @@ from holdfast.codeindex.graph import EXPANDED, HUB, neighbours
 from holdfast.codeindex.history import EPOCH_S
 from holdfast.domain.symbol import Import, Neighbour
 from holdfast.stores.sqlite.indexfile import SqliteIndex
-from holdfast.testing.index_contract import keep, make_outline
 from tests.codeindex.conftest import WorkTree
+from tests.contract.index_contract import keep, make_outline
 
 
 def link(index: SqliteIndex, tree: WorkTree, *edges: tuple[str, str]) -> None:

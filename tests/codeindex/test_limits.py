@@ -26,9 +26,9 @@ from holdfast.codeindex.trail import End, follow, follow_file
 from holdfast.codeindex.walk import Tree
 from holdfast.domain.symbol import Import, Neighbour
 from holdfast.stores.sqlite.indexfile import SqliteIndex
-from holdfast.testing.index_contract import keep, make_outline
 from tests.codeindex.conftest import WorkTree
 from tests.codeindex.mutations import Ground
+from tests.contract.index_contract import keep, make_outline
 
 
 def parsed(text: str | bytes, path: str = "a.py") -> ParsedSource:

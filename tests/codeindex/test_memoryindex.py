@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from holdfast.codeindex.memoryindex import MemoryIndexStore
 from holdfast.codeindex.outline import outline
 from holdfast.domain.symbol import Import
 from holdfast.lean.records import replace
 from holdfast.ports.indexstore import FileState
+from tests.contract.memoryindex import MemoryIndexStore
 
 CODE = b"class A:\n    def put(self):\n        return 1\n\n\ndef put():\n    return 2\n"
 

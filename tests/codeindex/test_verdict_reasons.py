@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from holdfast.codeindex import verdictcache
-from holdfast.codeindex.memoryindex import MemoryIndexStore
 from holdfast.domain.lesson import Anchor
 from holdfast.domain.project import Location, Project
 from holdfast.domain.symbol import REASONS, Verdict
 from holdfast.domain.vocabulary import ProjectId
 from holdfast.errors import InvalidValueError
+from tests.contract.memoryindex import MemoryIndexStore
 
 ANCHOR = Anchor(path="src/store.py", symbol="Store.put", blob="git1:1", commit="c0ffee")
 PLACE = Location(project=Project(id=ProjectId("p"), name="p", source="git"), root="/p", commit="c0ffee")

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.contract.index_contract import ROOT, make_outline, state_of
+from tests.contract.index_contract import keep as keep_outlines
 from tests.stores import test_sqlite_vectors as toys
 from tests.stores.test_sqlite_fulltext import found, keep, scores
 
@@ -31,8 +33,6 @@ from holdfast.stores.sqlite.store import SqliteStore
 from holdfast.stores.sqlite.triggers import match_triggers
 from holdfast.stores.sqlite.vectors import VectorIndexes, erase_others
 from holdfast.testing.builders import PROJECT, START, make_lesson
-from holdfast.testing.index_contract import ROOT, make_outline, state_of
-from holdfast.testing.index_contract import keep as keep_outlines
 
 
 @pytest.fixture

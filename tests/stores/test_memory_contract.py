@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import pytest
-
-from holdfast.testing.memorystore import MemoryStore
-from holdfast.testing.store_contract import StoreContract
+from tests.contract.memorystore import MemoryStore
+from tests.contract.store_contract import StoreContract
 
 
 class TestMemory(StoreContract):

@@ -11,6 +11,7 @@ import sqlite3
 from pathlib import Path
 
 import pytest
+from tests.contract.store_questions import found
 from tests.surfaces.terminal import run, told
 
 from holdfast.domain.records import Change, Checkpoint, Delivery
@@ -18,7 +19,6 @@ from holdfast.domain.vocabulary import STATES
 from holdfast.ports.store import EventFilter, LessonFilter, LogFilter
 from holdfast.stores.sqlite import make
 from holdfast.stores.sqlite.connection import SCHEMA
-from holdfast.testing._store_questions import found
 
 STORED = {
     int(re.sub(r"\D", "", file.name.partition(".")[0])): file

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from holdfast.testing.store_contract import StoreContract
+from tests.contract.store_contract import StoreContract
 
 
 class TestSqlite(StoreContract):

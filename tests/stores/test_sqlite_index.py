@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.contract.index_contract import ROOT, IndexContract, keep, make_outline, make_symbol
 
 from holdfast.domain.symbol import Import
 from holdfast.errors import InvalidValueError, SchemaTooNewError
 from holdfast.stores.sqlite import indexrows
 from holdfast.stores.sqlite.driver import sqlite3
 from holdfast.stores.sqlite.indexfile import SqliteIndex, make_index
-from holdfast.testing.index_contract import ROOT, IndexContract, keep, make_outline, make_symbol
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from tests.contract.store_questions import found
 
 from holdfast.domain.event import spoken_prefix
 from holdfast.domain.query import Query
@@ -25,7 +26,6 @@ from holdfast.ports.store import EventFilter
 from holdfast.stores.sqlite import make, schema
 from holdfast.stores.sqlite.connection import SCHEMA, Connection
 from holdfast.stores.sqlite.rows import document
-from holdfast.testing._store_questions import found
 from holdfast.testing.builders import PROJECT, make_event, make_lesson, next_version
 from holdfast.text.words import duplicate_key
 

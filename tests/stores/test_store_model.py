@@ -7,11 +7,11 @@ import tempfile
 from pathlib import Path
 
 from hypothesis.stateful import rule
+from tests.contract.memorystore import MemoryStore
+from tests.contract.store_machine import STEPS, StoreMachine
 
 from holdfast.stores.sqlite import make
 from holdfast.stores.sqlite.store import SqliteStore
-from holdfast.testing.memorystore import MemoryStore
-from holdfast.testing.store_machine import STEPS, StoreMachine
 
 
 class SqliteModel(StoreMachine):

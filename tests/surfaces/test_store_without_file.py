@@ -12,7 +12,7 @@ from tests.codebase import Codebase
 from tests.surfaces.terminal import run, told, told_json
 
 PLUGIN = """
-from holdfast.testing.memorystore import MemoryStore
+from tests.contract.memorystore import MemoryStore
 STORES = {}
 def make(options):
     return STORES.setdefault(options["url"], MemoryStore())

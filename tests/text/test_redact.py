@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holdfast.testing import credentials
 from holdfast.text.redaction import MARGIN, redact, redact_to
 from holdfast.text.redaction.hints import NAMES, PROGRAMS, TRIGGERS
 from holdfast.text.redaction.keys import KEYS
+from tests import credentials
 
 SEED = 20
 EACH = 40

@@ -1,5 +1,5 @@
-"""Helpers for tests, including those of outside plug-ins: a store's contract, record builders, made-up credentials.
+"""Builders of records for tests, the tests of outside plug-ins included.
 
-It may touch: everything but the surfaces.
-Begin with `store_contract` for a backend, `builders` for everything else.
+It may touch: `text` and below.
+Begin with `builders`. The contracts of a backend are `tests/contract`, which the package `holdfast-testing` publishes.
 """

@@ -26,7 +26,6 @@ from holdfast.text.words import is_begun, terms
 Row = tuple[int, Lesson]
 K1 = 1.2
 """BM25's saturation of a repeated term."""
-# ruff: noqa: D102 - `ports.search.Search` documents every method
 
 
 class MemorySearch:

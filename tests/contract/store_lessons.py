@@ -13,13 +13,6 @@ from holdfast.domain.vocabulary import LessonId, SessionId
 from holdfast.errors import InvalidValueError, LessonNotFoundError, StaleWriteError
 from holdfast.lean.records import replace
 from holdfast.ports.store import EventFilter, Extent, LessonFilter, LogFilter, Store
-from holdfast.testing._store_questions import (
-    EMBEDDER,
-    HOSTILE,
-    OTHER,
-    found,
-    minutes,
-)
 from holdfast.testing.builders import (
     PROJECT,
     SESSION,
@@ -30,6 +23,14 @@ from holdfast.testing.builders import (
     next_version,
 )
 from holdfast.text.words import duplicate_key
+
+from .store_questions import (
+    EMBEDDER,
+    HOSTILE,
+    OTHER,
+    found,
+    minutes,
+)
 
 
 class EventContract:

@@ -26,14 +26,6 @@ from holdfast.domain.vocabulary import EventId, LessonId, SessionId
 from holdfast.errors import LessonNotFoundError
 from holdfast.lean.records import replace
 from holdfast.ports.store import EventFilter, LessonFilter, LogFilter, Store
-from holdfast.testing._store_questions import (
-    EMBEDDER,
-    OTHER,
-    assert_found,
-    found,
-    minutes,
-    reachable,
-)
 from holdfast.testing.builders import (
     PROJECT,
     SESSION,
@@ -45,6 +37,15 @@ from holdfast.testing.builders import (
     make_lesson,
     make_outcome,
     next_version,
+)
+
+from .store_questions import (
+    EMBEDDER,
+    OTHER,
+    assert_found,
+    found,
+    minutes,
+    reachable,
 )
 
 

@@ -10,15 +10,16 @@ from holdfast.domain.lesson import Triggers
 from holdfast.domain.query import Query
 from holdfast.domain.symbol import Neighbour
 from holdfast.ports.store import Store
-from holdfast.testing._store_questions import (
+from holdfast.testing.builders import (
+    PROJECT,
+    make_lesson,
+)
+
+from .store_questions import (
     every_method,
     found,
     minutes,
     reachable,
-)
-from holdfast.testing.builders import (
-    PROJECT,
-    make_lesson,
 )
 
 

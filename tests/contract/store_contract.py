@@ -10,10 +10,11 @@ from __future__ import annotations
 import inspect
 
 from holdfast.ports.store import Store
-from holdfast.testing._store_lessons import EventContract, LessonContract
-from holdfast.testing._store_log import LogContract, PurgeContract, StateContract, VectorContract
-from holdfast.testing._store_matches import PathContract, WordsContract
-from holdfast.testing._store_search import SearchContract
+
+from .store_lessons import EventContract, LessonContract
+from .store_log import LogContract, PurgeContract, StateContract, VectorContract
+from .store_matches import PathContract, WordsContract
+from .store_search import SearchContract
 
 
 class StoreContract(
@@ -29,7 +30,7 @@ class StoreContract(
 ):
     """The whole contract of a backend."""
 
-    def test_a_store_has_every_method_of_the_port(self, store: Store) -> None:  # noqa: D102 - its name says it
+    def test_a_store_has_every_method_of_the_port(self, store: Store) -> None:
         methods = {name: member for part in Store.__mro__ for name, member in vars(part).items() if name[0] != "_"}
         assert len(methods) > 10
         for name, member in methods.items():

@@ -20,16 +20,16 @@ from holdfast.lean.records import replace
 from holdfast.ports.filters import EventFilter, LessonFilter, LogFilter
 from holdfast.ports.search import SpokenTurn
 from holdfast.ports.storecare import Extent, StoreCare
-from holdfast.testing.memorysearch import MemorySearch, Row
 from holdfast.text.purging import RAW, Purging
 from holdfast.text.searchkeys import anchored_files, text_columns
 from holdfast.text.turns import turns_of
 from holdfast.text.words import duplicate_key
 
+from .memorysearch import MemorySearch, Row
+
 HOLDING_WORDS = {family.name for family in FAMILIES if family.holds_words}
 NAMING_LESSONS = {family.name for family in FAMILIES if family.names_lessons}
 SHOWN = tuple(state for state in STATES if state != "forgotten")
-# ruff: noqa: D102 - the ports that make up `ports.store.Store` document every method
 
 
 class MemoryStore(MemorySearch, StoreCare, AbstractContextManager["MemoryStore"]):

@@ -14,7 +14,15 @@ from holdfast.domain.symbol import Neighbour
 from holdfast.domain.vocabulary import STATES, EventKind, LessonId, ProjectId, SessionId, State
 from holdfast.ports.search import Search
 from holdfast.ports.store import LessonFilter, Store
-from holdfast.testing._store_questions import (
+from holdfast.testing.builders import (
+    PROJECT,
+    START,
+    make_event,
+    make_lesson,
+    next_version,
+)
+
+from .store_questions import (
     BY_SUBJECT,
     EMBEDDER,
     HOSTILE,
@@ -26,13 +34,6 @@ from holdfast.testing._store_questions import (
     id_of,
     minutes,
     reachable,
-)
-from holdfast.testing.builders import (
-    PROJECT,
-    START,
-    make_event,
-    make_lesson,
-    next_version,
 )
 
 

@@ -279,7 +279,7 @@ class _Verdicts:
 class IndexContract(_Files, _Symbols, _Imports, _Pairs, _Verdicts):
     """The whole contract of an IndexStore."""
 
-    def test_an_index_has_every_method_of_the_port(self, index: IndexStore) -> None:  # noqa: D102
+    def test_an_index_has_every_method_of_the_port(self, index: IndexStore) -> None:
         public = {name: member for name, member in vars(IndexStore).items() if not name.startswith("_")}
         assert len(public) > 10
         for name, member in public.items():
