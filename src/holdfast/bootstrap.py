@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from holdfast.domain.project import Location
     from holdfast.domain.statefamilies import StateFamily
     from holdfast.home.witness import Loss
-    from holdfast.ports.branches import Branches
     from holdfast.ports.detector import Detector
     from holdfast.ports.embedder import Embedder
     from holdfast.ports.host import Host
@@ -167,22 +166,6 @@ def _open_lesson_files(location: Location) -> LessonFiles:
     from holdfast.workspace.lessonfiles import LocalLessonFiles
 
     return LocalLessonFiles(location.root)
-
-
-def open_checkout(folder: str) -> tuple[Branches, str] | None:
-    """Return the branches of the folder's clone and the commit that is checked out, without opening a store.
-
-    Returns None if the folder is not in a clone.
-    """
-    from holdfast.workspace.branches import LocalBranches
-    from holdfast.workspace.gitfiles import find_checkout
-    from holdfast.workspace.gitrun import Git
-
-    checkout = find_checkout(os.path.realpath(folder))
-    if checkout is None:
-        return None
-    branches = LocalBranches(Git(SystemClock(), TIMEOUT_SCALE), checkout.root)
-    return branches, branches.resolve("HEAD")
 
 
 def load_embedder(name: str, options: Mapping[str, str]) -> Embedder:

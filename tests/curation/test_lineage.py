@@ -1,4 +1,4 @@
-"""What became of a lesson, which lessons are about a file's lines, and since which commit memory says something."""
+"""What became of a lesson, and which lessons are about a file's lines."""
 
 from __future__ import annotations
 
@@ -123,39 +123,6 @@ def years(about: Memory, code: Codebase) -> dict[str, Any]:
     return {"commits": commits, "old": old, "new": new}
 
 
-@pytest.mark.parametrize("reference", ["id", "old id", "words"])
-def test_bisect_finds_the_commit_since_which_memory_says_it(
-    about: Memory, years: dict[str, Any], reference: str
-) -> None:
-    subject = {"id": years["new"].id, "old id": years["old"].id, "words": "retry times"}[reference]
-    bisection = about.bisect(subject)
-    assert (bisection.good.id, bisection.bad.id) == (years["commits"][6], years["commits"][7])
-    assert bisection.before is not None
-    assert bisection.after is not None
-    assert (bisection.before.id, bisection.after.id) == (years["old"].id, years["new"].id)
-    earlier = about.bisect(subject, bad=years["commits"][5])
-    assert (earlier.good.id, earlier.bad.id) == (years["commits"][2], years["commits"][3])
-    assert earlier.before is None
-    assert earlier.steps <= 5
-    assert bisection.changed
-    assert bisection.steps == 5  # both ends, and three halvings of ten commits and the work tree
-    if reference != "words":
-        assert [version.lesson.id for version in bisection.change] == [years["new"].id]
-
-
-def test_bisect_takes_names_and_says_when_nothing_changed(about: Memory, years: dict[str, Any]) -> None:
-    bisection = about.bisect(years["new"].id, good="HEAD~2", bad="main")
-    assert not bisection.changed
-    assert bisection.steps == 2
-    assert bisection.before == bisection.after
-    assert (bisection.good.id, bisection.bad.id) == (years["commits"][7], years["commits"][9])
-    for good, bad in (("nowhere", ""), ("", "--all"), ("main", "v1")):
-        with pytest.raises(InvalidValueError):
-            about.bisect(years["new"].id, good=good, bad=bad)
-    with pytest.raises(InvalidValueError, match="the question is empty"):
-        about.bisect(" ")
-
-
 def test_a_commits_name_is_a_time_to_ask_about(about: Memory, years: dict[str, Any]) -> None:
     assert about.instant("v1") == BEGUN + DAY
     assert about.instant(years["commits"][4][:10]) == BEGUN + 4 * DAY
@@ -165,15 +132,3 @@ def test_a_commits_name_is_a_time_to_ask_about(about: Memory, years: dict[str, A
     assert [item.lesson.insight for item in briefing.items] == ["Retry at most 3 times."]
     briefing = about.recall("retry times")
     assert [item.lesson.insight for item in briefing.items] == ["Retry at most 5 times."]
-
-
-def test_bisect_finds_since_when_memory_says_nothing_any_more(about: Memory, years: dict[str, Any]) -> None:
-    ended = in_state(years["new"], "retired", at=BEGUN + 8.5 * DAY)
-    (current,) = about.services.store.get([years["new"].id])
-    about.services.store.put([ended], {ended.id: current.recorded_at})
-    bisection = about.bisect(ended.id, good=years["commits"][7])
-    assert (bisection.good.id, bisection.bad.id) == (years["commits"][8], years["commits"][9])
-    assert bisection.after is None
-    assert [(version.lesson.id, version.lesson.state) for version in bisection.change] == [(ended.id, "retired")]
-    with pytest.raises(InvalidValueError, match="no commit between"):
-        about.bisect(ended.id, good=years["commits"][3], bad=years["commits"][3])

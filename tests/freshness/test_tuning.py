@@ -15,10 +15,9 @@ from holdfast.domain.hookcall import HookCall
 from holdfast.domain.lesson import Anchor, Lesson
 from holdfast.domain.symbol import Verdict
 from holdfast.domain.vocabulary import EventId, Freshness, LessonId, SessionId
-from holdfast.errors import InvalidValueError
 from holdfast.freshness import tuning
 from holdfast.freshness.check import FreshnessCheck, caveat, worst
-from holdfast.freshness.codegraph import linked, reindex
+from holdfast.freshness.codegraph import reindex
 from holdfast.freshness.compare import changing_commit, spans_of
 from holdfast.freshness.notice import FOUND, SWITCHED, WATCHED, find_news, keep_states, load_states, note_edits
 from holdfast.freshness.states import keep_found, may_have_news
@@ -339,18 +338,10 @@ def test_a_watch_looks_every_four_tenths_of_a_second_and_settles_for_less(memory
     assert anchor_verdicts == 21
 
 
-# The code graph
+# The code index
 
 
-def test_what_is_linked_to_a_file_is_asked_of_a_file_of_the_project_only(memory: Memory) -> None:
-    assert linked(memory.services, memory.location, "src/tides.py", memory.folder)[0] == "src/tides.py"
-    for name in ("src/none.py", "/etc/passwd"):
-        with pytest.raises(InvalidValueError, match="no file"):
-            linked(memory.services, memory.location, name, memory.folder)
-
-
-def test_without_a_code_index_nothing_is_complete_and_nothing_linked(memory: Memory) -> None:
+def test_without_a_code_index_nothing_is_complete(memory: Memory) -> None:
     services = replace(memory.services, codeindex=lambda: None)
     assert reindex(memory.services, memory.location).complete
     assert not reindex(services, memory.location).complete
-    assert linked(services, memory.location, "src/tides.py", memory.folder) == ("src/tides.py", [])

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -16,64 +14,12 @@ from holdfast.domain.vocabulary import SessionId
 from holdfast.lean.records import replace
 from holdfast.lean.texts import dumps, loads
 from holdfast.ports.host import RulesTarget
-from holdfast.publishing import branchsummary, rules
+from holdfast.publishing import rules
 from holdfast.publishing.sharing import document, lessonfile, sync
 from holdfast.rendering.budget import count_tokens
-from holdfast.testing.builders import START, make_change, make_lesson
+from holdfast.testing.builders import make_lesson
 from tests.boundaries import Boundary, each
 from tests.publishing.test_sharing_machines import Folder
-
-# A branch's summary
-
-
-class Branches:
-    """A repository in which the branch began at `START`."""
-
-    def main_commits(self) -> Sequence[str]:
-        return ("main",)
-
-    def is_main(self, branch: str) -> bool:
-        return False
-
-    def fork(self, line: str, commit: str) -> str:
-        return "fork"
-
-    def time(self, commit: str) -> datetime:
-        return START
-
-    def created(self, branch: str) -> datetime | None:
-        return None
-
-    def changed(self, base: str, commit: str) -> Sequence[str]:
-        return ()
-
-
-def summed_up(memory: Memory, before_s: float = 0.0, others: int = 0) -> int:
-    """How many lessons are of the branch whose only change is so much older than it, below that many other changes."""
-    location = replace(memory.location, branch="topic")
-    scope = Scope(project=location.project.id, branch="topic")
-    lesson = make_lesson(scope=scope, recorded_at=START + timedelta(hours=1))
-    memory.services.store.put([lesson], {lesson.id: None})
-    at = START - timedelta(seconds=before_s)
-    changes = [make_change(project=location.project.id, at=at, lessons=(lesson.id,))]
-    changes += [make_change(project=location.project.id, at=START, lessons=()) for _ in range(others)]
-    memory.services.store.record(changes)
-    return len(branchsummary.summarise(Branches(), "head", "", (memory.services, location)).rows)  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize(("before_s", "count"), [(1.0, 1), (1.001, 0)])
-def test_a_change_up_to_a_second_older_than_a_branchs_first_commit_is_of_the_branch(
-    memory: Memory, before_s: float, count: int
-) -> None:
-    assert timedelta(seconds=1) == branchsummary.SECOND
-    assert summed_up(memory, before_s) == count
-
-
-@pytest.mark.parametrize(("others", "count"), [(4_999, 1), (5_000, 0)])
-def test_five_thousand_changes_are_looked_through(memory: Memory, others: int, count: int) -> None:
-    assert branchsummary.CHANGES_AT_MOST == 5_000
-    assert summed_up(memory, others=others) == count
-
 
 # Rules files
 

@@ -6,7 +6,6 @@ import json
 import shutil
 import sqlite3
 from pathlib import Path
-from xml.etree import ElementTree
 
 import pytest
 
@@ -94,21 +93,16 @@ def test_lessons_are_named_by_title_or_by_the_end_of_an_id(harbour: Path) -> Non
     assert run("check").exit_code == 0
 
 
-def test_json_and_junit_say_the_same(harbour: Path, tmp_path: Path) -> None:
+def test_json_tells_each_check_and_what_was_delivered(harbour: Path) -> None:
     write(
         harbour,
-        f'checks:\n- edit: auth.py\n  deliver: {TOKEN}\n- {{name: "odd <&\\x01", edit: auth.py, nothing: true}}\n',
+        f"checks:\n- edit: auth.py\n  deliver: {TOKEN}\n- {{name: odd, edit: auth.py, nothing: true}}\n",
     )
-    report = tmp_path / "report.xml"
-    result = run("check", "--json", "--junit", str(report))
+    result = run("check", "--json")
     plain = json.loads(result.stdout)
     assert (plain["passed"], plain["failed"], result.exit_code) == (1, 1, 1)
     assert [check["passed"] for check in plain["checks"]] == [True, False]
     assert plain["checks"][0]["delivered"][0]["title"] == TOKEN
-    suite = ElementTree.parse(report).getroot()[0]
-    assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == ("2", "1", "0")
-    assert [case.find("failure") is not None for case in suite] == [False, True]
-    assert suite[1].get("name") == "odd <&\ufffd"
 
 
 @pytest.mark.parametrize(
@@ -132,11 +126,10 @@ def test_json_and_junit_say_the_same(harbour: Path, tmp_path: Path) -> None:
 )
 def test_a_mistake_is_told_with_line_and_column(harbour: Path, text: str, line: int, column: int, reason: str) -> None:
     write(harbour, text)
-    result = run("check", "--junit", "report.xml")
+    result = run("check")
     assert result.exit_code == 1
     assert f"error: .holdfast/checks.yaml:{line}:{column}: " in result.stderr
     assert reason in result.stderr
-    assert ElementTree.parse("report.xml").getroot().get("errors") == "1"
 
 
 def test_a_file_that_is_not_utf_8_is_told_with_its_place(harbour: Path) -> None:
@@ -169,7 +162,7 @@ def test_a_clone_checks_its_own_lesson_files_in_an_empty_home(
     clone = tmp_path / "clone"
     shutil.copytree(harbour, clone)
     home = tmp_path / "runner"
-    done = start("check", "--files", "--junit", "r.xml", cwd=clone, HOLDFAST_HOME=str(home), HOME=str(home))
+    done = start("check", "--files", cwd=clone, HOLDFAST_HOME=str(home), HOME=str(home))
     assert done.returncode == 0, done.stdout + done.stderr
     assert "7 passed" in done.stderr
     assert not (home / "memory.db").exists()

@@ -1,4 +1,4 @@
-"""Conflicts, history, blame and bisect at the command line."""
+"""Conflicts and history at the command line."""
 
 from __future__ import annotations
 
@@ -107,26 +107,19 @@ def test_history_prints_who_changed_what_and_why() -> None:
     assert json.dumps(versions)
 
 
-def test_blame_prints_lines_and_takes_a_range(here: Codebase) -> None:
+def test_history_of_a_file_prints_lines_and_takes_a_range(here: Codebase) -> None:
     short = told_json("remember", "Puts are idempotent", "--file", "src/store.py", "--symbol", "Store.put")["short_id"]
-    (cells,) = [line.split("\t") for line in told("blame", "src/store.py").splitlines()]
+    (cells,) = [line.split("\t") for line in told("history", "--file", "src/store.py").splitlines()]
     assert cells[1:] == ["Store.put", short, "Puts are idempotent", "fresh"]
     start, end = map(int, cells[0].split("-"))
-    assert told("blame", f"src/store.py:{end}") == told("blame", f"src/store.py:{start}-{end}")
-    assert told("blame", f"src/store.py:{end + 50}") == ""
-    (entry,) = told_json("blame", "src/store.py")["lessons"]
+    assert told("history", "--file", f"src/store.py:{end}") == told("history", "--file", f"src/store.py:{start}-{end}")
+    assert told("history", "--file", f"src/store.py:{end + 50}") == ""
+    (entry,) = told_json("history", "--file", "src/store.py")["lessons"]
     assert (entry["start"], entry["end"], entry["lesson"]["short_id"]) == (start, end, short)
-    assert run("blame", "src/store.py:9-2").exit_code == 1
+    assert run("history", "--file", "src/store.py:9-2").exit_code == 1
 
 
-def test_bisect_and_as_of_take_commits(here: Codebase, tmp_path: Path) -> None:
-    lesson = short_of(NPM)
-    printed = told("bisect", lesson)
-    assert "the work tree, now" in printed
-    assert f"it says  {lesson}  {NPM}" in printed
-    assert "it said  nothing" in printed
-    bisection = told_json("bisect", "install", "dependencies")
-    assert (bisection["changed"], bisection["bad"]["commit"], bisection["before"]) == (True, "", None)
+def test_as_of_takes_commits(here: Codebase, tmp_path: Path) -> None:
     assert told_json("recall", "install dependencies", "--as-of", "HEAD")["items"] == []
     assert told_json("list", "--as-of", "main")["lessons"] == []
     unknown = run("recall", "x", "--as-of", "no-such-branch")

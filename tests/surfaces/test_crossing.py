@@ -111,7 +111,7 @@ COMMANDS = [
     ("sync", "--dry-run"),
     ("check",),
     ("check", "--json"),
-    ("graph", "src/tide.py"),
+    ("history", "--file", "src/tide.py"),
     ("project", "show"),
 ]
 

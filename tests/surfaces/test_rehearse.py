@@ -10,7 +10,6 @@ import sys
 from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
-from xml.etree import ElementTree
 
 import pytest
 
@@ -75,7 +74,7 @@ def test_a_lesson_that_is_told_passes_and_those_without_moments_are_counted(harb
 
 
 def test_a_lesson_that_is_not_told_any_more_fails_everywhere(harbour: Path, tmp_path: Path) -> None:
-    baseline, report = str(tmp_path / "baseline.json"), str(tmp_path / "report.xml")
+    baseline = str(tmp_path / "baseline.json")
     result = run("check", "--rehearse", "--baseline", baseline)
     assert result.exit_code == 0, result.output
     assert "was written" in result.stderr
@@ -84,14 +83,11 @@ def test_a_lesson_that_is_not_told_any_more_fails_everywhere(harbour: Path, tmp_
     assert REQUEST not in words
 
     crowd(harbour)
-    result = run("check", "--rehearse", "--junit", report)
+    result = run("check", "--rehearse")
     assert result.exit_code == 1, result.output
     assert "walrus ferry" in result.stdout
     assert "neither at the start nor at its moments (prompt, command)" in result.stdout
     assert "217 lessons have no moments" in result.stderr
-    suite = ElementTree.parse(report).getroot()[0]
-    assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == ("1", "1", "0")
-    assert REQUEST not in Path(report).read_text()
 
     result = run("check", "--rehearse", "--baseline", baseline, "--json")
     plain = json.loads(result.stdout)

@@ -54,8 +54,6 @@ SIMILAR = 0.6
 """Least share of common stems (Jaccard) of two rules that are compared for a contradiction."""
 WITH_OPPONENTS = 12
 """How many of the best are compared with all others: each comparison costs a tenth of a millisecond."""
-BISECTION_TOKENS = 2_000
-"""Tokens of the answer to what changed since something worked."""
 FIELD_LIMIT = 4_000
 """Characters of one field: a whole lesson stays below the 10,000 tokens at which hosts begin to cut results."""
 PLACES_SHOWN = 20

@@ -40,9 +40,7 @@ if TYPE_CHECKING:
     from holdfast.lessons.staging import Staged
     from holdfast.outcomes.settle import SettleReport
     from holdfast.outcomes.stats import SessionSums, Stats
-    from holdfast.publishing.branchsummary import Summary as BranchSummary
     from holdfast.publishing.sharing.sync import Syncing, SyncReport
-    from holdfast.recall.bisection import Bisection
 
 
 NO_SESSION = SessionId("")
@@ -369,25 +367,18 @@ class Memory(LocationMemory):
 
         return blame(self.services, self.location, path, lines)
 
-    def bisect(self, subject: str, *, good: str = "", bad: str = "") -> Bisection:
-        """Find the commit since which memory gives its present answer to a lesson or question, and the one before."""
-        from holdfast.recall.bisection import bisect
-
-        return bisect(self.services, self.location, subject, good, bad)
-
     def instant(self, text: str) -> datetime:
         """Return the instant of a time, of words such as `3 days ago`, or of a commit. Raises InvalidValueError."""
         from holdfast.errors import InvalidValueError
         from holdfast.lessons.lookup import named_instant
-        from holdfast.recall.bisection import instant_of
 
         try:
             return named_instant(text, self.services.clock.now())
         except InvalidValueError:
-            committed = instant_of(self.services, self.location, text)
-            if committed is None:
+            points = self.services.workspace.history(self.location).points(text, text)
+            if not points:
                 raise
-            return committed
+            return points[-1].at
 
     def verify(
         self, *, waiting: bool = False, actor: str = "", progress: Callable[[int, int], None] | None = None
@@ -718,16 +709,6 @@ class Memory(LocationMemory):
             return [self.get(ref) for ref in refs]
 
         return rescue(self.services, self.location, wanted, author=author)
-
-    def branch_summary(self, base: str = "") -> BranchSummary:
-        """Summarise what the checked-out branch taught since it left `base`, by default the main branch.
-
-        Raises InvalidValueError for a base that git does not know.
-        """
-        from holdfast.publishing.branchsummary import summarise
-
-        branches = self.services.workspace.branches(self.location)
-        return summarise(branches, self.location.commit, base, (self.services, self.location))
 
     def settle_branches(self) -> Change | None:
         """Unstage lessons once the main branch has what they are about; return the change.

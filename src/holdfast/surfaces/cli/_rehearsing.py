@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.lean.texts import short_id
 from holdfast.settings import load_settings
-from holdfast.surfaces.cli._junit import Case, write_junit
 from holdfast.surfaces.cli.call import answer_json, counted, note, say
 from holdfast.surfaces.cli.rows import table
 from holdfast.upkeep.lessonrehearsal import NEVER, WHEN_TOLD, rehearse_lessons
@@ -23,10 +22,9 @@ if TYPE_CHECKING:
     from holdfast.upkeep.lessonrehearsal import LessonRehearsal, RehearsedLesson
 
 HEADS = ("kind", "lessons", *(when if when != NEVER else "not at all" for when in WHEN_TOLD))
-GROUP = "rehearsal"
 
 
-def rehearse_memory(call: Call, root: str, *, host: str, sample: int, baseline: str, junit: str) -> int:
+def rehearse_memory(call: Call, root: str, *, host: str, sample: int, baseline: str) -> int:
     """Rehearse the memory of the work tree and print the result; return the exit code."""
     if host:
         from holdfast.wiring import load_host
@@ -41,8 +39,6 @@ def rehearse_memory(call: Call, root: str, *, host: str, sample: int, baseline: 
         write_baseline(baseline, rehearsal)
     comparison = compare(known, rehearsal, sampled=bool(sample)) if known is not None else None
     failed = comparison.lost if comparison else () if is_new else as_lost(rehearsal.untold)
-    if junit:
-        write_junit(junit, list(_cases(rehearsal, failed)))
     if call.as_json:
         answer_json(_json(rehearsal, failed, comparison))
     else:
@@ -104,13 +100,6 @@ def _reason(lost: Lost) -> str:
     if lost.id == lost.now.id:
         return f"it is told neither at the start nor at its moments ({played})"
     return f"{short_id(lost.now.id)} superseded it and is told at none of its moments"
-
-
-def _cases(rehearsal: LessonRehearsal, failed: Sequence[Lost]) -> Iterator[Case]:
-    lost = {entry.now.id: entry for entry in failed}
-    for lesson in rehearsal.lessons:
-        failure = _reason(lost[lesson.id]) if lesson.id in lost else ""
-        yield Case(group=f"{GROUP}.{lesson.kind}", name=f"{short_id(lesson.id)} {lesson.title}", failure=failure)
 
 
 def _json(rehearsal: LessonRehearsal, failed: Sequence[Lost], comparison: BaselineComparison | None) -> dict[str, Any]:

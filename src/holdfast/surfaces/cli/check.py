@@ -11,7 +11,6 @@ from holdfast.backfill.transcriptfiles import work_tree
 from holdfast.errors import InvalidValueError
 from holdfast.lean.texts import short_id
 from holdfast.settings import load_settings
-from holdfast.surfaces.cli._junit import Case, write_junit
 from holdfast.surfaces.cli.call import (
     Call,
     answer_json,
@@ -25,7 +24,7 @@ from holdfast.surfaces.cli.call import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from holdfast.bootstrap import Memory
     from holdfast.upkeep.expectations import Expectation, Mistake
@@ -38,7 +37,7 @@ CHECKS = ".holdfast/checks.yaml"
     epilog=examples(
         "holdfast check",
         "holdfast check --only 'token rule'",
-        "holdfast check --files --junit report.xml",
+        "holdfast check --files",
         "holdfast check --rehearse",
         "holdfast check --rehearse --baseline before.json",
     )
@@ -47,7 +46,6 @@ CHECKS = ".holdfast/checks.yaml"
 @click.option("--files", "from_files", is_flag=True, help="Use only the lessons in .holdfast/lessons, as CI does.")
 @click.option("--only", default="", metavar="WORDS", help="Run only the checks whose name contains WORDS.")
 @click.option("--host", default="", metavar="NAME", help="Play the checks as sessions of this host.")
-@click.option("--junit", type=click.Path(dir_okay=False), metavar="FILE", help="Write a report that CI systems read.")
 @click.option("--rehearse", is_flag=True, help="Play the moments at which your confirmed lessons were learnt.")
 @click.option("--sample", type=click.IntRange(min=1), metavar="N", help="Rehearse only N of the lessons.")
 @click.option(
@@ -65,7 +63,6 @@ def command(
     from_files: bool,
     only: str,
     host: str,
-    junit: str | None,
     rehearse: bool,
     sample: int | None,
     baseline: str | None,
@@ -84,15 +81,13 @@ def command(
             raise click.UsageError("--rehearse plays lessons of your memory: leave out FILE, --files and --only")
         from holdfast.surfaces.cli._rehearsing import rehearse_memory
 
-        return rehearse_memory(call, root, host=host, sample=sample or 0, baseline=baseline or "", junit=junit or "")
+        return rehearse_memory(call, root, host=host, sample=sample or 0, baseline=baseline or "")
     if sample or baseline:
         raise click.UsageError("--sample and --baseline need --rehearse")
     path = file or os.path.join(root, *CHECKS.split("/"))
     expectations, mistakes = _read(path)
     chosen = [expectation for expectation in expectations if only.casefold() in expectation.name.casefold()]
     outcomes = _run(call, root, chosen, from_files, host) if chosen and not mistakes else []
-    if junit:
-        write_junit(junit, list(_cases(_shown_path(path), outcomes, mistakes)))
     _answer(call, _shown_path(path), outcomes, mistakes)
     if not chosen and not mistakes:
         note(f"no check of {_shown_path(path)} has {only!r} in its name" if only else "no checks")
@@ -185,15 +180,6 @@ def _json(outcome: Rehearsed) -> dict[str, object]:
             {"rank": delivery.rank, "id": delivery.lesson, "title": delivery.title} for delivery in outcome.delivered
         ],
     }
-
-
-def _cases(path: str, outcomes: Sequence[Rehearsed], mistakes: Sequence[Mistake]) -> Iterator[Case]:
-    for outcome in outcomes:
-        failure = outcome.failures[0] if outcome.failures else ""
-        details = "\n".join([*outcome.failures, *_delivered(outcome)]) if failure else ""
-        yield Case(group=path, name=outcome.expectation.name, file=path, failure=failure, details=details)
-    for mistake in mistakes:
-        yield Case(group=path, name=f"line {mistake.line}, column {mistake.column}", error=mistake.reason)
 
 
 def _shown_path(path: str) -> str:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import click
 
 from holdfast.lean.plain import to_plain
-from holdfast.surfaces.cli._indexing import reading_bar
 from holdfast.surfaces.cli.call import (
     Call,
     answer_json,
@@ -35,7 +37,7 @@ def command(call: Call, skipped: bool) -> None:
     from holdfast.freshness.codegraph import reindex
 
     began = time.monotonic()
-    with call.open() as memory, reading_bar() as progress:
+    with call.open() as memory, _reading_bar() as progress:
         report = reindex(memory.services, memory.location, progress)
     seconds = round(time.monotonic() - began, 3)
     if call.as_json:
@@ -52,3 +54,18 @@ def command(call: Call, skipped: bool) -> None:
         note(f"skipped: {counted(count, 'file')}{' or more' if count >= 100 else ''}; --skipped lists them")
     if not report.complete:
         note("not complete; run it again to go on")
+
+
+@contextmanager
+def _reading_bar() -> Iterator[Callable[[int, int], None] | None]:
+    """Yield a progress function for the code index, which takes (done, total); None if stderr is not a terminal."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("reading code"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("index", total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)

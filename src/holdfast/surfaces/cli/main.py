@@ -35,9 +35,7 @@ GROUPS = {
         "verify": "Check lessons against the current code, and follow code that has moved.",
         "diff": "Print the code that a lesson is about, as it was and as it is.",
         "confirm": "State that a lesson still holds for the current code.",
-        "blame": "List the lessons about a file's lines.",
-        "history": "Print the versions of a lesson, its predecessors and its successors.",
-        "bisect": "Find the commit at which memory's answer to a question changed.",
+        "history": "Print the versions of a lesson, or the lessons about a file's lines.",
         "feedback": "Say whether a lesson helped.",
         "log": "Print which lessons were shown, when and why; or which changes were made.",
         "check": "Check that memory delivers what a repository's checks expect.",
@@ -56,7 +54,7 @@ GROUPS = {
         "share": "Write lessons as files of the repository.",
         "sync": "Synchronise the repository's lesson files with memory.",
         "staged": "List lessons that are shown on their branch only.",
-        "pr": "Summarise what a branch's sessions learnt, for a pull request.",
+        "pr": "Print what a branch's sessions learnt, for a pull request.",
         "merge-driver": "Merge two revisions of one lesson's file; git calls this.",
     },
     "Set up and fill": {
@@ -75,7 +73,6 @@ GROUPS = {
     },
     "Code and rules files": {
         "index": "Update the code index to the current files.",
-        "graph": "List the files linked to a file.",
         "rules": "Write lessons into the rules files of hosts without hooks.",
     },
     "Started by hosts": {
@@ -159,7 +156,7 @@ class Holdfast(click.Group):
         sys.exit(answer if isinstance(answer, int) else 0)
 
 
-RESERVED = frozenset({"bisect", "import", "list"})
+RESERVED = frozenset({"import", "list"})
 """Commands whose name a module cannot have (a keyword) or should not have (a built-in, a standard module)."""
 
 

@@ -1,4 +1,4 @@
-"""`holdfast graph` and `holdfast index`."""
+"""`holdfast index`."""
 
 from __future__ import annotations
 
@@ -26,27 +26,6 @@ def project(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path
         subprocess.run(["git", "-C", str(folder), *identity, *arguments], check=True)
     monkeypatch.chdir(folder)
     return folder
-
-
-def test_linked_files_are_listed_with_their_relation_and_weight() -> None:
-    lines = told("graph", "port/ships.py").splitlines()
-    assert [line.split()[1:] for line in lines if "together" not in line] == [["imports", "port/tides.py"]]
-    assert any(line.split()[1:] == ["edited", "together", "log.txt"] for line in lines)
-    assert "imported by" in told("graph", "port/tides.py")
-
-
-def test_links_as_json_have_every_field() -> None:
-    answer = told_json("graph", "./port/ships.py", "--limit", "1")
-    assert answer["file"] == "port/ships.py"
-    assert answer["more"] is True
-    assert set(answer["links"][0]) == {"path", "relation", "weight", "hops"}
-
-
-def test_what_is_no_file_of_the_project_is_refused() -> None:
-    for name in ("nowhere.py", "../outside.py", "port"):
-        result = run("graph", name)
-        assert result.exit_code == 1
-        assert "no file" in result.stderr
 
 
 def test_the_index_is_built_once_and_then_only_followed(project: Path) -> None:
