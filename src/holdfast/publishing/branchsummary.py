@@ -65,7 +65,7 @@ def _is_of_branch(services: Services, location: Location, lesson: Lesson) -> boo
         return True
     find = services.store.find_events
     for session in {lesson.provenance.session, *lesson.sessions_seen} - {""}:
-        where = EventFilter(project=location.project.id, session=session, limit=1)  # type: ignore[arg-type]
+        where = EventFilter(project=location.project.id, session=session, limit=1)
         ends = (*find(where), *find(replace(where, last=1)))
         if any(event.branch == location.branch for _, event in ends):
             return True
