@@ -2,9 +2,9 @@
 
     python scripts/check_docs.py
 
-Checked are relative links with their anchors, and paths in backticks that begin with a folder of the repository or a room
-of the package. Decision records and the changelog may name what is gone; their links are checked. Exit 1 with one line a
-finding.
+Checked are relative links with their anchors, and paths in backticks that begin with a folder of the repository or
+a room of the package. Decision records and the changelog may name what is gone; their links are checked. Exit 1 with
+one line a finding.
 """
 
 from __future__ import annotations
