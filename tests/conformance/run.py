@@ -69,7 +69,7 @@ def main() -> int:
         return 0
     with tempfile.TemporaryDirectory(prefix="holdfast-conformance-") as scratch, serving(scratch) as (setting, url):
         results: Results = {revision: run_suite(setting, url, revision) for revision in REVISIONS}
-        findings = [*judge(results), *inspect(setting, url)]
+        findings = [*judge(results), *inspect(setting)]
     page = render(results)
     if options.write:
         PAGE.write_text(page, encoding="utf-8")
@@ -183,44 +183,42 @@ def failures(scenarios: Scenarios) -> list[str]:
 # The Inspector
 
 
-def inspect(setting: Setting, url: str) -> Iterator[str]:
+def inspect(setting: Setting) -> Iterator[str]:
     """A line for every call of the Inspector that does not answer as it should."""
     program = (sys.executable, "-m", "holdfast.surfaces.mcp")
     options = [word for key in ("HOME", "HOLDFAST_HOME") for word in ("-e", f"{key}={setting.environment[key]}")]
     stdio = (*options, "--cwd", str(setting.folder), *program)
-    web = (url, "--transport", "http")
     rule = [sys.executable, "-m", "holdfast", "remember", "Cents, no floats"]
     subprocess.run(rule, cwd=setting.folder, env=setting.environment, capture_output=True, check=True)
-    for target, era, call, wanted in (
-        (stdio, "legacy", ("tools/list", "--strict"), '"outputSchema"'),
-        (stdio, "modern", ("tools/list", "--strict"), '"outputSchema"'),
+    for era, call, wanted in (
+        ("legacy", ("tools/list", "--strict"), '"outputSchema"'),
+        ("modern", ("tools/list", "--strict"), '"outputSchema"'),
         (
-            stdio,
             "legacy",
             ("tools/call", "--tool-name", "remember", "--tool-args-json", json.dumps({"lessons": LESSONS})),
             "2. saved [",
         ),
-        (stdio, "modern", ("resources/read", "--uri", "holdfast://brief"), "Cents, no floats"),
-        (web, "legacy", ("prompts/get", "--prompt-name", "recall", "--prompt-args", "query=cents"), "Cents"),
-        (web, "modern", ("tools/call", "--tool-name", "recall", "--tool-arg", "query=cents"), '"structuredContent"'),
+        ("modern", ("resources/read", "--uri", "holdfast://brief"), "Cents, no floats"),
+        ("legacy", ("prompts/get", "--prompt-name", "recall", "--prompt-args", "query=cents"), "Cents"),
+        ("modern", ("tools/call", "--tool-name", "recall", "--tool-arg", "query=cents"), '"structuredContent"'),
     ):
         method, *rest = call
-        command = [setting.node, str(INSPECTOR), "--cli", *target, "--method", method, *rest]
+        command = [setting.node, str(INSPECTOR), "--cli", *stdio, "--method", method, *rest]
         command += ["--protocol-era", era, "--format", "json"]
         ran = subprocess.run(
             command, capture_output=True, text=True, env=setting.environment, timeout=LIMIT_S, check=False
         )
         if ran.returncode or wanted not in ran.stdout:
-            kind = "HTTP" if target is web else "stdio"
-            yield f"inspector, {kind}, {era}, {method}: {ran.returncode} {(ran.stderr or ran.stdout).strip()[-300:]}"
+            yield f"inspector, {era}, {method}: {ran.returncode} {(ran.stderr or ran.stdout).strip()[-300:]}"
 
 
 # The page
 
 HEAD = """# MCP conformance
 
-Results of the protocol's official suite (`@modelcontextprotocol/conformance` {suite}) for `holdfast mcp --http`, for \
-each scenario that a revision requires of servers. `python tests/conformance/run.py --write` makes this page; \
+Results of the protocol's official suite (`@modelcontextprotocol/conformance` {suite}) for the MCP server, for \
+each scenario that a revision requires of servers. The suite speaks HTTP; tests put it \
+before the server. `python tests/conformance/run.py --write` makes this page; \
 `make conformance` fails if another check fails, or if one of the checks below passes.
 
 A scenario passes when none of its checks fails; the number of checks is in brackets. The suite is written around a \

@@ -19,7 +19,6 @@ from mcp_types import (
     ListRootsResult,
     PromptReference,
     ResourceTemplateReference,
-    ResourceUpdatedNotification,
     Root,
     TextContent,
     TextResourceContents,
@@ -29,10 +28,10 @@ from holdfast.bootstrap import Memory
 from holdfast.domain.hookcall import HookCall
 from holdfast.domain.vocabulary import SessionId
 from holdfast.lean.texts import short_id
-from holdfast.surfaces.mcp import callers, updates
+from holdfast.surfaces.mcp import callers
 from holdfast.surfaces.mcp import instructions as briefs
-from holdfast.surfaces.mcp.callers import folder_of, host_of
-from holdfast.surfaces.mcp.greeting import greet
+from holdfast.surfaces.mcp.callers import folder_of
+from holdfast.surfaces.mcp.greeting import greet, host_of
 from holdfast.surfaces.mcp.opening import MemoryOnce
 from holdfast.surfaces.mcp.server import build
 from tests.codebase import Codebase
@@ -121,77 +120,6 @@ def test_a_resource_that_is_not_there_is_the_callers_fault(uri: str, mode: str, 
             with pytest.raises(MCPError, match="hint: ") as caught:
                 await client.read_resource(uri)
             assert caught.value.error.code == -32602
-
-    run(work)
-
-
-def counted_looks(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
-    """What the server has seen so far, one entry for each time that it looked for changes."""
-    anchor_verdicts: list[dict[str, Any]] = []
-    look = updates.Updates._look
-
-    def counted_look(self: updates.Updates) -> dict[str, Any]:
-        anchor_verdicts.append(look(self))
-        return anchor_verdicts[-1]
-
-    monkeypatch.setattr(updates.Updates, "_look", counted_look)
-    return anchor_verdicts
-
-
-async def first_look(anchor_verdicts: list[dict[str, Any]]) -> None:
-    """Wait for the look that later ones are compared with."""
-    while not anchor_verdicts:
-        await anyio.sleep(0.01)
-
-
-@pytest.mark.filterwarnings("ignore::mcp.shared.exceptions.MCPDeprecationWarning")
-def test_subscribers_of_the_handshake_era_hear_of_changes(code: Codebase, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(updates, "LOOK_EVERY_S", 0.05)
-    anchor_verdicts = counted_looks(monkeypatch)
-    (lesson,) = remembered(code.folder, RULE)
-    wanted = f"holdfast://lesson/{short_id(lesson)}"
-    heard: list[str] = []
-    enough = anyio.Event()
-
-    async def listen(message: Any) -> None:
-        if isinstance(message, ResourceUpdatedNotification):
-            heard.append(str(message.params.uri))
-            if {"holdfast://brief", "holdfast://checkpoint", wanted} <= set(heard):
-                enough.set()
-
-    async def work() -> None:
-        async with connected(code.folder, mode="legacy", message_handler=listen) as client:
-            assert client.server_capabilities.resources is not None
-            assert client.server_capabilities.resources.subscribe
-            for uri in ("holdfast://brief", "holdfast://checkpoint", wanted):
-                await client.subscribe_resource(uri)
-            await first_look(anchor_verdicts)
-            with Memory(str(code.folder)) as other:
-                other.remember("Ids are never reused")
-                other.revise(lesson, insight="Amounts are kept in cents, as int")
-                other.save_checkpoint("split bills")
-            await enough.wait()
-            for uri in ("holdfast://brief", "holdfast://checkpoint", wanted, wanted):
-                await client.unsubscribe_resource(uri)
-
-    run(work)
-
-
-def test_listeners_of_the_stateless_era_hear_of_what_they_asked_for(
-    code: Codebase, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(updates, "LOOK_EVERY_S", 0.05)
-    anchor_verdicts = counted_looks(monkeypatch)
-
-    async def work() -> None:
-        async with connected(code.folder, mode="2026-07-28") as client:
-            async with client.listen(resource_subscriptions=["holdfast://checkpoint"]) as changes:
-                await first_look(anchor_verdicts)
-                await client.call_tool("checkpoint", {"goal": "split bills"})
-                async for event in changes:
-                    assert getattr(event, "uri", "") == "holdfast://checkpoint"
-                    break
-            assert "split bills" in await read(client, "holdfast://checkpoint")
 
     run(work)
 

@@ -8,14 +8,26 @@ user's site folder or in a folder of its own, so this module puts those two back
 import os
 import sys
 
+SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
 
 def main() -> None:
     """Run the `main` function of the module that the first argument names; the other arguments are passed on."""
-    _restore_path(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+    _restore_path(SOURCE)
     from importlib import import_module
 
     module = sys.argv.pop(1)
     import_module(module).main()
+
+
+def isolate() -> None:
+    """Do for a process that was started without -I what -I does for its module path."""
+    if sys.flags.isolated:
+        return
+    begin = 0 if sys.flags.safe_path else 1  # the first is the script's folder, or the current one
+    given = {os.path.abspath(path) for path in os.environ.get("PYTHONPATH", "").split(os.pathsep)}
+    sys.path[:] = [path for path in sys.path[begin:] if path and os.path.abspath(path) not in given]
+    _restore_path(SOURCE)
 
 
 def _restore_path(folder: str) -> None:

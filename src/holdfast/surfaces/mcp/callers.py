@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import itertools
 import threading
-from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeVar
 from urllib.parse import unquote, urlsplit
@@ -24,29 +23,24 @@ from mcp.shared.message import ServerMessageMetadata
 from mcp_types import ListRootsRequest, ListRootsResult
 from pydantic import ValidationError
 
-from holdfast import plugins
 from holdfast.domain.hookcall import HookCall
 from holdfast.domain.lesson import Lesson
 from holdfast.domain.vocabulary import SessionId
-from holdfast.errors import HoldfastError, LessonNotFoundError
-from holdfast.lean.hostmarks import CLIENT_NAMES
+from holdfast.errors import LessonNotFoundError
 from holdfast.lean.texts import short_id
 from holdfast.service.memory import Memory as Here
 from holdfast.settings import host_session
+from holdfast.surfaces.mcp.greeting import host_of
+from holdfast.surfaces.mcp.instructions import is_project
 from holdfast.surfaces.mcp.opening import MemoryOnce
 
 T = TypeVar("T")
 Request = ServerRequestContext[Any, Any]
 
-UNKNOWN = "mcp"
-"""The host of a client for which there is no adapter."""
-
 PROGRESS_S = 1.0
 """Between two signs of life while a call works: clients that see one do not give up."""
 ROOTS_S = 3.0
 """How long a client may take to name its roots."""
-REMEMBERED = 100
-"""Connections whose roots are remembered."""
 
 
 class Caller(NamedTuple):
@@ -76,11 +70,11 @@ class Caller(NamedTuple):
 class Callers:
     """The clients of one server process."""
 
-    def __init__(self, memory: MemoryOnce, host: str = "") -> None:
+    def __init__(self, memory: MemoryOnce, host: str = "", session: str = "") -> None:
         self._memory = memory
         self._host = host
-        self._own = str(uuid4())
-        self._roots: OrderedDict[str, str] = OrderedDict()
+        self._own = session or str(uuid4())
+        self._root = ""
 
     async def run(self, ctx: Request, job: Callable[[Caller], T], *, writes: bool = False) -> T:
         """Run the job in a thread and return its result; meanwhile report progress to a client that asked for it.
@@ -109,9 +103,9 @@ class Callers:
             raise failed[0]
         return outcome[0]
 
-    def forget_roots(self, ctx: Request) -> None:
+    def forget_roots(self) -> None:
         """Forget the client's roots, which have changed, so that its next call asks for them again."""
-        self._roots.pop(connection_of(ctx), None)
+        self._root = ""
 
     def _caller(self, ctx: Request, folder: str, gone: threading.Event) -> Caller:
         memory = self._memory()
@@ -120,37 +114,21 @@ class Callers:
         return Caller(memory.at(folder), host, SessionId(session), gone)
 
     def _source(self, ctx: Request) -> tuple[str, str]:
-        """Return host and session.
-
-        On stdio the session comes from the environment, else the process is one session. Over HTTP it is the
-        connection's session, or a new one for a request without a session.
-        """
-        host = self._host or host_of(client_of(ctx))
-        if ctx.request is not None:
-            return host, connection_of(ctx) or str(uuid4())
+        """Return host and session; the session comes from the environment, else the process is one session."""
         session_host, session = host_session()
         if session:
             return self._host or session_host, session
-        return host, self._own
+        return self._host or host_of(client_of(ctx)), self._own
 
     async def _folder(self, ctx: Request) -> str:
         capabilities = ctx.session.client_capabilities
         own = self._memory.folder
         if capabilities is None or capabilities.roots is None or not ctx.session.can_send_request:
             return own
-        key = connection_of(ctx)
-        if key not in self._roots:
+        if not self._root:
             known = await anyio.to_thread.run_sync(is_project, self._memory)
-            self._roots[key] = own if known else (await _first_root(ctx) or own)
-            while len(self._roots) > REMEMBERED:
-                self._roots.popitem(last=False)
-        return self._roots[key]
-
-
-def connection_of(ctx: Request) -> str:
-    """Return the HTTP session's id; empty without a session, and on stdio, which has one connection."""
-    headers = getattr(ctx.request, "headers", None)
-    return str(headers.get("mcp-session-id", "")) if headers else ""
+            self._root = own if known else (await _first_root(ctx) or own)
+        return self._root
 
 
 def client_of(ctx: Request) -> str:
@@ -159,27 +137,6 @@ def client_of(ctx: Request) -> str:
         return client.client_info.name
     introduced = (ctx.params or {}).get("clientInfo")
     return str(introduced.get("name", "")) if isinstance(introduced, dict) else ""
-
-
-def host_of(client: str) -> str:
-    """Return the longest adapter name that the client's name begins with; `mcp` when there is none."""
-    words = "".join(c if c.isalnum() else " " for c in client.lower()).split()
-    begun = ["-".join(words[:count]) for count in range(len(words), 0, -1)]
-    names = {name.replace("_", "-") for name in plugins.builtin_names("hosts")}
-    hosts = dict(CLIENT_NAMES)
-    known = (hosts.get(name, name) for name in begun)
-    return next((name for name in known if name in names), UNKNOWN)
-
-
-def is_project(opened: MemoryOnce) -> bool:
-    """Return whether the folder has an identity of its own: a committed id or git. An error counts as yes.
-
-    The tools report the error then.
-    """
-    try:
-        return opened().at(opened.folder).location.project.source != "path"
-    except HoldfastError:
-        return True
 
 
 def folder_of(uri: str) -> str:

@@ -5,7 +5,7 @@ session. Their answers are constants in `offers.json`, which scripts/render_mcp_
 SDK's server (a test compares the two). This module sends them at once, while another thread imports the rest. The SDK's
 server then gets the handshake again, and every line that was not answered here.
 
-A host without Holdfast's hooks gets a brief in its instructions, which needs the memory. It is not answered here.
+A host without Holdfast's hooks gets a brief in its instructions, which needs the memory, but not the SDK.
 """
 
 from __future__ import annotations
@@ -14,16 +14,20 @@ import os
 import sys
 from contextlib import suppress
 
+from holdfast import plugins
 from holdfast._version import __version__
+from holdfast.domain.vocabulary import SessionId
 from holdfast.errors import HoldfastError
 from holdfast.lean.texts import dumps, loads
-from holdfast.surfaces.mcp.greeting import greet, is_registered, must_ask
+from holdfast.surfaces.mcp.greeting import greet, host_of, is_registered, must_ask
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from threading import Thread
     from typing import Any
 
+    from holdfast.settings import Settings
+    from holdfast.surfaces.mcp.opening import MemoryOnce
     from holdfast.surfaces.mcp.serving import Serving
 
     Json = dict[str, Any]
@@ -69,33 +73,66 @@ class Door:
         self._serving: Serving | None = None
         self._behind: Thread | None = None
         self._listed = False
-        self._instructions = ""
+        self._instructions = greet(hooked=True, asks=False) if hooked else ""
+        self._memory: MemoryOnce | None = None
+        self._session = ""
 
     def run(self) -> None:
         """Answer the first requests, then serve until the host closes the connection."""
-        self._instructions = self._greeting()
-        opening = self._attend() if self._instructions else Opening([])
+        opening = self._attend()
         if self._behind is not None:
             self._behind.join()
         (self._serving or self._make()).serve(opening)
 
-    def _greeting(self) -> str:
-        """Return the instructions for a host with Holdfast hooks that deliver; empty for others, who get a brief."""
-        if self._hooked:
-            return greet(hooked=True, asks=False)
-        if not self._host:
-            return ""
+    def _instruct(self, client: object, has_roots: bool) -> str:
+        """Return the instructions for the client of that name; empty where the SDK's server must write them.
+
+        They are constant for a host with Holdfast hooks that deliver. Other hosts get a brief.
+        """
+        if self._instructions or not isinstance(client, str):
+            return self._instructions
         try:
-            from holdfast.settings import load_settings
+            from holdfast.settings import host_session, load_settings
 
             settings = load_settings()
-            name = self._host.replace("-", "_")
-            if not is_registered(settings.home, self._host, os.getcwd()) or not name.isidentifier():
-                return ""
-            moments = __import__(f"holdfast.hosts.{name}", fromlist=["make"]).make({}).profile.moments
-            return greet(hooked=True, asks=must_ask(settings, moments)) if moments else ""
+            session_host, self._session = host_session()
+            host = self._host or (session_host if self._session else host_of(client))
+            self._instructions = self._greet_hooked(settings, host) or self._brief(settings, host, has_roots)
         except (HoldfastError, ImportError, OSError, AttributeError):
-            return ""  # the SDK's server meets the same error and reports it
+            pass  # the SDK's server meets the same error and reports it
+        return self._instructions
+
+    def _greet_hooked(self, settings: Settings, host: str) -> str:
+        """Return the instructions for a host with Holdfast hooks that deliver; empty for others."""
+        name = host.replace("-", "_")
+        if not is_registered(settings.home, host, os.getcwd()) or not name.isidentifier():
+            return ""
+        moments = plugins.load("hosts", host).profile.moments
+        return greet(hooked=True, asks=must_ask(settings, moments)) if moments else ""
+
+    def _brief(self, settings: Settings, host: str, has_roots: bool) -> str:
+        """Return instructions with the brief; empty if the client's roots must say which project it is about."""
+        if settings.database_path and not os.path.exists(settings.database_path):
+            return greet(hooked=False, asks=must_ask(settings, ()))  # nothing was ever stored
+        from threading import Thread
+
+        from holdfast.surfaces.mcp.instructions import ANSWER_S, instruct, is_project
+        from holdfast.surfaces.mcp.opening import MemoryOnce
+
+        memory = self._memory = MemoryOnce(os.getcwd())
+        if has_roots and not is_project(memory):
+            return ""
+        session = self._session = self._session or os.urandom(16).hex()
+        texts: list[str] = []
+
+        def write() -> None:
+            with suppress(Exception):  # the client must still get the tools, which report a broken store
+                texts.append(instruct(memory().at(memory.folder), settings, host, SessionId(session)))
+
+        thread = Thread(target=write, daemon=True, name="holdfast-brief")
+        thread.start()
+        thread.join(ANSWER_S)
+        return texts[0] if texts else greet(hooked=False, asks=True)
 
     def _attend(self) -> Opening:
         """Answer until a line needs the SDK's server, or until the tools were listed."""
@@ -156,11 +193,9 @@ class Door:
 
     def _result(self, method: object, params: Json, offers: Json) -> Json | None:
         if method == "initialize" and not self._answered and not self._is_open and _is_handshake(params):
-            return {
-                **offers["initialize"],
-                "protocolVersion": params["protocolVersion"],
-                "instructions": self._instructions,
-            }
+            text = self._instruct(params["clientInfo"]["name"], "roots" in params["capabilities"])
+            about = {"protocolVersion": params["protocolVersion"], "instructions": text}
+            return {**offers["initialize"], **about} if text else None
         if self._answered:
             if not self._is_open or set(params) - {"_meta"}:  # nothing in `_meta` changes these answers
                 return None
@@ -168,7 +203,10 @@ class Door:
         if _is_modern(params) and method in (*LISTS, "server/discover"):
             self._is_open = True
             modern: Json = offers[f"modern {method}"]
-            return {**modern, "instructions": self._instructions} if method == "server/discover" else modern
+            if method != "server/discover":
+                return modern
+            text = self._instruct(params["_meta"][f"{ENVELOPE}clientInfo"]["name"], has_roots=False)
+            return {**modern, "instructions": text} if text else None
         return None
 
     def _offers(self) -> Json:
@@ -190,7 +228,7 @@ class Door:
     def _make(self) -> Serving:
         from holdfast.surfaces.mcp.serving import Serving
 
-        return Serving(self._host, self._hooked)
+        return Serving(self._host, self._hooked, self._memory, self._session, self._instructions)
 
 
 def _is_handshake(params: Json) -> bool:

@@ -1,16 +1,21 @@
-"""The instructions about the tools, and whether setup registered Holdfast with a host. Lean: `door` imports it."""
+"""The instructions about the tools, which host a client is, and whether setup registered Holdfast with it. Lean."""
 
 from __future__ import annotations
 
 import os
 
+from holdfast import plugins
 from holdfast.errors import HoldfastError
+from holdfast.lean.hostmarks import CLIENT_NAMES
 from holdfast.lean.texts import loads
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from holdfast.domain.vocabulary import Moment
     from holdfast.settings import Settings
+
+UNKNOWN = "mcp"
+"""The host of a client for which there is no adapter."""
 
 HEAD = "Memory of earlier sessions in this code base."
 HOOKED = "Hooks deliver what matters; use recall for more,"
@@ -32,6 +37,16 @@ def greet(*, hooked: bool, asks: bool) -> str:
 def must_ask(settings: Settings, moments: tuple[Moment, ...]) -> bool:
     """Return whether the instructions must ask: no hook of the host delivers before the end, and no model reads it."""
     return settings.ask_agent and not settings.learns_after_sessions and "before_end" not in moments
+
+
+def host_of(client: str) -> str:
+    """Return the longest adapter name that the client's name begins with; `mcp` when there is none."""
+    words = "".join(c if c.isalnum() else " " for c in client.lower()).split()
+    begun = ["-".join(words[:count]) for count in range(len(words), 0, -1)]
+    names = {name.replace("_", "-") for name in plugins.builtin_names("hosts")}
+    hosts = dict(CLIENT_NAMES)
+    known = (hosts.get(name, name) for name in begun)
+    return next((name for name in known if name in names), UNKNOWN)
 
 
 def is_registered(home: str, host: str, folder: str) -> bool:

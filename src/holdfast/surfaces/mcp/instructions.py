@@ -6,33 +6,44 @@ switched off. A host whose hooks deliver at any moment does not get it, because 
 
 from __future__ import annotations
 
-from holdfast.domain.vocabulary import Moment
+from holdfast.domain.hookcall import HookCall
+from holdfast.domain.vocabulary import Moment, SessionId
 from holdfast.errors import HoldfastError
-from holdfast.lean.records import replace
+from holdfast.service.memory import Memory as Here
 from holdfast.settings import Settings
-from holdfast.surfaces.mcp.callers import UNKNOWN, Caller
-from holdfast.surfaces.mcp.greeting import greet, is_registered, must_ask
+from holdfast.surfaces.mcp.greeting import UNKNOWN, greet, is_registered, must_ask
+from holdfast.surfaces.mcp.opening import MemoryOnce
 from holdfast.wiring import load_host
 
 BRIEF_S, ANSWER_S = 1.0, 1.25
 """How long the brief may take, and how long it is waited for: a host waits for its tools."""
 
 
-def instruct(caller: Caller, settings: Settings) -> str:
+def instruct(memory: Here, settings: Settings, host: str, session: SessionId) -> str:
     """Return the instructions for a client that opens a connection. A broken memory raises nothing here."""
-    hooked = has_hooks(settings, caller.host, caller.memory.folder)
-    moments = (moments_of(settings, caller.host) or ()) if hooked else ()
+    hooked = has_hooks(settings, host, memory.folder)
+    moments = (moments_of(settings, host) or ()) if hooked else ()
     greeting = greet(hooked=hooked, asks=must_ask(settings, moments))
     if hooked:
         return greeting
-    call = replace(caller.call("initialize"), moment="session_start")
-    memory = caller.memory
+    call = HookCall(host=host, name="initialize", session=session, cwd=memory.folder, moment="session_start")
     until_s = memory.services.clock.elapsed_s() + BRIEF_S
     try:
-        briefing = memory.inject(call, until_s, _room(caller.host, settings))
+        briefing = memory.inject(call, until_s, _room(host, settings))
     except HoldfastError:  # for example, the folder is gone or git does not answer; the tools report it
         return greeting
     return f"{greeting}\n\n{briefing.text}" if briefing.text else greeting
+
+
+def is_project(opened: MemoryOnce) -> bool:
+    """Return whether the folder has an identity of its own: a committed id or git. An error counts as yes.
+
+    The tools report the error then.
+    """
+    try:
+        return opened().at(opened.folder).location.project.source != "path"
+    except HoldfastError:
+        return True
 
 
 def _room(host: str, settings: Settings) -> int:

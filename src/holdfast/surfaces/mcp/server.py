@@ -14,7 +14,7 @@ import anyio
 from mcp.server import CacheHint, Server
 from mcp.server.caching import CacheableMethod
 from mcp.server.context import CallNext, HandlerResult
-from mcp.server.subscriptions import ListenHandler
+from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler
 from mcp.shared.exceptions import MCPError
 from mcp_types import (
     INTERNAL_ERROR,
@@ -49,7 +49,6 @@ from holdfast.surfaces.mcp.greeting import greet
 from holdfast.surfaces.mcp.opening import MemoryOnce
 from holdfast.surfaces.mcp.prompts import PROMPTS
 from holdfast.surfaces.mcp.tools import TOOLS, MemoryTool
-from holdfast.surfaces.mcp.updates import Updates
 
 T = TypeVar("T")
 Paging = PaginatedRequestParams | None
@@ -61,20 +60,20 @@ OPENINGS = ("initialize", "server/discover")
 CALLERS_FAULT = (LessonNotFoundError, InvalidValueError, AmbiguousIdError)
 
 
-def build(memory: MemoryOnce, host: str = "", *, hooked: bool = False) -> Server[None]:
+def build(
+    memory: MemoryOnce, host: str = "", *, hooked: bool = False, session: str = "", instructed: str = ""
+) -> Server[None]:
     """Build the server. The memory is opened only when a client asks for something that is stored.
 
     `host` is the adapter's name of the host that starts the server, if known; `hooked` means that it runs Holdfast's
-    hooks.
+    hooks. `session` and `instructed` are the session and the instructions that `door` has already given.
     """
-    handler = _RequestHandler(memory, host, hooked)
-    updates = Updates(memory)
+    handler = _RequestHandler(memory, Callers(memory, host, session), hooked, instructed)
     server: Server[None] = Server(
         "holdfast",
         title="Holdfast",
         version=__version__,
         instructions=greet(hooked=False, asks=True),
-        lifespan=updates.lifespan,
         cache_hints=dict.fromkeys(LISTS, LISTED),
         get_tool_input_schema=lambda name: _BY_NAME[name].input_schema() if name in _BY_NAME else None,
         on_list_tools=_list_tools,
@@ -82,9 +81,7 @@ def build(memory: MemoryOnce, host: str = "", *, hooked: bool = False) -> Server
         on_list_resources=_list_resources,
         on_list_resource_templates=_list_templates,
         on_read_resource=handler.read_resource,
-        on_subscribe_resource=updates.add,
-        on_unsubscribe_resource=updates.remove,
-        on_subscriptions_listen=ListenHandler(updates),
+        on_subscriptions_listen=ListenHandler(InMemorySubscriptionBus()),  # hosts listen; our lists never change
         on_list_prompts=_list_prompts,
         on_get_prompt=handler.get_prompt,
         on_completion=handler.complete,
@@ -115,17 +112,17 @@ async def _list_prompts(ctx: Request, params: Paging) -> ListPromptsResult:
 class _RequestHandler:
     """Answers clients' requests."""
 
-    def __init__(self, memory: MemoryOnce, host: str, hooked: bool) -> None:
+    def __init__(self, memory: MemoryOnce, callers: Callers, hooked: bool, instructed: str) -> None:
         self._memory = memory
-        self._callers = Callers(memory, host)
+        self._callers = callers
         self._hooked = hooked
-        self._instructed = ""
+        self._instructed = instructed
 
     async def attend(self, ctx: Request, call_next: CallNext) -> HandlerResult:
         """Middleware: put the client's instructions into the answer to an opening, and forget roots that changed."""
         result = await call_next(ctx)
         if ctx.method == "notifications/roots/list_changed":
-            self._callers.forget_roots(ctx)
+            self._callers.forget_roots()
         if ctx.method in OPENINGS and isinstance(result, dict):
             result["instructions"] = await self._instruct(ctx)
         return result
@@ -187,14 +184,14 @@ class _RequestHandler:
             raise MCPError(INTERNAL_ERROR, f"{type(exc).__name__}; for more, run: holdfast doctor --report") from exc
 
     async def _instruct(self, ctx: Request) -> str:
-        """Return the instructions for this client; on stdio they stay the same if it opens its connection again."""
+        """Return the instructions for this client; they stay the same if it opens its connection again."""
         if self._hooked:
             return greet(hooked=True, asks=False)
-        if self._instructed and ctx.request is None:
+        if self._instructed:
             return self._instructed
 
         def say(caller: Caller) -> str:
-            return instructions.instruct(caller, self._memory().settings)
+            return instructions.instruct(caller.memory, self._memory().settings, caller.host, caller.session)
 
         text = greet(hooked=False, asks=True)
         try:

@@ -1,8 +1,7 @@
 """Runs the MCP server over stdio, together with the hooks' private socket and the watch.
 
-The server ends when the host closes standard input, and leaves nothing behind. With `--http` it serves loopback HTTP
-until it is interrupted. Messages that `door` has already answered are passed to the SDK's server again, and its answer
-to the handshake is dropped.
+The server ends when the host closes standard input, and leaves nothing behind. Messages that `door` has already
+answered are passed to the SDK's server again, and its answer to the handshake is dropped.
 """
 
 from __future__ import annotations
@@ -29,9 +28,11 @@ if TYPE_CHECKING:
 class Serving:
     """The server of this process, built while `door` still answers."""
 
-    def __init__(self, host: str, hooked: bool) -> None:
-        self.memory = MemoryOnce(os.getcwd())
-        self.server = build(self.memory, host, hooked=hooked)
+    def __init__(
+        self, host: str, hooked: bool, memory: MemoryOnce | None = None, session: str = "", instructed: str = ""
+    ) -> None:
+        self.memory = memory or MemoryOnce(os.getcwd())
+        self.server = build(self.memory, host, hooked=hooked, session=session, instructed=instructed)
         threading.Thread(target=_open_socket, args=(self.memory,), daemon=True, name="holdfast-hooks").start()
         self._ended = watching.start(self.memory)
 
@@ -40,20 +41,8 @@ class Serving:
         try:
             anyio.run(_serve_stdio, self.server, opening)
         finally:
-            self._close()
-
-    def serve_http(self, port: int | None) -> None:
-        """Serve loopback HTTP until interrupted."""
-        from holdfast.surfaces.mcp import loopback
-
-        try:
-            sys.exit(loopback.serve(self.server, self.memory, port))
-        finally:
-            self._close()
-
-    def _close(self) -> None:
-        self._ended.set()
-        self.memory.close()
+            self._ended.set()
+            self.memory.close()
 
 
 async def _serve_stdio(server: Server[None], opening: Opening) -> None:
