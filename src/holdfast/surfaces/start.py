@@ -25,8 +25,8 @@ def isolate() -> None:
     if sys.flags.isolated:
         return
     begin = 0 if sys.flags.safe_path else 1  # the first is the script's folder, or the current one
-    given = {os.path.abspath(path) for path in os.environ.get("PYTHONPATH", "").split(os.pathsep)}
-    sys.path[:] = [path for path in sys.path[begin:] if path and os.path.abspath(path) not in given]
+    environment_folders = {os.path.abspath(path) for path in os.environ.get("PYTHONPATH", "").split(os.pathsep)}
+    sys.path[:] = [path for path in sys.path[begin:] if path and os.path.abspath(path) not in environment_folders]
     _restore_path(SOURCE)
 
 
