@@ -1,4 +1,4 @@
-"""Measure how well `text.contradiction` tells what two lessons have to do with each other.
+"""Measure how well `compare.contradiction` tells what two lessons have to do with each other.
 
     python -m benchmarks.conflicts [--misses] [--repositories FOLDER] [--json FILE]
 
@@ -22,8 +22,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from holdfast.text.claims import read_claim
-from holdfast.text.contradiction import RELATIONS, relate, relation
+from holdfast.compare.claims import read_claim
+from holdfast.compare.contradiction import RELATIONS, relate, relation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

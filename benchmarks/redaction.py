@@ -32,7 +32,7 @@ if not __package__:  # started as `python benchmarks/redaction.py`
 from tests import credentials
 
 from benchmarks import rulevalues
-from holdfast.text.redaction import redact, redact_to
+from holdfast.redaction import redact, redact_to
 
 SUFFIXES = (".py", ".md", ".txt", ".json", ".jsonl", ".js", ".toml", ".lock", ".yml", ".yaml", ".c", ".h", ".go", ".rs")
 CORPUS_BYTES = 8_000_000

@@ -24,8 +24,8 @@ LISTS_ALLOWED = {
     "importers": "an importer says which kind a foreign word means",
 }
 ROOMS_THAT_ASK = (
-    "text", "ranking", "rendering", "lessons", "freshness", "outcomes", "curation", "recall", "publishing", "backfill",
-    "installing", "upkeep", "surfaces", "service", "learning",
+    "text", "compare", "ranking", "rendering", "lessons", "freshness", "outcomes", "curation", "recall", "publishing",
+    "backfill", "installing", "upkeep", "surfaces", "service", "learning",
 )  # fmt: skip
 COMPARISONS_ALLOWED = {"learning/githistory/finds.py": "it asks for the kind that it gave itself"}
 

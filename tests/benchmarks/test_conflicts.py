@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from benchmarks.conflicts import HALVES, PAIRS, read_pairs, score
 
-from holdfast.text.contradiction import RELATIONS
+from holdfast.compare.contradiction import RELATIONS
 
 
 def test_the_set_is_large_well_formed_and_split_by_id() -> None:

@@ -8,7 +8,6 @@ from typing import Any
 
 from holdfast import plugins
 from holdfast.detectors import (
-    _writing,
     correction,
     explicit,
     exploration,
@@ -66,32 +65,32 @@ def words_of(size: int) -> str:
 
 
 def last_piece_read(end: int) -> str:
-    return _writing.read_pieces("x" * (end - 12) + "\n\nalpha beta")[-1].text
+    return host_memory.read_pieces("x" * (end - 12) + "\n\nalpha beta")[-1].text
 
 
 def heading_read(size: int) -> bool:
-    return len(_writing.read_pieces(f"# {'x' * (size - 2)}\n\nalpha beta")[0].above[0]) == size - 2
+    return len(host_memory.read_pieces(f"# {'x' * (size - 2)}\n\nalpha beta")[0].above[0]) == size - 2
 
 
 def quoted(size: int) -> bool:
-    return len(_writing.evidence_of(event("reply"), "x" * 900, 0, size).quote) == size
+    return len(host_memory.evidence_of(event("reply"), "x" * 900, 0, size).quote) == size
 
 
 def are_alike(share: float) -> bool:
     fraction = Fraction(share).limit_denominator(20)
     own = STEMS[100 : 100 + fraction.denominator - fraction.numerator]
     every = STEMS[: fraction.denominator]
-    return _writing.alike(" ".join(every), " ".join([*every[: fraction.numerator], *own]))
+    return host_memory.alike(" ".join(every), " ".join([*every[: fraction.numerator], *own]))
 
 
 WRITING = [
-    Boundary(_writing, "READ_LIMIT", 16_000, 16_001, last_piece_read, "alpha beta", "alpha bet"),
-    Boundary(_writing, "HEADING_LIMIT", 300, 301, heading_read, True, False),
-    Boundary(_writing, "SHORTEST", 40, 39, lambda n: _writing.is_whole(words_of(n)), True, False),
-    Boundary(_writing, "LONGEST", 420, 421, lambda n: _writing.is_whole(words_of(n)), True, False),
-    Boundary(_writing, "LEAST_WORDS", 7, 6, lambda n: _writing.is_whole("harbour " * n), True, False),
-    Boundary(_writing, "QUOTE_LIMIT", 400, 401, quoted, True, False),
-    Boundary(_writing, "ALIKE", 0.7, 2 / 3, are_alike, True, False),
+    Boundary(host_memory, "READ_LIMIT", 16_000, 16_001, last_piece_read, "alpha beta", "alpha bet"),
+    Boundary(host_memory, "HEADING_LIMIT", 300, 301, heading_read, True, False),
+    Boundary(host_memory, "SHORTEST", 40, 39, lambda n: host_memory.is_whole(words_of(n)), True, False),
+    Boundary(host_memory, "LONGEST", 420, 421, lambda n: host_memory.is_whole(words_of(n)), True, False),
+    Boundary(host_memory, "LEAST_WORDS", 7, 6, lambda n: host_memory.is_whole("harbour " * n), True, False),
+    Boundary(host_memory, "QUOTE_LIMIT", 400, 401, quoted, True, False),
+    Boundary(host_memory, "ALIKE", 0.7, 2 / 3, are_alike, True, False),
 ]
 
 

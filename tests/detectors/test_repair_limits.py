@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from holdfast.detectors import fail_fix, lint_rules, red_green, reverted_work
+from holdfast.detectors._shared import cures
 from holdfast.domain.candidate import Candidate
 from holdfast.domain.event import Event
-from holdfast.text import cures
 from tests.boundaries import Boundary, each
 from tests.detectors.test_limits import STEMS, edited, event, find, idle, ran
 

@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from holdfast.compare.contradiction import relation
+from holdfast.compare.settlement import rule
 from holdfast.domain.briefing import RetrieverShare
 from holdfast.domain.kinds import LESSON_KINDS
 from holdfast.domain.vocabulary import LessonId
@@ -22,7 +24,6 @@ from holdfast.ranking.names import EVERYDAY_NAME, TELLING, UNNAMED, naming, runs
 from holdfast.ranking.ranker import FEATURES, applies, features, judge, last_part
 from holdfast.ranking.relevance import LexicalOverlap, weigh
 from holdfast.ranking.retrievers import Hit
-from holdfast.ranking.settlement import rule
 from holdfast.ranking.threshold import (
     ASKED,
     PUSHED,
@@ -34,7 +35,6 @@ from holdfast.ranking.threshold import (
     meets_threshold,
 )
 from holdfast.testing.builders import START, make_lesson
-from holdfast.text.contradiction import relation
 
 TINY, THOUSAND, MILLIONS = (CorpusSize(lessons=lessons, stems=1_000) for lessons in (3, 1_000, 3_000_000))
 

@@ -16,9 +16,9 @@ from holdfast.domain.vocabulary import SessionId
 from holdfast.errors import StoreLockedError
 from holdfast.lean.records import replace
 from holdfast.ranking.relevance import LexicalOverlap
+from holdfast.recall.enclosing import TEXT_LIMIT
 from holdfast.recall.score import RetrievedLesson, score_matches
 from holdfast.recall.surroundings import linked_files, symbols_at, way_to
-from holdfast.text.enclosing import TEXT_LIMIT
 from tests.recall.test_moments import keep
 
 CODE = "def high():\n    return 4\n\n\ndef low():\n    return 1\n"

@@ -8,32 +8,26 @@ from itertools import islice, product
 
 import pytest
 
+from holdfast.compare import claims, contradiction, sameness
+from holdfast.detectors import host_memory
+from holdfast.detectors._shared import cures, generalline, wording
 from holdfast.domain.query import Query
+from holdfast.recall import enclosing, failure
 from holdfast.testing.builders import make_event, make_lesson
 from holdfast.text import (
     attempts,
     causes,
-    claims,
     clues,
-    contradiction,
-    cures,
-    enclosing,
-    failure,
-    generalline,
     hidden,
-    mentions,
     occasions,
     orders,
     purging,
-    resemblance,
-    sameness,
     searchkeys,
     shell,
     signature,
     speech,
     timespan,
     triggers,
-    wording,
     words,
 )
 from tests.boundaries import Boundary, each
@@ -112,8 +106,8 @@ MENTIONS = [
     Boundary(clues, "PATHS", 5, 6, lambda n: are_all_clues(n, "src/{}.py"), True, False),
     Boundary(clues, "SYMBOLS", 12, 13, lambda n: are_all_clues(n, "set_clock_{}"), True, False),
     Boundary(
-        mentions, "MOST_SYMBOLS", 8, 9,
-        lambda n: len(mentions.symbols_named(" ".join(f"set_clock_{i}" for i in range(n)))) == n, True, False,
+        host_memory, "MOST_SYMBOLS", 8, 9,
+        lambda n: len(host_memory.symbols_named(" ".join(f"set_clock_{i}" for i in range(n)))) == n, True, False,
     ),
 ]  # fmt: skip
 
@@ -294,7 +288,7 @@ READINGS = [
     ),
 ]  # fmt: skip
 
-# purging, resemblance, sameness
+# purging, sameness
 
 
 def is_purged(size: int) -> bool:
@@ -312,13 +306,13 @@ def is_beginning_purged(size: int) -> bool:
 def is_pair_found(rank: int) -> bool:
     """Whether two rules are compared when their rarest common word is the longer one's word of that rank."""
     lessons = [make_lesson(insight=" ".join(STEMS[:count])) for count in (10, 10 + rank - 1)]
-    return any(resemblance.find_pairs(lessons))
+    return any(sameness.find_pairs(lessons))
 
 
 def is_found_behind(others: int) -> bool:
     """Whether a rule is compared with the same one that far back among rules of the same words."""
     lessons = [make_lesson(insight=" ".join(STEMS[:5])) for _ in range(others + 1)]
-    return (lessons[0], lessons[-1]) in list(resemblance.find_pairs(lessons))
+    return (lessons[0], lessons[-1]) in list(sameness.find_pairs(lessons))
 
 
 def are_same(share: float) -> bool:
@@ -335,8 +329,8 @@ def are_opposed(share: float) -> bool:
 COMPARISONS = [
     Boundary(purging, "SHORTEST_SENTENCE", 12, 11, is_purged, True, False),
     Boundary(purging, "SHORTEST_SENTENCE", 12, 11, is_beginning_purged, True, False),
-    Boundary(resemblance, "RAREST", 3, 4, is_pair_found, True, False),
-    Boundary(resemblance, "CROWD", 60, 61, is_found_behind, True, False),
+    Boundary(sameness, "RAREST", 3, 4, is_pair_found, True, False),
+    Boundary(sameness, "CROWD", 60, 61, is_found_behind, True, False),
     Boundary(sameness, "SHORTEST", 0.7, 2 / 3, are_same, True, False),
     Boundary(sameness, "OVERLAP", 0.6, 4 / 7, are_opposed, True, False),
 ]

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from holdfast.detectors._shared.wording import stand_alone
 from holdfast.text import meaning
 from holdfast.text.meaning import keeps_meaning, limits, opposes, read, reverses
-from holdfast.text.wording import stand_alone
 from tests.text.negations import sentences
 
 

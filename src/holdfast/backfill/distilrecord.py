@@ -16,7 +16,7 @@ from holdfast.errors import AlreadyRunningError, HoldfastError, InvalidValueErro
 from holdfast.home.runfiles import RunLock
 from holdfast.lean.plain import parse_instant, render_instant
 from holdfast.lean.records import Frozen, replace
-from holdfast.text.redaction import redact
+from holdfast.redaction import redact
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

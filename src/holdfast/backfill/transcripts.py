@@ -20,7 +20,7 @@ from holdfast.capture.sessionevents import OUTCOME, is_open, outcome_of
 from holdfast.errors import HostConfigError
 from holdfast.home.runfiles import take_errands
 from holdfast.ports.store import EventFilter
-from holdfast.text.redaction import redact
+from holdfast.redaction import redact
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -7,8 +7,8 @@ from datetime import timedelta
 from holdfast.domain.event import TEXT_LIMIT, Event
 from holdfast.lean.records import replace
 from holdfast.lean.texts import has_drive
+from holdfast.redaction import redact, redact_to
 from holdfast.text.globs import is_ignored, mentions_secrets
-from holdfast.text.redaction import redact, redact_to
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

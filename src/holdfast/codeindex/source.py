@@ -14,7 +14,7 @@ from holdfast.codeindex.definitions import Definition, find_definitions, find_me
 from holdfast.codeindex.fingerprint import Tokens, hash_tokens, read_tokens
 from holdfast.codeindex.language import CONTAINER_KINDS, Language
 from holdfast.domain.symbol import Symbol
-from holdfast.text.redaction import redact
+from holdfast.redaction import redact
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

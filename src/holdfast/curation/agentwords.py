@@ -9,8 +9,10 @@ what has no name, path, command, number or cause is refused, unless a person sai
 from __future__ import annotations
 
 from holdfast.capture.sessionevents import session_events
+from holdfast.compare.overruling import overrules
 from holdfast.curation.conflicts import conflicts_of
 from holdfast.curation.remember import keep, make_draft, reserve
+from holdfast.curation.substance import substance_of
 from holdfast.curation.tuning import LEAST_REASON
 from holdfast.domain.lesson import Evidence, Lesson, Link
 from holdfast.errors import HoldfastError, InvalidValueError
@@ -24,8 +26,6 @@ from holdfast.lessons.suspicion import suspicion
 from holdfast.lessons.tuning import COVERAGE
 from holdfast.ports.filters import LessonFilter
 from holdfast.ranking.relevance import stems_of
-from holdfast.text.overruling import overrules
-from holdfast.text.substance import substance_of
 from holdfast.text.window import is_typed, spoken
 
 TYPE_CHECKING = False

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+from holdfast.compare.sameness import find_pairs
 from holdfast.curation.confirm import confirm
 from holdfast.curation.forget import blanked
 from holdfast.curation.review import WAITING, accept
@@ -34,7 +35,6 @@ from holdfast.lessons.ledger import with_retries, write_change
 from holdfast.lessons.lookup import resolve
 from holdfast.outcomes.settle import for_review
 from holdfast.ports.filters import LessonFilter, LogFilter
-from holdfast.text.resemblance import find_pairs
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

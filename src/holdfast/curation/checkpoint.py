@@ -25,7 +25,7 @@ from holdfast.errors import InvalidValueError, ProjectUnknownError
 from holdfast.lean.records import replace
 from holdfast.ports.filters import EventFilter, LogFilter
 from holdfast.ports.services import learned_position
-from holdfast.text.redaction import redact
+from holdfast.redaction import redact
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -1,6 +1,6 @@
 """Conflicts: finds lessons that cannot hold together, on saving and on request, and settles them.
 
-A certain contradiction is settled as `ranking.settlement` rules: the better lesson gets a link to the other one as its
+A certain contradiction is settled as `compare.settlement` rules: the better lesson gets a link to the other one as its
 successor, and the other one is superseded. Every other pair stays as it is and is listed as a conflict until a person
 decides. Each settlement is a separate change, so that `undo` takes it back and leaves both lessons.
 """
@@ -9,6 +9,11 @@ from __future__ import annotations
 
 from itertools import combinations
 
+from holdfast.compare.claims import LONGEST, read_claim
+from holdfast.compare.contradiction import Relation, relate
+from holdfast.compare.sameness import same_choice
+from holdfast.compare.settlement import CLOSING, Ruling, rule
+from holdfast.compare.singlevalued import VALUES
 from holdfast.curation.tuning import COMMON_WORD, COMPARED_LESSONS, NEAR_LESSONS
 from holdfast.domain.kinds import family_of, profile_of
 from holdfast.domain.lesson import Lesson, Link, in_state, next_instant
@@ -22,22 +27,17 @@ from holdfast.lessons.lookup import resolve
 from holdfast.ports.filters import LessonFilter
 from holdfast.ports.lessonstore import get_readable
 from holdfast.ranking.retrievers import score_text
-from holdfast.ranking.settlement import CLOSING, Ruling, rule
 from holdfast.ranking.tuning import NEARBY_HITS
-from holdfast.text.claims import LONGEST, read_claim
-from holdfast.text.contradiction import Relation, relate
-from holdfast.text.sameness import same_choice
-from holdfast.text.singlevalued import VALUES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
     from datetime import datetime
 
+    from holdfast.compare.claims import Claim
     from holdfast.domain.project import Location
     from holdfast.domain.vocabulary import LessonId, State
     from holdfast.ports.services import Services
-    from holdfast.text.claims import Claim
 
 LINKED: tuple[State, ...] = ("active", "candidate")
 """States in which two lessons count as a conflict if one is linked to the other as its contradiction."""
@@ -45,12 +45,12 @@ VERB = "settle"
 
 
 class Conflict(Frozen, nested={"better": Lesson, "worse": Lesson}):
-    """Two lessons that cannot hold together, the better one by the order of `ranking.settlement` first."""
+    """Two lessons that cannot hold together, the better one by the order of `compare.settlement` first."""
 
     better: Lesson
     worse: Lesson
     slot: str
-    """The subject on which they differ, as in `text.contradiction.Relation`; empty where only a link says so."""
+    """The subject on which they differ, as in `compare.contradiction.Relation`; empty where only a link says so."""
     values: tuple[str, str]
     """The values of the better and of the other one."""
     reason: str
@@ -58,7 +58,7 @@ class Conflict(Frozen, nested={"better": Lesson, "worse": Lesson}):
     closes: bool = False
     """The better one may close the other one without a person."""
     is_sure: bool = False
-    """As `text.contradiction.Relation.is_sure`."""
+    """As `compare.contradiction.Relation.is_sure`."""
 
     def other(self, lesson: LessonId) -> Lesson:
         """Return the lesson of the two that does not have that id."""

@@ -154,7 +154,7 @@ def _check_places(stated: dict[str, Any]) -> None:
 
 def _redacted_deep(value: Any) -> Any:
     """Return the JSON value with every text in it redacted, including those of anchors and quotes."""
-    from holdfast.text.redaction import redact
+    from holdfast.redaction import redact
 
     if isinstance(value, str):
         return redact(value)
@@ -305,7 +305,7 @@ def _unless_same(instant: datetime, other: datetime) -> str:
 
 
 def _redacted(value: Any) -> Any:
-    from holdfast.text.redaction import redact
+    from holdfast.redaction import redact
 
     return redact(value) if isinstance(value, str) else [redact(item) for item in value]
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import re
 
+from holdfast.detectors._shared.cures import step_before
+from holdfast.detectors._shared.generalline import general_line, is_source_file
 from holdfast.domain.candidate import Candidate, CommandRuns
 from holdfast.domain.lesson import Evidence
 from holdfast.lean.records import replace
-from holdfast.text.attempts import Attempt, attempts, split_line
-from holdfast.text.cures import is_preparing, step_before
-from holdfast.text.generalline import general_line, is_source_file
+from holdfast.text.attempts import Attempt, attempts, is_preparing, split_line
 from holdfast.text.orders import reservation
 from holdfast.text.purposes import purpose_of
 from holdfast.text.signature import command_target

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 
+from holdfast.detectors._shared.statedrules import is_at_hand
+from holdfast.detectors._shared.wording import headline, is_norm, stand_alone
 from holdfast.domain.candidate import Candidate
 from holdfast.domain.lesson import TITLE_LIMIT
 from holdfast.text.kindwords import kind_of
-from holdfast.text.statedrules import is_at_hand
 from holdfast.text.verbs import VERBS
 from holdfast.text.window import capital, clip, interrupted, quote, refused, sentences, speaker_trust, spoken, unmasked
-from holdfast.text.wording import headline, is_norm, stand_alone
 from holdfast.text.words import terms
 
 TYPE_CHECKING = False

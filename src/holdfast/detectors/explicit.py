@@ -2,7 +2,7 @@
 
 Nobody reviews these lessons, so the request must be meant. Only text that a person typed counts, and only a form that
 asks for memory ("remember that ...", "from now on ...", a leading `#`, "always ... in this repo") or that shows by
-itself that it holds beyond the task (`text/statedrules`). A rule stands until the person says otherwise. Questions,
+itself that it holds beyond the task (`_shared/statedrules`). A rule stands until the person says otherwise. Questions,
 quotes, code, headings, requests about what is at hand and prompts with a pasted review never count.
 """
 
@@ -11,16 +11,16 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from holdfast.compare.singlevalued import VALUES
+from holdfast.detectors._shared.statedrules import LEAD, FormSort, announced, is_at_hand, stated_rule
+from holdfast.detectors._shared.wording import headline
 from holdfast.domain.candidate import Candidate
 from holdfast.domain.lesson import TITLE_LIMIT, Triggers
 from holdfast.text.kindwords import kind_of
 from holdfast.text.named import named_in
 from holdfast.text.prompts import read_prompt
-from holdfast.text.singlevalued import VALUES
-from holdfast.text.statedrules import LEAD, FormSort, announced, is_at_hand, stated_rule
 from holdfast.text.triggers import united
 from holdfast.text.window import capital, quote, sentences, speaker_trust, spoken, unmasked
-from holdfast.text.wording import headline
 from holdfast.text.words import terms
 
 TYPE_CHECKING = False

@@ -11,13 +11,13 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 
+from holdfast.detectors._shared.cures import Cure, before_cure, folder_cure, form_cure, shown_failure, step_before
+from holdfast.detectors._shared.generalline import general_line, is_personal
 from holdfast.domain.candidate import Candidate
 from holdfast.domain.lesson import Evidence
 from holdfast.lean.records import Frozen
-from holdfast.text.attempts import Attempt, attempts, reports_tests
+from holdfast.text.attempts import Attempt, attempts, is_preparing, reports_tests
 from holdfast.text.causes import stated_cause
-from holdfast.text.cures import Cure, before_cure, folder_cure, form_cure, is_preparing, shown_failure, step_before
-from holdfast.text.generalline import general_line, is_personal
 from holdfast.text.orders import fetches, instructs
 from holdfast.text.signature import command_target, error_signature
 from holdfast.text.window import change_snippet, clip, edits_between, quote

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import re
 
+from holdfast.detectors._shared.generalline import is_personal
 from holdfast.domain.candidate import Candidate
 from holdfast.domain.event import Event
 from holdfast.domain.lesson import Evidence
 from holdfast.lean.records import Frozen
 from holdfast.text.attempts import Attempt, attempts, failing_tests, reports_tests
 from holdfast.text.causes import stated_cause
-from holdfast.text.generalline import is_personal
 from holdfast.text.orders import is_order
 from holdfast.text.signature import error_signature
 from holdfast.text.window import change_snippet, clip, edits_between, is_test_file, quote

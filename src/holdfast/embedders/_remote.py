@@ -11,7 +11,7 @@ from math import isfinite, sqrt
 
 from holdfast.errors import EmbedderError, InvalidValueError
 from holdfast.outside import endpoint
-from holdfast.text.weburl import host_in
+from holdfast.outside.weburl import host_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

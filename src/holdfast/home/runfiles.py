@@ -223,7 +223,7 @@ def note(path: str, subject: str, exc: BaseException) -> None:
 
 
 def _line(subject: str, exc: BaseException) -> str:
-    from holdfast.text.redaction import redact
+    from holdfast.redaction import redact
 
     hint = f" ({exc.hint})" if isinstance(exc, HoldfastError) and exc.hint else ""
     message = redact(f"{subject}: {type(exc).__name__}: {exc}{hint}{_where(exc)}")

@@ -18,7 +18,7 @@ from hashlib import new, sha256
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from holdfast.errors import EmbedderError, InvalidValueError
-from holdfast.text.httpfailure import failure_words
+from holdfast.outside.httpfailure import failure_words
 
 if TYPE_CHECKING:
     from hashlib import _Hash

@@ -13,6 +13,9 @@ back. Only a person can add to a person's lesson.
 from __future__ import annotations
 
 from holdfast.capture.sessionevents import session_events
+from holdfast.compare.contradiction import relation
+from holdfast.compare.overruling import overrules
+from holdfast.compare.sameness import opposed, same, same_choice
 from holdfast.curation.conflicts import settle_saved
 from holdfast.domain.kinds import family_of, profile_of
 from holdfast.domain.lesson import (
@@ -52,11 +55,8 @@ from holdfast.lessons.staging import restated, stage
 from holdfast.lessons.statement import clean, doubtful_name, merged
 from holdfast.lessons.suspicion import suspicion
 from holdfast.ports.store import LessonFilter
-from holdfast.text.contradiction import relation
 from holdfast.text.meaning import read
 from holdfast.text.orders import is_order, reservation
-from holdfast.text.overruling import overrules
-from holdfast.text.sameness import opposed, same, same_choice
 from holdfast.text.titles import kept_title
 from holdfast.text.triggers import derive_triggers, united
 from holdfast.text.window import ASSENT, failed, spoken, typed

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from hashlib import blake2b
 
+from holdfast.compare.overruling import forbids, says_to_run
 from holdfast.domain.lesson import (
     INSTANT,
     TITLE_LIMIT,
@@ -47,8 +48,7 @@ from holdfast.lessons.ledger import with_retries, write_change
 from holdfast.lessons.statement import clean
 from holdfast.lessons.suspicion import suspicion
 from holdfast.ports.store import LessonFilter
-from holdfast.text.cures import is_preparing
-from holdfast.text.overruling import forbids, says_to_run
+from holdfast.text.attempts import is_preparing
 from holdfast.text.purposes import PURPOSES, is_wrapper
 from holdfast.text.signature import command_target
 from holdfast.text.titles import WORDS_MOST, clipped

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from holdfast.compare.overruling import forbids, says_to_run
 from holdfast.domain.kinds import profile_of
 from holdfast.domain.lesson import in_state
 from holdfast.domain.vocabulary import LIVING
@@ -9,7 +10,6 @@ from holdfast.learning.tuning import NEIGHBOURS
 from holdfast.lessons.ledger import with_retries, write_change
 from holdfast.ports.store import LessonFilter
 from holdfast.text.occasions import CARDS
-from holdfast.text.overruling import forbids, says_to_run
 from holdfast.text.shell import simple_commands
 
 TYPE_CHECKING = False

@@ -6,6 +6,7 @@ is possible with a closed project.
 
 from __future__ import annotations
 
+from holdfast.compare.sameness import find_pairs
 from holdfast.domain.lesson import Link, Scope, Validity, in_state, next_instant
 from holdfast.domain.statefamilies import CLOSED_PROJECTS, PROJECT_NAME
 from holdfast.domain.vocabulary import STATES, LessonId, ProjectId
@@ -16,7 +17,6 @@ from holdfast.lessons.ledger import with_retries, write_change
 from holdfast.lessons.lookup import resolve
 from holdfast.lessons.tuning import CROSSING_MOST
 from holdfast.ports.filters import LessonFilter
-from holdfast.text.resemblance import find_pairs
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

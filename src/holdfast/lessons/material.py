@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 
 from holdfast.domain.event import MEMORY_TOOL
+from holdfast.lessons.language import language_of
 from holdfast.lessons.statement import plain_name
 from holdfast.lessons.tuning import (
     COVERAGE,
@@ -30,7 +31,6 @@ from holdfast.ports.filters import EventFilter
 from holdfast.ports.services import learned_position
 from holdfast.ranking.relevance import stems_of
 from holdfast.text.hidden import folded, without_hidden
-from holdfast.text.language import language_of
 from holdfast.text.orders import installed_in
 from holdfast.text.window import failed, not_typed, refused, typed
 

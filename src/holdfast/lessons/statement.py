@@ -58,7 +58,7 @@ def plain_name(name: str, otherwise: str) -> str:
 
 def clean(text: str) -> str:
     """Return the text without secrets, private spans, hidden characters and outer blanks."""
-    from holdfast.text.redaction import redact
+    from holdfast.redaction import redact
 
     return redact(without_hidden(text)).strip()
 
@@ -143,7 +143,7 @@ def anchors_of(
     """
     from holdfast.lessons.anchoring import Subject, parse_named
     from holdfast.lessons.codethen import CodeThen
-    from holdfast.text.redaction import redact
+    from holdfast.redaction import redact
 
     files, symbols = [redact(name) for name in files], [redact(name) for name in symbols]
     globs = tuple(name for name in files if "*" in name or name.endswith("/"))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from holdfast.errors import InvalidValueError, ModelError, ModelUnavailableError
 from holdfast.outside import endpoint
-from holdfast.text.weburl import host_in
+from holdfast.outside.weburl import host_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

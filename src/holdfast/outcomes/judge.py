@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import re
 
+from holdfast.compare.sameness import opposed, same
 from holdfast.domain.moments import ACT_MOMENTS
 from holdfast.domain.vocabulary import EventId, LessonId, Verdict
 from holdfast.lean.records import Frozen
 from holdfast.outcomes.advice import Advice, advice_of
 from holdfast.outcomes.story import Action, Story, clipped, has, is_reading, lint_rules_in, signatures_of
 from holdfast.outcomes.tuning import LEAST_EDITS, NEAR_CALL
-from holdfast.text.sameness import opposed, same
 from holdfast.text.signature import alike, command_target
 from holdfast.text.window import failed
 

@@ -10,13 +10,13 @@ import re
 from collections import Counter
 from math import log
 
+from holdfast.compare.sameness import same
 from holdfast.domain.lesson import Lesson
 from holdfast.domain.vocabulary import EventId, Moment
 from holdfast.lean.records import Frozen
 from holdfast.outcomes.story import Story, clipped, is_reading, lint_rules_in, signatures_of
 from holdfast.outcomes.tuning import CLOSE_SEARCHES, LEAST_SHARE, LEAST_WORDS
 from holdfast.ranking.relevance import lesson_stems, stems_of
-from holdfast.text.sameness import same
 from holdfast.text.signature import alike
 
 TYPE_CHECKING = False

@@ -9,8 +9,8 @@ import random
 import threading
 import time
 
-from holdfast.text.httpfailure import failure_words
-from holdfast.text.weburl import is_loopback
+from holdfast.outside.httpfailure import failure_words
+from holdfast.outside.weburl import is_loopback
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

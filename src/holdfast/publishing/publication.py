@@ -16,8 +16,8 @@ from holdfast.lean.records import Frozen
 from holdfast.lessons.suspicion import suspicion
 from holdfast.outcomes.standing import Standing, since_of, standing_of
 from holdfast.ports.store import LogFilter
+from holdfast.redaction import redact
 from holdfast.rendering.lines import clean
-from holdfast.text.redaction import redact
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

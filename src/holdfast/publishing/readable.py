@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def render_markdown(lessons: Sequence[Lesson], heading: str) -> Iterator[str]:
     """Yield the text's lines, redacted again, without private lessons; kinds in their usual order."""
-    from holdfast.text.redaction import redact
+    from holdfast.redaction import redact
 
     yield f"# {heading}"
     for kind in LESSON_KINDS:

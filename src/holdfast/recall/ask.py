@@ -22,6 +22,7 @@ from holdfast.ranking.relevance import weigh
 from holdfast.ranking.threshold import ASKED, PUSHED, is_linked
 from holdfast.ranking.tuning import AIM_CHARACTERS, WORD_WEIGHT
 from holdfast.recall.assemble import assemble, filter_relevant, is_visible, render, says_something
+from holdfast.recall.failure import answers_failure, read_failure
 from holdfast.recall.question import with_vector
 from holdfast.recall.retrieve import PARTICULAR, RETRIEVERS, TIMED, Retrieval, asked_words, retrieve, unretrieved
 from holdfast.recall.score import RetrievedLesson, score_matches
@@ -40,7 +41,6 @@ from holdfast.recall.tuning import (
 )
 from holdfast.rendering.budget import count_tokens
 from holdfast.rendering.lines import Line, compile_line, frame_tokens, is_from_commit, more_line
-from holdfast.text.failure import answers_failure, read_failure
 from holdfast.text.orders import reservation
 
 TYPE_CHECKING = False
@@ -389,7 +389,7 @@ def _disagree(pair: Pair, other: Pair) -> bool:
     shared = len(pair[1].stems & other[1].stems)
     if shared < SIMILAR * len(pair[1].stems | other[1].stems):
         return False
-    from holdfast.text.contradiction import relation
+    from holdfast.compare.contradiction import relation
 
     return relation(mine.insight, theirs.insight).kind == "contradicts"
 

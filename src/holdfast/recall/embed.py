@@ -14,7 +14,7 @@ from holdfast.lean.plain import parse_instant, render_instant
 from holdfast.lean.records import Frozen
 from holdfast.ports.filters import LessonFilter
 from holdfast.recall.tuning import EMBEDDED_AT_ONCE, EMBEDDED_QUESTION, REST_S
-from holdfast.text.redaction import redact
+from holdfast.redaction import redact
 from holdfast.text.searchkeys import named_places
 
 TYPE_CHECKING = False

@@ -15,8 +15,8 @@ from holdfast.freshness.states import keep_found
 from holdfast.lean.records import replace
 from holdfast.recall.moments.context import MomentContext
 from holdfast.recall.tuning import HEAD_CHARACTERS, TAIL_CHARACTERS, TRIGGER_LIMIT
-from holdfast.text.redaction import fold, redact_to
-from holdfast.text.redaction.hints import BEGIN, END
+from holdfast.redaction import fold, redact_to
+from holdfast.redaction.hints import BEGIN, END
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -28,11 +28,11 @@ RELATIONS = {
 def symbols_at(services: Services, location: Location, path: str, call: HookCall) -> tuple[str, ...]:
     """Return the definitions that the call is about to edit or read, innermost first; empty for a whole file.
 
-    They are guessed from the file's layout (`text.enclosing`), so look them up only under that file.
+    They are guessed from the file's layout (`recall.enclosing`), so look them up only under that file.
     """
     if not call.excerpts and not call.lines[0]:
         return ()
-    from holdfast.text.enclosing import TEXT_LIMIT, definitions_at, lines_of
+    from holdfast.recall.enclosing import TEXT_LIMIT, definitions_at, lines_of
 
     content = services.workspace.read(location, path)
     if not content or len(content) > TEXT_LIMIT:

@@ -43,6 +43,13 @@ _GIT_PROBES = word_set(
     """
 )
 _OPAQUE = word_set("for while until if case select function do done then else elif fi esac { } ( ) !")
+_PREPARES = re.compile(
+    r"\b(?:install|sync|generate|gen|codegen|migrate|upgrade|init|tidy|download|vendor|bootstrap|setup|link|start|up"
+    r"|login|build|restore|clean|prune|enable|trust|compile|ci|prisma|submodule|seed|createdb|reset)\b"
+)
+"""Words of a command that prepares for other commands."""
+_NO_STEP = re.compile(r"^(?:git (?!submodule|lfs)|gh |cd |rm |mkdir |touch |cp |mv |kill|pkill|sleep|chmod|echo|cat )")
+"""Commands that change only this session's files, branches and processes; a later session does not need them."""
 _REDIRECTED = re.compile(r"(?:\s+\d?>+&?\s?(?:\d|/dev/null))+\s*$")
 _HEREDOC = re.compile(r"<<-?\s*(['\"]?)([A-Za-z_][\w]*)\1")
 _STEP = re.compile(
@@ -142,6 +149,11 @@ def is_probe(line: str) -> bool:
         rest = [word for word in words[1:] if not word.startswith("-") and "/" not in word]
         return not rest or rest[0] in _GIT_PROBES
     return words[0] in _PROBES
+
+
+def is_preparing(line: str) -> bool:
+    """Return whether the command installs, generates, starts or migrates something that later commands need."""
+    return bool(_PREPARES.search(line)) and not _NO_STEP.match(line) and not is_probe(line)
 
 
 def _bare(line: str) -> str:

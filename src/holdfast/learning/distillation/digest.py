@@ -12,8 +12,8 @@ import re
 from holdfast.lean.records import Frozen
 from holdfast.learning.distillation.telling import rate, sentences
 from holdfast.learning.tuning import DIGEST_LINES, DIGEST_TOKENS, REFERRED, SHORT_ANSWER, WORTH
+from holdfast.redaction import redact
 from holdfast.rendering.budget import count_tokens
-from holdfast.text.redaction import redact
 from holdfast.text.window import failed, said_on_refusal, spoken
 
 TYPE_CHECKING = False

@@ -8,6 +8,7 @@ stopped. A find that is met again changes nothing.
 
 from __future__ import annotations
 
+from holdfast.compare.sameness import same
 from holdfast.curation.adopt import Adopting, SourceContents, adopt
 from holdfast.domain.lesson import in_state
 from holdfast.domain.statefamilies import COMMITS_READ
@@ -28,7 +29,6 @@ from holdfast.lessons.suspicion import suspicion
 from holdfast.ports.importer import Passage
 from holdfast.ports.store import LessonFilter
 from holdfast.rendering.lines import GIT_HISTORY
-from holdfast.text.sameness import same
 from holdfast.text.words import duplicate_key
 
 TYPE_CHECKING = False

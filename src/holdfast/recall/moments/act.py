@@ -14,6 +14,7 @@ from holdfast.ranking.relevance import overlap_of, weigh
 from holdfast.ranking.retrievers import score_triggers
 from holdfast.ranking.threshold import PUSHED, is_sufficient_alone, words_meet_threshold
 from holdfast.ranking.tuning import NAME_WEIGHT
+from holdfast.recall.failure import answers_failure, read_failure
 from holdfast.recall.moments.context import TITLED, Pick, as_found
 from holdfast.recall.question import question
 from holdfast.recall.retrieve import retrieve
@@ -30,7 +31,6 @@ from holdfast.recall.tuning import (
     STRONG_WORDS,
     TRIGGERS_READ,
 )
-from holdfast.text.failure import answers_failure, read_failure
 from holdfast.text.globs import glob_matches, names_only_an_ending
 from holdfast.text.occasions import CARDS, command_kinds, how_to_commands, language_of, lint_languages
 from holdfast.text.shell import command_lines

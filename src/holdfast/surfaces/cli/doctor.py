@@ -130,7 +130,7 @@ def _report(findings: list[CheckFinding]) -> str:
 
 def _anonymous(text: str) -> str:
     """Return the text without the user's name, home folder, declared project ids and secrets."""
-    from holdfast.text.redaction import redact
+    from holdfast.redaction import redact
 
     for folder in _homes():
         text = text.replace(folder, "~")

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from holdfast.compare.contradiction import relation
+from holdfast.compare.sameness import same
 from holdfast.curation.tuning import ACCEPTED_CONFIDENCE
 from holdfast.lean.records import replace
 from holdfast.lean.texts import short_id
 from holdfast.ranking.relevance import EVERYDAY, stems_of
-from holdfast.text.contradiction import relation
 from holdfast.text.meaning import read, reverses
-from holdfast.text.sameness import same
 from holdfast.text.titles import fault_of
 from holdfast.upkeep.tidying.proposal import RULE, Step, words_of
 

@@ -6,13 +6,13 @@ from collections import Counter, defaultdict
 from math import ceil
 from typing import TYPE_CHECKING
 
+from holdfast.compare.sameness import find_pairs
 from holdfast.domain.kinds import family_of, profile_of
 from holdfast.freshness.check import FreshnessCheck
 from holdfast.ranking.relevance import EVERYDAY, stems_of
 from holdfast.recall.written import without_written
 from holdfast.text.meaning import read
 from holdfast.text.occasions import linters_in
-from holdfast.text.resemblance import find_pairs
 from holdfast.text.titles import is_weak, make_title
 from holdfast.upkeep.tidying.checks import is_persons, loss
 from holdfast.upkeep.tidying.proposal import Step

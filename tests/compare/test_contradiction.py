@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holdfast.text.contradiction import relation
+from holdfast.compare.contradiction import relation
 
 examples = settings(max_examples=80)
 WORDS = (

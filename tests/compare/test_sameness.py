@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holdfast.text.sameness import opposed, same, same_choice
+from holdfast.compare.sameness import opposed, same, same_choice
 
 NOUNS = ("clock", "parser", "importer", "worker", "fixture", "schema", "cache", "linter", "migration", "gateway")
 TAILS = ("in login tests", "for the web folder", "before a release", "on the build server", "in the importer", "")

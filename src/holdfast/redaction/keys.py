@@ -5,15 +5,15 @@ Each scanner yields (start, end, rule), and looks at a bounded number of charact
 
 from __future__ import annotations
 
-from holdfast.text.redaction.alphabets import ALNUM, BASE64, DIGITS, DOTTED, HEX, UPPER, WIDE, WORD
-from holdfast.text.redaction.hints import BEGIN, END, PLAIN_KEYS, PRIVATE
-from holdfast.text.redaction.values import SPAN, decoded, has_digit, is_opaque, is_random, run, starts_word
+from holdfast.redaction.alphabets import ALNUM, BASE64, DIGITS, DOTTED, HEX, UPPER, WIDE, WORD
+from holdfast.redaction.hints import BEGIN, END, PLAIN_KEYS, PRIVATE
+from holdfast.redaction.values import SPAN, decoded, has_digit, is_opaque, is_random, run, starts_word
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from holdfast.text.redaction.values import Span
+    from holdfast.redaction.values import Span
 
 KEYS: tuple[tuple[str, str, str, int, str], ...] = (
     ("aws", "AKIA", UPPER + DIGITS, 16, "b"),

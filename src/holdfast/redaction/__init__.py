@@ -1,18 +1,21 @@
 """Removes secrets from text before it is stored, embedded, sent or exported.
 
+It may touch: nothing. It does no I/O and keeps no state.
+Begin with `hints`: it says which searches a text needs. `names`, `keys` and `forms` are these searches.
+
 Keys of known issuers, private key blocks, logins in URLs, credentials in headers, values of names that announce a
 secret, passwords in commands, and long random words become `[redacted:<rule>]`; `<private>` spans become `[private]`.
 """
 
 from __future__ import annotations
 
-from holdfast.text.redaction import hints
-from holdfast.text.redaction.alphabets import WORD
-from holdfast.text.redaction.hints import BEGIN, PRIVATE
+from holdfast.redaction import hints
+from holdfast.redaction.alphabets import WORD
+from holdfast.redaction.hints import BEGIN, PRIVATE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from holdfast.text.redaction.values import Span
+    from holdfast.redaction.values import Span
 
 MARGIN = 2_048
 """Characters next to a cut that are never kept: longer than any secret that is recognised only when whole."""
@@ -117,12 +120,12 @@ def _find_plain(text: str) -> list[Span]:
     if PRIVATE in low:
         spans += _private_spans(text, low)
     if hints.may_name_a_value(text, low, parts) or hints.may_hold_a_header(low):
-        from holdfast.text.redaction import names
+        from holdfast.redaction import names
 
         spans += names.find_values(text, low, parts)
         spans += names.find_headers(text, low)
     if hints.may_hold_a_key(text, long) or BEGIN in text or "eyJ" in text:
-        from holdfast.text.redaction import keys
+        from holdfast.redaction import keys
 
         spans += keys.find_keys(text, long)
         if long:
@@ -131,11 +134,11 @@ def _find_plain(text: str) -> list[Span]:
         spans += keys.find_pem(text)
         spans += keys.find_jwts(text)
     if "://" in text and "@" in text:
-        from holdfast.text.redaction import names
+        from holdfast.redaction import names
 
         spans += names.find_logins(text)
     if hints.may_hold_a_form(low, parts):
-        from holdfast.text.redaction import forms
+        from holdfast.redaction import forms
 
         spans += forms.find_forms(text, low, parts)
     return spans
@@ -212,7 +215,7 @@ def _joints(text: str) -> list[tuple[int, int]]:
     glues = [glue for hint, glues in _GLUES if hint in text for glue in glues]
     if not glues:
         return []
-    from holdfast.text.redaction.values import run
+    from holdfast.redaction.values import run
 
     joints: list[tuple[int, int]] = []
     for glue in glues:
@@ -232,7 +235,7 @@ def _joints(text: str) -> list[tuple[int, int]]:
 
 
 def _private_spans(text: str, low: str) -> list[Span]:
-    from holdfast.text.redaction import keys
+    from holdfast.redaction import keys
 
     return list(keys.find_private(text, low))
 
@@ -240,7 +243,7 @@ def _private_spans(text: str, low: str) -> list[Span]:
 def _without_blocks(text: str) -> str:
     if BEGIN not in text:
         return text
-    from holdfast.text.redaction import keys
+    from holdfast.redaction import keys
 
     return _replace(text, _merge([*keys.find_pem(text)]))
 

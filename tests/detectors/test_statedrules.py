@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.text.statedrules import stated_rule
+from holdfast.detectors._shared.statedrules import stated_rule
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,8 @@ import re
 from functools import lru_cache
 from itertools import islice
 
+from holdfast.compare.singlevalued import OPPOSITES, VALUES
 from holdfast.lean.records import Frozen
-from holdfast.text.singlevalued import OPPOSITES, VALUES
 from holdfast.text.words import word_set
 
 TYPE_CHECKING = False

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holdfast.text.redaction import MARGIN, redact, redact_to
-from holdfast.text.redaction.hints import NAMES, PROGRAMS, TRIGGERS
-from holdfast.text.redaction.keys import KEYS
+from holdfast.redaction import MARGIN, redact, redact_to
+from holdfast.redaction.hints import NAMES, PROGRAMS, TRIGGERS
+from holdfast.redaction.keys import KEYS
 from tests import credentials
 
 SEED = 20
@@ -211,7 +211,7 @@ HOSTILE = (
 def test_a_megabyte_of_each_hostile_unit_ends() -> None:
     """What is quadratic takes hours at this size; what is linear takes seconds, and a busy machine a few minutes."""
     script = (
-        "import sys; from holdfast.text.redaction import redact_to\n"
+        "import sys; from holdfast.redaction import redact_to\n"
         "for unit in eval(sys.stdin.read()):\n"
         "    redact_to(unit * (1_000_000 // len(unit)), 400_000)\n"
     )
@@ -231,7 +231,7 @@ def test_five_megabytes_of_tool_output_are_cut_to_size() -> None:
 
 def test_redaction_never_imports_regular_expressions() -> None:
     script = (
-        "import sys; from holdfast.text.redaction import redact;"
+        "import sys; from holdfast.redaction import redact;"
         "redact('password = \"hunter22\" and AKIA' + 'A1' * 8 + ' x' * 500);"
         "print(*{'re', 'json', 'typing', 'dataclasses', 'enum'} & set(sys.modules))"
     )

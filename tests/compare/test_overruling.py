@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.text.overruling import OTHER_WORDS, forbids, overrules, says_to_run
+from holdfast.compare.overruling import OTHER_WORDS, forbids, overrules, says_to_run
 
 
 @pytest.mark.parametrize(

@@ -4,23 +4,29 @@ A rule is read as its significant words in order, each affirmed or denied. Two r
 other with more words, in the same order, with the same affirmations, numbers and identifiers. They are opposed if they
 are about the same things but differ in what they deny, in a number, in a pair of opposites or in order.
 
-Learning uses the result to merge lessons. Other relations between lessons are the task of `text.contradiction`. Only
+Learning uses the result to merge lessons. Other relations between lessons are the task of `compare.contradiction`. Only
 learning loads this module; hooks never do.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter, defaultdict
 
+from holdfast.compare.claims import stem
 from holdfast.lean.records import Frozen
-from holdfast.text.claims import stem
 from holdfast.text.words import word_set
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from holdfast.domain.lesson import Lesson
 
 SHORTEST = 0.7
 """Least share of the longer rule's words that the shorter one must have to be the same rule."""
 OVERLAP = 0.6
 """Least share of words in both for two rules to be about the same thing."""
-
 _WORD = re.compile(r"\d[\w.,:%/-]*|[\w`@$][\w`@$./\\:+#-]*(?:'\w+)?", re.UNICODE)
 _EMPTY = word_set(
     """
@@ -50,6 +56,11 @@ _OPPOSITES = """
     include exclude, open closed, start stop, all none, old new, read write, local remote, above below,
     increase decrease, merge rebase, safe unsafe, mutable immutable
     """
+_PAIRS = {frozenset(map(stem, pair.split())) for pair in _OPPOSITES.split(",")}
+RAREST = 3
+"""Words of a rule, the rarest of them all, under which it is looked for."""
+CROWD = 60
+"""Rules under one word that a rule is compared with, the latest of them."""
 
 
 class RuleWords(Frozen):
@@ -183,4 +194,28 @@ def _has_opposites(a: RuleWords, b: RuleWords) -> bool:
     return any(frozenset((x, y)) in _PAIRS for x in left - right for y in right - left)
 
 
-_PAIRS = {frozenset(map(stem, pair.split())) for pair in _OPPOSITES.split(",")}
+def find_pairs(lessons: Sequence[Lesson]) -> Iterator[tuple[Lesson, Lesson]]:
+    """Yield each pair of lessons whose rules say the same, once, in the order of `lessons`.
+
+    Two rules that share none of their rarest words are not compared; equal rules share all significant words.
+    """
+    stems = [frozenset(read(lesson.insight).stems) for lesson in lessons]
+    counts = Counter(stem for words in stems for stem in words)
+    by_word: defaultdict[str, list[int]] = defaultdict(list)
+    seen: set[tuple[int, int]] = set()
+    for number, words in enumerate(stems):
+        for word in sorted(words, key=lambda stem: (counts[stem], stem))[:RAREST]:
+            for other in by_word[word][-CROWD:]:
+                pair = (other, number)
+                if pair in seen or not _may_be_same(stems[other], words):
+                    continue
+                seen.add(pair)
+                if same(lessons[other].insight, lessons[number].insight):
+                    yield lessons[other], lessons[number]
+            by_word[word].append(number)
+
+
+def _may_be_same(words: frozenset[str], other: frozenset[str]) -> bool:
+    """Return whether the words allow it: the condition of `same`, without reading the rules again."""
+    shorter, longer = sorted((words, other), key=len)
+    return shorter <= longer

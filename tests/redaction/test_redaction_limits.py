@@ -7,8 +7,8 @@ from string import punctuation
 
 import pytest
 
-from holdfast.text import redaction
-from holdfast.text.redaction import forms, hints, keys, names, redact, redact_to, values
+from holdfast import redaction
+from holdfast.redaction import forms, hints, keys, names, redact, redact_to, values
 from tests.boundaries import Boundary, each
 
 LETTERS = "".join("".join(sounds) for sounds in islice(product("bdfgkmnprtvz", "aiou", "bdfgkmnpr", "aou", "lmnr"), 99))

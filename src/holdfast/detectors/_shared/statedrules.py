@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from holdfast.text.wording import stand_alone
+from holdfast.detectors._shared.wording import stand_alone
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

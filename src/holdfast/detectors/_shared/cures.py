@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import re
 
+from holdfast.detectors._shared.generalline import general_line, is_one_off, is_personal
 from holdfast.lean.records import Frozen
-from holdfast.text.attempts import Attempt, is_probe, reports_tests, split_line
-from holdfast.text.generalline import general_line, is_one_off, is_personal
+from holdfast.text.attempts import Attempt, is_preparing, reports_tests, split_line
 from holdfast.text.signature import command_target
 from holdfast.text.window import clip, status
 from holdfast.text.words import word_set
@@ -46,13 +46,6 @@ _PROTECTED = re.compile(
 )
 _UNKNOWN_FIELD = re.compile(r'Unknown JSON field: "(?P<field>\w+)"')
 _BRANCH = re.compile(r"refs/heads/(?P<branch>[\w./-]+)")
-_PREPARES = re.compile(
-    r"\b(?:install|sync|generate|gen|codegen|migrate|upgrade|init|tidy|download|vendor|bootstrap|setup|link|start|up"
-    r"|login|build|restore|clean|prune|enable|trust|compile|ci|prisma|submodule|seed|createdb|reset)\b"
-)
-"""Words of a command that prepares for other commands."""
-_NO_STEP = re.compile(r"^(?:git (?!submodule|lfs)|gh |cd |rm |mkdir |touch |cp |mv |kill|pkill|sleep|chmod|echo|cat )")
-"""Commands that change only this session's files, branches and processes; a later session does not need them."""
 _RISKY = re.compile(
     r"^--(?:no-verify|force|force-with-lease|no-check|ignore-scripts|no-sandbox|insecure|skip|allow|legacy)|^-f$|^-F$"
 )
@@ -147,11 +140,6 @@ def before_cure(run: Attempt, lines: Sequence[str]) -> Cure | None:
         return None
     first = " and ".join(f"`{line}`" for line in lines)
     return Cure(rule=f"Before `{target}` run {first}", how="\n".join((*lines, target)), sort="before")
-
-
-def is_preparing(line: str) -> bool:
-    """Return whether the command installs, generates, starts or migrates something that later commands need."""
-    return bool(_PREPARES.search(line)) and not _NO_STEP.match(line) and not is_probe(line)
 
 
 def _protected(failure: Attempt, run: Attempt) -> Cure | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from math import log2
 
-from holdfast.text.redaction.alphabets import ALNUM, DIGITS, HEX, MEDIUM, STRONG
+from holdfast.redaction.alphabets import ALNUM, DIGITS, HEX, MEDIUM, STRONG
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -14,9 +14,9 @@ from __future__ import annotations
 
 import re
 
+from holdfast.compare.claims import DENIERS, PAIRS, POLES, Claim, Denial, heavy, parts_of, read_claim, stem, telling
+from holdfast.compare.singlevalued import VALUES
 from holdfast.lean.records import Frozen
-from holdfast.text.claims import DENIERS, PAIRS, POLES, Claim, Denial, heavy, parts_of, read_claim, stem, telling
-from holdfast.text.singlevalued import VALUES
 from holdfast.text.words import word_set
 
 TYPE_CHECKING = False

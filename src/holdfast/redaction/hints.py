@@ -5,7 +5,7 @@ The searches are loaded and run only if one of these conditions is met.
 
 from __future__ import annotations
 
-from holdfast.text.redaction.alphabets import ALNUM, DIGITS, DOTTED, MEDIUM, STRONG, WEAK, WORD
+from holdfast.redaction.alphabets import ALNUM, DIGITS, DOTTED, MEDIUM, STRONG, WEAK, WORD
 
 NAMES: tuple[tuple[str, int], ...] = (
     ("password", STRONG),

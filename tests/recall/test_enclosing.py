@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holdfast.text.enclosing import LIMIT, definitions_at, lines_of
+from holdfast.recall.enclosing import LIMIT, definitions_at, lines_of
 
 CASES = {
     "store.py": (

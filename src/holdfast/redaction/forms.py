@@ -5,15 +5,15 @@ It is loaded only for texts with one of `hints.TRIGGERS`. Each search is bounded
 
 from __future__ import annotations
 
-from holdfast.text.redaction.alphabets import WORD
-from holdfast.text.redaction.hints import COLUMNS, PROGRAMS, first_part
-from holdfast.text.redaction.values import has_digit, is_stand_in, is_typed, places, run
+from holdfast.redaction.alphabets import WORD
+from holdfast.redaction.hints import COLUMNS, PROGRAMS, first_part
+from holdfast.redaction.values import has_digit, is_stand_in, is_typed, places, run
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from holdfast.text.redaction.values import Span
+    from holdfast.redaction.values import Span
 
     Token = tuple[int, int, str]
     """(start, end, text) of one word of a command, without its quotes."""

@@ -8,16 +8,16 @@ person's lesson, and an agent's word closes nothing, it only proposes.
 
 from __future__ import annotations
 
+from holdfast.compare.contradiction import OPEN_SLOTS
 from holdfast.domain.vocabulary import TRUSTS, Trust
 from holdfast.lean.records import Frozen
-from holdfast.text.contradiction import OPEN_SLOTS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from holdfast.compare.contradiction import Relation
     from holdfast.domain.lesson import Lesson
-    from holdfast.text.contradiction import Relation
 
 CLOSING: tuple[Trust, ...] = ("person", "verified")
 """Trusts whose lessons may close another lesson."""

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
+from holdfast.recall.failure import answers_failure, read_failure
 from holdfast.testing.builders import make_lesson
-from holdfast.text.failure import answers_failure, read_failure
 from holdfast.text.signature import alike, error_signature, masked
 
 URLS = "RuntimeError: Unable to build URLs outside an active request without 'SERVER_NAME' configured."

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from holdfast.compare.contradiction import Relation, relation
+from holdfast.compare.settlement import Ruling, rule
 from holdfast.domain.lesson import Lesson
 from holdfast.domain.vocabulary import TRUSTS
 from holdfast.lean.records import replace
-from holdfast.ranking.settlement import Ruling, rule
 from holdfast.testing.builders import START, make_lesson
-from holdfast.text.contradiction import Relation, relation
 
 NPM, PNPM = "Install dependencies with npm.", "Install dependencies with pnpm."
 NOW = START + timedelta(days=30)

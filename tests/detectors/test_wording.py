@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.text.wording import headline, is_norm, stand_alone
+from holdfast.detectors._shared.wording import headline, is_norm, stand_alone
 
 RULES = {
     "can we use `orderId` instead of `oid` in src/orders.ts?": "Use `orderId` instead of `oid` in src/orders.ts.",

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from holdfast.text.redaction.alphabets import MEDIUM, STRONG, WEAK, WIDE, WORD
-from holdfast.text.redaction.hints import ASCII_WORDS, FOREIGN, HUMPS, NAMES, WORDS
-from holdfast.text.redaction.values import (
+from holdfast.redaction.alphabets import MEDIUM, STRONG, WEAK, WIDE, WORD
+from holdfast.redaction.hints import ASCII_WORDS, FOREIGN, HUMPS, NAMES, WORDS
+from holdfast.redaction.values import (
     SPAN,
     decoded,
     has_digit,
@@ -20,7 +20,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from holdfast.text.redaction.values import Span
+    from holdfast.redaction.values import Span
 
 JUDGED = 256
 """Characters of a value that are looked at to tell whether it is secret."""

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import re
 
-from holdfast.text.contradiction import OPEN_SLOTS, relation
+from holdfast.compare.contradiction import OPEN_SLOTS, relation
+from holdfast.compare.singlevalued import VALUES
 from holdfast.text.named import programs_in
 from holdfast.text.shell import simple_commands
-from holdfast.text.singlevalued import VALUES
 from holdfast.text.words import terms, word_set
 
 TYPE_CHECKING = False
