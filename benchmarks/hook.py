@@ -2,7 +2,7 @@
 
     python benchmarks/hook.py [--rounds 60] [--lessons 10000] [--host NAME|all] [--json FILE]
 
-The lessons are those of `recall_speed`. Every kind of hook, both ways: answered alone, and through the socket of a
+The lessons are those of `seeded_lessons`. Every kind of hook, both ways: answered alone, and through the socket of a
 running server; with `--host` the recorded payloads of that host, or of every host, answered alone. Within a round the
 bare interpreter and the hooks take turns, so that a busy machine slows them alike. Aims: median at most 2.2 at a
 start, a prompt and a failure, 1.8 elsewhere, 95th percentile at most 4, all over the median of the bare interpreter,
@@ -32,7 +32,7 @@ if not __package__:  # started as `python benchmarks/hook.py`
     sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.hook_hosts import Recordings, arguments_of, recorded_hosts
-from benchmarks.recall_speed import Words, make_lesson
+from benchmarks.seeded_lessons import Words, make_lesson
 
 import holdfast
 from holdfast.bootstrap import Memory

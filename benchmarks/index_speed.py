@@ -1,14 +1,11 @@
 """First index of a real repository against ctags over the same files, the second run, and a recall after an edit.
 
-    python benchmarks/index_speed.py --repo PATH [--ctags ctags] [--rounds 5] [--before SRC] [--json FILE]
+    python benchmarks/index_speed.py --repo PATH [--ctags ctags] [--rounds 5] [--json FILE]
 
 The repository is copied to a scratch folder and committed there. ctags writes symbol lines only; the index has spans,
 fingerprints of heads and bodies, and resolved imports besides. The ratio is of wall time in one run (best of the
 rounds, taking turns); processor time is beside it because parsing uses all cores and ctags one. Aims: at most 3 times
 ctags; a second run that reads nothing; a recall after one edit that costs under 50 ms more. Nothing is asserted.
-
-`--before` is the `src` folder of another version: a first index by it and one by this version, each in a process of its
-own, take turns, and nothing else is measured.
 """
 
 from __future__ import annotations
@@ -20,7 +17,6 @@ import resource
 import shutil
 import statistics
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
@@ -35,17 +31,6 @@ from holdfast.settings import load_settings
 from holdfast.stores.sqlite.indexfile import SqliteIndex, make_index
 
 LESSONS = 20
-OWN_SOURCES = str(Path(__file__).parents[1] / "src")
-FIRST = """
-import sys
-from holdfast.codeindex import workers
-from holdfast.codeindex.refresh import Refresh
-from holdfast.stores.sqlite.indexfile import make_index
-workers.worth = lambda files: 0
-with make_index({"path": sys.argv[1]}) as index:
-    Refresh(index, sys.argv[2]).run()
-"""
-"""A first index by whichever version is on the path."""
 
 
 def spent(work: Callable[[], object]) -> tuple[float, float]:
@@ -115,20 +100,12 @@ class Bench:
         finally:
             workers.worth = worth
 
-    def first_by(self, sources: str) -> None:
-        """A first index in a process of its own, without workers, by the version whose sources lie there."""
-        self.made += 1
-        command = [sys.executable, "-c", FIRST, str(self.folder / f"index{self.made}.db"), str(self.root)]
-        subprocess.run(command, check=True, env={**os.environ, "PYTHONPATH": sources})
-
-    def compare(self, rounds: int, before: str) -> dict[str, object]:
+    def compare(self, rounds: int) -> dict[str, object]:
         """Best wall and processor time of each, in turns."""
         cases: dict[str, Callable[[], None]] = {
             "index": lambda: self.first(alone=False),
             "index, one process": lambda: self.first(alone=True),
         }
-        if before:
-            cases = {"index before": lambda: self.first_by(before), "index now": lambda: self.first_by(OWN_SOURCES)}
         if self.ctags:
             cases["ctags"] = self.run_ctags
         taken: dict[str, list[tuple[float, float]]] = {}
@@ -218,13 +195,12 @@ def main() -> None:
     )
     parser.add_argument("--ctags", default="ctags", help="the ctags program")
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--before", default="", metavar="SRC", help="measure only a first index, against that version")
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         bench = Bench(Path(folder), options.repo, options.ctags)
-        size, compared = bench.size(), bench.compare(options.rounds, options.before)
-        rest = {} if options.before else bench.again(options.rounds) | bench.recalls(options.rounds)
+        size, compared = bench.size(), bench.compare(options.rounds)
+        rest = bench.again(options.rounds) | bench.recalls(options.rounds)
     print("\n".join(table(size, compared, rest)))  # type: ignore[arg-type]
     if options.json:
         report = {"size": size, "first_index": compared, "then": rest, "cores": os.cpu_count()}

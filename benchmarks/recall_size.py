@@ -6,9 +6,8 @@ For each size four stores are filled (see `size_lessons`): one project that hold
 hundredth of them, alone, with nine times as many lessons of 49 other projects beside it, and with ninety-nine times
 as many. Kinds of question take turns within a round, each about another lesson, so that a busy machine slows them
 alike and none finds its pages in the processor's caches; then a plain FTS5 query with all the words, and a brute-force
-cosine over float vectors in numpy, are asked, and how often a question finds its lesson among the first three is
-counted. Times are wall clock, and `cpu` the thread's own. `--keep` keeps the stores for the next run. The system's
-page cache is warm throughout.
+cosine over float vectors in numpy, are asked. Times are wall clock, and `cpu` the thread's own. `--keep` keeps the
+stores for the next run. The system's page cache is warm throughout.
 
 Aims: recall p95 under 10 ms at 100,000 and under 40 ms at 1,000,000; 2,000 lessons saved a second; a hook's median at
 100,000 at most 1.5 times that at 1,000. Nothing is asserted.
@@ -19,7 +18,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import re
 import resource
 import shutil
 import sqlite3
@@ -57,10 +55,6 @@ QUESTIONS = 300
 BATCH = 1_000
 WANTED = 30
 PLAIN = f"SELECT rowid FROM lesson_text WHERE lesson_text MATCH ? ORDER BY rank LIMIT {WANTED}"
-FIRST_THREE = (
-    "SELECT l.id FROM lesson_text CROSS JOIN lessons l ON l.row = lesson_text.rowid WHERE lesson_text MATCH ?"
-    " ORDER BY bm25(lesson_text) LIMIT 3"
-)
 VECTORS = "SELECT scale, codes FROM vectors"
 PLAIN_ROUNDS = 30
 """Most rounds of what is compared with: at a million lessons one question takes seconds."""
@@ -213,34 +207,6 @@ def measure(home: Home, rounds: int, *, plain: bool) -> dict[str, Any]:
     return {name: {**spread(times), "answered": round(answered[name] / len(times), 2)} for name, times in taken.items()}
 
 
-def first_three(home: Home, rounds: int) -> dict[str, dict[str, float]]:
-    """How often a question by words finds its lesson among the first three, and processor time: ours and plain FTS5."""
-    questions = [Question(*fields) for fields in home.told["questions"][:rounds]]
-    with home.memory() as memory, closing(sqlite3.connect(home.database)) as sql:
-
-        def plain(words: list[str]) -> list[str]:
-            match = " OR ".join(f'"{word}"' for word in dict.fromkeys(words))
-            return [lesson for (lesson,) in sql.execute(FIRST_THREE, (match,))]
-
-        systems: dict[str, Callable[[str], list[str]]] = {
-            "recall by words": lambda text: [item.lesson.id for item in memory.recall(text).items],
-            "FTS5 without stop words": lambda text: plain(terms(text)),
-            "FTS5, every word": lambda text: plain(re.findall(r"\w+", text)),
-        }
-        results = {}
-        for name, rank in systems.items():
-            hits, spent = 0, 0.0
-            for question in questions:
-                begun = time.thread_time()
-                hits += question.lesson in rank(question.text)
-                spent += time.thread_time() - begun
-            results[name] = {
-                "hit@3": round(hits / len(questions), 3),
-                "cpu_mean_ms": round(spent * 1000 / len(questions), 1),
-            }
-    return results
-
-
 def spread(times: list[tuple[float, float]]) -> dict[str, float]:
     """Of pairs of ms by the clock and of ms of this thread's processor time: the latter leaves other programs out."""
     figures = {}
@@ -340,8 +306,6 @@ def run(size: int, rounds: int, folder: Path, words: Words, others: bool) -> dic
         built = {key: value for key, value in home.told.items() if key != "questions"}
         result[name] = {"built": built, "recall": measure(home, rounds, plain=home is project_home)}
         print_table(f"{size} lessons: {name}", result[name])
-    result["first_three"] = first_three(project_home, rounds)
-    print(f"  among the first three {result['first_three']}", flush=True)
     result["cold"] = {way: cold_medians(project_home, vectors=way == "vectors") for way in ("words", "vectors")}
     print(f"  cold {result['cold']}", flush=True)
     return result

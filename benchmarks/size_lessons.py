@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 from benchmarks.hook import blob_of, content_of
-from benchmarks.recall_speed import AREAS, BEGIN, KINDS, PARTS, VERBS
+from benchmarks.seeded_lessons import AREAS, BEGIN, KINDS, PARTS, VERBS
 
 from holdfast.domain.lesson import Anchor, Lesson, Scope, Validity
 from holdfast.domain.vocabulary import LessonId, ProjectId

@@ -2,7 +2,7 @@
 
     python -m benchmarks.recall --data DIR [--set NAME ...] [--ablate] [--embedder NAME] [--json FILE]
 
-Sets: locomo, transcripts, project_history, precision, longmemeval (where its file is given). `--embedder none` asks
+Sets: locomo, transcripts, project_history, precision. `--embedder none` asks
 without vectors; without the option the configured default is used. Nothing is downloaded.
 """
 
@@ -21,8 +21,7 @@ from benchmarks.recall.cases import MissingSetError
 from benchmarks.recall.report import print_tables, told
 from benchmarks.recall.trials import Options, run
 
-SETS = ("locomo", "transcripts", "project_history", "precision", "longmemeval")
-OPTIONAL = ("longmemeval",)
+SETS = ("locomo", "transcripts", "project_history", "precision")
 
 
 def main() -> int:
@@ -42,10 +41,8 @@ def main() -> int:
         try:
             results |= measure(name, arguments.data, options)
         except MissingSetError as exc:
-            if name not in OPTIONAL or arguments.set != list(SETS):
-                print(exc, file=sys.stderr)
-                return 1
-            print(f"{name}: left out, {exc}", file=sys.stderr)
+            print(exc, file=sys.stderr)
+            return 1
     if arguments.json:
         document = {"seed": arguments.seed, "embedder": arguments.embedder, "limit": arguments.limit, "sets": results}
         arguments.json.write_text(json.dumps(_rounded(document), indent=1) + "\n", encoding="utf-8")

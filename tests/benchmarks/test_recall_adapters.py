@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from benchmarks.recall import locomo, longmemeval, precision, project_history, transcripts
+from benchmarks.recall import locomo, precision, project_history, transcripts
 from benchmarks.recall.baselines import FullText, Vectors, reciprocal_rank_fusion
 from benchmarks.recall.cases import Ask, Corpus, Item, MissingSetError, Trial, split_long
 from benchmarks.recall.report import told
@@ -83,22 +83,7 @@ def test_a_commit_is_known_to_later_questions_only(tmp_path: Path) -> None:
     assert project_history.load(tmp_path, 1)[0].corpora == trial.corpora
 
 
-def test_longmemeval_gives_every_question_its_own_history(tmp_path: Path) -> None:
-    entry = {
-        "question_id": "q1", "question_type": "t", "question": "What?", "question_date": "2023/05/30 (Tue) 23:40",
-        "haystack_session_ids": ["s2", "s1"], "answer_session_ids": ["s1"],
-        "haystack_dates": ["2023/05/20 (Sat) 02:21", "2023/05/01 (Mon) 10:00"],
-        "haystack_sessions": [[{"role": "user", "content": "later"}], [{"role": "user", "content": "earlier"}]],
-    }  # fmt: skip
-    unanswered = {**entry, "question_id": "q2_abs"}
-    write(tmp_path / "longmemeval" / "tiny.json", [entry, unanswered])
-    (trial,) = longmemeval.load(tmp_path, 1)
-    (corpus,) = trial.corpora
-    assert [item.name for item in corpus.items] == ["s1:0", "s2:0"]
-    assert corpus.asks[0].by_group
-
-
-@pytest.mark.parametrize("adapter", [locomo, transcripts, project_history, longmemeval])
+@pytest.mark.parametrize("adapter", [locomo, transcripts, project_history])
 def test_a_set_that_is_not_there_is_told(adapter: Any, tmp_path: Path) -> None:
     with pytest.raises(MissingSetError, match="nothing is downloaded"):
         adapter.load(tmp_path, 1)

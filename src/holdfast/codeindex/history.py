@@ -31,7 +31,7 @@ PARTNERS_KEPT = 40
 """Pairs kept of each file, heaviest first."""
 
 HALF_LIFE_S = 180 * 86_400.0
-"""Chosen, as the square root below, on older parts of histories: `benchmarks/coedit.py --inner`."""
+"""Chosen, as the square root below, on older parts of histories."""
 EPOCH_S = 1_577_836_800
 """2020: where a commit's weight is one."""
 

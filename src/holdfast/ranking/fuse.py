@@ -7,7 +7,7 @@ The question decides the balance of words and vectors. The text retriever's scor
 information that the lesson has (`retrievers.score_text`), and its power TEXT_POWER counts. So words decide a question
 whose names and rare words a lesson repeats, and meaning decides one that shares none of them. Ranks alone cannot tell
 these two apart: with equal weights, reciprocal rank fusion lets either drown the other.
-`benchmarks/fit_fusion.py` fitted the weights and prints what each retriever is worth; docs/adr/0011 gives the reasons.
+The weights were fitted on development sets; docs/adr/0011 gives the reasons.
 """
 
 from __future__ import annotations

@@ -64,7 +64,7 @@ ASKED_LINK = 1.0
 TRIGGER_WORTH: dict[TriggerKind, float] = {"literal": 1.0, "command": 0.95, "path": 0.9, "symbol": 0.9}
 """Score of a lesson by which of its triggers fits."""
 
-# Fusion: what a retriever's score is worth (`fuse`), fitted by benchmarks/fit_fusion.py
+# Fusion: what a retriever's score is worth (`fuse`), fitted on the development sets of benchmarks/recall
 
 RETRIEVER_WEIGHTS: dict[str, float] = {
     "vector": 1.0, "text": 0.4, "path": 0.35, "symbol": 0.15, "exact": 0.2, "graph": 0.1,
@@ -149,7 +149,7 @@ SLIPS_AMONG = 40
 AIM_CHARACTERS = 400
 """Characters of a question that are looked at for a task: people say first what they want."""
 
-# Passages of earlier turns (`passages`), set on benchmarks/recall/devmembench.py and 25 questions to real sessions
+# Passages of earlier turns (`passages`), set on DevMemBench and 25 questions to real sessions
 
 TURN_PROMPT_WEIGHT = 2.0
 """How often a word of a turn's prompt counts in its BM25; a word of the replies counts once."""
