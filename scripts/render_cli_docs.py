@@ -55,8 +55,6 @@ identifies one lesson.
 | `import` | `added`, `revised`, `unchanged`, `failed` (`line`, `reason`), `ignored_keys`, `mended_lines` |
 | `watch` | one document a line: `at`, `before`, `freshness`, `caveat`, `lesson` |
 | `status` | `project`, `store`, `lessons`, `inbox`, `checkpoint`, `capture`, `deliver`, `embedder`, `heartbeat` |
-| `audit` | `findings` (`lesson`, `reasons`, `weight`, `twins`), `every`; with answers `decided` |
-| `prune` | `dry_run`, `change`, `lessons` (`id`, `short_id`, `title`, `reasons`) |
 | `check` | `file`, `passed`, `failed`, `checks` (`name`, `line`, `passed`, `failures`, `delivered`, …), `mistakes` |
 | `backup` | `file`, `bytes`, `format`, `holdfast`, `made`, `lessons`, `versions`, `events`, `files` |
 | `restore` | `dry_run`, `backup` (as above), `replaced_lessons`, `kept_in`, `placed`, `left` |

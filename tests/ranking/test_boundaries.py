@@ -10,6 +10,7 @@ from math import log
 from typing import Any
 
 import pytest
+from tests.ranking.thresholds import meets_threshold
 
 from holdfast.compare.contradiction import relation
 from holdfast.compare.settlement import rule
@@ -32,7 +33,6 @@ from holdfast.ranking.threshold import (
     is_certain,
     is_linked,
     is_sufficient_alone,
-    meets_threshold,
 )
 from holdfast.testing.builders import START, make_lesson
 

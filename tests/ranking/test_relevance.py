@@ -1,11 +1,12 @@
 from __future__ import annotations
 
 import pytest
+from tests.ranking.thresholds import meets_threshold
 
 from holdfast.domain.briefing import RetrieverShare
 from holdfast.ranking import relevance
 from holdfast.ranking.relevance import LexicalOverlap, lesson_stems, overlap_of, stem, weigh
-from holdfast.ranking.threshold import ASKED, PUSHED, meets_threshold, words_meet_threshold
+from holdfast.ranking.threshold import ASKED, PUSHED, words_meet_threshold
 from holdfast.testing.builders import make_lesson
 from holdfast.text.words import WORD_LIMIT
 

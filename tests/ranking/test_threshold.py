@@ -3,10 +3,11 @@ from __future__ import annotations
 from math import log
 
 import pytest
+from tests.ranking.thresholds import meets_threshold
 
 from holdfast.domain.briefing import RetrieverShare
 from holdfast.ranking.relevance import LexicalOverlap
-from holdfast.ranking.threshold import ASKED, PUSHED, UNKNOWN, CorpusSize, Threshold, is_certain, meets_threshold
+from holdfast.ranking.threshold import ASKED, PUSHED, UNKNOWN, CorpusSize, Threshold, is_certain
 from holdfast.ranking.tuning import MANY
 
 FEW, THOUSANDS = CorpusSize(lessons=20, stems=30), CorpusSize(lessons=MANY, stems=30)

@@ -11,6 +11,7 @@ from math import exp, log, log1p
 from pathlib import Path
 
 import pytest
+from tests.ranking.thresholds import meets_threshold
 
 from holdfast.domain.briefing import RetrieverShare
 from holdfast.ranking import ranker, tuning
@@ -30,7 +31,6 @@ from holdfast.ranking.threshold import (
     is_certain,
     is_linked,
     is_sufficient_alone,
-    meets_threshold,
 )
 from holdfast.testing.builders import START, make_lesson
 

@@ -99,9 +99,8 @@ COMMANDS = [
     ("stats",),
     ("stats", "--json"),
     ("verify", "--all"),
-    ("audit",),
-    ("audit", "--all", "--json"),
-    ("prune", "--dry-run"),
+    ("review", "--list"),
+    ("review", "--json"),
     ("export",),
     ("export", "--state", "all"),
     ("export", "--format", "markdown"),
@@ -224,8 +223,7 @@ def reads(memory: Memory) -> Iterator[Callable[[], object]]:
     yield lambda: memory.checkpoints()
     yield lambda: memory.checkpoint()
     yield lambda: memory.for_review()
-    yield lambda: memory.audit(everything=True)
-    yield lambda: memory.prunable()
+    yield lambda: memory.audit()
     yield lambda: memory.verify(waiting=True)
     yield lambda: memory.shareable()
     yield lambda: list(memory.export_lessons(states=STATES))
@@ -301,18 +299,18 @@ def test_a_lesson_of_two_projects_is_proposed_for_all_and_promoted_by_a_person_a
     third = tmp_path / "third"
     third.mkdir()
     assert rule not in told("list", "-C", str(third))  # nothing happens by itself
-    findings = told_json("audit")["findings"]
+    findings = told_json("review")["in_doubt"]
     (finding,) = [finding for finding in findings if finding["lesson"]["insight"] == rule]
-    assert [reason["reason"] for reason in finding["reasons"]] == ["recurs"]
+    assert finding["reasons"] == ["recurs"]
     told("project", "close", "-C", str(quay.folder))
-    assert not [finding for finding in told_json("audit")["findings"] if finding["lesson"]["insight"] == rule]
+    assert not [finding for finding in told_json("review")["in_doubt"] if finding["lesson"]["insight"] == rule]
     told("project", "open", "-C", str(quay.folder))
-    told("audit", "--promote", finding["lesson"]["id"])
+    told("review", "--promote", finding["lesson"]["id"])
     assert rule in told("list", "-C", str(third))
     for folder in (quay.folder, ferry.folder):
         active = told_json("list", "-C", str(folder))["lessons"]
         assert [row["scope"]["level"] for row in active if row["insight"] == rule] == ["user"]
-    assert not [finding for finding in told_json("audit")["findings"] if finding["lesson"]["insight"] == rule]
+    assert not [finding for finding in told_json("review")["in_doubt"] if finding["lesson"]["insight"] == rule]
     told("undo")
     assert rule not in told("list", "-C", str(third))
     assert rule in told("list", "-C", str(quay.folder))
@@ -322,7 +320,7 @@ def test_what_is_about_a_projects_files_is_not_for_all(quay: Codebase, ferry: Co
     rule = "The reader returns a number, never text"
     for folder in (quay.folder, ferry.folder):
         told("remember", rule, "--file", str(folder / "src/tide.py"), "-C", str(folder))
-    findings = told_json("audit")["findings"]
+    findings = told_json("review")["in_doubt"]
     assert not [row for row in findings if row["lesson"]["insight"] == rule]
     lesson = next(row["id"] for row in told_json("list")["lessons"] if row["insight"] == rule)
-    assert run("audit", "--promote", lesson).exit_code == 1
+    assert run("review", "--promote", lesson).exit_code == 1

@@ -9,7 +9,6 @@ from datetime import timedelta
 
 from holdfast.compare.sameness import find_pairs
 from holdfast.curation.confirm import confirm
-from holdfast.curation.forget import blanked
 from holdfast.curation.review import WAITING, accept
 from holdfast.curation.tuning import (
     AUDITED_MOST,
@@ -21,7 +20,6 @@ from holdfast.curation.tuning import (
     OLD_DAYS,
     REASON_WEIGHTS,
 )
-from holdfast.domain.lesson import in_state
 from holdfast.domain.records import Change, Delivery
 from holdfast.domain.statefamilies import AUDIT_DIARY
 from holdfast.domain.vocabulary import LessonId
@@ -31,14 +29,13 @@ from holdfast.lean.plain import parse_instant, render_instant
 from holdfast.lean.records import Frozen
 from holdfast.lean.texts import dumps, loads, short_id
 from holdfast.lessons.crossing import find_recurring
-from holdfast.lessons.ledger import with_retries, write_change
 from holdfast.lessons.lookup import resolve
 from holdfast.outcomes.settle import for_review
 from holdfast.ports.filters import LessonFilter, LogFilter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
     from datetime import datetime
     from typing import Any
 
@@ -46,8 +43,6 @@ if TYPE_CHECKING:
     from holdfast.domain.project import Location
     from holdfast.ports.services import Services
 
-PRUNED = ("orphaned", "duplicate", "low confidence")
-"""Reasons for which `prune` forgets a lesson that is also old or was never told."""
 VOUCHING = ("remember", "accept", "confirm", "revise", "edit")
 """Verbs of changes by which somebody confirms that a lesson holds."""
 
@@ -72,13 +67,10 @@ class Finding(Frozen):
         return tuple(reason for reason, _ in self.reasons)
 
 
-def audit(services: Services, location: Location, *, everything: bool = False) -> list[Finding]:
-    """Return the findings, weightiest first; `everything` includes those kept or put off recently."""
-    findings = _find(services, location)
-    if everything:
-        return findings
+def audit(services: Services, location: Location) -> list[Finding]:
+    """Return the findings, weightiest first, without those kept or put off recently."""
     diary = _Diary(services, location)
-    return [finding for finding in findings if not diary.hides(finding.lesson)]
+    return [finding for finding in _find(services, location) if not diary.hides(finding.lesson)]
 
 
 def left_today(services: Services, location: Location) -> int:
@@ -108,35 +100,6 @@ def put_off(services: Services, location: Location, ref: str) -> Lesson:
 def note_decided(services: Services, location: Location) -> None:
     """Count a decision that ended or replaced a lesson."""
     _Diary(services, location).note(None, 0)
-
-
-def find_prunable(services: Services, location: Location) -> list[Finding]:
-    """Return findings that nobody would miss: long unused, and orphaned, duplicate or of low confidence.
-
-    Pinned lessons, and lessons that a person stated or accepted, are never included.
-    """
-    return [
-        finding
-        for finding in _find(services, location)
-        if not finding.lesson.pinned
-        and finding.lesson.trust != "person"
-        and set(PRUNED) & set(finding.names)
-        and {"old", "never told"} & set(finding.names)
-    ]
-
-
-def prune(services: Services, location: Location, refs: Sequence[LessonId], *, author: str) -> Change:
-    """Forget those lessons in one change; `undo` brings all of them back. Raises InvalidValueError for none."""
-    if not refs:
-        raise InvalidValueError("nothing to prune")
-
-    def step() -> Change:
-        lessons = [lesson for lesson in services.store.get(list(refs)) if lesson.state != "forgotten"]
-        tombstones = [blanked(in_state(lesson, "forgotten", at=services.clock.now())) for lesson in lessons]
-        expected = {lesson.id: lesson.recorded_at for lesson in lessons}
-        return write_change(services, location, "forget", tombstones, expected, actor=author, summary="prune").change
-
-    return with_retries(step)
 
 
 def _find(services: Services, location: Location) -> list[Finding]:

@@ -71,10 +71,6 @@ COMMAND_COUNTS = StateFamily(
     name="commands", owner="project", stays=_BOUNDED,
     value="JSON: how often commands were run, by digests of lines and sessions",
 )  # fmt: skip
-SENTENCES_RETIRED = StateFamily(
-    name="sentences_retired", owner="project", stays=_BOUNDED,
-    value="instant at which what older versions picked by its words was retired",
-)  # fmt: skip
 COMMITS_READ = StateFamily(
     name="git_history/1", owner="project", stays=_BOUNDED,
     value="newest commit read, how many were, and whether the user wrote one; the name ends in the reader's version",
@@ -210,7 +206,7 @@ CLAIM = StateFamily(
 
 FAMILIES = (
     ASKED, BARREN_SESSIONS, TIDY_PROPOSAL, TIDYING, LEARNED_POSITION, LEARNING_BEGUN, LEARNING_SET_ASIDE, DECIDED,
-    LEARNING_MOMENTS, COMMAND_COUNTS, SENTENCES_RETIRED, COMMITS_READ,
+    LEARNING_MOMENTS, COMMAND_COUNTS, COMMITS_READ,
     OUTCOMES_POSITION, OUTCOMES_OPEN, OUTCOME_WEIGHTS, SESSIONS_OPEN, LEARNING_TROUBLE, BRIEF, CLOSED_PROJECTS,
     PROJECT_NAME, LESSONS_CHANGED,
     STAGED_SEEN, STAGED_SETTLED, LESSON_STATES, RULES_READ, EMBEDDER_COVERING, EMBEDDER_FAILED,

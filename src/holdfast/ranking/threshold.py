@@ -78,17 +78,6 @@ UNKNOWN = CorpusSize()
 PLACES = ("path", "symbol")
 
 
-def meets_threshold(
-    shares: Sequence[RetrieverShare], overlap: LexicalOverlap, threshold: Threshold, corpus: CorpusSize = UNKNOWN
-) -> bool:
-    """Return whether a lesson may be delivered, for a shared path or name, for its meaning, or for its words."""
-    return (
-        is_certain(shares, corpus)
-        or words_meet_threshold(overlap, threshold, shares, corpus)
-        or meaning_meets_threshold(shares, threshold, overlap, corpus)
-    )
-
-
 def is_certain(shares: Sequence[RetrieverShare], corpus: CorpusSize = UNKNOWN) -> bool:
     """Return whether it is about exactly the path or name in question; in a small memory a weaker name is enough."""
     exact = EXACT_THRESHOLD if _is_small(corpus) else SURE_EXACT

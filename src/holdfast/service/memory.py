@@ -102,12 +102,6 @@ class Memory(LocationMemory):
 
         return drop_old_texts(self.services)
 
-    def retire_sentences(self) -> int:
-        """Retire, once, what older versions picked by its words and nobody confirmed; return how many lessons."""
-        from holdfast.learning.sentences import retire_sentences
-
-        return retire_sentences(self.services, self.location)
-
     # Delivery
 
     def answer_hook(self, host: str, payload: dict[str, Any]) -> str:
@@ -488,11 +482,11 @@ class Memory(LocationMemory):
 
     # Hygiene
 
-    def audit(self, *, everything: bool = False) -> list[Finding]:
-        """Return lessons that a person should review, weightiest first; `everything` includes those put off."""
+    def audit(self) -> list[Finding]:
+        """Return lessons that a person should review, weightiest first."""
         from holdfast.curation.audit import audit
 
-        return audit(self.services, self.location, everything=everything)
+        return audit(self.services, self.location)
 
     def left_today(self) -> int:
         """Return how many of a day's audited lessons are still to be decided."""
@@ -517,18 +511,6 @@ class Memory(LocationMemory):
         from holdfast.curation.audit import note_decided
 
         note_decided(self.services, self.location)
-
-    def prunable(self) -> list[Finding]:
-        """Return lessons that nobody would miss; never pinned ones, nor those that a person stated or accepted."""
-        from holdfast.curation.audit import find_prunable
-
-        return find_prunable(self.services, self.location)
-
-    def prune(self, lessons: Sequence[LessonId], *, author: str = "") -> Change:
-        """Forget those lessons in one change, which `undo` takes back as a whole."""
-        from holdfast.curation.audit import prune
-
-        return prune(self.services, self.location, lessons, author=author)
 
     # Other projects
 

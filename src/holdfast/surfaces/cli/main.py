@@ -24,14 +24,13 @@ GROUPS = {
         "brief": "Print exactly what an agent is told here.",
         "list": "List lessons, newest first.",
         "show": "Print everything about one lesson.",
-        "review": "Go through the lessons that wait for your decision.",
+        "review": "Go through the lessons that wait for your decision, or that may have gone stale.",
         "status": "Print this folder's project, where its memory is and what it holds.",
         "learn": "Let your own agent read each session after its end: switch it on or off, see its state.",
         "checkpoint": "Save, show or close the working state of a task.",
     },
     "Check lessons": {
         "why": "Print who said a lesson, on what evidence, and whether the code still agrees.",
-        "audit": "Go through lessons that may have gone stale, a few a day.",
         "verify": "Check lessons against the current code, and follow code that has moved.",
         "diff": "Print the code that a lesson is about, as it was and as it is.",
         "confirm": "State that a lesson still holds for the current code.",
@@ -47,7 +46,6 @@ GROUPS = {
         "edit": "Change when a lesson is shown.",
         "forget": "Take a lesson out of use for good, or erase it.",
         "tidy": "Merge lessons that say the same, retire what no session needs, improve weak titles.",
-        "prune": "Forget lessons that are no longer of use.",
         "undo": "Undo the last change of this project's memory.",
     },
     "Work with a team": {

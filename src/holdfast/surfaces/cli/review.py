@@ -1,8 +1,9 @@
-"""`holdfast review`: go through the inbox on the terminal."""
+"""`holdfast review`: go through conflicts, the inbox and lessons that may have gone stale, on the terminal."""
 
 from __future__ import annotations
 
 import sys
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -29,9 +30,10 @@ from holdfast.surfaces.cli.show import LABEL
 from holdfast.text.window import clip
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from holdfast.bootstrap import Memory
+    from holdfast.curation.audit import Finding
     from holdfast.curation.conflicts import Conflict
     from holdfast.domain.lesson import Lesson
 
@@ -41,6 +43,14 @@ e  edit it in $EDITOR; it becomes active when you save
 r  reject it: the lesson is retired
 l  decide later
 R  reject this lesson and all that follow; asks first
+q  stop; the answers so far are saved
+holdfast undo takes back the last answer"""
+STALE_ANSWERS = "a keep   e edit   r forget   {promote}l later   q quit   ? help"
+STALE_HELP = """a  keep the lesson as it is; it is not listed again for 90 days
+e  edit it in $EDITOR
+r  forget it: take it out of use for good
+p  make it one lesson for all projects, which replaces those that say the same
+l  decide later; it is not listed again for 7 days
 q  stop; the answers so far are saved
 holdfast undo takes back the last answer"""
 TURN_SHOWN = 280
@@ -58,7 +68,7 @@ COUNTED = {"both": "kept both"}
         "holdfast review --both 1f0c9a2b 77ab03e1",
     )
 )
-@click.option("--list", "only_list", is_flag=True, help="Print the inbox; change nothing.")
+@click.option("--list", "only_list", is_flag=True, help="Print the lessons; change nothing.")
 @click.option(
     "--limit", type=click.IntRange(min=1), default=20, show_default=True, help="How many lessons to go through."
 )
@@ -68,7 +78,7 @@ COUNTED = {"both": "kept both"}
     metavar="ID",
     multiple=True,
     shell_complete=lesson_ids,
-    help="Make this lesson active; may be repeated.",
+    help="Make this lesson active, or confirm that it still holds; may be repeated.",
 )
 @click.option(
     "--reject",
@@ -76,7 +86,23 @@ COUNTED = {"both": "kept both"}
     metavar="ID",
     multiple=True,
     shell_complete=lesson_ids,
-    help="Retire this lesson; may be repeated.",
+    help="Retire this lesson, or forget an active one; may be repeated.",
+)
+@click.option(
+    "--later",
+    "later",
+    metavar="ID",
+    multiple=True,
+    shell_complete=lesson_ids,
+    help="Do not list this lesson for 7 days; may be repeated.",
+)
+@click.option(
+    "--promote",
+    "promoted",
+    metavar="ID",
+    multiple=True,
+    shell_complete=lesson_ids,
+    help="Make this one lesson for all projects; may be repeated.",
 )
 @click.option(
     "--keep",
@@ -98,36 +124,51 @@ COUNTED = {"both": "kept both"}
 @folder_option
 @pass_call
 def command(
-    call: Call,
-    only_list: bool,
-    limit: int,
-    accepted: tuple[str, ...],
-    rejected: tuple[str, ...],
-    winners: tuple[str, ...],
-    both: tuple[tuple[str, str], ...],
+    call: Call, /, only_list: bool, limit: int, both: tuple[tuple[str, str], ...], **answers: tuple[str, ...]
 ) -> None:
-    """Go through the conflicts between lessons, then the lessons that wait for your decision, most promising first.
+    """Go through conflicts, then the lessons that wait for your decision, then those that may have gone stale.
 
-    A lesson in doubt was reported as harmful, or users overruled it: it comes last in every order until you decide.
     A conflict is two lessons that contradict each other. The better trusted or newer one comes first. Keep one of
     them, or say that both hold.
 
     Accept each waiting lesson, edit it in $EDITOR, which also makes it active, reject it, or leave it for later. An
     answer takes effect at once; `holdfast undo` takes it back.
+
+    At most five lessons a day follow that are in doubt: users overruled them, their code changed or is gone, another
+    lesson says the same, their confidence is low, no session was shown them for a month, or they were of no use for 90
+    days. A lesson that other projects learnt too can become one for all projects.
     """
     with call.open() as memory:
-        if accepted or rejected or winners or both:
-            done = [memory.accept(ref) for ref in accepted] + [memory.reject(ref) for ref in rejected]
-            done += [memory.settle(ref) for ref in winners] + [memory.keep_both(*pair) for pair in both]
-            _print(call, done, "done")
+        if both or any(answers.values()):
+            _answer(call, memory, answers, both)
         elif only_list or call.as_json:
             waiting, conflicts = memory.inbox(), memory.conflicts()
             word = f"of {len(waiting)} waiting" if len(waiting) > limit else "waiting"
-            _print(call, waiting[:limit], word, conflicts, memory.for_review())
+            _print(call, waiting[:limit], word, conflicts, memory.audit())
         elif not sys.stdin.isatty():
             raise InvalidValueError("review asks questions and needs a terminal", hint="holdfast review --list")
         else:
             _walk(memory, limit)
+
+
+def _answer(call: Call, memory: Memory, answers: dict[str, tuple[str, ...]], both: tuple[tuple[str, str], ...]) -> None:
+    verbs: dict[str, Callable[[str], Lesson]] = {
+        "accepted": partial(_accept, memory), "rejected": partial(_reject, memory), "later": memory.put_off,
+        "promoted": memory.promote, "winners": memory.settle,
+    }  # fmt: skip
+    for ref in (*(ref for refs in answers.values() for ref in refs), *(ref for pair in both for ref in pair)):
+        memory.get(ref)  # raise for an unknown id before the first decision is stored
+    done = [verb(ref) for name, verb in verbs.items() for ref in answers[name]]
+    done += [memory.keep_both(*pair) for pair in both]
+    _print(call, done, "done")
+
+
+def _accept(memory: Memory, ref: str) -> Lesson:
+    return memory.keep(ref) if memory.get(ref).state == "active" else memory.accept(ref)
+
+
+def _reject(memory: Memory, ref: str) -> Lesson:
+    return memory.forget(ref) if memory.get(ref).state == "active" else memory.reject(ref)
 
 
 def _print(
@@ -135,11 +176,15 @@ def _print(
     lessons: list[Lesson],
     word: str,
     conflicts: Sequence[Conflict] = (),
-    doubted: Sequence[tuple[Lesson, str]] = (),
+    doubted: Sequence[Finding] = (),
 ) -> None:
     if call.as_json:
         pairs = [conflict_json(conflict) for conflict in conflicts]
-        doubts = [{"lesson": lesson_json(lesson), "reason": reason} for lesson, reason in doubted]
+        doubts = [
+            {"lesson": lesson_json(finding.lesson), "reason": _words(finding), "reasons": finding.names,
+             "twins": finding.twins}
+            for finding in doubted
+        ]  # fmt: skip
         answer_json({
             "lessons": [lesson_json(lesson) for lesson in lessons], "conflicts": pairs, "in_doubt": doubts,
         })  # fmt: skip
@@ -150,49 +195,68 @@ def _print(
     note(f"{len(lessons)} {word}")
     if conflicts:
         note(f"{counted(len(conflicts), 'conflict')}: holdfast list --conflicts")
-    _print_doubted(doubted)
+    for finding in doubted:
+        say(f"in doubt  {short_id(finding.lesson.id)}  {finding.lesson.title}: {_words(finding)}")
 
 
-def _print_doubted(doubted: Sequence[tuple[Lesson, str]]) -> None:
-    """Print the active lessons that somebody reported as harmful, or that users overruled."""
-    for lesson, reason in doubted:
-        say(f"in doubt  {short_id(lesson.id)}  {lesson.title}: {reason}")
-    if doubted:
-        note("in doubt: holdfast review --reject ID retires one, holdfast feedback ID helped restores its place")
+def _words(finding: Finding) -> str:
+    return "; ".join(words for _, words in finding.reasons)
 
 
 def _walk(memory: Memory, limit: int) -> None:
-    _print_doubted(memory.for_review())
-    counts = {"accepted": 0, "edited": 0, "rejected": 0, "later": 0, "settled": 0, "both": 0}
+    counts = dict.fromkeys(
+        ("accepted", "edited", "rejected", "later", "settled", "both", "kept", "forgotten", "promoted"), 0
+    )
     conflicts = memory.conflicts()
-    if not walk_conflicts(memory, conflicts[:limit], counts):
-        _tell_counts(counts)
-        return
     inbox = memory.inbox()
     waiting = _by_session(inbox[:limit])
+    findings = memory.audit()[: memory.left_today()]
+    if not (conflicts or waiting or findings):
+        note("nothing is waiting")
+        return
+    if (
+        walk_conflicts(memory, conflicts[:limit], counts)
+        and _walk_waiting(memory, waiting, len(inbox), counts)
+        and _walk_findings(memory, findings, counts)
+        and len(inbox) > limit
+    ):
+        note(f"{len(inbox) - limit} less promising lessons are waiting: holdfast review --limit {len(inbox)}")
+    _tell_counts(counts)
+
+
+def _walk_waiting(memory: Memory, waiting: Sequence[Lesson], every: int, counts: dict[str, int]) -> bool:
+    """Ask about each lesson that waits; return False if the person quit."""
     for number, lesson in enumerate(waiting, 1):
         say(f"\n{number} of {len(waiting)}{_session_of(lesson)}")
-        for line in _card(lesson, *memory.verdicts([lesson])[0]):
-            say(line)
-        for line in _conversation(memory, lesson):
+        for line in (*_card(lesson, *memory.verdicts([lesson])[0]), *_conversation(memory, lesson)):
             say(line)
         outcome = _ask(memory, lesson)
         if outcome == "all" and _agreed(len(waiting) - number + 1):
             for left in waiting[number - 1 :]:
                 memory.reject(left.id)
                 counts["rejected"] += 1
-            break
+            return True
         if outcome == "quit":
-            break
+            return False
         counts["later" if outcome == "all" else outcome] += 1
-        rest = f"{len(inbox) - number} left"
+        rest = f"{every - number} left"
         say(f"{short_id(lesson.id)}  {outcome}, {rest}" if outcome != "all" else f"left for later, {rest}")
-    if waiting or conflicts:
-        _tell_counts(counts)
-    else:
-        note("nothing is waiting")
-    if len(inbox) > limit:
-        note(f"{len(inbox) - limit} less promising lessons are waiting: holdfast review --limit {len(inbox)}")
+    return True
+
+
+def _walk_findings(memory: Memory, findings: Sequence[Finding], counts: dict[str, int]) -> bool:
+    """Ask about each lesson that may have gone stale; return False if the person quit."""
+    for number, finding in enumerate(findings, 1):
+        say(f"\nin doubt {number} of {len(findings)}")
+        for line in _card(finding.lesson, *memory.verdicts([finding.lesson])[0]):
+            say(line)
+        say(click.style(f"  {_words(finding)}", fg="yellow"))
+        outcome = _ask_stale(memory, finding)
+        if outcome == "quit":
+            return False
+        counts[outcome] += 1
+        say(f"{short_id(finding.lesson.id)}  {outcome}")
+    return True
 
 
 def _tell_counts(counts: dict[str, int]) -> None:
@@ -258,6 +322,45 @@ def _ask(memory: Memory, lesson: Lesson) -> str:
             say(HELP)
         if key in "lq":
             return {"l": "later", "q": "quit"}[key]
+
+
+def _ask_stale(memory: Memory, finding: Finding) -> str:
+    """Ask until a key is valid; return kept, edited, forgotten, promoted, later or quit."""
+    lesson = finding.lesson
+    while True:
+        say(STALE_ANSWERS.format(promote="p for all projects   " if finding.twins else ""))
+        key = click.getchar().lower()
+        try:
+            if key == "a":
+                memory.keep(lesson.id)
+                return "kept"
+            if key == "l":
+                memory.put_off(lesson.id)
+                return "later"
+            outcome = _end_stale(memory, finding, key)
+        except HoldfastError as exc:  # it concerns this lesson only; the others can still be answered
+            note(f"error: {exc}")
+            continue
+        if outcome:
+            memory.note_decided()
+            return outcome
+        if key == "q":
+            return "quit"
+        if key == "?":
+            say(STALE_HELP)
+
+
+def _end_stale(memory: Memory, finding: Finding, key: str) -> str:
+    """Replace or forget the lesson if the key says so; return what was done, or empty."""
+    if key == "e" and edit_lesson(memory, finding.lesson):
+        return "edited"
+    if key == "r":
+        memory.forget(finding.lesson.id)
+        return "forgotten"
+    if key == "p" and finding.twins:
+        memory.promote(finding.lesson.id)
+        return "promoted"
+    return ""
 
 
 def _agreed(number: int) -> bool:

@@ -138,10 +138,7 @@ def _link(memory: Memory, folder: str, log_path: str) -> None:
 
 
 def _follow_moves(memory: Memory, folder: str, log_path: str) -> None:
-    """Anchor lessons to code that the session moved, and settle branches, their tasks, claims and revivals.
-
-    What older versions picked by words is retired here, once for each project; a hook never does this.
-    """
+    """Anchor lessons to code that the session moved, and settle branches, their tasks, claims and revivals."""
     if not os.path.isdir(folder):
         return
     try:
@@ -149,7 +146,6 @@ def _follow_moves(memory: Memory, folder: str, log_path: str) -> None:
         here.follow_moves()
         here.settle_branches()
         here.wake_retired()
-        here.retire_sentences()
         settle_claims(here.services, here.location)
         close_over(here.services, here.location)
     except Exception as exc:  # every read follows them anyway

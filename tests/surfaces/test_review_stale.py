@@ -1,9 +1,8 @@
-"""Lessons that may have gone stale are shown to a person, a few a day; pruning forgets what nobody would miss."""
+"""Lessons that may have gone stale are shown to a person, a few a day, after those that wait."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,7 +11,6 @@ from holdfast import Memory
 from holdfast.domain.lesson import Lesson, Validity
 from holdfast.domain.records import Delivery
 from holdfast.domain.statefamilies import AUDIT_DIARY
-from holdfast.domain.vocabulary import STATES
 from holdfast.lean.records import replace
 from holdfast.testing.builders import make_id, make_lesson
 from tests.codebase import Codebase
@@ -107,7 +105,6 @@ def test_what_was_kept_or_put_off_is_not_shown_again_until_it_changes(harbour: C
         memory.keep(kept_lesson.id)
         memory.put_off(later.id)
         assert list(reasons(memory)) == [other.insight]
-        assert len(memory.audit(everything=True)) == 2  # what was kept is new again, what was put off is not
         assert memory.left_today() == 3
         memory.undo()
         assert kept_lesson.insight in reasons(memory)
@@ -125,19 +122,18 @@ def test_an_unconfirmed_lesson_that_is_kept_is_accepted(harbour: Codebase) -> No
 def test_a_lesson_whose_code_is_gone_cannot_be_kept_as_it_stands(harbour: Codebase) -> None:
     with Memory() as memory:
         gone = forget_file(harbour, memory)
-    result = run("audit", "--keep", gone.id)
+    result = run("review", "--accept", gone.id)
     assert result.exit_code == 1
     assert "no longer exists: " in result.stderr
 
 
-def test_a_pipe_gets_a_list_and_json_says_why(harbour: Codebase) -> None:
+def test_a_list_and_json_say_why(harbour: Codebase) -> None:
     with Memory() as memory:
         lesson = put(memory, "Old and never told", 100)
-    assert "no session received it in 100 days" in told("audit")
-    plain = told_json("audit")
-    assert plain["every"] == 1
-    assert plain["findings"][0]["lesson"]["id"] == lesson.id
-    assert {reason["reason"] for reason in plain["findings"][0]["reasons"]} == {"never told", "old"}
+    assert "no session received it in 100 days" in told("review", "--list")
+    (finding,) = told_json("review")["in_doubt"]
+    assert finding["lesson"]["id"] == lesson.id
+    assert set(finding["reasons"]) == {"never told", "old"}
 
 
 def test_answers_can_be_options(harbour: Codebase) -> None:
@@ -145,11 +141,11 @@ def test_answers_can_be_options(harbour: Codebase) -> None:
         kept_lesson, forgotten, later = (
             put(memory, f"Rule of the {name} quay", 100) for name in ("north", "south", "east")
         )
-    told("audit", "--keep", kept_lesson.id, "--forget", forgotten.id, "--later", later.id)
-    assert told("audit") == ""
+    told("review", "--accept", kept_lesson.id, "--reject", forgotten.id, "--later", later.id)
+    assert told("review", "--list") == ""
     with Memory() as memory:
         assert memory.get(forgotten.id).state == "forgotten"
-    assert run("audit", "--keep", kept_lesson.id, "--forget", "ffffffff").exit_code == 1
+    assert run("review", "--accept", kept_lesson.id, "--reject", "ffffffff").exit_code == 1
 
 
 def test_one_key_a_lesson_at_a_terminal(
@@ -161,21 +157,21 @@ def test_one_key_a_lesson_at_a_terminal(
         lessons = {
             name: put(memory, f"Rule of the {name} quay", 100 + 10 * number) for number, name in enumerate(names)
         }
-    person = come("audit")
+    person = come("review")
     first = person.read_until(b"q quit").decode()
-    assert "1 of 5" in first  # a day's share, the oldest first
+    assert "in doubt 1 of 5" in first  # a day's share, the oldest first
     assert "Rule of the outer quay" in first
     assert "no session received it" in first
-    person.type("k")
+    person.type("a")
     person.read_until(b"q quit")
-    person.type("f")
+    person.type("r")
     person.read_until(b"q quit")
     person.type("l")
     person.read_until(b"q quit")
     person.type("q")
     code, rest = person.leave()
     assert code == 0
-    assert b"1 kept, 1 forgotten, 1 later" in rest
+    assert b"1 later, 1 kept, 1 forgotten" in rest
     with Memory() as memory:
         assert memory.get(lessons["inner"].id).state == "forgotten"
         assert memory.left_today() == 2
@@ -183,35 +179,6 @@ def test_one_key_a_lesson_at_a_terminal(
     told("undo")
     with Memory() as memory:
         assert memory.get(lessons["inner"].id).state == "active"
-
-
-def test_prune_forgets_only_what_nobody_would_miss_and_undo_brings_it_back(harbour: Codebase) -> None:
-    with Memory() as memory:
-        gone = [
-            put(memory, "Perhaps the tug is late", 40, confidence=0.3),
-            put(memory, "Always check the mooring lines before leaving the quay", 40),
-        ]
-        stays = [
-            put(memory, "Always check the mooring lines before leaving"),
-            put(memory, "Nobody was told this", 400),
-            put(memory, "Perhaps the pilot is late", 40, confidence=0.3, trust="person"),
-            put(memory, "Perhaps the crane is late", 40, confidence=0.3, pinned=True),
-            put(memory, "Perhaps the ferry is late", 5, confidence=0.3),
-        ]
-    dry = told_json("prune", "--dry-run")
-    assert {row["id"] for row in dry["lessons"]} == {lesson.id for lesson in gone}
-    assert run("prune").exit_code == 1  # nobody can be asked
-    with Memory() as memory:
-        assert all(lesson.state == "active" for lesson in memory.lessons(states=STATES))
-    told("prune", "--yes")
-    with Memory() as memory:
-        assert {memory.get(lesson.id).state for lesson in gone} == {"forgotten"}
-        assert {memory.get(lesson.id).state for lesson in stays} == {"active"}
-    told("undo")
-    with Memory() as memory:
-        assert [memory.get(lesson.id).insight for lesson in gone] == [lesson.insight for lesson in gone]
-        assert {memory.get(lesson.id).state for lesson in gone} == {"active"}
-    assert "nothing to prune" in run("-C", str(Path.cwd().parent), "prune").stderr
 
 
 @pytest.mark.parametrize("mark", ["{", "[]", '{"hidden": 3}', '{"hidden": {"x": []}}', '{"decided": "many"}'])
