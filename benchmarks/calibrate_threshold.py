@@ -27,9 +27,10 @@ from benchmarks.recall.arena import Arena
 from benchmarks.recall.cases import Ask, Corpus, Trial
 from benchmarks.recall.trials import FOREIGN, SHOWN
 from benchmarks.recall.unrelated import EVERYDAY_PROMPTS
+from tests.ranking.thresholds import meets_threshold
 
 from holdfast.lean.records import replace
-from holdfast.ranking.threshold import ASKED, PUSHED, Threshold, meets_threshold
+from holdfast.ranking.threshold import ASKED, PUSHED, Threshold
 from holdfast.recall.question import question, with_vector
 from holdfast.recall.retrieve import PARTICULAR, retrieve
 from holdfast.recall.score import RetrievedLesson, score_matches
