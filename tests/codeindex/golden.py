@@ -25,11 +25,7 @@ def actual(case: Path) -> dict[str, Any]:
     members = case.name == "members"
     outlined: dict[str, Any] = to_plain(outline(source.name, source.read_bytes(), members=members))
     symbols = [_shown(symbol) for symbol in outlined.get("symbols", ())]
-    imports = [
-        {"module": imported["module"], "names": list(imported.get("names", ()))}
-        for imported in outlined.get("imports", ())
-    ]
-    return {"language": outlined["language"], "note": outlined.get("note", ""), "symbols": symbols, "imports": imports}
+    return {"language": outlined["language"], "note": outlined.get("note", ""), "symbols": symbols}
 
 
 def expected(case: Path) -> dict[str, Any]:
@@ -49,13 +45,11 @@ def refresh(case: Path) -> bool:
 
 
 def render(outlined: dict[str, Any]) -> str:
-    """One line a symbol and import: differences read well."""
-    rows = {name: [json.dumps(row, ensure_ascii=False) for row in outlined[name]] for name in ("symbols", "imports")}
-    lists = (
-        f' "{name}": [\n  ' + ",\n  ".join(row) + "\n ]" if row else f' "{name}": []' for name, row in rows.items()
-    )
+    """One line a symbol: differences read well."""
+    rows = [json.dumps(row, ensure_ascii=False) for row in outlined["symbols"]]
+    symbols = ' "symbols": [\n  ' + ",\n  ".join(rows) + "\n ]" if rows else ' "symbols": []'
     head = (f' "{name}": {json.dumps(outlined[name])}' for name in ("language", "note"))
-    return "{\n" + ",\n".join((*head, *lists)) + "\n}\n"
+    return "{\n" + ",\n".join((*head, symbols)) + "\n}\n"
 
 
 def _shown(symbol: dict[str, Any]) -> dict[str, Any]:

@@ -7,28 +7,22 @@ import os
 import pytest
 
 from holdfast.codeindex import gitstream, history, parsing, workers
-from holdfast.codeindex import refresh as refreshing
 from holdfast.codeindex.anchoring import innermost
 from holdfast.codeindex.change import change_of
 from holdfast.codeindex.changewords import signature_words
 from holdfast.codeindex.definitions import Definition, title
-from holdfast.codeindex.filetree import FileTree
-from holdfast.codeindex.graph import neighbours
-from holdfast.codeindex.history import EPOCH_S, CommitFiles, heaviest, iter_commits, together, weigh
-from holdfast.codeindex.importrules import taken_apart
+from holdfast.codeindex.history import EPOCH_S, CommitFiles, heaviest, iter_commits, neighbours, together, weigh
 from holdfast.codeindex.likeness import likeness
 from holdfast.codeindex.namesearch import search
 from holdfast.codeindex.refresh import Refresh, outline_for_index
 from holdfast.codeindex.snapshots import ParsedFiles, SourceSnapshots
 from holdfast.codeindex.source import ParsedSource, read_source
-from holdfast.codeindex.sourceimports import imports_of
 from holdfast.codeindex.trail import End, follow, follow_file
 from holdfast.codeindex.walk import Tree
-from holdfast.domain.symbol import Import, Neighbour
+from holdfast.domain.symbol import Neighbour
 from holdfast.stores.sqlite.indexfile import SqliteIndex
 from tests.codeindex.conftest import WorkTree
 from tests.codeindex.mutations import Ground
-from tests.contract.index_contract import keep, make_outline
 
 
 def parsed(text: str | bytes, path: str = "a.py") -> ParsedSource:
@@ -166,43 +160,15 @@ def test_the_place_of_a_definition_adds_to_its_likeness() -> None:
     assert likeness(then, now, in_place=True) - likeness(then, now) == pytest.approx(0.15)
 
 
-# Parsing and imports
-
-
-def test_a_package_of_twelve_files_is_linked_and_a_larger_one_is_not() -> None:
-    """`filetree.PACKAGE_LIMIT`."""
-    names = [f"shop/{number:02}.go" for number in range(13)]
-    assert FileTree(names[:12], lambda path: b"").package("shop", (".go",)) == names[:12]
-    assert FileTree(names, lambda path: b"").package("shop", (".go",)) == []
-
-
-def test_a_grouped_import_is_taken_apart_into_64_modules() -> None:
-    """`importrules.MOST_PARTS`."""
-    names = [f"m{number}" for number in range(65)]
-    assert taken_apart(f"a::{{{', '.join(names)}}}", "::") == [f"a::{name}" for name in names[:64]]
-
-
-def test_a_namespace_is_asked_for_two_hundred_types() -> None:
-    """`sourceimports.MOST_NAMES`."""
-    used = [f"N{number:03}" for number in range(201)]
-    source = parsed(f"using Shop;\nclass A {{ void F() {{ {' '.join(name + '.g();' for name in used)} }} }}\n", "a.cs")
-    assert [imported.names for imported in imports_of(source)] == [tuple(used[:200])]
-
-
-@pytest.mark.parametrize(("length", "read"), [(1998, 1998), (1999, 1999), (2500, 1999)])
-def test_two_thousand_characters_of_an_imports_expression_are_read(length: int, read: int) -> None:
-    """`sourceimports.WRITTEN_LIMIT`: the closing quote is one of them."""
-    path = "d" * (length - 2) + "/b"
-    [imported] = imports_of(parsed(f"import x from '{path}';\n", "a.js"))
-    assert imported.module == path[-read:]
+# Parsing
 
 
 def test_patterns_beyond_the_limit_are_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
     """`parsing.MATCH_LIMIT`."""
-    text = "import a\nfrom b import c\nclass A:\n    def f(self): pass\n" * 3
-    assert [imported.module for imported in imports_of(parsed(text))] == ["a", "b"]
+    text = "static int *f(int a) { return 0; }\nint a = 1, b = 2;\ntypedef struct { int a; } q;\n" * 3
+    whole = len(parsed(text, "a.c").definitions)
     monkeypatch.setattr(parsing, "MATCH_LIMIT", 1)
-    assert [imported.module for imported in imports_of(parsed(text))] != ["a", "b"]
+    assert len(parsed(text, "a.c").definitions) < whole
 
 
 @pytest.mark.parametrize("byte", [0x80, 0xBF, 0xC0, 0xE9, 0xFF])
@@ -226,29 +192,13 @@ def test_three_megabytes_of_parsed_files_are_kept() -> None:
 # Links between files
 
 
-def link(index: SqliteIndex, tree: WorkTree, *edges: tuple[str, str]) -> None:
-    root = str(tree.root)
-    files = sorted({file for edge in edges for file in edge})
-    tree.write(dict.fromkeys(files, "1"))
-    keep(index, *(make_outline(file, f"git1:{file}") for file in files), root=root)
-    imports = {file: [Import(module=to, target=to) for start, to in edges if start == file] for file in files}
-    index.link(root, imports)
-
-
 def linked(index: SqliteIndex, tree: WorkTree, path: str) -> dict[str, Neighbour]:
     return {neighbour.path: neighbour for neighbour in neighbours(index, str(tree.root), path, 200)}
 
 
-def test_an_import_weighs_more_than_being_imported_and_a_second_hop_half(index: SqliteIndex, tree: WorkTree) -> None:
-    """`graph.IMPORTS`, `graph.IMPORTED_BY` and `graph.HOP_DECAY`."""
-    link(index, tree, ("a", "b"), ("b", "c"), ("z", "a"), ("y", "z"))
-    weights = {path: neighbour.weight for path, neighbour in linked(index, tree, "a").items()}
-    assert weights == pytest.approx({"b": 0.8, "c": 0.8 * 0.8 * 0.5, "z": 0.7, "y": 0.7 * 0.7 * 0.5})
-
-
 @pytest.mark.parametrize("relation", ["edited_together", "read_before"])
 def test_thirty_partners_of_a_file_are_looked_at(index: SqliteIndex, tree: WorkTree, relation: str) -> None:
-    """`graph.PARTNERS`."""
+    """`history.PARTNERS`."""
     partners = [f"p{number:02}" for number in range(31)]
     tree.write(dict.fromkeys(["a", *partners], "1"))
     pairs = {("a", "a"): 100.0} if relation == "edited_together" else {}
@@ -260,7 +210,7 @@ def test_thirty_partners_of_a_file_are_looked_at(index: SqliteIndex, tree: WorkT
 def test_a_link_below_a_fiftieth_is_too_faint(
     index: SqliteIndex, tree: WorkTree, share: float, is_linked: bool
 ) -> None:
-    """`graph.FAINT`, and `history.PRIOR_COMMITS`: one commit of two files is added to those of the file."""
+    """`history.FAINT` and `history.PRIOR_COMMITS`: one commit of two files is added to those of the file."""
     tree.write({"a": "1", "b": "1"})
     own = 10.0
     prior = 2**-0.5
@@ -337,16 +287,6 @@ def test_a_refresh_can_be_stopped_after_two_megabytes(
     tree.write({"a.txt": "a" * 1_000_000, "b.txt": "b" * (1_000_000 - less), "c.txt": "c"})
     report = Refresh(index, str(tree.root), stop=lambda: True).run()
     assert (report.files, report.parsed) == (3, parsed)
-
-
-def test_a_refresh_can_be_stopped_after_linking_so_many_files(
-    index: SqliteIndex, tree: WorkTree, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """`refresh.LINK_BATCH`."""
-    tree.write({f"{name}.py": "import os\n" for name in "abcde"})
-    monkeypatch.setattr(refreshing, "LINK_BATCH", 2)
-    Refresh(index, str(tree.root), stop=lambda: True).run()
-    assert len(index.unlinked(str(tree.root), 9)) == 3
 
 
 @pytest.mark.parametrize(("age_ns", "is_sure"), [(2_000_000_001, True), (2_000_000_000, False)])

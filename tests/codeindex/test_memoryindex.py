@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from holdfast.codeindex.outline import outline
-from holdfast.domain.symbol import Import
-from holdfast.lean.records import replace
 from holdfast.ports.indexstore import FileState
 from tests.contract.memoryindex import MemoryIndexStore
 
@@ -14,7 +12,7 @@ CODE = b"class A:\n    def put(self):\n        return 1\n\n\ndef put():\n    ret
 def filled() -> MemoryIndexStore:
     store = MemoryIndexStore()
     for name in ("a.py", "b.py"):
-        outlined = replace(outline(name, CODE), imports=(Import(module="c"),) if name == "b.py" else ())
+        outlined = outline(name, CODE)
         store.put("/r", [outlined], {name: FileState(blob=outlined.blob, size=1, mtime_ns=1)})
     return store
 
@@ -34,15 +32,6 @@ def test_what_is_dropped_is_not_found() -> None:
     store.drop("/r", ["a.py", "never.py"])
     assert [symbol.path for symbol in store.symbols("/r", "name", "A.put")] == ["b.py"]
     assert list(store.files("/r")) == ["b.py"]
-
-
-def test_imports_go_both_ways() -> None:
-    store = filled()
-    assert store.unlinked("/r", 10) == {"a.py": [], "b.py": [Import(module="c")]}
-    store.link("/r", {"b.py": [Import(module="c", target="c.py")]})
-    assert list(store.unlinked("/r", 10)) == ["a.py"]
-    assert [imported.target for imported in store.imports("/r", "b.py")] == ["c.py"]
-    assert store.importers("/r", "c.py") == ["b.py"]
 
 
 def test_verdicts_are_kept_until_it_is_cleared() -> None:

@@ -19,7 +19,7 @@ def names(content: bytes, path: str = "a.py") -> list[str]:
 
 def test_an_empty_file_has_an_empty_outline() -> None:
     outlined = outline("a.py", b"")
-    assert (outlined.language, outlined.symbols, outlined.imports, outlined.note) == ("python", (), (), "")
+    assert (outlined.language, outlined.symbols, outlined.note) == ("python", (), "")
 
 
 def test_a_file_of_no_known_language_is_known_as_a_whole() -> None:

@@ -25,14 +25,12 @@ def run(index: SqliteIndex, tree: WorkTree, only: list[str] | None = None) -> In
     return refresh(index, str(tree.root), only)
 
 
-def test_a_tree_is_indexed_with_its_symbols_and_links(index: SqliteIndex, repository: WorkTree) -> None:
+def test_a_tree_is_indexed_with_its_symbols(index: SqliteIndex, repository: WorkTree) -> None:
     repository.commit(SHOP)
     report = run(index, repository)
     assert (report.files, report.parsed, report.symbols, report.complete) == (4, 4, 3, True)
     root = str(repository.root)
     assert [symbol.path for symbol in index.symbols(root, "name", "Cart.total")] == ["shop/cart.py"]
-    assert index.importers(root, "shop/money.py") == ["shop/cart.py"]
-    assert index.unlinked(root, 9) == {}
 
 
 def test_a_second_run_reads_nothing(index: SqliteIndex, repository: WorkTree, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -75,17 +73,6 @@ def test_files_that_are_gone_are_forgotten(index: SqliteIndex, repository: WorkT
     repository.remove("shop/money.py")
     assert run(index, repository).removed == 1
     assert index.symbols(str(repository.root), "name", "Cents") == []
-    assert index.importers(str(repository.root), "shop/money.py") == []
-
-
-def test_an_import_is_resolved_once_its_file_is_there(index: SqliteIndex, repository: WorkTree) -> None:
-    late = "shop/money.py"
-    repository.commit({path: text for path, text in SHOP.items() if path != late})
-    run(index, repository)
-    assert index.importers(str(repository.root), late) == []
-    repository.write({late: SHOP[late]})
-    assert run(index, repository).parsed == 1
-    assert index.importers(str(repository.root), late) == ["shop/cart.py"]
 
 
 def test_a_branch_switched_back_is_not_parsed_again(index: SqliteIndex, repository: WorkTree) -> None:
@@ -105,7 +92,6 @@ def test_a_work_tree_shares_what_was_parsed(index: SqliteIndex, repository: Work
     repository.git("worktree", "add", "-q", str(tmp_path / "second"), "-b", "second")
     report = refresh(index, str(tmp_path / "second"))
     assert (report.files, report.parsed) == (4, 0)
-    assert index.importers(str(tmp_path / "second"), "shop/money.py") == ["shop/cart.py"]
 
 
 def test_a_run_that_was_stopped_is_gone_on_with(
@@ -119,7 +105,6 @@ def test_a_run_that_was_stopped_is_gone_on_with(
     second = run(index, tree)
     assert second.complete
     assert first.parsed + second.parsed == 7
-    assert index.importers(str(tree.root), "m3.py") == ["m2.py"]
 
 
 def test_progress_counts_the_files_to_read(index: SqliteIndex, tree: WorkTree, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -161,7 +146,6 @@ def test_a_big_tree_is_parsed_by_workers_to_the_same_end(
     tree.write({f"m{n}.py": f"import m{n + 1}\ndef f{n}(): pass\n" for n in range(23)})
     report = run(index, tree)
     assert (report.parsed, report.symbols, report.complete) == (23, 23, True)
-    assert index.importers(str(tree.root), "m3.py") == ["m2.py"]
 
 
 def test_a_worker_that_dies_leaves_its_files_to_the_next_run(

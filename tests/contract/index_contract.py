@@ -12,9 +12,8 @@ from typing import Any
 
 import pytest
 
-from holdfast.domain.symbol import Import, Outline, Symbol
+from holdfast.domain.symbol import Outline, Symbol
 from holdfast.errors import InvalidValueError
-from holdfast.lean.records import replace
 from holdfast.ports.indexstore import FileState, IndexStore
 
 ROOT = "/src/shop"
@@ -58,9 +57,6 @@ class _Files:
         assert index.outlined(["git1:a"]) == set()
         assert index.outlined([]) == set()
         assert index.symbols(ROOT, "name", "f") == []
-        assert index.imports(ROOT, "src/a.py") == []
-        assert index.importers(ROOT, "src/a.py") == []
-        assert index.unlinked(ROOT, 9) == {}
         assert index.pairs("edited_together", "src/a.py") == []
 
     def test_files_come_back_as_they_were_put(self, index: IndexStore) -> None:
@@ -105,8 +101,7 @@ class _Files:
         assert names(index.symbols(OTHER_ROOT, "path", "src/a.py")) == [("src/a.py", "f")]
 
     def test_clearing_leaves_a_new_index(self, index: IndexStore) -> None:
-        keep(index, make_outline(imports=(Import(module="b"),)))
-        index.link(ROOT, {"src/a.py": [Import(module="b", target="src/b.py")]})
+        keep(index, make_outline())
         index.put_pairs("edited_together", {("a", "b"): 1.0}, "c1")
         index.keep_verdict("k", "fresh")
         index.clear("2")
@@ -155,89 +150,6 @@ class _Symbols:
         assert len(index.symbols(ROOT, "path", "src/a.py")) == 1
 
 
-class _Imports:
-    WRITTEN = (Import(module="b", names=("x", "y")), Import(module="os"))
-
-    def test_imports_are_unlinked_until_they_are_resolved(self, index: IndexStore) -> None:
-        keep(index, make_outline(imports=self.WRITTEN), make_outline("src/b.py", "git1:b"))
-        assert index.unlinked(ROOT, 9) == {"src/a.py": list(self.WRITTEN), "src/b.py": []}
-        assert len(index.unlinked(ROOT, 1)) == 1
-        assert index.imports(ROOT, "src/a.py") == list(self.WRITTEN)
-        resolved = replace(self.WRITTEN[0], target="src/b.py")
-        index.link(ROOT, {"src/a.py": [resolved], "src/b.py": []})
-        assert index.unlinked(ROOT, 9) == {}
-        assert index.imports(ROOT, "src/a.py") == [resolved, self.WRITTEN[1]]
-        assert index.importers(ROOT, "src/b.py") == ["src/a.py"]
-
-    def test_one_import_may_lead_to_several_files(self, index: IndexStore) -> None:
-        keep(index, make_outline(imports=self.WRITTEN))
-        parts = [
-            Import(module="b", names=("x",), target="src/b/x.py"),
-            Import(module="b", names=("y",), target="src/b/y.py"),
-        ]
-        index.link(ROOT, {"src/a.py": parts})
-        assert index.imports(ROOT, "src/a.py") == [*parts, self.WRITTEN[1]]
-        assert index.importers(ROOT, "src/b/x.py") == index.importers(ROOT, "src/b/y.py") == ["src/a.py"]
-
-    def test_an_import_that_leads_nowhere_is_told_as_it_is_written(self, index: IndexStore) -> None:
-        keep(index, make_outline(imports=self.WRITTEN))
-        resolved = replace(self.WRITTEN[0], target="src/b.py")
-        index.link(ROOT, {"src/a.py": [self.WRITTEN[1], resolved]})
-        assert index.imports(ROOT, "src/a.py") == [resolved, self.WRITTEN[1]]
-        assert index.importers(ROOT, "") == []
-
-    def test_links_of_one_work_tree_are_not_those_of_another(self, index: IndexStore) -> None:
-        for root in (ROOT, OTHER_ROOT):
-            keep(index, make_outline(imports=self.WRITTEN), root=root)
-        index.link(ROOT, {"src/a.py": [Import(module="b", target="src/b.py")]})
-        assert index.importers(OTHER_ROOT, "src/b.py") == []
-        assert list(index.unlinked(OTHER_ROOT, 9)) == ["src/a.py"]
-
-    def test_linking_again_replaces_what_was_linked(self, index: IndexStore) -> None:
-        keep(index, make_outline(imports=self.WRITTEN))
-        index.link(ROOT, {"src/a.py": [Import(module="b", target="src/b.py")]})
-        index.link(ROOT, {"src/a.py": [Import(module="b", target="lib/b.py")]})
-        assert index.importers(ROOT, "src/b.py") == []
-        assert index.importers(ROOT, "lib/b.py") == ["src/a.py"]
-
-    def test_a_changed_file_is_unlinked_and_a_touched_one_is_not(self, index: IndexStore) -> None:
-        keep(index, make_outline(imports=self.WRITTEN))
-        index.link(ROOT, {"src/a.py": [Import(module="b", target="src/b.py")]})
-        index.put(ROOT, [], {"src/a.py": state_of(make_outline(), mtime_ns=5)})
-        assert index.unlinked(ROOT, 9) == {}
-        assert index.importers(ROOT, "src/b.py") == ["src/a.py"]
-        keep(index, make_outline(blob="git1:a2"))
-        assert index.unlinked(ROOT, 9) == {"src/a.py": []}
-        assert index.importers(ROOT, "src/b.py") == []
-
-    def test_a_changed_file_leaves_the_files_that_import_it_linked(self, index: IndexStore) -> None:
-        keep(index, make_outline(imports=self.WRITTEN), make_outline("src/b.py", "git1:b"))
-        links = [Import(module="b", target="src/b.py")]
-        index.link(ROOT, {"src/a.py": links, "src/b.py": []})
-        keep(index, make_outline("src/b.py", "git1:b2"))
-        assert list(index.unlinked(ROOT, 9)) == ["src/b.py"]
-        assert index.importers(ROOT, "src/b.py") == ["src/a.py"]
-
-    def test_a_work_tree_that_is_not_known_has_none(self, index: IndexStore) -> None:
-        keep(index, make_outline(imports=self.WRITTEN))
-        assert index.imports(ROOT, "src/a.py") == list(self.WRITTEN)
-        assert index.imports(OTHER_ROOT, "src/a.py") == []
-
-    def test_a_new_path_unlinks_the_files_that_may_import_it(self, index: IndexStore) -> None:
-        keep(index, make_outline(imports=self.WRITTEN), make_outline("src/c.py", "git1:c"))
-        index.link(ROOT, {"src/a.py": [], "src/c.py": []})
-        keep(index, make_outline("lib/b.py", "git1:b"))
-        assert sorted(index.unlinked(ROOT, 9))[:2] == ["lib/b.py", "src/a.py"]
-
-    def test_a_dropped_path_unlinks_its_importers_and_its_own_imports_go(self, index: IndexStore) -> None:
-        keep(index, make_outline(imports=self.WRITTEN), make_outline("src/b.py", "git1:b"))
-        links = [Import(module="b", target="src/b.py")]
-        index.link(ROOT, {"src/a.py": links, "src/b.py": [Import(module="a", target="src/a.py")]})
-        index.drop(ROOT, ["src/b.py"])
-        assert list(index.unlinked(ROOT, 9)) == ["src/a.py"]
-        assert index.importers(ROOT, "src/a.py") == []
-
-
 class _Pairs:
     TOGETHER = "edited_together"
 
@@ -276,7 +188,7 @@ class _Verdicts:
         assert index.verdict("other") == ""
 
 
-class IndexContract(_Files, _Symbols, _Imports, _Pairs, _Verdicts):
+class IndexContract(_Files, _Symbols, _Pairs, _Verdicts):
     """The whole contract of an IndexStore."""
 
     def test_an_index_has_every_method_of_the_port(self, index: IndexStore) -> None:

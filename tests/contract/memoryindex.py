@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from typing import Self
 
-    from holdfast.domain.symbol import Import, Outline, Symbol
+    from holdfast.domain.symbol import Outline, Symbol
     from holdfast.ports.indexstore import FileState
 
 
@@ -23,7 +23,6 @@ class MemoryIndexStore:
         self._upto: dict[str, str] = {}
         self._verdicts: dict[str, str] = {}
         self._rules = ""
-        self._links: dict[str, dict[str, list[Import]]] = {}
         self._by: dict[str, dict[str, list[Symbol]]] = {}
 
     def __enter__(self) -> Self:
@@ -44,16 +43,12 @@ class MemoryIndexStore:
         """Store outlines, and which blob each path has now."""
         self._outlines.update({(outline.path, outline.blob): outline for outline in outlines})
         self._states.setdefault(root, {}).update(states)
-        for path in states:
-            self._links.get(root, {}).pop(path, None)
         self._by.clear()
 
     def drop(self, root: str, paths: Sequence[str]) -> None:
         """Forget paths that are gone."""
         for path in paths:
             self._states.get(root, {}).pop(path, None)
-            for importer in (path, *self.importers(root, path)):
-                self._links.get(root, {}).pop(importer, None)
         self._by.clear()
 
     def rules(self) -> str:
@@ -62,23 +57,9 @@ class MemoryIndexStore:
 
     def clear(self, rules: str) -> None:
         """Remove everything; outlines are made by these rules from now on."""
-        for table in (
-            self._outlines, self._states, self._links, self._pairs, self._upto, self._verdicts, self._by,
-        ):  # fmt: skip
+        for table in (self._outlines, self._states, self._pairs, self._upto, self._verdicts, self._by):
             table.clear()
         self._rules = rules
-
-    def unlinked(self, root: str, limit: int) -> dict[str, list[Import]]:
-        """Return files whose imports are not resolved yet, with their imports as written."""
-        linked = self._links.get(root, {})
-        unresolved = {
-            outline.path: list(outline.imports) for outline in self._iter_outlines(root) if outline.path not in linked
-        }
-        return dict(list(unresolved.items())[:limit])
-
-    def link(self, root: str, imports: Mapping[str, Sequence[Import]]) -> None:
-        """Store the resolved imports of files."""
-        self._links.setdefault(root, {}).update({path: list(resolved) for path, resolved in imports.items()})
 
     def symbols(self, root: str, by: str, value: str) -> list[Symbol]:
         """Return definitions in the work tree by path, name, last_name, body_hash or signature_hash."""
@@ -90,15 +71,6 @@ class MemoryIndexStore:
                 table.setdefault(name, []).append(symbol)
             self._by[key] = table
         return list(self._by[key].get(value, ()))
-
-    def imports(self, root: str, path: str) -> list[Import]:
-        """Return the file's imports: the resolved ones first, then those that lead outside."""
-        return sorted(self._links.get(root, {}).get(path, ()), key=lambda imported: not imported.target)
-
-    def importers(self, root: str, path: str) -> list[str]:
-        """Return files that import the file."""
-        linked = self._links.get(root, {}).items()
-        return sorted(name for name, imports in linked if any(imported.target == path for imported in imports))
 
     def put_pairs(self, relation: str, pairs: Mapping[tuple[str, str], float], upto: str) -> None:
         """Store a relation's weighted pairs in place of the stored ones."""

@@ -284,7 +284,7 @@ class PathContract:
         near, far, other = make_lesson(path="a.py"), make_lesson(paths=("b.py", "c.py")), make_lesson(path="d.py")
         store.put([near, far, other], {})
         linked = tuple(
-            Neighbour(path=path, relation="imports", weight=weight)
+            Neighbour(path=path, relation="edited_together", weight=weight)
             for path, weight in (("c.py", 0.2), ("a.py", 0.7), ("b.py", 0.3), ("a.py", 0.1))
         )
         matches = store.match_linked(Query(project=PROJECT, linked=linked, paths=("d.py",)), 5)
@@ -297,7 +297,7 @@ class PathContract:
         lesson = make_lesson(path="a\0.py")
         store.put([lesson], {})
         (match,) = store.match_linked(
-            Query(project=PROJECT, linked=(Neighbour(path="a\0.py", relation="imports", weight=0.5),)), 5
+            Query(project=PROJECT, linked=(Neighbour(path="a\0.py", relation="edited_together", weight=0.5),)), 5
         )
         assert (match.path, [id_ for _, id_ in match.lessons]) == ("a\0.py", [lesson.id])
 

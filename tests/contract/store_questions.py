@@ -80,7 +80,7 @@ def every_method(lesson: Lesson) -> dict[str, dict[str, Any]]:
         "match_text": {"text": "sqlalchemy engine"},
         "match_paths": {"paths": ("src/db/engine.py",)},
         "match_symbols": {"paths": ("src/db/engine.py",), "symbols": ("Engine.connect",)},
-        "match_linked": {"linked": (Neighbour(path="src/db/engine.py", relation="imports", weight=0.6),)},
+        "match_linked": {"linked": (Neighbour(path="src/db/engine.py", relation="edited_together", weight=0.6),)},
         "match_vector": {"vector": (1.0, 0.0, 0.0), "embedder_id": EMBEDDER},
         "match_triggers": {"code": "engine = create_engine(url)"},
         "match_occasions": {"occasions": ("standing",)},

@@ -287,7 +287,7 @@ class SearchContract:
                 Query(
                     project=ProjectId(text), text=text, paths=(text,), symbols=(text,), command=text, error=text,
                     code=text, staged=(LessonId(text),), prefix=text, exclude=(LessonId(text),), vector=(1.0,),
-                    embedder_id=text, linked=(Neighbour(path=text, relation="imports", weight=0.5),),
+                    embedder_id=text, linked=(Neighbour(path=text, relation="edited_together", weight=0.5),),
                 ),
                 5,
             )  # fmt: skip

@@ -144,7 +144,7 @@ def test_linked_files_are_looked_up_once_and_only_for_files(memory: Memory) -> N
     class Links(Index):
         def neighbours(self, place: object, path: str) -> list[Neighbour]:
             looked_up.append(path)
-            return [Neighbour(path="src/linked.py", weight=0.9, relation="imports", hops=1)]
+            return [Neighbour(path="src/linked.py", weight=0.9, relation="edited_together")]
 
     memory.services = replace(memory.services, codeindex=Links)
     linked = keep(memory, "Linked files are read first.", path="src/linked.py", **ABOUT)
@@ -152,7 +152,7 @@ def test_linked_files_are_looked_up_once_and_only_for_files(memory: Memory) -> N
     assert looked_up == []
     assert insights(answer(memory, paths=["src/tides.py"])) == [linked.insight]
     assert looked_up == ["src/tides.py"]
-    known = (Neighbour(path="src/known.py", weight=0.9, relation="imports", hops=1),)
+    known = (Neighbour(path="src/known.py", weight=0.9, relation="edited_together"),)
     query = replace(question(memory.services, memory.location, paths=["src/tides.py"]), linked=known)
     ask(memory.services, memory.location, query, limit=3, budget_tokens=900)
     assert looked_up == ["src/tides.py"]

@@ -152,8 +152,8 @@ def test_two_dozen_symbols_and_forty_linked_files_are_asked_for(store: SqliteSto
     others = tuple(f"other{number}" for number in range(24))
     assert scores(store, "symbol", symbols=(*others[:23], "Store.flush")) == [1.0]
     assert scores(store, "symbol", symbols=(*others, "Store.flush")) == []
-    linked = tuple(Neighbour(path=f"n{number}.py", weight=0.5, relation="imports") for number in range(40))
-    tide = Neighbour(path="src/tide.py", weight=0.3, relation="imports")
+    linked = tuple(Neighbour(path=f"n{number}.py", weight=0.5, relation="edited_together") for number in range(40))
+    tide = Neighbour(path="src/tide.py", weight=0.3, relation="edited_together")
     assert scores(store, "graph", linked=(*linked[:39], tide)) == [0.3]
     assert scores(store, "graph", linked=(*linked, tide)) == []
     assert scores(store, "graph", linked=linked, paths=("src/tide.py",)) == [1.0]

@@ -76,14 +76,14 @@ class Links:
     def neighbours(self, place: object, path: str) -> list[Neighbour]:
         if self.fails:
             raise StoreLockedError("locked")
-        return [Neighbour(path="x", weight=0.5, relation=self.relations[path], hops=2 - (path == "b"))]
+        return [Neighbour(path="x", weight=0.5, relation=self.relations[path])]
 
 
-def test_of_two_links_of_equal_weight_the_first_tells_the_relation_and_the_nearer_the_steps(memory: Memory) -> None:
-    services = replace(memory.services, codeindex=lambda: Links(a="imports", b="imported_by"))
+def test_of_two_links_of_equal_weight_the_first_gives_the_relation(memory: Memory) -> None:
+    services = replace(memory.services, codeindex=lambda: Links(a="edited_together", b="read_before"))
     [link] = linked_files(services, memory.location, ("a", "b"))
-    assert (link.relation, link.hops, link.weight) == ("imports", 1, 0.75)
-    assert way_to([link], ("x",)) == "about x, imported here"
+    assert (link.relation, link.weight) == ("edited_together", 0.75)
+    assert way_to([link], ("x",)) == "about x, often edited with it"
 
 
 def test_an_index_that_fails_or_is_missing_links_nothing(memory: Memory) -> None:

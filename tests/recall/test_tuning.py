@@ -144,21 +144,19 @@ class Index:
         return self.links.get(path, [])
 
 
-def linked(memory: Memory, index: Index, *paths: str) -> list[tuple[str, float, int]]:
+def linked(memory: Memory, index: Index, *paths: str) -> list[tuple[str, float]]:
     services = replace(memory.services, codeindex=lambda: index)
-    return [(file.path, file.weight, file.hops) for file in linked_files(services, memory.location, paths)]
+    return [(file.path, file.weight) for file in linked_files(services, memory.location, paths)]
 
 
-def neighbour(path: str, weight: float = 0.5, hops: int = 1) -> Neighbour:
-    return Neighbour(path=path, weight=weight, relation="imports", hops=hops)
+def neighbour(path: str, weight: float = 0.5) -> Neighbour:
+    return Neighbour(path=path, weight=weight, relation="edited_together")
 
 
 def test_links_add_up_as_chances_and_a_file_in_play_is_not_its_own_neighbour(memory: Memory) -> None:
-    index = Index(
-        a=[neighbour("x", 0.5, 2), neighbour("b")], b=[neighbour("x", 0.6), neighbour("y", 0.9), neighbour("a")]
-    )
-    assert linked(memory, index, "a", "b") == [("y", 0.9, 1), ("x", pytest.approx(0.8), 1)]
-    assert linked(memory, index, "a") == [("b", 0.5, 1), ("x", 0.5, 2)]
+    index = Index(a=[neighbour("x", 0.5), neighbour("b")], b=[neighbour("x", 0.6), neighbour("y", 0.9), neighbour("a")])
+    assert linked(memory, index, "a", "b") == [("y", 0.9), ("x", pytest.approx(0.8))]
+    assert linked(memory, index, "a") == [("b", 0.5), ("x", 0.5)]
 
 
 def test_three_files_are_followed_to_forty_others(memory: Memory) -> None:
@@ -168,8 +166,8 @@ def test_three_files_are_followed_to_forty_others(memory: Memory) -> None:
 
 
 def test_the_way_to_a_file_is_told_by_the_closest_link() -> None:
-    near = [neighbour("a.py"), Neighbour(path="b.py", weight=0.4, relation="unheard", hops=1)]
-    assert way_to(near, ("b.py", "a.py")) == "about a.py, imported here"
+    near = [neighbour("a.py"), Neighbour(path="b.py", weight=0.4, relation="unheard")]
+    assert way_to(near, ("b.py", "a.py")) == "about a.py, often edited with it"
     assert way_to(near, ("b.py",)) == "about b.py, linked to it"
     assert way_to(near, ("c.py",)) == ""
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.contract.index_contract import ROOT, make_outline, state_of
+from tests.contract.index_contract import ROOT, make_outline
 from tests.contract.index_contract import keep as keep_outlines
 from tests.stores import test_sqlite_vectors as toys
 from tests.stores.test_sqlite_fulltext import found, keep, scores
@@ -18,7 +18,7 @@ from tests.stores.test_sqlite_fulltext import found, keep, scores
 from holdfast.domain.lesson import Triggers
 from holdfast.domain.query import Query
 from holdfast.domain.statefamilies import EMBEDDER_RESTING
-from holdfast.domain.symbol import Import, Symbol
+from holdfast.domain.symbol import Symbol
 from holdfast.errors import StoreCorruptError, StoreError, StoreFullError, StoreLockedError, StoreReadOnlyError
 from holdfast.lean.files import FileLock
 from holdfast.stores.sqlite import fulltext, triggers, vectorindex
@@ -245,19 +245,6 @@ def test_a_row_that_was_replaced_is_no_lesson(sql: sqlite3.Connection) -> None:
 
 
 # The index of code
-
-
-@pytest.mark.parametrize(("words", "loose"), [(20, 1), (21, 2)])
-def test_with_more_than_twenty_new_names_all_imports_are_resolved_again(tmp_path: Path, words: int, loose: int) -> None:
-    """`indexrows.NARROW`."""
-    with make_index({"path": str(tmp_path / "index.db")}) as index:
-        importing = make_outline("a.py", "git1:a", imports=(Import(module="n00"),))
-        keep_outlines(index, importing, make_outline("b.py", "git1:b", imports=(Import(module="elsewhere"),)))
-        index.link(ROOT, {"a.py": [], "b.py": []})
-        assert index.unlinked(ROOT, 99) == {}
-        new = make_outline("n.py", "git1:n")
-        index.put(ROOT, [new], {f"n{number:02}.py": state_of(new) for number in range(words)})
-        assert len([path for path in index.unlinked(ROOT, 99) if path in ("a.py", "b.py")]) == loose
 
 
 def test_a_symbol_comes_back_whole(tmp_path: Path) -> None:

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 from tests.contract.index_contract import ROOT, IndexContract, keep, make_outline, make_symbol
 
-from holdfast.domain.symbol import Import
 from holdfast.errors import InvalidValueError, SchemaTooNewError
 from holdfast.stores.sqlite import indexrows
 from holdfast.stores.sqlite.driver import sqlite3
@@ -148,21 +147,6 @@ def test_outlines_of_former_contents_are_kept_up_to_a_number(
     assert blobs[-1] in outlined
 
 
-def linked(index: SqliteIndex) -> list[str]:
-    """Of the files that import nothing of this project, those that are still linked."""
-    return sorted(set(index.files(ROOT)) - set(index.unlinked(ROOT, 1_000)))
-
-
-@pytest.mark.parametrize(("new", "all_are_unlinked"), [(20, False), (21, True)])
-def test_with_more_than_twenty_new_names_all_files_are_unlinked(
-    index: SqliteIndex, new: int, all_are_unlinked: bool
-) -> None:
-    keep(index, make_outline("old.py", imports=(Import(module="os"),)))
-    index.link(ROOT, {"old.py": []})
-    keep(index, *(make_outline(f"new{n}.py", f"git1:n{n}") for n in range(new)))
-    assert linked(index) == ([] if all_are_unlinked else ["old.py"])
-
-
 def test_of_spare_outlines_the_oldest_half_go_when_there_are_more_than_so_many(
     index: SqliteIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -188,12 +172,11 @@ def test_the_newest_verdicts_are_kept_when_the_others_go(index: SqliteIndex, mon
 
 
 def test_questions_write_nothing_also_about_a_work_tree_that_is_not_known(index: SqliteIndex) -> None:
-    keep(index, make_outline(imports=(Import(module="os"),)))
+    keep(index, make_outline())
     index.keep_verdict("k", "fresh")
     index._connection.sql.execute("PRAGMA query_only=1")
-    assert index.imports("/nowhere", "src/a.py") == []
-    assert index.symbols("/nowhere", "name", "f") == index.importers("/nowhere", "src/a.py") == []
-    assert index.unlinked("/nowhere", 9) == index.files("/nowhere") == {}
+    assert index.symbols("/nowhere", "name", "f") == []
+    assert index.files("/nowhere") == {}
     index.keep_verdict("k", "fresh")
 
 
@@ -211,9 +194,7 @@ def test_threads_may_share_it(index: SqliteIndex) -> None:
 
 
 def test_a_big_tree_is_kept_in_one_call(index: SqliteIndex) -> None:
-    outlines = [
-        make_outline(f"src/{n % 7}/m{n}.py", f"git1:{n}", imports=(Import(module=f"m{n + 1}"),)) for n in range(1_500)
-    ]
+    outlines = [make_outline(f"src/{n % 7}/m{n}.py", f"git1:{n}") for n in range(1_500)]
     keep(index, *outlines)
     assert len(index.outlined([outline.blob for outline in outlines])) == 1_500
     index.drop(ROOT, [outline.path for outline in outlines])

@@ -1,4 +1,4 @@
-"""Learns from git's history which files are edited together.
+"""Learns from git's history which files are edited together, and finds the files linked to a file.
 
 Every commit of 2 to 30 files adds a weight to each pair of its files; the weight decreases with the number of files and
 with age. A file's pair with itself gets the same, so pair over self is the share of the file's commits in which the
@@ -9,8 +9,10 @@ are ever read.
 from __future__ import annotations
 
 import math
+import os
 
 from holdfast.codeindex.gitstream import iter_records
+from holdfast.domain.symbol import Neighbour
 from holdfast.lean.records import Frozen
 
 TYPE_CHECKING = False
@@ -37,6 +39,12 @@ EPOCH_S = 1_577_836_800
 
 PRIOR_COMMITS = 1.0
 """Commits of today that every file is taken to have had alone: one edit together is no certainty."""
+
+READ_BEFORE = "read_before"
+PARTNERS = 30
+"""Files edited together with a file, and files read before it, that are looked at: the heaviest."""
+FAINT = 0.02
+"""Least weight of a link that is told."""
 
 
 class CommitFiles(Frozen):
@@ -152,6 +160,23 @@ def together(store: IndexStore, path: str) -> list[tuple[str, float]]:
     own = dict(pairs).get(path, 0.0)
     prior = PRIOR_COMMITS * age_weight(_newest(store)) / math.sqrt(2)
     return [(other, weight / (own + prior)) for other, weight in pairs if other != path]
+
+
+def neighbours(store: IndexStore, root: str, path: str, limit: int = 40) -> list[Neighbour]:
+    """Return existing files linked to the file, closest first, each once for every relation; at most `limit`.
+
+    A weight is in (0, 1) and says how likely a file matters for work on the other. It orders the links and is not a
+    measured probability.
+    """
+    partners = [("edited_together", other, min(1.0, share)) for other, share in together(store, path)[:PARTNERS]]
+    reads = store.pairs(READ_BEFORE, path)[:PARTNERS]
+    partners += [(READ_BEFORE, other, times / (times + 2)) for other, times in reads]
+    linked = [
+        Neighbour(path=other, relation=relation, weight=weight)
+        for relation, other, weight in partners
+        if other != path and weight >= FAINT and os.path.isfile(os.path.join(root, other))
+    ]
+    return sorted(linked, key=lambda neighbour: (-neighbour.weight, neighbour.path, neighbour.relation))[:limit]
 
 
 def _newest(store: IndexStore) -> int:

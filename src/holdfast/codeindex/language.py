@@ -17,8 +17,6 @@ The query (tree-sitter's pattern language) uses these captures:
 - `@body`: optional; its body, or the pieces of it, when the grammar has no field of `body_fields` on the definition.
 - `@scope` with `@name`: a node that qualifies the names inside without being a definition (Rust's `impl`,
   C#'s `namespace`).
-- `@import` with `@module` (or the pieces of it) and any number of `@imported`: an import, what it names, and the
-  names taken from it.
 """
 
 from __future__ import annotations
@@ -141,8 +139,6 @@ class Language(Frozen):
     """Nodes that hold parameters if the grammar has no field for it: a list, or the definition itself."""
     value_kinds: tuple[tuple[str, str], ...] = ()
     """The kind of definition that results from binding a name to such a node: functions and classes as values."""
-    imports_namespaces: bool = False
-    """Whether an import names a namespace and nothing in it; the words of the source decide which files are meant."""
     ignorable_values: tuple[str, ...] = ()
     """Nodes that make no constant of a name bound to them."""
     silent_owners: tuple[str, ...] = ()

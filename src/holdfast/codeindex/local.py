@@ -71,7 +71,7 @@ class LocalCodeIndex:
         self._parsed = None
 
     def outline(self, path: str, content: bytes) -> Outline:
-        """Return the definitions, with fields, tests and groups, and the (unresolved) imports of one file's content."""
+        """Return the definitions, with fields, tests and groups, of one file's content."""
         from holdfast.codeindex.outline import outline
 
         return outline(path, content, members=True)
@@ -133,7 +133,7 @@ class LocalCodeIndex:
 
     def neighbours(self, location: Location, path: str) -> list[Neighbour]:
         """Return files linked to the file, closest first."""
-        from holdfast.codeindex.graph import neighbours
+        from holdfast.codeindex.history import neighbours
 
         if location.project.id not in self._stores and not self._is_made(location):
             return []  # a new index would have no links

@@ -1,4 +1,4 @@
-"""Makes the outline of a file: its definitions with qualified names and fingerprints, and its imports as written.
+"""Makes the outline of a file: its definitions with qualified names and fingerprints.
 
 It never raises for odd content: a file that cannot be read completely is outlined as far as possible, with a note.
 """
@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from holdfast.codeindex.group import group_symbol
 from holdfast.codeindex.source import blob_of, read_source
-from holdfast.codeindex.sourceimports import imports_of
 from holdfast.domain.symbol import Outline
 
 TYPE_CHECKING = False
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def outline(path: str, content: bytes, *, members: bool = False) -> Outline:
-    """Return the definitions and imports of a file's content, on request with its members and groups."""
+    """Return the definitions of a file's content, on request with its members and groups."""
     source = read_source(path, content)
     if source is None:
         return Outline(path=path, blob=blob_of(content))
@@ -28,7 +27,6 @@ def outline(path: str, content: bytes, *, members: bool = False) -> Outline:
         blob=blob_of(content),
         language=source.language.name,
         symbols=(*source.symbols(), *(_more(source) if members else ())),
-        imports=tuple(imports_of(source)),
         note=source.note,
     )
 

@@ -1,7 +1,6 @@
 """Brings a project's index up to its work tree. Files that look unchanged are not read; known blobs are not parsed.
 
-Every batch is one transaction, so the next run continues a killed one, and memory is bounded. Imports are resolved
-last, when all files are known.
+Every batch is one transaction, so the next run continues a killed one, and memory is bounded.
 """
 
 from __future__ import annotations
@@ -13,7 +12,6 @@ from hashlib import sha1
 
 from holdfast.codeindex import workers
 from holdfast.codeindex.history import learn_history
-from holdfast.codeindex.imports import Resolver
 from holdfast.codeindex.outline import outline
 from holdfast.codeindex.source import blob_of
 from holdfast.codeindex.walk import SIZE_LIMIT, Tree, walk
@@ -32,8 +30,6 @@ if TYPE_CHECKING:
 BATCH_FILES = 100
 BATCH_BYTES = 2_000_000
 """Bytes of files that are parsed and written in one batch."""
-LINK_BATCH = 500
-"""Files whose imports are resolved and written in one batch."""
 
 UNSURE_NS = 2_000_000_000
 """A file changed less than this before it was read may change again within one tick of the disk's clock."""
@@ -67,7 +63,7 @@ class Refresh:
         self._lost = False
 
     def run(self, only: Sequence[str] | None = None) -> IndexReport:
-        """Index what changed, in the whole tree or in the files of `only`; remove files that are gone; resolve imports.
+        """Index what changed, in the whole tree or in the files of `only`; remove files that are gone.
 
         Raises InvalidValueError if the root is not a project's folder, and StoreError.
         """
@@ -81,14 +77,13 @@ class Refresh:
         gone = [path for path in (known if only is None else only) if path in known and path not in tree.files]
         if gone and tree.complete:
             self._store.drop(self._root, gone)
-        complete = done and self._link((known.keys() | tree.files.keys()) - set(gone))
         return IndexReport(
             files=len(tree.files),
             parsed=self._parsed,
             removed=len(gone) if tree.complete else 0,
             symbols=self._symbols,
             skipped=tuple(tree.skipped),
-            complete=complete and tree.complete,
+            complete=done and tree.complete,
         )
 
     def _keep_to_the_rules(self) -> None:
@@ -153,24 +148,6 @@ class Refresh:
         if batch:
             yield batch
 
-    def _link(self, paths: set[str]) -> bool:
-        """Resolve imports of files that are new, changed, or affected by other files; return False if stopped."""
-        resolver = None
-        while unlinked := self._store.unlinked(self._root, LINK_BATCH):
-            if resolver is None and any(unlinked.values()):
-                resolver = Resolver(paths, self._read_config)
-            self._store.link(
-                self._root,
-                {path: resolver.resolve(path, imports) if resolver else () for path, imports in unlinked.items()},
-            )
-            if self._stop():
-                return False
-        return True
-
-    def _read_config(self, path: str) -> bytes:
-        entry = _read(os.path.join(self._root, path))
-        return entry[0] if entry else b""
-
 
 def refresh(
     store: IndexStore,
@@ -201,7 +178,7 @@ def outline_for_index(path: str, content: bytes, blob: str) -> Outline:
 
 @cache
 def rules_version() -> str:
-    """Return a hash of this room's sources, which changes whenever the code that makes outlines and links does."""
+    """Return a hash of this room's sources, which changes whenever the code that makes outlines does."""
     here = os.path.dirname(__file__)
     digest = sha1(usedforsecurity=False)
     for folder, _, names in sorted(os.walk(here)):

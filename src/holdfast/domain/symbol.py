@@ -30,22 +30,13 @@ class Symbol(Frozen):
     """Tokens of head and body: very short definitions have no distinctive body."""
 
 
-class Import(Frozen):
-    """One import of a file: as written, and the project's file to which it leads (empty: outside, or ambiguous)."""
-
-    module: str
-    target: str = ""
-    names: tuple[str, ...] = ()
-
-
-class Outline(Frozen, nested={"symbols": Symbol, "imports": Import}):
-    """A file's definitions and imports. `language` is empty for a file that is not parsed."""
+class Outline(Frozen, nested={"symbols": Symbol}):
+    """A file's definitions. `language` is empty for a file that is not parsed."""
 
     path: str
     blob: str
     language: str = ""
     symbols: tuple[Symbol, ...] = ()
-    imports: tuple[Import, ...] = ()
     note: str = ""
     """Why it is incomplete: a syntax error, too large, too deep; empty when it is whole."""
 
@@ -116,13 +107,12 @@ class Verdict(Frozen, nested={"anchor": Anchor}):
 
 
 class Neighbour(Frozen):
-    """A file linked to another one. `weight` is in (0, 1] and decays with each hop."""
+    """A file linked to another one. `weight` is in (0, 1]."""
 
     path: str
     relation: str
-    """imports, imported_by, edited_together or read_before."""
+    """edited_together or read_before."""
     weight: float
-    hops: int = 1
 
 
 class IndexReport(Frozen):

@@ -1,4 +1,4 @@
-"""CodeIndex: the definitions and imports of a project's code as it is now, and verdicts on anchors."""
+"""CodeIndex: the definitions of a project's code as it is now, and verdicts on anchors."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class CodeIndex(Protocol):
     """The structure of a project's code. The index is derived and may lag or be lost: no verdict rests on it alone."""
 
     def outline(self, path: str, content: bytes) -> Outline:
-        """Return the definitions and (unresolved) imports of one file's content. Never raises for odd content."""
+        """Return the definitions of one file's content. Never raises for odd content."""
         ...
 
     def anchors(
@@ -51,7 +51,7 @@ class CodeIndex(Protocol):
         ...
 
     def neighbours(self, location: Location, path: str) -> list[Neighbour]:
-        """Return linked files, closest first: by imports in both directions (two hops, decayed) and by shared edits."""
+        """Return linked files, closest first: edited together in git's history, or read before an edit."""
         ...
 
     def put_pairs(self, location: Location, relation: str, pairs: Mapping[tuple[str, str], float], upto: str) -> bool:

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Protocol, Self
 
-    from holdfast.domain.symbol import Import, Outline, Symbol
+    from holdfast.domain.symbol import Outline, Symbol
 else:
     Protocol = object
 
@@ -39,13 +39,12 @@ class IndexStore(Protocol):
     def put(self, root: str, outlines: Sequence[Outline], states: Mapping[str, FileState]) -> None:
         """Store outlines (new blobs only) and the current blob of each path, in one transaction.
 
-        A state whose blob has no outline is left out. New and changed files become `unlinked`, and so do files whose
-        imports may resolve differently because of a new path.
+        A state whose blob has no outline is left out.
         """
         ...
 
     def drop(self, root: str, paths: Sequence[str]) -> None:
-        """Drop deleted paths and the outlines that only they used. Files that imported them become `unlinked`."""
+        """Drop deleted paths and the outlines that only they used."""
         ...
 
     def rules(self) -> str:
@@ -56,24 +55,8 @@ class IndexStore(Protocol):
         """Drop everything. Later outlines are made by these rules; outlines by other rules must not be mixed in."""
         ...
 
-    def unlinked(self, root: str, limit: int) -> dict[str, list[Import]]:
-        """Return files whose imports were not resolved since they last changed, with their imports as written."""
-        ...
-
-    def link(self, root: str, imports: Mapping[str, Sequence[Import]]) -> None:
-        """Store the targets of those files' imports; an import may occur once for each file it leads to."""
-        ...
-
     def symbols(self, root: str, by: str, value: str) -> list[Symbol]:
         """Return definitions in the work tree; `by` is path, name, last_name, body_hash or signature_hash."""
-        ...
-
-    def imports(self, root: str, path: str) -> list[Import]:
-        """Return the file's imports: those resolved to files first, then those that lead outside."""
-        ...
-
-    def importers(self, root: str, path: str) -> list[str]:
-        """Return the files that import the file."""
         ...
 
     def put_pairs(self, relation: str, pairs: Mapping[tuple[str, str], float], upto: str) -> None:

@@ -19,10 +19,7 @@ if TYPE_CHECKING:
     from holdfast.ports.services import Services
 
 
-RELATIONS = {
-    "imports": "imported here", "imported_by": "which imports this file", "edited_together": "often edited with it",
-    "read_before": "read and edited in turn with it",
-}  # fmt: skip
+RELATIONS = {"edited_together": "often edited with it", "read_before": "read and edited in turn with it"}
 
 
 def symbols_at(services: Services, location: Location, path: str, call: HookCall) -> tuple[str, ...]:
@@ -64,7 +61,7 @@ def linked_files(services: Services, location: Location, paths: Sequence[str]) -
 
 
 def way_to(linked: Iterable[Neighbour], paths: Sequence[str]) -> str:
-    """Describe the link of the closest of those paths: `about src/b.py, imported here`; empty without one."""
+    """Describe the link of the closest of those paths: `about src/b.py, often edited with it`; empty without one."""
     for neighbour in linked:  # closest first
         if neighbour.path in paths:
             return f"about {neighbour.path}, {RELATIONS.get(neighbour.relation, 'linked to it')}"
@@ -73,6 +70,4 @@ def way_to(linked: Iterable[Neighbour], paths: Sequence[str]) -> str:
 
 def _together(neighbour: Neighbour, other: Neighbour) -> Neighbour:
     closest = neighbour if neighbour.weight >= other.weight else other
-    return replace(
-        closest, weight=1 - (1 - neighbour.weight) * (1 - other.weight), hops=min(neighbour.hops, other.hops)
-    )
+    return replace(closest, weight=1 - (1 - neighbour.weight) * (1 - other.weight))

@@ -5,7 +5,6 @@ from __future__ import annotations
 QUERY = """
 (preproc_def name: (identifier) @name value: (_) @body) @definition.constant
 (preproc_function_def name: (identifier) @name value: (_)? @body) @definition.function
-(preproc_include path: [(string_literal) (system_lib_string)] @module) @import
 
 (function_definition declarator: (_) @declarator) @definition.function
 (declaration declarator: (init_declarator declarator: (_) @declarator value: (_) @body)) @definition.constant @top

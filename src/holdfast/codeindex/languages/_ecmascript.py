@@ -17,19 +17,6 @@ QUERY = """
 (pair key: (property_identifier) @name value: (object)) @scope
 (arguments (function_expression name: (identifier) @name) @definition.function)
 
-(import_statement source: (string) @module) @import
-(import_statement (import_clause (identifier) @imported) source: (string) @module) @import
-(import_statement (import_clause (named_imports (import_specifier name: (_) @imported)))
-  source: (string) @module) @import
-(export_statement source: (string) @module) @import
-(export_statement (export_clause (export_specifier name: (_) @imported)) source: (string) @module) @import
-(call_expression function: (import) arguments: (arguments . (string) @module)) @import
-(call_expression function: (identifier) @_require arguments: (arguments . (string) @module)
-  (#eq? @_require "require")) @import
-(variable_declarator name: (object_pattern [
-    (shorthand_property_identifier_pattern) @imported (pair_pattern key: (property_identifier) @imported)
-  ]) value: (call_expression function: (identifier) @_require arguments: (arguments . (string) @module))
-  (#eq? @_require "require")) @import
 """
 
 TESTS = r"""

@@ -12,7 +12,6 @@ QUERY = """
   (variable_assignment name: (variable_name) @name value: (_)? @body)
   (#match? @name "^_*[A-Z][A-Z0-9_]*$")) @definition.constant)
 
-(command name: (command_name (word) @_source) . argument: (_) @module (#any-of? @_source "source" ".")) @import
 """
 
 LANGUAGE = Language(

@@ -33,8 +33,6 @@ QUERY = """
   (variable_declaration . (_) . (variable_declarator name: (_) @name "=" (_) @body))
   (#eq? @_is "static") (#eq? @_also "readonly")) @definition.constant
 
-(using_directive !name [(identifier) (qualified_name) (alias_qualified_name)] @module) @import
-(using_directive name: (_) (qualified_name) @module (#not-match? @module "<")) @import
 """
 
 MEMBERS = """
@@ -56,5 +54,4 @@ LANGUAGE = Language(
     indented=("raw_string_literal",),
     decorators=("attribute_list",),
     modifiers=("modifier",),
-    imports_namespaces=True,
 )  # fmt: skip

@@ -51,7 +51,6 @@ QUERY = f"""
 {_variables("(source_file (var_declaration {}))")}
 {_variables("(source_file (var_declaration (var_spec_list {})))")}
 
-(import_spec path: (_) @module) @import
 """
 
 MEMBERS = """

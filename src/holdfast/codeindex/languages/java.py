@@ -22,7 +22,6 @@ QUERY = """
 (field_declaration (modifiers "final" "static")
   declarator: (variable_declarator name: (identifier) @name value: (_)? @body)) @definition.constant
 
-(import_declaration [(scoped_identifier) (identifier)] @module (asterisk)? @imported) @import
 """
 
 MEMBERS = """

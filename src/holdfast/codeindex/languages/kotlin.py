@@ -25,7 +25,6 @@ QUERY = """
 (property_declaration (modifiers) @_const (variable_declaration) @declarator "=" . (_) @body
   (#match? @_const "\\\\bconst\\\\b")) @definition.constant
 
-(import (qualified_identifier) @module) @import
 """
 
 MEMBERS = """

@@ -19,14 +19,6 @@ QUERY = """
 (function_call_expression function: (name) @_define arguments: (arguments . (argument) @name . (argument) @body)
   (#eq? @_define "define")) @definition.constant
 
-(namespace_use_declaration (namespace_use_clause . [(name) (qualified_name)] @module)) @import
-(namespace_use_declaration (namespace_use_clause type: _ . [(name) (qualified_name)] @module)) @import
-(namespace_use_declaration (namespace_name) @module
-  body: (namespace_use_group (namespace_use_clause . type: _? . [(name) (qualified_name)] @imported))) @import
-(require_expression [(string) (encapsed_string) (binary_expression) (parenthesized_expression)] @module) @import
-(require_once_expression [(string) (encapsed_string) (binary_expression) (parenthesized_expression)] @module) @import
-(include_expression [(string) (encapsed_string) (binary_expression) (parenthesized_expression)] @module) @import
-(include_once_expression [(string) (encapsed_string) (binary_expression) (parenthesized_expression)] @module) @import
 """
 
 MEMBERS = """

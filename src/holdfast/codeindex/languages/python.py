@@ -11,10 +11,6 @@ QUERY = """
   (#match? @name "^_*[A-Z][A-Z0-9_]*$"))
 (type_alias_statement left: (type (identifier) @name)) @definition.type
 
-(import_statement name: (dotted_name) @module) @import
-(import_statement name: (aliased_import name: (dotted_name) @module)) @import
-(import_from_statement module_name: (_) @module name: (dotted_name)* @imported) @import
-(import_from_statement module_name: (_) @module name: (aliased_import name: (dotted_name) @imported)) @import
 """
 
 MEMBERS = """

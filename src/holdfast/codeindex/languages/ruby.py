@@ -17,8 +17,6 @@ QUERY = """
 (call method: (identifier) @_definer arguments: (argument_list . (_) @name) block: (_) @body
   (#match? @name "^[:'\\"]") (#any-of? @_definer "define_method" "define_singleton_method")) @definition.method
 
-(call !receiver method: (identifier) @_require arguments: (argument_list (string) @module .)
-  (#any-of? @_require "require" "require_relative" "load" "autoload")) @import
 """
 
 MEMBERS = """

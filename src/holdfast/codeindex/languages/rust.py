@@ -35,12 +35,6 @@ QUERY = """
   ])
 ]) @scope
 
-(use_declaration argument: [
-  (identifier) (scoped_identifier) (use_wildcard) (scoped_use_list) (use_list) (crate) (self)
-] @module) @import
-(use_declaration argument: (use_as_clause path: (_) @module)) @import
-(extern_crate_declaration name: (identifier) @module) @import
-(mod_item !body name: (identifier) @module) @import
 """
 
 MEMBERS = """

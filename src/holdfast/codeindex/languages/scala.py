@@ -20,9 +20,6 @@ QUERY = """
   @definition.function
 (val_definition pattern: (identifier) @name value: (_) @body (#match? @name "^[A-Z]")) @definition.constant @top
 
-(import_declaration ["import" ","] . (identifier) @module . ("." @module . (identifier) @module)*
-  . "."? . (namespace_selectors [(identifier) @imported
-    (arrow_renamed_identifier name: (_) @imported) (as_renamed_identifier name: (_) @imported)])?) @import
 """
 
 MEMBERS = """

@@ -28,7 +28,6 @@ QUERY = """
 ((property_declaration) @definition.constant @declarator @top
   (#match? @definition.constant "^[^={]*\\\\blet\\\\b[^={]*="))
 
-(import_declaration (identifier) @module) @import
 """
 
 MEMBERS = """

@@ -22,7 +22,6 @@ QUERY = f"""
 (internal_module name: (_) @name) @definition.module
 (module name: (_) @name) @definition.module
 
-(import_statement (import_require_clause source: (string) @module)) @import
 """
 
 MEMBERS = f"""

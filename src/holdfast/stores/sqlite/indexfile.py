@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 
-from holdfast.domain.symbol import Import, Symbol
+from holdfast.domain.symbol import Symbol
 from holdfast.errors import InvalidValueError, StoreCorruptError
 from holdfast.ports.indexstore import FileState
 from holdfast.stores.sqlite.connection import Connection
@@ -18,10 +18,7 @@ from holdfast.stores.sqlite.indexrows import (
     UPTO,
     VERDICT,
     add_pairs,
-    import_of,
     last_name,
-    link_rows,
-    loosen,
     outline_ids,
     put_files,
     put_outlines,
@@ -55,7 +52,7 @@ _WHERE = {
 class IndexConnection(Connection):
     """A connection to an index file."""
 
-    schema = 1
+    schema = 2
     migrations = "index_migrations"
     text_factory = str
 
@@ -122,13 +119,11 @@ class SqliteIndex:
         def write(sql: sqlite3.Connection) -> None:
             number = root_id(sql, root)
             gone = [clean(path) for path in paths]
-            loosen(sql, number, gone)
             outline_ids: set[int] = set()
             for path in gone:
                 outline_ids.update(outline_id for (outline_id,) in sql.execute(
                     "DELETE FROM files WHERE root = ? AND path = ? RETURNING outline", (number, path)
                 ))  # fmt: skip
-                sql.execute("DELETE FROM links WHERE root = ? AND path = ?", (number, path))
             sweep(sql, outline_ids)
 
         self._write(write)
@@ -141,7 +136,7 @@ class SqliteIndex:
         """Drop everything; outlines that follow are made by these rules."""
 
         def write(sql: sqlite3.Connection) -> None:
-            for table in ("symbols", "imports", "outlines", "files", "links", "roots", "pairs", "marks"):
+            for table in ("symbols", "outlines", "files", "roots", "pairs", "marks"):
                 sql.execute(f"DELETE FROM {table}")
             put_value(sql, RULES, clean(rules))
 
@@ -160,61 +155,6 @@ class SqliteIndex:
         )
         rows = self._read(lambda sql: sql.execute(query, (*values, clean(root))).fetchall())
         return [Symbol(**dict(zip(Symbol.fields_, row, strict=True))) for row in rows]
-
-    def imports(self, root: str, path: str) -> list[Import]:
-        """Return the file's imports: those resolved to files first, then those that lead outside."""
-
-        def read(sql: sqlite3.Connection) -> list[Import]:
-            where = (root_id(sql, root, make=False), clean(path))
-            linked = sql.execute(
-                "SELECT module, names, target FROM links WHERE root = ? AND path = ? ORDER BY ordinal", where
-            ).fetchall()
-            written = sql.execute(
-                "SELECT i.module, i.names FROM files f JOIN imports i ON i.outline = f.outline"
-                " WHERE f.root = ? AND f.path = ? ORDER BY i.ordinal",
-                where,
-            )
-            known = {module for module, _, _ in linked}
-            rest = [import_of(module, names) for module, names in written if module not in known]
-            return [import_of(*row) for row in linked] + rest
-
-        return self._read(read)
-
-    def importers(self, root: str, path: str) -> list[str]:
-        """Return the files that import the file."""
-        query = (
-            "SELECT DISTINCT path FROM links WHERE root = (SELECT id FROM roots WHERE root = ?) AND target = ?"
-            " ORDER BY path"
-        )
-        return self._read(lambda sql: [path for (path,) in sql.execute(query, (clean(root), clean(path)))])
-
-    def unlinked(self, root: str, limit: int) -> dict[str, list[Import]]:
-        """Return files whose imports were not resolved since they last changed, with their imports as written."""
-        some = (
-            "SELECT path, outline FROM files WHERE root = (SELECT id FROM roots WHERE root = ?) AND linked = 0 LIMIT ?"
-        )
-        query = (
-            f"SELECT f.path, i.module, i.names FROM ({some}) f LEFT JOIN imports i ON i.outline = f.outline"
-            " ORDER BY f.path, i.ordinal"
-        )
-        imports: dict[str, list[Import]] = {}
-        for path, module, names in self._read(lambda sql: sql.execute(query, (clean(root), limit)).fetchall()):
-            of = imports.setdefault(path, [])
-            if module is not None:
-                of.append(import_of(module, names))
-        return imports
-
-    def link(self, root: str, imports: Mapping[str, Sequence[Import]]) -> None:
-        """Store the targets of those files' imports."""
-
-        def write(sql: sqlite3.Connection) -> None:
-            number = root_id(sql, root)
-            paths = [(number, clean(path)) for path in imports]
-            sql.executemany("DELETE FROM links WHERE root = ? AND path = ?", paths)
-            sql.executemany("INSERT INTO links VALUES (?, ?, ?, ?, ?, ?)", link_rows(number, imports))
-            sql.executemany("UPDATE files SET linked = 1 WHERE root = ? AND path = ?", paths)
-
-        self._write(write)
 
     def put_pairs(self, relation: str, pairs: Mapping[tuple[str, str], float], upto: str) -> None:
         """Replace a relation's weighted pairs."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.domain.symbol import Import, Symbol
+from holdfast.domain.symbol import Symbol
 from holdfast.stores.sqlite.rows import clean, slots
 
 TYPE_CHECKING = False
@@ -23,8 +23,6 @@ SPARE_OUTLINES = 4_000
 
 ASKED_AT_ONCE = 500
 """Blobs looked up in one statement."""
-NARROW = 20
-"""With more new names than this, asking which imports mention one of them costs more than resolving all again."""
 
 _COLUMNS = ", ".join(name for name in Symbol.fields_ if name != "path")
 
@@ -32,11 +30,6 @@ _COLUMNS = ", ".join(name for name in Symbol.fields_ if name != "path")
 def last_name(name: str) -> str:
     """Return the unqualified name of a definition: `put` for `Store.put#2`."""
     return name.partition("#")[0].rpartition(".")[2]
-
-
-def import_of(module: str, names: str, target: str = "") -> Import:
-    """Return the record of a row; `names` has one name a line."""
-    return Import(module=module, target=target, names=tuple(names.split("\n")) if names else ())
 
 
 def root_id(sql: sqlite3.Connection, root: str, make: bool = True) -> int:
@@ -68,13 +61,6 @@ def put_outlines(sql: sqlite3.Connection, outlines: Sequence[Outline]) -> None:
         ).lastrowid
         known[outline.blob] = number or 0
         sql.executemany(_INSERT_SYMBOL, _symbol_rows(known[outline.blob], outline))
-        sql.executemany(
-            "INSERT INTO imports VALUES (?, ?, ?, ?)",
-            [
-                (number, ordinal, clean(imported.module), clean("\n".join(imported.names)))
-                for ordinal, imported in enumerate(outline.imports)
-            ],
-        )
 
 
 _INSERT_SYMBOL = f"INSERT INTO symbols (outline, ordinal, last_name, {_COLUMNS}) VALUES ({slots(13)})"
@@ -94,16 +80,10 @@ def put_files(sql: sqlite3.Connection, root: int, states: Mapping[str, FileState
     ids = outline_ids(sql, list({state.blob for state in states.values()}))
     had = _outlines_of(sql, root, list(states))
     changed = {path: state for path, state in states.items() if state.blob in ids}
-    loosen(sql, root, [path for path in changed if path not in had])
-    for path, state in changed.items():
-        same = had.get(path) == ids[state.blob]
-        if not same:
-            sql.execute("DELETE FROM links WHERE root = ? AND path = ?", (root, clean(path)))
-        sql.execute(
-            "INSERT INTO files VALUES (?, ?, ?, ?, ?, 0) ON CONFLICT DO UPDATE SET outline = excluded.outline,"
-            " size = excluded.size, mtime_ns = excluded.mtime_ns, linked = linked AND ?",
-            (root, clean(path), ids[state.blob], state.size, state.mtime_ns, same),
-        )
+    sql.executemany(
+        "INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?)",
+        [(root, clean(path), ids[state.blob], state.size, state.mtime_ns) for path, state in changed.items()],
+    )
     if any(had.get(path, ids[state.blob]) != ids[state.blob] for path, state in changed.items()):
         _sweep_spare(sql)
 
@@ -117,44 +97,11 @@ def _outlines_of(sql: sqlite3.Connection, root: int, paths: Sequence[str]) -> di
     return outlines
 
 
-def loosen(sql: sqlite3.Connection, root: int, paths: Sequence[str]) -> None:
-    """Mark files as unlinked that import one of the paths, or might import it once it appears or disappears."""
-    sql.executemany(
-        "UPDATE files SET linked = 0 WHERE root = ?1 AND linked = 1"
-        " AND path IN (SELECT path FROM links WHERE root = ?1 AND target = ?2)",
-        [(root, clean(path)) for path in paths],
-    )
-    words = {word for path in paths for word in _words(path)}
-    if len(words) > NARROW:
-        sql.execute("UPDATE files SET linked = 0 WHERE root = ? AND linked = 1", (root,))
-        return
-    sql.executemany(
-        "UPDATE files SET linked = 0 WHERE root = ?1 AND linked = 1 AND outline IN"
-        " (SELECT outline FROM imports WHERE instr(lower(module), ?2) OR instr(lower(names), ?2))",
-        [(root, word) for word in words],
-    )
-
-
-def _words(path: str) -> tuple[str, ...]:
-    """Return the words of which an import of that file contains at least one: its own name, and its folder's."""
-    folder, _, file = clean(path).lower().rpartition("/")
-    above = folder.rpartition("/")[2]
-    return tuple(word for word in (file.partition(".")[0].strip("_"), above) if word)
-
-
-def link_rows(root: int, imports: Mapping[str, Sequence[Import]]) -> Iterator[tuple[Any, ...]]:
-    """Yield the rows of the imports that lead to a file."""
-    for path, links in imports.items():
-        for ordinal, link in enumerate(link for link in links if link.target):
-            names = clean("\n".join(link.names))
-            yield root, clean(path), ordinal, clean(link.module), names, clean(link.target)
-
-
 def sweep(sql: sqlite3.Connection, outlines: set[int]) -> None:
     """Delete those of the outlines that no path uses."""
     for number in outlines:
         if sql.execute("SELECT 1 FROM files WHERE outline = ? LIMIT 1", (number,)).fetchone() is None:
-            for table, key in (("symbols", "outline"), ("imports", "outline"), ("outlines", "id")):
+            for table, key in (("symbols", "outline"), ("outlines", "id")):
                 sql.execute(f"DELETE FROM {table} WHERE {key} = ?", (number,))
 
 

@@ -1,5 +1,0 @@
-package com.acme
-
-import kotlin.math.PI
-import com.foo.*
-import com.bar.Baz as Other
