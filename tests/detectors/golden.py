@@ -14,7 +14,7 @@ from holdfast.testing.builders import START, make_event
 
 ROOT = Path(__file__).parents[1] / "golden" / "detectors"
 DETECTORS = (
-    "commands", "correction", "explicit", "exploration", "fail_fix", "host_memory", "lint_rules", "red_green",
+    "commands", "correction", "explicit", "fail_fix", "host_memory", "lint_rules", "red_green",
     "reverted_work",
 )  # fmt: skip
 

@@ -10,7 +10,6 @@ from holdfast import plugins
 from holdfast.detectors import (
     correction,
     explicit,
-    exploration,
     host_memory,
 )
 from holdfast.domain.candidate import Candidate
@@ -194,38 +193,6 @@ def test_a_form_that_is_also_used_for_the_task_counts_where_its_words_state_a_fa
     assert asked_for("keep in mind: the beacon must never be dark")
 
 
-# Searches
-
-
-def searched_in_vain(patterns: int, between: int = 0, size: int = 0) -> list[Candidate]:
-    names = [STEMS[number] * 2 for number in range(patterns)]
-    names[0] = names[0].ljust(size, "x")
-    searches = [ran(f"grep -rn {name} src", exit_code=1) for name in names]
-    read = event("tool_result", "", tool="Read", files=("mail/sluice.py",))
-    return find(
-        "exploration", event("prompt", "fix the throttle"), *searches, *idle(between), read, edited("mail/sluice.py")
-    )
-
-
-def set_aside(between: int) -> list[Candidate]:
-    read = event("tool_result", "", tool="Read", files=("mail/queue.py",))
-    reply = event("reply", "`queue.py` is not where mails are held back.")
-    return find("exploration", event("prompt", "fix it"), read, reply, *idle(between), edited("mail/sluice.py"))
-
-
-SEARCHES = [
-    Boundary(exploration, "LEAST_MISSES", 2, 1, lambda n: len(searched_in_vain(n)), 1, 0),
-    Boundary(exploration, "SPAN", 60, 61, lambda n: len(searched_in_vain(2, between=n - 3)), 1, 0),
-    Boundary(exploration, "SPAN", 60, 61, lambda n: len(set_aside(n - 1)), 1, 0),
-    Boundary(exploration, "PATTERN_LIMIT", 80, 81, lambda n: len(searched_in_vain(2, size=n)), 1, 0),
-]
-
-
-def test_what_a_search_found_is_of_low_salience() -> None:
-    assert exploration.SALIENCE == 0.2
-    assert [candidate.salience for candidate in (*searched_in_vain(2), *set_aside(0))] == [0.2, 0.2]
-
-
-@each([*WRITING, *TEXTS, *SPOKEN, *SEARCHES])
+@each([*WRITING, *TEXTS, *SPOKEN])
 def test_a_number_decides_where_it_says(boundary: Boundary) -> None:
     boundary.check()
