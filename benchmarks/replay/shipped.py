@@ -35,7 +35,7 @@ from holdfast.lean.plain import to_plain
 from holdfast.lean.records import replace
 from holdfast.lean.texts import uuid7
 from holdfast.learning.associations import associate
-from holdfast.learning.distillation.distil import distil, prepare
+from holdfast.learning.distil import distil, prepare
 from holdfast.lessons.ledger import write_change
 from holdfast.ports.model import Completion
 from holdfast.ports.store import LogFilter

@@ -32,7 +32,7 @@ from holdfast.domain.vocabulary import SessionId
 from holdfast.errors import AlreadyRunningError, InvalidValueError, ModelError, ModelUnavailableError
 from holdfast.home.runfiles import RunLock, leave_errand, take_errands
 from holdfast.lean.records import replace
-from holdfast.learning.distillation.distil import DistilReport
+from holdfast.learning.distil import DistilReport
 from holdfast.settings import Settings, load_settings
 from holdfast.testing.builders import make_event
 from tests.hosts.golden import ROOT as GOLDEN

@@ -22,7 +22,7 @@ from holdfast.ports.search import SpokenTurn
 from holdfast.ports.storecare import Extent, StoreCare
 from holdfast.text.purging import RAW, Purging
 from holdfast.text.searchkeys import anchored_files, text_columns
-from holdfast.text.turns import turns_of
+from holdfast.text.speech import turns_of
 from holdfast.text.words import duplicate_key
 
 from .memorysearch import MemorySearch, Row

@@ -11,8 +11,8 @@ from holdfast.domain.candidate import Candidate
 from holdfast.domain.event import Event
 from holdfast.domain.lesson import Lesson, Triggers
 from holdfast.errors import ModelError
-from holdfast.learning.distillation.answer import WORK, Distilled, read_answer, render_prompt
-from holdfast.learning.distillation.digest import make_digest
+from holdfast.learning.digest import make_digest
+from holdfast.learning.distil import WORK, Distilled, read_answer, render_prompt
 from holdfast.testing.builders import make_event, make_lesson
 
 QUOTE = "amounts are whole cents"

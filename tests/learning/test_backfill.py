@@ -15,7 +15,7 @@ from holdfast.domain.lesson import Lesson, Provenance
 from holdfast.domain.statefamilies import COMMITS_READ
 from holdfast.domain.vocabulary import STATES
 from holdfast.errors import InvalidValueError
-from holdfast.learning.githistory.backfill import GitBackfill, GitReport
+from holdfast.learning.gitbackfill import GitBackfill, GitReport
 from holdfast.testing.builders import make_lesson
 from tests.learning.test_git_history import CAUSE, NOW, commit
 
@@ -308,7 +308,7 @@ def test_a_dry_run_notes_nothing_and_vouches_for_nothing(memory: Memory, monkeyp
 def test_a_run_that_the_user_stops_says_so_and_keeps_what_it_read(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("holdfast.learning.githistory.backfill.COMMITS_A_PAGE", 2)
+    monkeypatch.setattr("holdfast.learning.gitbackfill.COMMITS_A_PAGE", 2)
     heard: list[int] = []
 
     def stop(count: int) -> None:

@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from holdfast.domain.event import Event
-from holdfast.learning.distillation.digest import make_digest
-from holdfast.learning.distillation.telling import rate, sentences
+from holdfast.learning.digest import make_digest, rate, sentences
 from holdfast.testing.builders import make_event
 
 FAILURE = {"kind": "tool_failure", "exit_code": 1, "tool": "Bash", "trust": "tool"}

@@ -12,9 +12,8 @@ from holdfast import Memory
 from holdfast.domain.event import Event
 from holdfast.domain.lesson import Triggers
 from holdfast.errors import ModelError
-from holdfast.learning.distillation.answer import read_answer, render_prompt
-from holdfast.learning.distillation.digest import make_digest
-from holdfast.learning.distillation.distil import distil
+from holdfast.learning.digest import make_digest
+from holdfast.learning.distil import distil, read_answer, render_prompt
 from holdfast.learning.tuning import DIGEST_TOKENS
 from holdfast.ports.model import Completion
 from holdfast.testing.builders import START, make_event

@@ -16,9 +16,9 @@ from holdfast.domain.lesson import Lesson
 from holdfast.domain.statefamilies import COMMITS_READ
 from holdfast.domain.vocabulary import STATES
 from holdfast.errors import InvalidValueError
-from holdfast.learning.githistory.backfill import GitBackfill
-from holdfast.learning.githistory.finds import find_all, is_routine
-from holdfast.learning.githistory.message import read_message
+from holdfast.learning.commitfinds import find_all, is_routine
+from holdfast.learning.commitmessage import read_message
+from holdfast.learning.gitbackfill import GitBackfill
 from holdfast.rendering.lines import source_word
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
@@ -269,7 +269,7 @@ def test_a_bounded_run_is_gone_on_with_by_the_next(repository: Repository, memor
 def test_an_interrupted_run_keeps_what_it_read_and_goes_on(
     repository: Repository, memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("holdfast.learning.githistory.backfill.COMMITS_A_PAGE", 2)
+    monkeypatch.setattr("holdfast.learning.gitbackfill.COMMITS_A_PAGE", 2)
     for number in range(3):
         repository.commit(f"Step {number}", {"a.txt": str(number)})
     repository.commit(CAUSE, {"src/tides.py": "x = 1\n"}, "ada@example.com")
@@ -340,7 +340,7 @@ def test_a_message_that_attacks_or_holds_a_secret_reaches_nobody(
 def test_at_most_a_hundred_are_kept_the_best(
     repository: Repository, memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("holdfast.learning.githistory.backfill.MOST_KEPT", 1)
+    monkeypatch.setattr("holdfast.learning.gitbackfill.MOST_KEPT", 1)
     weak = (
         "fix: open the gate\n\nOpening failed since the driver of `GateDriver` was asked before `start()` was called."
     )

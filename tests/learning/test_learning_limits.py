@@ -8,7 +8,7 @@ from holdfast import Memory
 from holdfast.domain.vocabulary import SessionId
 from holdfast.lean.records import replace
 from holdfast.learning.associations import associate
-from holdfast.learning.distillation.distil import prepare
+from holdfast.learning.distil import prepare
 from holdfast.ports.store import EventFilter, LessonFilter
 from tests.learning.test_distillation import story
 from tests.learning.test_learn import ONE, admitted, make_candidate, say

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.learning.githistory.message import MessagePart, quoted_subject, read_message
+from holdfast.learning.commitmessage import MessagePart, quoted_subject, read_message
 
 
 def below(*lines: str) -> tuple[str, ...]:

@@ -18,11 +18,10 @@ from holdfast.domain.project import Person
 from holdfast.domain.vocabulary import EventId, SessionId
 from holdfast.errors import ModelError
 from holdfast.lean.records import replace
-from holdfast.learning.distillation.answer import read_answer, render_prompt
-from holdfast.learning.distillation.digest import make_digest
-from holdfast.learning.distillation.distil import DistilReport, distil
-from holdfast.learning.githistory.finds import CommitFind, find_all, is_routine, mended, subject_files
-from holdfast.learning.githistory.message import read_message
+from holdfast.learning.commitfinds import CommitFind, find_all, is_routine, mended, subject_files
+from holdfast.learning.commitmessage import read_message
+from holdfast.learning.digest import make_digest
+from holdfast.learning.distil import DistilReport, distil, read_answer, render_prompt
 from holdfast.learning.learn import LearnReport, admit_from
 from holdfast.learning.refutation import settle
 from holdfast.testing.builders import START, make_event, make_id, make_lesson

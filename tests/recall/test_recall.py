@@ -18,7 +18,7 @@ from holdfast.recall.question import question
 from holdfast.recall.retrieve import retrieve
 from holdfast.rendering.budget import count_tokens
 from holdfast.testing.builders import SESSION, make_lesson
-from holdfast.text.clues import clues_in
+from holdfast.text.named import clues_in
 
 TIDES = "High water is kept in centimetres above chart datum, never in metres."
 QUEUE = "Drain the retry queue before shutdown; pending jobs are lost otherwise."

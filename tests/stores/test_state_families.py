@@ -9,7 +9,7 @@ import pytest
 
 from holdfast.domain import statefamilies
 from holdfast.domain.statefamilies import COMMITS_READ, FAMILIES, StateFamily, without_lesson
-from holdfast.learning.githistory.backfill import DETECTOR
+from holdfast.learning.gitbackfill import DETECTOR
 
 CONSTANTS = {family: name for name, family in vars(statefamilies).items() if isinstance(family, StateFamily)}
 SOURCE = Path(statefamilies.__file__).parents[1]

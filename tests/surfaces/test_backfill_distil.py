@@ -175,7 +175,7 @@ def test_a_model_that_asks_for_a_login_ends_the_run_and_no_session_is_given_up(f
 
 
 def test_a_model_that_never_answers_is_ended(folder: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("holdfast.learning.distillation.distil.MODEL_TIMEOUT_S", 0.2)
+    monkeypatch.setattr("holdfast.learning.distil.MODEL_TIMEOUT_S", 0.2)
     use(folder, "import time; time.sleep(600)")
     result = run(folder, "--yes", "--limit", "1")
     assert "did not answer within" in result.stderr

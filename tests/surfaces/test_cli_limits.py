@@ -23,7 +23,7 @@ from holdfast.domain.vocabulary import EventId
 from holdfast.home.runfiles import COUNTS
 from holdfast.lean.files import FileLock
 from holdfast.lean.texts import short_id
-from holdfast.learning.githistory.backfill import GitReport
+from holdfast.learning.gitbackfill import GitReport
 from holdfast.lessons import lookup
 from holdfast.settings import load_settings
 from holdfast.surfaces.cli import (

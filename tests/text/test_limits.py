@@ -10,15 +10,15 @@ import pytest
 
 from holdfast.compare import claims, contradiction, sameness
 from holdfast.detectors import host_memory
-from holdfast.detectors._shared import cures, generalline, wording
+from holdfast.detectors._shared import cures, wording
 from holdfast.domain.query import Query
 from holdfast.recall import enclosing, failure
 from holdfast.testing.builders import make_event, make_lesson
 from holdfast.text import (
     attempts,
     causes,
-    clues,
     hidden,
+    named,
     occasions,
     orders,
     purging,
@@ -97,14 +97,14 @@ def is_remembered(texts: int) -> bool:
 
 
 def are_all_clues(number: int, form: str) -> bool:
-    named = clues.clues_in(" ".join(form.format(i) for i in range(number)))
-    return len(named.paths) + len(named.symbols) == number
+    clues = named.clues_in(" ".join(form.format(i) for i in range(number)))
+    return len(clues.paths) + len(clues.symbols) == number
 
 
 MENTIONS = [
     Boundary(claims, "READ_KEPT", 4_096, 4_097, is_remembered, True, False),
-    Boundary(clues, "PATHS", 5, 6, lambda n: are_all_clues(n, "src/{}.py"), True, False),
-    Boundary(clues, "SYMBOLS", 12, 13, lambda n: are_all_clues(n, "set_clock_{}"), True, False),
+    Boundary(named, "PATHS", 5, 6, lambda n: are_all_clues(n, "src/{}.py"), True, False),
+    Boundary(named, "SYMBOLS", 12, 13, lambda n: are_all_clues(n, "set_clock_{}"), True, False),
     Boundary(
         host_memory, "MOST_SYMBOLS", 8, 9,
         lambda n: len(host_memory.symbols_named(" ".join(f"set_clock_{i}" for i in range(n)))) == n, True, False,
@@ -239,7 +239,7 @@ ENCLOSING = [
     Boundary(enclosing, "MARKS", 8, 9, names_below_marks, ["run"], []),
 ]
 
-# failure, generalline, occasions, orders
+# failure, cures, occasions, orders
 
 
 def kind_read(lines: int) -> str:
@@ -255,12 +255,12 @@ def kind_read_of_long_lines(lines: int) -> str:
 
 def is_general(size: int) -> bool:
     words_of_ten = "zzzzzzzzz " * 20
-    return bool(generalline.general_line(f"make {words_of_ten}"[: size - 1] + "z"))
+    return bool(cures.general_line(f"make {words_of_ten}"[: size - 1] + "z"))
 
 
 def are_all_general(program: str, count: int) -> bool:
     line = " ".join([program, *STEMS[: count - 1]])
-    return generalline.general_line(line) == line
+    return cures.general_line(line) == line
 
 
 def habit_at(number: int) -> str:
@@ -277,9 +277,9 @@ def waits_at(number: int) -> tuple[str, ...]:
 READINGS = [
     Boundary(failure, "TAIL_LINES", 60, 61, kind_read, "connection", ""),
     Boundary(failure, "TAIL_LINES", 60, 61, kind_read_of_long_lines, "connection", ""),
-    Boundary(generalline, "LINE_LIMIT", 120, 121, is_general, True, False),
-    Boundary(generalline, "_GIT_DEPTH", 2, 3, lambda n: are_all_general("git", n), True, False),
-    Boundary(generalline, "_GH_DEPTH", 3, 4, lambda n: are_all_general("gh", n), True, False),
+    Boundary(cures, "LINE_LIMIT", 120, 121, is_general, True, False),
+    Boundary(cures, "_GIT_DEPTH", 2, 3, lambda n: are_all_general("git", n), True, False),
+    Boundary(cures, "_GH_DEPTH", 3, 4, lambda n: are_all_general("gh", n), True, False),
     Boundary(occasions, "_HABIT_WORDS", 24, 25, habit_at, "failing test first", ""),
     Boundary(occasions, "_HABIT_WORDS", 24, 25, waits_at, ("commit",), ("standing",)),
     Boundary(

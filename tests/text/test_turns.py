@@ -7,7 +7,7 @@ from typing import Any
 
 from holdfast.domain.event import Event
 from holdfast.testing.builders import START, make_event
-from holdfast.text.turns import TURN_LIMIT, turns_of, without_deliveries
+from holdfast.text.speech import TURN_LIMIT, turns_of, without_deliveries
 
 
 def event(minute: int, text: str, kind: str = "reply", **over: Any) -> Event:

@@ -9,7 +9,7 @@ from types import ModuleType
 import pytest
 
 from holdfast.lean.texts import file_of, file_url, has_drive
-from holdfast.text.clues import clues_in
+from holdfast.text.named import clues_in
 from holdfast.workspace.paths import inside, native, project_roots
 from tests.workspace.conftest import Ground
 

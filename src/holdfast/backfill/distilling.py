@@ -26,7 +26,7 @@ from holdfast.capture.sessionevents import session_events
 from holdfast.domain.statefamilies import LEARNING_TROUBLE
 from holdfast.errors import AlreadyRunningError, HoldfastError, ModelError, ModelUnavailableError, ProjectUnknownError
 from holdfast.lean.records import Frozen, replace
-from holdfast.learning.distillation.distil import DistilReport, distil
+from holdfast.learning.distil import DistilReport, distil
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

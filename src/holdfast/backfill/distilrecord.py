@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from holdfast.domain.vocabulary import SessionId
-    from holdfast.learning.distillation.distil import DistilReport
+    from holdfast.learning.distil import DistilReport
     from holdfast.settings import Settings
 
 TRIES = 3

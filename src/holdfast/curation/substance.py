@@ -8,9 +8,8 @@ from __future__ import annotations
 import re
 
 from holdfast.lean.records import Frozen
-from holdfast.text.clues import clues_in
 from holdfast.text.meaning import read
-from holdfast.text.named import named_in
+from holdfast.text.named import clues_in, named_in
 
 _CAUSE = re.compile(
     r"\b(?:because|since|so that|due to|owing to|root cause|caused by|otherwise|or else|in order (?:to|that)"

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import re
 
-from holdfast.detectors._shared.cures import step_before
-from holdfast.detectors._shared.generalline import general_line, is_source_file
+from holdfast.detectors._shared.cures import general_line, is_source_file, step_before
 from holdfast.domain.candidate import Candidate, CommandRuns
 from holdfast.domain.lesson import Evidence
 from holdfast.lean.records import replace

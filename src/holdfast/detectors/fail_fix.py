@@ -11,8 +11,16 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 
-from holdfast.detectors._shared.cures import Cure, before_cure, folder_cure, form_cure, shown_failure, step_before
-from holdfast.detectors._shared.generalline import general_line, is_personal
+from holdfast.detectors._shared.cures import (
+    Cure,
+    before_cure,
+    folder_cure,
+    form_cure,
+    general_line,
+    is_personal,
+    shown_failure,
+    step_before,
+)
 from holdfast.domain.candidate import Candidate
 from holdfast.domain.lesson import Evidence
 from holdfast.lean.records import Frozen

@@ -15,8 +15,7 @@ from holdfast.domain.event import MEMORY_TOOL, Event
 from holdfast.domain.lesson import Evidence
 from holdfast.domain.vocabulary import LessonKind
 from holdfast.text.kindwords import kind_of
-from holdfast.text.leaning import opening
-from holdfast.text.window import capital, clip
+from holdfast.text.window import capital, clip, opening
 
 MOST, MOST_PER_SESSION = 4, 12
 """Lessons of one write and of a session."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from holdfast.detectors._shared.generalline import is_personal
+from holdfast.detectors._shared.cures import is_personal
 from holdfast.domain.candidate import Candidate
 from holdfast.domain.event import Event
 from holdfast.domain.lesson import Evidence

@@ -15,8 +15,18 @@ from holdfast.domain.lesson import Evidence
 from holdfast.lean.records import Frozen
 from holdfast.text.attempts import split_line
 from holdfast.text.causes import stated_cause
-from holdfast.text.leaning import dangles, opening
-from holdfast.text.window import capital, change_snippet, clip, failed, quote, sentences, speaker_trust, spoken
+from holdfast.text.window import (
+    capital,
+    change_snippet,
+    clip,
+    dangles,
+    failed,
+    opening,
+    quote,
+    sentences,
+    speaker_trust,
+    spoken,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

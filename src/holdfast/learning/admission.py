@@ -33,7 +33,7 @@ from holdfast.domain.lesson import (
 from holdfast.domain.project import Person
 from holdfast.domain.vocabulary import LIVING, STATES, TRUSTS, LessonId, ProjectId
 from holdfast.lean.records import Frozen, replace
-from holdfast.learning.personsrules import is_persons_rule, is_ruled_out, persons_rules
+from holdfast.learning.commandcard import is_persons_rule, is_ruled_out, persons_rules
 from holdfast.learning.tuning import (
     DISTINCTIVE,
     EVIDENCE_KEPT,

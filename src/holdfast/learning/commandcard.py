@@ -13,6 +13,7 @@ import re
 from hashlib import blake2b
 
 from holdfast.compare.overruling import forbids, says_to_run
+from holdfast.domain.kinds import profile_of
 from holdfast.domain.lesson import (
     INSTANT,
     TITLE_LIMIT,
@@ -25,11 +26,10 @@ from holdfast.domain.lesson import (
     in_state,
 )
 from holdfast.domain.statefamilies import COMMAND_COUNTS
-from holdfast.domain.vocabulary import STATES, LessonId
+from holdfast.domain.vocabulary import LIVING, STATES, LessonId
 from holdfast.errors import InvalidValueError
 from holdfast.lean.records import Frozen, replace
 from holdfast.lean.texts import dumps, loads
-from holdfast.learning.personsrules import is_ruled_out, persons_words
 from holdfast.learning.tuning import (
     AIMED,
     CARD_SALIENCE,
@@ -38,6 +38,7 @@ from holdfast.learning.tuning import (
     FORMS_KEPT,
     LEAST_PASSES,
     NAMED,
+    NEIGHBOURS,
     OTHERS,
     OTHERS_SHARE,
     SIGHTED_SESSIONS_KEPT,
@@ -49,7 +50,9 @@ from holdfast.lessons.statement import clean
 from holdfast.lessons.suspicion import suspicion
 from holdfast.ports.store import LessonFilter
 from holdfast.text.attempts import is_preparing
+from holdfast.text.occasions import CARDS
 from holdfast.text.purposes import PURPOSES, is_wrapper
+from holdfast.text.shell import simple_commands
 from holdfast.text.signature import command_target
 from holdfast.text.titles import WORDS_MOST, clipped
 
@@ -65,7 +68,9 @@ if TYPE_CHECKING:
 
     Ledger = dict[str, dict[str, list[int]]]
     """Counts by command and session, both as digests: passed, failed, aimed, named."""
+    from collections.abc import Iterable
 
+    from holdfast.domain.lesson import Lesson
 
 _OPENINGS = {
     "test": "Tests run here with", "build": "The build here is", "lint": "Lint runs here with",
@@ -307,3 +312,55 @@ def _title(order: str, lines: Sequence[str]) -> str:
 
 def _digest(text: str) -> str:
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
+
+
+def is_persons_rule(lesson: Lesson) -> bool:
+    """Return whether a person stated the lesson and it holds."""
+    return lesson.state == "active" and lesson.trust == "person"
+
+
+def persons_rules(services: Services, location: Location) -> list[Lesson]:
+    """Return the active lessons that persons stated, for this project or for all of theirs, newest first."""
+    where = LessonFilter(project=location.project.id, states=("active",), limit=NEIGHBOURS)
+    return [lesson for lesson in services.store.find(where) if is_persons_rule(lesson)]
+
+
+def persons_words(services: Services, location: Location) -> list[Lesson]:
+    """Return the living lessons that persons stated, confirmed or not, newest first.
+
+    A command that somebody spoke against is not recommended, also while it is not decided whether that is a rule.
+    """
+    where = LessonFilter(project=location.project.id, states=LIVING, limit=NEIGHBOURS)
+    lessons = services.store.find(where)
+    return [lesson for lesson in lessons if lesson.trust == "person" and lesson.state != "quarantined"]
+
+
+def is_ruled_out(lesson: Lesson, rules: Iterable[Lesson]) -> bool:
+    """Return whether the lesson says to run what a rule forbids or itself says to run, and no person stated it."""
+    if lesson.trust == "person" or not profile_of(lesson.kind).is_instruction:
+        return False
+    lines = [line for line in lesson.how.splitlines() if simple_commands(line)]
+    return any(
+        forbids(rule.insight, line) or (lesson.topic_key.startswith(CARDS) and says_to_run(rule.insight, line))
+        for rule in rules
+        for line in lines
+    )
+
+
+def retire_ruled_out(services: Services, location: Location) -> None:
+    """Retire the active lessons, learnt from what agents ran, that a person's rule forbids or states by itself."""
+
+    def step() -> None:
+        where = LessonFilter(project=location.project.id, states=("active",), limit=NEIGHBOURS)
+        lessons = services.store.find(where)
+        rules = [lesson for lesson in lessons if is_persons_rule(lesson)]
+        out = [lesson for lesson in lessons if is_ruled_out(lesson, rules)]
+        if out:
+            at = services.clock.now()
+            after = [in_state(lesson, "retired", at=at) for lesson in out]
+            expected = {lesson.id: lesson.recorded_at for lesson in out}
+            write_change(
+                services, location, "learn", after, expected, summary="a person's rule decides on this command"
+            )
+
+    with_retries(step)

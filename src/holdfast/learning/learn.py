@@ -10,17 +10,15 @@ from hashlib import blake2b
 
 from holdfast.capture.sessionevents import session_events
 from holdfast.domain.lesson import in_state
-from holdfast.domain.statefamilies import DECIDED, LEARNED_POSITION, LEARNING_BEGUN, LEARNING_SET_ASIDE
-from holdfast.domain.vocabulary import LessonId
+from holdfast.domain.statefamilies import BARREN_SESSIONS, DECIDED, LEARNED_POSITION, LEARNING_BEGUN, LEARNING_SET_ASIDE
+from holdfast.domain.vocabulary import STATES, LessonId
 from holdfast.errors import HoldfastError, InvalidValueError, ProjectUnknownError
 from holdfast.lean.records import Frozen, replace
 from holdfast.learning.admission import Admission, SourceSession
 from holdfast.learning.associations import associate
-from holdfast.learning.barren import note_session
-from holdfast.learning.commandcard import update_cards
-from holdfast.learning.personsrules import retire_ruled_out
+from holdfast.learning.commandcard import retire_ruled_out, update_cards
 from holdfast.learning.refutation import settle
-from holdfast.learning.tuning import ATTEMPTS, EVENTS_A_READ, SET_ASIDE_MOST
+from holdfast.learning.tuning import ATTEMPTS, BARREN_KEPT, CALLS_OF_WORK, EVENTS_A_READ, SET_ASIDE_MOST
 from holdfast.lessons.ledger import with_retries, write_change
 from holdfast.lessons.statement import clean
 from holdfast.ports.services import learned_position
@@ -29,7 +27,7 @@ from holdfast.text.words import duplicate_key
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from holdfast.domain.candidate import Candidate
     from holdfast.domain.event import Event
@@ -42,6 +40,9 @@ OPEN: tuple[State, ...] = ("candidate", "active")
 """States of a lesson that may still be delivered."""
 WAITING: tuple[State, ...] = ("candidate", "quarantined")
 """States of a lesson that waits for a person."""
+COMMANDS = "commands/"
+"""Topics of the command card, which counts every session."""
+CALLS = ("tool_result", "tool_failure", "file_edit")
 
 
 class LearnReport(Frozen):
@@ -303,3 +304,31 @@ def _sum(reports: Sequence[LearnReport]) -> LearnReport:
         waiting=tuple(id for report in reports for id in report.waiting),
         failed=tuple(dict.fromkeys(name for report in reports for name in report.failed)),
     )
+
+
+def note_session(
+    services: Services, location: Location, session: SessionId, events: Iterable[Event], *, taught: bool
+) -> None:
+    """Note a session that taught nothing although work was done in it; one that taught something ends the row."""
+    known = services.store.get_state(BARREN_SESSIONS, location.project.id).split()
+    if taught:
+        after: list[str] = []
+    elif session in known or sum(event.kind in CALLS for event in events) < CALLS_OF_WORK:
+        return
+    else:
+        after = [*known, session][-BARREN_KEPT:]
+    if after != known:
+        services.store.set_state(BARREN_SESSIONS, location.project.id, " ".join(after))
+
+
+def count_barren(services: Services, location: Location) -> int:
+    """Return how many sessions in a row taught nothing, by themselves or later (a model, an agent's own words)."""
+    sessions = services.store.get_state(BARREN_SESSIONS, location.project.id).split()
+    if not sessions:
+        return 0
+    taught: set[str] = set()
+    for lesson in services.store.find(LessonFilter(project=location.project.id, states=STATES)):
+        if not lesson.topic_key.startswith(COMMANDS):
+            taught.update((lesson.provenance.session, *lesson.sessions_seen))
+    last = max((number for number, session in enumerate(sessions, 1) if session in taught), default=0)
+    return len(sessions) - last

@@ -14,7 +14,7 @@ from holdfast.domain.lesson import Anchor
 from holdfast.errors import HoldfastError
 from holdfast.lean.records import Frozen, replace
 from holdfast.lessons.tuning import ANCHORS_MOST, OUTPUT_LIMIT, SHORTEST_LINE
-from holdfast.text.clues import clues_in
+from holdfast.text.named import clues_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

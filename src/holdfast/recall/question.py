@@ -7,7 +7,7 @@ from holdfast.errors import EmbedderError, InvalidValueError, PluginNotFoundErro
 from holdfast.lean.records import replace
 from holdfast.lessons.staged import seen_here
 from holdfast.recall.tuning import TEXT_LIMIT
-from holdfast.text.clues import clues_in
+from holdfast.text.named import clues_in
 from holdfast.text.signature import error_signature
 
 TYPE_CHECKING = False

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from holdfast.freshness.compare import Comparison
     from holdfast.freshness.verify import VerifyReport
     from holdfast.freshness.watch import Watch
-    from holdfast.learning.githistory.backfill import GitBackfill, GitReport
+    from holdfast.learning.gitbackfill import GitBackfill, GitReport
     from holdfast.learning.learn import LearnReport
     from holdfast.lessons.lookup import LessonCounts, LessonHistory
     from holdfast.lessons.staging import Staged
@@ -332,7 +332,7 @@ class Memory(LocationMemory):
 
     def barren_sessions(self) -> int:
         """Return how many sessions with real work have passed since one taught a lesson."""
-        from holdfast.learning.barren import count_barren
+        from holdfast.learning.learn import count_barren
 
         return count_barren(self.services, self.location)
 
@@ -726,13 +726,13 @@ class Memory(LocationMemory):
 
     def backfill_git(self, how: GitBackfill, progress: Callable[[int], None] | None = None) -> GitReport:
         """Learn lessons from the commits of the project's repository; return a report. Idempotent."""
-        from holdfast.learning.githistory.backfill import backfill_git
+        from holdfast.learning.gitbackfill import backfill_git
 
         return backfill_git(self.services, self.location, how, progress)
 
     def take_back_git(self, *, author: str = "") -> int:
         """Retire the lessons from commits that nobody has accepted; return how many."""
-        from holdfast.learning.githistory.backfill import take_back
+        from holdfast.learning.gitbackfill import take_back
 
         return take_back(self.services, self.location, author=author)
 

@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import re
 
-from holdfast.text.leaning import dangles, opening
-from holdfast.text.window import quote, sentences, speaker_trust
+from holdfast.text.window import dangles, opening, quote, sentences, speaker_trust
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

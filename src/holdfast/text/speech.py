@@ -7,29 +7,35 @@ needed. Hooks and detectors use the same functions. Every hook imports this modu
 
 from __future__ import annotations
 
+from holdfast.lean.records import replace
+from holdfast.ports.search import SpokenTurn
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from holdfast.domain.event import Event
+
 MASK = "\0"
 """Replaces each character that no person wrote. Events hold no NUL of their own."""
-
 FENCE = "<holdfast-memory>", "</holdfast-memory>"
 """Opening and closing of what Holdfast delivers."""
-
 INTERRUPT = "[Request interrupted by user"
 """Opening of the line that a host writes when the user presses escape."""
-
 MACHINE_OPENINGS = (
     "[Request interrupted", "Caveat: The messages below", "This session is being continued", "Another Claude session",
     "Base directory for this skill", "Operation stopped by hook", "Stop hook feedback", "PreToolUse:", "PostToolUse:",
     "API Error",
 )  # fmt: skip
 """Openings of prompts that a program wrote completely and without a tag."""
-
 TAG_LIMIT = 2_000
 """Characters of an opening tag with its attributes."""
-
 _LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
 _NAME = _LETTERS | frozenset("0123456789_-.:")
 _SMALL = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz")
 """Unlike `lower`, it keeps every character at its place."""
+TURN_LIMIT = 30_000
+"""Characters of replies in one turn; the replies after them are a further turn with the same prompt."""
 
 
 def is_spoken(text: str) -> bool:
@@ -175,3 +181,36 @@ def _quoted(text: str) -> list[tuple[int, int]]:
 def _line_end(text: str, start: int) -> int:
     end = text.find("\n", start)
     return end if end >= 0 else len(text)
+
+
+def turns_of(events: Iterable[Event]) -> list[SpokenTurn]:
+    """Return the turns of one session's events, in order of time. Sub-agents' prompts and replies are left out."""
+    turns: list[SpokenTurn] = []
+    spoken = (event for event in events if event.kind in ("prompt", "reply") and not event.agent)
+    for event in sorted(spoken, key=lambda event: event.at):
+        text = without_deliveries(event.text).strip()
+        is_prompt = event.kind == "prompt"
+        text = spoken_text(text).strip() if is_prompt else text
+        if not text:
+            continue
+        last = turns[-1] if turns and turns[-1].project == event.project else None
+        if is_prompt or last is None or len(last.reply) + len(text) > TURN_LIMIT:
+            prompt = text if is_prompt else last.prompt if last is not None else ""
+            turns.append(
+                SpokenTurn(
+                    project=event.project, session=event.session, host=event.host, branch=event.branch, at=event.at,
+                    prompt=prompt,
+                )
+            )  # fmt: skip
+        if not is_prompt:
+            turns[-1] = replace(turns[-1], reply=f"{turns[-1].reply}\n\n{text}".lstrip())
+    return turns
+
+
+def without_deliveries(text: str) -> str:
+    """Return the text without the blocks that Holdfast delivered."""
+    opening, closing = FENCE
+    while (start := text.find(opening)) >= 0:
+        end = text.find(closing, start)
+        text = text[:start] + (text[end + len(closing) :] if end >= 0 else "")
+    return text

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 QUOTE_LIMIT = 400
 """Characters of evidence quoted for one event."""
-
 _REFUSALS = (
     "The user doesn't want to", "The user does not want to", "User rejected", INTERRUPT, "<tool_use_error>",
     "Permission for this action", "Permission to use", "Working directory ", "Cancelled: ", "Sibling tool call",
@@ -28,7 +27,6 @@ _REFUSALS = (
     "String to replace not found", "InputValidationError", "Claude requested permissions",
 )  # fmt: skip
 """Openings of failures that say that the host or the user stopped the tool. The tool itself did not fail."""
-
 ASSENT = re.compile(
     r"\W*(?:yes|yep|yeah|exactly|right|correct|agreed|perfect|great|good|sounds good|ok(?:ay)?|sure|that's (?:the rule"
     r"|right|it)|do (?:it|that)|go ahead|please do|let's do (?:it|that|this)|lgtm)\b",
@@ -87,6 +85,12 @@ _SIGNED = re.compile(
 _TEST_FILE = re.compile(
     r"(?:^|/)(?:tests?|specs?|__tests__|testdata|e2e)/|(?:^|/)test_[^/]*$|[._-](?:test|spec)s?\.\w+$"
 )
+PRONOUNS = "it|its|it's|this|that|that's|these|those|they|they're|them|he|she|his|her|their"
+CONNECTIVES = (
+    "which|so|but|and|also|then|therefore|thus|hence|because|both|neither|same|now|instead(?! of)|otherwise|however"
+    "|additionally|similarly"
+)
+_DANGLING = re.compile(r"\b(?:it|them|this|that|these|those|one)[\s`*]*(?:[.,;:()\u2014-]|$)", re.IGNORECASE)
 
 
 def spoken(event: Event) -> str:
@@ -276,3 +280,13 @@ def change_snippet(edit: Event, limit: int = 320) -> str:
     if not shown and lines:
         shown = [clip(lines[0], limit)]
     return "\n".join(shown)
+
+
+def opening(*more: str) -> re.Pattern[str]:
+    """Return a pattern that matches a pronoun, a connective or one of the expressions `more` at the beginning."""
+    return re.compile(rf"(?:{'|'.join((PRONOUNS, CONNECTIVES, *more))})\b", re.IGNORECASE)
+
+
+def dangles(sentence: str) -> bool:
+    """Return whether a clause of the sentence ends in a pronoun: "the test depends on it."."""
+    return bool(_DANGLING.search(sentence))

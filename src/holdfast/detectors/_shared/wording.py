@@ -12,8 +12,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from holdfast.text.leaning import PRONOUNS
 from holdfast.text.meaning import keeps_meaning, without_talk
+from holdfast.text.window import PRONOUNS
 
 LENGTH = 300
 """Characters of a sentence with the one before it."""

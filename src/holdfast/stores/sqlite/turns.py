@@ -14,7 +14,7 @@ from holdfast.ranking.tuning import TURN_PROMPT_WEIGHT
 from holdfast.stores.sqlite.fulltext import TERM_LIMIT, quoted
 from holdfast.stores.sqlite.rows import DAMAGED, clean, instant, micros, record_of
 from holdfast.text.searchkeys import asked_terms
-from holdfast.text.turns import turns_of
+from holdfast.text.speech import turns_of
 from holdfast.text.words import expand
 
 TYPE_CHECKING = False

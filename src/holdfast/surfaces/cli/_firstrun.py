@@ -44,7 +44,7 @@ def _has_commits(folder: str) -> bool:
 
 
 def _offer_commits(call: Call, *, ask: bool, sure: bool) -> None:
-    from holdfast.learning.githistory.backfill import GitBackfill
+    from holdfast.learning.gitbackfill import GitBackfill
     from holdfast.surfaces.cli._gitbackfill import learn_from_git, tell_git
 
     if not (ask or sure):

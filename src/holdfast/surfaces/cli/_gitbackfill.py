@@ -11,7 +11,7 @@ from holdfast.surfaces.cli.call import counted, note, say
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from holdfast.learning.githistory.backfill import GitBackfill, GitReport
+    from holdfast.learning.gitbackfill import GitBackfill, GitReport
     from holdfast.service.memory import Memory
 
 SHOWN = 5

@@ -13,7 +13,7 @@ from holdfast.surfaces.cli.call import counted, note
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from holdfast.learning.distillation.distil import DistilReport
+    from holdfast.learning.distil import DistilReport
     from holdfast.ports.host import HostProfile
     from holdfast.settings import Settings
 

@@ -144,7 +144,7 @@ def _check_options(from_git: bool, distils: bool, unfit: Mapping[str, object]) -
 
 
 def _read_git(call: Call, commits: int | None, accept: bool, dry_run: bool) -> int:
-    from holdfast.learning.githistory.backfill import GitBackfill
+    from holdfast.learning.gitbackfill import GitBackfill
     from holdfast.surfaces.cli._gitbackfill import git_facts, learn_from_git, tell_git
 
     how = GitBackfill(accept=accept, dry=dry_run)

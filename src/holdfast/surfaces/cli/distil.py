@@ -82,7 +82,7 @@ def run(call: Call, sessions: Sequence[SessionId] = ()) -> None:
 def digest(call: Call, session: SessionId) -> None:
     """Print everything that would be sent about SESSION, by default this project's latest. Nothing is sent."""
     from holdfast.capture.sessionevents import session_events
-    from holdfast.learning.distillation.distil import prepare
+    from holdfast.learning.distil import prepare
 
     with call.open() as memory:
         events = session_events(memory.services, memory.location.project.id, session or _latest(memory))

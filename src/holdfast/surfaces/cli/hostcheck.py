@@ -16,7 +16,7 @@ from holdfast.domain.vocabulary import SessionId
 from holdfast.errors import HoldfastError
 from holdfast.installing.hostfiles import MANIFEST, HostFiles, set_up
 from holdfast.lean.records import replace
-from holdfast.learning.barren import count_barren
+from holdfast.learning.learn import count_barren
 from holdfast.recall.inject import prepare
 from holdfast.surfaces.cli.findings import BAD, NOTE, OK, CheckFinding
 from holdfast.wiring import load_host

@@ -11,7 +11,7 @@ import re
 from datetime import timedelta
 
 from holdfast.lean.records import Frozen, replace
-from holdfast.learning.githistory.message import MessagePart, quoted_subject, read_message
+from holdfast.learning.commitmessage import MessagePart, quoted_subject, read_message
 from holdfast.learning.tuning import (
     AGED,
     COMMIT_FILES_KEPT,
@@ -24,7 +24,7 @@ from holdfast.learning.tuning import (
     SOURCE_WORTH,
     SWEEP,
 )
-from holdfast.text.leaning import opening
+from holdfast.text.window import opening
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from holdfast.domain.statefamilies import COMMITS_READ
 from holdfast.domain.vocabulary import STATES
 from holdfast.errors import InvalidValueError
 from holdfast.lean.records import Frozen, replace
-from holdfast.learning.githistory.finds import find_all
+from holdfast.learning.commitfinds import find_all
 from holdfast.learning.tuning import (
     COMMITS_A_PAGE,
     HISTORY_LEAST_WORTH,
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from holdfast.domain.lesson import Lesson
     from holdfast.domain.project import Location
     from holdfast.domain.vocabulary import State
-    from holdfast.learning.githistory.finds import CommitFind
+    from holdfast.learning.commitfinds import CommitFind
     from holdfast.ports.history import History
     from holdfast.ports.services import Services
 
