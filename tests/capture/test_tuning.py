@@ -2,47 +2,17 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
-
 import pytest
 
-from holdfast import Memory
-from holdfast.capture.heartbeat import activity, is_from_hook, newest_position
-from holdfast.capture.observe import prepare
-from holdfast.lean.records import replace
-from holdfast.lean.texts import uuid7
+from holdfast.capture.heartbeat import activity, newest_position
 from holdfast.stores.sqlite.store import SqliteStore
-from holdfast.testing.builders import make_delivery, make_event
-
-
-def test_four_thousand_characters_of_a_command_and_two_hundred_files_are_kept(memory: Memory) -> None:
-    files = tuple(f"src/{number}.py" for number in range(201))
-    whole = prepare(memory.services, memory.location, make_event(command="make " + "a" * 3995, files=files))
-    assert whole.command == "make " + "a" * 3995
-    assert whole.files == files[:200]
-    cut = prepare(memory.services, memory.location, make_event(command="make " + "a " * 4000)).command
-    assert 4_000 <= len(cut) < 4_100  # and words that say how much is missing
-
-
-def test_a_host_is_heard_of_in_the_last_three_thousand_events(store: SqliteStore) -> None:
-    store.append_events([make_event(host="amp"), *(make_event() for _ in range(2_999))])
-    assert sorted(activity(store)) == ["amp", "claude-code"]
-    assert newest_position(store) == 3_000
-    store.append_events([make_event()])
-    assert sorted(activity(store)) == ["claude-code"]
+from holdfast.testing.builders import make_event
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 3, 4, 5, 8, 9, 17])
 def test_the_newest_position_is_found_in_a_store_of_any_size(store: SqliteStore, count: int) -> None:
     store.append_events([make_event() for _ in range(count)])
     assert newest_position(store) == count
-
-
-def test_a_host_is_delivered_to_in_the_last_five_hundred_deliveries(store: SqliteStore) -> None:
-    store.record([make_delivery(host="amp"), *(make_delivery() for _ in range(499))])
-    assert sorted(activity(store)) == ["amp", "claude-code"]
-    store.record([make_delivery()])
-    assert sorted(activity(store)) == ["claude-code"]
 
 
 def test_commands_are_counted_by_how_they_ended(store: SqliteStore) -> None:
@@ -54,15 +24,3 @@ def test_commands_are_counted_by_how_they_ended(store: SqliteStore) -> None:
     ])  # fmt: skip
     heard = activity(store)["claude-code"]
     assert (heard.commands, heard.failures, heard.kinds) == (2, 1, ("tool_result", "tool_failure"))
-
-
-@pytest.mark.parametrize(("minutes", "is_live"), [(9.9, True), (10.1, False)])
-def test_an_event_is_live_for_ten_minutes(memory: Memory, minutes: float, is_live: bool) -> None:
-    """`observe.LIVE_MINUTES`."""
-    at = memory.services.clock.now() - timedelta(minutes=minutes)
-    here = replace(memory.location, branch="topic", commit="c" * 40)
-    stored = prepare(memory.services, here, make_event(at=at))
-    assert (stored.branch, stored.commit) == (("topic", "c" * 40) if is_live else ("", ""))
-    received = at + timedelta(minutes=minutes)
-    event = make_event(id=uuid7(int(received.timestamp() * 1000), bytes(10)), at=at)
-    assert is_from_hook(event) is is_live

@@ -134,3 +134,35 @@ def test_what_is_not_sure_closes_nothing() -> None:
     unsure = Relation(kind="contradicts", slot="polarity", values=("a", "not a"), likeness=0.3)
     ruling = rule(lesson(trust="person"), lesson(PNPM, trust="agent"), unsure, NOW)
     assert (ruling.first, ruling.closes) == (True, False)
+
+
+def ruling(first_fields: dict[str, Any], second_fields: dict[str, Any]) -> tuple[bool, str, bool]:
+    first, second = make_lesson(id="a", insight=NPM, **first_fields), make_lesson(id="b", insight=PNPM, **second_fields)
+    decision = rule(first, second, relation(NPM, PNPM), NOW)
+    return decision.first, decision.reason, decision.closes
+
+
+def test_a_lesson_holds_from_the_very_instant_and_up_to_before_its_end() -> None:
+    later, end = {"valid_from": NOW + timedelta(days=1)}, {"valid_to": NOW}
+    assert ruling({"valid_from": NOW}, later)[:2] == (True, "holds now")
+    assert ruling({}, end)[:2] == (True, "holds now")
+    assert ruling(end, {"valid_to": NOW + timedelta(days=1)})[:2] == (False, "holds now")
+
+
+@pytest.mark.parametrize(
+    ("better", "worse", "closes"),
+    [
+        ({"trust": "verified"}, {"trust": "agent"}, True),
+        ({"trust": "verified"}, {"trust": "agent", "pinned": True}, False),
+        ({"trust": "verified", "state": "candidate"}, {"trust": "agent"}, False),
+        ({"trust": "verified", "branch": "topic"}, {"trust": "agent"}, False),
+        ({"trust": "verified"}, {"trust": "agent", "branch": "topic"}, False),
+        ({"trust": "agent"}, {"trust": "tool"}, False),
+        ({"trust": "verified", "valid_from": NOW}, {"trust": "verified"}, True),
+    ],
+)
+def test_a_better_lesson_closes_another_only_where_its_word_may(
+    better: dict[str, Any], worse: dict[str, Any], closes: bool
+) -> None:
+    assert ruling(better, worse)[0::2] == (True, closes)
+    assert ruling(worse, better)[0::2] == (False, closes)

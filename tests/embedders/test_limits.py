@@ -3,27 +3,16 @@
 from __future__ import annotations
 
 import json
-from hashlib import sha256
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from holdfast.embedders.onnx import fingerprint
-from holdfast.embedders.static import load_table
 from holdfast.embedders.static.pieces import words_of
 from holdfast.errors import EmbedderError
 
 from .endpoint import EmbeddingServer, vector_of
 from .test_remote import build
-
-
-def test_a_request_is_tried_four_times(server: EmbeddingServer) -> None:
-    """`_remote.TRIES`."""
-    server.faults += [503] * 9
-    with pytest.raises(EmbedderError, match="503"):
-        build(server, "openai_compatible").embed_documents(["a"])
-    assert len(server.asked) == 4
 
 
 @pytest.mark.parametrize(("texts", "length"), [(1, 1_500_000), (3, 2_500_000)])
@@ -54,17 +43,6 @@ def test_both_ends_of_a_model_tell_its_revision(tmp_path: Path, at: int, is_seen
     content[at] = 1
     file.write_bytes(content)
     assert (fingerprint(str(file)) != before) is is_seen
-
-
-def test_the_last_thousand_rows_say_what_a_word_weighs(tmp_path: Path) -> None:
-    """`static.SAMPLE`: 512 rows of length 1 and 512 of length 3; a row more, or one less, would tip the balance."""
-    codes = np.zeros((1025, 2), np.int8)
-    codes[:513, 0], codes[513:, 0] = 1, 3
-    content = b"1025 2\n" + np.ones(1025, "<f2").tobytes() + codes.tobytes()
-    content += "\n".join(f"w{number}" for number in range(1025)).encode()
-    file = tmp_path / "table.bin"
-    file.write_bytes(content)
-    assert load_table(str(file), sha256(content).hexdigest()).usual == 2.0
 
 
 @pytest.mark.parametrize("code", [*range(32), 127])

@@ -10,16 +10,14 @@ import pytest
 
 from holdfast import Memory
 from holdfast.domain.briefing import Ranked, Why
-from holdfast.domain.event import Event
 from holdfast.domain.hookcall import HookCall
 from holdfast.domain.lesson import Anchor, Lesson
 from holdfast.domain.symbol import Verdict
-from holdfast.domain.vocabulary import EventId, Freshness, LessonId, SessionId
-from holdfast.freshness import tuning
+from holdfast.domain.vocabulary import Freshness, LessonId, SessionId
 from holdfast.freshness.check import FreshnessCheck, caveat, worst
 from holdfast.freshness.codegraph import reindex
-from holdfast.freshness.compare import changing_commit, spans_of
-from holdfast.freshness.notice import FOUND, SWITCHED, WATCHED, find_news, keep_states, load_states, note_edits
+from holdfast.freshness.compare import spans_of
+from holdfast.freshness.notice import FOUND, SWITCHED, WATCHED, find_news, keep_states, load_states
 from holdfast.freshness.states import keep_found, may_have_news
 from holdfast.lean.records import replace
 from holdfast.testing.builders import FixedClock, make_delivery, make_lesson
@@ -32,17 +30,6 @@ def keep(memory: Memory, **fields: Any) -> Lesson:
     lesson = make_lesson(project=memory.location.project.id, **fields)
     memory.services.store.put([lesson], {lesson.id: None})
     return lesson
-
-
-def test_no_number_moves_unnoticed() -> None:
-    """Most of them decide in a test below; how much is read or kept at once shows in no answer."""
-    numbers = {name: value for name, value in vars(tuning).items() if name.isupper() and name != "TYPE_CHECKING"}
-    assert numbers == {
-        "LOW_LATENCY_COMPARISONS": 4, "LOW_LATENCY_S": 0.12, "WAIT_S": 5.0, "CAVEAT_LIMIT": 160, "COMPARED_COMMITS": 40,
-        "SAME_EDIT": timedelta(seconds=30), "STATES_KEPT": 500, "LESSONS_A_FILE": 20, "JUDGED_S": 0.25,
-        "SESSION_NOTICES": 2, "NOTICES_TRIED": 3, "EVERY_LESSON": 1_000_000, "PLACES_KEPT": 4, "SUMMARY_LIMIT": 300,
-        "LOOK_S": 0.4, "SETTLE_S": 0.15, "WAITS": 20, "LOOKS_SHARE": 25, "LESSONS_A_PAGE": 500,
-    }  # fmt: skip
 
 
 # Words for what became of code
@@ -89,35 +76,6 @@ class Index:
         return Verdict(freshness="changed", reason="body", anchor=anchor)
 
 
-@pytest.mark.parametrize(
-    ("low_latency", "takes_s", "anchor_verdicts"),
-    [(True, 0.06, 3), (True, 0.05, 3), (True, 0.04, 4), (False, 2.5, 3), (False, 1.26, 4), (False, 1.24, 5)],
-)
-def test_a_hook_looks_closely_for_an_eighth_of_a_second_and_who_asks_for_five(
-    memory: Memory, project: Path, low_latency: bool, takes_s: float, anchor_verdicts: int
-) -> None:
-    clock = FixedClock()
-    services = replace(memory.services, clock=clock, low_latency=low_latency, codeindex=lambda: Index(clock, takes_s))
-    anchors = []
-    for number in range(8):
-        (project / f"f{number}.py").write_text(f"HIGH = {number}\n")
-        anchors.append(Anchor(path=f"f{number}.py", blob="git1:" + "0" * 40))
-    check = FreshnessCheck(services, memory.location)
-    lesson = make_lesson(project=memory.location.project.id, anchors=tuple(anchors))
-    states = [verdict.freshness for _, verdict in check.anchor_verdicts(lesson)]
-    assert states == ["changed"] * anchor_verdicts + ["unverified"] * (8 - anchor_verdicts)
-
-
-def test_a_hook_looks_closely_at_four_lessons(memory: Memory, project: Path) -> None:
-    clock = FixedClock()
-    services = replace(memory.services, clock=clock, low_latency=True, codeindex=lambda: Index(clock, 0.0))
-    anchor = Anchor(path="src/tides.py", blob="git1:" + "0" * 40)
-    lessons = [make_lesson(project=memory.location.project.id, anchors=(anchor,)) for _ in range(6)]
-    check = FreshnessCheck(services, memory.location)
-    assert {check.quick_check(lesson)[0] for lesson in lessons} == {"unverified"}
-    assert sum(check.next_to_verify(lessons) is not None for _ in range(6)) == 4
-
-
 def test_without_a_code_index_the_file_tells(memory: Memory, project: Path) -> None:
     services = replace(memory.services, codeindex=lambda: None)
     file = project / "src" / "tides.py"
@@ -138,39 +96,6 @@ def test_without_a_code_index_the_file_tells(memory: Memory, project: Path) -> N
     assert judged(recorded) == ("orphaned", "file_gone")
     file.mkdir()
     assert judged(recorded) == ("unverified", "unreadable")
-
-
-class Commits:
-    """A workspace with a history of fifty commits of one file; `missing` has no such file."""
-
-    def __init__(self, workspace: Any, missing: str = "") -> None:
-        self.workspace, self.missing = workspace, missing
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.workspace, name)
-
-    def history(self, place: object) -> Commits:
-        return self
-
-    def touching(self, path: str, since: str) -> list[str]:
-        return [f"c{number:02}" for number in range(50)]
-
-    def file(self, commit: str, path: str) -> bytes | None:
-        return None if commit == self.missing else b"def high():\n    return 4\n"
-
-
-@pytest.mark.parametrize(("missing", "expected_commit"), [("", "c10"), ("c30", "c31"), ("c49", "-")])
-def test_forty_commits_are_looked_through_for_the_one_that_changed_a_definition(
-    memory: Memory, project: Path, missing: str, expected_commit: str
-) -> None:
-    (project / "src" / "tides.py").write_text("def high():\n    return 4\n")
-    services = replace(memory.services, workspace=Commits(memory.services.workspace, missing))
-    anchor = Anchor(path="src/tides.py", symbol="high", commit="c")
-    verdict = Verdict(freshness="changed", reason="body", anchor=anchor)
-    assert changing_commit(services, memory.location, anchor, verdict) == expected_commit
-    whole = replace(anchor, symbol="")
-    assert changing_commit(services, memory.location, whole, verdict) == "c49"
-    assert changing_commit(services, memory.location, replace(anchor, commit=""), verdict) == ""
 
 
 def test_a_glance_names_the_anchor_whose_file_differs(memory: Memory, project: Path) -> None:
@@ -240,16 +165,6 @@ def test_a_state_is_news_of_who_saw_it_get_worse(
     assert (states and (states[ID].freshness, states[ID].by)) == (expected_state or {})
 
 
-def test_the_five_hundred_newest_states_are_kept(memory: Memory) -> None:
-    services = replace(memory.services, clock=FixedClock())
-    keep_states(services, memory.location, {ID: "drifted"})
-    keep_states(services, memory.location, {LessonId(f"n{number}"): "drifted" for number in range(499)})
-    assert len(load_states(services, memory.location)) == 500
-    keep_states(services, memory.location, {LessonId("last"): "changed"})
-    assert len(load_states(services, memory.location)) == 500
-    assert ID not in load_states(services, memory.location)
-
-
 @pytest.mark.parametrize(
     ("known", "read", "expected"),
     [("", "fresh", ""), ("", "unverified", "unverified"), ("drifted", "unverified", "drifted"),
@@ -266,22 +181,6 @@ def test_what_a_delivery_read_is_kept_unless_it_says_less_than_is_known(
     keep_found(memory.services, memory.location, [])
     states = load_states(memory.services, memory.location)
     assert (states[ID].freshness if states else "") == expected
-
-
-def test_twenty_lessons_of_an_edited_file_are_judged(memory: Memory, project: Path) -> None:
-    blob = memory.services.workspace.blob(memory.location, "src/tides.py")
-    for _ in range(21):
-        keep(memory, anchors=(Anchor(path="src/tides.py", blob=blob),))
-    (project / "src" / "tides.py").write_text("HIGH = 5\n")
-    event = Event(
-        id=EventId("e1"), session=SessionId("s1"), host="claude-code", kind="file_edit", key="e1",
-        at=memory.services.clock.now(), files=("src/tides.py", "src/tides.py"),
-    )  # fmt: skip
-    call = HookCall(host="claude-code", name="Hook", session=SessionId("s1"), cwd=str(project), events=(event,))
-    note_edits(memory.services, memory.location, call)
-    states = load_states(memory.services, memory.location)
-    assert [known.freshness for known in states.values()] == ["drifted"] * 20
-    assert {known.by for known in states.values()} == {"s1"}
 
 
 @pytest.mark.parametrize(
@@ -317,25 +216,6 @@ def test_a_worse_state_is_news_to_who_was_told_the_lesson_before(
     told_before = [delivery], [], [delivery]
     may_be = [may_have_news(services, memory.location, *case) for case in zip(calls, told_before, strict=True)]
     assert may_be == [False, False, True]
-
-
-# Watching
-
-
-def test_a_watch_looks_every_four_tenths_of_a_second_and_settles_for_less(memory: Memory, project: Path) -> None:
-    blob = memory.services.workspace.blob(memory.location, "src/tides.py")
-    keep(memory, anchors=(Anchor(path="src/tides.py", blob=blob),))
-    memory.services = replace(memory.services, clock=FixedClock())
-    watch = memory.watch()
-    assert watch.look() == []
-    assert watch.pause_s == 0.4
-    anchor_verdicts = 0
-    while not watch.look() if anchor_verdicts else True:
-        anchor_verdicts += 1
-        (project / "src" / "tides.py").write_text(f"HIGH = {anchor_verdicts}{anchor_verdicts}\n")
-        assert anchor_verdicts < 50
-        assert watch.pause_s == (0.15 if anchor_verdicts > 1 else 0.4)
-    assert anchor_verdicts == 21
 
 
 # The code index

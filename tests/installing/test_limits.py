@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import stat
 import subprocess
@@ -27,9 +26,7 @@ from holdfast.lean.files import FileLock
 from holdfast.publishing.sharing.sync import Syncing
 from holdfast.settings import Settings, load_settings
 from tests.surfaces.terminal import told
-from tests.surfaces.test_pulling import Hub, hub, pull
-
-__all__ = ["hub"]
+from tests.surfaces.test_pulling import Hub, pull
 
 TEXT = "Count the tides in whole hours, never in minutes, whatever a pilot says"
 
@@ -46,24 +43,6 @@ def settings(home: Path) -> Settings:
 def copies(settings: Settings, content: bytes, words: str, name: str = "notes.txt") -> bool:
     Path(settings.home, name).write_bytes(content)
     return bool(find_copies(settings, [words]))
-
-
-@pytest.mark.parametrize(("length", "is_found"), [(12, True), (11, False)])
-def test_a_sentence_of_twelve_characters_is_looked_for(settings: Settings, length: int, is_found: bool) -> None:
-    """`copies.SHORTEST`."""
-    assert copies(settings, TEXT.encode(), TEXT[:length]) is is_found
-
-
-@pytest.mark.parametrize(("length", "is_found"), [(60, True), (59, False)])
-def test_a_copy_has_the_first_sixty_characters(settings: Settings, length: int, is_found: bool) -> None:
-    """`copies.LONGEST`."""
-    assert copies(settings, TEXT[:length].encode(), TEXT) is is_found
-
-
-@pytest.mark.parametrize(("size", "is_found"), [(20_000_000, True), (20_000_001, False)])
-def test_a_file_of_twenty_megabytes_is_searched(settings: Settings, size: int, is_found: bool) -> None:
-    """`copies.LARGEST`."""
-    assert copies(settings, TEXT.encode().ljust(size), TEXT) is is_found
 
 
 @pytest.mark.parametrize("before", [0, 2**20 - 59, 2**20 - 1, 2**20])
@@ -159,32 +138,6 @@ def test_a_git_that_does_not_answer_is_not_waited_for(
 
 
 # Pulling a model
-
-
-class LongHub(Hub):
-    """A hub whose list of files has that many bytes."""
-
-    length = 0
-
-    def tree(self) -> list[dict[str, Any]]:
-        rows: list[dict[str, Any]] = [*super().tree(), {"type": "directory", "path": ""}]
-        rows[-1]["path"] = "x" * max(0, self.length - len(json.dumps(rows)))
-        return rows
-
-
-@pytest.fixture
-def long_list(hub: Hub) -> LongHub:
-    hub.__class__ = LongHub
-    assert isinstance(hub, LongHub)
-    return hub
-
-
-@pytest.mark.parametrize(("length", "code"), [(5_000_000, 0), (5_000_001, 1)])
-def test_a_list_of_five_megabytes_is_read(home: Path, long_list: LongHub, length: int, code: int) -> None:
-    """`pulling.LONGEST_LIST`."""
-    long_list.length = length
-    done = pull(long_list, code=code)
-    assert ("more than it announced" in done.stderr) is bool(code)
 
 
 @pytest.mark.parametrize(("seconds", "code"), [(0.05, 1), (60.0, 0)])

@@ -52,17 +52,6 @@ def test_each_limit_is_counted_from_the_hooks_start_and_its_answers_time(
     assert getattr(Deadline(100.0, 2.0), limit) == pytest.approx(patient)
 
 
-def test_the_limits_follow_from_these_numbers() -> None:
-    assert Deadline(0.0).answer_s == deadline.ANSWER_S == 0.5
-    assert Deadline(0.0, 0.0).answer_by == 0.0, "the interpreter has begun by then"
-    assert Deadline(0.0, 0.01).answer_s == deadline.START_S == 0.08
-    assert Deadline(0.0).late_by == deadline.LATE_FACTOR * 0.5
-    assert Deadline(0.0).keep_by - Deadline(0.0).late_by == deadline.KEEP_S == 5.0
-    shares = (deadline.DELIVER_SHARE, deadline.SERVER_SHARE, deadline.STORE_SHARE)
-    assert (Deadline(0.0, 1.0).deliver_s, Deadline(0.0, 1.0).server_s, Deadline(0.0, 1.0).store_s) == shares
-    assert shares == (0.32, 0.4, 0.6)
-
-
 def test_a_server_answers_before_a_hook_stops_waiting_and_a_hook_before_its_answer_is_due() -> None:
     hook = Deadline(0.0)
     assert 0 < hook.deliver_s < hook.server_s < hook.store_s < hook.answer_by < hook.late_by < hook.keep_by

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from hypothesis import given, settings
@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from holdfast.ranking.aim import Aim, kinds_asked, says_only_when, task_of
 from holdfast.ranking.multipliers import multipliers
-from holdfast.ranking.tuning import RANGES
+from holdfast.ranking.tuning import AIM_CHARACTERS, RANGES
 from holdfast.testing.builders import START, make_lesson
 from holdfast.text.timespan import LOOKED_AT, span_in
 
@@ -151,3 +151,20 @@ def test_each_wording_asks_for_its_kind(wording: str, kind: str) -> None:
     assert kind in kinds
     assert subject == "walrus"
     assert kinds_asked(f"{wording}!") == (kinds, "")
+
+
+def test_a_task_and_a_kind_are_told_by_the_beginning_of_a_question() -> None:
+    assert task_of("fix".rjust(AIM_CHARACTERS)) == "fix"
+    assert task_of("fix".rjust(AIM_CHARACTERS + 1)) == ""
+    question = "what failed before with "
+    assert kinds_asked(question.ljust(AIM_CHARACTERS, "x"))[0]
+    assert not kinds_asked(question.ljust(AIM_CHARACTERS + 1, "x"))[0]
+
+
+def test_a_time_has_a_beginning_an_end_or_neither() -> None:
+    end = START + timedelta(days=1)
+    aim = Aim(since=START, until=end)
+    assert not aim.names_time_of(make_lesson(recorded_at=end, valid_from=end))
+    assert Aim(until=end).names_time_of(make_lesson())
+    assert not Aim(since=end).names_time_of(make_lesson())
+    assert not Aim().names_time_of(make_lesson())

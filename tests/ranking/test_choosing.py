@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from itertools import combinations
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast.ranking.diversify import Rival, diversify, likeness
+from holdfast.ranking.tuning import MMR_LAMBDA, SAME_SESSION, WORTH_LEAST
 from holdfast.rendering.budget import fit_budget
 
 
@@ -85,3 +87,23 @@ def test_the_choice_fits_and_is_worth_most(given_: list[tuple[int, float]], budg
 def test_many_items_are_chosen_in_good_time() -> None:
     costs = [20 + i % 17 for i in range(60)]
     assert len(fit_budget(costs, [60.0 - i for i in range(60)], 400, 20)) > 10
+
+
+def test_likeness_is_the_share_of_common_words_and_a_little_more_within_a_session() -> None:
+    assert likeness(rival(1.0, "a b", session="s"), rival(1.0, "b c")) == pytest.approx(1 / 3)
+    within = SAME_SESSION + (1 - SAME_SESSION) / 3
+    assert likeness(rival(1.0, "a b", session="s"), rival(1.0, "b c", session="s")) == pytest.approx(within)
+    assert likeness(rival(1.0, "a"), rival(1.0, "b")) == 0.0
+
+
+def test_a_choice_is_worth_its_score_less_its_likeness_and_never_nothing() -> None:
+    novelty = 1 - MMR_LAMBDA
+    chosen = diversify([rival(2.0, "a b c d"), rival(1.0, "a e f g")], 2)
+    assert chosen == [(0, pytest.approx(MMR_LAMBDA)), (1, pytest.approx(MMR_LAMBDA / 2 - novelty / 7))]
+    assert diversify([rival(1.0, "a"), rival(0.0, "b")], 2)[1] == (1, WORTH_LEAST)
+
+
+def test_a_copy_comes_last_from_four_fifths_of_its_words_on() -> None:
+    weak = rival(0.1, "z")
+    assert [at for at, _ in diversify([rival(1.0, "a b c d e"), rival(0.9, "a b c d"), weak], 3)] == [0, 2, 1]
+    assert [at for at, _ in diversify([rival(1.0, "a b c d"), rival(0.9, "a b c"), weak], 3)] == [0, 1, 2]

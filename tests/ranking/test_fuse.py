@@ -2,7 +2,9 @@ from __future__ import annotations
 
 from datetime import timedelta
 from math import isclose, prod
+from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -11,7 +13,18 @@ from holdfast.domain.vocabulary import FRESHNESSES, TRUSTS, LessonId
 from holdfast.ranking.fuse import fuse, is_exact, score_of, total
 from holdfast.ranking.multipliers import HIGHEST, LOWEST, multipliers, recency
 from holdfast.ranking.retrievers import Hit
-from holdfast.ranking.tuning import RANGES, RETRIEVER_WEIGHTS, RRF_K, SURE_EXACT, TIE
+from holdfast.ranking.tuning import (
+    FRESHNESS,
+    MILD,
+    RANGES,
+    RETRIEVER_WEIGHTS,
+    REWRITTEN,
+    RRF_K,
+    SURE_EXACT,
+    TEXT_MOST,
+    TEXT_POWER,
+    TIE,
+)
 from holdfast.recall.retrieve import RETRIEVERS
 from holdfast.testing.builders import START, make_lesson
 
@@ -104,15 +117,6 @@ def test_each_multiplier_stays_within_its_published_range(freshness: str, part: 
     assert all(RANGES[name][0] <= factor <= RANGES[name][1] for name, factor in named.items())
 
 
-def test_a_mild_change_of_code_weighs_less_than_a_rewrite_and_no_code_weighs_nothing() -> None:
-    def weight(freshness: str, share: float) -> float:
-        return dict(multipliers(make_lesson(), freshness, START, share=share))["freshness"]  # type: ignore[arg-type]
-
-    assert [round(weight("drifted", share), 3) for share in (0.0, 0.25, 0.5, 1.0)] == [0.95, 0.875, 0.8, 0.8]
-    assert [round(weight("changed", share), 3) for share in (0.0, 0.25, 0.5, 1.0)] == [0.9, 0.8, 0.7, 0.7]
-    assert weight("unanchored", 1.0) == weight("fresh", 1.0) == 1.0
-
-
 def test_what_is_learnt_never_makes_a_lesson_twice_as_good() -> None:
     learnt = ("trust", "confidence", "salience", "recency")
     assert prod(RANGES[name][1] / RANGES[name][0] for name in learnt) < 2
@@ -124,3 +128,49 @@ def test_rules_age_slower_than_what_happened_and_pinned_lessons_do_not() -> None
     assert recency(make_lesson(kind="decision"), later) > 0.8
     assert recency(make_lesson(kind="exploration", pinned=True), later) == 1.0
     assert recency(make_lesson(), START - timedelta(days=5)) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("retriever", "score", "strength"),
+    [
+        ("path", 1.0, 1.0), ("path", 2.0, 1.0), ("path", -1.0, 0.0), ("graph", 0.5, 0.5), ("exact", 0.5, 0.5),
+        ("text", 0.5, 0.5**TEXT_POWER), ("text", TEXT_MOST, TEXT_MOST**TEXT_POWER),
+        ("text", TEXT_MOST + 1, TEXT_MOST**TEXT_POWER), ("unknown", 1.0, 0.0),
+    ],
+)  # fmt: skip
+def test_a_score_counts_up_to_its_most_and_not_below_nothing(retriever: str, score: float, strength: float) -> None:
+    [[share]] = fuse({retriever: hits(a=score)}).values()
+    assert share.share == pytest.approx(RETRIEVER_WEIGHTS.get(retriever, 0.0) * strength + TIE / (RRF_K + 1))
+
+
+def test_a_vector_counts_by_how_far_it_is_above_the_last_one() -> None:
+    best, last = fuse({"vector": hits(a=0.9, b=0.4)}).values()
+    assert best[0].share == pytest.approx(RETRIEVER_WEIGHTS["vector"] * 0.5 + TIE / (RRF_K + 1))
+    assert last[0].share == pytest.approx(TIE / (RRF_K + 2))
+
+
+def test_an_exact_match_has_the_floor_from_its_sure_score_on() -> None:
+    above, below = fuse({"exact": hits(a=SURE_EXACT, b=SURE_EXACT - 0.01)}).values()
+    assert is_exact(above)
+    assert not is_exact(below)
+    assert above[0].share > 20 > 1 > below[0].share
+
+
+def factors(name: str, freshness: Any = "fresh", share: float = 1.0, **fields: Any) -> float:
+    return dict(multipliers(make_lesson(**fields), freshness, START, share=share))[name]
+
+
+def test_more_trust_confidence_and_salience_weigh_more() -> None:
+    trusts = ("tool", "repository", "agent", "verified", "person")
+    assert sorted(trusts, key=lambda trust: factors("trust", trust=trust)) == list(trusts)
+    for name in ("confidence", "salience"):
+        least, most = RANGES[name]
+        assert [factors(name, **{name: part}) for part in (0.0, 0.5, 1.0)] == pytest.approx([least, 1.0, most])
+
+
+@pytest.mark.parametrize("state", MILD)
+def test_stale_code_takes_the_more_the_more_of_it_changed(state: Any) -> None:
+    between = (MILD[state] + FRESHNESS[state]) / 2
+    expected = [MILD[state], MILD[state], between, FRESHNESS[state], FRESHNESS[state]]
+    changed = (-1.0, 0.0, REWRITTEN / 2, REWRITTEN, 1.0)
+    assert [factors("freshness", state, share) for share in changed] == pytest.approx(expected)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from holdfast.ranking.names import EVERYDAY_NAME, TELLING, UNNAMED, naming, runs_of
+from holdfast.ranking.tuning import NAME_CHARACTERS, SLIPS_AMONG
 from holdfast.testing.builders import make_lesson
 
 
@@ -81,3 +82,11 @@ def test_one_letter_more_or_less_or_two_swapped_is_a_slip(text: str, is_slip: bo
 def test_slips_are_not_looked_for_in_a_long_text() -> None:
     assert named("kuberntes " + "word " * 60, "kubernetes") == UNNAMED
     assert named("kubernetes " + "word " * 60, "kubernetes") == TELLING
+
+
+def test_names_stand_in_the_beginning_of_a_question_and_slips_in_a_short_one() -> None:
+    assert named("oil".rjust(NAME_CHARACTERS), "oil") == TELLING
+    assert named("oil".rjust(NAME_CHARACTERS + 1), "oil") == UNNAMED
+    assert named("kakfa" + " word" * (SLIPS_AMONG - 1), "kafka") == TELLING
+    assert named("kakfa" + " word" * SLIPS_AMONG, "kafka") == UNNAMED
+    assert named("drat", "dart") == UNNAMED

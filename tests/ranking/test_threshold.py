@@ -1,3 +1,5 @@
+"""The relevance thresholds: what reaches one passes, and what falls just short of it does not."""
+
 from __future__ import annotations
 
 from math import log
@@ -7,8 +9,28 @@ from tests.ranking.thresholds import meets_threshold
 
 from holdfast.domain.briefing import RetrieverShare
 from holdfast.ranking.relevance import LexicalOverlap
-from holdfast.ranking.threshold import ASKED, PUSHED, UNKNOWN, CorpusSize, Threshold, is_certain
-from holdfast.ranking.tuning import MANY
+from holdfast.ranking.threshold import (
+    ASKED,
+    PUSHED,
+    UNKNOWN,
+    CorpusSize,
+    Threshold,
+    is_certain,
+    is_linked,
+    is_sufficient_alone,
+)
+from holdfast.ranking.tuning import (
+    DECISIVE_SCORES,
+    EXACT_THRESHOLD,
+    EXACT_WORTH,
+    FEW_LESSONS,
+    FEW_STEMS,
+    LINK_LEAST,
+    MANY,
+    MEANING_ALONE,
+    MEANING_STEP,
+    SURE_EXACT,
+)
 
 FEW, THOUSANDS = CorpusSize(lessons=20, stems=30), CorpusSize(lessons=MANY, stems=30)
 SOME_WORDS = LexicalOverlap(weight=2.2, coverage=0.25)
@@ -19,12 +41,69 @@ def shares(**scores: float) -> tuple[RetrieverShare, ...]:
     return tuple(RetrieverShare(lane=retriever, rank=1, raw=raw, share=0.1) for retriever, raw in scores.items())
 
 
-def test_just_enough_is_enough() -> None:
-    ten = CorpusSize(lessons=10, stems=1_000)
-    spread = log(1 + 10)
-    assert meets_threshold(shares(vector=0.24 + 0.068 * spread), LexicalOverlap(weight=1.0), PUSHED, ten)
-    assert meets_threshold(shares(text=1.0), LexicalOverlap(weight=0.22 * spread), PUSHED, ten)
-    assert not meets_threshold(shares(text=1.0), LexicalOverlap(weight=0.22 * spread - 1e-9), PUSHED, ten)
+BIT = 0.001
+
+
+@pytest.mark.parametrize("threshold", [PUSHED, ASKED])
+@pytest.mark.parametrize("lessons", [1, FEW_LESSONS, 200, MANY, 20 * MANY])
+def test_words_and_meaning_must_reach_a_threshold_that_grows_with_the_number_of_lessons(
+    threshold: Threshold, lessons: int
+) -> None:
+    corpus = CorpusSize(lessons=lessons, stems=FEW_STEMS + 1)
+    spread = log(1 + min(max(lessons, FEW_LESSONS), MANY))
+    word = LexicalOverlap(weight=1.0)
+    for retriever, least in (
+        ("text", threshold.weighted_overlap * spread), ("vector", threshold.meaning + MEANING_STEP * spread),
+    ):  # fmt: skip
+        assert meets_threshold(shares(**{retriever: least + BIT}), word, threshold, corpus)
+        assert not meets_threshold(shares(**{retriever: least - BIT}), word, threshold, corpus)
+
+
+def test_an_exact_name_counts_among_the_words_and_a_meaning_without_a_shared_word_must_be_nearer() -> None:
+    corpus = CorpusSize(lessons=200, stems=FEW_STEMS)
+    spread = log(1 + 200)
+    text = PUSHED.weighted_overlap * spread - EXACT_WORTH * 0.5
+    assert meets_threshold(shares(text=text + BIT, exact=0.5), LexicalOverlap(weight=1.0), PUSHED, corpus)
+    assert not meets_threshold(shares(text=text - BIT, exact=0.5), LexicalOverlap(weight=1.0), PUSHED, corpus)
+    meaning = PUSHED.meaning + MEANING_ALONE + MEANING_STEP * spread
+    assert meets_threshold(shares(vector=meaning + BIT), LexicalOverlap(weight=0.9), PUSHED, corpus)
+    assert not meets_threshold(shares(vector=meaning - BIT), LexicalOverlap(weight=0.9), PUSHED, corpus)
+
+
+@pytest.mark.parametrize("threshold", [PUSHED, ASKED])
+def test_where_little_is_kept_words_pass_by_weight_and_coverage(threshold: Threshold) -> None:
+    little, more = CorpusSize(lessons=50, stems=FEW_STEMS // 50), CorpusSize(lessons=50, stems=FEW_STEMS // 50 + 1)
+    for weight, coverage in (
+        (threshold.weight, threshold.coverage), (threshold.short_weight, threshold.short_coverage),
+        (threshold.weight_alone, 0.0),
+    ):  # fmt: skip
+        enough = LexicalOverlap(weight=weight, coverage=coverage)
+        assert meets_threshold((), enough, threshold, little)
+        assert not meets_threshold((), enough, threshold, more)
+        assert not meets_threshold((), LexicalOverlap(weight=weight - BIT, coverage=coverage), threshold, little)
+        if coverage:
+            assert not meets_threshold((), LexicalOverlap(weight=weight, coverage=coverage - BIT), threshold, little)
+
+
+@pytest.mark.parametrize(("retriever", "least"), DECISIVE_SCORES.items())
+def test_a_score_that_is_a_reason_by_itself(retriever: str, least: float) -> None:
+    assert is_sufficient_alone(*shares(**{retriever: least}))
+    assert not is_sufficient_alone(*shares(**{retriever: least - BIT}))
+    assert not is_sufficient_alone(*shares(text=9.0))
+
+
+def test_among_many_a_name_has_to_be_the_very_thing_and_among_few_any_will_do() -> None:
+    few, many = CorpusSize(lessons=1, stems=FEW_STEMS), CorpusSize(lessons=1, stems=FEW_STEMS + 1)
+    for corpus, least in ((few, EXACT_THRESHOLD), (many, SURE_EXACT), (UNKNOWN, EXACT_THRESHOLD)):
+        assert is_certain(shares(exact=least), corpus)
+        assert not is_certain(shares(exact=least - BIT), corpus)
+
+
+def test_a_link_is_enough_from_its_least_weight_or_what_is_asked_for() -> None:
+    assert is_linked(shares(graph=LINK_LEAST))
+    assert not is_linked(shares(graph=LINK_LEAST - BIT))
+    assert not is_linked(shares(path=1.0))
+    assert not is_linked(shares(graph=LINK_LEAST), least=LINK_LEAST + BIT)
 
 
 def test_a_chance_that_nobody_knows_counts_no_lesson_and_no_word() -> None:

@@ -15,7 +15,7 @@ from holdfast.domain.kinds import LESSON_KINDS
 from holdfast.domain.lesson import Link
 from holdfast.domain.query import Query
 from holdfast.domain.symbol import Neighbour
-from holdfast.domain.vocabulary import LessonId, SessionId
+from holdfast.domain.vocabulary import LessonId
 from holdfast.errors import EmbedderError, InvalidValueError
 from holdfast.lean.records import replace
 from holdfast.lean.texts import short_id
@@ -23,16 +23,13 @@ from holdfast.ranking.relevance import LexicalOverlap
 from holdfast.recall.ask import ask
 from holdfast.recall.assemble import is_visible, says_something
 from holdfast.recall.embed import embed_pending, embed_question
-from holdfast.recall.inject import _ends_of
-from holdfast.recall.moments.prompt import own_words
 from holdfast.recall.moments.task import shares_subject
-from holdfast.recall.question import question, shorten
-from holdfast.recall.quotation import quote_lesson
+from holdfast.recall.question import question
 from holdfast.recall.retrieve import asked_words
 from holdfast.recall.score import RetrievedLesson, reason
 from holdfast.recall.surroundings import linked_files, way_to
 from holdfast.stores.sqlite.store import SqliteStore
-from holdfast.testing.builders import PROJECT, START, FixedClock, make_checkpoint, make_lesson
+from holdfast.testing.builders import PROJECT, START, FixedClock, make_lesson
 from tests.recall.test_embed import LetterEmbedder, parts_with, put
 from tests.recall.test_moments import deliver, keep
 from tests.recall.test_turn import told_before
@@ -46,11 +43,6 @@ def share(retriever: str, raw: float) -> RetrieverShare:
 
 
 # Questions
-
-
-def test_of_a_long_question_three_thousand_characters_of_each_end_are_looked_at() -> None:
-    assert shorten("a" * 6000) == "a" * 6000
-    assert shorten("a" * 3000 + "b" + "c" * 3000) == "a" * 3000 + "\n" + "c" * 3000
 
 
 @pytest.mark.parametrize(
@@ -117,20 +109,6 @@ def test_an_error_in_the_words_is_asked_for_as_an_error_and_a_given_one_goes_bef
         question(memory.services, memory.location, command=3)  # type: ignore[arg-type]
 
 
-def test_three_links_of_a_named_lesson_are_followed(memory: Memory) -> None:
-    aims = [keep(memory, f"Basin {name} is dredged in spring.") for name in ("one", "two", "three", "four")]
-    links = tuple(Link(kind="refines", target=aim.id) for aim in aims)
-    keep(memory, "Ferries moor at the quay.", tags=("mooring plan",), links=links)
-    assert len(memory.recall("what is the mooring plan?", limit=9).items) == 4
-
-
-def test_the_three_nearest_are_named_where_nothing_passes(memory: Memory) -> None:
-    for pier in ("north", "south", "east", "west", "middle"):
-        keep(memory, f"The pilot roster of the {pier} pier is cached for an hour, so refresh it after an import.")
-    nothing = memory.recall("add a dark theme to the settings page before the release and mention the import")
-    assert (len(nothing.items), len(nothing.near), nothing.near_more) == (0, 3, 2)
-
-
 # What is around the files in play
 
 
@@ -157,12 +135,6 @@ def test_links_add_up_as_chances_and_a_file_in_play_is_not_its_own_neighbour(mem
     index = Index(a=[neighbour("x", 0.5), neighbour("b")], b=[neighbour("x", 0.6), neighbour("y", 0.9), neighbour("a")])
     assert linked(memory, index, "a", "b") == [("y", 0.9), ("x", pytest.approx(0.8))]
     assert linked(memory, index, "a") == [("b", 0.5), ("x", 0.5)]
-
-
-def test_three_files_are_followed_to_forty_others(memory: Memory) -> None:
-    index = Index(c=[neighbour(f"n{number:02}") for number in range(41)], d=[neighbour("z")])
-    assert len(linked(memory, index, "a", "b", "c")) == 40
-    assert linked(memory, index, "a", "b", "x", "d") == []
 
 
 def test_the_way_to_a_file_is_told_by_the_closest_link() -> None:
@@ -232,26 +204,6 @@ def test_a_command_brings_lessons_of_every_kind_but_decisions_and_checkpoints(me
     assert bool(failed.items) is (brings and kind != "exploration")
 
 
-def test_a_prompt_of_six_hundred_characters_is_read_for_what_nobody_typed() -> None:
-    pasted = "```\nboom\n```\n" + "x" * 580
-    assert own_words(pasted) == pasted
-    assert own_words(pasted + "x" * 7) != pasted + "x" * 7
-    assert own_words("Implement the following plan: " + "x" * 580) == "Implement the following plan: " + "x" * 570
-
-
-def test_a_prompt_brings_twenty_lines_at_most_four_in_full_and_a_later_one_ten(memory: Memory) -> None:
-    for number in range(24):
-        keep(memory, f"Tide {number}.", kind="constraint", tags=("tide gauge",))
-    first = deliver(memory, "prompt", prompt="look at the tide gauge")
-    assert len(first.items) == 20
-    assert first.text.count("- [") == 4
-    for number in range(12):
-        keep(memory, f"Mast {number}.", kind="constraint", tags=("mast top",))
-    later = deliver(memory, "prompt", prompt="look at the mast top")
-    assert 5 < len(later.items) <= 10
-    assert later.text.count("- [") == 0
-
-
 @pytest.mark.parametrize(("words", "leads"), [(8, True), (3, False)])
 def test_a_later_prompt_brings_in_full_what_is_a_quarter_nearer_than_the_next(
     memory: Memory, words: int, leads: bool
@@ -265,41 +217,7 @@ def test_a_later_prompt_brings_in_full_what_is_a_quarter_nearer_than_the_next(
     assert text.count("- [") == (1 if leads else 0)
 
 
-@pytest.mark.parametrize(("days", "restored"), [(13.99, True), (14.01, False)])
-def test_a_checkpoint_is_restored_for_a_fortnight(memory: Memory, days: float, restored: bool) -> None:
-    at = memory.services.clock.now() - timedelta(days=days)
-    memory.services.store.record(
-        [make_checkpoint(at=at, project=memory.location.project.id, session=SessionId("before"))]
-    )
-    assert ("make the login test pass" in deliver(memory, "session_start").text) is restored
-
-
-# Single records
-
-
-def test_a_field_is_cut_at_four_thousand_characters_and_places_at_twenty() -> None:
-    whole = make_lesson(why="a" * 4000, paths=[f"src/{number:02}.py" for number in range(21)])
-    text = quote_lesson(whole, ("fresh", ""))
-    assert "a" * 4000 in text
-    assert "src/19.py" in text
-    assert "src/20.py" not in text
-    cut = quote_lesson(replace(whole, why="a" * 4001), ("drifted", "changed since"))
-    assert "a" * 3999 + "…" in cut
-    assert "code: drifted: changed since" in cut
-
-
 # Embedding
-
-
-def test_lessons_are_embedded_by_sixty_four_and_two_thousand_characters_of_a_question(store: SqliteStore) -> None:
-    embedder = LetterEmbedder()
-    services = parts_with(store, embedder)
-    put(store, 65)
-    batches: list[int] = []
-    assert embed_pending(services, on_batch=batches.append) == 65
-    assert batches == [64, 1]
-    embed_question(services, "a" * 1_999 + "bcd")
-    assert embedder.texts[-1] == "a" * 1_999 + "b"
 
 
 @pytest.mark.parametrize(("after_s", "asks"), [(29.5, False), (30.5, True)])
@@ -367,27 +285,6 @@ def test_the_nearest_of_several_readings_counts_and_a_kind_alone_lists_what_ther
     assert [item.lesson.id for item in memory.recall("what failed before?").items] == [failed.id]
     assert failed.id in [item.lesson.id for item in memory.recall("what failed before with dredging?").items]
     assert len(memory.recall("").items) == 2
-
-
-def test_what_a_moment_would_be_given_is_chosen_from_twice_its_limit_and_a_dozen_at_least(memory: Memory) -> None:
-    for number in range(20):
-        keep(memory, f"Tide gauge {number} is read at noon by pilot {number}.", tags=("tide gauge",))
-    query = question(memory.services, memory.location, "tide gauge")
-
-    def chosen(limit: int) -> int:
-        briefing = ask(memory.services, memory.location, query, limit=limit, budget_tokens=4_000, moment="prompt")
-        assert len(briefing.items) <= limit
-        return len(briefing.items) + briefing.more
-
-    assert [chosen(3), chosen(6), chosen(8)] == [12, 12, 16]
-
-
-def test_of_a_hosts_long_text_forty_eight_thousand_characters_and_sixteen_at_its_end_are_looked_at() -> None:
-    assert _ends_of("a" * 64_000) == "a" * 64_000
-    assert _ends_of("a" * 48_000 + "b" + "c" * 16_000) == "a" * 48_000 + "\n" + "c" * 16_000
-    hidden = "a" * 48_000 + "<private>" + "b" * 100 + "</private>" + "c" * 15_950
-    assert _ends_of(hidden) == "a" * 48_000 + "\n" + "c" * 15_950
-    assert _ends_of("a" * 48_000 + "<private>" + "b" * 20_000) == "a" * 48_000 + "\n"
 
 
 def test_a_lesson_names_its_own_opponent_alone(memory: Memory) -> None:

@@ -4,23 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.rendering import budget, lines
-from holdfast.rendering.budget import count_tokens
+from holdfast.rendering import lines
 from holdfast.rendering.lines import compile_line
 from holdfast.testing.builders import make_lesson
 
 LINE = make_lesson(
     id="0193a1b2-0000-7000-8000-00000000beef", insight="Seed the clock before login tests.", trust="person"
 )
-
-
-@pytest.mark.parametrize("code", range(128))
-def test_a_character_of_ascii_is_part_of_a_word_or_nothing_or_a_mark(code: int) -> None:
-    """By the tables `budget._PUNCTUATION` and `budget._SPACES`."""
-    char = chr(code)
-    is_letter, is_space = char.isalnum(), char.isspace()
-    assert count_tokens(f"ab{char}cd") == (1 if is_letter else 2 if is_space else 3)
-    assert (code in budget._PUNCTUATION, char in budget._SPACES) == (not is_letter, is_space)
 
 
 def test_two_places_are_named() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -21,17 +21,16 @@ from holdfast.domain.statefamilies import EMBEDDER_RESTING
 from holdfast.domain.symbol import Symbol
 from holdfast.errors import StoreCorruptError, StoreError, StoreFullError, StoreLockedError, StoreReadOnlyError
 from holdfast.lean.files import FileLock
-from holdfast.stores.sqlite import fulltext, triggers, vectorindex
+from holdfast.stores.sqlite import triggers, vectorindex
 from holdfast.stores.sqlite.connection import Connection
 from holdfast.stores.sqlite.failures import translate
-from holdfast.stores.sqlite.fulltext import count_terms
 from holdfast.stores.sqlite.indexfile import make_index
 from holdfast.stores.sqlite.rows import instant, micros, scope_token
 from holdfast.stores.sqlite.schema import build
 from holdfast.stores.sqlite.states import expire
 from holdfast.stores.sqlite.store import SqliteStore
 from holdfast.stores.sqlite.triggers import match_triggers
-from holdfast.stores.sqlite.vectors import VectorIndexes, erase_others
+from holdfast.stores.sqlite.vectors import VectorIndexes
 from holdfast.testing.builders import PROJECT, START, make_lesson
 
 
@@ -51,47 +50,6 @@ def store(tmp_path: Path) -> Iterator[SqliteStore]:
 # Full text
 
 
-@pytest.mark.parametrize(("newer", "is_scored"), [(2_999, True), (3_000, False)])
-def test_the_newest_three_thousand_lessons_are_scored(sql: sqlite3.Connection, newer: int, is_scored: bool) -> None:
-    """`fulltext.CHOSEN`: the oldest lesson is the shortest, so its score is the best."""
-    keep(sql, ["tide", *["tide and a longer text"] * newer])
-    assert (found(sql, "tide")[0] == 1) is is_scored
-
-
-@pytest.mark.parametrize(("newer", "is_scored"), [(499, True), (500, False)])
-def test_beside_a_rare_word_a_common_one_chooses_the_newest_five_hundred(
-    sql: sqlite3.Connection, newer: int, is_scored: bool
-) -> None:
-    """`fulltext.CHOSEN_BY_COMMON`."""
-    keep(sql, ["heron", *["tide and a longer text"] * (1_500 - newer), "tide", *["tide and a longer text"] * newer])
-    assert (1_502 - newer in found(sql, "heron", "tide")[:2]) is is_scored
-
-
-@pytest.mark.parametrize(("hidden", "is_found"), [(3_999, True), (4_000, False)])
-def test_where_the_newest_cannot_be_seen_eight_times_as_many_are_scored(
-    sql: sqlite3.Connection, hidden: int, is_found: bool
-) -> None:
-    """`fulltext.WIDER`."""
-    keep(sql, ["heron", "tide", *["tide"] * hidden])
-    sql.execute("UPDATE lessons SET state = 'retired' WHERE row > 2")
-    assert found(sql, "heron", "tide") == ([1, 2] if is_found else [1])
-
-
-def test_sixty_four_words_are_asked_for(sql: sqlite3.Connection) -> None:
-    """`fulltext.TERM_LIMIT`."""
-    words = [f"w{number:02}" for number in range(65)]
-    keep(sql, words)
-    assert found(sql, *words, limit=100) == list(range(64, 0, -1))
-
-
-def test_twenty_of_them_may_be_common(sql: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch) -> None:
-    """`fulltext.COMMON_LIMIT`."""
-    monkeypatch.setattr(fulltext, "COMMON", 1)
-    words = [f"w{number:02}" for number in range(21)]
-    keep(sql, words * 2)
-    assert sorted(found(sql, *words, limit=100)) == [row for row in range(1, 43) if row % 21]
-
-
 @pytest.mark.parametrize(("ours", "is_asked"), [(149, True), (150, False)])
 def test_a_project_with_fifteen_times_as_many_lessons_is_left_out_afterwards(
     sql: sqlite3.Connection, ours: int, is_asked: bool
@@ -105,17 +63,6 @@ def test_a_project_with_fifteen_times_as_many_lessons_is_left_out_afterwards(
     queries = [text for text in statements if "bm25" in text]
     assert queries
     assert any("scope : " in text for text in queries) is is_asked
-
-
-@pytest.mark.parametrize(("lessons", "is_rare"), [(75_000, True), (74_999, False)])
-def test_a_word_in_a_fiftieth_of_a_large_store_is_rare(sql: sqlite3.Connection, lessons: int, is_rare: bool) -> None:
-    """`fulltext.COMMON_SHARE`: 1,500 lessons have the word."""
-    keep(sql, ["tide"] * 1_500)
-    sql.execute(
-        "INSERT INTO lessons VALUES (?, 'last', 1, NULL, 'p', 'active', 'fix', '', '', 0, 0.5, 1, NULL, '', '', '{}')",
-        (lessons,),
-    )
-    assert (count_terms(sql, ["tide"]).rare == ("tide",)) is is_rare
 
 
 def test_the_scope_of_a_lesson_adds_nothing_to_its_score(sql: sqlite3.Connection) -> None:
@@ -141,20 +88,6 @@ def literal(store: SqliteStore) -> Iterator[sqlite3.Connection]:
         yield sql
 
 
-@pytest.mark.parametrize(("more", "fits"), [(0, True), (1, False)])
-def test_two_hundred_thousand_characters_of_code_are_looked_through(
-    literal: sqlite3.Connection, more: int, fits: bool
-) -> None:
-    """`triggers.CODE_LIMIT`."""
-    assert triggered(literal, " " * (200_000 - len("open_gate") + more) + "open_gate") is fits
-
-
-@pytest.mark.parametrize(("before", "fits"), [(3_999, True), (4_000, False)])
-def test_four_thousand_words_of_code_are_looked_up(literal: sqlite3.Connection, before: int, fits: bool) -> None:
-    """`triggers.WORDS_LIMIT`."""
-    assert triggered(literal, " ".join(f"w{number}" for number in range(before)) + " open_gate") is fits
-
-
 @pytest.mark.parametrize("words", [1, 2, 500])
 def test_words_are_looked_up_a_slice_at_a_time(
     literal: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch, words: int
@@ -169,40 +102,6 @@ def test_words_are_looked_up_a_slice_at_a_time(
 
 
 # Vectors
-
-
-def test_five_hundred_rows_or_eight_for_each_wanted_are_scored_by_their_bytes(
-    sql: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """`vectors.RESCORED`."""
-    toys.keep(sql, toys.unit_vectors(20), "p")
-    wanted: list[int] = []
-    nearest = vectorindex.VectorIndex.nearest
-
-    def record(index: vectorindex.VectorIndex, vector: Sequence[float], most: int) -> dict[int, float]:
-        wanted.append(most)
-        return nearest(index, vector, most)
-
-    monkeypatch.setattr(vectorindex.VectorIndex, "nearest", record)
-    query = Query(project="p", vector=(1.0,) * toys.DIMENSION, embedder_id="toy")
-    wanted_by_limit = {}
-    for limit in (10, 62, 63):
-        wanted.clear()
-        VectorIndexes().match(sql, query, limit)
-        wanted_by_limit[limit] = set(wanted)
-    assert wanted_by_limit == {10: {500}, 62: {500}, 63: {504}}
-
-
-def test_two_thousand_vectors_of_other_embedders_are_erased_at_once(tmp_path: Path) -> None:
-    """`vectors.ERASED_AT_ONCE`."""
-    with closing(Connection(str(tmp_path / "memory.sqlite"), 5.0)) as connection:
-        connection.open()
-        with connection.writing() as sql:
-            sql.executemany(
-                "INSERT INTO vectors (lesson, embedder, scale, codes) VALUES (?, 'old', 1.0, x'00')",
-                [(row,) for row in range(2_001)],
-            )
-        assert [erase_others(connection, "new") for _ in range(3)] == [2_000, 1, 0]
 
 
 @pytest.mark.parametrize("rows", [1, 7, 5_000])
@@ -259,12 +158,6 @@ def test_a_symbol_comes_back_whole(tmp_path: Path) -> None:
 
 
 # The file, its errors and its times
-
-
-def test_a_store_keeps_sixteen_megabytes_of_pages(store: SqliteStore) -> None:
-    """`connection.CACHE`."""
-    with store._connection.reading() as sql:
-        assert sql.execute("PRAGMA cache_size").fetchone() == (-16_000,)
 
 
 def test_a_lock_is_asked_for_every_four_milliseconds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -173,21 +173,6 @@ def test_an_answer_of_a_megabyte_is_read(hooks: Hooks, length: int, is_read: boo
     speaker.close()
 
 
-@pytest.mark.parametrize(("dead", "text"), [(1, "{}"), (2, "")])
-def test_two_servers_are_asked(hooks: Hooks, dead: int, text: str) -> None:
-    """`rendezvous.TRIES`."""
-    speaker = Speaker(hooks, "live.sock", b"2\t\n{}")
-    os.utime(speaker.folder / "live.sock", (1, 1))
-    for number in range(dead):
-        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as gone:
-            gone.bind(str(speaker.folder / f"dead{number}.sock"))
-    answer = ask_server(hooks.settings, "codex", b"{}", 60.0)
-    assert answer is not None
-    assert answer.text == text
-    answer.close(True)
-    speaker.close()
-
-
 @pytest.mark.parametrize(("seconds", "waits"), [(0.05, False), (60.0, True)])
 def test_a_server_is_waited_for_until_it_has_logged_the_answer(
     monkeypatch: pytest.MonkeyPatch, seconds: float, waits: bool
@@ -233,18 +218,6 @@ def answered(line: socket.socket) -> bool:
         return line.recv(1) != b""
     except ConnectionResetError:
         return False
-
-
-@pytest.mark.parametrize("more", [0, 1])
-def test_a_server_takes_a_payload_of_seventeen_megabytes(served: Hooks, more: int) -> None:
-    """`hooksocket.PAYLOAD_LIMIT`."""
-    payload = json.dumps(served.payload("PostToolUse")).encode().ljust(17_000_000 + more)
-    with connect(served) as line:
-        try:
-            line.sendall(head(served, len(payload)) + payload)
-        except (BrokenPipeError, ConnectionResetError):
-            assert more  # it hung up on the head
-        assert answered(line) is not bool(more)
 
 
 @pytest.mark.parametrize(("length", "is_answered"), [(1_000_000, True), (3_200_000, False)])
@@ -312,29 +285,6 @@ def test_closing_waits_for_a_hook_that_is_being_answered(
         else:
             leave()
         wait_for(lambda: not _answering(), "the server has seen us leave")
-
-
-def test_a_serving_process_switches_between_threads_every_half_millisecond(served: Hooks) -> None:
-    """`hooksocket.SWITCH_S`."""
-    assert sys.getswitchinterval() == pytest.approx(0.0005)
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="other systems count waiting connections otherwise")
-def test_sixteen_hooks_may_wait_to_be_accepted(hooks: Hooks) -> None:
-    """`hooksocket.BACKLOG`: Linux lets one more in than it is told."""
-    os.makedirs(hooks.settings.run_path, mode=0o700)
-    with hooks.memory() as memory:
-        server = hooksocket._Server(memory, hooks.settings.run_path)
-        lines = [socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) for _ in range(18)]
-        for line in lines:
-            line.setblocking(False)
-        for line in lines[:17]:
-            line.connect(server._path)
-        with pytest.raises(BlockingIOError):
-            lines[17].connect(server._path)
-        for line in lines:
-            line.close()
-        server._line.close()
 
 
 @pytest.mark.parametrize(("seconds", "follows"), [(600.0, 1), (0.0, 2)])

@@ -8,13 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.bootstrap import Memory
 from holdfast.errors import InvalidValueError, SchemaTooNewError
 from holdfast.settings import load_settings
-from holdfast.upkeep import rehearsal
 from holdfast.upkeep.archive import MANIFEST, read_manifest, write_backup
-from holdfast.upkeep.expectations import parse_expectations
-from holdfast.upkeep.rehearsal import rehearse
 
 
 def rewritten(folder: Path, format: int = 1, length: int = 0) -> str:
@@ -56,25 +52,3 @@ def test_a_megabyte_of_a_manifest_is_read(home: Path, tmp_path: Path, more: int)
             read_manifest(str(file))
     else:
         assert read_manifest(str(file)).format == 1
-
-
-def test_a_lesson_is_expected_among_the_first_three() -> None:
-    """`expectations.DEFAULT_TOP`."""
-    expectations, mistakes = parse_expectations(b"checks:\n- ask: tides\n  deliver: Count tides\n")
-    assert [expectation.top for expectation in expectations] == [3]
-    assert mistakes == ()
-
-
-def test_lessons_are_known_by_their_titles(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """`rehearsal.MOST_LESSONS`: the newest so many."""
-    (tmp_path / "app").mkdir()
-    expectations, _ = parse_expectations(b"checks:\n- ask: tides\n  never: Count the tides\n  top: 1\n")
-    with Memory(str(tmp_path / "app")) as memory:
-        memory.remember("Count the tides")
-        memory.remember("Oil the crane")
-        [known] = rehearse(memory, expectations)
-        monkeypatch.setattr(rehearsal, "MOST_LESSONS", 1)
-        [unknown] = rehearse(memory, expectations)
-    assert not any("no lesson" in failure for failure in known.failures)
-    assert any("Count the tides" in failure for failure in unknown.failures)
-    assert known.failures != unknown.failures
