@@ -29,7 +29,7 @@ NAMES = {"paths": "file", "symbols": "symbol", "literals": "code", "commands": "
 @click.option("--when-code", "literals", multiple=True, help="Show it for an edit or a command with this text.")
 @click.option("--when-command", "commands", multiple=True, help="Show it before a command that begins so.")
 @click.option(
-    "--when-work", "work", multiple=True, help="Show it for this kind of work: fix, feature, test, commit, review, ..."
+    "--when-work", "work", multiple=True, help="Show it before commands of this kind: test, lint, commit, pr, review."
 )
 @click.option("--standing/--not-standing", default=None, help="Show it at a session's start, for all work.")
 @click.option(
