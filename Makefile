@@ -91,8 +91,11 @@ $(READY): pyproject.toml src/holdfast/_version.py
 	$(PIP) install -e .
 	touch $@
 
-$(DEV): $(READY) pyproject.toml
+HOSTS := packages/holdfast-hosts
+
+$(DEV): $(READY) pyproject.toml $(HOSTS)/pyproject.toml
 	$(PIP) install --group dev
+	$(PIP) install -e $(HOSTS)
 	touch $@
 
 $(WHEEL): $(DEV) $(shell find src pyproject.toml README.md -type f -not -name '*.pyc' | sed 's/ /\\ /g')

@@ -14,8 +14,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-FOLDERS = ("src", "scripts", "benchmarks", "examples", "tests")
-SKIPPED = ("examples/ledger/repository", "tests/golden")
+FOLDERS = ("src", "packages", "scripts", "benchmarks", "examples", "tests")
+SKIPPED = ("examples/ledger/repository", "tests/golden", "packages/holdfast-hosts/tests/golden")
 
 NEVER_PART = frozenset({"manager", "helper", "helpers", "utils", "util", "smart", "engine"})
 """Refused as any part of a name."""

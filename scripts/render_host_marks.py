@@ -25,7 +25,7 @@ from __future__ import annotations
 
 def render() -> str:
     """The module's text."""
-    hosts: list[Host] = [plugins.load("hosts", name) for name in sorted(plugins.builtin_names("hosts"))]
+    hosts: list[Host] = [plugins.load("hosts", name) for name in plugins.names("hosts")]
     started = sorted((host for host in hosts if host.profile.marks.started), key=_rank)
     clients = sorted((client, host.name) for host in hosts for client in host.profile.marks.client_names)
     unmarked = [host.name for host in hosts if host.profile.marks.is_unmarked]

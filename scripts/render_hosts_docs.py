@@ -13,6 +13,7 @@ from pathlib import Path
 
 from holdfast import plugins
 from holdfast.domain.moments import CHANNELS, MOMENT_PROFILES
+from holdfast.plugins import HOSTS_ELSEWHERE, HOSTS_PACKAGE
 from holdfast.ports.host import Host, RulesTarget
 from holdfast.wiring import load_host
 
@@ -40,6 +41,9 @@ tools and through rules files (`holdfast rules sync`).
 
 "run" among the sources means that `make hosts-live` ran the program itself, at that version. The table below has the
 results. For every other host the facts come from documentation, source code or other people's measurements.
+
+Adapters of hosts that were never run are in a package of their own: `pip install holdfast-hosts`, into the environment
+of Holdfast.
 """
 
 LIVE_HEAD = """## Seen in the running programs
@@ -80,7 +84,7 @@ def main() -> int:
 
 def render() -> str:
     """Return the text of the whole page."""
-    hosts = [load_host(name.replace("_", "-")) for name in plugins.builtin_names("hosts")]
+    hosts = [load_host(name.replace("_", "-")) for name in plugins.names("hosts")]
     hosts.sort(key=lambda host: host.profile.title.casefold())
     read = [host for host in hosts if not (host.profile.mcp or host.profile.hooks or host.profile.rules)]
     wired = [host for host in hosts if host not in read]
@@ -118,7 +122,7 @@ def _sections(hosts: list[Host], live: Live) -> Iterator[str]:
 def _section(host: Host, played: dict[str, str]) -> Iterator[str]:
     profile = host.profile
     yield f"## {profile.title}\n"
-    yield f"- name: `{host.name}`"
+    yield f"- name: `{host.name}`" + (f", in the package `{HOSTS_PACKAGE}`" if host.name in HOSTS_ELSEWHERE else "")
     files = (("MCP server", profile.mcp), ("hooks", profile.hooks), ("transcripts", profile.transcripts))
     yield from (f"- {name}: {_code(where)}" for name, where in files if where)
     if profile.rules:

@@ -19,13 +19,18 @@ from holdfast import plugins
 
 ROOT = Path(__file__).parents[1]
 FOLDERS = (ROOT / "src" / "holdfast", ROOT / "scripts")
-NAMES = {form for name in plugins.builtin_names("hosts") for form in (name, name.replace("_", "-"))}
+NAMES = {
+    form
+    for name in (*plugins.builtin_names("hosts"), *plugins.HOSTS_ELSEWHERE)
+    for form in (name.replace("-", "_"), name.replace("_", "-"))
+}
 EVERYDAY = {"amp", "cursor", "goose", "pi"}
 """Hosts whose names mean something else in code: they are looked for in texts alone."""
 ALLOWED = {
     "src/holdfast/lean/hostmarks.py": "made from the hosts' profiles",
     "src/holdfast/importers/_shared/passages.py": "a sentence that rules files of many hosts begin with",
     "src/holdfast/importers/_shared/rules.py": "folders of rules, of agents without an adapter too",
+    "src/holdfast/plugins.py": "the table of hosts in another distribution",
     "src/holdfast/surfaces/cli/proof.py": "the proof plays one host's hooks",
     "src/holdfast/testing/builders.py": "the host of a made-up event",
     "src/holdfast/text/purposes.py": "a tool for migrations of the same name",
@@ -110,12 +115,13 @@ def test_what_only_explains_is_passed_over(code: str) -> None:
 
 
 def test_the_table_of_marks_is_made_from_the_profiles() -> None:
+    pytest.importorskip("holdfast_hosts", reason="the table has its hosts too")
     render = runpy.run_path(str(ROOT / "scripts" / "render_host_marks.py"))["render"]
     assert (ROOT / "src/holdfast/lean/hostmarks.py").read_text(encoding="utf-8") == render()
 
 
 def test_no_two_hosts_share_a_mark() -> None:
-    marks = [plugins.load("hosts", name).profile.marks for name in plugins.builtin_names("hosts")]
+    marks = [plugins.load("hosts", name).profile.marks for name in plugins.names("hosts")]
     started = [mark for mark in marks if mark.started]
     assert len({mark.started_rank for mark in started}) == len(started)
     variables = [value for mark in marks for value in (mark.started, mark.session, mark.folder) if value]
@@ -124,9 +130,7 @@ def test_no_two_hosts_share_a_mark() -> None:
 
 def test_a_client_name_is_no_hosts_own() -> None:
     clients = [
-        client
-        for name in plugins.builtin_names("hosts")
-        for client in plugins.load("hosts", name).profile.marks.client_names
+        client for name in plugins.names("hosts") for client in plugins.load("hosts", name).profile.marks.client_names
     ]
     assert len(set(clients)) == len(clients)
     assert not set(clients) & NAMES

@@ -16,6 +16,17 @@ if TYPE_CHECKING:
     from typing import Any
 
 KINDS = ("hosts", "detectors", "embedders", "models", "stores", "importers")
+SHARED = "sdk"
+"""The package that the plug-ins of a room build on, which is none itself."""
+HOSTS_PACKAGE = "holdfast-hosts"
+"""The distribution with the hosts below."""
+HOSTS_ELSEWHERE = {
+    "aider": ".aider.conf.yml", "amp": ".config/amp", "antigravity": ".gemini/antigravity", "claude-desktop": "",
+    "devin-cli": ".config/devin", "goose": ".config/goose", "jetbrains": "", "junie": ".junie", "kiro": ".kiro",
+    "openhands": "", "pi": "", "roo": "", "specstory": "", "swe-agent": "", "windsurf": ".codeium/windsurf",
+    "zed": ".config/zed",
+}  # fmt: skip
+"""Hosts of `HOSTS_PACKAGE`, each with the path under the home that shows that the program is there; "" for none."""
 
 
 def names(kind: str) -> list[str]:
@@ -24,12 +35,12 @@ def names(kind: str) -> list[str]:
 
 
 def builtin_names(kind: str) -> list[str]:
-    """Return the built-ins of a kind: its room's modules and packages without a leading underscore."""
+    """Return the built-ins of a kind: its room's modules and packages, without `SHARED` and a leading underscore."""
     if kind not in KINDS:
         raise PluginNotFoundError(f"no plug-ins of kind {kind!r}", hint=f"choose from {', '.join(KINDS)}")
     room = os.path.join(os.path.dirname(__file__), kind)
     modules = (entry.removesuffix(".py") for entry in os.listdir(room) if entry.endswith(".py") or "." not in entry)
-    return sorted(name for name in modules if not name.startswith("_"))
+    return sorted(name for name in modules if not name.startswith("_") and name != SHARED)
 
 
 def load(kind: str, name: str, options: Mapping[str, str] | None = None) -> Any:
@@ -42,6 +53,8 @@ def load(kind: str, name: str, options: Mapping[str, str] | None = None) -> Any:
         # not importlib.import_module: importing `importlib` costs a hook 0.4 ms, and __import__ is always there
         return __import__(f"holdfast.{kind}.{module_name}", fromlist=["make"]).make(options or {})
     outside = _entry_points(kind)
+    if name not in outside and kind == "hosts" and name in HOSTS_ELSEWHERE:
+        raise PluginNotFoundError(f"{name} needs the package {HOSTS_PACKAGE}", hint=f"pip install {HOSTS_PACKAGE}")
     if name not in outside:
         raise PluginNotFoundError(f"no {kind[:-1]} named {name!r}", hint=_near(kind, name))
     return outside[name].load()(options or {})
@@ -52,11 +65,19 @@ def load_index(options: Mapping[str, str]) -> Any:
     return __import__("holdfast.stores.sqlite.indexfile", fromlist=["make_index"]).make_index(options)
 
 
+def missing_hosts(home: str) -> list[str]:
+    """Return the hosts that are on this machine but need `HOSTS_PACKAGE`, which is not installed."""
+    there = [name for name, path in HOSTS_ELSEWHERE.items() if path and os.path.exists(os.path.join(home, path))]
+    installed = _entry_points("hosts") if there else {}
+    return [name for name in there if name not in installed]
+
+
 def _near(kind: str, name: str) -> str:
     """Return a hint with the names similar to the one that was typed, or all names."""
     from difflib import get_close_matches
 
-    known = [known.replace("_", "-") for known in names(kind)]
+    elsewhere = HOSTS_ELSEWHERE if kind == "hosts" else ()
+    known = sorted({*elsewhere, *(name.replace("_", "-") for name in names(kind))})
     # A typed prefix counts as similar, however long the rest of the name is; get_close_matches would miss it.
     near = [known for known in known if name and known.startswith(name)] or get_close_matches(name, known, 3)
     return f"did you mean {' or '.join(near)}?" if near else f"there are: {', '.join(known)}"

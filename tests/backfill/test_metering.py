@@ -63,6 +63,6 @@ def test_without_the_users_consent_there_is_no_model(settings: Settings, model: 
 
 
 def test_a_model_that_cannot_be_made_is_an_error_of_models(settings: Settings) -> None:
-    chosen = replace(settings, distil_model="claude-desktop", distil_after_sessions=True)
+    chosen = replace(settings, distil_model="vscode", distil_after_sessions=True)
     with pytest.raises(ModelError, match="cannot run without a terminal"):
         open_metered(chosen, FixedClock())

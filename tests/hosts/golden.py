@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import itertools
 import json
 import os
@@ -23,12 +24,25 @@ from holdfast.ports.host import Host
 from holdfast.wiring import load_host
 
 ROOT = Path(__file__).parents[1] / "golden" / "hosts"
+OTHERS = Path(__file__).parents[2] / "packages" / "holdfast-hosts" / "tests" / "golden"
+ROOTS = (ROOT, OTHERS) if importlib.util.find_spec("holdfast_hosts") else (ROOT,)
+"""The recordings of the built-in hosts, and of the second distribution's where that is installed."""
 AT = datetime(2026, 11, 21, 8, 45, 29, tzinfo=UTC)
 
 
 def cases() -> list[Path]:
     """Every host's recorded cases: a folder each with a payload or a transcript."""
-    return sorted({file.parent for name in ("payload.json", "transcript.*") for file in ROOT.glob(f"*/*/{name}")})
+    return sorted({file.parent for name in ("payload.json", "transcript.*") for file in recorded(f"*/*/{name}")})
+
+
+def recorded(pattern: str) -> list[Path]:
+    """The files below the folders of the hosts that match."""
+    return sorted(file for root in ROOTS for file in root.glob(pattern))
+
+
+def folder_of(host: str) -> Path:
+    """The folder with a host's recordings."""
+    return next((root / host for root in ROOTS if (root / host).is_dir()), ROOT / host)
 
 
 def ids() -> Callable[[], str]:
@@ -42,7 +56,7 @@ def expected(case: Path) -> Any:
 
 
 def actual(case: Path) -> Any:
-    host = load_host(case.parent.name)
+    host = load_host(case.parent.name.replace("_", "-"))
     for transcript in case.glob("transcript.*"):
         if not host.profile.grows_by_lines:
             return read_whole(host, transcript)

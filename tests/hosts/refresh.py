@@ -5,16 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from tests.hosts.golden import ROOT, cases, refresh
+from tests.hosts.golden import cases, refresh
 from tests.hosts.ruled import HOSTS, golden, made
 
 if __name__ == "__main__":
     for case in cases():
         if refresh(case):
-            print(case.relative_to(ROOT))
+            print(case)
     for host in HOSTS:
         with TemporaryDirectory() as folder:
             text = made(host, Path(folder).resolve()).encode()
         if not golden(host).exists() or golden(host).read_bytes() != text:
             golden(host).write_bytes(text)
-            print(golden(host).relative_to(ROOT))
+            print(golden(host))

@@ -12,12 +12,9 @@ from holdfast import plugins
 from holdfast.surfaces.cli.main import cli
 from holdfast.wiring import load_host
 from tests.codebase import Codebase
-from tests.hosts.golden import ROOT
+from tests.hosts.golden import folder_of
 
-HOSTS = [
-    name for module in sorted(plugins.builtin_names("hosts"))
-    if load_host(name := module.replace("_", "-")).profile.rules
-]  # fmt: skip
+HOSTS = [name for module in plugins.names("hosts") if load_host(name := module.replace("_", "-")).profile.rules]
 """Those that read rules files in a project."""
 LESSONS: tuple[tuple[str, ...], ...] = (
     ("Amounts are whole cents, never floats.", "--kind", "constraint", "--why", "Sums drifted"),
@@ -72,7 +69,7 @@ class Ruled:
 
 def golden(host: str) -> Path:
     """The file with what the host is given."""
-    return ROOT / host.replace("-", "_") / "rules.txt"
+    return folder_of(host.replace("-", "_")) / "rules.txt"
 
 
 def made(host: str, folder: Path) -> str:

@@ -21,13 +21,14 @@ from holdfast.recall.moments.asking import REQUEST
 from holdfast.settings import load_settings, program_paths
 from holdfast.surfaces.cli.main import cli
 from holdfast.wiring import load_host
-from tests.hosts.golden import ROOT, cases
+from tests.hosts.golden import ROOT, cases, folder_of
 
 HOSTS = sorted(host.name for host in all_hosts(load_settings()))
 TRIES = 100
 LAUNCHER = "bin/holdfast-launch "
-SHELLED = [case for case in cases() if (case / "payload.json").exists()]
-"""Recorded payloads: each is sent to the command that set-up registered."""
+SHELLED = [case for case in cases() if (case / "payload.json").exists() and ROOT in case.parents]
+"""Recorded payloads of built-in hosts: each is sent to the command that set-up registered. A hook finds an adapter of
+another distribution only beside the package itself, which is not so for sources."""
 
 
 class Machine:
@@ -55,7 +56,7 @@ def machine(home: Path) -> Machine:
 
 def furnish(machine: Machine, host: str) -> None:
     """The user's files before: those of the golden folder, where it has some."""
-    before = ROOT / host.replace("-", "_") / "home"
+    before = folder_of(host.replace("-", "_")) / "home"
     if before.is_dir():
         shutil.copytree(before, machine.home, dirs_exist_ok=True)
 

@@ -11,13 +11,12 @@ from typing import Any
 
 import pytest
 
-from holdfast.domain.event import Event
 from holdfast.domain.hookcall import HookCall
 from holdfast.errors import HostConfigError
-from holdfast.hosts._shared import programs
-from holdfast.hosts._shared.files import instant
 from holdfast.hosts.codex import approvals
 from holdfast.hosts.codex.approvals import CodexApprovals
+from holdfast.hosts.sdk import programs
+from holdfast.hosts.sdk.files import instant
 from holdfast.wiring import load_host
 from tests.hosts.golden import AT, ids
 from tests.hosts.test_claude_code_transcripts import refused_call
@@ -32,13 +31,6 @@ def hook(host: str, payload: dict[str, Any]) -> HookCall:
 
 def claude_hook(name: str, **fields: Any) -> HookCall:
     return hook("claude-code", {"session_id": "s", "cwd": "/p", "hook_event_name": name, **fields})
-
-
-def events(host: str, path: Path) -> list[Event]:
-    return list(load_host(host).read_transcript(str(path), ids()))
-
-
-# Payloads of hooks
 
 
 @pytest.mark.parametrize(
@@ -115,30 +107,6 @@ def test_from_a_version_on_no_command_can_write_a_refusal(version: str, trusts: 
     """`transcripts.EXIT_CODE_FIRST` of Claude Code."""
     retold = CLAUDE.parse_transcript(refused_call("Bash", version=version), "s", ids())
     assert [event.trust for event in retold if event.text] == trusts
-
-
-class Export:
-    """An older export of SpecStory beside a project's files."""
-
-    def __init__(self, root: Path) -> None:
-        self.root = root
-        self.file = root / ".specstory" / "history" / "a.md"
-        self.file.parent.mkdir(parents=True)
-
-    def edited(self, parts: list[str], line: str) -> str:
-        """The file that an edit which brings that line is told to be of, after those parts of the agent's turn."""
-        turn = "\n\n---\n\n".join([*parts, f"```diff\n- gone\n+ {line}\n```"])
-        self.file.write_text(
-            f"# Tides (2026-09-01 10:00:05)\n\n_**User**_\n\nFix it.\n\n---\n\n_**Assistant**_\n\n{turn}\n"
-        )
-        [edit] = [event for event in events("specstory", self.file) if event.kind == "file_edit"]
-        return edit.files[0] if edit.files else ""
-
-
-@pytest.fixture
-def export(tmp_path: Path) -> Export:
-    (tmp_path / "tides").mkdir()
-    return Export(tmp_path / "tides")
 
 
 def test_the_longest_short_name_that_windows_can_have_is_taken_whole(monkeypatch: pytest.MonkeyPatch) -> None:

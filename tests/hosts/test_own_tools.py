@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from holdfast.hosts._shared.payloads import EventSource
-from holdfast.hosts._shared.toolcalls import call_failed, call_finished, is_own_tool, refusal
+from holdfast.hosts.sdk.payloads import EventSource
+from holdfast.hosts.sdk.toolcalls import call_failed, call_finished, is_own_tool, refusal
 from holdfast.lean.texts import uuid7
 
 REFUSED = "The user doesn't want to proceed with this tool use. To tell you how to proceed, the user said:\n"

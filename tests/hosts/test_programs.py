@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from holdfast.hosts._shared.programs import ENTRY, LAUNCHER, bare_path, hook_command, hook_words, shell_line
+from holdfast.hosts.sdk.programs import ENTRY, LAUNCHER, bare_path, hook_command, hook_words, shell_line
 from holdfast.installing.launcher import launcher_text
 
 

@@ -19,6 +19,8 @@ from holdfast.domain.lesson import Lesson
 from holdfast.surfaces.cli.main import cli
 from tests.hosts.golden import ROOT as GOLDEN
 
+pytest.importorskip("holdfast_hosts", reason="hosts of the second distribution are played")
+
 RULE = "Remember that releases are signed with the blue key."
 INSIGHT = "releases are signed with the blue key"
 SPECSTORY = f"""# Export (2026-03-02 09:00Z)

@@ -102,6 +102,7 @@ def test_a_host_that_is_here_and_not_set_up_is_noted(home: Path) -> None:
 
 
 def test_files_of_every_form_are_checked(home: Path) -> None:
+    pytest.importorskip("holdfast_hosts")
     (home.parent / ".config" / "goose").mkdir(parents=True)
     told("setup", "goose", "zed", "opencode")
     assert findings() == {}

@@ -135,4 +135,4 @@ def test_no_hosts_adapter_loads_anything_heavy_for_a_hook(host: str) -> None:
     )  # fmt: skip
     modules = set(ran.stdout.split())
     assert f"holdfast.hosts.{host}" in modules
-    assert sorted((HEAVY | {"holdfast.ports.host", "holdfast.hosts._shared.programs"}) & modules) == []
+    assert sorted((HEAVY | {"holdfast.ports.host", "holdfast.hosts.sdk.programs"}) & modules) == []

@@ -107,7 +107,7 @@ def test_an_agent_that_is_set_up_comes_first(folder: Path, tmp_path: Path, monke
     assert "on: codex reads each session" in run("--on").stdout
 
 
-@pytest.mark.parametrize("name", ["nothing-like-it", "zed", "ollama"])
+@pytest.mark.parametrize("name", ["nothing-like-it", "vscode", "ollama"])
 def test_a_name_that_cannot_be_used_changes_nothing(folder: Path, home: Path, name: str) -> None:
     assert "hint: " in run("--on", name, code=1).stderr
     assert not (home / "config.toml").exists()

@@ -13,6 +13,8 @@ from holdfast.ports.host import BlockEdit
 from tests.codebase import Codebase
 from tests.surfaces.terminal import run, told, told_json
 
+pytest.importorskip("holdfast_hosts", reason="hosts of the second distribution are played")
+
 BLOCK = "<!-- holdfast:begin (kept"
 
 

@@ -12,6 +12,8 @@ from holdfast.installing.githooks import HOOKS
 from tests.codebase import Codebase
 from tests.surfaces.terminal import run, told
 
+pytest.importorskip("holdfast_hosts", reason="hosts of the second distribution are played")
+
 LFS = '#!/bin/sh\ncommand -v git-lfs >/dev/null 2>&1 || { printf "no lfs\\n"; exit 2; }\ngit lfs post-commit "$@"\n'
 PLAIN = "#!/usr/bin/env bash\nset -eu\ntouch ran\nfalse\n"
 

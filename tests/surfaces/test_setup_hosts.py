@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from holdfast import plugins
+from holdfast.settings import load_settings
+from holdfast.surfaces.cli.hostcheck import check_heard
 from tests.surfaces.test_setup import Machine
 
 
@@ -14,7 +17,7 @@ from tests.surfaces.test_setup import Machine
 def machine(home: Path) -> Machine:
     machine = Machine(home.parent)
     machine.write(home.parent / ".codex" / "config.toml", b'model = "o"\n')
-    machine.write(home.parent / ".config" / "zed" / "settings.json", b"{ /* none */ }\n")
+    machine.write(home.parent / ".config" / "Code" / "User" / "mcp.json", b"{ /* none */ }\n")
     (home.parent / ".claude").mkdir()
     return machine
 
@@ -22,33 +25,33 @@ def machine(home: Path) -> Machine:
 def test_without_a_name_every_host_that_is_found_is_set_up(machine: Machine) -> None:
     before = machine.files()
     output = machine.ok("setup", "--yes")
-    assert [title for title in ("Claude Code", "OpenAI Codex", "Zed", "Claude Desktop") if title in output] == [
-        "Claude Code", "OpenAI Codex", "Zed",
-    ]  # fmt: skip
+    titles = ("Claude Code", "OpenAI Codex", "Visual Studio Code", "Gemini CLI")
+    assert [title for title in titles if title in output] == list(titles[:3])
     assert set(machine.files()) == {
-        ".claude.json", ".claude/settings.json", ".codex/config.toml", ".codex/hooks.json", ".config/zed/settings.json",
+        ".claude.json", ".claude/settings.json", ".codex/config.toml", ".codex/hooks.json",
+        ".config/Code/User/mcp.json",
     }  # fmt: skip
     machine.ok("uninstall")
     assert machine.files() == before
 
 
 def test_one_host_leaves_and_the_others_stay(machine: Machine) -> None:
-    machine.ok("setup", "codex", "zed")
+    machine.ok("setup", "codex", "vscode")
     machine.ok("uninstall", "codex")
     assert b"holdfast" not in machine.files()[".codex/config.toml"]
-    assert b"holdfast" in machine.files()[".config/zed/settings.json"]
+    assert b"holdfast" in machine.files()[".config/Code/User/mcp.json"]
 
 
 def test_a_file_that_cannot_be_changed_is_told_with_what_to_add_and_the_others_go_on(machine: Machine) -> None:
     broken = machine.home / ".codex" / "config.toml"
     machine.write(broken, b"model = \n")
-    result = machine.run("setup", "codex", "zed")
+    result = machine.run("setup", "codex", "vscode")
     assert result.exit_code == 1
     assert "config.toml: not valid TOML" in result.stderr
     assert f"add to {broken}:\n[mcp_servers.holdfast]\n" in result.stderr
     assert broken.read_bytes() == b"model = \n"
     assert not (machine.home / ".codex" / "hooks.json").exists()
-    assert b"holdfast" in machine.files()[".config/zed/settings.json"]
+    assert b"holdfast" in machine.files()[".config/Code/User/mcp.json"]
 
 
 def test_a_folder_in_a_files_place_is_told(machine: Machine) -> None:
@@ -59,10 +62,10 @@ def test_a_folder_in_a_files_place_is_told(machine: Machine) -> None:
 
 
 def test_a_broken_file_of_a_host_that_was_never_set_up_does_not_stop_uninstall(machine: Machine) -> None:
-    machine.ok("setup", "zed")
+    machine.ok("setup", "vscode")
     machine.write(machine.home / ".codex" / "config.toml", b"model = \n")
     machine.ok("uninstall")
-    assert b"holdfast" not in machine.files()[".config/zed/settings.json"]
+    assert b"holdfast" not in machine.files()[".config/Code/User/mcp.json"]
 
 
 def test_the_list_tells_what_each_host_can_do(machine: Machine) -> None:
@@ -71,8 +74,8 @@ def test_the_list_tells_what_each_host_can_do(machine: Machine) -> None:
     assert by_host["codex"]["set_up"]
     assert by_host["codex"]["found"] == str(machine.home / ".codex")
     assert "prompt" in by_host["codex"]["deliveries"]
-    assert not by_host["zed"]["set_up"]
-    assert by_host["claude-desktop"]["found"] == ""
+    assert not by_host["vscode"]["set_up"]
+    assert by_host["gemini-cli"]["found"] == ""
     assert "codex" in machine.ok("setup", "--list")
 
 
@@ -86,3 +89,21 @@ def test_an_unknown_host_is_refused_with_those_there_are(machine: Machine) -> No
     result = machine.run("setup", "emacs")
     assert result.exit_code != 0
     assert "codex" in result.stderr
+
+
+def test_a_host_of_another_package_tells_what_to_install(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(plugins, "_entry_points", lambda kind: {})
+    (machine.home / ".config" / "zed").mkdir()
+    assert "hint: pip install holdfast-hosts" in machine.run("setup", "zed").stderr
+    assert "also on this machine: zed; to set these up: pip install holdfast-hosts" in machine.run("setup").stderr
+
+
+def test_a_host_whose_package_is_gone_can_be_uninstalled(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("holdfast_hosts")
+    before = machine.files()
+    machine.ok("setup", "zed")
+    monkeypatch.setattr(plugins, "_entry_points", lambda kind: {})
+    assert "hint: pip install holdfast-hosts" in machine.run("setup", "zed").stderr
+    assert [finding.mend for finding in check_heard(load_settings(), {})] == ["pip install holdfast-hosts"]
+    machine.ok("uninstall", "zed")
+    assert machine.files() == before

@@ -15,8 +15,8 @@ from holdfast.errors import InvalidValueError, PluginNotFoundError
 from holdfast.installing.rulesync import RulesRequest, open_rules_planner
 from holdfast.installing.setup import Removal, Setup
 from holdfast.settings import load_settings
+from tests.hosts.golden import ROOT as GOLDEN
 from tests.surfaces.test_backfill import Machine
-from tests.surfaces.test_backfill_files import GOLDEN
 
 
 @pytest.fixture
@@ -65,7 +65,7 @@ def test_rules_files_are_written_and_taken_back_without_the_command_line(machine
     with Memory(str(machine.shop)) as memory:
         memory.remember("Amounts are whole cents", kind="constraint")
         with open_rules_planner(memory) as planner:
-            plan = planner.apply(planner.plan(RulesRequest(hosts=("zed",))))
+            plan = planner.apply(planner.plan(RulesRequest(hosts=("codex",))))
         assert (plan.problems, "Amounts are whole cents" in file.read_text("utf-8")) == ((), True)
         with open_rules_planner(memory) as planner:
             planner.apply(planner.plan_removal(()))

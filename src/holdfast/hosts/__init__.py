@@ -1,5 +1,5 @@
 """Adapts hosts: payloads and transcripts become events, briefings become output, and set-up is described as data.
 
-It may touch: `text`, `ports` and below, and `_shared`, but no other host. An adapter reads files and writes none.
-Begin with `claude_code`; most adapters inherit from `_shared/adapter`. To add one, see ARCHITECTURE.md.
+It may touch: `text`, `ports` and below, and `sdk`, but no other host. An adapter reads files and writes none.
+Begin with `claude_code`; most adapters inherit from `sdk/adapter`. To add one, see ARCHITECTURE.md.
 """

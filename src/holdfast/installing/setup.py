@@ -115,11 +115,23 @@ def _chosen(names: Sequence[str], settings: Settings) -> list[Host]:
     return hosts_here
 
 
+def _loadable(settings: Settings, names: Sequence[str]) -> Iterator[Host]:
+    """Yield the hosts of those names, without one that the manifest knows and whose package is gone."""
+    wired = set_up(HostFiles(settings.home).manifest)
+    for name in names:
+        if name == GIT:
+            continue
+        try:
+            yield load_host(name, settings)
+        except PluginNotFoundError:
+            if name not in wired:
+                raise
+
+
 def _registered(settings: Settings, names: Sequence[str]) -> Iterator[Edit]:
     """Yield the edits that setup makes for a user, so that they are removed even if the manifest is gone."""
     command = program_paths(settings.home)
-    chosen = [load_host(name, settings) for name in names if name != GIT]
-    for host in chosen if names else all_hosts(settings):
+    for host in _loadable(settings, names) if names else all_hosts(settings):
         try:
             yield from host.plan_install("user", "", settings.user_home, command).edits
         except InvalidValueError:

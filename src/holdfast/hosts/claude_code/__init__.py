@@ -5,8 +5,8 @@ Lean when imported: a hook loads only the shared payload reader; the rest is loa
 
 from __future__ import annotations
 
-from holdfast.hosts._shared.adapter import Adapter
-from holdfast.hosts._shared.hooks import BEFORE_END, TAKES_CONTEXT, render_nested
+from holdfast.hosts.sdk.adapter import Adapter
+from holdfast.hosts.sdk.hooks import BEFORE_END, TAKES_CONTEXT, render_nested
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

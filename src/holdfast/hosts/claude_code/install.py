@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import os
 
-from holdfast.hosts._shared.adapter import check_scope
-from holdfast.hosts._shared.programs import hook_command, hook_edit, server_edit
+from holdfast.hosts.sdk.adapter import check_scope
+from holdfast.hosts.sdk.programs import hook_command, hook_edit, server_edit
 from holdfast.ports.host import Headless, HostMarks, HostPackage, HostProfile, InstallPlan, RulesTarget
 
 TYPE_CHECKING = False

@@ -11,13 +11,13 @@ from contextlib import suppress
 from datetime import UTC, datetime
 
 from holdfast.errors import InvalidValueError
-from holdfast.hosts._shared.hooks import (
+from holdfast.hosts.sdk.hooks import (
     MACHINE_PROMPTS,
     compaction_key,
     start_key,
 )
-from holdfast.hosts._shared.payloads import EventSource, clean, fields_of, said, shorten, text_of
-from holdfast.hosts._shared.toolcalls import REFUSAL, call_failed, call_finished, refusal, response_text, summed_up
+from holdfast.hosts.sdk.payloads import EventSource, clean, fields_of, said, shorten, text_of
+from holdfast.hosts.sdk.toolcalls import REFUSAL, call_failed, call_finished, refusal, response_text, summed_up
 from holdfast.lean.plain import parse_instant
 from holdfast.lean.texts import loads
 from holdfast.text.speech import is_spoken

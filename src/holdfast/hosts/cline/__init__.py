@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import os
 
-from holdfast.hosts._shared.adapter import Adapter, check_scope
-from holdfast.hosts._shared.payloads import PATCH_TOOL, fields_of, text_of
-from holdfast.hosts._shared.plugin import render_context
-from holdfast.hosts._shared.toolcalls import exited, response_text, with_usual_fields
-from holdfast.hosts._shared.wrapping import persons_words
+from holdfast.hosts.sdk.adapter import Adapter, check_scope
+from holdfast.hosts.sdk.payloads import PATCH_TOOL, fields_of, text_of
+from holdfast.hosts.sdk.plugin import render_context
+from holdfast.hosts.sdk.toolcalls import exited, response_text, with_usual_fields
+from holdfast.hosts.sdk.wrapping import persons_words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -105,8 +105,8 @@ class Cline(Adapter):
         import json
 
         from holdfast._version import __version__
-        from holdfast.hosts._shared.plugin import plugin_file
-        from holdfast.hosts._shared.programs import OUR_MARKS, SERVER_NAME, server_words
+        from holdfast.hosts.sdk.plugin import plugin_file
+        from holdfast.hosts.sdk.programs import OUR_MARKS, SERVER_NAME, server_words
         from holdfast.ports.host import ConfigEdit, InstallPlan, OwnFile
 
         check_scope(self.name, scope)

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import os
 
-from holdfast.hosts._shared.clineshown import SHOWN, read_shown
-from holdfast.hosts._shared.clinetasks import HISTORY, read_task, task_folders
-from holdfast.hosts._shared.files import find_files, instant, oldest_first, read_json, try_json, written_at
-from holdfast.hosts._shared.messages import blocks_of, tell_message
-from holdfast.hosts._shared.payloads import fields_of, text_of
-from holdfast.hosts._shared.replay import TranscriptReplay
 from holdfast.hosts.cline import outcome
+from holdfast.hosts.sdk.clineshown import SHOWN, read_shown
+from holdfast.hosts.sdk.clinetasks import HISTORY, read_task, task_folders
+from holdfast.hosts.sdk.files import find_files, instant, oldest_first, read_json, try_json, written_at
+from holdfast.hosts.sdk.messages import blocks_of, tell_message
+from holdfast.hosts.sdk.payloads import fields_of, text_of
+from holdfast.hosts.sdk.replay import TranscriptReplay
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from holdfast.domain.event import Event
-    from holdfast.hosts._shared.adapter import Adapter
+    from holdfast.hosts.sdk.adapter import Adapter
 
 MESSAGES = ".messages.json"
 

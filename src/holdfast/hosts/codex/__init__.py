@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import os
 
-from holdfast.hosts._shared.adapter import Adapter, check_scope
-from holdfast.hosts._shared.hooks import render_nested
-from holdfast.hosts._shared.payloads import PATCH_TOOL, fields_of, text_of
-from holdfast.hosts._shared.toolcalls import UNKNOWN_EXIT, exited
+from holdfast.hosts.sdk.adapter import Adapter, check_scope
+from holdfast.hosts.sdk.hooks import render_nested
+from holdfast.hosts.sdk.payloads import PATCH_TOOL, fields_of, text_of
+from holdfast.hosts.sdk.toolcalls import UNKNOWN_EXIT, exited
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ class Codex(Adapter):
 
     def plan_install(self, scope: str, folder: str, home: str, command: Sequence[str]) -> InstallPlan:
         """Return the edits for the user: `hooks.json` and a table of `config.toml`."""
-        from holdfast.hosts._shared.programs import hook_command, hook_edit, server_edit
+        from holdfast.hosts.sdk.programs import hook_command, hook_edit, server_edit
         from holdfast.ports.host import InstallPlan
 
         check_scope(self.name, scope)

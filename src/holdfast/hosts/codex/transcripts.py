@@ -12,11 +12,11 @@ import os
 import re
 
 from holdfast.errors import InvalidValueError
-from holdfast.hosts._shared.compressed import unpacked_lines
-from holdfast.hosts._shared.files import find_files, instant, oldest_first, parse_line
-from holdfast.hosts._shared.payloads import PATCH_TOOL, fields_of, text_of
-from holdfast.hosts._shared.replay import UNANSWERED, TranscriptReplay, as_it_is, failure
-from holdfast.hosts._shared.toolcalls import response_text
+from holdfast.hosts.sdk.compressed import unpacked_lines
+from holdfast.hosts.sdk.files import find_files, instant, oldest_first, parse_line
+from holdfast.hosts.sdk.payloads import PATCH_TOOL, fields_of, text_of
+from holdfast.hosts.sdk.replay import UNANSWERED, TranscriptReplay, as_it_is, failure
+from holdfast.hosts.sdk.toolcalls import response_text
 from holdfast.lean.texts import loads
 
 TYPE_CHECKING = False

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import os
 
-from holdfast.hosts._shared.adapter import Adapter, check_scope
-from holdfast.hosts._shared.programs import OUR_MARKS, SERVER_NAME, server_words
+from holdfast.hosts.sdk.adapter import Adapter, check_scope
+from holdfast.hosts.sdk.programs import OUR_MARKS, SERVER_NAME, server_words
 from holdfast.ports.host import ConfigEdit, HostMarks, HostProfile, InstallPlan, OwnFile, RulesTarget
 
 TYPE_CHECKING = False

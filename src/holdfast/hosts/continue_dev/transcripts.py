@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import os
 
-from holdfast.hosts._shared.files import find_files, path_of_uri, read_json, written_at
-from holdfast.hosts._shared.messages import open_calls
-from holdfast.hosts._shared.payloads import fields_of, text_of
-from holdfast.hosts._shared.replay import TranscriptReplay
-from holdfast.hosts._shared.toolcalls import response_text, with_usual_fields
+from holdfast.hosts.sdk.files import find_files, path_of_uri, read_json, written_at
+from holdfast.hosts.sdk.messages import open_calls
+from holdfast.hosts.sdk.payloads import fields_of, text_of
+from holdfast.hosts.sdk.replay import TranscriptReplay
+from holdfast.hosts.sdk.toolcalls import response_text, with_usual_fields
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from holdfast.domain.event import Event
-    from holdfast.hosts._shared.adapter import Adapter
+    from holdfast.hosts.sdk.adapter import Adapter
 
 TOOLS = {
     "builtin_run_terminal_command": "Bash", "run_terminal_command": "Bash", "Bash": "Bash", "Read": "Read",

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import os
 
-from holdfast.hosts._shared.adapter import Adapter, check_scope
-from holdfast.hosts._shared.hooks import render_nested, within_limit
-from holdfast.hosts._shared.payloads import PATCH_TOOL, fields_of, text_of
-from holdfast.hosts._shared.toolcalls import UNKNOWN_EXIT, exited, with_usual_fields, without_exit_line
+from holdfast.hosts.sdk.adapter import Adapter, check_scope
+from holdfast.hosts.sdk.hooks import render_nested, within_limit
+from holdfast.hosts.sdk.payloads import PATCH_TOOL, fields_of, text_of
+from holdfast.hosts.sdk.toolcalls import UNKNOWN_EXIT, exited, with_usual_fields, without_exit_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ class CopilotCli(Adapter):
 
     def plan_install(self, scope: str, folder: str, home: str, command: Sequence[str]) -> InstallPlan:
         """Return a hooks file of our own, and the server in the user's file."""
-        from holdfast.hosts._shared.programs import OUR_MARKS, hook_command, server_edit
+        from holdfast.hosts.sdk.programs import OUR_MARKS, hook_command, server_edit
         from holdfast.ports.host import InstallPlan, OwnFile
 
         check_scope(self.name, scope)

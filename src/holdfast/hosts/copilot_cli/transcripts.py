@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 
-from holdfast.hosts._shared.copilotevents import as_hook, tell_events
-from holdfast.hosts._shared.files import find_files
-from holdfast.hosts._shared.replay import TranscriptReplay
+from holdfast.hosts.sdk.copilotevents import as_hook, tell_events
+from holdfast.hosts.sdk.files import find_files
+from holdfast.hosts.sdk.replay import TranscriptReplay
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import os
 
-from holdfast.hosts._shared.adapter import Adapter, check_scope
-from holdfast.hosts._shared.hooks import within_limit
-from holdfast.hosts._shared.payloads import fields_of, text_of
+from holdfast.hosts.sdk.adapter import Adapter, check_scope
+from holdfast.hosts.sdk.hooks import within_limit
+from holdfast.hosts.sdk.payloads import fields_of, text_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ class Cursor(Adapter):
 
     def plan_install(self, scope: str, folder: str, home: str, command: Sequence[str]) -> InstallPlan:
         """Return the edits of the user's two files."""
-        from holdfast.hosts._shared.programs import OUR_MARKS, hook_command, server_edit
+        from holdfast.hosts.sdk.programs import OUR_MARKS, hook_command, server_edit
         from holdfast.ports.host import ConfigEdit, InstallPlan
 
         check_scope(self.name, scope)

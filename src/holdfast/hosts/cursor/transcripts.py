@@ -11,8 +11,8 @@ import os
 import re
 from datetime import UTC, datetime, timedelta
 
-from holdfast.hosts._shared.database import VALUE_LIMIT, open_foreign
-from holdfast.hosts._shared.files import (
+from holdfast.hosts.sdk.database import VALUE_LIMIT, open_foreign
+from holdfast.hosts.sdk.files import (
     find_files,
     instant,
     parse_object,
@@ -21,11 +21,11 @@ from holdfast.hosts._shared.files import (
     try_json,
     written_at,
 )
-from holdfast.hosts._shared.folders import settings_folder
-from holdfast.hosts._shared.messages import arguments_of, blocks_of
-from holdfast.hosts._shared.payloads import fields_of, text_of
-from holdfast.hosts._shared.replay import UNANSWERED, TranscriptReplay, failure
-from holdfast.hosts._shared.toolcalls import response_text, with_usual_fields
+from holdfast.hosts.sdk.folders import settings_folder
+from holdfast.hosts.sdk.messages import arguments_of, blocks_of
+from holdfast.hosts.sdk.payloads import fields_of, text_of
+from holdfast.hosts.sdk.replay import UNANSWERED, TranscriptReplay, failure
+from holdfast.hosts.sdk.toolcalls import response_text, with_usual_fields
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from holdfast.domain.event import Event
-    from holdfast.hosts._shared.adapter import Adapter
-    from holdfast.hosts._shared.database import ForeignDatabase
+    from holdfast.hosts.sdk.adapter import Adapter
+    from holdfast.hosts.sdk.database import ForeignDatabase
 
 DATABASE = "state.vscdb"
 TOOLS = {

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import os
 
-from holdfast.hosts._shared.adapter import Adapter, check_scope
-from holdfast.hosts._shared.hooks import render_nested
-from holdfast.hosts._shared.payloads import fields_of, text_of
-from holdfast.hosts._shared.toolcalls import exited, response_text
+from holdfast.hosts.sdk.adapter import Adapter, check_scope
+from holdfast.hosts.sdk.hooks import render_nested
+from holdfast.hosts.sdk.payloads import fields_of, text_of
+from holdfast.hosts.sdk.toolcalls import exited, response_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ class GeminiCli(Adapter):
 
     def plan_install(self, scope: str, folder: str, home: str, command: Sequence[str]) -> InstallPlan:
         """Return the edits of the user's settings file."""
-        from holdfast.hosts._shared.programs import hook_command, hook_edit, server_edit
+        from holdfast.hosts.sdk.programs import hook_command, hook_edit, server_edit
         from holdfast.lean.records import replace
         from holdfast.ports.host import InstallPlan
 

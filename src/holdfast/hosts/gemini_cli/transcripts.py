@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 
-from holdfast.hosts._shared.files import (
+from holdfast.hosts.sdk.files import (
     find_files,
     instant,
     read_json,
@@ -17,9 +17,9 @@ from holdfast.hosts._shared.files import (
     try_json,
     written_at,
 )
-from holdfast.hosts._shared.payloads import fields_of, text_of
-from holdfast.hosts._shared.replay import TranscriptReplay
-from holdfast.hosts._shared.toolcalls import response_text
+from holdfast.hosts.sdk.payloads import fields_of, text_of
+from holdfast.hosts.sdk.replay import TranscriptReplay
+from holdfast.hosts.sdk.toolcalls import response_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from holdfast.domain.event import Event
-    from holdfast.hosts._shared.adapter import Adapter
+    from holdfast.hosts.sdk.adapter import Adapter
 
     Chat = tuple[dict[str, Any], list[Mapping[str, Any]]]
 

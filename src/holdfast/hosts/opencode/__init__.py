@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import os
 
-from holdfast.hosts._shared.adapter import Adapter, check_scope
-from holdfast.hosts._shared.payloads import PATCH_TOOL, fields_of, text_of
-from holdfast.hosts._shared.plugin import render_context
-from holdfast.hosts._shared.toolcalls import UNKNOWN_EXIT, exited
+from holdfast.hosts.sdk.adapter import Adapter, check_scope
+from holdfast.hosts.sdk.payloads import PATCH_TOOL, fields_of, text_of
+from holdfast.hosts.sdk.plugin import render_context
+from holdfast.hosts.sdk.toolcalls import UNKNOWN_EXIT, exited
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -94,9 +94,9 @@ class Opencode(Adapter):
 
     def plan_install(self, scope: str, folder: str, home: str, command: Sequence[str]) -> InstallPlan:
         """Return the plug-in, a file of our own, and the server in the user's configuration."""
-        from holdfast.hosts._shared.folders import first_there
-        from holdfast.hosts._shared.plugin import plugin_file
-        from holdfast.hosts._shared.programs import OUR_MARKS, SERVER_NAME, server_words
+        from holdfast.hosts.sdk.folders import first_there
+        from holdfast.hosts.sdk.plugin import plugin_file
+        from holdfast.hosts.sdk.programs import OUR_MARKS, SERVER_NAME, server_words
         from holdfast.ports.host import ConfigEdit, InstallPlan
 
         check_scope(self.name, scope)

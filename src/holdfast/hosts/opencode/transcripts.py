@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import os
 
-from holdfast.hosts._shared.database import VALUE_LIMIT, open_foreign
-from holdfast.hosts._shared.files import find_files, instant, parse_object, read_json, try_json
-from holdfast.hosts._shared.payloads import fields_of, text_of
-from holdfast.hosts._shared.replay import UNANSWERED, TranscriptReplay
 from holdfast.hosts.opencode import without_quotes
+from holdfast.hosts.sdk.database import VALUE_LIMIT, open_foreign
+from holdfast.hosts.sdk.files import find_files, instant, parse_object, read_json, try_json
+from holdfast.hosts.sdk.payloads import fields_of, text_of
+from holdfast.hosts.sdk.replay import UNANSWERED, TranscriptReplay
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from holdfast.domain.event import Event
-    from holdfast.hosts._shared.adapter import Adapter
+    from holdfast.hosts.sdk.adapter import Adapter
 
     Part = tuple[Mapping[str, Any], Mapping[str, Any]]
     """A message and one of its parts."""

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import os
 
-from holdfast.hosts._shared.folders import first_there, settings_folder
-from holdfast.hosts._shared.mcpclient import McpClient
+from holdfast.hosts.sdk.folders import first_there, settings_folder
+from holdfast.hosts.sdk.mcpclient import McpClient
 from holdfast.ports.host import HostMarks, HostProfile, RulesTarget
 
 TYPE_CHECKING = False

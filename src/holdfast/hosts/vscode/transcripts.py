@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import os
 
-from holdfast.hosts._shared.copilotevents import as_hook, tell_events
-from holdfast.hosts._shared.files import (
+from holdfast.hosts.sdk.copilotevents import as_hook, tell_events
+from holdfast.hosts.sdk.files import (
     find_files,
     instant,
     parse_line,
@@ -20,10 +20,10 @@ from holdfast.hosts._shared.files import (
     try_json,
     written_at,
 )
-from holdfast.hosts._shared.folders import settings_folder
-from holdfast.hosts._shared.payloads import PATCH_TOOL, fields_of, text_of
-from holdfast.hosts._shared.replay import UNANSWERED, TranscriptReplay, as_it_is, failure
-from holdfast.hosts._shared.toolcalls import with_usual_fields
+from holdfast.hosts.sdk.folders import settings_folder
+from holdfast.hosts.sdk.payloads import PATCH_TOOL, fields_of, text_of
+from holdfast.hosts.sdk.replay import UNANSWERED, TranscriptReplay, as_it_is, failure
+from holdfast.hosts.sdk.toolcalls import with_usual_fields
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from holdfast.domain.event import Event
-    from holdfast.hosts._shared.adapter import Adapter
+    from holdfast.hosts.sdk.adapter import Adapter
 
 BUILDS = ("Code", "Code - Insiders", "VSCodium")
 TOOLS = {

@@ -18,7 +18,7 @@ from holdfast.installing.hostfiles import MANIFEST, HostFiles, set_up
 from holdfast.lean.records import replace
 from holdfast.learning.learn import count_barren
 from holdfast.recall.inject import prepare
-from holdfast.surfaces.cli.findings import BAD, NOTE, OK, CheckFinding
+from holdfast.surfaces.cli.findings import BAD, NOTE, OK, CheckFinding, failure
 from holdfast.wiring import load_host
 
 if TYPE_CHECKING:
@@ -57,7 +57,8 @@ def check_heard(settings: Settings, heard: Mapping[str, HostActivity]) -> Iterat
     for name in wired:
         try:
             profile = load_host(name, settings).profile
-        except HoldfastError:
+        except HoldfastError as exc:
+            yield failure(name, exc)
             continue
         yield judge(name, profile, heard.get(name, HostActivity()), datetime.now(UTC), setup_time(settings))
 
@@ -93,12 +94,19 @@ def check_starts(settings: Settings, folder: str = "") -> Iterator[CheckFinding]
         wired = sorted(set_up(HostFiles(settings.home).manifest))
         with Memory(folder, settings=settings) as memory:
             location = find_place(memory.services.store, settings, folder)
-            for name in wired:
+            for name in filter(_is_loadable, wired):
                 line = cut_of(memory.services, location, name)
                 if line:
                     yield CheckFinding(NOTE, name, line)
     except (HoldfastError, OSError):
         return  # `check_store` reports it
+
+
+def _is_loadable(name: str) -> bool:
+    try:
+        return load_host(name) is not None
+    except HoldfastError:
+        return False  # `check_heard` reports it
 
 
 def cut_of(services: Services, location: Location, name: str) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from holdfast import plugins
 from holdfast.backfill.transcriptfiles import work_tree
 from holdfast.bootstrap import all_hosts
 from holdfast.installing.hostsetup import difference, what_happens
@@ -118,6 +119,7 @@ def command(
         if launcher.needed:
             say(f"{what_happens(launcher):9} {short_path(launcher.file)}")
         _tell(host_setups, dry_run, with_diff)
+        _tell_missing(hosts, settings)
     ready = [host_setup.host for host_setup in host_setups if not host_setup.error]
     if ready and not dry_run:
         from holdfast.surfaces.cli._firstrun import begin
@@ -194,6 +196,13 @@ def _tell(host_setups: Sequence[HostSetup], dry_run: bool, with_diff: bool) -> N
         note("nothing was changed")
     elif any(not host_setup.error for host_setup in host_setups):
         note("before you remove Holdfast, run holdfast uninstall, which undoes these changes")
+
+
+def _tell_missing(names: Sequence[str], settings: Settings) -> None:
+    """Unless hosts were named, print which hosts on this machine need another package."""
+    missing = [] if names else plugins.missing_hosts(settings.user_home)
+    if missing:
+        note(f"also on this machine: {', '.join(missing)}; to set these up: pip install {plugins.HOSTS_PACKAGE}")
 
 
 def _print_error(host_setup: HostSetup) -> None:

@@ -43,7 +43,8 @@ def host_of(client: str) -> str:
     """Return the longest adapter name that the client's name begins with; `mcp` when there is none."""
     words = "".join(c if c.isalnum() else " " for c in client.lower()).split()
     begun = ["-".join(words[:count]) for count in range(len(words), 0, -1)]
-    names = {name.replace("_", "-") for name in plugins.builtin_names("hosts")}
+    builtin = (name.replace("_", "-") for name in plugins.builtin_names("hosts"))
+    names = {*builtin, *plugins.HOSTS_ELSEWHERE}
     hosts = dict(CLIENT_NAMES)
     known = (hosts.get(name, name) for name in begun)
     return next((name for name in known if name in names), UNKNOWN)
