@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 import tests.conftest as shared
 
+home = shared.home
+
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Register the repository's fixtures where its own tests do not run beside these."""
+    """Guard the real home where the repository's own tests, which do so, do not run beside these."""
     if not config.pluginmanager.is_registered(shared):
         config.pluginmanager.register(shared)

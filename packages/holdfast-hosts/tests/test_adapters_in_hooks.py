@@ -48,7 +48,3 @@ def test_the_main_distribution_knows_which_hosts_are_here() -> None:
     assert points == set(plugins.HOSTS_ELSEWHERE)
     modules = {path.stem.replace("_", "-") for path in Path(holdfast_hosts.__file__).parent.iterdir()}
     assert points == {name for name in modules if name[0] not in "-." and name != "py"}
-
-
-def test_both_distributions_have_one_version() -> None:
-    assert distribution("holdfast-hosts").version == distribution("holdfast-memory").version
