@@ -10,7 +10,7 @@ from tests.hosts.test_plugins import NODE, Session
 
 import holdfast_hosts
 from holdfast import plugins
-from holdfast.settings import package_folder
+from holdfast.settings import launcher_path, package_folder
 
 AMP = ".config/amp/plugins/holdfast.ts"
 
@@ -29,7 +29,8 @@ class Installed(Session):
         lines = "".join(f"{point.name} = {point.value}\n" for point in points)
         (dist_info / "entry_points.txt").write_text(f"[holdfast.hosts]\n{lines}")
         (dist_info / "METADATA").write_text("Metadata-Version: 2.1\nName: holdfast-hosts\nVersion: 0\n")
-        self.module.write_text(self.module.read_text().replace(package_folder(), str(site / "holdfast")))
+        launcher = Path(launcher_path(str(home / ".holdfast")))
+        launcher.write_text(launcher.read_text().replace(package_folder(), str(site / "holdfast")))
 
 
 @pytest.mark.skipif(NODE is None, reason="node runs the plug-in")
