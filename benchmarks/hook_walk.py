@@ -112,12 +112,12 @@ def _walk(bench: Bench, memory: Memory, shows: bool) -> dict[str, dict[str, int]
     for kind, payload in bench.payloads().items():
         statements.clear()
         with Walk(floors) as walk:
-            told = _answer(memory, payload)
+            text = _answer(memory, payload)
         begun = [statement for statement in statements if statement.startswith("BEGIN")]
         rows[kind] = walk.figures() | {
             "transactions": len(begun), "writes": begun.count("BEGIN IMMEDIATE"),
             "clock": walk.count("now"), "redactions": walk.count("redact") + walk.count("redact_to"),
-            "told": len(told),
+            "characters": len(text),
         }  # fmt: skip
         if shows:
             print(f"# {kind}", *(" ".join(statement.split())[:150] for statement in statements), sep="\n    ")

@@ -13,8 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from holdfast import Memory
-from holdfast.curation.lessonline import KEYS
-from holdfast.curation.transfer import ImportReport
+from holdfast.curation.transfer import KEYS, ImportReport
 from holdfast.curation.tuning import LINE_LIMIT
 from holdfast.domain.lesson import Evidence, Lesson, Provenance
 from holdfast.domain.vocabulary import EventId, SessionId

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from holdfast import Memory
-from holdfast.curation.sealing import Sealer
+from holdfast.curation.transfer import Sealer
 from holdfast.domain.lesson import Lesson
 from holdfast.errors import InvalidValueError
 from holdfast.lean.records import replace

@@ -23,7 +23,7 @@ from holdfast.installing.lessonsync import sync_lessons
 from holdfast.installing.rulesync import open_rules_planner
 from holdfast.installing.setup import set_up_git
 from holdfast.lean.files import FileLock
-from holdfast.publishing.sharing.sync import Syncing
+from holdfast.publishing.sync import Syncing
 from holdfast.settings import Settings, load_settings
 from tests.surfaces.terminal import told
 from tests.surfaces.test_pulling import Hub, pull

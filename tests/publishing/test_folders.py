@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.publishing.folders import common_folder, group_folders
+from holdfast.publishing.rules import common_folder, group_folders
 
 names = st.lists(st.sampled_from("abc"), max_size=4).map("/".join)
 

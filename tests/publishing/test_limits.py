@@ -8,7 +8,7 @@ from holdfast import Memory
 from holdfast.domain.project import Location
 from holdfast.domain.statefamilies import SYNCED
 from holdfast.lean.texts import dumps, loads
-from holdfast.publishing.sharing import sync
+from holdfast.publishing import sync
 from tests.publishing.test_sharing_machines import Folder
 
 # Shared files

@@ -7,9 +7,20 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holdfast.publishing.sharing.document import EMPTY, Document, edit, join, settle, shared_id, split, tombstone
-from holdfast.publishing.sharing.lessonfile import LessonFile, parse, render
-from holdfast.publishing.sharing.merge import merge_files
+from holdfast.publishing.lessonfile import (
+    EMPTY,
+    Document,
+    LessonFile,
+    edit,
+    join,
+    merge_files,
+    parse,
+    render,
+    settle,
+    shared_id,
+    split,
+    tombstone,
+)
 
 FIRST = {
     "kind": "constraint", "title": "Retries are capped", "insight": "Retries are capped at 3", "why": "the gateway",

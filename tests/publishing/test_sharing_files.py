@@ -12,7 +12,7 @@ from holdfast import Memory
 from holdfast.domain.lesson import Lesson
 from holdfast.domain.statefamilies import SYNCED
 from holdfast.lean.texts import short_id
-from holdfast.publishing.sharing.sync import Syncing, SyncReport
+from holdfast.publishing.sync import Syncing, SyncReport
 
 NOTHING = Syncing()
 

@@ -18,10 +18,8 @@ from holdfast.domain.vocabulary import STATES
 from holdfast.errors import InvalidValueError, StaleWriteError
 from holdfast.lean.texts import loads
 from holdfast.lessons.ledger import write_change
-from holdfast.publishing.sharing.lessonfile import LessonFile, parse
-from holdfast.publishing.sharing.merge import merge_files
-from holdfast.publishing.sharing.shape import values_of
-from holdfast.publishing.sharing.sync import Entry, Syncing, SyncReport, sync
+from holdfast.publishing.lessonfile import LessonFile, merge_files, parse
+from holdfast.publishing.sync import Entry, Syncing, SyncReport, sync, values_of
 
 RULES = ("Retries are capped at 3", "Ids end with a check digit", "Tides are in metres")
 

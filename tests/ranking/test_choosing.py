@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holdfast.ranking.diversify import Rival, diversify, likeness
+from holdfast.ranking.fuse import Rival, diversify, likeness
 from holdfast.ranking.tuning import MMR_LAMBDA, SAME_SESSION, WORTH_LEAST
 from holdfast.rendering.budget import fit_budget
 

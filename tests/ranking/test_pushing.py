@@ -7,9 +7,8 @@ from math import log
 import pytest
 
 from holdfast.domain.briefing import RetrieverShare
-from holdfast.ranking.pushing import relevance_of, shares_subject_with
 from holdfast.ranking.relevance import LexicalOverlap
-from holdfast.ranking.threshold import CorpusSize
+from holdfast.ranking.threshold import CorpusSize, relevance_of, shares_subject_with
 
 THOUSAND = CorpusSize(lessons=1_000, stems=30)
 

@@ -11,7 +11,7 @@ from holdfast.domain.statefamilies import PROJECT_NAME
 from holdfast.domain.vocabulary import ProjectId
 from holdfast.lean.texts import short_id
 from holdfast.recall.question import question
-from holdfast.recall.siblings import ask_across
+from holdfast.recall.sessions import ask_across
 from holdfast.rendering.budget import count_tokens
 from holdfast.testing.builders import make_lesson
 from tests.recall.test_moments import keep

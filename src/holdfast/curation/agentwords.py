@@ -8,11 +8,12 @@ what has no name, path, command, number or cause is refused, unless a person sai
 
 from __future__ import annotations
 
+import re
+
 from holdfast.capture.sessionevents import session_events
 from holdfast.compare.overruling import overrules
 from holdfast.curation.conflicts import conflicts_of
 from holdfast.curation.remember import keep, make_draft, reserve
-from holdfast.curation.substance import substance_of
 from holdfast.curation.tuning import LEAST_REASON
 from holdfast.domain.lesson import Evidence, Lesson, Link
 from holdfast.errors import HoldfastError, InvalidValueError
@@ -26,6 +27,9 @@ from holdfast.lessons.suspicion import suspicion
 from holdfast.lessons.tuning import COVERAGE
 from holdfast.ports.filters import LessonFilter
 from holdfast.ranking.relevance import stems_of
+from holdfast.text.clues import clues_in
+from holdfast.text.meaning import read
+from holdfast.text.named import named_in
 from holdfast.text.window import is_typed, spoken
 
 TYPE_CHECKING = False
@@ -238,3 +242,33 @@ def _says(quote: str, insight: str) -> bool:
     """Return whether the quote has nearly all telling words of the rule."""
     wanted = stems_of(insight)
     return len(wanted & stems_of(quote)) >= COVERAGE * len(wanted)
+
+
+# Tells whether words have the substance of a lesson: a name, a path, a command, a number or a cause
+
+
+_CAUSE = re.compile(
+    r"\b(?:because|since|so that|due to|owing to|root cause|caused by|otherwise|or else|in order (?:to|that)"
+    r"|that is why|the (?:cause|culprit|reason) (?:is|was)|(?:fail|break|crash|hang|leak|lose)s?\b"
+    r"[^.;]{0,40}\b(?:when|if|as|unless|without))\b",
+    re.IGNORECASE,
+)
+_CODE = re.compile(r"`([^`\n]{2,120})`")
+
+
+class Substance(Frozen):
+    """What in some words can be looked up or acted on."""
+
+    names: tuple[str, ...] = ()
+    """Identifiers, as they are written."""
+    others: bool = False
+    """There is something else: a path, a command, code, a number or a cause."""
+
+
+def substance_of(text: str) -> Substance:
+    """Return the substance of a rule and its reason."""
+    named, clues = named_in(text), clues_in(text)
+    code = [piece for piece in _CODE.findall(text) if not piece.replace("_", "").isalnum()]
+    others = (*named.paths, *named.commands, *clues.paths, *code, *read(text).numbers)
+    names = dict.fromkeys((*named.symbols, *clues.symbols))
+    return Substance(names=tuple(names), others=bool(others) or bool(_CAUSE.search(text)))

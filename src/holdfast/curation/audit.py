@@ -8,8 +8,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from holdfast.compare.sameness import find_pairs
-from holdfast.curation.confirm import confirm
-from holdfast.curation.review import WAITING, accept
+from holdfast.curation.review import WAITING, accept, confirm
 from holdfast.curation.tuning import (
     AUDITED_MOST,
     DAILY,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from math import inf
 
+from holdfast.capture.sessionevents import session_events
 from holdfast.domain.kinds import profile_of
 from holdfast.domain.lesson import Anchor, Lesson
 from holdfast.domain.symbol import Verdict
@@ -20,6 +21,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from holdfast.domain.event import Event
+    from holdfast.domain.lesson import Lesson
     from holdfast.domain.project import Location
     from holdfast.ports.services import Services
 
@@ -87,3 +90,32 @@ def _decay(lesson: Lesson, now: datetime) -> Decay:
 def _subject(services: Services, location: Location, anchor: Anchor, verdict: Verdict) -> AnchorState:
     commit = changing_commit(services, location, anchor, verdict) if verdict.freshness in STALE else ""
     return AnchorState(anchor=anchor, verdict=verdict, commit=commit)
+
+
+# Surrounding: the conversation around the words that a lesson rests on, for the person who decides about it
+
+
+SPOKEN = ("prompt", "reply")
+
+
+def find_surrounding(services: Services, location: Location, lesson: Lesson) -> list[Event]:
+    """Return prompt and reply before the lesson's first evidence, and those after it, in order; at most four.
+
+    The answer is empty where the session is unknown or its texts were erased. Evidence itself counts as before.
+    """
+    source = lesson.provenance
+    if not source.session or not source.evidence:
+        return []
+    events = session_events(services, location.project.id, source.session)
+    evidence = {span.event for span in source.evidence}
+    at = next((index for index, event in enumerate(events) if event.id in evidence), -1)
+    if at < 0:
+        return []
+    before = [_nearest(events[at::-1], kind) for kind in SPOKEN]
+    after = [_nearest(events[at + 1 :], kind) for kind in SPOKEN]
+    chosen = {event.id: event for event in (*before, *after) if event is not None}
+    return sorted(chosen.values(), key=lambda event: event.at)
+
+
+def _nearest(events: list[Event], kind: str) -> Event | None:
+    return next((event for event in events if event.kind == kind and event.text.strip()), None)

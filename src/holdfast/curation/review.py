@@ -4,21 +4,25 @@ from __future__ import annotations
 
 from holdfast.curation.conflicts import settle_saved
 from holdfast.curation.tuning import ACCEPTED_CONFIDENCE
-from holdfast.domain.lesson import in_state
-from holdfast.errors import IllegalTransitionError
+from holdfast.domain.lesson import in_state, next_instant
+from holdfast.domain.records import Delivery, Outcome
+from holdfast.errors import IllegalTransitionError, InvalidValueError
 from holdfast.lean.records import replace
 from holdfast.lean.texts import short_id
+from holdfast.lessons.anchoring import renew
 from holdfast.lessons.ledger import with_retries, write_change
 from holdfast.lessons.lookup import resolve
 from holdfast.lessons.staged import hidden_here
-from holdfast.ports.filters import LessonFilter
+from holdfast.lessons.statement import clean
+from holdfast.outcomes.standing import store_evidence
+from holdfast.ports.filters import LessonFilter, LogFilter
 from holdfast.rendering.lines import is_from_commit
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from holdfast.domain.lesson import Lesson
+    from holdfast.domain.lesson import Anchor, Lesson
     from holdfast.domain.project import Location
-    from holdfast.domain.vocabulary import State
+    from holdfast.domain.vocabulary import LessonId, SessionId, State, Verdict
     from holdfast.ports.services import Services
 
 WAITING: tuple[State, ...] = ("candidate", "quarantined")
@@ -100,3 +104,82 @@ def _not_waiting(lesson: Lesson) -> IllegalTransitionError:
     short = short_id(lesson.id)
     hint = f"holdfast forget {short} takes it out of use" if lesson.state == "active" else f"holdfast show {short}"
     return IllegalTransitionError(f"lesson {short} does not wait for review: it is {lesson.state}", hint=hint)
+
+
+# Confirm: records that a lesson holds for the present code. Its anchors are renewed; nothing else of it changes
+
+
+ENDED = ("superseded", "retired", "forgotten")
+
+
+def confirm(services: Services, location: Location, ref: str, *, author: str) -> Lesson:
+    """Return the lesson's next version, anchored to the present code; follow moved definitions, drop deleted ones.
+
+    Raises IllegalTransitionError for a lesson that is out of use, InvalidValueError when it is about another
+    project's code or when nothing that it is about is left.
+    """
+
+    def step() -> Lesson:
+        lesson = resolve(services, location, ref)
+        anchors = _anchors(services, location, lesson)
+        after = replace(lesson, anchors=anchors, recorded_at=services.clock.now(), retracted_at=None)
+        expected = {lesson.id: lesson.recorded_at}
+        return write_change(services, location, "confirm", [after], expected, actor=author).lessons[0]
+
+    return with_retries(step)
+
+
+def _anchors(services: Services, location: Location, lesson: Lesson) -> tuple[Anchor, ...]:
+    if lesson.state in ENDED:
+        raise IllegalTransitionError(
+            f"lesson {short_id(lesson.id)} is {lesson.state}", hint=f"holdfast show {short_id(lesson.id)}"
+        )
+    if lesson.anchors and lesson.scope.project not in ("", location.project.id):
+        raise InvalidValueError(
+            f"lesson {short_id(lesson.id)} is about the code of another project", hint="confirm it there: -C FOLDER"
+        )
+    renewed = [renew(services, location, anchor) for anchor in lesson.anchors]
+    anchors = {(anchor.path, anchor.symbol): anchor for anchor in renewed if anchor is not None}
+    if lesson.paths and not any(anchor.path for anchor in anchors.values()):
+        raise InvalidValueError(
+            f"the code of lesson {short_id(lesson.id)} no longer exists: {', '.join(lesson.paths)}",
+            hint=f"holdfast revise {short_id(lesson.id)} --file … names its new place",
+        )
+    return tuple(anchors.values())
+
+
+# Feedback: records what somebody says about a lesson that was shown
+
+
+VERDICTS: tuple[Verdict, ...] = ("heeded", "helped", "hurt")
+
+
+def feedback(
+    services: Services, location: Location, ref: str, verdict: Verdict, note: str, session: SessionId, judge: str = ""
+) -> Outcome:
+    """Store the outcome. It moves the lesson in the order at once, and counts for more than an inferred outcome.
+
+    Without a session it belongs to the one in which the lesson was last shown. `judge` is `agent` if an agent says it.
+    Raises InvalidValueError for an unknown verdict.
+    """
+    if verdict not in VERDICTS:
+        raise InvalidValueError(f"unknown verdict {verdict!r}", hint=f"one of {', '.join(VERDICTS)}")
+    lesson = resolve(services, location, ref)
+    outcome = Outcome(
+        id=services.clock.new_id(),
+        at=next_instant(lesson.recorded_at, services.clock.now()),
+        project=location.project.id,
+        session=session or _last_shown(services, lesson.id),
+        lesson=lesson.id,
+        verdict=verdict,
+        note=clean(note),
+        judge=judge,
+    )
+    services.store.record([outcome])
+    store_evidence(services.store, location.project.id)
+    return outcome
+
+
+def _last_shown(services: Services, lesson: LessonId) -> SessionId:
+    shown = services.store.find_records(Delivery, LogFilter(lesson=lesson, limit=1))
+    return shown[0].session if shown else ""  # type: ignore[return-value]

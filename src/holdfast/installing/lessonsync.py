@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 from holdfast.errors import HoldfastError
 from holdfast.home.runfiles import RunLock, note
-from holdfast.publishing.sharing.sync import Syncing
+from holdfast.publishing.sync import Syncing
 
 if TYPE_CHECKING:
     from holdfast.bootstrap import Memory
-    from holdfast.publishing.sharing.sync import SyncReport
+    from holdfast.publishing.sync import SyncReport
 
 LOCK_WAIT_S = 10.0
 """Seconds to wait for another process that syncs lessons."""

@@ -1,5 +1,5 @@
-"""Turns lessons into files that others read: rules files, and lessons shared by a team (`sharing`).
+"""Turns lessons into files that others read: rules files, and lessons shared by a team.
 
 It may touch: `curation` and below. It decides what a file should hold; `installing` and the workspace write it.
-Begin with `rules`; `sharing/sync` runs the whole of sharing.
+Begin with `rules`; `sync` runs the whole of sharing.
 """

@@ -25,7 +25,9 @@ from math import log
 
 from holdfast.lean.records import Frozen
 from holdfast.ranking.tuning import (
+    ALONE_COVERAGE,
     ASKED_THRESHOLD,
+    BM25_UNIT,
     DECISIVE_SCORES,
     EXACT_THRESHOLD,
     EXACT_WORTH,
@@ -34,9 +36,12 @@ from holdfast.ranking.tuning import (
     LINK_LEAST,
     MANY,
     MEANING_ALONE,
+    MEANING_LEAST,
     MEANING_STEP,
     PUSHED_THRESHOLD,
     SURE_EXACT,
+    TELLING_COVERAGE,
+    TELLING_WEIGHT,
     WORD_WEIGHT,
 )
 
@@ -129,3 +134,29 @@ def _is_small(corpus: CorpusSize) -> bool:
 def _log_lessons(corpus: CorpusSize) -> float:
     # 0 lessons means that the number is not known: assume the strictest threshold
     return log(1 + min(max(corpus.lessons or MANY, FEW_LESSONS), MANY))
+
+
+# How near a lesson is to a prompt, and whether it shares anything informative with it
+
+
+def relevance_of(shares: Sequence[RetrieverShare], weight: float) -> float:
+    """Return BM25, cosine and the nearness of a named place as one sum, on the scale of a cosine."""
+    return weight / BM25_UNIT + _score(shares, "vector") + max(_score(shares, "path"), _score(shares, "exact")) / 2
+
+
+def shares_subject_with(shares: Sequence[RetrieverShare], overlap: LexicalOverlap, corpus: CorpusSize) -> bool:
+    """Return whether prompt and lesson have in common a name, a place, a meaning, or words that tell a subject.
+
+    Two telling words are enough in any prompt. One telling word needs a second word beside it, or must be half of the
+    prompt. Everyday words alone must be two and half of the prompt.
+    """
+    if _score(shares, "exact") >= EXACT_THRESHOLD or _score(shares, "path") >= 1.0:
+        return True
+    if _score(shares, "vector") >= MEANING_LEAST + MEANING_STEP * log(1 + corpus.lessons):
+        return True
+    if overlap.weight >= TELLING_WEIGHT:
+        return True
+    beside = len(overlap.matched) > 1
+    if overlap.weight >= WORD_WEIGHT:
+        return overlap.coverage >= (TELLING_COVERAGE if beside else ALONE_COVERAGE)
+    return beside and overlap.coverage >= ALONE_COVERAGE

@@ -15,8 +15,7 @@ from holdfast.lean.records import Frozen, replace
 from holdfast.lean.texts import short_id
 from holdfast.outcomes.standing import order_evidence
 from holdfast.ranking.aim import kinds_asked, says_only_when, with_verbs
-from holdfast.ranking.diversify import Rival, diversify
-from holdfast.ranking.fuse import is_exact, total
+from holdfast.ranking.fuse import Rival, diversify, is_exact, total
 from holdfast.ranking.ranker import applies, features, judge, last_part
 from holdfast.ranking.relevance import weigh
 from holdfast.ranking.threshold import ASKED, PUSHED, is_linked

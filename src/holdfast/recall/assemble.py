@@ -5,8 +5,7 @@ from __future__ import annotations
 from holdfast.domain.briefing import Briefing, RetrieverShare
 from holdfast.errors import LessonNotFoundError
 from holdfast.lean.records import replace
-from holdfast.ranking.diversify import Rival, diversify
-from holdfast.ranking.fuse import is_exact
+from holdfast.ranking.fuse import Rival, diversify, is_exact
 from holdfast.ranking.fuse import total as fuse_total
 from holdfast.ranking.names import TELLING, UNNAMED
 from holdfast.ranking.relevance import lesson_stems, overlap_of, weigh

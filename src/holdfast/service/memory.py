@@ -18,10 +18,9 @@ if TYPE_CHECKING:
     from holdfast.curation.adopt import Adopting, PassageOutcome, SourceContents
     from holdfast.curation.agentwords import Stated
     from holdfast.curation.audit import Finding
-    from holdfast.curation.blame import Blamed
     from holdfast.curation.conflicts import Conflict
     from holdfast.curation.explain import Explanation
-    from holdfast.curation.lineage import Version
+    from holdfast.curation.lineage import Blamed, Version
     from holdfast.curation.revival import Woken
     from holdfast.curation.transfer import ImportReport
     from holdfast.domain.briefing import Briefing
@@ -40,7 +39,7 @@ if TYPE_CHECKING:
     from holdfast.lessons.staging import Staged
     from holdfast.outcomes.settle import SettleReport
     from holdfast.outcomes.stats import SessionSums, Stats
-    from holdfast.publishing.sharing.sync import Syncing, SyncReport
+    from holdfast.publishing.sync import Syncing, SyncReport
 
 
 NO_SESSION = SessionId("")
@@ -194,7 +193,7 @@ class Memory(LocationMemory):
 
             query = replace(query, exclude=closed_lessons(self.services.store, query.project))
         if across and not all_projects:
-            from holdfast.recall.siblings import ask_across
+            from holdfast.recall.sessions import ask_across
 
             briefing = ask_across(
                 self.services, self.location, query, limit=limit, budget_tokens=budget_tokens, unconfirmed=unconfirmed
@@ -285,7 +284,7 @@ class Memory(LocationMemory):
 
     def surrounding(self, lesson: Lesson) -> list[Event]:
         """Return the prompts and replies around the lesson's first evidence, in order; empty if they are not known."""
-        from holdfast.curation.surrounding import find_surrounding
+        from holdfast.curation.explain import find_surrounding
 
         return find_surrounding(self.services, self.location, lesson)
 
@@ -357,7 +356,7 @@ class Memory(LocationMemory):
 
     def blame(self, path: str, lines: tuple[int, int] | None = None) -> tuple[Blamed, ...]:
         """Return the active lessons about a file, or about some of its lines, given as first and last from 1."""
-        from holdfast.curation.blame import blame
+        from holdfast.curation.lineage import blame
 
         return blame(self.services, self.location, path, lines)
 
@@ -402,7 +401,7 @@ class Memory(LocationMemory):
 
     def confirm(self, ref: str, *, author: str = "") -> Lesson:
         """Confirm that a lesson holds for the present code, and renew its anchors."""
-        from holdfast.curation.confirm import confirm
+        from holdfast.curation.review import confirm
 
         return confirm(self.services, self.location, ref, author=author)
 
@@ -545,7 +544,7 @@ class Memory(LocationMemory):
         self, ref: str, verdict: Verdict, note: str = "", session: SessionId = NO_SESSION, *, judge: str = ""
     ) -> Outcome:
         """Record somebody's verdict on a lesson that was shown; `judge` is `agent` for an agent's word."""
-        from holdfast.curation.feedback import feedback
+        from holdfast.curation.review import feedback
 
         return feedback(self.services, self.location, ref, verdict, note, session, judge)
 
@@ -706,13 +705,13 @@ class Memory(LocationMemory):
 
     def sync(self, how: Syncing) -> SyncReport:
         """Synchronise the lessons' files of the work tree with the store; return a step for each lesson. Idempotent."""
-        from holdfast.publishing.sharing.sync import sync
+        from holdfast.publishing.sync import sync
 
         return sync(self.services, self.location, self.services.lesson_files(self.location), how)
 
     def shareable(self) -> list[Lesson]:
         """Return active lessons of the project that may be in its repository."""
-        from holdfast.publishing.sharing.sync import find_shareable
+        from holdfast.publishing.sync import find_shareable
 
         return find_shareable(self.services, self.location)
 

@@ -12,7 +12,7 @@ from holdfast.domain.vocabulary import EventId, LessonId, SessionId
 from holdfast.lean.records import Frozen, replace
 from holdfast.lean.texts import short_id
 from holdfast.ports.host import HostProfile
-from holdfast.publishing.sharing.document import shared_id
+from holdfast.publishing.lessonfile import shared_id
 from holdfast.service.memory import Memory
 from holdfast.upkeep.expectations import DEFAULT_TOP, MOMENTS
 

@@ -6,7 +6,7 @@ from holdfast.domain.briefing import Briefing
 from holdfast.domain.kinds import profile_of
 from holdfast.domain.moments import RESTORING_MOMENTS
 from holdfast.ranking.names import TELLING
-from holdfast.ranking.pushing import relevance_of, shares_subject_with
+from holdfast.ranking.threshold import relevance_of, shares_subject_with
 from holdfast.recall.briefline import branch_of
 from holdfast.recall.moments.context import Pick
 from holdfast.recall.question import question, with_vector

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 from holdfast.installing.lessonsync import FOLDER, sync_lessons, take_in_for_git
 from holdfast.lean.texts import short_id
-from holdfast.publishing.sharing.sync import Syncing
+from holdfast.publishing.sync import Syncing
 from holdfast.surfaces.cli._conflicts import note_conflicts
 from holdfast.surfaces.cli.call import Call, answer_json, counted, note, say
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from holdfast.publishing.sharing.sync import SyncReport
+    from holdfast.publishing.sync import SyncReport
 
 
 def run_sync(

@@ -125,7 +125,7 @@ def _run(call: Call, root: str, expectations: Sequence[Expectation], from_files:
 
 def _take_files(memory: Memory) -> None:
     """Import the repository's lesson files. The memory is a scratch one, so nobody has to vouch for them."""
-    from holdfast.publishing.sharing.sync import Syncing
+    from holdfast.publishing.sync import Syncing
 
     report = memory.sync(Syncing(accept=True, take_only=True))
     for problem in report.problems:

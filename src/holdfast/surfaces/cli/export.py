@@ -68,7 +68,7 @@ def command(call: Call, form: str, states: tuple[str, ...], all_projects: bool, 
 
 
 def _markdown(memory: Memory, states: Sequence[State], all_projects: bool) -> tuple[Iterator[str], int]:
-    from holdfast.publishing.readable import render_markdown
+    from holdfast.publishing.publication import render_markdown
 
     lessons = memory.lessons(states=states, all_projects=all_projects, limit=MOST_READABLE)
     heading = "Lessons" if all_projects else f"Lessons of {memory.location.project.name}"

@@ -26,8 +26,7 @@ from holdfast.surfaces.cli.rows import table
 from holdfast.text.window import clip
 
 if TYPE_CHECKING:
-    from holdfast.curation.blame import Blamed
-    from holdfast.curation.lineage import Version
+    from holdfast.curation.lineage import Blamed, Version
 
 TEXT_SHOWN = 120
 """Characters of a field that are shown before and after."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from holdfast.publishing.branchsummary import branch_lessons, markdown_line
+from holdfast.publishing.publication import branch_lessons, markdown_line
 from holdfast.rendering.views import lesson_json
 from holdfast.surfaces.cli.call import Call, answer_json, examples, folder_option, json_option, note, pass_call, say
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from holdfast.errors import InvalidValueError
 from holdfast.lean.records import Frozen, replace
 from holdfast.publishing.publication import publishable
-from holdfast.publishing.sharing.sync import Syncing, shared_lessons
+from holdfast.publishing.sync import Syncing, shared_lessons
 from holdfast.upkeep.scratch import scratch_memory
 from holdfast.upkeep.tidying.proposal import render_diff
 from holdfast.upkeep.tidying.tidy import apply, living
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from holdfast.bootstrap import Memory
     from holdfast.domain.lesson import Lesson
     from holdfast.domain.vocabulary import LessonId
-    from holdfast.publishing.sharing.sync import SyncReport
+    from holdfast.publishing.sync import SyncReport
     from holdfast.upkeep.tidying.proposal import Proposal, Step
 
 FOLDER = ".holdfast"

@@ -17,7 +17,7 @@ from holdfast.lean.texts import dumps
 from holdfast.lessons.ledger import with_retries, write_change
 from holdfast.lessons.statement import merged
 from holdfast.ports.filters import LessonFilter
-from holdfast.publishing.sharing.sync import shared_lessons
+from holdfast.publishing.sync import shared_lessons
 from holdfast.recall.briefline import lines_of
 from holdfast.text.occasions import CARDS
 from holdfast.upkeep.tidying.asking import batches, read_answer, render_prompt

@@ -14,7 +14,7 @@ from holdfast.errors import HoldfastError
 from holdfast.lean.plain import parse_instant
 from holdfast.lean.records import replace
 from holdfast.lean.texts import loads
-from holdfast.publishing.sharing.sync import shared_lessons
+from holdfast.publishing.sync import shared_lessons
 from holdfast.upkeep.tidying.checks import check, is_stated
 from holdfast.upkeep.tidying.proposal import RULE
 from holdfast.upkeep.tidying.tidy import OUTGROWN, apply, keep, living, note_tidied, outgrown, propose
