@@ -154,12 +154,6 @@ def _longest_run(text: str) -> int:
 # What a branch's sessions taught: its confirmed lessons, in words that may stand in a public pull request
 
 
-LESSONS_AT_MOST = 5_000
-"""Active lessons of the project, the newest, among which those of the branch are looked for."""
-SECOND = timedelta(seconds=1)
-"""By so much git's times may be before ours: they are whole seconds."""
-
-
 def branch_lessons(services: Services, location: Location, base: str = "") -> list[Lesson]:
     """Return the active lessons that the branch taught since it left `base`, by default the main line.
 
@@ -176,12 +170,12 @@ def branch_lessons(services: Services, location: Location, base: str = "") -> li
         return []
     # the earlier of both: a rebase moves the fork, but not the sessions
     begun = min(filter(None, (branches.time(fork), branches.created(location.branch))), default=None)
-    where = LessonFilter(project=location.project.id, states=("active",), limit=LESSONS_AT_MOST)
+    where = LessonFilter(project=location.project.id, states=("active",), limit=EVERY_LESSON)
     return [
         lesson
         for lesson in services.store.find(where)
         if begun is not None
-        and lesson.validity.valid_from >= begun - SECOND
+        and lesson.validity.valid_from >= begun - timedelta(seconds=1)  # git's times are whole seconds
         and not lesson.private
         and lesson.scope.project == location.project.id
         and not profile_of(lesson.kind).is_working_state
