@@ -27,9 +27,8 @@ from holdfast.lessons.suspicion import suspicion
 from holdfast.lessons.tuning import COVERAGE
 from holdfast.ports.filters import LessonFilter
 from holdfast.ranking.relevance import stems_of
-from holdfast.text.clues import clues_in
 from holdfast.text.meaning import read
-from holdfast.text.named import named_in
+from holdfast.text.named import clues_in, named_in
 from holdfast.text.window import is_typed, spoken
 
 TYPE_CHECKING = False
