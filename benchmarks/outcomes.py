@@ -139,7 +139,11 @@ def make_outcome(lesson: LessonId, session: int, sort: str, dice: random.Random)
 
 
 def _pairs(outcomes: list[Outcome], verdict: str) -> list[tuple[int, int]]:
-    return estimate.pairs_by_session((outcome.session, outcome.verdict == verdict) for outcome in outcomes)
+    sums: dict[SessionId, tuple[int, int]] = {}
+    for outcome in outcomes:
+        hits, of = sums.get(outcome.session, (0, 0))
+        sums[outcome.session] = hits + (outcome.verdict == verdict), of + 1
+    return list(sums.values())
 
 
 if __name__ == "__main__":

@@ -10,11 +10,6 @@ from benchmarks.outcomes import simulate_coverage, simulate_estimates, simulate_
 from holdfast.outcomes import estimate
 
 
-@pytest.fixture(autouse=True)
-def _few_draws(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(estimate, "DRAWS", 200)
-
-
 def test_helpful_lessons_rise_and_idle_and_harmful_ones_fall() -> None:
     figures = simulate_movement(random.Random(3))
     assert figures["helpful"]["mean factor"] > 1.8
@@ -25,7 +20,7 @@ def test_helpful_lessons_rise_and_idle_and_harmful_ones_fall() -> None:
 
 
 def test_estimates_are_unbiased_and_their_intervals_cover() -> None:
-    figures = simulate_estimates(40)
+    figures = simulate_estimates(60)
     for estimated in figures.values():
         assert abs(estimated["mean estimate"] - estimated["truth"]) < 0.03
         assert estimated["covered"] >= 0.9
@@ -34,12 +29,7 @@ def test_estimates_are_unbiased_and_their_intervals_cover() -> None:
 @pytest.mark.parametrize(("sessions", "share"), [(6, 0.1), (20, 0.25), (40, 0.5)])
 @pytest.mark.parametrize("spread", [0, 1])
 def test_intervals_cover_few_sessions_and_sessions_that_differ(sessions: int, share: float, spread: float) -> None:
-    assert simulate_coverage(60, sessions, share, spread) >= 0.88
-
-
-def test_the_same_records_give_the_same_interval() -> None:
-    pairs = [(1, 3), (0, 2), (2, 2)]
-    assert estimate.share_of(pairs) == estimate.share_of(pairs)
+    assert simulate_coverage(200, sessions, share, spread) >= 0.88
 
 
 def test_nothing_seen_is_no_certainty() -> None:

@@ -8,23 +8,11 @@ from holdfast.domain.vocabulary import LessonId, SessionId
 from holdfast.outcomes import estimate, holdout
 
 
-def test_numbers_are_those_that_splitmix64_gives() -> None:
-    """By `estimate.SEED` and `estimate._WORD`; the sequence from state 0 is the published one."""
-    published = [0xE220A8397B1DCDAF, 0x6E789E6AA1B965F4, 0x06C45D188009454F]
-    number = estimate.numbers(-1)  # the state before the first number is then 0
-    assert estimate._WORD == 2**64 - 1
-    assert [number() for _ in published] == [(mixed + 0.5) / 2**64 for mixed in published]
-
-
-def test_two_groups_are_drawn_from_different_numbers() -> None:
+def test_equal_groups_differ_by_nothing_within_an_interval() -> None:
     sessions = [(1, 2), (0, 1), (2, 3)]
     difference = estimate.difference_of(sessions, sessions)
+    assert difference.difference == 0
     assert difference.low < 0 < difference.high
-
-
-def test_the_same_records_give_the_same_interval_in_every_version() -> None:
-    difference = estimate.difference_of([(1, 2), (0, 1), (2, 3)], [(0, 2), (1, 1), (1, 3)])
-    assert (round(difference.low, 9), round(difference.high, 9)) == (-0.354970714, 0.482094511)
 
 
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.9])

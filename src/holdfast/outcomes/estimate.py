@@ -1,28 +1,20 @@
-"""Estimates with intervals: shares and differences of shares over sessions, by a bootstrap.
+"""Estimates with intervals: shares and differences of shares over sessions.
 
-Deliveries of one session are not independent, so the bootstrap resamples sessions. A plain bootstrap of few sessions is
-overconfident: with none of eight heeded its interval is exactly zero. So weights are drawn as in the Bayesian bootstrap
-(Rubin, Annals of Statistics 1981). Two sessions, one of each outcome, are added for what was not observed; each weighs
-PRIOR_SESSIONS of an observed session.
-
-The draws come from a fixed sequence of numbers: the same records give the same interval in every process.
+Deliveries of one session are not independent, so the spread between sessions makes the interval. A few sessions say
+little of their own spread: with none of eight heeded it would be zero. So two sessions, one of each outcome, are added
+for what was not observed; each weighs PRIOR_SESSIONS of an observed session (after Agresti & Caffo, 2000).
 """
 
 from __future__ import annotations
 
-from math import log
+from math import sqrt
 
 from holdfast.lean.records import Frozen
-from holdfast.outcomes.tuning import DRAWN_LEVEL, DRAWS, PRIOR_SESSIONS
+from holdfast.outcomes.tuning import DEVIATIONS, PRIOR_SESSIONS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-SEED = 0x9E3779B97F4A7C15
-"""What splitmix64 adds to its state for each number."""
-_WORD = (1 << 64) - 1
-"""All bits of its state."""
+    from collections.abc import Sequence
 
 
 class Share(Frozen):
@@ -54,69 +46,33 @@ class Difference(Frozen):
 
 def share_of(sessions: Sequence[tuple[int, int]]) -> Share:
     """Return the share of hits over sessions, each given as (hits, of)."""
-    seen = [pair for pair in sessions if pair[1]]
-    hits, total = sum(pair[0] for pair in seen), sum(pair[1] for pair in seen)
+    hits, total = sum(pair[0] for pair in sessions), sum(pair[1] for pair in sessions)
     if not total:
         return Share()
-    low, high = _interval(sorted(_draws(seen, numbers(len(seen)))))
-    return Share(count=hits, of=total, low=min(low, hits / total), high=max(high, hits / total))
+    centre, variance = _centre_and_variance(sessions)
+    margin = DEVIATIONS * sqrt(variance)
+    low, high = max(0.0, min(centre - margin, hits / total)), min(1.0, max(centre + margin, hits / total))
+    return Share(count=hits, of=total, low=low, high=high)
 
 
 def difference_of(pairs: Sequence[tuple[int, int]], other_pairs: Sequence[tuple[int, int]]) -> Difference:
     """Return the share of the first group of sessions minus the second's; the whole range if a group is empty."""
-    first, second = [pair for pair in pairs if pair[1]], [pair for pair in other_pairs if pair[1]]
-    if not first or not second:
+    first, second = share_of(pairs), share_of(other_pairs)
+    if not first.of or not second.of:
         return Difference()
-    # Two seeds, so that the draws are independent even if both groups have the same size.
-    left, right = _draws(first, numbers(len(first))), _draws(second, numbers(len(second) + SEED))
-    low, high = _interval(sorted(a - b for a, b in zip(left, right, strict=True)))
-    return Difference(difference=_ratio(first) - _ratio(second), low=low, high=high)
+    (centre, variance), (other_centre, other_variance) = _centre_and_variance(pairs), _centre_and_variance(other_pairs)
+    margin = DEVIATIONS * sqrt(variance + other_variance)
+    middle = centre - other_centre
+    return Difference(
+        difference=first.share - second.share, low=max(-1.0, middle - margin), high=min(1.0, middle + margin)
+    )
 
 
-def numbers(seed: int) -> Callable[[], float]:
-    """Return a function that returns the next pseudo-random number in (0, 1) of a fixed sequence (splitmix64)."""
-    state = (seed * SEED + SEED) & _WORD
-
-    def next_number() -> float:
-        nonlocal state
-        state = (state + SEED) & _WORD
-        mixed = state
-        mixed = ((mixed ^ (mixed >> 30)) * 0xBF58476D1CE4E5B9) & _WORD
-        mixed = ((mixed ^ (mixed >> 27)) * 0x94D049BB133111EB) & _WORD
-        return ((mixed ^ (mixed >> 31)) + 0.5) / (_WORD + 1)
-
-    return next_number
-
-
-def _ratio(sessions: Sequence[tuple[int, int]]) -> float:
-    return sum(pair[0] for pair in sessions) / sum(pair[1] for pair in sessions)
-
-
-def _draws(sessions: Sequence[tuple[int, int]], number: Callable[[], float]) -> list[float]:
-    """Return the shares under repeatedly drawn weights."""
-    size = sum(pair[1] for pair in sessions) / len(sessions)
-    unseen = [(PRIOR_SESSIONS * size, PRIOR_SESSIONS * size), (0.0, PRIOR_SESSIONS * size)]
-    return [_weighed([*sessions, *unseen], number) for _ in range(DRAWS)]
-
-
-def _weighed(sessions: Sequence[tuple[float, float]], number: Callable[[], float]) -> float:
-    hits = total = 0.0
-    for hit, of in sessions:
-        weight = -log(number())
-        hits += weight * hit
-        total += weight * of
-    return hits / total
-
-
-def _interval(drawn: Sequence[float]) -> tuple[float, float]:
-    cut = (1 - DRAWN_LEVEL) / 2
-    return drawn[int(cut * len(drawn))], drawn[min(len(drawn) - 1, int((1 - cut) * len(drawn)))]
-
-
-def pairs_by_session(entries: Iterable[tuple[str, bool]]) -> list[tuple[int, int]]:
-    """Return (hits, of) of each session in a fixed order, from (session, hit) entries."""
-    sums: dict[str, tuple[int, int]] = {}
-    for session, hit in entries:
-        hits, of = sums.get(session, (0, 0))
-        sums[session] = hits + hit, of + 1
-    return [sums[session] for session in sorted(sums)]
+def _centre_and_variance(sessions: Sequence[tuple[int, int]]) -> tuple[float, float]:
+    """Return the share with the unobserved sessions added, and the variance of that ratio over sessions."""
+    observed = [pair for pair in sessions if pair[1]]
+    size = PRIOR_SESSIONS * sum(pair[1] for pair in observed) / len(observed)
+    padded = [*observed, (size, size), (0.0, size)]
+    total = sum(pair[1] for pair in padded)
+    centre = sum(pair[0] for pair in padded) / total
+    return centre, sum((hits - centre * of) ** 2 for hits, of in padded) / total**2

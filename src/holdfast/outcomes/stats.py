@@ -10,7 +10,7 @@ from __future__ import annotations
 from holdfast.domain.records import Delivery, Outcome
 from holdfast.domain.vocabulary import STATES, LessonId, ProjectId, SessionId
 from holdfast.lean.records import Frozen
-from holdfast.outcomes.estimate import Difference, Share, difference_of, pairs_by_session, share_of
+from holdfast.outcomes.estimate import Difference, Share, difference_of, share_of
 from holdfast.outcomes.holdout import BRIEF
 from holdfast.outcomes.tuning import COUNTED_MOST, LEAST_WITHHELD
 from holdfast.ports.filters import LessonFilter, LogFilter
@@ -194,4 +194,9 @@ def _sum(project: ProjectId, name: str, deliveries: Sequence[Delivery], outcomes
 
 
 def _pairs(outcomes: Iterable[Outcome], verdict: str) -> list[tuple[int, int]]:
-    return pairs_by_session((outcome.session, outcome.verdict == verdict) for outcome in outcomes)
+    """Return (outcomes with that verdict, outcomes) of each session."""
+    sums: dict[SessionId, tuple[int, int]] = {}
+    for outcome in outcomes:
+        hits, of = sums.get(outcome.session, (0, 0))
+        sums[outcome.session] = hits + (outcome.verdict == verdict), of + 1
+    return list(sums.values())

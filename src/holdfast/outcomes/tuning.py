@@ -73,13 +73,11 @@ KEPT_LESSONS = 500
 
 # Figures
 
-DRAWS = 1_000
-"""Samples that an interval is drawn from."""
-DRAWN_LEVEL = 0.975
-"""Share of the draws that an interval holds.
+DEVIATIONS = 2.2
+"""Standard deviations on each side of an interval.
 
 With this, an interval covers some 95 % of simulated truths (`benchmarks/outcomes.py`): few sessions tell less of their
-own spread than the draws suppose.
+own spread than two deviations suppose.
 """
 PRIOR_SESSIONS = 0.5
 """Sessions of the opposite outcome that each side is given before it is counted."""
