@@ -1,7 +1,7 @@
 """Revival: wakes a retired lesson when the version of a dependency in a lock file changes.
 
-A condition is text, for example `numpy!=1.26.4`, `rails>=8, <9` or `lodash!=4.17.21 in web/package-lock.json`. A bare
-name means any version other than the present one. A lesson that wakes waits for a person, without its condition, and
+A condition is text, for example `numpy!=1.26.4` or `lodash!=4.17.21 in web/package-lock.json`. A bare name means any
+version other than the present one. A lesson that wakes waits for a person, without its condition, and
 the change states why.
 """
 
@@ -31,7 +31,7 @@ _CONDITION = re.compile(
     r"(?P<name>@?[A-Za-z0-9][\w./@-]*?)\s*(?P<tests>(?:[<>=!]=?[^\s,]+(?:\s*,\s*)?)*)(?:\s+in\s+(?P<file>\S+))?"
 )
 _TEST = re.compile(r"(<=|>=|==|!=|<|>)\s*([vV]?\d[^\s,<>=!]*)")
-EXAMPLE = "for example numpy, 'numpy>=2', 'rails>=8, <9' or 'lodash!=4.17.21 in web/package-lock.json'"
+EXAMPLE = "for example numpy, 'numpy>=2', 'pydantic>=3, <4' or 'lodash!=4.17.21 in web/package-lock.json'"
 
 
 class Condition(Frozen):

@@ -1,14 +1,13 @@
-"""Reads lock files of ten tools: which versions of each dependency a project uses.
+"""Reads lock files of npm, uv, Poetry, Cargo and pip: which versions of each dependency a project uses.
 
 An unreadable file gives no versions; the only effect is that a lesson is not woken. If a package is locked in several
-versions, all are returned. From `go.sum`, which keeps unused versions, only the highest is returned.
+versions, all are returned.
 """
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
-from functools import partial
 
 from holdfast.lean.texts import loads
 
@@ -18,12 +17,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     Pairs = Iterator[tuple[str, str]]
-
-_GO = re.compile(r"^\s*(?:require\s+)?([\w.-]+\.[\w.-]+/\S+|[\w-]+\.[\w.-]+)\s+(v\d\S*)")
-_GEM = re.compile(r"^ {4}([\w.-]+) \(([^()-]+)(?:-[^()]*)?\)$")
 _PINNED = re.compile(r"^([A-Za-z0-9][\w.-]*)\s*(?:\[[^]]*])?\s*===?\s*([^\s;,#\\]+)")
-_PNPM = re.compile(r"^  '?/?((?:@[^/@\s]+/)?[^/@\s']+)[@/](\d[^:('_\s]*)")
-_YARN_VERSION = re.compile(r'^ {2}version:? "?([^"\s]+)"?$')
 
 
 def find_versions(name: str, text: str) -> dict[str, frozenset[str]]:
@@ -36,8 +30,6 @@ def find_versions(name: str, text: str) -> dict[str, frozenset[str]]:
                 versions[plain_name(package)].add(version)
         except (ValueError, TypeError, AttributeError, KeyError, RecursionError):
             return {}
-    if name == "go.sum":
-        return {package: frozenset([max(locked, key=version_key)]) for package, locked in versions.items()}
     return {package: frozenset(locked) for package, locked in versions.items()}
 
 
@@ -78,46 +70,12 @@ def _npm(text: str) -> Pairs:
             yield name, entry["version"]
 
 
-def _pnpm(text: str) -> Pairs:
-    inside = False
-    for line in text.splitlines():
-        if line[:1] not in ("", " ", "#"):
-            inside = line.startswith("packages:")
-        elif inside and (matched := _PNPM.match(line)):
-            yield matched[1], matched[2]
-
-
-def _yarn(text: str) -> Pairs:
-    names: list[str] = []
-    for line in text.splitlines():
-        if line[:1] not in ("", " ", "#"):
-            heads = [head.strip().strip('"') for head in line.rstrip(":").split(",")]
-            names = list(dict.fromkeys(head[: head.index("@", 1)] for head in heads if "@" in head[1:]))
-        elif names and (matched := _YARN_VERSION.match(line)):
-            for name in names:
-                yield name, matched[1]
-            names = []
-
-
 def _toml(text: str) -> Pairs:
     import tomllib
 
     for package in tomllib.loads(text).get("package", ()):
         if isinstance(package.get("version"), str):
             yield package["name"], package["version"]
-
-
-def _go(text: str, of_sums: bool) -> Pairs:
-    for line in text.splitlines():
-        matched = _GO.match(line.split("//", 1)[0])
-        if matched and not (of_sums and matched[2].endswith("/go.mod")):
-            yield matched[1], matched[2]
-
-
-def _gems(text: str) -> Pairs:
-    for line in text.splitlines():
-        if matched := _GEM.match(line):
-            yield matched[1], matched[2]
 
 
 def _requirements(text: str) -> Pairs:
@@ -129,14 +87,9 @@ def _requirements(text: str) -> Pairs:
 READERS: dict[str, Callable[[str], Pairs]] = {
     "package-lock.json": _npm,
     "npm-shrinkwrap.json": _npm,
-    "pnpm-lock.yaml": _pnpm,
-    "yarn.lock": _yarn,
     "uv.lock": _toml,
     "poetry.lock": _toml,
     "Cargo.lock": _toml,
-    "go.mod": partial(_go, of_sums=False),
-    "go.sum": partial(_go, of_sums=True),
-    "Gemfile.lock": _gems,
     "requirements.txt": _requirements,
 }
 """Readers by file name. If two of these files are in one folder, the first that names a package counts."""
