@@ -21,8 +21,6 @@ class Activity(Protocol):
 
     def record(self, entries: Sequence[LogRecord]) -> None:
         """Append records to the log; skip a record whose id is already there."""
-        ...
 
     def find_records(self, kind: type[L], where: LogFilter) -> list[L]:
         """Return log records of that type, newest first; changes and checkpoints are ordered by when they arrived."""
-        ...

@@ -15,12 +15,9 @@ class Clock(Protocol):
 
     def now(self) -> datetime:
         """Return the time in aware UTC, at least a microsecond later than the last answer."""
-        ...
 
     def elapsed_s(self) -> float:
         """Return monotonic seconds, for deadlines only."""
-        ...
 
     def new_id(self) -> str:
         """Return a new UUID version 7."""
-        ...

@@ -25,4 +25,3 @@ class Detector(Protocol):
         The detector need not remember anything: `learning/learn` passes the whole session so far and drops candidates
         that it decided on before.
         """
-        ...

@@ -25,11 +25,9 @@ class Embedder(Protocol):
 
         Raises EmbedderError; its message never holds a key.
         """
-        ...
 
     def embed_query(self, text: str) -> list[float]:
         """Return the unit vector of a question. Somebody is waiting, so try once and give up soon.
 
         It is comparable with the vectors of `embed_documents`. Raises EmbedderError; its message never holds a key.
         """
-        ...

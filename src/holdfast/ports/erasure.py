@@ -24,11 +24,9 @@ class Erasure(Protocol):
         checkpoints and deliveries of the sessions in which the lesson was seen.
         The record of the change, if there is one, is stored in the same transaction.
         """
-        ...
 
     def erase_event_texts(self, before: datetime) -> int:
         """Erase the raw texts of events that happened before that instant; return how many events had any.
 
         The events themselves stay.
         """
-        ...

@@ -18,7 +18,6 @@ class EventLog(Protocol):
 
     def append_events(self, events: Sequence[Event]) -> int:
         """Store events and return how many were new. An event whose (session, key) is already stored is skipped."""
-        ...
 
     def find_events(self, where: EventFilter) -> list[tuple[int, Event]]:
         """Return (position, event) pairs in order of position; positions grow and are never used again.
@@ -26,4 +25,3 @@ class EventLog(Protocol):
         A reader can continue after the last position it has read: a new event never appears below a position that was
         readable before, even if several processes write at once.
         """
-        ...

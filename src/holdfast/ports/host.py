@@ -192,11 +192,9 @@ class Approvals(Protocol):
 
     def find(self) -> Sequence[HookApproval]:
         """Ask the host for our hooks in the user's file. Raises HostConfigError when it does not answer."""
-        ...
 
     def plan(self, hooks: Sequence[HookApproval]) -> Sequence[ConfigEdit]:
         """Return the edits that approve these hooks, in the form that the host itself writes."""
-        ...
 
 
 class HostProfile(Frozen):
@@ -257,22 +255,18 @@ class Host(Protocol):
     @property
     def profile(self) -> HostProfile:
         """What the host supports, and where its files are."""
-        ...
 
     def approvals(self, home: str) -> Approvals | None:
         """Return its approvals of hooks; None for a host that runs every hook in its files."""
-        ...
 
     def find(self, home: str) -> str:
         """Return the path that shows that the host is installed on this machine, or an empty string."""
-        ...
 
     def parse_hook(self, payload: Mapping[str, Any], at: datetime, new_id: Callable[[], str]) -> HookCall:
         """Parse a hook's stdin object; an unknown hook gives a call without events or moment.
 
         Raises InvalidValueError when the payload is not this host's.
         """
-        ...
 
     def render(self, call: HookCall, briefing: Briefing) -> str:
         """Return the hook's whole stdout: one JSON object, `{}` when there is nothing to deliver.
@@ -280,15 +274,12 @@ class Host(Protocol):
         A host that hands plain text to the model gets that text, or a blank line. Empty output means that the hook
         server was too late.
         """
-        ...
 
     def find_transcripts(self, home: str) -> Sequence[str]:
         """Return absolute paths of the transcripts on this machine, oldest first; empty where the host keeps none."""
-        ...
 
     def find_in_project(self, root: str) -> Sequence[str]:
         """Return absolute paths of the transcripts that the host keeps inside a project's folder; usually empty."""
-        ...
 
     def parse_transcript(self, lines: Iterable[str], session: str, new_id: Callable[[], str]) -> Iterator[Event]:
         """Yield the events of a transcript's lines; skip half-written and foreign lines.
@@ -296,11 +287,9 @@ class Host(Protocol):
         `session` is used where the lines do not name a session. Text that we injected is left out. Only hosts whose
         transcripts grow by lines implement this.
         """
-        ...
 
     def read_transcript(self, path: str, new_id: Callable[[], str]) -> Iterator[Event]:
         """Yield the events of all sessions in a file that is read whole. Raises OSError or HostConfigError."""
-        ...
 
     def plan_install(self, scope: str, folder: str, home: str, command: Sequence[str]) -> InstallPlan:
         """Return the edits that register our hooks and MCP server.
@@ -309,4 +298,3 @@ class Host(Protocol):
 
         Raises InvalidValueError for a scope that the host does not have.
         """
-        ...

@@ -99,8 +99,6 @@ class Importer(Protocol):
 
         It is cheap and never raises for odd content.
         """
-        ...
 
     def read(self, source: Source) -> Iterator[Passage | Skipped]:
         """Yield the file's passages in order. Raises InvalidValueError for a file that cannot be read whole."""
-        ...

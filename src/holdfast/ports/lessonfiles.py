@@ -15,11 +15,9 @@ class LessonFiles(Protocol):
 
     def find(self) -> Mapping[str, str]:
         """Return each Markdown file with a text that changes when the file may have; empty if it is no plain file."""
-        ...
 
     def read(self, path: str) -> bytes | None:
         """Return the file's content; None when it cannot be read."""
-        ...
 
     def write(self, path: str, content: bytes, before: bytes | None) -> str:
         """Write the content in one step and return the file's new mark, as `find` returns it.
@@ -27,4 +25,3 @@ class LessonFiles(Protocol):
         Raises StaleWriteError when the file no longer holds `before` (None: the file does not exist), and
         HostConfigError when it cannot be written.
         """
-        ...

@@ -40,22 +40,18 @@ class LessonStore(Protocol):
         scope level, project and kind, with an equal `text.words.duplicate_key`. Later versions of a known lesson are
         not compared, because a restored lesson may state what another lesson states by now.
         """
-        ...
 
     def get(self, ids: Sequence[LessonId], as_of: datetime | None = None) -> list[Lesson]:
         """Return the lessons in the order of the ids, as known at that instant.
 
         Raises LessonNotFoundError for an unknown id, and for a lesson whose row is damaged.
         """
-        ...
 
     def current_versions(self, ids: Sequence[LessonId]) -> dict[LessonId, tuple[State, datetime]]:
         """Return the state and the time of recording of each lesson's current version; leave out unknown ids."""
-        ...
 
     def find(self, where: LessonFilter) -> list[Lesson]:
         """Return the lessons that match, newest first, ties by id."""
-        ...
 
 
 def get_readable(lessons: LessonStore, ids: Sequence[LessonId], as_of: datetime | None = None) -> list[Lesson]:

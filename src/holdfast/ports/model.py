@@ -32,4 +32,3 @@ class LanguageModel(Protocol):
 
         Raises ModelError when there is no answer in time; its message never holds a key or the prompt.
         """
-        ...

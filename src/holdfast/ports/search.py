@@ -175,11 +175,9 @@ class Search(Protocol):
 
         Of a token that more than MOST_ALIKE lessons have, return at least that many of the newest.
         """
-        ...
 
     def match_errors(self, query: Query, limit: int) -> ErrorMatches:
         """Return the `limit` lessons whose error signatures have most of the rare words of the query's error."""
-        ...
 
     def match_text(self, query: Query, limit: int, neighbours: int) -> TextMatches:
         """Return the lessons that have most words of the query's text; a word that few lessons have counts more.
@@ -187,42 +185,33 @@ class Search(Protocol):
         The answer has at least the best `neighbours` and the best `limit`. Once there are `limit` matches, words that
         many lessons have may be ignored. Session and successor are set for the best `neighbours`.
         """
-        ...
 
     def match_paths(self, query: Query, limit: int) -> list[PathMatch]:
         """Return the lessons anchored to the query's paths, to matching globs, to folders above them, and beside them.
 
         The files beside a file are those of its folder and of the folders above it, except the root.
         """
-        ...
 
     def match_symbols(self, query: Query, limit: int) -> list[SymbolMatch]:
         """Return lessons of the query's paths with names related to its symbols; without paths, equal names only."""
-        ...
 
     def match_linked(self, query: Query, limit: int) -> list[LinkedMatch]:
         """Return the lessons anchored to the query's linked files, and to its own files."""
-        ...
 
     def match_triggers(self, query: Query, limit: int) -> list[TriggerMatch]:
         """Return the lessons with a trigger that matches the query's code, command, paths or symbols."""
-        ...
 
     def match_occasions(self, query: Query, limit: int) -> list[LessonId]:
         """Return the first `limit` lessons of one of the query's occasions, oldest first."""
-        ...
 
     def match_vector(self, query: Query, limit: int) -> list[VectorMatch]:
         """Return the `limit` nearest lessons by the query's vector, among vectors of its embedder, nearest first."""
-        ...
 
     def list_recent(self, query: Query, limit: int) -> list[RecentMatch]:
         """Return the newest `limit` lessons; if the query names a time, only lessons that hold since then."""
-        ...
 
     def list_pinned(self, query: Query, limit: int) -> list[PinnedMatch]:
         """Return the `limit` most salient pinned lessons, newer first among equals."""
-        ...
 
     def search_turns(self, query: Query, limit: int) -> TurnMatches:
         """Return the `limit` turns of the query's project that have most words of its text, of the time that it names.
@@ -230,8 +219,6 @@ class Search(Protocol):
         Turns are what `text.turns` makes of the recorded prompts and replies. A store indexes those received since the
         last search first; where it cannot write, it answers from what is indexed.
         """
-        ...
 
     def count_lessons(self, query: Query, most: int) -> int:
         """Count the current lessons of the query's project and states; stop at `most`."""
-        ...

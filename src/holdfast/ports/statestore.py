@@ -18,11 +18,9 @@ class StateCells(Protocol):
 
     def get_state(self, family: StateFamily, owner: str = "") -> str:
         """Return the owner's value; empty if there is none."""
-        ...
 
     def set_state(self, family: StateFamily, owner: str, value: str) -> None:
         """Replace the owner's value; an empty one removes it."""
-        ...
 
 
 class StateStore(StateCells, Protocol):
@@ -37,8 +35,6 @@ class StateStore(StateCells, Protocol):
 
         Nobody else writes in between, so no edit is lost. `edit` must not call the store.
         """
-        ...
 
     def expire_states(self, now: datetime) -> int:
         """Erase the values older than their family's days; return how many. Values age by the machine's clock."""
-        ...

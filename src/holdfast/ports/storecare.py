@@ -53,7 +53,6 @@ class StoreCare(Protocol):
 
     def extent(self) -> Extent:
         """Return the store's size now and ever. A witness compares it to notice a lost or emptied store."""
-        ...
 
     def write_copy(self, path: str) -> None:
         """Write a snapshot of the whole store into a new file that a store of this backend can open.
