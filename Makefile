@@ -6,9 +6,10 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 DEV := $(VENV)/.dev
 WHEEL := .venv-wheel/.ready
+PYTEST := $(BIN)/python -m pytest -n auto --dist loadfile
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
-.PHONY: help demo test check lint format types contracts map unit unit-memory unit-store e2e conformance hosts-live mutants bench anchors-live hostile docs plugins wheel clean
+.PHONY: help demo test fast nightly lint format types contracts map unit unit-memory unit-store e2e conformance hosts-live mutants bench anchors-live hostile docs plugins wheel clean
 
 help: ## What can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -18,12 +19,19 @@ demo: $(READY) ## Set up, then show the loop: capture, the lessons, and what the
 
 test: lint types contracts unit unit-memory e2e conformance ## Set up, then pass every check and every test
 
-check: test ## The same as test
+fast: $(DEV) ## Style, types and one test file in ten: half a minute
+	@$(MAKE) --no-print-directory -j2 --output-sync=target lint types
+	$(PYTEST) -q --ignore=tests/e2e --files-of 10
 
-lint: $(DEV) ## Style, names and formatting
+nightly: lint types contracts e2e conformance ## Everything, with many examples for each property; then mutants and faults
+	$(PYTEST) -q --ignore=tests/e2e --nightly --hypothesis-profile=nightly
+	$(MAKE) mutants hostile
+
+lint: $(DEV) ## Style, formatting, names and the other rules of the house
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/python scripts/check_names.py
+	$(BIN)/python scripts/check_house.py
+	$(BIN)/python scripts/check_docs.py
 
 format: $(DEV) ## Rewrite the code in the house's format
 	$(BIN)/ruff check --fix .
@@ -39,18 +47,18 @@ map: $(DEV) ## Draw the rooms from their imports: docs/reference/rooms.md and ro
 	$(BIN)/python scripts/render_map.py
 
 unit: $(DEV) ## The tests of the source tree
-	$(BIN)/python -m pytest -q --ignore=tests/e2e
+	$(PYTEST) -q --ignore=tests/e2e
 
 USE_CASES := $(addprefix tests/,lessons capture freshness outcomes curation learning recall publishing service)
 
-unit-memory: $(DEV) ## The use cases' tests on the store in memory
-	HOLDFAST_TEST_STORE=memory:// $(BIN)/python -m pytest -q $(USE_CASES)
+unit-memory: $(DEV) ## One use case's test in ten on the store in memory; ALL=1 for all of them
+	HOLDFAST_TEST_STORE=memory:// $(PYTEST) -q $(if $(ALL),,--cases-of 10) $(USE_CASES)
 
 unit-store: $(DEV) ## The use cases' tests on the store that HOLDFAST_TEST_STORE names
-	$(BIN)/python -m pytest -q $(USE_CASES)
+	$(PYTEST) -q $(USE_CASES)
 
 e2e: $(DEV) $(WHEEL) ## The tests of the built wheel, installed as a user would
-	HOLDFAST_WHEEL_PYTHON=$(CURDIR)/.venv-wheel/bin/python $(BIN)/python -m pytest -q tests/e2e
+	HOLDFAST_WHEEL_PYTHON=$(CURDIR)/.venv-wheel/bin/python $(PYTEST) -q tests/e2e
 
 hosts-live: $(DEV) ## Real agent hosts against a scripted model; PROGRAMS=dir names their programs, HOSTS="codex ..." picks
 	HOLDFAST_HOST_PROGRAMS="$(or $(PROGRAMS),$(HOLDFAST_HOST_PROGRAMS))" $(BIN)/python -m tests.hosts_live.run $(HOSTS) $(if $(WRITE),--write)

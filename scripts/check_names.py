@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -37,36 +37,44 @@ SPLIT = re.compile(r"_|(?<=[a-z0-9])(?=[A-Z])")
 
 def main() -> int:
     """The number of findings, at most 1."""
-    findings = [*(finding for file in _files() for finding in _check(file)), *_of_two()]
+    findings = list(find_all({file: ast.parse(file.read_text(encoding="utf-8")) for file in iter_files()}))
     print("\n".join(findings) if findings else "names: fine", file=sys.stderr if findings else sys.stdout)
     return min(1, len(findings))
 
 
-def _files() -> list[Path]:
+def iter_files() -> list[Path]:
+    """Every Python file of this repository whose names are checked."""
     files = (file for folder in FOLDERS for file in (ROOT / folder).rglob("*.py"))
     return sorted(file for file in files if not file.relative_to(ROOT).as_posix().startswith(SKIPPED))
 
 
-def _check(file: Path) -> Iterator[str]:
+def find_all(trees: Mapping[Path, ast.Module]) -> Iterator[str]:
+    """One line for each name that is refused."""
+    for file, tree in trees.items():
+        yield from _check(file, tree)
+    yield from _of_two({file: tree for file, tree in trees.items() if file.is_relative_to(ROOT / "src")})
+
+
+def _check(file: Path, tree: ast.Module) -> Iterator[str]:
     where = file.relative_to(ROOT).as_posix()
     if file.stem in NEVER_FILE | REPLACED_FILES:
         yield f"{where}: a module named {file.stem}"
     in_package = where.startswith("src/") and not file.stem.startswith("_")
     if in_package and file.stem in sys.stdlib_module_names:
         yield f"{where}: a module named like the standard library's {file.stem}"
-    tree = ast.parse(file.read_text(encoding="utf-8"))
-    for name, line in (*_callables(tree), *_variables(tree)):
+    callables, variables = _names(tree)
+    for name, line in (*callables, *variables):
         if NEVER_PART.intersection(part.lower() for part in SPLIT.split(name)):
             yield f"{where}:{line}: {name}"
-    yield from (f"{where}:{line}: {name}" for name, line in _variables(tree) if name in NEVER_BARE)
+    yield from (f"{where}:{line}: {name}" for name, line in variables if name in NEVER_BARE)
 
 
-def _of_two() -> Iterator[str]:
+def _of_two(trees: Mapping[Path, ast.Module]) -> Iterator[str]:
     """Public classes of the package that have another one's name."""
     first: dict[str, str] = {}
-    for file in (file for file in _files() if file.is_relative_to(ROOT / "src")):
+    for file, tree in trees.items():
         where = file.relative_to(ROOT).as_posix()
-        for name, line in _classes(ast.parse(file.read_text(encoding="utf-8"))):
+        for name, line in _classes(tree):
             if name in first and not name.startswith("_") and name not in OF_TWO:
                 yield f"{where}:{line}: {name} is also in {first[name]}"
             first.setdefault(name, where)
@@ -79,25 +87,21 @@ def _classes(tree: ast.AST) -> Iterator[tuple[str, int]]:
             yield node.name, node.lineno
 
 
-def _callables(tree: ast.AST) -> Iterator[tuple[str, int]]:
-    """Every function, method and class that is defined, with its line."""
-    for node in ast.walk(tree):
+def _names(tree: ast.AST) -> tuple[list[tuple[str, int]], list[tuple[str, int]]]:
+    """What is defined, and every variable and parameter, each with its line; the fields of records are left out."""
+    callables: list[tuple[str, int]] = []
+    variables: list[tuple[str, int]] = []
+    fields: set[int] = set()
+    for node in ast.walk(tree):  # a class comes before its fields
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            yield node.name, node.lineno
-
-
-def _variables(tree: ast.AST) -> Iterator[tuple[str, int]]:
-    """Every variable and parameter, with its line; the fields of records are left out."""
-    fields = {
-        id(field.target)
-        for record in ast.walk(tree) if isinstance(record, ast.ClassDef)
-        for field in record.body if isinstance(field, ast.AnnAssign)
-    }  # fmt: skip
-    for node in ast.walk(tree):
-        if isinstance(node, ast.arg):
-            yield node.arg, node.lineno
+            callables.append((node.name, node.lineno))
+            if isinstance(node, ast.ClassDef):
+                fields |= {id(field.target) for field in node.body if isinstance(field, ast.AnnAssign)}
+        elif isinstance(node, ast.arg):
+            variables.append((node.arg, node.lineno))
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and id(node) not in fields:
-            yield node.id, node.lineno
+            variables.append((node.id, node.lineno))
+    return callables, variables
 
 
 if __name__ == "__main__":

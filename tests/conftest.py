@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 from collections.abc import Iterator, Mapping
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -20,9 +22,13 @@ from tests.contract.memorystore import MemoryStore
 from tests.homeguard import protect
 
 # How long an example takes says something about the machine, not about the code.
-settings.register_profile("holdfast", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("holdfast")
+UNTIMED: dict[str, Any] = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
+settings.register_profile("quick", max_examples=20, **UNTIMED)
+settings.register_profile("nightly", max_examples=300, **UNTIMED)
+settings.load_profile("quick")  # another one: --hypothesis-profile=nightly
 
+NIGHTLY_FOLDERS = ("benchmarks",)
+"""Folders whose tests run in `make nightly`, and where they are named."""
 
 STORE = os.environ.get("HOLDFAST_TEST_STORE", "")
 """What the tests run on: `memory://` (`make unit-memory`), or the URL of another backend, in which `{name}` stands for
@@ -37,8 +43,40 @@ def pytest_configure(config: pytest.Config) -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip what the store that the tests run on cannot do, with the reason."""
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Which of the tests run."""
+    group = parser.getgroup("holdfast")
+    group.addoption("--nightly", action="store_true", help="also what is marked nightly, and the tests of benchmarks")
+    group.addoption("--files-of", type=int, default=1, metavar="N", help="one test file in N, drawn by its name")
+    group.addoption("--cases-of", type=int, default=1, metavar="N", help="one case in N, drawn by its name")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave out folders for the night, and the files that were not drawn."""
+    is_named = any(Path(argument.partition("::")[0]).absolute() == collection_path for argument in config.args)
+    if is_named or collection_path.is_dir():
+        is_for_the_night = collection_path.name in NIGHTLY_FOLDERS and not (is_named or config.getoption("--nightly"))
+        return True if is_for_the_night else None
+    path = collection_path.relative_to(config.rootpath).as_posix()
+    return None if collection_path.name == "conftest.py" or _is_drawn(path, config.getoption("--files-of")) else True
+
+
+def _is_drawn(name: str, share: int) -> bool:
+    return crc32(name.encode()) % share == 0
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what is not drawn or for the night; skip what the store cannot do, with the reason."""
+    share, is_night = config.getoption("--cases-of"), config.getoption("--nightly")
+    is_contract = re.compile("contract|store_model").search
+    chosen = [
+        item for item in items
+        if (is_contract(item.nodeid) or _is_drawn(item.nodeid, share))
+        and (is_night or item.get_closest_marker("nightly") is None)
+    ]  # fmt: skip
+    if len(chosen) < len(items):
+        config.hook.pytest_deselected(items=[item for item in items if item not in set(chosen)])
+        items[:] = chosen
     for item in items if STORE else ():
         for mark in item.iter_markers("needs_file"):
             item.add_marker(pytest.mark.skip(reason=f"no file: {mark.args[0]}"))

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import os
-import re
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
 
 from holdfast.settings import load_settings
 from tests.homeguard import IN_USE, SCRATCH_HOMES, HomeGuard
@@ -24,7 +22,6 @@ def test_something():
     real = Path(os.environ["REAL_HOME"])
     {action}
 """
-TIMED = re.compile(r"^ *@settings\(.*\bdeadline", re.M)
 CONFTEST = "from tests.homeguard import protect\n\ndef pytest_configure(config):\n    protect(config)\n"
 
 
@@ -94,11 +91,3 @@ def test_a_change_that_keeps_the_size_is_seen_by_its_stamp(real: Path) -> None:
 def test_this_run_has_a_scratch_home(variable: str) -> None:
     assert os.environ[variable].startswith(tempfile.gettempdir())
     assert load_settings().home.startswith(tempfile.gettempdir())
-
-
-def test_no_property_test_has_a_deadline() -> None:
-    """A busy machine must not fail a property."""
-    assert settings.default is not None
-    assert settings.default.deadline is None
-    sources = {file.name: file.read_text(encoding="utf-8") for file in (ROOT / "tests").rglob("test_*.py")}
-    assert [name for name, source in sources.items() if TIMED.search(source)] == []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.codeindex.source import ParsedSource, read_source
@@ -176,7 +176,6 @@ def all_sources() -> list[ParsedSource]:
     return [source for file in files if (source := read_source(file.name, file.read_bytes())) is not None]
 
 
-@settings(max_examples=60)
 @given(st.data())
 def test_blank_lines_and_comments_between_lines_change_no_fingerprint(drawn: st.DataObject) -> None:
     source = drawn.draw(st.sampled_from([source for source in all_sources() if not source.note]))

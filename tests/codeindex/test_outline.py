@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.codeindex import languages
@@ -113,7 +113,6 @@ def test_a_signature_is_one_line_of_at_most_300_characters() -> None:
     assert len(symbol.signature) == 300
 
 
-@settings(max_examples=60)
 @given(
     st.sampled_from(languages.names()),
     st.binary(max_size=200) | st.text(max_size=200).map(lambda text: text.encode("utf-8", "surrogatepass")),
@@ -124,7 +123,6 @@ def test_any_bytes_are_outlined_in_any_language(name: str, content: bytes) -> No
     assert outline(path, content) == outline(path, content)
 
 
-@settings(max_examples=60)
 @given(st.data())
 def test_real_code_cut_anywhere_is_outlined(drawn: st.DataObject) -> None:
     file = next(drawn.draw(st.sampled_from(cases())).glob("source*"))

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.compare.contradiction import relation
 
-examples = settings(max_examples=80)
 WORDS = (
     "use", "never", "not", "instead", "of", "before", "after", "npm", "pnpm", "port", "8080", "9090", "tests", "in",
     "production", "the", "cache", "`parse_args`", "no", "longer", "switched", "from", "to", "is", "on", "off", "unless",
@@ -94,7 +93,6 @@ def test_only_known_slots_and_nearly_equal_words_are_sure() -> None:
     assert not relation("Install dependencies with npm.", "Lint with ruff.").is_sure
 
 
-@examples
 @given(rules, rules)
 def test_swapping_the_texts_swaps_the_answer_and_changes_nothing_else(text: str, other: str) -> None:
     there, back = relation(text, other), relation(other, text)
@@ -103,13 +101,11 @@ def test_swapping_the_texts_swaps_the_answer_and_changes_nothing_else(text: str,
     assert there.ends == back.ends[::-1]
 
 
-@examples
 @given(rules)
 def test_a_rule_does_not_contradict_itself(rule: str) -> None:
     assert relation(rule, rule).kind != "contradicts"
 
 
-@examples
 @given(st.text(max_size=120), st.text(max_size=120))
 def test_any_text_has_an_answer(text: str, other: str) -> None:
     assert relation(text, other).kind == relation(other, text).kind

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.compare.sameness import opposed, same, same_choice
@@ -14,10 +14,8 @@ words = st.sampled_from(NOUNS)
 tails = st.sampled_from(TAILS)
 numbers = st.integers(min_value=2, max_value=9999)
 identifiers = st.sampled_from(("parse_args", "src/app.py", "HttpClient", "utf8", "v2.1", "--no-verify", "API_KEY"))
-examples = settings(max_examples=60)
 
 
-@examples
 @given(st.lists(words, min_size=1, max_size=6), tails)
 def test_a_rule_is_the_same_as_itself_and_not_its_opposite(nouns: list[str], tail: str) -> None:
     rule = f"Keep the {' and the '.join(nouns)} small {tail}"
@@ -25,7 +23,6 @@ def test_a_rule_is_the_same_as_itself_and_not_its_opposite(nouns: list[str], tai
     assert not opposed(rule, rule)
 
 
-@examples
 @given(words, words, tails)
 def test_use_and_do_not_use_are_never_the_same(word: str, other: str, tail: str) -> None:
     for denial in ("Don't use", "Never use", "Do not use", "Avoid"):
@@ -34,7 +31,6 @@ def test_use_and_do_not_use_are_never_the_same(word: str, other: str, tail: str)
         assert opposed(left, right)
 
 
-@examples
 @given(words, words, tails)
 def test_swapping_what_is_wanted_and_what_is_not_is_the_opposite(word: str, other: str, tail: str) -> None:
     if word == other:
@@ -45,21 +41,18 @@ def test_swapping_what_is_wanted_and_what_is_not_is_the_opposite(word: str, othe
         assert opposed(left, right)
 
 
-@examples
 @given(words, tails, numbers, numbers)
 def test_different_numbers_are_different_rules(noun: str, tail: str, number: int, other: int) -> None:
     rule = "The {} holds at most {} open connections {}"
     assert same(rule.format(noun, number, tail), rule.format(noun, other, tail)) == (number == other)
 
 
-@examples
 @given(words, tails, identifiers, identifiers)
 def test_different_identifiers_are_different_rules(noun: str, tail: str, identifier: str, other: str) -> None:
     rule = "The {} is configured by {} alone {}"
     assert same(rule.format(noun, identifier, tail), rule.format(noun, other, tail)) == (identifier == other)
 
 
-@examples
 @given(st.lists(words, min_size=2, max_size=5, unique=True), words)
 def test_one_word_exchanged_for_another_is_another_rule(nouns: list[str], other: str) -> None:
     if other in nouns:
@@ -68,14 +61,12 @@ def test_one_word_exchanged_for_another_is_another_rule(nouns: list[str], other:
     assert not same(f"Restart {' '.join(nouns)}", f"Restart {' '.join(changed)}")
 
 
-@examples
 @given(st.text(max_size=80), st.text(max_size=80))
 def test_the_order_of_asking_does_not_matter(text: str, other: str) -> None:
     assert same(text, other) == same(other, text)
     assert opposed(text, other) == opposed(other, text)
 
 
-@examples
 @given(st.text(max_size=80), st.text(max_size=80))
 def test_nothing_is_both_the_same_and_the_opposite(text: str, other: str) -> None:
     assert not (same(text, other) and opposed(text, other))
@@ -86,7 +77,6 @@ rule_words = st.lists(
 )
 
 
-@examples
 @given(rule_words, rule_words)
 def test_rule_like_texts_are_never_both(rule: list[str], other: list[str]) -> None:
     left, right = " ".join(rule), " ".join(other)

@@ -27,7 +27,7 @@ from holdfast.lean.records import replace
 from holdfast.ports.store import LessonFilter, Store
 from holdfast.testing.builders import PROJECT, START, make_lesson
 
-STEPS = settings(max_examples=40, stateful_step_count=25, suppress_health_check=[HealthCheck.too_slow])
+STEPS = settings(stateful_step_count=25, suppress_health_check=[HealthCheck.too_slow])
 """Number and length of the machine's runs."""
 
 

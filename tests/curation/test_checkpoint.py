@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast import Memory
@@ -105,7 +105,6 @@ lines = st.lists(st.text(max_size=80), max_size=6).map(tuple)
 
 
 @given(st.text(min_size=1, max_size=400), lines, lines, st.integers(40, 300))
-@settings(max_examples=80)
 def test_a_rendered_checkpoint_fits_its_budget(
     goal: str, done: tuple[str, ...], files: tuple[str, ...], budget: int
 ) -> None:

@@ -230,7 +230,7 @@ STATED = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(st.lists(STATED, max_size=6))
 def test_importing_anything_twice_changes_nothing_the_second_time(memory: Memory, stated: list[dict]) -> None:
     memory.import_lessons(lines(*stated), accept=True)

@@ -119,7 +119,7 @@ STEPS = st.lists(
 )
 
 
-@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(STEPS)
 def test_taking_back_every_change_leaves_what_was_there_before(memory: Memory, steps: list[str]) -> None:
     before, count = content(memory), len(memory.changes(10_000))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast import plugins
@@ -96,7 +96,6 @@ events = st.builds(
 )
 
 
-@settings(max_examples=80)
 @given(st.lists(events, max_size=14))
 def test_any_window_is_read_without_an_error_and_twice_the_same(window: list[Event]) -> None:
     for name in DETECTORS:

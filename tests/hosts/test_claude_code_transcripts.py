@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.hosts.claude_code import make
@@ -33,7 +33,6 @@ def test_what_a_hook_saw_has_the_same_key_in_the_transcript() -> None:
 
 
 @given(st.data())
-@settings(max_examples=60)
 def test_a_damaged_line_costs_at_most_what_it_held(drawn: st.DataObject) -> None:
     lines = list(SESSION)
     at = drawn.draw(st.integers(0, len(lines) - 1))

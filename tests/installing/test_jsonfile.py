@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.errors import HostConfigError
@@ -68,13 +68,11 @@ def _odd(draw: st.DrawFn, value: Any) -> str:
 
 
 @given(texts())
-@settings(max_examples=150)
 def test_remove_is_the_inverse_of_insert_to_the_byte(text: str) -> None:
     assert remove(insert(text, EDITS), EDITS, text) == text
 
 
 @given(texts())
-@settings(max_examples=100)
 def test_insert_adds_our_entries_and_nothing_else(text: str) -> None:
     before, after = json.loads(text), json.loads(insert(text, EDITS))
     assert after["hooks"]["Stop"][-1] == EDITS[0].value
@@ -85,7 +83,6 @@ def test_insert_adds_our_entries_and_nothing_else(text: str) -> None:
 
 
 @given(texts(), values, st.data())
-@settings(max_examples=100)
 def test_an_edit_of_the_user_in_between_survives(text: str, value: Any, drawn: st.DataObject) -> None:
     added = f'"user\'s own": {json.dumps(value)}'
 
@@ -101,7 +98,6 @@ def test_an_edit_of_the_user_in_between_survives(text: str, value: Any, drawn: s
 
 
 @given(texts())
-@settings(max_examples=60)
 def test_insert_after_remove_is_insert(text: str) -> None:
     once = insert(text, EDITS)
     assert insert(remove(once, EDITS, text), EDITS) == once

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.publishing.lessonfile import (
@@ -60,7 +60,6 @@ def play(moves: list[tuple[str, int, Any]]) -> list[Document]:
     return machines
 
 
-@settings(max_examples=50)
 @given(steps)
 def test_three_machines_agree_once_each_has_heard_of_all(moves: list[tuple[str, int, Any]]) -> None:
     machines = play(moves)
@@ -71,7 +70,6 @@ def test_three_machines_agree_once_each_has_heard_of_all(moves: list[tuple[str, 
     assert len({render(document) for document in machines}) == 1
 
 
-@settings(max_examples=50)
 @given(steps)
 def test_joining_is_the_same_both_ways_and_twice_is_once(moves: list[tuple[str, int, Any]]) -> None:
     document, other, _ = play(moves)
@@ -81,7 +79,6 @@ def test_joining_is_the_same_both_ways_and_twice_is_once(moves: list[tuple[str, 
     assert join(joined, joined) == joined
 
 
-@settings(max_examples=50)
 @given(steps)
 def test_a_tombstone_stays_whatever_is_joined(moves: list[tuple[str, int, Any]]) -> None:
     gone = tombstone(ID, "constraint")
@@ -89,7 +86,6 @@ def test_a_tombstone_stays_whatever_is_joined(moves: list[tuple[str, int, Any]])
         assert join(document, gone) == join(gone, document) == gone
 
 
-@settings(max_examples=50)
 @given(steps)
 def test_a_text_says_the_whole_document(moves: list[tuple[str, int, Any]]) -> None:
     for document in play(moves):
@@ -103,7 +99,6 @@ texts = st.text(st.characters(exclude_categories=["Cs", "Cc", "Cf", "Co", "Cn", 
 lines = st.lists(st.one_of(texts, st.sampled_from(["- a", "  b: c", "#", "yes", "1.10", "---", "", "{x}"])), max_size=4)
 
 
-@settings(max_examples=50)
 @given(lines.map("\n".join), st.lists(lines.map("\n".join), max_size=3))
 def test_any_words_read_back_as_they_were_written(why: str, snippets: list[str]) -> None:
     from holdfast.lessons.statement import clean

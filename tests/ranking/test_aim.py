@@ -3,7 +3,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.ranking.aim import Aim, kinds_asked, says_only_when, task_of
@@ -65,7 +65,6 @@ def test_a_time_is_looked_for_at_the_beginning_of_a_long_question(end: int, is_s
 
 
 @given(st.lists(st.sampled_from(WORDS) | st.text(max_size=6), max_size=8))
-@settings(max_examples=300)
 def test_any_words_give_a_span_in_order_or_none(words: list[str]) -> None:
     since, until = span_in(" ".join(words), NOW) or (None, None)
     assert since is None or until is None or since < until

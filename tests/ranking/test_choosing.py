@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import combinations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.ranking.fuse import Rival, diversify, likeness
@@ -57,7 +57,6 @@ rivals_lists = st.lists(st.builds(rival, st.floats(0, 10), st.sampled_from(["a b
 
 
 @given(rivals_lists, st.integers(0, 10))
-@settings(max_examples=100)
 def test_everyone_is_chosen_at_most_once(rivals: list[Rival], limit: int) -> None:
     chosen = order(rivals, limit)
     assert len(chosen) == len(set(chosen)) == min(limit, len(rivals))
@@ -70,7 +69,6 @@ items = st.lists(st.tuples(st.integers(1, 30), st.floats(0.01, 10)), max_size=8)
 
 
 @given(items, st.integers(0, 80), st.integers(0, 4))
-@settings(max_examples=150)
 def test_the_choice_fits_and_is_worth_most(given_: list[tuple[int, float]], budget: int, limit: int) -> None:
     costs, values = [cost for cost, _ in given_], [value for _, value in given_]
     taken = fit_budget(costs, values, budget, limit)

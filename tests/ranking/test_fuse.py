@@ -5,7 +5,7 @@ from math import isclose, prod
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.domain.briefing import Why
@@ -72,7 +72,6 @@ def test_a_retriever_without_a_weight_only_settles_ties() -> None:
 
 
 @given(rankings, st.randoms(use_true_random=False))
-@settings(max_examples=100)
 def test_the_order_of_the_retrievers_does_not_matter(rankings: dict[str, list[Hit]], random: object) -> None:
     names = list(rankings)
     random.shuffle(names)  # type: ignore[attr-defined]
@@ -80,7 +79,6 @@ def test_the_order_of_the_retrievers_does_not_matter(rankings: dict[str, list[Hi
 
 
 @given(rankings)
-@settings(max_examples=100)
 def test_no_other_retriever_and_no_multiplier_can_bury_an_exact_match(rankings: dict[str, list[Hit]]) -> None:
     given_ = fuse(rankings)
     exact = [total(shares) * LOWEST for shares in given_.values() if is_exact(shares)]
@@ -95,7 +93,6 @@ def test_a_name_that_many_lessons_have_gets_no_floor() -> None:
 
 
 @given(rankings, st.sampled_from(FRESHNESSES), st.floats(0, 1), st.sampled_from(TRUSTS))
-@settings(max_examples=100)
 def test_a_score_can_be_computed_anew_from_its_why(
     rankings: dict[str, list[Hit]], freshness: str, part: float, trust: str
 ) -> None:
@@ -109,7 +106,6 @@ def test_a_score_can_be_computed_anew_from_its_why(
 
 
 @given(st.sampled_from(FRESHNESSES), st.floats(0, 1), st.integers(0, 5000))
-@settings(max_examples=100)
 def test_each_multiplier_stays_within_its_published_range(freshness: str, part: float, days: int) -> None:
     lesson = make_lesson(confidence=part, salience=part, trust="tool")
     named = dict(multipliers(lesson, freshness, START + timedelta(days=days)))  # type: ignore[arg-type]

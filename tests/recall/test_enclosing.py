@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.recall.enclosing import LIMIT, definitions_at, lines_of
@@ -115,7 +115,6 @@ def test_a_part_that_is_there_twice_is_nowhere() -> None:
     assert lines_of("a = 1\na = 1\n", "a = 1") is None
 
 
-@settings(max_examples=150)
 @given(
     st.sampled_from([*CASES, "x", "a.b.c"]),
     st.lists(st.text("ab(){}[]<>:=,.;\"'#@*&~\\\0\r\t _$\u202eclassdefimpl", max_size=30), max_size=12).map("\n".join),

@@ -7,7 +7,7 @@ import sys
 from collections import Counter
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.redaction import MARGIN, redact, redact_to
@@ -145,14 +145,12 @@ PIECES = st.sampled_from(
 )  # fmt: skip
 
 
-@settings(max_examples=300)
 @given(st.lists(PIECES | st.text(max_size=6), max_size=25).map("".join))
 def test_redacting_twice_is_redacting_once(text: str) -> None:
     once = redact(text)
     assert redact(once) == once
 
 
-@settings(max_examples=60)
 @given(st.integers(0, 10**6), st.integers(0, 6_000), st.integers(0, 39))
 def test_a_cut_never_leaves_a_part_of_a_secret(seed: int, lead: int, which: int) -> None:
     keys = [key for name, _, key in credentials.iter_keys(seed, 1) if "random" not in name]
@@ -162,7 +160,6 @@ def test_a_cut_never_leaves_a_part_of_a_secret(seed: int, lead: int, which: int)
     assert not any(key[at : at + 12] in cut for at in range(len(key) - 11))
 
 
-@settings(max_examples=30)
 @given(st.integers(0, 9_000))
 def test_a_cut_through_a_block_leaves_nothing_of_it(lead: int) -> None:
     block = credentials.make_pem(SEED, lines=60)

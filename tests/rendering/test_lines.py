@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.domain.lesson import INSIGHT_LIMIT, Anchor
@@ -58,7 +58,6 @@ texts = st.text(min_size=1, max_size=400).map(lambda text: "x" + text)
 
 
 @given(texts, st.text(max_size=200), st.integers(30, 120))
-@settings(max_examples=150)
 def test_a_line_is_one_line_within_its_budget(insight: str, why: str, budget: int) -> None:
     lesson = make_lesson(insight=insight[:INSIGHT_LIMIT], title="t", why=why)
     line = compile_line(lesson, budget=budget)

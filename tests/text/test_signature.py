@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.text.signature import SIGNATURE_LIMIT, alike, command_target, error_signature
@@ -105,14 +105,12 @@ def test_a_command_is_known_by_what_it_runs(command: str, target: str) -> None:
 
 
 @given(st.text(alphabet="ab /'\"&|;>-=\n()<", max_size=60) | st.text(max_size=60))
-@settings(max_examples=200)
 def test_any_command_and_output_can_be_read(text: str) -> None:
     assert len(error_signature(text)) <= SIGNATURE_LIMIT
     assert len(command_target(text)) <= 200
 
 
 @given(st.integers(0, 10**9), st.integers(0, 10**9))
-@settings(max_examples=50)
 def test_numbers_make_no_difference(number: int, other: int) -> None:
     text = "TimeoutError: gave up after {} ms"
     assert error_signature(text.format(number)) == error_signature(text.format(other))

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.text.words import CHUNK_LIMIT, STOP_WORDS, duplicate_key, expand, terms
@@ -37,7 +37,6 @@ def test_identifiers_and_paths_come_whole_and_in_parts(text: str, expected: list
 
 
 @given(texts)
-@settings(max_examples=200)
 def test_terms_are_lower_cased_unique_and_tell_something(text: str) -> None:
     unique = terms(text)
     assert len(unique) == len(set(unique))
@@ -47,13 +46,11 @@ def test_terms_are_lower_cased_unique_and_tell_something(text: str) -> None:
 
 
 @given(texts, texts)
-@settings(max_examples=100)
 def test_more_text_never_loses_a_term(text: str, other: str) -> None:
     assert set(terms(text)) <= set(terms(f"{text} {other}"))
 
 
 @given(texts)
-@settings(max_examples=100)
 def test_any_text_can_be_expanded_and_keyed(text: str) -> None:
     assert isinstance(expand(text), str)
     assert duplicate_key(text) == duplicate_key(f"  {text} ")

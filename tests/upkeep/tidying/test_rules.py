@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.bootstrap import Memory
@@ -117,7 +117,6 @@ def test_a_lesson_goes_with_its_code_once_all_of_it_left_the_main_line(
 STEMS = ["gateway", "retries", "ledger", "cents", "floats", "harbour", "tides", "metres", "cache", "berth"]
 
 
-@settings(max_examples=60)
 @given(st.lists(st.lists(st.sampled_from(STEMS), min_size=4, max_size=8, unique=True), max_size=12))
 def test_no_near_pair_is_missed_by_comparing_few(drawn: list[list[str]]) -> None:
     lessons = [make_lesson(insight=" ".join(words)) for words in drawn]
