@@ -22,9 +22,9 @@ from mcp_types import TextContent
 from player import Player, load_story
 
 from holdfast import Memory
+from holdfast.home.handover import has_leftovers, is_left_waiting
 from holdfast.home.runfiles import LearningLock
 from holdfast.settings import Settings, load_settings, socket_folder
-from holdfast.surfaces.hooks.handover import has_leftovers, is_left_waiting
 from tests.e2e.conftest import PYTHON, ROOT, Machine
 from tests.surfaces.hookcalls import wait_for
 

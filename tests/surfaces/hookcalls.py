@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from holdfast.bootstrap import Memory
+from holdfast.home.hookline import HEARD, UNHEARD, Request, ask_server
 from holdfast.settings import Settings, load_settings, package_folder
 
 ENTRY = os.path.join(package_folder(), "surfaces", "hooks", "entry.py")
@@ -27,20 +28,9 @@ Deadline.answer_by = Deadline.late_by = property(lambda deadline: deadline.began
 Deadline.server_s = 20
 """
 """A host that waits for a minute: what a test sees does not depend on how busy the machine is."""
-BUSY = """
-import sys
-sys.path.insert(0, sys.argv[1])
-from holdfast.surfaces.hooks import responder
-responder.is_busy = lambda: True
-"""
-"""A machine that is taken for busy, whether it is or not; the deadline is the real one."""
-
-
-def _command(before: str) -> list[str]:
-    return [sys.executable, "-I", "-S", "-c", before + RUN_ENTRY, str(Path(ENTRY).parents[3]), ENTRY]
-
-
-PATIENT_COMMAND, BUSY_COMMAND = _command(PATIENT), _command(BUSY)
+PATIENT_COMMAND = [sys.executable, "-I", "-S", "-c", PATIENT + RUN_ENTRY, str(Path(ENTRY).parents[3]), ENTRY]
+HURRIED_COMMAND = [sys.executable, "-I", "-S", ENTRY]
+"""With the real deadline."""
 KINDS: dict[str, dict[str, Any]] = {
     "SessionStart": {"source": "startup", "model": "claude-x"},
     "UserPromptSubmit": {"prompt": "please fix the rounding in the ledger"},
@@ -90,7 +80,7 @@ class Hooks:
         return {**shared, **KINDS.get(kind, {}), **more}
 
     def start(self, host: str = "claude-code", patient: bool = True, **env: str) -> subprocess.Popen[bytes]:
-        pipe, command = subprocess.PIPE, PATIENT_COMMAND if patient else BUSY_COMMAND
+        pipe, command = subprocess.PIPE, PATIENT_COMMAND if patient else HURRIED_COMMAND
         environment = {key: value for key, value in {**self.env, **env}.items() if value != "-"}
         return subprocess.Popen(
             [*command, host], env=environment, cwd=self.folder, stdin=pipe, stdout=pipe, stderr=pipe
@@ -103,6 +93,16 @@ class Hooks:
 
     def call(self, kind: str, session: str = "s1", **more: Any) -> str:
         return self.run(self.payload(kind, session, **more))
+
+
+def ask_for(settings: Settings, payload: bytes, heard: bool = True) -> str | None:
+    """A running server's answer, with all the patience of a test; None without one."""
+    request = Request(settings.store, "claude-code", payload, time.time(), frozenset())
+    answer, _ = ask_server(settings, request, time.monotonic() + 60.0)
+    if answer is None:
+        return None
+    answer.close(HEARD if heard else UNHEARD)
+    return answer.text
 
 
 def finish(running: subprocess.Popen[bytes], content: bytes) -> tuple[int, bytes, bytes]:

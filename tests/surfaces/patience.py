@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from holdfast.home import hookline
 from holdfast.lean.deadline import Deadline
-from holdfast.surfaces.hooks import rendezvous
 from holdfast.surfaces.mcp import hooksocket
 
 
@@ -13,5 +13,5 @@ def let_the_socket_wait(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the test's own process, as server or client, wait for a minute where a hook's limits apply."""
     for limit in ("server_s", "deliver_s"):
         monkeypatch.setattr(Deadline, limit, 60.0)
-    monkeypatch.setattr(rendezvous, "CONNECT_S", 60.0)
+    monkeypatch.setattr(hookline, "CONNECT_S", 60.0)
     monkeypatch.setattr(hooksocket, "REQUEST_S", 60.0)

@@ -1,4 +1,4 @@
-"""What a cold hook says of a lesson whose code has changed, and what it loads for that."""
+"""What a cold hook says of a lesson whose code has changed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import pytest
 
 from tests.codebase import Codebase
 from tests.surfaces.hookcalls import Hooks
-from tests.surfaces.test_hook_imports import HEAVY, loaded
 
 LEDGER = """\
 def rounded(amount, rate):
@@ -67,17 +66,3 @@ def test_an_edit_elsewhere_in_the_file_is_no_news(hooks: Hooks) -> None:
     edit(hooks, "return sum(amounts)", "return sum(amounts, start=0)")
     assert UNCHANGED.search(hooks.call("PreToolUse"))
     assert hooks.log == ""
-
-
-def test_the_parser_is_loaded_once_for_a_change_and_never_without_one(hooks: Hooks) -> None:
-    def parsers(session: str) -> set[str]:
-        modules = loaded(hooks, "PreToolUse", session)
-        return {name.partition("_python")[0] for name in modules if name.startswith("tree_sitter")}
-
-    untouched = loaded(hooks, "PreToolUse", "s0")
-    assert not [name for name in untouched if name.startswith(("tree_sitter", "holdfast.codeindex"))]
-    edit(hooks, "amount * rate", "rate * amount + 0")
-    assert "tree_sitter" in parsers("s1")
-    assert parsers("s2") == set()
-    assert sorted(HEAVY & set(loaded(hooks, "PreToolUse", "s3"))) == []
-    assert "rounded body changed" in hooks.call("PreToolUse", "s4")

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import marshal
 import os
-import py_compile
 import socket
 import subprocess
 import sys
@@ -18,13 +16,10 @@ from pathlib import Path
 import pytest
 
 from holdfast.errors import SchemaTooOldError
-from holdfast.lean.deadline import Deadline
+from holdfast.home import handover, hookline
 from holdfast.service import memory as service
-from holdfast.surfaces.hooks import finder, handover, rendezvous
-from holdfast.surfaces.hooks.halves import Waiter, Worker
-from holdfast.surfaces.hooks.rendezvous import ServerAnswer, ask_server
 from holdfast.surfaces.mcp import hooksocket
-from tests.surfaces.hookcalls import Hooks, wait_for
+from tests.surfaces.hookcalls import Hooks, ask_for, wait_for
 from tests.surfaces.patience import let_the_socket_wait
 
 pytestmark = pytest.mark.skipif(not hasattr(socket, "AF_UNIX"), reason="there are no Unix sockets")
@@ -58,41 +53,6 @@ def test_a_payload_of_sixteen_megabytes_is_read(tmp_path: Path, more: int) -> No
     hooks = Hooks(tmp_path)
     hooks.run(json.dumps(hooks.payload("UserPromptSubmit")).encode().ljust(16_000_000 + more))
     assert ("payload of more than 16,000,000 bytes" in hooks.log) is bool(more)
-
-
-def test_the_code_of_a_compiled_module_begins_behind_its_head(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """`finder.HEAD`: the magic number, the flags, the source's time and its size, four bytes each."""
-    monkeypatch.setattr(sys, "meta_path", [*sys.meta_path])
-    finder.install()
-    source = tmp_path / "made_up.py"
-    source.write_text("kept = 1\n")
-    py_compile.compile(str(source), invalidation_mode=py_compile.PycInvalidationMode.TIMESTAMP, doraise=True)
-    spec = finder.Finder.find_spec("holdfast.made_up", [str(tmp_path)])
-    assert marshal.loads(spec.loader_state).co_names == ("kept",)
-
-
-@pytest.mark.parametrize("length", [0, 255, 256, 70_000])
-@pytest.mark.parametrize("cut", [1, 4, 5, 6])
-def test_a_message_between_the_halves_is_whole_wherever_it_is_cut(length: int, cut: int) -> None:
-    """`halves.HEAD`: a letter and four bytes of length."""
-    (reading, sending), (acks, answers) = os.pipe(), os.pipe()
-    deadline = Deadline(time.monotonic(), 60.0)
-    worker = Worker("{}", deadline, (sending, acks))
-    sender = threading.Thread(target=worker.offer, args=("x" * length,))
-    sender.start()
-    sent = b""
-    while len(sent) < 5 + length:
-        sent += os.read(reading, 65_536)
-    sender.join()
-    assert sent[:5] == b"O" + length.to_bytes(4, "big")
-    waiter = Waiter("{}", deadline, (reading, answers), 0)
-    for part in (sent[:cut], sent[cut:]):
-        waiter._buffer += part
-        waiter._take_messages()
-    assert waiter._best == "x" * length
-    assert waiter._buffer == b""
-    for end in (reading, sending, acks, answers):
-        os.close(end)
 
 
 @pytest.mark.parametrize(("age_s", "starts"), [(59.0, 0), (60.0, 1)])
@@ -162,40 +122,6 @@ class Speaker:
         self.thread.join()
 
 
-@pytest.mark.parametrize(("length", "is_read"), [(990_000, True), (1_100_000, False)])
-def test_an_answer_of_a_megabyte_is_read(hooks: Hooks, length: int, is_read: bool) -> None:
-    """`rendezvous.ANSWER_LIMIT`: in blocks of 64 kilobytes."""
-    speaker = Speaker(hooks, "1.sock", b"%d\t\n" % length + b"x" * length)
-    answer = ask_server(hooks.settings, "codex", b"{}", 60.0)
-    assert answer is not None
-    assert len(answer.text) == (length if is_read else 0)
-    answer.close(True)
-    speaker.close()
-
-
-@pytest.mark.parametrize(("seconds", "waits"), [(0.05, False), (60.0, True)])
-def test_a_server_is_waited_for_until_it_has_logged_the_answer(
-    monkeypatch: pytest.MonkeyPatch, seconds: float, waits: bool
-) -> None:
-    """`rendezvous.LOGGED_S`."""
-    monkeypatch.setattr(rendezvous, "LOGGED_S", seconds)
-    ours, theirs = socket.socketpair()
-    logged = threading.Event()
-
-    def log() -> None:
-        logged.set()
-        theirs.sendall(b".")
-
-    late = threading.Timer(0.5, log)
-    if waits:
-        late.start()
-    ServerAnswer("{}", "", ours).close(True)  # type: ignore[arg-type]
-    assert logged.is_set() is waits
-    if waits:
-        late.join()
-    theirs.close()
-
-
 # What a server takes of a hook
 
 
@@ -207,51 +133,21 @@ def connect(hooks: Hooks) -> socket.socket:
     return line
 
 
-def head(hooks: Hooks, size: int) -> bytes:
-    from holdfast import __version__
-
-    return f"{__version__}\t{hooks.settings.store}\tclaude-code\t{size}\n".encode()
-
-
-def answered(line: socket.socket) -> bool:
-    try:
-        return line.recv(1) != b""
-    except ConnectionResetError:
-        return False
-
-
-@pytest.mark.parametrize(("length", "is_answered"), [(1_000_000, True), (3_200_000, False)])
-def test_a_server_hangs_up_on_a_first_line_of_more_than_a_megabyte(
-    served: Hooks, length: int, is_answered: bool
-) -> None:
-    """`hooksocket.HEAD_LIMIT`: it reads a megabyte at once; what stands behind the fields is passed over."""
-    payload = json.dumps(served.payload("PreToolUse")).encode()
-    line_of_head = head(served, len(payload)).rstrip(b"\n") + b"\t" + b"x" * length + b"\n"
-    with connect(served) as line:
-        try:
-            line.sendall(line_of_head + payload)
-        except (BrokenPipeError, ConnectionResetError):
-            assert not is_answered
-        assert answered(line) is is_answered
-
-
 @pytest.mark.parametrize(("seconds", "is_shown"), [(0.05, False), (60.0, True)])
 def test_a_hooks_word_is_waited_for(
     served: Hooks, monkeypatch: pytest.MonkeyPatch, seconds: float, is_shown: bool
 ) -> None:
-    """`hooksocket.HEARD_S`: what the host may not have been told is told again."""
-    monkeypatch.setattr(hooksocket, "HEARD_S", seconds)
+    """`hookline.HEARD_S`: what the host may not have been told is told again."""
+    monkeypatch.setattr(hookline, "HEARD_S", seconds)
     payload = json.dumps(served.payload("PreToolUse")).encode()
-    first = ask_server(served.settings, "claude-code", payload, 60.0)
+    request = hookline.Request(served.settings.store, "claude-code", payload, time.time(), frozenset())
+    first, _ = hookline.ask_server(served.settings, request, time.monotonic() + 60.0)
     assert first is not None
-    assert "half to even" in first.text
+    assert "half to even" in str(first.text)
     if not is_shown:
         wait_for(lambda: not _answering(), "the server has stopped waiting")
-    first.close(True)
-    second = ask_server(served.settings, "claude-code", payload, 60.0)
-    assert second is not None
-    assert ("half to even" in second.text) is not is_shown
-    second.close(True)
+    first.close(hookline.HEARD)
+    assert ("half to even" in str(ask_for(served.settings, payload))) is not is_shown
 
 
 def _answering() -> bool:
@@ -305,9 +201,7 @@ def test_a_server_embeds_a_hundred_lessons_after_a_turn_and_follows_code_now_and
         close = hooksocket.serve(memory, hooks.settings.run_path)
         for session in ("s1", "s2"):
             payload = json.dumps(hooks.payload("Stop", session)).encode()
-            answer = ask_server(hooks.settings, "claude-code", payload, 60.0)
-            assert answer is not None
-            answer.close(True)
+            assert ask_for(hooks.settings, payload) == "{}"
         wait_for(lambda: len(embedded) == 3, "the server has learnt from both turns")
         wait_for(lambda: len(followed) == follows, "the server has followed what moved")
         close()

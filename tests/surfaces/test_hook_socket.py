@@ -12,16 +12,16 @@ from pathlib import Path
 import pytest
 
 from holdfast.errors import EmbedderError, StoreLockedError
+from holdfast.home.hookline import Request, ask_server
 from holdfast.home.spool import waiting
 from holdfast.lean.deadline import Deadline
 from holdfast.lean.records import replace
 from holdfast.ports.store import EventFilter
 from holdfast.recall.embed import PROBE
 from holdfast.service.location import LocationMemory
-from holdfast.settings import Settings, socket_folder
-from holdfast.surfaces.hooks.rendezvous import ask_server
+from holdfast.settings import socket_folder
 from holdfast.surfaces.mcp import hooksocket
-from tests.surfaces.hookcalls import KINDS, Hooks, finish, learners, told, wait_for
+from tests.surfaces.hookcalls import KINDS, Hooks, ask_for, finish, learners, told, wait_for
 from tests.surfaces.patience import let_the_socket_wait
 
 
@@ -53,17 +53,8 @@ def _serve(hooks: Hooks) -> Iterator[Hooks]:
         close()
 
 
-def ask(hooks: Hooks, kind: str, **more: str) -> tuple[str, str] | None:
+def ask(hooks: Hooks, kind: str, **more: str) -> str | None:
     return ask_for(hooks.settings, json.dumps(hooks.payload(kind, **more)).encode())
-
-
-def ask_for(settings: Settings, payload: bytes, heard: bool = True) -> tuple[str, str] | None:
-    """Errand and text of a server's answer, with all the patience of a test."""
-    answer = ask_server(settings, "claude-code", payload, wait_s=20)
-    if answer is None:
-        return None
-    answer.close(heard)
-    return answer.errand, answer.text
 
 
 def kept(hooks: Hooks) -> list[str]:
@@ -75,7 +66,7 @@ def kept(hooks: Hooks) -> list[str]:
 def test_a_server_answers_every_hook(served: Hooks, kind: str) -> None:
     answer = ask(served, kind)
     assert answer is not None
-    assert isinstance(json.loads(answer[1]), dict)
+    assert isinstance(json.loads(answer), dict)
     assert served.log == ""
 
 
@@ -130,7 +121,7 @@ def test_a_broken_embedder_costs_no_answer(hooks: Hooks, monkeypatch: pytest.Mon
     with hooks.memory() as memory:
         monkeypatch.setattr(type(memory.services.embedder()), "embed_query", refuse)
         close = hooksocket.serve(memory, hooks.settings.run_path)
-        assert ask(hooks, "PreToolUse") == ("", "{}")
+        assert ask(hooks, "PreToolUse") == "{}"
         close()
     assert "server embedder" in hooks.log
 
@@ -139,17 +130,16 @@ def test_only_what_the_host_was_told_counts_as_shown(served: Hooks) -> None:
     payload = json.dumps(served.payload("PreToolUse")).encode()
     for heard in (False, True):
         answer = ask_for(served.settings, payload, heard)
-        assert answer is not None
-        assert "half to even" in answer[1]
-    assert ask_for(served.settings, payload) == ("", "{}")
+        assert "half to even" in str(answer)
+    assert ask_for(served.settings, payload) == "{}"
 
 
 def test_a_hook_that_dies_before_it_has_spoken_counts_as_not_shown(served: Hooks) -> None:
     payload = json.dumps(served.payload("PreToolUse")).encode()
-    answer = ask_server(served.settings, "claude-code", payload, wait_s=20)
+    request = Request("", "claude-code", payload, time.time(), frozenset())
+    answer, _ = ask_server(served.settings, request, time.monotonic() + 60.0)
     assert answer is not None
-    assert answer._line is not None
-    answer._line.close()
+    answer.line.close()
     assert "half to even" in str(ask_for(served.settings, payload))
 
 
@@ -178,9 +168,11 @@ def test_a_server_whose_store_takes_nothing_spools_and_learns_it_later(
     assert waiting(learning.settings.run_path) == []
 
 
-def test_a_learners_errand_is_told_at_a_sessions_end_only(served: Hooks) -> None:
-    errand = f"{served.project}\tclaude-code\ts1\t"
-    assert [ask(served, kind) for kind in ("Stop", "SessionEnd")] == [("", "{}"), (errand, "{}")]
+def test_a_server_starts_a_learner_at_a_sessions_end_only(served: Hooks, monkeypatch: pytest.MonkeyPatch) -> None:
+    errands: list[str] = []
+    monkeypatch.setattr(hooksocket, "start_learner", errands.append)
+    assert [ask(served, kind) for kind in ("Stop", "SessionEnd")] == ["{}", "{}"]
+    assert errands == [f"{served.project}\tclaude-code\ts1\t"]
 
 
 def test_a_sessions_end_starts_the_learner_although_a_server_runs(served: Hooks) -> None:
@@ -247,17 +239,17 @@ def test_many_hooks_at_once_are_all_answered_and_kept(served: Hooks) -> None:
 
 @pytest.mark.parametrize("payload", [b"{", b"[]", b"\xff\xfe", b"", b'{"hook_event_name":"Stop"}'])
 def test_a_server_hangs_up_on_what_it_cannot_answer_and_the_hook_answers_alone(served: Hooks, payload: bytes) -> None:
-    assert ask_for(served.settings, payload) == ("", "")
+    assert ask_for(served.settings, payload) is None
     assert served.run(payload) == ""
-    assert ask(served, "Stop") == ("", "{}")
+    assert ask(served, "Stop") == "{}"
 
 
 def test_a_server_of_another_store_or_version_is_not_for_us(served: Hooks, monkeypatch: pytest.MonkeyPatch) -> None:
     other = replace(served.settings, store="sqlite:///elsewhere/memory.db")
     payload = json.dumps(served.payload("Stop")).encode()
-    assert ask_for(other, payload) == ("", "")
-    monkeypatch.setattr("holdfast.surfaces.hooks.rendezvous.__version__", "0.0.0")
-    assert ask_for(served.settings, payload) == ("", "")
+    assert ask_for(other, payload) is None
+    monkeypatch.setattr(hooksocket, "__version__", "0.0.0")
+    assert ask_for(served.settings, payload) is None
     assert kept(served) == []
 
 
@@ -291,7 +283,7 @@ def test_the_newest_server_is_asked_first_and_the_next_one_when_it_fails(served:
     folder = served.settings.run_path
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as dead:
         dead.bind(os.path.join(folder, "newer.sock"))
-    assert ask(served, "Stop") == ("", "{}")
+    assert ask(served, "Stop") == "{}"
 
 
 def test_socket_and_folder_are_the_owners_alone(served: Hooks) -> None:
@@ -321,7 +313,7 @@ def test_a_home_too_deep_for_a_sockets_address_is_served_from_tmp(hooks: Hooks) 
     assert folder.startswith("/tmp/holdfast-")
     with hooks.memory() as memory:
         close = hooksocket.serve(memory, hooks.settings.run_path)
-        assert ask(hooks, "Stop") == ("", "{}")
+        assert ask(hooks, "Stop") == "{}"
         close()
     os.rmdir(folder)
 
@@ -330,7 +322,7 @@ def test_a_killed_hook_does_the_server_no_harm(served: Hooks) -> None:
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as low_latency:
         low_latency.connect(os.path.join(served.settings.run_path, f"{os.getpid()}.sock"))
         low_latency.sendall(b"half a requ")
-    assert ask(served, "Stop") == ("", "{}")
+    assert ask(served, "Stop") == "{}"
 
 
 def test_a_server_that_ends_leaves_hooks_answering_alone(hooks: Hooks) -> None:

@@ -21,11 +21,11 @@ from holdfast.bootstrap import Memory
 from holdfast.codeindex.workers import Workers, worth
 from holdfast.domain.hookcall import HookCall, render_errand
 from holdfast.domain.vocabulary import SessionId
+from holdfast.home.handover import start_learner
 from holdfast.home.runfiles import LearningLock
 from holdfast.installing import githooks
 from holdfast.settings import isolated, load_settings, package_folder
 from holdfast.surfaces.cli.serverproof import HELLO
-from holdfast.surfaces.hooks.handover import start_learner
 from tests.hosts.registered import Registered, registered
 from tests.hosts.test_install import HOSTS, Machine
 from tests.surfaces.hookcalls import wait_for

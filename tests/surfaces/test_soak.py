@@ -18,10 +18,9 @@ from holdfast.domain.hookcall import HookCall
 from holdfast.domain.vocabulary import SessionId
 from holdfast.ports.store import EventFilter
 from holdfast.stores.sqlite.connection import WRITES_BEFORE_SHRINK
-from holdfast.surfaces.hooks.rendezvous import ask_server
 from holdfast.surfaces.mcp import hooksocket
 from holdfast.wiring import LONG_LOG
-from tests.surfaces.hookcalls import ENTRY, Hooks, finish, learners, told, wait_for
+from tests.surfaces.hookcalls import ENTRY, Hooks, ask_for, finish, learners, told, wait_for
 from tests.surfaces.patience import let_the_socket_wait
 
 CALLS = 1_000
@@ -71,10 +70,7 @@ def test_a_thousand_hooks_through_a_server_leave_it_as_it_was(hooks: Hooks, monk
         close = hooksocket.serve(memory, hooks.settings.run_path)
         answered, settled_kb, files, threads = 0, 0, 0, 0
         for number in range(CALLS):
-            answer = ask_server(hooks.settings, "claude-code", payload(hooks, number), wait_s=60)
-            assert answer is not None
-            answer.close(heard=True)
-            answered += bool(answer.text)
+            answered += bool(ask_for(hooks.settings, payload(hooks, number)))
             if number == CALLS // 2:
                 wait_for(_is_all_answered, "the last hook's thread has ended")
                 settled_kb, files, threads = resident_kb(), _open_files(), _threads()

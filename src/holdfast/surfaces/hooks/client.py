@@ -1,171 +1,152 @@
-"""A hook call: reads one JSON object, prints one, and exits with 0, whatever is broken.
+"""A hook in Python: gets one JSON object, gives one, and exits with 0, whatever is broken.
 
-A running `holdfast mcp` answers through its private socket; without one the hook answers alone. On a busy machine the
-process that the host started only waits for the answer (see `responder`), and the work goes on after it has left. An
-event is stored however late it is, in the store or else in the spool. The process ends with `os._exit`: nothing it
-opened needs an orderly end, and shutting the interpreter down costs 3 ms.
+    entry.py HOST [--plain]    the host's hook where there is no compiled launcher: stdin and stdout are the host's
+    entry.py --answer          a child of the compiled launcher, which keeps the deadline: stdin is a socket to it
+
+The first asks a running `holdfast mcp` through its private socket, and answers alone without one; a thread answers at
+the deadline. An event is stored however late it is, in the store or else in the spool. The process ends with
+`os._exit`: nothing it opened needs an orderly end, and shutting the interpreter down costs 3 ms.
 """
 
 from __future__ import annotations
 
 import os
-import sys
+import signal
+import socket
+import threading
+import time
+from collections.abc import Sequence
+from contextlib import suppress
 
-from holdfast.surfaces.hooks.finder import install
+from holdfast.errors import HoldfastError, InvalidValueError
+from holdfast.home.hookline import (
+    HEARD,
+    PAYLOAD_LIMIT,
+    UNHEARD,
+    Answering,
+    Request,
+    ask_server,
+    read_request,
+    serving_host,
+)
+from holdfast.lean.deadline import STOP_S, Deadline
+from holdfast.settings import Settings, load_settings
 
-install()
-
-from holdfast.errors import HoldfastError, InvalidValueError  # noqa: E402 - found by what was just installed
-from holdfast.surfaces.hooks.responder import NOTHING, open_responder  # noqa: E402
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from typing import Any
-
-    from holdfast.domain.hookcall import HookCall
-    from holdfast.domain.project import Location
-    from holdfast.domain.records import Delivery
-    from holdfast.home.spool import Spool
-    from holdfast.ports.services import Services
-    from holdfast.settings import Settings
-    from holdfast.surfaces.hooks.responder import Responder
-    from holdfast.wiring import HookMemory
-
-PAYLOAD_LIMIT = 16_000_000
-"""Bytes; a longer payload is not read to its end."""
-
-ANY = "any"
-"""The host's name for a command that serves several hosts; the environment says which."""
 PLAIN = "--plain"
 """Argument after the host's name, for a host that passes all output to the model: no answer then prints nothing."""
+ANSWER = "--answer"
+TICK_S = 0.05
+"""How often the thread that answers at the deadline looks at the clock."""
+ATTENDED_S = 4.0
+"""How long a process that a host waits for may go on after the deadline: the host has its answer already."""
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Answer the hook on stdin and leave the process with exit status 0."""
-    responder = open_responder("" if PLAIN in arguments else NOTHING)
-    hook = _Hook(responder, arguments[0] if arguments else "")
-    responder.give_up = hook.note_lateness
+    """Answer one hook and leave the process with exit status 0."""
+    hook = _LaunchedHook() if arguments[:1] == [ANSWER] else _HostedHook(arguments)
     try:
         hook.serve()
     except BaseException as exc:  # no error may reach the host
-        responder.write_answer(responder.nothing)
         hook.log_fatal(exc)
     finally:
         try:
-            responder.write_answer(responder.nothing)
+            hook.reply.write_nothing()
             hook.note_lateness()
         finally:
             os._exit(0)
 
 
+class Printed:
+    """Prints the answer for a host that started this process; at the deadline a thread prints the best one so far."""
+
+    def __init__(self, nothing: str = "{}") -> None:
+        self._nothing = nothing
+        self._deadline = Deadline(time.monotonic())
+        self._is_patient = False
+        self._best = ""
+        self._is_answered = False
+        self._first = threading.Lock()
+        self.is_late = False
+        """Whether the answer came too late, so that the host got another text."""
+
+    def wait_until(self, deadline: Deadline, *, is_patient: bool) -> None:
+        """Set when the answer is due, and whether a late one is still useful."""
+        self._deadline, self._is_patient = deadline, is_patient
+
+    def offer(self, text: str) -> None:
+        """Set the best answer so far, which is printed if the deadline comes before a better one."""
+        self._best = text
+
+    def write_answer(self, text: str) -> str | None:
+        """Print the answer; return the text that the host got, or None if it got none of ours.
+
+        Only the first answer is printed; later calls return None.
+        """
+        if self._is_answered:
+            return None
+        self._is_answered = True
+        if self._first.acquire(blocking=False):
+            return text if print_answer(text) else None
+        self.is_late = True
+        return self._best or None
+
+    def write_nothing(self) -> None:
+        """Print what stands for no answer."""
+        self.write_answer(self._nothing)
+
+    def release(self) -> None:
+        """Do nothing: the host waits for this process."""
+
+    def watch(self, hook: _Hook) -> None:
+        """Answer at the deadline, and end the process a little later; runs in a thread."""
+        while (left_s := self._until() - time.monotonic()) > 0:
+            time.sleep(min(left_s, TICK_S))
+        if self._first.acquire(blocking=False):
+            print_answer(self._best or self._nothing)
+        time.sleep(ATTENDED_S)
+        self.is_late = True
+        # The note may hang on a lock that the other thread holds.
+        threading.Timer(TICK_S, os._exit, (0,)).start()
+        hook.note_lateness()
+        os._exit(0)
+
+    def _until(self) -> float:
+        return self._deadline.late_by if self._is_patient else self._deadline.answer_by
+
+
 class _Hook:
     """One hook call, with the state that its steps share."""
 
-    def __init__(self, responder: Responder, host: str) -> None:
-        self.responder = responder
+    reply: Printed | Answering
+
+    def __init__(self, host: str = "") -> None:
         self.host = host
         self.subject = host
         self.settings: Settings | None = None
 
+    def serve(self) -> None:
+        """Get the payload's answer."""
+        raise NotImplementedError
+
+    def load(self, request_host: str, names: frozenset[str]) -> Settings | None:
+        """Return the settings; None if there is nothing to do for this host."""
+        self.host = self.subject = serving_host(request_host, names)
+        if not self.host:
+            return None
+        self.settings = settings = load_settings()
+        return settings if settings.capture or settings.deliver else None
+
     def log_failure(self, step: str, exc: BaseException) -> None:
         """Log why a step failed."""
-        from holdfast.home.runfiles import note
+        from holdfast.home.runfiles import note  # late: most hooks fail nowhere
 
         note(self.settings.log_path if self.settings else "", f"{self.subject} {step}", exc)
 
-    def serve(self) -> None:
-        """Read the payload, get its answer, and start a learner if one is due."""
-        from holdfast.lean.hostmarks import IMITATED, UNMARKED
-        from holdfast.settings import calling_host, load_settings
-
-        calling = calling_host()
-        if self.host == ANY:
-            self.host = calling or UNMARKED
-        elif self.host in IMITATED and calling not in ("", self.host):
-            return  # another host also runs the hooks in this host's files, and has hooks of its own
-        self.subject = self.host
-        self.settings = settings = load_settings()
-        self.responder.limit(settings.hook_deadline_ms / 1000)
-        payload = _read_payload()
-        if not settings.capture and not settings.deliver:
-            return
-        from holdfast.surfaces.hooks.rendezvous import ask_server
-
-        answer = ask_server(settings, self.host, payload, self.responder.deadline.server_s)
-        if answer is None or not answer.text:
-            self._answer_alone(settings, payload, again=answer is not None)
-            return
-        answer.close(heard=self.responder.write_answer(answer.text) == answer.text)
-        if answer.errand:
-            from holdfast.surfaces.hooks.handover import start_learner
-
-            start_learner(answer.errand)
-
-    def _answer_alone(self, settings: Settings, payload: bytes, again: bool) -> None:
-        """Answer in this process; `again` means that a server was too slow."""
-        _load_c_halves()
-        from holdfast.domain.moments import PATIENT_MOMENTS
-        from holdfast.lean.texts import loads
-        from holdfast.service.hook import attend, parse
-        from holdfast.wiring import HookMemory
-
-        plain = loads(payload.decode("utf-8", "replace"))
-        if not isinstance(plain, dict):
-            raise InvalidValueError("a hook payload that is not a JSON object")
-        memory = HookMemory(_folder(), settings)
-        if again:
-            memory.services = _without_close_looks(memory.services)
-        call = parse(memory, self.host, plain)
-        self.subject = f"{self.host} {call.name}"
-        self.responder.allow_late(call.moment in PATIENT_MOMENTS)
-        if call.transcript and settings.capture:
-            self._leave_errand(settings, call)
-        later = _LaterSpool(settings, self.host)
-        attend(memory, call, self.responder, self.log_failure, later=later, again=again)
-        self._finish(memory, call, drains=not later.was_used)
-
-    def _leave_errand(self, settings: Settings, call: HookCall) -> None:
-        from holdfast.home.runfiles import leave_errand
-
-        try:
-            leave_errand(settings.run_path, call)
-        except (OSError, ValueError) as exc:
-            self.log_failure("errand", exc)
-
-    def _finish(self, memory: HookMemory, call: HookCall, drains: bool) -> None:
-        """Do what can wait until the host has its answer: start a learner, drain the spool, shorten the log.
-
-        `drains` means that the store accepts writes, so that draining the spool makes sense.
-        """
-        settings = memory.settings
-        errand = _errand_due(memory, call)
-        if errand or memory.trouble is not None:
-            from holdfast.surfaces.hooks.handover import start_learner, start_upgrader
-
-            if errand:
-                start_learner(errand)
-            else:
-                start_upgrader(memory.trouble, settings.run_path)
-        if drains and memory.trouble is None and _spool_waits(settings):
-            self.responder.release()
-            self._drain(memory)
-        memory.bound_log(self.responder.release)
-
-    def _drain(self, memory: HookMemory) -> None:
-        from holdfast.errors import StoreError
-        from holdfast.home.spool import drain
-
-        try:
-            drain(memory, memory.settings.run_path, self.responder.keep_by)
-        except StoreError:
-            return  # the spool waits for the next hook; the reason was logged when it was filled
-
     def note_lateness(self) -> None:
         """Count and log a late answer, if the host did not wait for it."""
-        if not self.responder.is_late or self.settings is None:
+        if not self.reply.is_late or self.settings is None:
             return
-        from holdfast.home.runfiles import LATE, count
+        from holdfast.home.runfiles import LATE, count  # late: as above
 
         self.log_failure("deadline", TimeoutError(f"no answer within {self.settings.hook_deadline_ms} ms"))
         count(self.settings.run_path, self.host, LATE)
@@ -175,32 +156,69 @@ class _Hook:
         try:
             self.log_failure("hook", exc)
             if self.settings is None and isinstance(exc, HoldfastError):
-                self.responder.warn(f"holdfast: {exc}\n")
+                os.write(2, f"holdfast: {exc}\n".encode("utf-8", "replace"))
         except BaseException:
             os._exit(0)  # for example a full disk or a closed stderr: nothing can be reported
 
 
-class _LaterSpool:
-    """The spool, imported only when it is needed."""
+class _HostedHook(_Hook):
+    """A hook whose host waits for this process."""
 
-    def __init__(self, settings: Settings, host: str) -> None:
-        self._settings = settings
-        self._host = host
-        self.was_used = False
+    def __init__(self, arguments: Sequence[str]) -> None:
+        super().__init__(arguments[0] if arguments else "")
+        self._began_s = time.time()
+        self._deadline = Deadline(time.monotonic())
+        self.reply = Printed("" if PLAIN in arguments else "{}")
+        threading.Thread(target=self.reply.watch, args=(self,), daemon=True).start()
+        with suppress(OSError, AttributeError):  # already a group's leader; Windows
+            os.setsid()  # so that the end of the host and its process group does not kill the hook
 
-    def keep_events(self, services: Services, location: Location | None, call: HookCall) -> None:
-        """See `spool.Spool`."""
-        self._spool().keep_events(services, location, call)
+    def serve(self) -> None:
+        """Ask a server, or answer alone."""
+        names = frozenset(name for name, value in os.environ.items() if value)
+        settings = self.load(self.host, names)
+        if settings is None:
+            return
+        deadline = Deadline(self._deadline.began_s, settings.hook_deadline_ms / 1000)
+        self.reply.wait_until(deadline, is_patient=False)
+        request = Request(os.environ.get("HOLDFAST_STORE", ""), self.host, _read_payload(), self._began_s, names)
+        answer, again = None, False
+        if hasattr(socket, "AF_UNIX"):
+            answer, again = ask_server(settings, request, time.monotonic() + deadline.server_s)
+        if answer is not None:
+            text = answer.text
+            if text is not None:
+                answer.close(HEARD if self.reply.write_answer(text) == text else UNHEARD)
+            return
+        _answer_alone(self, settings, request, deadline, again, keep_by=deadline.answer_by)
 
-    def keep_deliveries(self, deliveries: Sequence[Delivery]) -> None:
-        """See `spool.Spool`."""
-        self._spool().keep_deliveries(deliveries)
 
-    def _spool(self) -> Spool:
-        from holdfast.home.spool import Spool
+class _LaunchedHook(_Hook):
+    """A hook whose host waits for the compiled launcher; this process may go on as long as it needs."""
 
-        self.was_used = True
-        return Spool(self._settings.run_path, self._host)
+    def __init__(self) -> None:
+        super().__init__()
+        signal.alarm(int(STOP_S))  # without a handler the signal kills the process, even in a call into C
+        self._line = socket.socket(fileno=0)
+        self.reply = Answering(self._line)
+
+    def serve(self) -> None:
+        """Read the launcher's request and answer it."""
+        request = read_request(self._line)
+        settings = self.load(request.host, request.names) if request else None
+        if request is None or settings is None:
+            return
+        deadline = request.deadline(settings.hook_deadline_ms / 1000)
+        again = deadline.server_s <= time.monotonic() - deadline.began_s
+        _answer_alone(self, settings, request, deadline, again, keep_by=deadline.keep_by)
+
+
+def _answer_alone(
+    hook: _Hook, settings: Settings, request: Request, deadline: Deadline, again: bool, keep_by: float
+) -> None:
+    from holdfast.surfaces.hooks.alone import answer_alone  # late: a hook that a server answers needs none of it
+
+    answer_alone(hook, settings, request.payload, deadline, again=again, keep_by=keep_by)
 
 
 def _read_payload() -> bytes:
@@ -214,76 +232,12 @@ def _read_payload() -> bytes:
     return b"".join(parts)
 
 
-def _without_close_looks(services: Services) -> Services:
-    """Return services without a code index: after a wait, parsing code could take the rest of the deadline."""
-    from holdfast.lean.records import replace
-    from holdfast.ports.services import no_codeindex
-
-    return replace(services, codeindex=no_codeindex)
-
-
-def _load_c_halves() -> None:
-    """Load `datetime` and SQLite's driver without the Python modules around them, which saves 3.5 of a hook's 25 ms.
-
-    From Python 3.12 on, `datetime` is its C half. The driver uses only `lru_cache` of `functools`, once, when it is
-    loaded; the real `functools` would also load `collections`. On a different interpreter the usual imports follow.
-    """
+def print_answer(text: str) -> bool:
+    """Print the hook's output unless it is blank; return False if the host has stopped listening."""
+    rest = b"" if text.isspace() else text.encode("utf-8", "replace")
     try:
-        import _datetime  # type: ignore[import-not-found]
-
-        sys.modules.setdefault("datetime", _datetime)
-        if "functools" in sys.modules:
-            return
-        sys.modules["functools"] = _Functools  # type: ignore[assignment]
-        try:
-            import _sqlite3  # noqa: F401 - the store finds it loaded
-        finally:
-            del sys.modules["functools"]
-    except (ImportError, AttributeError, TypeError):
-        return
-
-
-class _Functools:
-    """Stands in for `functools` while the driver is loaded."""
-
-    @staticmethod
-    def lru_cache(size: int) -> Callable[[Any], Any]:
-        from _functools import _lru_cache_wrapper  # type: ignore[import-not-found]
-
-        return lambda function: _lru_cache_wrapper(function, size, False, None)
-
-
-def _folder() -> str:
-    try:
-        return os.getcwd()
-    except OSError:
-        return os.sep  # the folder is gone; the payload names it
-
-
-def _errand_due(memory: HookMemory, call: HookCall) -> str:
-    """Return the learner's request, or "" if none is due.
-
-    One is due when a session ends or may end, or when it starts and an earlier session waits.
-    """
-    ends = call.ends_session or (call.may_be_last and memory.services.capture)
-    starts = call.moment != "after_compaction" and any(event.kind == "session_start" for event in call.events)
-    if not ends and not (starts and memory.services.capture and _has_leftovers(memory, call)):
-        return ""
-    from holdfast.domain.hookcall import render_errand
-
-    return render_errand(call, _folder())
-
-
-def _has_leftovers(memory: HookMemory, call: HookCall) -> bool:
-    from holdfast.surfaces.hooks.handover import has_leftovers, is_left_waiting
-
-    if is_left_waiting(memory.settings.run_path):
-        return True
-    return memory.trouble is None and has_leftovers(memory.services.store, call.session)
-
-
-def _spool_waits(settings: Settings) -> bool:
-    try:
-        return any(name.endswith(".jsonl") for name in os.listdir(f"{settings.run_path}/spool"))
+        while rest:
+            rest = rest[os.write(1, rest) :]
     except OSError:
         return False
+    return True

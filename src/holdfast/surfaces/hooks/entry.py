@@ -1,15 +1,20 @@
-"""What a host starts: `<python> -I -S <this file> <host>`. Compiled at each start, so all else is elsewhere."""
+"""What a host or its launcher starts: `<python> -I -S <this file> <host>`. Compiled at each start, and so short."""
 
 import gc
 import os
 import sys
 
 gc.disable()  # a hook is gone before there is anything worth collecting
-sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))))
+SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+sys.path.insert(0, SOURCE)
+if "site" not in sys.modules and not os.path.isdir(os.path.join(SOURCE, "tree_sitter")):
+    import site  # a checkout of the source: the parser is elsewhere
 
-if sys.argv[1:2] == ["--learn"]:  # the learner takes the usual, longer way to its modules and their data
+    site.main()
+
+if sys.argv[1:2] == ["--learn"]:
     if hasattr(os, "nice"):
-        os.nice(10)  # before it loads them: the first hooks of a session often run beside a learner
+        os.nice(10)  # before it loads its modules: the first hooks of a session often run beside a learner
     from holdfast.surfaces.hooks import learner
 
     learner.main(sys.argv[2:])

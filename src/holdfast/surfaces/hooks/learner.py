@@ -20,11 +20,11 @@ from holdfast.curation.claims import settle_claims
 from holdfast.domain.hookcall import HookCall, parse_errand
 from holdfast.domain.vocabulary import SessionId
 from holdfast.freshness.codegraph import reindex
+from holdfast.home.handover import has_leftovers
 from holdfast.home.runfiles import LearningLock, RunLock, embed_in_turn, note
 from holdfast.home.spool import drain
 from holdfast.learning.associations import associate
 from holdfast.settings import Settings, load_settings
-from holdfast.surfaces.hooks.handover import has_leftovers
 
 LONGEST_RUN_S = 900.0
 """A learner that has not ended by then is stuck: it goes, and the next session's start tries again."""

@@ -1,7 +1,7 @@
 """The private socket of a running server, which hooks ask instead of opening the store themselves.
 
 The folder is accessible to its owner only. Each process has one socket, and each connection carries one request.
-`surfaces/hooks/rendezvous` describes the protocol. A separate thread learns from finished turns, so that learning never
+`home/hookline` describes the protocol. A separate thread learns from finished turns, so that learning never
 delays an answer.
 """
 
@@ -22,26 +22,19 @@ from holdfast.backfill.transcripts import keep_turn, read_errands
 from holdfast.bootstrap import Memory
 from holdfast.curation.checkpoint import leave, leave_waiting
 from holdfast.domain.hookcall import HookCall, render_errand
+from holdfast.domain.moments import PATIENT_MOMENTS
+from holdfast.home.handover import start_learner
+from holdfast.home.hookline import REQUEST_S, Answering, Request, is_own_user, read_request, serving_host
 from holdfast.home.runfiles import LearningLock, embed_in_turn, leave_errand, note
 from holdfast.home.spool import Spool, drain
-from holdfast.lean.deadline import Deadline
 from holdfast.lean.texts import loads
 from holdfast.learning.learn import LearnReport
 from holdfast.recall.embed import probe
 from holdfast.service import hook
-from holdfast.settings import socket_folder
+from holdfast.settings import Settings, child_environment, load_settings, socket_folder
 
 BACKLOG = 16
 """Connections of hooks that may wait to be accepted."""
-REQUEST_S = 0.5
-"""How long a hook may take to say what it wants; it says it at once or never."""
-
-HEARD_S = 3.0
-"""How long a hook may take to say whether its host was told the answer."""
-HEARD = b"+"
-
-HEAD_LIMIT, PAYLOAD_LIMIT = 1_048_576, 17_000_000
-"""Bytes of a request's first line, and of the payload after it."""
 SETTLE_S = 3.0
 """Before learning what crashed sessions left: the session's own start goes first."""
 
@@ -125,75 +118,49 @@ class _Server:
         with asking:
             try:
                 asking.settimeout(REQUEST_S)
-                host, payload = self._read_request(asking)
-                if host:
-                    self._respond(asking, host, payload)
+                request = read_request(asking) if is_own_user(asking) else None
+                settings = self._settings_of(request) if request else None
+                if request and settings:
+                    self._respond(asking, request, settings)
             except Exception as exc:  # a thread's exception would go to the host's terminal
                 self._log_failure("socket", exc)
             finally:
                 with self._starting:
                     self._answering.discard(threading.current_thread())
 
-    def _read_request(self, asking: socket.socket) -> tuple[str, bytes]:
-        """Return host and payload; the host is "" for an incomplete request or one for another version or store."""
-        request = bytearray()
-        while b"\n" not in request:
-            part = asking.recv(1_048_576)
-            if not part or len(request) > HEAD_LIMIT:
-                return "", b""
-            request += part
-        head, _, payload = request.partition(b"\n")
-        version, store, host, size = (*head.decode("utf-8", "replace").split("\t"), "", "", "", "")[:4]
-        if version != __version__ or store != self._memory.settings.store or not size.isdigit():
-            return "", b""
-        while len(payload) < int(size) <= PAYLOAD_LIMIT and (part := asking.recv(1_048_576)):
-            payload += part
-        return (host, bytes(payload)) if len(payload) == int(size) else ("", b"")
+    def _settings_of(self, request: Request) -> Settings | None:
+        """Return the hook's settings; None if it is of another version or has another store."""
+        own = self._memory.settings
+        if request.version != __version__:
+            return None
+        environment = child_environment(HOLDFAST_HOME=own.home, HOLDFAST_STORE=request.store)
+        settings = load_settings(environment)  # the config file may have changed since this server started
+        return settings if settings.store == own.store else None
 
-    def _respond(self, asking: socket.socket, host: str, payload: bytes) -> None:
-        settings = self._memory.settings
-        until_s = self._memory.services.clock.elapsed_s() + Deadline(0.0, settings.hook_deadline_ms / 1000).deliver_s
-        plain = loads(payload.decode("utf-8", "replace"))
+    def _respond(self, asking: socket.socket, request: Request, settings: Settings) -> None:
+        host = serving_host(request.host, request.names)
+        if not host or not (settings.capture or settings.deliver):
+            Answering(asking).write_nothing()
+            return
+        deadline = request.deadline(settings.hook_deadline_ms / 1000)
+        until_s = time.monotonic() + deadline.deliver_s
+        plain = loads(request.payload.decode("utf-8", "replace"))
         memory = self._memory.for_hooks()
         call = hook.parse(memory, host, plain if isinstance(plain, dict) else {})
         if call.transcript and memory.services.capture:
             with suppress(OSError):  # for example a full disk; the learner still gets this turn from the queue
                 leave_errand(settings.run_path, call)
-        reply = _SocketReply(asking, call, lambda: memory.services.clock.elapsed_s() > until_s)
+        reply = Answering(asking, refuse_after_s=until_s)
+        reply.wait_until(deadline, is_patient=call.moment in PATIENT_MOMENTS)
         hook.attend(memory, call, reply, self._log_failure, later=Spool(settings.run_path, host), until_s=until_s)
-        if call.ends_turn and not (call.ends_session or call.may_be_last):
+        if call.ends_session or call.may_be_last:
+            # The host will soon end this server too, so the learner must be a process of its own.
+            start_learner(render_errand(call))
+        elif call.ends_turn:
             self._learner.add(call)
 
     def _log_failure(self, step: str, exc: Exception) -> None:
         note(self._memory.settings.log_path, f"server {step}", exc)
-
-
-class _SocketReply:
-    """Sends the answer of `service.hook` to the hook that asked, and waits until it says whether its host got it."""
-
-    def __init__(self, asking: socket.socket, call: HookCall, is_late: Callable[[], bool]) -> None:
-        self._asking = asking
-        self._is_late = is_late
-        # The host will soon end this server too, so the learner must be a process of its own.
-        self._errand = render_errand(call) if call.ends_session or call.may_be_last else ""
-
-    def offer(self, text: str) -> None:
-        """Do nothing: a hook that has stopped waiting answers alone."""
-
-    def write_answer(self, text: str) -> str | None:
-        """Send the answer and wait for the hook's confirmation; return None if the hook or the answer was too late.
-
-        A late answer is not sent, because it may lack its lessons: the connection is closed and the hook answers alone.
-        """
-        if self._is_late():
-            return None
-        try:
-            body = text.encode("utf-8", "replace")
-            self._asking.sendall(f"{len(body)}\t{self._errand}\n".encode("utf-8", "replace") + body)
-            self._asking.settimeout(HEARD_S)
-            return text if self._asking.recv(1) == HEARD else None
-        except OSError:
-            return None
 
 
 class _Learner:

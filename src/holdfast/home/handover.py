@@ -7,12 +7,13 @@ finds an unlearnt session, and for a store with an older schema. No other hook s
 from __future__ import annotations
 
 import os
-import sys
 import time
 
 from holdfast.errors import SchemaTooOldError, StoreError
+from holdfast.home.runfiles import start_detached
 from holdfast.ports.filters import EventFilter
 from holdfast.ports.services import learned_position
+from holdfast.settings import interpreter, package_folder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,10 +45,8 @@ def waits(run_path: str, folder: str) -> bool:
 
 def start_learner(errand: str = "") -> None:
     """Start a learner that outlives this process; `errand` is its request from `domain.hookcall.render_errand`."""
-    from holdfast.home.runfiles import start_detached
-
-    entry = os.path.join(os.path.dirname(os.path.abspath(__file__)), "entry.py")
-    start_detached([os.path.abspath(sys.executable), "-I", entry, "--learn", errand])
+    entry = os.path.join(package_folder(), "surfaces", "hooks", "entry.py")
+    start_detached([interpreter(), "-I", entry, "--learn", errand])
 
 
 def start_upgrader(trouble: StoreError | None, run_path: str) -> None:
