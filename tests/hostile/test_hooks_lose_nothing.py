@@ -28,7 +28,7 @@ from holdfast.ports.store import EventFilter, LogFilter
 from holdfast.stores.sqlite import schema
 from holdfast.stores.sqlite.connection import SCHEMA
 from holdfast.testing.builders import make_lesson
-from tests.surfaces.hookcalls import BUSY_COMMAND, PATIENT_COMMAND, Hooks, finish, learners, told, wait_for
+from tests.surfaces.hookcalls import PATIENT_COMMAND, Hooks, finish, hurried_command, learners, told, wait_for
 
 ROUND_TRIPS = 3
 SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" * 2
@@ -251,7 +251,7 @@ def test_a_host_that_is_killed_after_the_hook_began_costs_no_event(hooks: Hooks)
     payload = json.dumps(hooks.payload("UserPromptSubmit", prompt="count the ledger 7")).encode()
     with locked(hooks):
         running = subprocess.Popen(
-            [sys.executable, "-c", host, *BUSY_COMMAND, "claude-code"], env=hooks.env, cwd=hooks.folder,
+            [sys.executable, "-c", host, *hurried_command(), "claude-code"], env=hooks.env, cwd=hooks.folder,
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True,
         )  # fmt: skip
         assert running.stdin is not None

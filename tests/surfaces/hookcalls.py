@@ -14,6 +14,7 @@ from typing import Any
 from holdfast.bootstrap import Memory
 from holdfast.home.hookline import HEARD, UNHEARD, Request, ask_server
 from holdfast.settings import Settings, load_settings, package_folder
+from tests.launcher.compiled import launcher
 
 ENTRY = os.path.join(package_folder(), "surfaces", "hooks", "entry.py")
 RUN_ENTRY = """
@@ -29,8 +30,14 @@ Deadline.server_s = 20
 """
 """A host that waits for a minute: what a test sees does not depend on how busy the machine is."""
 PATIENT_COMMAND = [sys.executable, "-I", "-S", "-c", PATIENT + RUN_ENTRY, str(Path(ENTRY).parents[3]), ENTRY]
-HURRIED_COMMAND = [sys.executable, "-I", "-S", ENTRY]
-"""With the real deadline."""
+
+
+def hurried_command() -> list[str]:
+    """The hook with the real deadline: through the launcher where it can be compiled."""
+    program = launcher()
+    return [program, sys.executable, ENTRY] if program else [sys.executable, "-I", "-S", ENTRY]
+
+
 KINDS: dict[str, dict[str, Any]] = {
     "SessionStart": {"source": "startup", "model": "claude-x"},
     "UserPromptSubmit": {"prompt": "please fix the rounding in the ledger"},
@@ -80,7 +87,7 @@ class Hooks:
         return {**shared, **KINDS.get(kind, {}), **more}
 
     def start(self, host: str = "claude-code", patient: bool = True, **env: str) -> subprocess.Popen[bytes]:
-        pipe, command = subprocess.PIPE, PATIENT_COMMAND if patient else HURRIED_COMMAND
+        pipe, command = subprocess.PIPE, PATIENT_COMMAND if patient else hurried_command()
         environment = {key: value for key, value in {**self.env, **env}.items() if value != "-"}
         return subprocess.Popen(
             [*command, host], env=environment, cwd=self.folder, stdin=pipe, stdout=pipe, stderr=pipe
