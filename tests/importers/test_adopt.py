@@ -13,9 +13,6 @@ from holdfast.curation.adopt import Adopting, SourceContents
 from holdfast.ports.importer import Passage
 from tests.importers.conftest import Take, Write, verbs
 from tests.importers.test_memories import MADR, NYGARD
-from tests.importers.test_stores import CLAUDE_MEM, Database, database
-
-__all__ = ["database"]
 
 RULES = """# Rules
 
@@ -35,7 +32,7 @@ def test_rules_of_a_repository_wait_and_say_where_they_come_from(memory: Memory,
     assert verbs(steps) == ["added"] * 3
     lesson = memory.inbox()[0]
     assert memory.lessons() == []
-    assert (lesson.trust, lesson.state, lesson.provenance.detector) == ("repository", "candidate", "claude_md/1")
+    assert (lesson.trust, lesson.state, lesson.provenance.detector) == ("repository", "candidate", "rules/1")
     assert lesson.provenance.origin in ("CLAUDE.md#Rules > Tests", "CLAUDE.md#Rules > Style")
     assert lesson.topic_key.startswith("import:")
 
@@ -151,17 +148,6 @@ def test_a_record_that_is_superseded_later_ends_its_lesson(memory: Memory, take:
 def test_files_of_a_folder_with_a_hash_in_its_name_are_told_apart(memory: Memory, take: Take, write: Write) -> None:
     take(write("c#/AGENTS.md", "Handlers return problem documents\n"))
     assert verbs(take(write("c#/web/AGENTS.md", "Views never query the database\n"))) == ["added"]
-
-
-def test_a_store_of_many_projects_gives_only_this_ones(memory: Memory, take: Take, database: Database) -> None:
-    path = database("claude-mem.db", CLAUDE_MEM)
-    steps = take(path)
-    assert sorted(verbs(steps)) == ["added"] * 3 + ["skipped"] * 3
-    assert "1 of project 'elsewhere'; use --project=elsewhere to import them" in [step.reason for step in steps]
-    fix = next(lesson for lesson in memory.inbox() if lesson.kind == "fix")
-    assert fix.paths == ("src/tides.py",)
-    assert "added" in verbs(take(path, projects=("elsewhere",)))
-    assert verbs(take(path, projects=("*",))).count("unchanged") == 4
 
 
 def test_a_dry_run_tells_the_same_and_writes_nothing(memory: Memory, take: Take, write: Write) -> None:

@@ -20,8 +20,8 @@ def test_a_folder_is_imported_a_line_a_source(project: Path, write: Write) -> No
     write(".github/copilot-instructions.md", "Prefer composition over inheritance.\n")
     result = run("import", ".")
     assert result.stdout.splitlines() == [
-        "AGENTS.md\tagents-md\t2 added",
-        ".github/copilot-instructions.md\tcopilot\t1 added",
+        "AGENTS.md\trules\t2 added",
+        ".github/copilot-instructions.md\trules\t1 added",
     ]
     assert "3 lessons wait in the inbox: holdfast review" in result.stderr
     assert result.exit_code == 0
@@ -38,7 +38,7 @@ def test_json_tells_all_of_it(project: Path, write: Write) -> None:
     write("AGENTS.md", RULES + "- [ ] a task that is to be done\n")
     answer = told_json("import", "AGENTS.md", "--accept")
     assert (answer["added"], answer["skipped"], answer["dry_run"]) == (2, 1, False)
-    assert answer["sources"] == [{"source": "AGENTS.md", "format": "agents-md", "added": 2, "skipped": 1}]
+    assert answer["sources"] == [{"source": "AGENTS.md", "format": "rules", "added": 2, "skipped": 1}]
     skipped, step, _ = answer["steps"]
     assert skipped["reason"] == "a task: [ ] a task that is to be done"
     assert step == {
@@ -52,7 +52,7 @@ def test_one_unreadable_source_costs_the_exit_code_and_not_the_others(project: P
     write("AGENTS.md", RULES)
     (project / "CLAUDE.md").write_bytes(b"\0\1\2")
     result = run("import", ".")
-    assert (result.exit_code, "AGENTS.md\tagents-md\t2 added" in result.stdout) == (1, True)
+    assert (result.exit_code, "AGENTS.md\trules\t2 added" in result.stdout) == (1, True)
     assert "CLAUDE.md: CLAUDE.md is not a text file" in result.stderr
 
 
@@ -63,7 +63,7 @@ def test_one_unreadable_source_costs_the_exit_code_and_not_the_others(project: P
         (["."], 1, "nothing under . can be imported"),
         (["picture.png"], 1, "the format of picture.png is not known"),
         (["picture.png", "--from", "telepathy"], 2, "unknown format 'telepathy'"),
-        (["picture.png", "--from", "engram"], 1, "is not an SQLite database"),
+        (["picture.png", "--from", "mcp-memory"], 1, "holds no entity"),
         (["pipe"], 1, "not a file that can be read"),
         (["-", "--project", "x"], 2, "for other tools' stores"),
         ([".", "--from", "holdfast"], 1, "is a folder"),
@@ -96,5 +96,5 @@ def test_two_imports_at_once_add_each_lesson_once(project: Path, write: Write) -
 def test_show_and_why_name_the_origin(project: Path, write: Write) -> None:
     write("AGENTS.md", RULES)
     lesson = told_json("import", "AGENTS.md", "--accept")["steps"][0]["lesson"]
-    assert "agents md  AGENTS.md#Rules" in told("show", lesson)
+    assert "rules  AGENTS.md#Rules" in told("show", lesson)
     assert "from AGENTS.md#Rules" in told("why", lesson)

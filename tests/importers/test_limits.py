@@ -9,7 +9,7 @@ import pytest
 
 from holdfast.errors import InvalidValueError
 from holdfast.importers import mcp_memory
-from holdfast.importers._shared import textfile
+from holdfast.importers.sdk import texts as textfile
 from holdfast.ports.importer import Skipped, Source
 
 

@@ -1,7 +1,8 @@
-"""What agents keep as markdown: Claude Code's auto memory, memory banks, decision records, notes of Basic Memory."""
+"""What agents keep: Claude Code's auto memory, decision records, mem0's answers, the reference memory server."""
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -74,26 +75,6 @@ We will keep bookings in SQLite.
 No server is needed.
 """
 
-NOTE = """---
-title: Coffee Search
-type: note
-tags: [search, core]
-permalink: specs/coffee-search
----
-
-# Coffee Search
-
-## Observations
-- [decision] Full text search uses FTS5 #search #sqlite (no server is allowed)
-- [gotcha] Porter stems break part numbers
-- [ ] write the migration
-- [docs](https://example.org/docs)
-
-## Relations
-- implements [[Search Spec]]
-- supersedes [[Old Search]]
-"""
-
 
 def test_a_topic_of_the_auto_memory_is_one_lesson_with_its_reason(read: Read, write: Write, project: Path) -> None:
     slug = "".join(c if c.isalnum() else "-" for c in str(project))
@@ -117,22 +98,6 @@ def test_a_topic_of_the_auto_memory_is_one_lesson_with_its_reason(read: Read, wr
     parts = read(write(f"{folder}/MEMORY.md", index))
     assert insights(parts) == ["Deploys run from the release branch only"]
     assert reasons(parts) == ["1 entries point to files that are imported themselves"]
-
-
-def test_a_memory_bank_gives_what_lasts_and_not_the_work_of_the_day(read: Read, write: Write, project: Path) -> None:
-    write("memory-bank/systemPatterns.md", "# System Patterns\n\n## Key Technical Decisions\n\n- Views never query\n\n")
-    write(
-        "memory-bank/activeContext.md",
-        "# Active Context\n\n## Current Focus\n\nFixing the login page today.\n\n"
-        "## Learnings and Project Insights\n\nThe cache has to be warmed before the first request.\n",
-    )
-    write("memory-bank/progress.md", "# Progress\n\n## What Works\n\nThe login page works in all browsers.\n")
-    parts = read(project)
-    assert insights(parts) == [
-        "The cache has to be warmed before the first request.",
-        "Key Technical Decisions:\n- Views never query",
-    ]
-    assert reasons(parts) == ["1 passages only report the progress of work"] * 2
 
 
 def test_decision_records_of_both_forms_keep_context_status_and_links(read: Read, write: Write, project: Path) -> None:
@@ -189,24 +154,35 @@ def test_a_record_with_its_status_in_bold_and_one_without_a_decision(read: Read,
     ]
 
 
-def test_a_note_gives_its_observations_with_tags_reasons_and_relations(read: Read, write: Write) -> None:
-    decision, gotcha = read(write("notes/coffee.md", NOTE))
-    assert isinstance(decision, Passage)
-    assert isinstance(gotcha, Passage)
-    assert decision == replace(
-        decision,
-        insight="Full text search uses FTS5",
-        kind="decision",
-        why="no server is allowed",
-        title="Coffee Search: Full text search uses FTS5",
-        tags=("search", "core", "decision", "sqlite"),
-        names=("Coffee Search", "specs/coffee-search"),
-        links=(("relates_to", "Search Spec"), ("supersedes", "Old Search")),
-        trust="repository",
+def test_mem0_gives_each_memorys_last_words_in_both_forms(read: Read, write: Write) -> None:
+    answer = {"results": [{"id": "m1", "memory": "Prefers spaces", "categories": ["user_preferences"], "score": 0.8},
+                          {"id": "m2"}]}  # fmt: skip
+    parts = read(write("mem0.json", json.dumps(answer)))
+    assert (insights(parts), reasons(parts)) == (["Prefers spaces"], ["not a memory"])
+    export = (
+        "---\nid: abc\ncreated_at: 2024-01-01T00:00:00Z\ntype: anti_patterns\n---\nNever poll the gauge.\n"
+        "\n---\nid: def\ntype: decision\n---\nThe gauge pushes its readings.\n"
     )
-    assert (gotcha.kind, gotcha.insight) == ("constraint", "Porter stems break part numbers")
+    parts = read(write("mem0-export-2024.md", export))
+    assert insights(parts) == ["Never poll the gauge.", "The gauge pushes its readings."]
+    assert [part.kind for part in parts if isinstance(part, Passage)] == ["failed_approach", "decision"]
 
 
-def test_a_note_without_observations_is_read_as_text(read: Read, write: Write) -> None:
-    text = "---\ntitle: Plain\npermalink: plain\n---\n\nThe importer runs at night only.\n"
-    assert insights(read(write("plain.md", text))) == ["The importer runs at night only."]
+def test_the_reference_memory_server_gives_observations_and_relations(read: Read, write: Write) -> None:
+    lines = [
+        {
+            "type": "entity",
+            "name": "tide_gauge",
+            "entityType": "service",
+            "observations": ["Answers in local time", "", 3],
+        },
+        {"type": "entity", "name": "Clerk", "entityType": "role", "observations": ["The Clerk books at night only"]},
+        {"type": "relation", "from": "Clerk", "to": "tide_gauge", "relationType": "reads"},
+    ]
+    text = "\n".join(map(json.dumps, lines)) + "\nhalf a {line\n"
+    parts = read(write("memory.jsonl", text))
+    assert insights(parts) == ["tide gauge: Answers in local time", "The Clerk books at night only"]
+    gauge, clerk = (part for part in parts if isinstance(part, Passage))
+    assert (gauge.names, gauge.tags) == (("tide_gauge",), ("tide_gauge", "service"))
+    assert clerk.links == (("relates_to", "tide_gauge"),)
+    assert reasons(parts) == ["not an entity or a relation", "too short"]

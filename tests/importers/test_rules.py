@@ -206,4 +206,4 @@ def test_a_file_of_another_name_is_read_when_somebody_points_at_it(read: Read, w
     assert find_sources(str(project), str(project), "").found == ()
     with pytest.raises(InvalidValueError, match=r"the format of .* is not known") as raised:
         read(write("picture.png", "x"))
-    assert "agents-md" in raised.value.hint
+    assert "rules" in raised.value.hint

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import pytest
 import tests.conftest as shared
+from tests.importers import conftest as importing
 
 home = shared.home
+memory, project, read, take, write = (
+    importing.memory, importing.project, importing.read, importing.take, importing.write,
+)  # fmt: skip
 
 
 def pytest_configure(config: pytest.Config) -> None:

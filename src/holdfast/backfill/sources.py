@@ -69,7 +69,8 @@ def find_sources(path: str, root: str, user_home: str, name: str = "") -> Source
     best = _best(source, importers) or (MatchedSource(source, importers[0]) if name else None)
     if best is None:
         raise InvalidValueError(
-            f"the format of {path} is not known", hint=f"give --from with one of {', '.join(importer_names())}"
+            f"the format of {path} is not known",
+            hint=f"give --from with one of {', '.join(importer_names())}; {plugins.HOSTS_PACKAGE} has more",
         )
     return SourceSearch((best,))
 

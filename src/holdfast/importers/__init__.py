@@ -1,5 +1,5 @@
 """Imports other tools' files: each importer turns one format into passages that may become lessons.
 
-It may touch: `ports` and below, and `_shared`, but no other importer. Databases are opened read-only.
-Begin with `agents_md`; `_shared/passages` makes passages of sections.
+It may touch: `ports` and below, and `sdk`, but no other importer. Databases are opened read-only.
+Begin with `rules`; `sdk/markdown` makes passages of sections.
 """

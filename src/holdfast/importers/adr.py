@@ -15,12 +15,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from holdfast.domain.vocabulary import LinkKind, State
-from holdfast.importers._shared.frontmatter import split_front, text_of
-from holdfast.importers._shared.markdown import nearly_plain
-from holdfast.importers._shared.passages import LONGEST, mentioned
-from holdfast.importers._shared.stored import from_row
-from holdfast.importers._shared.textfile import load_markdown
-from holdfast.importers._shared.times import instant
+from holdfast.importers.sdk.markdown import LONGEST, mentioned, nearly_plain
+from holdfast.importers.sdk.texts import from_row, instant, load_markdown, split_front, text_of
 from holdfast.ports.importer import CERTAIN, MAYBE, NAMED, NO, Passage, Skipped, Source
 from holdfast.text.titles import clipped
 

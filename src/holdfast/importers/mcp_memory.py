@@ -12,8 +12,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from holdfast.errors import InvalidValueError
-from holdfast.importers._shared.stored import from_row
-from holdfast.importers._shared.textfile import load_text
+from holdfast.importers.sdk.texts import from_row, load_text
 from holdfast.ports.importer import CERTAIN, NO, Passage, Skipped, Source
 from holdfast.text.titles import clipped
 

@@ -1,8 +1,7 @@
-"""Importer `mem0`: memories of mem0, from its history database, its JSON answers, or a file of its export skill.
+"""Importer `mem0`: memories of mem0, its JSON answers, or a file of its export skill.
 
-Source: mem0ai/mem0, mem0/memory/storage.py (table `history`), the answers of `get_all` and `search` in its quickstart,
-and integrations/mem0-plugin (the export's form), 2026-08; checked against the source only. The memories themselves are
-in a vector store of the user's choice; the history has their words as well.
+Source: mem0ai/mem0, the answers of `get_all` and `search` in its quickstart, and integrations/mem0-plugin (the export's
+form), 2026-08; checked against the source only.
 """
 
 from __future__ import annotations
@@ -14,15 +13,9 @@ from typing import Any
 
 from holdfast.domain.vocabulary import LessonKind
 from holdfast.errors import InvalidValueError
-from holdfast.importers._shared.database import MAGIC, read_rows, sure_of_table
-from holdfast.importers._shared.frontmatter import split_front, text_of, texts_of
-from holdfast.importers._shared.stored import from_row, kind_of
-from holdfast.importers._shared.textfile import load_text
-from holdfast.importers._shared.times import instant
+from holdfast.importers.sdk.texts import from_row, instant, kind_of, load_text, split_front, text_of, texts_of
 from holdfast.ports.importer import CERTAIN, NAMED, NO, Passage, Skipped, Source
 
-REQUIRED = ("memory_id", "old_memory", "new_memory", "event")
-WANTED = ("created_at", "updated_at", "is_deleted")
 KINDS: dict[str, LessonKind] = {
     "coding_conventions": "convention", "conventions": "convention", "architecture_decisions": "decision",
     "decision": "decision", "anti_patterns": "failed_approach", "anti_pattern": "failed_approach",
@@ -34,24 +27,20 @@ _BLOCK = re.compile(r"(?m)^---[ \t]*\n(?=\w+:)")
 
 
 class Mem0:
-    """Reads the three forms of mem0's memories."""
+    """Reads both forms of mem0's memories."""
 
     id = "mem0/1"
 
     def sureness(self, source: Source) -> int:
         """Judge by the content; for the plug-in's export by the name."""
-        if source.head.startswith(MAGIC):
-            return sure_of_table(source, "history", REQUIRED)
         if source.name.startswith("mem0-export-") and source.name.endswith(".md"):
             return NAMED
         head = source.head.lstrip(b"\xef\xbb\xbf \t\r\n")
         return CERTAIN if head[:1] in (b"{", b"[") and b'"memory"' in head and b'"id"' in head else NO
 
     def read(self, source: Source) -> Iterator[Passage | Skipped]:
-        """Yield current memories; from the history each memory's last words."""
-        if source.head.startswith(MAGIC):
-            yield from _from_history(read_rows(source, "history", REQUIRED, WANTED))
-        elif source.name.endswith(".md"):
+        """Yield the memories in order."""
+        if source.name.endswith(".md"):
             yield from _from_export(load_text(source))
         else:
             yield from _from_answers(source)
@@ -60,19 +49,6 @@ class Mem0:
 def make(options: Mapping[str, str]) -> Mem0:
     """Return the importer; it has no options."""
     return Mem0()
-
-
-def _from_history(rows: Sequence[Mapping[str, Any]]) -> Iterator[Passage | Skipped]:
-    latest: dict[str, Mapping[str, Any]] = {}
-    for row in sorted(rows, key=lambda row: str(row["updated_at"] or row["created_at"] or "")):
-        latest[str(row["memory_id"])] = row
-    for number, row in latest.items():
-        section = f"memory {number}"
-        if row["is_deleted"] or str(row["event"]).upper() == "DELETE":
-            yield Skipped(section=section, reason="deleted in mem0")
-        else:
-            at = instant(row["updated_at"] or row["created_at"])
-            yield from from_row(str(row["new_memory"] or ""), Passage(section=section, trust="agent", said_at=at))
 
 
 def _from_answers(source: Source) -> Iterator[Passage | Skipped]:

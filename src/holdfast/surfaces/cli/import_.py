@@ -54,7 +54,7 @@ class _Format(click.ParamType[str]):
     epilog=examples(
         "holdfast import . --dry-run",
         "holdfast import AGENTS.md --accept",
-        "holdfast import ~/.claude-mem/claude-mem.db",
+        "holdfast import memory.jsonl",
         "holdfast export | ssh other-machine holdfast import - --accept",
         """echo '{"kind": "constraint", "insight": "Retries are capped at 3"}' | holdfast import - --accept""",
     ),
@@ -71,10 +71,9 @@ def command(call: Call, path: str, name: str | None, accept: bool, project: str,
     """Import lessons from other tools' files, or from JSON lines; - reads JSON lines from stdin.
 
     Import reads rules files (AGENTS.md, CLAUDE.md, GEMINI.md, CONVENTIONS.md, those of Cursor, Copilot, Windsurf,
-    Cline, Roo, Continue, Junie, Kiro), memories of agents (Claude Code's auto memory, a Cline memory bank),
-    architecture decision records, and the stores of other memory tools (the MCP reference server's JSON lines, mem0,
-    claude-mem, Basic Memory, engram, mcp-memory-service). It searches a folder for all of them. Each section, list
-    item or row becomes a lesson of its own. The files are not changed.
+    Cline, Roo, Continue, Junie, Kiro), Claude Code's auto memory, architecture decision records, the MCP reference
+    server's JSON lines and mem0's answers; the package holdfast-hosts adds other tools' stores. It searches a folder
+    for all of them. Each section, list item or row becomes a lesson of its own. The files are not changed.
 
     Lessons from a repository or a tool wait in the inbox (`holdfast review`) unless you give --accept. Your own rules
     files in your home folder are active at once. A text is quarantined if it addresses the agent, hides something or

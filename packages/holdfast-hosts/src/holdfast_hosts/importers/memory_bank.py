@@ -13,10 +13,8 @@ import re
 from collections.abc import Iterator, Mapping
 
 from holdfast.domain.vocabulary import LessonKind
-from holdfast.importers._shared.frontmatter import split_front
-from holdfast.importers._shared.markdown import split_markdown
-from holdfast.importers._shared.passages import Voice, from_piece
-from holdfast.importers._shared.textfile import load_markdown
+from holdfast.importers.sdk.markdown import Voice, from_piece, split_markdown
+from holdfast.importers.sdk.texts import load_markdown, split_front
 from holdfast.ports.importer import CERTAIN, NO, Passage, Skipped, Source
 
 FOLDERS = ("memory-bank/", "memory_bank/", "memorybank/")

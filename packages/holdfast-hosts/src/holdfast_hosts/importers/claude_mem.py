@@ -12,12 +12,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from holdfast.domain.vocabulary import LessonKind
-from holdfast.importers._shared.database import read_rows, sure_of_table
-from holdfast.importers._shared.markdown import MarkdownPiece, split_markdown
-from holdfast.importers._shared.passages import Voice, from_piece
-from holdfast.importers._shared.stored import FILES, from_row, kind_of, listed
-from holdfast.importers._shared.times import instant
+from holdfast.importers.sdk.markdown import MarkdownPiece, Voice, from_piece, split_markdown
+from holdfast.importers.sdk.texts import FILES, from_row, instant, kind_of, listed
 from holdfast.ports.importer import Passage, Skipped, Source
+from holdfast_hosts.importers._database import read_rows, sure_of_table
 
 TABLE = "observations"
 REQUIRED = ("id", "memory_session_id", "project", "type", "created_at_epoch")

@@ -13,11 +13,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from holdfast.domain.vocabulary import LessonKind, LinkKind
-from holdfast.importers._shared.frontmatter import split_front, text_of, texts_of
-from holdfast.importers._shared.passages import Voice, read_markdown
-from holdfast.importers._shared.stored import from_row, kind_of
-from holdfast.importers._shared.textfile import load_markdown
-from holdfast.importers._shared.times import instant
+from holdfast.importers.sdk.markdown import Voice, read_markdown
+from holdfast.importers.sdk.texts import from_row, instant, kind_of, load_markdown, split_front, text_of, texts_of
 from holdfast.lean.records import replace
 from holdfast.ports.importer import CERTAIN, MAYBE, NO, Passage, Skipped, Source
 from holdfast.text.titles import clipped

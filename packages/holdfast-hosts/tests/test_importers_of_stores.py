@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
 import pytest
+from tests.importers.conftest import Read, Take, Write, insights, reasons, verbs
 
+from holdfast import Memory
 from holdfast.backfill.sources import find_sources
 from holdfast.errors import InvalidValueError
+from holdfast.lean.records import replace
 from holdfast.ports.importer import Passage
-from tests.importers.conftest import Read, Write, insights, reasons
 
 CLAUDE_MEM = """
 CREATE TABLE sdk_sessions (id INTEGER PRIMARY KEY AUTOINCREMENT, content_session_id TEXT NOT NULL,
@@ -136,40 +137,9 @@ def test_mcp_memory_service_leaves_out_what_does_not_hold_there(read: Read, data
     assert reasons(parts) == ["deleted in mcp-memory-service", "superseded in mcp-memory-service"]
 
 
-def test_mem0_gives_each_memorys_last_words_in_all_three_forms(read: Read, write: Write, database: Database) -> None:
+def test_mem0_gives_each_memorys_last_words(read: Read, database: Database) -> None:
     parts = read(database("history.db", MEM0))
     assert (insights(parts), reasons(parts)) == (["Prefers spaces in all projects"], ["deleted in mem0"])
-    answer = {"results": [{"id": "m1", "memory": "Prefers spaces", "categories": ["user_preferences"], "score": 0.8},
-                          {"id": "m2"}]}  # fmt: skip
-    parts = read(write("mem0.json", json.dumps(answer)))
-    assert (insights(parts), reasons(parts)) == (["Prefers spaces"], ["not a memory"])
-    export = (
-        "---\nid: abc\ncreated_at: 2024-01-01T00:00:00Z\ntype: anti_patterns\n---\nNever poll the gauge.\n"
-        "\n---\nid: def\ntype: decision\n---\nThe gauge pushes its readings.\n"
-    )
-    parts = read(write("mem0-export-2024.md", export))
-    assert insights(parts) == ["Never poll the gauge.", "The gauge pushes its readings."]
-    assert [part.kind for part in parts if isinstance(part, Passage)] == ["failed_approach", "decision"]
-
-
-def test_the_reference_memory_server_gives_observations_and_relations(read: Read, write: Write) -> None:
-    lines = [
-        {
-            "type": "entity",
-            "name": "tide_gauge",
-            "entityType": "service",
-            "observations": ["Answers in local time", "", 3],
-        },
-        {"type": "entity", "name": "Clerk", "entityType": "role", "observations": ["The Clerk books at night only"]},
-        {"type": "relation", "from": "Clerk", "to": "tide_gauge", "relationType": "reads"},
-    ]
-    text = "\n".join(map(json.dumps, lines)) + "\nhalf a {line\n"
-    parts = read(write("memory.jsonl", text))
-    assert insights(parts) == ["tide gauge: Answers in local time", "The Clerk books at night only"]
-    gauge, clerk = (part for part in parts if isinstance(part, Passage))
-    assert (gauge.names, gauge.tags) == (("tide_gauge",), ("tide_gauge", "service"))
-    assert clerk.links == (("relates_to", "tide_gauge"),)
-    assert reasons(parts) == ["not an entity or a relation", "too short"]
 
 
 @pytest.mark.parametrize("script", [CLAUDE_MEM, ENGRAM, MEMORY_SERVICE, MEM0])
@@ -239,5 +209,79 @@ def test_every_store_is_found_by_its_content_in_a_walk(database: Database, proje
     database("other.db", "CREATE TABLE memories (id INTEGER)")
     sources = find_sources(str(project), str(project), "").found
     assert [(chosen.source.label, chosen.importer.id) for chosen in sources] == [
-        ("a.db", "claude_mem/1"), ("b", "engram/1"), ("c.sqlite", "mcp_memory_service/1"), ("d.sqlite3", "mem0/1"),
+        ("a.db", "claude_mem/1"), ("b", "engram/1"), ("c.sqlite", "mcp_memory_service/1"),
+        ("d.sqlite3", "mem0_history/1"),
     ]  # fmt: skip
+
+
+def test_a_store_of_many_projects_gives_only_this_ones(memory: Memory, take: Take, database: Database) -> None:
+    path = database("claude-mem.db", CLAUDE_MEM)
+    steps = take(path)
+    assert sorted(verbs(steps)) == ["added"] * 3 + ["skipped"] * 3
+    assert "1 of project 'elsewhere'; use --project=elsewhere to import them" in [step.reason for step in steps]
+    fix = next(lesson for lesson in memory.inbox() if lesson.kind == "fix")
+    assert fix.paths == ("src/tides.py",)
+    assert "added" in verbs(take(path, projects=("elsewhere",)))
+    assert verbs(take(path, projects=("*",))).count("unchanged") == 4
+
+
+# Markdown
+
+NOTE = """---
+title: Coffee Search
+type: note
+tags: [search, core]
+permalink: specs/coffee-search
+---
+
+# Coffee Search
+
+## Observations
+- [decision] Full text search uses FTS5 #search #sqlite (no server is allowed)
+- [gotcha] Porter stems break part numbers
+- [ ] write the migration
+- [docs](https://example.org/docs)
+
+## Relations
+- implements [[Search Spec]]
+- supersedes [[Old Search]]
+"""
+
+
+def test_a_memory_bank_gives_what_lasts_and_not_the_work_of_the_day(read: Read, write: Write, project: Path) -> None:
+    write("memory-bank/systemPatterns.md", "# System Patterns\n\n## Key Technical Decisions\n\n- Views never query\n\n")
+    write(
+        "memory-bank/activeContext.md",
+        "# Active Context\n\n## Current Focus\n\nFixing the login page today.\n\n"
+        "## Learnings and Project Insights\n\nThe cache has to be warmed before the first request.\n",
+    )
+    write("memory-bank/progress.md", "# Progress\n\n## What Works\n\nThe login page works in all browsers.\n")
+    parts = read(project)
+    assert insights(parts) == [
+        "The cache has to be warmed before the first request.",
+        "Key Technical Decisions:\n- Views never query",
+    ]
+    assert reasons(parts) == ["1 passages only report the progress of work"] * 2
+
+
+def test_a_note_gives_its_observations_with_tags_reasons_and_relations(read: Read, write: Write) -> None:
+    decision, gotcha = read(write("notes/coffee.md", NOTE))
+    assert isinstance(decision, Passage)
+    assert isinstance(gotcha, Passage)
+    assert decision == replace(
+        decision,
+        insight="Full text search uses FTS5",
+        kind="decision",
+        why="no server is allowed",
+        title="Coffee Search: Full text search uses FTS5",
+        tags=("search", "core", "decision", "sqlite"),
+        names=("Coffee Search", "specs/coffee-search"),
+        links=(("relates_to", "Search Spec"), ("supersedes", "Old Search")),
+        trust="repository",
+    )
+    assert (gotcha.kind, gotcha.insight) == ("constraint", "Porter stems break part numbers")
+
+
+def test_a_note_without_observations_is_read_as_text(read: Read, write: Write) -> None:
+    text = "---\ntitle: Plain\npermalink: plain\n---\n\nThe importer runs at night only.\n"
+    assert insights(read(write("plain.md", text))) == ["The importer runs at night only."]

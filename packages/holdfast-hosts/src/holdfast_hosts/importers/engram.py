@@ -11,11 +11,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from holdfast.domain.vocabulary import LessonKind
-from holdfast.importers._shared.database import read_rows, sure_of_table
-from holdfast.importers._shared.markdown import nearly_plain
-from holdfast.importers._shared.stored import FILES, from_row, kind_of
-from holdfast.importers._shared.times import instant
+from holdfast.importers.sdk.markdown import nearly_plain
+from holdfast.importers.sdk.texts import FILES, from_row, instant, kind_of
 from holdfast.ports.importer import Passage, Skipped, Source
+from holdfast_hosts.importers._database import read_rows, sure_of_table
 
 TABLE = "observations"
 REQUIRED = ("id", "session_id", "type", "title", "content", "created_at")
