@@ -85,7 +85,7 @@ PROGRAMS = (
 """The first of those that are surest about a file reads it."""
 
 
-class Rules:
+class RulesImporter:
     """Reads one rules file of any agent program."""
 
     id = "rules/1"
@@ -101,9 +101,9 @@ class Rules:
         yield from read_markdown(text, Voice(shared=_shared(source, front)))
 
 
-def make(options: Mapping[str, str]) -> Rules:
+def make(options: Mapping[str, str]) -> RulesImporter:
     """Return the importer; it has no options."""
-    return Rules()
+    return RulesImporter()
 
 
 def _program(source: Source) -> _Program:
