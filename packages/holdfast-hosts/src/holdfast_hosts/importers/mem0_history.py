@@ -28,7 +28,7 @@ class Mem0History:
 
     def read(self, source: Source) -> Iterator[Passage | Skipped]:
         """Yield current memories; deleted ones are left out."""
-        latest: dict[str, Mapping[str, Any]] = {}
+        latest: dict[str, dict[str, Any]] = {}
         rows = read_rows(source, "history", REQUIRED, WANTED)
         for row in sorted(rows, key=lambda row: str(row["updated_at"] or row["created_at"] or "")):
             latest[str(row["memory_id"])] = row
