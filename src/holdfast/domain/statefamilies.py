@@ -39,180 +39,109 @@ class StateFamily(Frozen):
     """A value holds words of sessions: purging a lesson erases them with `text.purging.Purging.moments`."""
 
 
+def _kept(
+    name: str, owner: Owner, value: str, stays: str, *, names_lessons: bool = False, holds_words: bool = False
+) -> StateFamily:
+    return StateFamily(
+        name=name, owner=owner, value=value, stays=stays, names_lessons=names_lessons, holds_words=holds_words
+    )
+
+
+def _expiring(
+    name: str, owner: Owner, value: str, kept_days: int, *, names_lessons: bool = False, holds_words: bool = False
+) -> StateFamily:
+    return StateFamily(
+        name=name, owner=owner, value=value, kept_days=kept_days, names_lessons=names_lessons, holds_words=holds_words
+    )
+
+
 _ONE = "one value"
 _BOUNDED = "one value a project, bounded"
 _IDENTITY = "an id that was once given to a repository or folder stays with it"
+# fmt: off
 
-LEARNED_POSITION = StateFamily(
-    name="learned_position", owner="store", stays=_ONE,
-    value="position up to which every event was learnt from",
-)  # fmt: skip
-LEARNING_BEGUN = StateFamily(
-    name="learning_begun", owner="store", stays=_ONE,
-    value="session that is being learnt from, and the attempt",
-)  # fmt: skip
-LEARNING_SET_ASIDE = StateFamily(
-    name="learning_set_aside", owner="store", stays="one value, bounded",
-    value="sessions that are not learnt from any more, a line each",
-)  # fmt: skip
-BARREN_SESSIONS = StateFamily(
-    name="barren_sessions", owner="project", stays="one value a project, bounded",
-    value="sessions with real work since the last one that taught a lesson, in order",
-)  # fmt: skip
-DECIDED = StateFamily(
-    name="learned", owner="session", kept_days=SESSION_DAYS,
-    value="digests of what was decided on in the session, with spans",
-)  # fmt: skip
-LEARNING_MOMENTS = StateFamily(
-    name="learning_moments", owner="lesson", stays="as long as its lesson: purging erases it", holds_words=True,
-    value="JSON: a request, a file, a command or a search beside which the lesson was learnt, three at most",
-)  # fmt: skip
-COMMAND_COUNTS = StateFamily(
-    name="commands", owner="project", stays=_BOUNDED,
-    value="JSON: how often commands were run, by digests of lines and sessions",
-)  # fmt: skip
-COMMITS_READ = StateFamily(
-    name="git_history/1", owner="project", stays=_BOUNDED,
-    value="newest commit read, how many were, and whether the user wrote one; the name ends in the reader's version",
-)  # fmt: skip
-OUTCOMES_POSITION = StateFamily(
-    name="outcomes_position", owner="store", stays=_ONE,
-    value="position up to which every event belongs to a session that was judged or is open",
-)  # fmt: skip
-OUTCOMES_OPEN = StateFamily(
-    name="outcomes_open", owner="store", stays="one value, bounded",
-    value="JSON: sessions that are not over, or whose deliveries cannot be judged yet",
-)  # fmt: skip
-OUTCOME_WEIGHTS = StateFamily(
-    name="outcome_weights", owner="project", stays=_BOUNDED, names_lessons=True,
-    value="JSON: by lesson, its factor in the order and in how many sessions it was needed, by outcomes",
-)  # fmt: skip
-SESSIONS_OPEN = StateFamily(
-    name="sessions_open", owner="store", stays="one value, bounded",
-    value="JSON: sessions that may go on and are not queued for a model yet, since when, and the last position read",
-)  # fmt: skip
-LEARNING_TROUBLE = StateFamily(
-    name="learning_trouble", owner="store", stays=_ONE,
-    value="why the user's model could not be asked for several sessions in a row, in one line",
-)  # fmt: skip
-BRIEF = StateFamily(
-    name="brief", owner="work tree", kept_days=SESSION_DAYS, names_lessons=True,
-    value="JSON: the lines that a session's start may tell, when they were collected, and the person who works here",
-)  # fmt: skip
-TIDY_PROPOSAL = StateFamily(
-    name="tidy", owner="project", stays=_BOUNDED, names_lessons=True,
-    value="version and JSON: the proposal by which the memory becomes smaller, until it is applied",
-)  # fmt: skip
-TIDYING = StateFamily(
-    name="tidying", owner="project", stays=_BOUNDED,
-    value="JSON: when the memory was tidied or a tidying taken back, and how many lessons were living then",
-)  # fmt: skip
-CLOSED_PROJECTS = StateFamily(
-    name="closed_projects", owner="store", stays="a person's decision",
-    value="JSON: projects whose lessons others do not see",
-)  # fmt: skip
-PROJECT_NAME = StateFamily(
-    name="project_name", owner="project", stays=_BOUNDED,
-    value="what people call the project",
-)  # fmt: skip
-LESSONS_CHANGED = StateFamily(
-    name="lessons_changed", owner="store", stays=_ONE,
-    value="`yes`: lessons changed since an embedder looked for those without a vector",
-)  # fmt: skip
-STAGED_SEEN = StateFamily(
-    name="staged", owner="project", stays=_BOUNDED, names_lessons=True,
-    value="a line for each checkout: the staged lessons seen there; `none`: no lesson is staged",
-)  # fmt: skip
-STAGED_SETTLED = StateFamily(
-    name="staged_settled", owner="project", stays=_BOUNDED,
-    value="digest of what was looked at when staged lessons were settled last",
-)  # fmt: skip
-LESSON_STATES = StateFamily(
-    name="states", owner="work tree", kept_days=SESSION_DAYS, names_lessons=True,
-    value="JSON: lessons that are not fresh, since when, and who saw it",
-)  # fmt: skip
-ASKED = StateFamily(
-    name="asked", owner="session", kept_days=SESSION_DAYS,
-    value="`yes`: the agent was asked what the session taught",
-)  # fmt: skip
-RULES_READ = StateFamily(
-    name="rules_read", owner="session", kept_days=SESSION_DAYS,
-    value="rules files that the host has given to the agent, a path a line",
-)  # fmt: skip
-EMBEDDER_COVERING = StateFamily(
-    name="embedder_covering", owner="store", stays=_ONE,
-    value="id of the embedder that every lesson had a vector of",
-)  # fmt: skip
-EMBEDDER_FAILED = StateFamily(
-    name="embedder_failed", owner="store", stays=_ONE,
-    value="when embedding lessons failed last, and why",
-)  # fmt: skip
-EMBEDDER_RESTING = StateFamily(
-    name="embedder_resting", owner="embedder", kept_days=7,
-    value="when it failed a question, and why",
-)  # fmt: skip
-RULES_HOSTS = StateFamily(
-    name="rules-hosts", owner="work tree", stays="a person's decision",
-    value="hosts that rules files were asked for, a line each; ` waits` behind one that nothing is written for",
-)  # fmt: skip
-AUDIT_DIARY = StateFamily(
-    name="audit", owner="project", kept_days=120, names_lessons=True,
-    value="JSON: decisions of the day, and until when lessons are not shown, 90 days at most",
-)  # fmt: skip
-SYNCED = StateFamily(
-    name="sharing", owner="project", stays="a purged lesson's id tells that its file is not to be taken in again",
-    value="JSON: digests of lessons and files as they were synced last",
-)  # fmt: skip
-TRANSCRIPT_READ = StateFamily(
-    name="backfill", owner="file", stays="a transcript that is read again would be learnt from again",
-    value="inode, position and size up to which a transcript was read and learnt from",
-)  # fmt: skip
-BACKFILLED_ROOTS = StateFamily(
-    name="backfill_roots", owner="store", stays="one value, bounded",
-    value="work trees of earlier runs of backfill, a line each",
-)  # fmt: skip
-TIDIED = StateFamily(
-    name="tidied", owner="store", stays=_ONE,
-    value="day on which old texts were looked for last",
-)  # fmt: skip
-PLACE = StateFamily(
-    name="place", owner="folder", stays=_IDENTITY,
-    value="id, name, remote, root commit, URL as written, device:inode (and `description`'s time), a line each",
-)  # fmt: skip
-CLONE = StateFamily(
-    name="git", owner="repository", stays=_IDENTITY,
-    value="id, of a remote and a root commit",
-)  # fmt: skip
-REMOTE = StateFamily(
-    name="remote", owner="repository", stays=_IDENTITY,
-    value="id, and root commit (empty: seen in a shallow clone only)",
-)  # fmt: skip
-ROOT_COMMIT = StateFamily(
-    name="root", owner="repository", stays=_IDENTITY,
-    value="id and folder of a repository without a remote, by its root commit",
-)  # fmt: skip
-INODE = StateFamily(
-    name="inode", owner="folder", stays=_IDENTITY,
-    value="id, folder and time of birth, by device:inode (a freed number is soon another folder's)",
-)  # fmt: skip
-DECLARED = StateFamily(
-    name="declared", owner="id", stays="who declared an id first owns it",
-    value="repositories in which a declared id counts, a line each: remote, root commit, certificate",
-)  # fmt: skip
-CLAIM = StateFamily(
-    name="claim", owner="folder", stays="a claim is reported once",
-    value="the declared id that was refused there, and what that rests on",
-)  # fmt: skip
+LEARNED_POSITION = _kept("learned_position", "store", "position up to which every event was learnt from", _ONE)
+LEARNING_BEGUN = _kept("learning_begun", "store", "session that is being learnt from, and the attempt", _ONE)
+LEARNING_SET_ASIDE = _kept("learning_set_aside", "store", "sessions that are not learnt from any more, a line each",
+    "one value, bounded")
+BARREN_SESSIONS = _kept("barren_sessions", "project",
+    "sessions with real work since the last one that taught a lesson, in order", "one value a project, bounded")
+DECIDED = _expiring("learned", "session", "digests of what was decided on in the session, with spans", SESSION_DAYS)
+LEARNING_MOMENTS = _kept("learning_moments", "lesson",
+    "JSON: a request, a file, a command or a search beside which the lesson was learnt, three at most",
+    "as long as its lesson: purging erases it", holds_words=True)
+COMMAND_COUNTS = _kept("commands", "project", "JSON: how often commands were run, by digests of lines and sessions",
+    _BOUNDED)
+COMMITS_READ = _kept("git_history/1", "project",
+    "newest commit read, how many were, and whether the user wrote one; the name ends in the reader's version",
+    _BOUNDED)
+OUTCOMES_POSITION = _kept("outcomes_position", "store",
+    "position up to which every event belongs to a session that was judged or is open", _ONE)
+OUTCOMES_OPEN = _kept("outcomes_open", "store",
+    "JSON: sessions that are not over, or whose deliveries cannot be judged yet", "one value, bounded")
+OUTCOME_WEIGHTS = _kept("outcome_weights", "project",
+    "JSON: by lesson, its factor in the order and in how many sessions it was needed, by outcomes",
+    _BOUNDED, names_lessons=True)
+SESSIONS_OPEN = _kept("sessions_open", "store",
+    "JSON: sessions that may go on and are not queued for a model yet, since when, and the last position read",
+    "one value, bounded")
+LEARNING_TROUBLE = _kept("learning_trouble", "store",
+    "why the user's model could not be asked for several sessions in a row, in one line", _ONE)
+BRIEF = _expiring("brief", "work tree",
+    "JSON: the lines that a session's start may tell, when they were collected, and the person who works here",
+    SESSION_DAYS, names_lessons=True)
+TIDY_PROPOSAL = _kept("tidy", "project",
+    "version and JSON: the proposal by which the memory becomes smaller, until it is applied",
+    _BOUNDED, names_lessons=True)
+TIDYING = _kept("tidying", "project",
+    "JSON: when the memory was tidied or a tidying taken back, and how many lessons were living then", _BOUNDED)
+CLOSED_PROJECTS = _kept("closed_projects", "store", "JSON: projects whose lessons others do not see",
+    "a person's decision")
+PROJECT_NAME = _kept("project_name", "project", "what people call the project", _BOUNDED)
+LESSONS_CHANGED = _kept("lessons_changed", "store",
+    "`yes`: lessons changed since an embedder looked for those without a vector", _ONE)
+STAGED_SEEN = _kept("staged", "project",
+    "a line for each checkout: the staged lessons seen there; `none`: no lesson is staged",
+    _BOUNDED, names_lessons=True)
+STAGED_SETTLED = _kept("staged_settled", "project",
+    "digest of what was looked at when staged lessons were settled last", _BOUNDED)
+LESSON_STATES = _expiring("states", "work tree", "JSON: lessons that are not fresh, since when, and who saw it",
+    SESSION_DAYS, names_lessons=True)
+ASKED = _expiring("asked", "session", "`yes`: the agent was asked what the session taught", SESSION_DAYS)
+RULES_READ = _expiring("rules_read", "session", "rules files that the host has given to the agent, a path a line",
+    SESSION_DAYS)
+EMBEDDER_COVERING = _kept("embedder_covering", "store", "id of the embedder that every lesson had a vector of", _ONE)
+EMBEDDER_FAILED = _kept("embedder_failed", "store", "when embedding lessons failed last, and why", _ONE)
+EMBEDDER_RESTING = _expiring("embedder_resting", "embedder", "when it failed a question, and why", 7)
+RULES_HOSTS = _kept("rules-hosts", "work tree",
+    "hosts that rules files were asked for, a line each; ` waits` behind one that nothing is written for",
+    "a person's decision")
+AUDIT_DIARY = _expiring("audit", "project",
+    "JSON: decisions of the day, and until when lessons are not shown, 90 days at most", 120, names_lessons=True)
+SYNCED = _kept("sharing", "project", "JSON: digests of lessons and files as they were synced last",
+    "a purged lesson's id tells that its file is not to be taken in again")
+TRANSCRIPT_READ = _kept("backfill", "file",
+    "inode, position and size up to which a transcript was read and learnt from",
+    "a transcript that is read again would be learnt from again")
+BACKFILLED_ROOTS = _kept("backfill_roots", "store", "work trees of earlier runs of backfill, a line each",
+    "one value, bounded")
+TIDIED = _kept("tidied", "store", "day on which old texts were looked for last", _ONE)
+PLACE = _kept("place", "folder",
+    "id, name, remote, root commit, URL as written, device:inode (and `description`'s time), a line each", _IDENTITY)
+CLONE = _kept("git", "repository", "id, of a remote and a root commit", _IDENTITY)
+REMOTE = _kept("remote", "repository", "id, and root commit (empty: seen in a shallow clone only)", _IDENTITY)
+ROOT_COMMIT = _kept("root", "repository", "id and folder of a repository without a remote, by its root commit",
+    _IDENTITY)
+INODE = _kept("inode", "folder",
+    "id, folder and time of birth, by device:inode (a freed number is soon another folder's)", _IDENTITY)
+DECLARED = _kept("declared", "id",
+    "repositories in which a declared id counts, a line each: remote, root commit, certificate",
+    "who declared an id first owns it")
+CLAIM = _kept("claim", "folder", "the declared id that was refused there, and what that rests on",
+    "a claim is reported once")
 
-FAMILIES = (
-    ASKED, BARREN_SESSIONS, TIDY_PROPOSAL, TIDYING, LEARNED_POSITION, LEARNING_BEGUN, LEARNING_SET_ASIDE, DECIDED,
-    LEARNING_MOMENTS, COMMAND_COUNTS, COMMITS_READ,
-    OUTCOMES_POSITION, OUTCOMES_OPEN, OUTCOME_WEIGHTS, SESSIONS_OPEN, LEARNING_TROUBLE, BRIEF, CLOSED_PROJECTS,
-    PROJECT_NAME, LESSONS_CHANGED,
-    STAGED_SEEN, STAGED_SETTLED, LESSON_STATES, RULES_READ, EMBEDDER_COVERING, EMBEDDER_FAILED,
-    EMBEDDER_RESTING, RULES_HOSTS, AUDIT_DIARY, SYNCED, TRANSCRIPT_READ, BACKFILLED_ROOTS, TIDIED, PLACE, CLONE,
-    REMOTE, ROOT_COMMIT, INODE, DECLARED, CLAIM,
-)  # fmt: skip
+# fmt: on
+FAMILIES = tuple(value for value in list(vars().values()) if isinstance(value, StateFamily))
 
 
 def without_lesson(value: str, lesson: str) -> str:
