@@ -314,7 +314,7 @@ def _options(command: click.Command) -> set[str]:
 
 def _check_generated() -> Iterator[str]:
     for path, text in render_map.render().items():
-        if path.read_text("utf-8") != text:
+        if not render_map.is_current(path, text):
             yield f"{path.relative_to(ROOT)} is out of date: make map"
 
 

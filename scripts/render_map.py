@@ -4,7 +4,8 @@ python scripts/render_map.py            writes the files
 python scripts/render_map.py --check    exit 1 when they are not up to date
 
 Floors are the layers of the import contracts in pyproject.toml. An arrow is drawn only where no longer way says the
-same: a room that reaches another through a third one has no arrow of its own. The table names every import.
+same: a room that reaches another through a third one has no arrow of its own. The table names every import. Sizes are
+those of the day on which the page was written; `--check` does not compare them.
 """
 
 from __future__ import annotations
@@ -32,13 +33,21 @@ points down; `make contracts` checks it. A room's own `__init__.py` says what it
 | room | what it is for | imports |
 |---|---|---|
 """
+SIZES = """
+## Sizes
+
+Lines of Python, and files, when this page was last written.
+
+| room | lines | files |
+|---|---|---|
+"""
 
 
 def main() -> int:
     """1 with `--check` when a file differs from what the imports say."""
     texts = render()
     if "--check" in sys.argv[1:]:
-        stale = [path for path, text in texts.items() if not path.exists() or path.read_text("utf-8") != text]
+        stale = [path for path, text in texts.items() if not is_current(path, text)]
         print("\n".join(f"{path.relative_to(ROOT)} is out of date: make map" for path in stale) or "map: fine")
         return min(1, len(stale))
     for path, text in texts.items():
@@ -46,12 +55,30 @@ def main() -> int:
     return 0
 
 
+def is_current(path: Path, text: str) -> bool:
+    """Return whether the file says the same, sizes aside."""
+    return path.exists() and path.read_text("utf-8").partition(SIZES)[0] == text.partition(SIZES)[0]
+
+
 def render() -> dict[Path, str]:
     """The text of each file that this script writes."""
     floors, imports = load_floors(), load_imports()
     rooms = list(chain.from_iterable(floors))
     rows = [f"| `{room}` | {purpose(room)} | {', '.join(sorted(imports[room])) or 'nothing'} |" for room in rooms]
-    return {PAGE: HEAD + "\n".join(rows) + "\n", PICTURE: draw(floors, without_shortcuts(imports))}
+    return {
+        PAGE: HEAD + "\n".join(rows) + "\n" + SIZES + sizes(rooms),
+        PICTURE: draw(floors, without_shortcuts(imports)),
+    }
+
+
+def sizes(rooms: list[str]) -> str:
+    """The rows of the table of sizes, with a sum."""
+    rows = []
+    for room in rooms:
+        files = [SOURCE / f"{room}.py"] if not (SOURCE / room).is_dir() else sorted((SOURCE / room).rglob("*.py"))
+        rows.append((f"`{room}`", sum(file.read_bytes().count(b"\n") for file in files), len(files)))
+    rows.append(("all", sum(row[1] for row in rows), sum(row[2] for row in rows)))
+    return "".join(f"| {name} | {lines:,} | {files} |\n" for name, lines, files in rows)
 
 
 def load_floors() -> list[list[str]]:
