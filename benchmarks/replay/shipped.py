@@ -30,7 +30,7 @@ from holdfast.domain.moments import CHANNELS
 from holdfast.domain.records import Outcome
 from holdfast.domain.vocabulary import STATES, SessionId, Trust
 from holdfast.errors import HoldfastError
-from holdfast.freshness.codegraph import reindex
+from holdfast.freshness.verify import reindex
 from holdfast.lean.plain import to_plain
 from holdfast.lean.records import replace
 from holdfast.lean.texts import uuid7

@@ -15,10 +15,10 @@ from holdfast.domain.lesson import Anchor, Lesson
 from holdfast.domain.symbol import Verdict
 from holdfast.domain.vocabulary import Freshness, LessonId, SessionId
 from holdfast.freshness.check import FreshnessCheck, caveat, worst
-from holdfast.freshness.codegraph import reindex
 from holdfast.freshness.compare import spans_of
 from holdfast.freshness.notice import FOUND, SWITCHED, WATCHED, find_news, keep_states, load_states
 from holdfast.freshness.states import keep_found, may_have_news
+from holdfast.freshness.verify import reindex
 from holdfast.lean.records import replace
 from holdfast.testing.builders import FixedClock, make_delivery, make_lesson
 

@@ -14,7 +14,7 @@ from math import inf
 
 from holdfast.domain.lesson import Anchor, Lesson
 from holdfast.domain.records import Change
-from holdfast.domain.symbol import Verdict
+from holdfast.domain.symbol import IndexReport, Verdict
 from holdfast.domain.vocabulary import FRESHNESSES, Freshness
 from holdfast.errors import HoldfastError, LessonNotFoundError
 from holdfast.freshness.check import FreshnessCheck, worst
@@ -99,11 +99,19 @@ def follow_moves(services: Services, location: Location) -> Change | None:
     return _follow(services, location, checked, "")[0]
 
 
+def reindex(services: Services, location: Location, progress: Callable[[int, int], None] | None = None) -> IndexReport:
+    """Bring the code index up to the work tree; `progress(done, total)` counts the files that are read.
+
+    Raises InvalidValueError for a home folder or a file system's root, StoreError when the index cannot be written.
+    """
+    index = services.codeindex()
+    return index.refresh(location, progress) if index is not None else IndexReport(complete=False)
+
+
 def _refresh(services: Services, location: Location, progress: Callable[[int, int], None] | None) -> bool:
     """Bring the code index up to date; without it verdicts still hold, but fewer moves are found."""
-    index = services.codeindex()
     try:
-        return index is not None and index.refresh(location, progress).complete
+        return reindex(services, location, progress).complete
     except HoldfastError:
         return False
 

@@ -34,7 +34,7 @@ def command(call: Call, skipped: bool) -> None:
     Only changed files are read. You need not run this command: Holdfast updates the index when it needs it. You can
     stop it with Ctrl-C at any time and run it again to go on.
     """
-    from holdfast.freshness.codegraph import reindex
+    from holdfast.freshness.verify import reindex
 
     began = time.monotonic()
     with call.open() as memory, _reading_bar() as progress:

@@ -19,7 +19,7 @@ from holdfast.curation.checkpoint import close_over, leave_waiting
 from holdfast.curation.claims import settle_claims
 from holdfast.domain.hookcall import HookCall, parse_errand
 from holdfast.domain.vocabulary import SessionId
-from holdfast.freshness.codegraph import reindex
+from holdfast.freshness.verify import reindex
 from holdfast.home.handover import has_leftovers
 from holdfast.home.runfiles import LearningLock, RunLock, embed_in_turn, note
 from holdfast.home.spool import drain
