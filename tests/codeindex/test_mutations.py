@@ -11,7 +11,11 @@ from holdfast.codeindex import languages
 from tests.codeindex.mutations import REQUIRED, Ground, check, environment, matrices
 
 MATRICES = matrices()
-CASES = [(language, name) for language, matrix in MATRICES.items() for name in matrix.mutations]
+DAILY = ("python", "typescript", "go")
+CASES = [
+    pytest.param(language, name, marks=() if language in DAILY else pytest.mark.nightly("the other languages"))
+    for language, matrix in MATRICES.items() for name in matrix.mutations
+]  # fmt: skip
 
 
 @pytest.fixture

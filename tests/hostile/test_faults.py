@@ -49,23 +49,34 @@ def calm(rows: list[Row]) -> list[Row]:
     return rows
 
 
+@pytest.mark.nightly("plays every fault of its kind")
 def test_without_the_files_beside_the_database_no_lesson_is_lost(ground: Ground) -> None:
     for row in calm(faults.side_files(ground)):
         assert f"lessons {TAUGHT} of {TAUGHT}, integrity ok, doctor ok" in row["what"]
 
 
+@pytest.mark.nightly("plays every fault of its kind")
 def test_a_file_that_is_no_database_is_named_and_left_alone(ground: Ground) -> None:
     rows = {row["fault"]: row["what"] for row in calm(faults.lost_file(ground))}
     for what in ("noise", "text", "a folder"):
         assert rows[f"file replaced by {what}"] == "recall exit 1, doctor database, once it is moved away: works"
 
 
+@pytest.mark.nightly("plays every fault of its kind")
 def test_a_file_that_was_cut_is_an_error_in_words(ground: Ground) -> None:
     (row,) = calm(faults.truncated(ground))
     assert row["what"].endswith("traceback 0, silent doctor 0")
 
 
-@pytest.mark.parametrize("fault", [faults.newer_schema, faults.odd_names, faults.read_only, faults.full_disk])
+@pytest.mark.parametrize(
+    "fault",
+    [
+        faults.newer_schema,
+        faults.read_only,
+        pytest.param(faults.odd_names, marks=pytest.mark.nightly("many names")),
+        pytest.param(faults.full_disk, marks=pytest.mark.nightly("makes a small file system")),
+    ],
+)
 def test_hooks_go_on_and_commands_end_in_words(ground: Ground, fault: Callable[[Ground], list[Row]]) -> None:
     rows = fault(ground)
     if any(row["what"].startswith("skipped") for row in rows):
@@ -81,12 +92,13 @@ def test_hooks_go_on_and_commands_end_in_words(ground: Ground, fault: Callable[[
         assert {part for part in rows[0]["what"].split("; ") if not part.endswith("event lost")} <= {"all work"}
 
 
+@pytest.mark.nightly("plays every fault of its kind")
 def test_a_lock_makes_no_hook_fail_and_loses_no_event(ground: Ground) -> None:
     for row in calm(faults.locked(ground)):
         assert row["lost"] == 0, row
 
 
-@pytest.mark.parametrize("how", ["by SQLite", "by the lock file"])
+@pytest.mark.parametrize("how", [pytest.param("by SQLite", marks=pytest.mark.nightly("waits")), "by the lock file"])
 def test_no_event_is_lost_while_the_store_is_locked(ground: Ground, how: str) -> None:
     machine = ground.machine()
     trial = Trial(machine)
@@ -99,6 +111,7 @@ def test_no_event_is_lost_while_the_store_is_locked(ground: Ground, how: str) ->
     assert trial.row("", "")["lost"] == 0
 
 
+@pytest.mark.nightly("plays every fault of its kind")
 def test_no_event_is_lost_while_an_older_store_is_upgraded(ground: Ground) -> None:
     machine = ground.machine(lessons=6_000)
     at_rest(machine)
@@ -110,7 +123,10 @@ def test_no_event_is_lost_while_an_older_store_is_upgraded(ground: Ground) -> No
     assert machine.integrity() == "ok"
 
 
-@pytest.mark.parametrize("command", ["remember --topic", "revise", "forget"])
+@pytest.mark.parametrize(
+    "command",
+    ["remember --topic", *(pytest.param(c, marks=pytest.mark.nightly("alike")) for c in ("revise", "forget"))],
+)
 def test_a_clock_set_back_keeps_nothing_from_being_changed(ground: Ground, command: str) -> None:
     library = build_shifted_clock(ground.folder)
     if library is None:

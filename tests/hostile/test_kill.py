@@ -13,7 +13,11 @@ SMALL = Size(workers=2, tries=6, imports=3, lines=20, servers=2)
 
 @pytest.mark.parametrize(
     ("surface", "attempt"),
-    [("CLI remember", kill_commands), ("MCP remember", kill_servers), ("import", kill_imports)],
+    [
+        ("CLI remember", kill_commands),
+        pytest.param("MCP remember", kill_servers, marks=pytest.mark.nightly("starts many servers")),
+        pytest.param("import", kill_imports, marks=pytest.mark.nightly("imports many files")),
+    ],
 )
 def test_what_was_acknowledged_is_kept_once(
     machine: Machine, surface: str, attempt: Callable[[Machine, Size], Attempts]

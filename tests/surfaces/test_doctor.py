@@ -11,6 +11,7 @@ import pytest
 
 from holdfast.home.runfiles import DROPPED, LATE, SPOOLED, count
 from holdfast.settings import load_settings
+from holdfast.stores.sqlite.connection import Connection
 from holdfast.surfaces.cli.serverproof import check_server, registered_servers
 from tests.hosts.registered import set_up_by_an_older_version
 from tests.surfaces.terminal import run, start, told
@@ -162,11 +163,12 @@ def test_the_server_is_started_as_the_host_starts_it_where_the_user_is(machine: 
 def test_a_server_that_does_not_start_is_named_with_its_last_words(machine: Path, home: Path) -> None:
     told("uninstall")
     set_up_by_an_older_version(home, machine, "claude-code")
-    (machine / "anyio.py").write_text('raise SystemError("an anyio of the repository")\n')
+    (machine / "holdfast").mkdir()
+    (machine / "holdfast" / "__init__.py").write_text('raise SystemError("a module of the repository")\n')
     (finding,) = check_server(load_settings())
     assert finding.status == "bad"
     assert str(machine) in finding.what
-    assert "an anyio of the repository" in finding.what
+    assert "a module of the repository" in finding.what
     assert finding.mend == "holdfast setup claude-code"
     told("setup", "claude-code")
     assert [finding.status for finding in check_server(load_settings())] == ["ok"]
@@ -184,7 +186,9 @@ def test_a_corrupt_database_is_named_and_nothing_is_deleted(home: Path) -> None:
     assert (home / "memory.db").read_bytes() == b"scrambled" * 1000
 
 
-def test_a_locked_database_is_named(home: Path) -> None:
+def test_a_locked_database_is_named(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    patient = Connection.__init__
+    monkeypatch.setattr(Connection, "__init__", lambda self, path, _, *more: patient(self, path, 0.1, *more))
     holder = sqlite3.connect(home / "memory.db", isolation_level=None)
     holder.execute("PRAGMA locking_mode = EXCLUSIVE")
     holder.execute("BEGIN EXCLUSIVE")

@@ -123,6 +123,7 @@ def test_lessons_are_embedded_in_the_background(folder: Path, server: EmbeddingS
     assert (status["embedded"], status["failed"]) == (3, "")
 
 
+@pytest.mark.nightly("waits for an endpoint that never answers")
 def test_a_run_that_is_killed_is_gone_on_with(folder: Path, home: Path, server: EmbeddingServer) -> None:
     with Memory(str(folder)) as memory:
         for number in range(200):

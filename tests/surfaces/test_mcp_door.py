@@ -21,6 +21,7 @@ from holdfast.surfaces.mcp.door import _subscription
 
 START = str(Path(__file__).parents[2] / "src" / "holdfast" / "surfaces" / "start.py")
 DOOR = ["-I", START, "holdfast.surfaces.mcp.__main__", "--hooked"]
+OTHERS = pytest.mark.nightly("starts the SDK's server once more")
 INITIALIZED = {"method": "notifications/initialized"}
 MODERN = {"params": {"_meta": ENVELOPE}}
 
@@ -59,7 +60,10 @@ def test_the_constants_are_what_the_sdks_server_answers() -> None:
     assert TARGET.read_text(encoding="utf-8") == render(), "run scripts/render_mcp_offers.py"
 
 
-@pytest.mark.parametrize("revision", ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"])
+@pytest.mark.parametrize(
+    "revision",
+    ["2025-06-18", *(pytest.param(r, marks=OTHERS) for r in ("2024-11-05", "2025-03-26", "2025-11-25"))],
+)
 def test_each_older_revision_is_answered_as_by_the_sdk(tmp_path: Path, revision: str) -> None:
     handshake = {"id": 0, "method": "initialize", "params": {**HANDSHAKE, "protocolVersion": revision}}
     answers = []
@@ -140,7 +144,7 @@ def test_no_line_of_a_hosts_opening_needs_the_sdk(tmp_path: Path, host: str) -> 
     assert requests[-1]["method"] == "tools/list"
 
 
-@pytest.mark.parametrize("host", ["Gemini CLI", "Claude Code"])
+@pytest.mark.parametrize("host", ["Claude Code", pytest.param("Gemini CLI", marks=OTHERS)])
 def test_a_hosts_opening_is_answered_as_by_the_sdk(tmp_path: Path, host: str) -> None:
     ping = {"id": "last", "method": "ping"} if host == "Gemini CLI" else {
         "id": "last", "method": "tools/list", **MODERN}  # fmt: skip
@@ -197,8 +201,11 @@ def test_a_line_that_comes_in_two_pieces_is_one_request(tmp_path: Path) -> None:
     "first",
     [
         b"no JSON at all",
-        b'{"jsonrpc": "2.0", "id": 7, "method": "tools/list"}',
-        b'{"jsonrpc": "2.0", "id": 7, "method": "initialize", "params": {"protocolVersion": "2025-11-25"}}',
+        pytest.param(b'{"jsonrpc": "2.0", "id": 7, "method": "tools/list"}', marks=OTHERS),
+        pytest.param(
+            b'{"jsonrpc": "2.0", "id": 7, "method": "initialize", "params": {"protocolVersion": "2025-11-25"}}',
+            marks=OTHERS,
+        ),
         b'{"jsonrpc": "2.0", "id": true, "method": "initialize", "params": {}}',
     ],
 )

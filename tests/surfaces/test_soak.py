@@ -27,7 +27,10 @@ CALLS = 1_000
 COLD_CALLS = 100
 KINDS = ("UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolUseFailure", "Stop")
 
-pytestmark = pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="looks into /proc")
+pytestmark = [
+    pytest.mark.nightly("thousands of calls"),
+    pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="looks into /proc"),
+]
 
 
 @pytest.fixture
