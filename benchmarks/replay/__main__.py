@@ -1,6 +1,6 @@
 """Replays real sessions of a team through the shipped hook path and scores what was learnt and shown.
 
-    python -m benchmarks.replay --data DIR [--repository PATH] [--gold] [--triggers FILE] [--distilled DIR]
+    python -m benchmarks.replay --data DIR [--repository PATH] [--gold] [--distilled DIR]
         [--tidied DIR] [--first N] [--count N] [--keep DIR]
 
 `DIR/replay` holds `catalog.jsonl` and `gold/`; the repository is a bare clone with all branches, for its objects hold
@@ -36,14 +36,13 @@ def main() -> int:
     try:
         every = load_catalog(folder, load_titles())
         catalog = every.window(options.first, options.count)
-        triggers = json.loads(options.triggers.read_text("utf-8")) if options.triggers else {}
         tidied = {int(file.stem): json.loads(file.read_text("utf-8")) for file in _answers(options.tidied)}
         answers = {int(file.stem): file.read_text("utf-8") for file in _answers(options.distilled)}
         repository = Repository((options.repository or folder / "repo").resolve())
         with tempfile.TemporaryDirectory() as scratch:
             record = play(
                 catalog, repository, Path(scratch), with_gold=options.gold, earlier=every.before(options.first),
-                triggers=triggers, answers=answers, tidied=tidied, progress=_tell,
+                answers=answers, tidied=tidied, progress=_tell,
             )  # fmt: skip
     except MissingSetError as exc:
         print(exc, file=sys.stderr)
@@ -93,9 +92,6 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--data", type=Path, required=True, help="folder that holds replay/")
     parser.add_argument("--repository", type=Path, help="the bare repository; DIR/replay/repo without it")
     parser.add_argument("--gold", action="store_true", help="put the gold into memory instead of learning")
-    parser.add_argument(
-        "--triggers", type=Path, help="JSON: by gold lesson, when it is to be told (with --gold): paths, symbols, ..."
-    )
     parser.add_argument("--distilled", type=Path, help="folder of recorded answers to the distillation prompt")
     parser.add_argument("--tidied", type=Path, help="folder of recorded proposals to tidy, by the session before")
     parser.add_argument("--first", type=int, default=0, help="position of the first session")

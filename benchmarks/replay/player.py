@@ -33,16 +33,15 @@ def play(
     *,
     with_gold: bool = False,
     earlier: Catalog | None = None,
-    triggers: Mapping[str, Mapping[str, Any]] | None = None,
     answers: Mapping[int, str] | None = None,
     tidied: Mapping[int, dict[str, Any]] | None = None,
     progress: Callable[[str], None] = print,
 ) -> Record:
     """Replay the catalog's sessions; `with_gold` puts each session's gold into memory instead of learning from it.
 
-    `earlier`: sessions before those, whose gold is put into memory first. `triggers`: by gold lesson, when it is to be
-    told, as somebody wrote it. `answers`: by session, what a model once answered when it was asked for the lessons.
-    `tidied`: by session, what a model once proposed to merge and retire after it.
+    `earlier`: sessions before those, whose gold is put into memory first. `answers`: by session, what a
+    model once answered when it was asked for the lessons. `tidied`: by session, what a model once proposed to merge and
+    retire after it.
     Raises MissingSetError when the repository lacks a transcript.
     """
     tree = repository.clone(scratch / "clone")
@@ -51,7 +50,7 @@ def play(
     if catalog.sessions:
         tree.check_out_before(catalog.sessions[0].began_at)
     with open_shipped(home, tree.folder) as shipped:
-        player = _Player(shipped, tree, scratch, record, triggers or {})
+        player = _Player(shipped, tree, scratch, record)
         if earlier is not None and with_gold:
             for session in earlier.sessions:
                 player.go_to(session)
@@ -102,7 +101,7 @@ def learnt(
     tree = repository.clone(clone)
     home.mkdir(parents=True)
     with open_shipped(home, clone) as shipped:
-        player = _Player(shipped, tree, folder, Record(), {})
+        player = _Player(shipped, tree, folder, Record())
         for session in catalog.sessions:
             transcript = repository.transcript(session.blob)
             tree.work_as(person_of(transcript))
@@ -159,14 +158,11 @@ def _with_next(transcripts: Iterable[str]) -> Iterator[tuple[str, str | None]]:
 
 
 class _Player:
-    def __init__(
-        self, shipped: Shipped, tree: WorkTree, scratch: Path, record: Record, triggers: Mapping[str, Any]
-    ) -> None:
+    def __init__(self, shipped: Shipped, tree: WorkTree, scratch: Path, record: Record) -> None:
         self._shipped = shipped
         self._tree = tree
         self._scratch = scratch
         self._record = record
-        self._triggers = triggers
         self._prompts = 0
 
     def go_to(self, session: Session) -> None:
@@ -226,8 +222,7 @@ class _Player:
         """State the session's gold lessons by hand; `branches` is that of each of its lines."""
         for lesson in gold:
             branch = branches[lesson.event] if 0 <= lesson.event < len(branches) else ""
-            triggers = self._triggers.get(lesson.id, {})
-            self._record.taught[lesson.id] = self._shipped.teach(lesson, triggers, session.id, branch)
+            self._record.taught[lesson.id] = self._shipped.teach(lesson, session.id, branch)
 
     def tidy(self) -> None:
         """Do what the learner does besides learning, on the machine of whoever works next."""

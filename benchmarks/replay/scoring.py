@@ -24,8 +24,6 @@ GRACE = 2
 """Events after its own at which a need still counts as met in time."""
 USEFUL = 2
 """The lowest grade of gold that is clearly useful."""
-FIXED_LIST = 10
-"""Lessons of the list that is told at every start, the baseline."""
 WORD = re.compile(r"[a-z0-9_]{3,}")
 FAMILIES = {
     "constraint": "rule", "convention": "rule", "preference": "rule", "decision": "rule",
@@ -75,7 +73,6 @@ def score(record: Record, catalog: Catalog, every: Catalog | None = None) -> dic
     figures["size"] = score_size(record, min((need.session for need in catalog.needs), default=0))
     figures["delivery"] = score_delivery(record, shown, catalog, every or catalog)
     figures["outcomes"] = score_outcomes(record, matches, catalog)
-    figures["fixed list"] = score_fixed_list(every or catalog, catalog)
     return figures
 
 
@@ -254,27 +251,6 @@ def score_delivery(record: Record, shown: Sequence[Shown], catalog: Catalog, eve
             )
             for moment in sorted(moments, key=_place)
         },
-    }
-
-
-def score_fixed_list(every: Catalog, catalog: Catalog) -> dict[str, Any]:
-    """What a list picked in hindsight, told at every session's start, would meet: the baseline to beat.
-
-    Its lessons are the FIXED_LIST that meet most needs of the *other* sessions, as far as they were known by then.
-    """
-    numbers = {session.number for session in catalog.sessions}
-    others = [need for need in every.needs if need.session not in numbers] or list(every.needs)
-    wanted = Counter(lesson for need in others if need.strength >= USEFUL for lesson in need.lessons)
-    chosen = {lesson for lesson, _ in wanted.most_common(FIXED_LIST)}
-    origin = {gold.id: gold.session for gold in every.gold}
-    shown = [
-        Shown(number, -1, "start", frozenset({lesson}))
-        for number in numbers
-        for lesson in chosen
-        if origin.get(lesson, number) < number
-    ]
-    return {"lines": len(chosen)} | {
-        name: score_needs(shown, catalog.needs)[name]["in time"] for name in ("strength >= 3", "strength >= 2")
     }
 
 

@@ -25,7 +25,7 @@ from holdfast import bootstrap
 from holdfast.backfill.transcripts import keep_turn
 from holdfast.capture.sessionevents import session_events
 from holdfast.domain.hookcall import HookCall
-from holdfast.domain.lesson import Lesson, Triggers, next_instant
+from holdfast.domain.lesson import Lesson, next_instant
 from holdfast.domain.moments import CHANNELS
 from holdfast.domain.records import Outcome
 from holdfast.domain.vocabulary import STATES, SessionId, Trust
@@ -140,13 +140,12 @@ class Shipped:
                 lines.setdefault(delivery.rank, []).append(delivery.lesson)
         return [lines[rank] for rank in sorted(lines)]
 
-    def teach(self, gold: GoldLesson, triggers: Mapping[str, Any], session: str = "", branch: str = "") -> str:
+    def teach(self, gold: GoldLesson, session: str = "", branch: str = "") -> str:
         """State a gold lesson as a confirmed one of its session, about those of its files that are there; its id."""
         files = [file for file in gold.files if os.path.isfile(os.path.join(self._folder, file))][:MOST_FILES]
-        fields: dict[str, Any] = {key: tuple(v) if isinstance(v, list) else v for key, v in triggers.items()}
         stated: dict[str, Any] = {
             "kind": KIND_OF_GOLD.get(gold.kind, gold.kind), "why": gold.why, "files": files,
-            "trust": TRUST_OF_ROLE.get(gold.role, "agent"), "when": Triggers(**fields),
+            "trust": TRUST_OF_ROLE.get(gold.role, "agent"),
         }  # fmt: skip
         return self.state(gold.lesson, stated, title=gold.title, session=session, branch=branch)
 
