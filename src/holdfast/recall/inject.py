@@ -16,7 +16,7 @@ from holdfast.lean.records import replace
 from holdfast.recall.moments.context import MomentContext
 from holdfast.recall.tuning import HEAD_CHARACTERS, TAIL_CHARACTERS, TRIGGER_LIMIT
 from holdfast.redaction import fold, redact_to
-from holdfast.redaction.hints import BEGIN, END
+from holdfast.redaction.tables import BEGIN, END
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

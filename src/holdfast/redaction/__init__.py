@@ -1,7 +1,7 @@
 """Removes secrets from text before it is stored, embedded, sent or exported.
 
 It may touch: nothing. It does no I/O and keeps no state.
-Begin with `hints`: it says which searches a text needs. `names`, `keys` and `forms` are these searches.
+Begin with `__init__`: `_find_plain` calls the searches in order. `tables` holds all that they look for.
 
 Keys of known issuers, private key blocks, logins in URLs, credentials in headers, values of names that announce a
 secret, passwords in commands, and long random words become `[redacted:<rule>]`; `<private>` spans become `[private]`.
@@ -9,13 +9,12 @@ secret, passwords in commands, and long random words become `[redacted:<rule>]`;
 
 from __future__ import annotations
 
-from holdfast.redaction import hints
-from holdfast.redaction.alphabets import WORD
-from holdfast.redaction.hints import BEGIN, PRIVATE
+import re
+from bisect import bisect_left, bisect_right
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from holdfast.redaction.values import Span
+from holdfast.redaction import forms, keys, names
+from holdfast.redaction.tables import BEGIN, PRIVATE
+from holdfast.redaction.values import Span
 
 MARGIN = 2_048
 """Characters next to a cut that are never kept: longer than any secret that is recognised only when whole."""
@@ -28,22 +27,18 @@ ROUNDS = 8
 
 No text is known that needs more than three."""
 
-_JOINED = frozenset(WORD)
-_ALNUM = frozenset(b"abcdefghijklmnopqrstuvwxyz0123456789")
-_PARTS = bytes(code if code in _ALNUM else 32 for code in range(256))
-"""Blanks for all bytes but small letters and digits, which leaves the words of a text."""
-_HIDDEN = "\u200b\u200c\u200d\u2060\u2063\ufeff\u00ad\u200e\u200f"
-_GLUES = (
-    ("+", ('" + "', "' + '", '"+"', "'+'", '" +\n', "' +\n")),
-    (" . ", ('" . "', "' . '")),
-    ('" "', ('" "',)),
-    ("' '", ("' '",)),
-    ("\\\n", ("\\\n", '" \\\n', "' \\\n")),
-)
-"""What separates two halves of a literal. After a line's end come blanks and, except after a backslash, a quote."""
-
 NEAR = 160
-"""Characters around such a joint that are looked at once more without it."""
+"""Characters around the joint of two literals that are looked at once more without it."""
+
+_PARTS = re.compile("[a-z0-9]+")
+_UNSEEN = re.compile("\x1b(?:\\[[^@-~]{0,30}.?)?|[\u200b\u200c\u200d\u2060\u2063\ufeff\u00ad\u200e\u200f]", re.DOTALL)
+"""Terminal escapes and characters without width."""
+_JOINT = re.compile(
+    r"""(?<=[\w-])(?:\\\n[ \t+.]{0,80}
+    |(?P<quote>["'])(?:[ ]?\+[ ]?|[ ]\.[ ]|[ ]|[ ][+\\]\n[ \t+.]{0,80})(?P=quote))(?=[\w-])""",
+    re.ASCII | re.VERBOSE,
+)
+"""Where a word is split into two literals or lines: `"AK" + "IA"`, `"AK" "IA"`, a final backslash."""
 
 
 def redact(text: str) -> str:
@@ -69,7 +64,7 @@ def redact_to(text: str, limit: int) -> str:
         return redact(text)
     low = fold(text)
     if PRIVATE in low:
-        text = _replace(text, _merge(_private_spans(text, low)))
+        text = _replace(text, _merge([*keys.find_private(low)]))
     head, tail = limit * 3 // 4, limit // 4
     if len(text) > limit + 2 * (MARGIN + BLOCK_MARGIN):
         first, last = text[: head + MARGIN + BLOCK_MARGIN], text[-tail - MARGIN - BLOCK_MARGIN :]
@@ -104,8 +99,8 @@ def _gap(left_out: int) -> str:
 
 def _find(text: str) -> list[Span]:
     spans = _find_plain(text)
-    if "\x1b" in text or (not text.isascii() and any(mark in text for mark in _HIDDEN)):
-        spans += _find_through(text, _hidden_spans(text))
+    if unseen := [match.span() for match in _UNSEEN.finditer(text)]:
+        spans += _find_through(text, unseen)
     for begin, end in _areas(text, _joints(text)):
         area = text[begin:end]
         spans += [(begin + start, begin + stop, rule) for start, stop, rule in _find_through(area, _joints(area))]
@@ -113,33 +108,24 @@ def _find(text: str) -> list[Span]:
 
 
 def _find_plain(text: str) -> list[Span]:
+    """Return what each search finds; a search runs only where its cheap condition shows that it may find something."""
     low = fold(text)
-    parts = frozenset(low.encode("ascii", "replace").translate(_PARTS).split())
-    long = hints.long_words(text)
-    spans: list[Span] = []
-    if PRIVATE in low:
-        spans += _private_spans(text, low)
-    if hints.may_name_a_value(text, low, parts) or hints.may_hold_a_header(low):
-        from holdfast.redaction import names
-
-        spans += names.find_values(text, low, parts)
-        spans += names.find_headers(text, low)
-    if hints.may_hold_a_key(text, long) or BEGIN in text or "eyJ" in text:
-        from holdfast.redaction import keys
-
-        spans += keys.find_keys(text, long)
-        if long:
-            spans += keys.find_words(text, low, long, redact)
-            spans += keys.find_pem_parts(text, long)
+    parts = frozenset(_PARTS.findall(low))
+    long = keys.long_words(text)
+    spans = [*keys.find_private(low)] if PRIVATE in low else []
+    spans += names.find_values(text, low, parts)
+    spans += names.find_headers(text, low)
+    spans += keys.find_keys(text, long)
+    if long:
+        spans += keys.find_words(text, low, long, redact)
+        spans += keys.find_pem_parts(text, long)
+    if BEGIN in text:
         spans += keys.find_pem(text)
+    if "eyJ" in text:
         spans += keys.find_jwts(text)
     if "://" in text and "@" in text:
-        from holdfast.redaction import names
-
         spans += names.find_logins(text)
-    if hints.may_hold_a_form(low, parts):
-        from holdfast.redaction import forms
-
+    if forms.may_hold_a_form(low, parts):
         spans += forms.find_forms(text, low, parts)
     return spans
 
@@ -159,8 +145,6 @@ def _find_through(text: str, gaps: list[tuple[int, int]]) -> list[Span]:
     shifts.append(here - size)
 
     def place(at: int) -> int:
-        from bisect import bisect_right
-
         return at + shifts[bisect_right(starts, at) - 1]
 
     whole = "".join(plain)
@@ -170,32 +154,8 @@ def _find_through(text: str, gaps: list[tuple[int, int]]) -> list[Span]:
 
 
 def _holds_any(places: list[int], span: Span) -> bool:
-    from bisect import bisect_left
-
     at = bisect_left(places, span[0])
     return at < len(places) and places[at] < span[1]
-
-
-def _hidden_spans(text: str) -> list[tuple[int, int]]:
-    """Return the spans of terminal escapes and characters without width."""
-    gaps = []
-    at = text.find("\x1b")
-    while at >= 0:
-        end = at + 1
-        if text[end : end + 1] == "[":
-            end += 1
-            while end < len(text) and end - at < 32 and not "@" <= text[end] <= "~":
-                end += 1
-            end += 1
-        gaps.append((at, min(end, len(text))))
-        at = text.find("\x1b", end)
-    for mark in _HIDDEN:
-        at = text.find(mark)
-        while at >= 0:
-            gaps.append((at, at + 1))
-            at = text.find(mark, at + 1)
-    gaps.sort()
-    return [gap for number, gap in enumerate(gaps) if not number or gap[0] >= gaps[number - 1][1]]
 
 
 def _areas(text: str, joints: list[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -211,41 +171,11 @@ def _areas(text: str, joints: list[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def _joints(text: str) -> list[tuple[int, int]]:
-    """Return where a word is split into two literals or lines: `"AK" + "IA"`, `"AK" "IA"`, a final backslash."""
-    glues = [glue for hint, glues in _GLUES if hint in text for glue in glues]
-    if not glues:
-        return []
-    from holdfast.redaction.values import run
-
-    joints: list[tuple[int, int]] = []
-    for glue in glues:
-        at = text.find(glue)
-        while at >= 0:
-            end = at + len(glue)
-            if text[at - 1 : at] in _JOINED:
-                if glue[-1] == "\n":
-                    end += run(text, end, " \t+.", 80)
-                    end += glue[0] != "\\" and text[end : end + 1] == glue[0]
-                closed = glue[-1] != "\n" or glue[0] == "\\" or text[end - 1] == glue[0]
-                if closed and text[end : end + 1] in _JOINED:
-                    joints.append((at, end))
-            at = text.find(glue, at + len(glue))
-    joints.sort()
-    return [joint for number, joint in enumerate(joints) if not number or joint[0] >= joints[number - 1][1]]
-
-
-def _private_spans(text: str, low: str) -> list[Span]:
-    from holdfast.redaction import keys
-
-    return list(keys.find_private(text, low))
+    return [match.span() for match in _JOINT.finditer(text)]
 
 
 def _without_blocks(text: str) -> str:
-    if BEGIN not in text:
-        return text
-    from holdfast.redaction import keys
-
-    return _replace(text, _merge([*keys.find_pem(text)]))
+    return _replace(text, _merge([*keys.find_pem(text)])) if BEGIN in text else text
 
 
 def _merge(spans: list[Span]) -> list[Span]:

@@ -1,114 +1,100 @@
 """Finds secrets that only their surroundings show: arguments of programs, table columns, Kubernetes secrets.
 
-It is loaded only for texts with one of `hints.TRIGGERS`. Each search is bounded, and continues after what it has read.
+Each search is bounded, and continues after what it has read.
 """
 
 from __future__ import annotations
 
-from holdfast.redaction.alphabets import WORD
-from holdfast.redaction.hints import COLUMNS, PROGRAMS, first_part
-from holdfast.redaction.values import has_digit, is_stand_in, is_typed, places, run
+import re
+from collections.abc import Iterator
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from holdfast.redaction.tables import COLUMNS, FORM_HINTS, POSITIONS, PROGRAMS, STDIN, WORD
+from holdfast.redaction.values import Span, has_digit, is_stand_in, is_typed, places, run
 
-    from holdfast.redaction.values import Span
-
-    Token = tuple[int, int, str]
-    """(start, end, text) of one word of a command, without its quotes."""
+Token = tuple[int, int, str]
+"""(start, end, text) of one word of a command, without its quotes."""
 
 COMMAND_SPAN = 600
 """Characters of a command that are read."""
 
-POSITIONS: tuple[tuple[tuple[str, ...], int], ...] = (
-    (("vault", "login"), 1),
-    (("vault", "unseal"), 1),
-    (("operator", "unseal"), 1),
-    (("rabbitmqctl", "add_user"), 2),
-    (("rabbitmqctl", "change_password"), 2),
-    (("rabbitmqctl", "authenticate_user"), 2),
-    (("net", "user"), 2),
-    (("htpasswd",), 3),
-    (("wpa_passphrase",), 2),
-    (("npm", "set"), 2),
-    (("pdftk", "user_pw"), 1),
-    (("pdftk", "owner_pw"), 1),
-    (("pdftk", "input_pw"), 1),
-    (("redis-cli", "auth"), 1),
-    (("iwconfig", "key"), 1),
-)
-"""Words of a command, and which of the words without a dash behind them is the secret."""
-
 _LEADS = frozenset(program for (program, *_), _ in POSITIONS)
+
+
+def _first_part(name: str) -> str:
+    """Return the first word of a name, as it stands among the words of a text: `redis` of `redis-cli`."""
+    return name.replace("_", "-").partition("-")[0]
+
+
 _MARKS = [
     (
         program,
-        first_part(program),
+        _first_part(program),
         tuple(" " + flag.rstrip("*%:=") for flag in flags.split()) + ((" ",) if program in _LEADS else ()),
     )
     for program, flags in PROGRAMS.items()
 ]
 """(program, its first part, what else is in a text in which it is given a secret)."""
+TRIGGERS = frozenset(map(_first_part, (*PROGRAMS, *COLUMNS, "stringdata", "identified"))) | {"5432", "3306"}
+"""Words without which there is nothing to look for."""
 
-STDIN = (
-    "sudo -s",
-    "--password-stdin",
-    "passwd --stdin",
-    "--with-token",
-    "chpasswd",
-    "--passphrase-fd 0",
-    "-passin stdin",
+_MARKED = re.compile(r"pass:(?P<word>[\w.!@#%^*+=~-]{1,128})", re.IGNORECASE | re.ASCII)
+_IDENTIFIED = re.compile(
+    r"identified (?:(?!by ).){0,77}by [ '\"]{0,4}(?P<word>[\w.!@#%^*+=~$&?/-]{0,128})",
+    re.IGNORECASE | re.DOTALL | re.ASCII,
 )
-"""What reads a secret from the pipe before it."""
+"""SQL's `IDENTIFIED BY 'x'`, `IDENTIFIED WITH plugin BY 'x'`, `IDENTIFIED BY x`."""
+_SECRET_KIND = re.compile(r'kind: (?:sealed)?secret(?![^\W_])|"kind": ?"secret"')
+_DATA = re.compile(r'(?<![^\W_])(?:data:|stringdata:|"data":|"stringdata":)')
+_JSON_VALUE = re.compile(r':.{0,7}?"(?P<value>[^"]*)"', re.DOTALL)
 
 
-def find_forms(text: str, low: str, parts: frozenset[bytes]) -> Iterator[Span]:
+def may_hold_a_form(low: str, parts: frozenset[str]) -> bool:
+    """Return whether `find_forms` has anything to look at; `parts` are the words of ASCII letters and digits."""
+    return not parts.isdisjoint(TRIGGERS) and any(hint in low for hint in FORM_HINTS)
+
+
+def find_forms(text: str, low: str, parts: frozenset[str]) -> Iterator[Span]:
     """Yield all secrets that this module knows how to find."""
     for program, first, marks in _MARKS:
         if first in parts and program in low and any(mark in text for mark in marks):
             yield from _find_program(text, low, program)
-    if b"identified" in parts:
-        yield from _find_identified(text, low)
+    if "identified" in parts or "pass:" in low:
+        yield from _find_marked(text)
     for mark in STDIN:
         if mark in low:
             yield from _find_piped(text, low, mark)
-    if "pass:" in low:
-        yield from _find_marked(text, low, "pass:")
-    yield from _find_stored(text, low, parts)
-
-
-def _find_stored(text: str, low: str, parts: frozenset[bytes]) -> Iterator[Span]:
-    """Yield the secrets that tables and files hold."""
     for name in COLUMNS:
         if name in low:
             yield from _find_columns(text, low, name)
-    if b"secret" in parts:
+    if "secret" in parts:
         yield from _find_manifests(text, low)
-    for port in ("5432", "3306"):
-        if port.encode() in parts:
-            yield from _find_pgpass(text, port)
+    for port in parts & {"5432", "3306"}:
+        yield from _find_pgpass(text, port)
+
+
+def _find_marked(text: str) -> Iterator[Span]:
+    """Yield the passwords of SQL's `IDENTIFIED BY` and of arguments such as `-passin pass:x`."""
+    for match in _IDENTIFIED.finditer(text):
+        word, quoted = match["word"], text[match.start("word") - 1] in "'\""
+        if _is_given(word) and (is_typed(word) or (quoted and not word.isalpha())):
+            yield *match.span("word"), "value"
+    for match in _MARKED.finditer(text):
+        lead = text[max(0, match.start() - 16) : match.start()]
+        if lead.rstrip("'\"").endswith((" ", "=")) and "-" in lead and _is_given(match["word"]):
+            yield *match.span("word"), "value"
 
 
 # Commands
 
 
 def _find_program(text: str, low: str, program: str) -> Iterator[Span]:
-    at, behind = low.find(program), 0
-    while at >= 0:
-        after = at + len(program)
-        if at >= behind and _is_program(text, at, after):
-            tokens = _tokens(text, at)
+    behind = 0
+    named = rf"(?<![\w.-]){re.escape(program)}(?:[.-][\w.-]{{0,23}})?(?=[ \t])"
+    for match in re.finditer(named, low, re.ASCII):
+        if match.start() >= behind:
+            tokens = _tokens(text, match.start())
             yield from _given(program, tokens)
-            behind = tokens[-1][1] if tokens else after
-        at = low.find(program, after)
-
-
-def _is_program(text: str, at: int, after: int) -> bool:
-    if at and text[at - 1] in WORD + ".":
-        return False
-    glued = run(text, after, WORD + ".", 24)
-    return text[after + glued : after + glued + 1] in (" ", "\t") and (not glued or text[after] in "-.")
+            behind = tokens[-1][1] if tokens else match.end()
 
 
 def _tokens(text: str, at: int) -> list[Token]:
@@ -232,29 +218,6 @@ def _find_piped(text: str, low: str, mark: str) -> Iterator[Span]:
                 yield start, end, "value"
 
 
-def _find_marked(text: str, low: str, mark: str) -> Iterator[Span]:
-    for at in places(low, mark):
-        begin = at + len(mark)
-        size = run(text, begin, WORD + ".!@#%^*+=~", 128)
-        word = text[begin : begin + size]
-        lead = text[max(0, at - 16) : at]
-        if lead.rstrip("'\"").endswith((" ", "=")) and "-" in lead and _is_given(word):
-            yield begin, begin + size, "value"
-
-
-def _find_identified(text: str, low: str) -> Iterator[Span]:
-    """Find SQL's `IDENTIFIED BY 'x'`, `IDENTIFIED WITH plugin BY 'x'`, `IDENTIFIED BY x`."""
-    for at in places(low, "identified "):
-        by = low.find("by ", at, at + 80)
-        if by < 0:
-            continue
-        begin = by + 3 + run(text, by + 3, " '\"", 4)
-        end = begin + run(text, begin, WORD + ".!@#%^*+=~$&?/", 128)
-        quoted = text[begin - 1 : begin] in ("'", '"')
-        if _is_given(text[begin:end]) and (is_typed(text[begin:end]) or (quoted and not text[begin:end].isalpha())):
-            yield begin, end, "value"
-
-
 # Tables
 
 
@@ -308,20 +271,15 @@ def _rows(text: str, here: int, mark: str, shape: tuple[int, int]) -> tuple[list
 
 def _find_manifests(text: str, low: str) -> Iterator[Span]:
     """Find every value under `data:` and `stringData:` of a Kubernetes object of kind Secret."""
-    for written in ("kind: secret", '"kind": "secret"', '"kind":"secret"', "kind: sealedsecret"):
-        behind = 0
-        for at in places(low, written):
-            if at < behind or text[at + len(written) : at + len(written) + 1].isalnum():
-                continue
+    behind = 0
+    for match in _SECRET_KIND.finditer(low):
+        at = match.start()
+        if at >= behind:
             begin = max(low.rfind("\n---", max(0, at - 4_000), at), at - 4_000, 0)
             end = low.find("\n---", at, at + 8_000)
             end = behind = end if end >= 0 else min(len(text), at + 8_000)
-            for block in ("data:", "stringdata:", '"data":', '"stringdata":'):
-                block_start = low.find(block, begin, end)
-                while block_start >= 0:
-                    if not low[block_start - 1 : block_start].isalnum():
-                        yield from _entries(text, block_start + len(block), end)
-                    block_start = low.find(block, block_start + len(block), end)
+            for block in _DATA.finditer(low, begin, end):
+                yield from _entries(text, block.end(), end)
 
 
 def _entries(text: str, here: int, stop: int) -> Iterator[Span]:

@@ -5,243 +5,81 @@ Each scanner yields (start, end, rule), and looks at a bounded number of charact
 
 from __future__ import annotations
 
-from holdfast.redaction.alphabets import ALNUM, BASE64, DIGITS, DOTTED, HEX, UPPER, WIDE, WORD
-from holdfast.redaction.hints import BEGIN, END, PLAIN_KEYS, PRIVATE
-from holdfast.redaction.values import SPAN, decoded, has_digit, is_opaque, is_random, run, starts_word
+import re
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+from holdfast.redaction.tables import (
+    ALNUM,
+    ANNOUNCING,
+    BASE64,
+    BEGIN,
+    CRYPTS,
+    DIGITS,
+    DOTTED,
+    END,
+    HARMLESS,
+    HARMLESS_PARTS,
+    HASH_MARKS,
+    HEX,
+    KEY_LENGTH,
+    KEYS,
+    PEM_BODIES,
+    PLAIN_KEYS,
+    PRIVATE,
+    PUBLIC,
+    PUBLIC_BEFORE,
+    RSA_MARKS,
+    VENDORS,
+    WIDE,
+    WORD,
+)
+from holdfast.redaction.values import SPAN, Span, decoded, has_digit, is_opaque, is_random, places, run, starts_word
 
-    from holdfast.redaction.values import Span
+Shape = tuple[str, int, str]
+"""(alphabet, least characters, flags) of what follows a key's prefix."""
 
-KEYS: tuple[tuple[str, str, str, int, str], ...] = (
-    ("aws", "AKIA", UPPER + DIGITS, 16, "b"),
-    ("aws", "ASIA", UPPER + DIGITS, 16, "b"),
-    ("aws", "ABIA", UPPER + DIGITS, 16, "b"),
-    ("aws", "ACCA", UPPER + DIGITS, 16, "b"),
-    ("aws", "ABSK", BASE64, 80, "b"),
-    ("aws", "IQoJb3JpZ2lu", BASE64, 60, ""),
-    ("aws", "FwoGZXIvYXdz", BASE64, 60, ""),
-    ("github", "ghp_", WORD, 30, ""),
-    ("github", "gho_", WORD, 30, ""),
-    ("github", "ghu_", WORD, 30, ""),
-    ("github", "ghs_", DOTTED, 30, ""),
-    ("github", "ghr_", WORD, 30, ""),
-    ("github", "github_pat_", WORD, 30, ""),
-    ("gitlab", "glpat-", DOTTED, 20, ""),
-    ("gitlab", "gldt-", DOTTED, 20, ""),
-    ("gitlab", "glrt-", DOTTED, 20, ""),
-    ("gitlab", "glcbt-", DOTTED, 20, ""),
-    ("gitlab", "glptt-", DOTTED, 20, ""),
-    ("gitlab", "glsoat-", DOTTED, 20, ""),
-    ("gitlab", "glagent-", DOTTED, 20, ""),
-    ("anthropic", "sk-ant-", WORD, 20, "d"),
-    ("openai", "sk-proj-", WORD, 32, "d"),
-    ("openai", "sk-svcacct-", WORD, 32, "d"),
-    ("openai", "sk-admin-", WORD, 32, "d"),
-    ("openrouter", "sk-or-v1-", HEX, 32, ""),
-    ("openai", "sk-", ALNUM, 32, "bd"),
-    ("google", "AIza", WORD, 35, "b"),
-    ("google", "GOCSPX-", WORD, 24, ""),
-    ("google", "ya29.", WORD, 30, ""),
-    ("slack", "xoxb-", WORD, 20, "d"),
-    ("slack", "xoxp-", WORD, 20, "d"),
-    ("slack", "xoxa-", WORD, 8, "bd"),
-    ("slack", "xoxr-", WORD, 8, "bd"),
-    ("slack", "xoxs-", WORD, 20, "d"),
-    ("slack", "xoxe-", WORD, 20, "d"),
-    ("slack", "xoxe.", DOTTED, 20, "d"),
-    ("slack", "xoxc-", WORD, 20, "d"),
-    ("slack", "xoxd-", WIDE, 20, "d"),
-    ("slack", "xapp-", WORD, 20, "d"),
-    ("slack", "hooks.slack.com/services/", ALNUM + "/", 30, ""),
-    ("discord", "discord.com/api/webhooks/", WORD + "/", 60, ""),
-    ("discord", "discordapp.com/api/webhooks/", WORD + "/", 60, ""),
-    ("stripe", "sk_live_", ALNUM, 10, ""),
-    ("stripe", "sk_test_", ALNUM, 10, "d"),
-    ("stripe", "rk_live_", ALNUM, 10, ""),
-    ("stripe", "rk_test_", ALNUM, 10, "d"),
-    ("stripe", "whsec_", BASE64, 24, "d"),
-    ("npm", "npm_", ALNUM, 30, "bd"),
-    ("pypi", "pypi-AgE", WORD, 40, ""),
-    ("digitalocean", "dop_v1_", HEX, 40, ""),
-    ("digitalocean", "doo_v1_", HEX, 40, ""),
-    ("digitalocean", "dor_v1_", HEX, 40, ""),
-    ("twilio", "SK", HEX, 32, "bde"),
-    ("mailgun", "key-", HEX, 32, "bde"),
-    ("shopify", "shpat_", HEX, 32, ""),
-    ("shopify", "shpca_", HEX, 32, ""),
-    ("shopify", "shppa_", HEX, 32, ""),
-    ("shopify", "shpss_", HEX, 32, ""),
-    ("square", "sq0atp-", WORD, 22, ""),
-    ("square", "sq0csp-", WORD, 40, ""),
-    ("databricks", "dapi", HEX, 32, "b"),
-    ("docker", "dckr_pat_", WORD, 20, ""),
-    ("doppler", "dp.pt.", ALNUM, 30, "b"),
-    ("doppler", "dp.st.", DOTTED, 30, "b"),
-    ("linear", "lin_api_", ALNUM, 30, ""),
-    ("notion", "ntn_", ALNUM, 40, "b"),
-    ("figma", "figd_", WORD, 30, ""),
-    ("grafana", "glsa_", WORD, 30, ""),
-    ("grafana", "glc_", BASE64, 40, "b"),
-    ("vault", "hvs.", WORD, 20, "b"),
-    ("vault", "hvb.", WORD, 20, "b"),
-    ("terraform", ".atlasv1.", WORD + "=", 40, "l"),
-    ("planetscale", "pscale_tkn_", DOTTED + "=", 20, ""),
-    ("planetscale", "pscale_pw_", DOTTED + "=", 20, ""),
-    ("postman", "PMAK-", WORD, 40, ""),
-    ("newrelic", "NRAK-", ALNUM, 20, ""),
-    ("sentry", "sntrys_", WIDE, 40, ""),
-    ("sentry", "sntryu_", HEX, 40, ""),
-    ("supabase", "sbp_", HEX, 32, "b"),
-    ("supabase", "sb_secret_", WORD, 20, "b"),
-    ("groq", "gsk_", ALNUM, 40, "b"),
-    ("xai", "xai-", ALNUM, 40, "b"),
-    ("perplexity", "pplx-", ALNUM, 32, ""),
-    ("replicate", "r8_", ALNUM, 32, "b"),
-    ("langsmith", "lsv2_", WORD, 32, "d"),
-    ("tavily", "tvly-", WORD, 20, "d"),
-    ("rubygems", "rubygems_", HEX, 40, ""),
-    ("atlassian", "ATATT3", WIDE, 40, ""),
-    ("atlassian", "ATCTT3", WIDE, 40, ""),
-    ("bitbucket", "ATBB", ALNUM, 28, "bd"),
-    ("age", "AGE-SECRET-KEY-1", UPPER + DIGITS, 40, ""),
-    ("fly", "fm2_", BASE64, 40, "b"),
-    ("jwt", "eyJhbGciOi", DOTTED, 10, ""),
-    ("pem", "LS0tLS1CRUdJTiBQUklWQVRF", BASE64, 20, ""),
-    ("pem", "LS0tLS1CRUdJTiBSU0Eg", BASE64, 20, ""),
-    ("pem", "LS0tLS1CRUdJTiBFQyBQ", BASE64, 20, ""),
-    ("pem", "LS0tLS1CRUdJTiBPUEVOU1NI", BASE64, 20, ""),
-    ("onepass", "A3-", UPPER + DIGITS + "-", 32, "bd"),
-    ("onepass", "ops_eyJ", WIDE, 60, "b"),
-    ("adobe", "p8e-", ALNUM, 32, "bd"),
-    ("alibaba", "LTAI", ALNUM, 16, "bd"),
-    ("amazon", "amzn.mws.", WORD, 30, "b"),
-    ("artifactory", "AKCp", ALNUM, 60, "bd"),
-    ("artifactory", "cmVmd", ALNUM, 55, "bd"),
-    ("authress", ".acc_", WIDE, 40, "ld"),
-    ("authress", ".acc-", WIDE, 40, "ld"),
-    ("aws", "A3T", UPPER + DIGITS, 17, "be"),
-    ("aws", "bedrock-api-key-", BASE64, 20, ""),
-    ("azure", "Q~", DOTTED + "~", 31, "l"),
-    ("buildkite", "bkua_", HEX, 40, "b"),
-    ("cerebras", "csk-", ALNUM, 40, "bd"),
-    ("circleci", "CCIPAT_", WORD, 40, "b"),
-    ("clickhouse", "4b1d", ALNUM, 38, "be"),
-    ("clojars", "CLOJARS_", ALNUM, 40, ""),
-    ("cloudflare", "v1.0-", HEX + "-", 120, "b"),
-    ("contentful", "CFPAT-", WORD, 40, "b"),
-    ("doppler", "dp.ct.", ALNUM, 30, "b"),
-    ("doppler", "dp.sa.", ALNUM, 30, "b"),
-    ("doppler", "dp.scim.", ALNUM, 30, "b"),
-    ("doppler", "dp.audit.", ALNUM, 30, "b"),
-    ("dropbox", "sl.", WORD + "=", 120, "br"),
-    ("dynatrace", "dt0c01.", DOTTED, 60, ""),
-    ("dynatrace", "dt0s01.", DOTTED, 60, ""),
-    ("easypost", "EZAK", ALNUM, 50, "bd"),
-    ("easypost", "EZTK", ALNUM, 50, "bd"),
-    ("facebook", "EAA", ALNUM, 90, "bd"),
-    ("firebase", ":APA91b", WORD, 100, "l"),
-    ("flutterwave", "FLWSECK", ALNUM + "-_", 12, "d"),
-    ("flutterwave", "FLWPUBK", ALNUM + "-_", 12, "d"),
-    ("fly", "fo1_", WORD, 40, "bd"),
-    ("fly", "fm1a_", BASE64, 60, "b"),
-    ("fly", "fm1r_", BASE64, 60, "b"),
-    ("frameio", "fio-u-", WORD + "=", 60, ""),
-    ("gitlab", "glffct-", WORD, 20, ""),
-    ("gitlab", "glft-", WORD, 20, ""),
-    ("gitlab", "glimt-", WORD, 20, ""),
-    ("gitlab", "gloas-", WORD, 40, ""),
-    ("gitlab", "glwt-", WORD, 20, ""),
-    ("gitlab", "GR1348941", WORD, 20, ""),
-    ("google", "1//0", WORD, 40, "bd"),
-    ("grafana", "eyJrIjoi", BASE64, 60, ""),
-    ("heroku", "HRKU-", WORD, 50, "b"),
-    ("infracost", "ico-", ALNUM, 32, "bde"),
-    ("intra42", "s-s4t2", WORD, 60, "b"),
-    ("jina", "jina_", ALNUM, 50, "bd"),
-    ("mapbox", "sk.eyJ", DOTTED, 60, "b"),
-    ("maxmind", "_mmk", ALNUM, 0, "l"),
-    ("microsoft", ".webhook.office.com/webhookb2/", WIDE + "@", 60, ""),
-    ("netlify", "nfp_", ALNUM, 36, "bd"),
-    ("newrelic", "NRII-", WORD, 30, "b"),
-    ("newrelic", "NRJS-", HEX, 19, "b"),
-    ("notion", "secret_", ALNUM, 43, "bder"),
-    ("nuget", "oy2", DIGITS + UPPER.lower(), 43, "be"),
-    ("nvidia", "nvapi-", WORD, 60, "b"),
-    ("octopus", "API-", UPPER + DIGITS, 25, "bd"),
-    ("openshift", "sha256~", WORD, 40, ""),
-    ("planetscale", "pscale_oauth_", DOTTED + "=", 20, ""),
-    ("posthog", "phx_", ALNUM, 40, "b"),
-    ("prefect", "pnu_", ALNUM, 36, "b"),
-    ("prefect", "pnb_", ALNUM, 36, "b"),
-    ("pulumi", "pul-", HEX, 40, "b"),
-    ("readme", "rdme_", ALNUM, 60, ""),
-    ("render", "rnd_", ALNUM, 30, "bdr"),
-    ("resend", "re_", ALNUM + "_", 30, "bdr"),
-    ("scalingo", "tk-us-", WORD, 48, "b"),
-    ("sendinblue", "xkeysib-", ALNUM + "-", 60, ""),
-    ("sendinblue", "xsmtpsib-", ALNUM + "-", 60, ""),
-    ("settlemint", "sm_aat_", ALNUM, 16, "b"),
-    ("settlemint", "sm_pat_", ALNUM, 16, "b"),
-    ("settlemint", "sm_sat_", ALNUM, 16, "b"),
-    ("shippo", "shippo_live_", HEX, 40, ""),
-    ("shippo", "shippo_test_", HEX, 40, ""),
-    ("slack", "xoxo-", WORD, 20, "d"),
-    ("slack", "hooks.slack.com/workflows/", ALNUM + "/+", 30, ""),
-    ("slack", "hooks.slack.com/triggers/", ALNUM + "/+", 30, ""),
-    ("sonar", "squ_", ALNUM, 40, "b"),
-    ("sonar", "sqp_", ALNUM, 40, "b"),
-    ("sonar", "sqa_", ALNUM, 40, "b"),
-    ("sourcegraph", "sgp_", ALNUM + "_", 40, "b"),
-    ("square", "EAAA", WORD, 22, "bdr"),
-    ("stripe", "sk_prod_", ALNUM, 10, ""),
-    ("stripe", "rk_prod_", ALNUM, 10, ""),
-    ("tailscale", "tskey-", WORD, 20, "bd"),
-    ("telegram", ":AA", WORD, 33, "l"),
-    ("trello", "ATTA", HEX, 60, "b"),
-    ("typeform", "tfp_", DOTTED + "=", 50, "b"),
-    ("vault", "s.", ALNUM, 24, "bder"),
-    ("yandex", "AQVN", WORD, 35, "bd"),
-    ("yandex", "t1.", DOTTED + "=", 90, "b"),
-)  # fmt: skip
-"""(rule, prefix, alphabet of what follows, least characters that follow, flags). Case matters.
-
-Flags: `b` no letter or digit stands before the prefix; `d` what follows holds a digit; `e` exactly that many characters
-follow; `l` the prefix stands inside a key, and the key begins to the left of it;
-`r` what follows looks random.
-Sources: the issuers' documentation of their key formats; base64 of the openings of PEM blocks and JSON.
-"""
-
-_BY_STEM: dict[str, list[tuple[str, str, str, int, str]]] = {}
-for _kind in KEYS:
-    _BY_STEM.setdefault(_kind[1][:2], []).append(_kind)
+_BY_STEM: dict[str, list[tuple[str, str, Shape]]] = {}
 """The keys by the two characters they begin with: most texts have few of these."""
+for _rule, _prefixes, _alphabet, _least, _flags in KEYS:
+    for _prefix in _prefixes.split():
+        _BY_STEM.setdefault(_prefix[:2], []).append((_rule, _prefix, (_alphabet, _least, _flags)))
 
-CRYPTS = ("$2a$", "$2b$", "$2y$", "$6$", "$5$", "$y$", "$argon2", "{SSHA}", "{SSHA512}", "pbkdf2_sha256$")
-"""Beginnings of hashes of passwords, which can be guessed at leisure."""
+_LONG = re.compile(rf"[\w+/.~-]{{{KEY_LENGTH},}}", re.ASCII)
+_PEM_HEAD = re.compile(r"-----BEGIN (?P<label>(?:(?!-----).){0,64})-----", re.DOTALL)
+_LINE_END = re.compile(r"\n|\\n")
+_WRAPPED_KEY = re.compile(
+    "|".join(
+        r"(?<![\w+/.~-])(?=\S*[0-9])(?=\S*[A-Z]|[^a-z\s]+\s)[\w+/.~-]{SIZE}"
+        r"(?:[\r\n \t]{1,24}[A-Za-z0-9+/=]{SIZE}(?![A-Za-z0-9+/=])){2,}".replace("SIZE", size)
+        for size in ("64", "70")
+    ),
+    re.ASCII,
+)
+"""Three base64 lines or more in a row, all 64 or all 70 wide, as key blocks are wrapped."""
+_VENDOR = re.compile(f"(?=({'|'.join(map(re.escape, VENDORS))}))")
+_NO_KEY_LEAD = ("CERTIFICATE", "PUBLIC", "MESSAGE", "SIGNATURE", "base64")
+_TURNS = "=:>,|?(\"'` \t\\"
+"""Signs and blanks between a name and its value."""
+_NAME = ALNUM + "_-. \t'\"`[]"
 
-PUBLIC = (
-    "AAAA", "sha1-", "sha256-", "sha384-", "sha512-", "_ZN", "_RN", "ssh-", "urn-", "MII",
-    "toolu_", "srvtoolu_", "msg_", "req_", "call_", "resp_", "chatcmpl-",
-)  # fmt: skip
-"""Beginnings of long random-looking words that everybody may see: SSH public keys, certificates, integrity hashes,
-symbols of compilers, ids of model requests."""
 
-PUBLIC_BEFORE = ("h1:", "r1:", "base64,", "SHA256:", "sha256:", "sha512:", "MD5:", "integrity=")
-"""Texts right before such a word that say the same."""
+@cache
+def _run_of(alphabet: str) -> re.Pattern[str]:
+    return re.compile(f"[{re.escape(alphabet)}]*")
 
-HASH_MARKS = ("sha512-", "sha384-", "sha256-")
-"""Texts a line or two before that make it the rest of a wrapped integrity hash."""
 
-PEM_BODIES = ("b3BlbnNzaC1rZXktdjE", "MC4CAQAwBQYDK2V", "MHcCAQEE", "MIGHAgEAMB", "MIGkAgEBBD", "MIG2AgEAMB")
-"""What the first line of a private key begins with: OpenSSH, Ed25519, and three forms of elliptic curves."""
-RSA_MARKS = ("IBAAKC", "IBADANBgkqhkiG9w0BAQE")
-"""What follows an RSA private key's length, a few characters into its first line: its version is 0."""
+def long_words(text: str) -> list[str]:
+    """Return the words of `KEY_LENGTH` characters or more that may be keys; most are identifiers and are left out."""
+    return [word for word in _LONG.findall(text) if _may_be_key(word)]
 
-_PARTS_ONLY = bytes(32 if code in b".~" else code for code in range(256))
-"""Blanks for the signs that join the parts of a chain of random words."""
+
+def _may_be_key(word: str) -> bool:
+    if has_digit(word):
+        return True
+    if word.islower():
+        return False
+    return "_" not in word if word.isupper() else "-" in word or "_" in word
 
 
 # Keys with a prefix of their own
@@ -250,43 +88,42 @@ _PARTS_ONLY = bytes(32 if code in b".~" else code for code in range(256))
 def find_keys(text: str, words: Sequence[str]) -> Iterator[Span]:
     """Find keys with their issuer's prefix."""
     long = " ".join(words)
-    for stem, kinds in _BY_STEM.items() if long else ():
-        if stem in long:
-            for rule, prefix, alphabet, least, flags in kinds:
-                if prefix in long:
-                    yield from _find_key(text, rule, prefix, (alphabet, least, flags))
-    for rule, prefix, alphabet, least, flags in PLAIN_KEYS:
-        if prefix in text:
+    for kinds in (kinds for stem, kinds in _BY_STEM.items() if stem in long):
+        for rule, prefix, shape in kinds:
+            if prefix in long:
+                yield from _find_key(text, rule, prefix, shape)
+    for rule, prefixes, alphabet, least, flags in PLAIN_KEYS:
+        for prefix in prefixes.split():
             yield from _find_key(text, rule, prefix, (alphabet, least, flags))
     if "$" in text or "{SSHA" in text:
         for prefix in CRYPTS:
             yield from _find_key(text, "value", prefix, (ALNUM + "./$+,=", 24, ""))
 
 
-def _find_key(text: str, rule: str, prefix: str, shape: tuple[str, int, str]) -> Iterator[Span]:
+def _find_key(text: str, rule: str, prefix: str, shape: Shape) -> Iterator[Span]:
     alphabet, least, flags = shape
     at = text.find(prefix)
     while at >= 0:
-        begin = at + len(prefix)
-        # tested first: it is cheap, and if it fails the following characters may hold the prefix again
-        if "b" in flags and not starts_word(text, at):
-            at = text.find(prefix, begin)
-            continue
-        size = run(text, begin, alphabet)
-        while size and size % SPAN == 0 and (more := run(text, begin + size, alphabet)):
-            size += more  # to the end of the run: the rest would be found again and again
-        left = run(text[max(0, at - 128) : at][::-1], 0, DOTTED, 128) if "l" in flags else 0
-        wrapped = _wrapped(text, begin + size, alphabet, least - size)
-        if size + wrapped >= least and _fits(text, begin, size, flags, left) and (size == least or "e" not in flags):
-            yield at - left, begin + size + wrapped, rule
+        end = begin = at + len(prefix)
+        if "b" not in flags or starts_word(text, at):
+            end = _run_end(text, begin, alphabet)
+            core = text[begin:end]
+            left = run(text[max(0, at - 128) : at][::-1], 0, DOTTED) if "l" in flags else 0
+            wrapped = _wrapped(text, end, alphabet, least - len(core))
+            if len(core) + wrapped >= least and _fits(core, least, flags, left):
+                yield at - left, end + wrapped, rule
         # a run that is too short or too plain stays so from any later prefix in it
-        at = text.find(prefix, begin + size)
+        at = text.find(prefix, end)
 
 
-def _fits(text: str, begin: int, size: int, flags: str, left: int) -> bool:
-    if "l" in flags and left < 3 + 33 * (not size):
+def _run_end(text: str, begin: int, alphabet: str) -> int:
+    match = _run_of(alphabet).match(text, begin)
+    return match.end() if match else begin
+
+
+def _fits(core: str, least: int, flags: str, left: int) -> bool:
+    if ("l" in flags and left < 3 + 33 * (not core)) or ("e" in flags and len(core) != least):
         return False
-    core = text[begin : begin + size]
     return ("d" not in flags or has_digit(core)) and ("r" not in flags or is_opaque(core))
 
 
@@ -301,58 +138,43 @@ def _wrapped(text: str, end: int, alphabet: str, wanting: int) -> int:
 
 def find_jwts(text: str) -> Iterator[Span]:
     """Find JSON web tokens, whole or cut: `eyJ`, a header, a dot, more of it."""
-    at = text.find("eyJ")
-    while at >= 0:
-        size = run(text, at, DOTTED)
-        if size >= 24 and "." in text[at : at + size].rstrip("."):
-            yield at, at + size, "jwt"
-        at = text.find("eyJ", at + size)
+    for match in re.finditer(rf"eyJ[\w.-]{{0,{SPAN - 3}}}", text, re.ASCII):
+        if len(match[0]) >= 24 and "." in match[0].rstrip("."):
+            yield *match.span(), "jwt"
 
 
 # Blocks
 
 
-def find_private(text: str, low: str) -> Iterator[Span]:
+def find_private(low: str) -> Iterator[Span]:
     """Find `<private>` spans with everything nested in them. An unclosed span reaches to the end of the text."""
-    at = low.find(PRIVATE)
-    while at >= 0:
-        end = _private_end(low, at)
-        yield at, end, ""
-        at = low.find(PRIVATE, end)
-
-
-def _private_end(low: str, at: int) -> int:
-    depth, here = 1, at + 9
-    while depth:
-        close = low.find("</private>", here)
-        if close < 0:
-            return len(low)
-        inner = low.count(PRIVATE, here, close)
-        depth, here = depth + inner - 1, close + 10
-    return here
+    depth = begin = 0
+    for tag in re.finditer("</?private>", low):
+        if tag[0] == PRIVATE:
+            begin = begin if depth else tag.start()
+            depth += 1
+        elif depth:
+            depth -= 1
+            if not depth:
+                yield begin, tag.end(), ""
+    if depth:
+        yield begin, len(low), ""
 
 
 def find_pem(text: str) -> Iterator[Span]:
     r"""Find private key blocks to their end mark or, if cut off, as far as lines (or `\n` pieces) look like a body."""
-    at, close = text.find(BEGIN), 0
-    while at >= 0:
-        head = text.find("-----", at + len(BEGIN), at + 80)
-        following = text.find(BEGIN, at + len(BEGIN))
-        if head < 0 or "PRIVATE KEY" not in text[at:head]:
-            at = following
-            continue
-        if 0 <= close < head:
-            close = text.find(
-                END, head
-            )  # kept for the next heads, so that a text of heads without ends is searched once
-        end = _pem_end(text, head + 5, close, following)
-        if end > head + 5:
-            yield at, end, "pem"
-        at = following if end <= following or following < 0 else text.find(BEGIN, end)
+    done = 0
+    for head in _PEM_HEAD.finditer(text):
+        if head.start() >= done and "PRIVATE KEY" in head["label"]:
+            end = _pem_end(text, head.end())
+            if end > head.end():
+                done = end
+                yield head.start(), end, "pem"
 
 
-def _pem_end(text: str, body: int, close: int, following: int) -> int:
-    if body + 24 < close < body + 4 * SPAN and not body <= following < close:
+def _pem_end(text: str, body: int) -> int:
+    close = text.find(END, body, body + 4 * SPAN + len(END))
+    if close > body + 24 and text.find(BEGIN, body, close) < 0:
         mark = text.find("-----", close + len(END), close + 80)
         return mark + 5 if mark >= 0 else close + len(END)
     return _pem_body(text, body)
@@ -376,29 +198,25 @@ def _pem_body(text: str, start: int) -> int:
 
 
 def _line_end(text: str, here: int) -> int:
-    line = text.find("\n", here, here + SPAN)
-    line = line if line >= 0 else min(len(text), here + SPAN)
-    written = text.find("\\n", here, line)
-    return written if written >= 0 else line
+    match = _LINE_END.search(text, here, here + SPAN)
+    return match.start() if match else min(len(text), here + SPAN)
 
 
 def find_pem_parts(text: str, words: Sequence[str]) -> Iterator[Span]:
     """Find private key blocks without a head: known first lines, text before an end mark, a middle."""
-    first = next((word for word in words if word.startswith(PEM_BODIES) or _opens_rsa(word)), "")
-    if first:
-        for word in words:
-            if word.startswith(PEM_BODIES) or _opens_rsa(word):
-                at = text.find(word)
-                yield at, max(at + len(word), _pem_body(text, at)), "pem"
-    at = text.find(END)
-    while at >= 0:
+    for word in words:
+        if word.startswith(PEM_BODIES) or _opens_rsa(word):
+            at = text.find(word)
+            yield at, max(at + len(word), _pem_body(text, at)), "pem"
+    for at in places(text, END):
         mark = text.find("-----", at + len(END), at + 80)
-        if mark >= 0 and "PRIVATE KEY" in text[at:mark]:
-            begin = _body_begin(text, at)
-            if begin < at:
-                yield begin, mark + 5, "pem"
-        at = text.find(END, at + len(END))
-    yield from _middles(text, words)
+        if mark >= 0 and "PRIVATE KEY" in text[at:mark] and (begin := _body_begin(text, at)) < at:
+            yield begin, mark + 5, "pem"
+    if sum(len(word) in (64, 70) for word in words) >= 3:
+        for match in _WRAPPED_KEY.finditer(text):
+            lead = text[max(0, match.start() - 200) : match.start()]
+            if not any(mark in lead for mark in _NO_KEY_LEAD):
+                yield *match.span(), "pem"
 
 
 def _opens_rsa(word: str) -> bool:
@@ -419,30 +237,6 @@ def _body_begin(text: str, at: int) -> int:
             return end
         end = start
     return end
-
-
-def _middles(text: str, words: Sequence[str]) -> Iterator[Span]:
-    """Find three base64 lines in a row, all 64 or all 70 wide, as key blocks are wrapped, without a public head."""
-    wide = [word for word in words if len(word) in (64, 70) and has_digit(word) and not word.islower()]
-    if len(wide) < 3:
-        return
-    here = 0
-    for word in wide:
-        at = text.find(word, here)
-        if at < 0:
-            continue
-        here = at + len(word)
-        end, lines = here, 1
-        while True:
-            gap = run(text, end, "\r\n \t", 24)
-            size = run(text, end + gap, BASE64, 80)
-            if not gap or size != len(word):
-                break
-            end, lines = end + gap + size, lines + 1
-        lead = text[max(0, at - 200) : at]
-        if lines >= 3 and not any(mark in lead for mark in ("CERTIFICATE", "PUBLIC", "MESSAGE", "SIGNATURE", "base64")):
-            yield at, end, "pem"
-        here = end
 
 
 # Words
@@ -475,15 +269,13 @@ def _judge_word(text: str, low: str, at: int, word: str, again: Callable[[str], 
         yield at, at + len(word) + run(text, at + len(word), "=", 2), "value"
         return
     begin = at
-    for part in (
-        word.encode("latin-1", "replace").translate(_PARTS_ONLY).decode("latin-1").split() if dotted else (word,)
-    ):
+    for part in re.split("[.~]+", word) if dotted else (word,):
         begin = text.find(part, begin)
         end = begin + len(part)
         if 32 <= len(part) <= 512 and is_random(part) and not _is_public(text, begin, end):
             yield begin, end, "random"
         begin = end
-    back = _announced(text, low, at, word) if text[at - 1 : at] in _JOINED else -1
+    back = _announced(text, low, at, word) if text[at - 1 : at] in tuple(_TURNS) else -1
     if back >= 0:
         end = at + len(word)
         yield at - back, end + run(text, end, WIDE, 200), "value"
@@ -540,54 +332,6 @@ def _is_encoded_text(word: str) -> bool:
 
 # Words announced by a vendor's name or a word such as `key`
 
-VENDORS = (
-    "adafruit", "adobe", "adyen", "airtable", "alchemy", "algolia", "alibaba", "aliyun", "amplitude", "anthropic",
-    "appdynamics", "artifactory", "asana", "atlassian", "auth0", "beamer", "binance", "bitbucket", "bitfinex", "bitly",
-    "bittrex", "braintree", "brevo", "bugsnag", "clearbit", "clickup", "clojars", "cloudflare", "cloudinary",
-    "codecov", "cohere", "coinbase", "confluence", "confluent", "contentful", "contribsys", "coveralls", "datadog",
-    "dnkey", "discord", "docusign", "doppler", "drone", "dropbox", "dynatrace", "elevenlabs", "etherscan", "etsy",
-    "facebook", "fastly", "finicity", "finnhub", "firebase", "flickr", "flutterwave", "foursquare", "freshbooks",
-    "freshdesk", "gemini", "giphy", "gitter", "gocardless", "grafana", "harness", "heroku", "honeycomb", "hubspot",
-    "infura", "instagram", "intercom", "jfrog", "jira", "klaviyo", "kraken", "kucoin", "launchdarkly", "linear",
-    "linkedin", "linked_in", "linked-in", "lob", "looker", "mailchimp", "mailgun", "mailjet", "mandrill", "mapbox",
-    "mattermost", "maxmind", "meraki", "messagebird", "message_bird", "message-bird", "mistral", "mixpanel", "moralis",
-    "netlify", "newrelic", "new-relic", "new_relic", "nexmo", "nytimes", "newyorktimes", "new-york-times", "okta",
-    "openai", "openweather", "opsgenie", "optimizely", "pagerduty", "paypal", "paystack", "pinecone", "plaid",
-    "posthog", "postmark", "privateai", "private_ai", "private-ai", "pusher", "rapidapi", "razorpay", "recaptcha",
-    "rollbar", "salesforce", "sendbird", "sendgrid", "sentry", "shippo", "shodan", "shopify", "slack", "snyk", "sonar",
-    "soundcloud", "sourcegraph", "spotify", "square", "statuspage", "strava", "stripe", "sumo", "telegr", "tiktok",
-    "trello", "travis", "twilio", "twitch", "twitter", "typeform", "vonage", "wakatime", "weatherapi", "xendit",
-    "yandex", "zendesk", "zoom",
-)  # fmt: skip
-"""Services whose keys have no recognisable format, spelled as they are in variable names."""
-
-_VENDORS_BY_HEAD: dict[str, list[str]] = {}
-for _vendor in VENDORS:
-    _VENDORS_BY_HEAD.setdefault(_vendor[:3], []).append(_vendor)
-
-ANNOUNCING = ("key", "secret", "token", "auth", "cred", "passw", "seed", "salt", "hmac", "session", "webhook", "access")
-"""Parts of any name that say the same of a longer value."""
-
-HARMLESS = (
-    "hash", "digest", "checksum", "commit", "revision", "etag", "fingerprint", "integrity", "cache", "public",
-    "idempot", "primary", "foreign", "keyring", "version", "branch", "request", "correlation", "monkey", "keyboard",
-    "keyword", "turkey", "author", "tokeniz", "tokens", "accessib", "release", "build", "image", "message", "filename",
-)  # fmt: skip
-"""What parts of names begin or end with that give a random value a harmless meaning."""
-
-HARMLESS_PARTS = frozenset(
-    (
-        "sha", "sha1", "sha256", "rev", "ref", "pub", "sort", "partition", "keyid", "tree", "parent", "blob", "slug",
-        "path", "file", "dir", "uri", "url", "trace", "span", "uuid", "guid", "event", "run", "tool", "test", "session",
-        "sessionid", "head", "base", "node", "oid", "md5",
-    )
-)  # fmt: skip
-"""Whole parts of names that do."""
-
-_NAME = ALNUM + "_-. \t'\"`[]"
-_JOINED = frozenset("=:>,|?(\"'` \t\\")
-_TURNS = "=:>,|?(\"'` \t\\"
-
 
 def _announced(text: str, low: str, at: int, word: str) -> int:
     """Return how many characters before the word its opaque value begins, if a name on the line announces it; else -1.
@@ -604,7 +348,7 @@ def _announced(text: str, low: str, at: int, word: str) -> int:
         joint = lead[len(stem) :]
         if not any(mark in joint for mark in "=:>,|(") or len(joint) > 16:
             return -1
-        name = stem[len(stem.rstrip(_NAME)) :][-80:]
+        name = stem[-80:][len(stem[-80:].rstrip(_NAME)) :]
         if _names_vendor(text[at - back - len(joint) - len(name) : at], name):
             opaque = text[at - back : at] + word
             short = len(opaque) < 20 and not opaque.lower().strip(HEX)  # as versions and states are written
@@ -626,22 +370,19 @@ def _announced(text: str, low: str, at: int, word: str) -> int:
 
 def _names_vendor(written: str, name: str) -> bool:
     """Return whether the name holds a vendor's in one case: `algoliaKey`, `ALGOLIA_KEY`; not `pusher` in `pushErr`."""
-    for at in range(len(name) - 2):
-        for vendor in _VENDORS_BY_HEAD.get(name[at : at + 3], ()):
-            if not name.startswith(vendor, at):
-                continue
-            exact, before = written[at : at + len(vendor)], written[at - 1 : at] if at else ""
-            if vendor == "lob" and before in ("g", "G", "b", "B"):
-                continue  # `global`, `blob`
-            if exact.islower() or exact.isupper() or exact[1:].islower():
-                return True
+    for match in _VENDOR.finditer(name):
+        at, vendor = match.start(), match[1]
+        if vendor == "lob" and written[at - 1 : at] in ("g", "G", "b", "B"):
+            continue  # `global`, `blob`
+        exact = written[at : at + len(vendor)]
+        if exact.islower() or exact.isupper() or exact[1:].islower():
+            return True
     return False
 
 
 def _is_harmless(name: str) -> bool:
-    own = name.rstrip("\"'` ")
-    own = own[max(own.rfind(" "), own.rfind('"'), own.rfind("'")) + 1 :]
-    parts = own.replace("_", " ").replace("-", " ").replace(".", " ").split()
+    own = re.split("[ \"']", name.rstrip("\"'` "))[-1]
+    parts = re.split("[-_.]+", own)
     return any(part in HARMLESS_PARTS or part.startswith(HARMLESS) or part.endswith(HARMLESS) for part in parts)
 
 
