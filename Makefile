@@ -9,7 +9,7 @@ WHEEL := .venv-wheel/.ready
 PYTEST := $(BIN)/python -m pytest -n auto --dist loadfile
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
-.PHONY: help demo test fast nightly lint format types contracts map unit unit-memory unit-store e2e conformance hosts-live mutants bench anchors-live hostile docs plugins wheel clean
+.PHONY: help demo test fast nightly lint format types contracts map unit unit-memory unit-store e2e conformance hosts-live mutants bench anchors-live hostile docs plugins wheel wheels clean
 
 help: ## What can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -93,10 +93,15 @@ plugins: $(DEV) ## Build the packages that hosts know into dist/plugins
 wheel: $(DEV) ## Build the wheel into dist/
 	rm -rf dist && $(BIN)/python -m build --quiet --wheel --no-isolation
 
-$(READY): pyproject.toml src/holdfast/_version.py
+wheels: $(DEV) ## Build the pure wheel and those with the hook's launcher, for Linux and macOS, into dist/
+	$(PIP) install --group wheels
+	rm -rf dist && $(BIN)/python launcher/build.py wheels dist
+
+$(READY): pyproject.toml src/holdfast/_version.py launcher/hook.c
 	$(PYTHON) -m venv $(VENV)
 	$(PIP) install --upgrade 'pip>=25.1'
 	$(PIP) install -e .
+	$(BIN)/python launcher/build.py
 	touch $@
 
 HOSTS := packages/holdfast-hosts

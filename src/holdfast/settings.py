@@ -287,14 +287,22 @@ def isolated(module: str, *arguments: str) -> list[str]:
     return [interpreter(), "-I", os.path.join(package_folder(), "surfaces", "start.py"), module, *arguments]
 
 
+def compiled_hook() -> str:
+    """Return the path of the compiled program that answers hooks; "" where the package has none for this machine."""
+    path = os.path.join(package_folder(), "_launcher", "hook")
+    return path if os.access(path, os.X_OK) else ""
+
+
 def hook_program(host: str, *options: str) -> list[str]:
     """Return the command that answers a hook.
 
-    -I and -S leave out the user's site folder, PYTHON* variables and the module `site`, which doubles the start-up
-    time.
+    The compiled program asks a running server, and starts Python without one. -I and -S leave out the user's site
+    folder, PYTHON* variables and the module `site`, which doubles the start-up time.
     """
     entry = os.path.join(package_folder(), "surfaces", "hooks", "entry.py")
-    return [interpreter(), "-I", "-S", entry, host, *options]
+    program = compiled_hook()
+    start = [program, interpreter(), entry] if program else [interpreter(), "-I", "-S", entry]
+    return [*start, host, *options]
 
 
 def interpreter() -> str:

@@ -2,7 +2,8 @@
 
 A host treats a hook that cannot be started as a refusal. Without the launcher, removing the package would stop every
 agent that was set up. The launcher is also the only file that names the interpreter and the package, so that hosts'
-files need no change after an upgrade.
+files need no change after an upgrade. Where the package has a compiled program for hooks (`launcher/hook.c`), the
+launcher becomes that program; otherwise it starts Python.
 """
 
 from __future__ import annotations
@@ -37,6 +38,9 @@ fi
 if [ "$1" = --mcp ]; then
     shift
     exec "$python" -I "$package/surfaces/start.py" holdfast.surfaces.mcp.__main__ "$@"
+fi
+if [ -x "$package/_launcher/hook" ]; then
+    exec "$package/_launcher/hook" "$python" "$package/surfaces/hooks/entry.py" "$@" 2>/dev/null
 fi
 if [ -x "$python" ] && [ -r "$package/surfaces/hooks/entry.py" ]; then
     "$python" -I -S "$package/surfaces/hooks/entry.py" "$@" 2>/dev/null

@@ -21,7 +21,7 @@ from holdfast.installing import forms, launcher
 from holdfast.installing.hostfiles import BACKUPS, SETUP_SCOPES, HostFiles, backups, set_up
 from holdfast.installing.packages import TWICE, has_package
 from holdfast.ports.store import Extent
-from holdfast.settings import interpreter, package_folder
+from holdfast.settings import compiled_hook, interpreter, package_folder
 from holdfast.surfaces.cli.call import counted
 from holdfast.surfaces.cli.findings import BAD, NOTE, OK, CheckFinding, failure
 from holdfast.surfaces.cli.hostcheck import QUIET, WORDS, ago_words, check_barren, check_heard, setup_time
@@ -253,7 +253,8 @@ def check_launcher(settings: Settings) -> Iterator[CheckFinding]:
             BAD, "launcher", f"{change.file} starts another installation, or one that no longer exists", SETUP
         )
     else:
-        yield CheckFinding(OK, "launcher", f"{change.file} starts this installation")
+        way = "compiled" if compiled_hook() else "Python alone: this package has no program for this machine"
+        yield CheckFinding(OK, "launcher", f"{change.file} starts this installation; hooks: {way}")
 
 
 def _check_file(file: str, edits: list[dict[str, Any]]) -> Iterator[CheckFinding]:
