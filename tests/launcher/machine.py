@@ -112,8 +112,8 @@ class Machine:
 
     def environment(self, **env: str) -> dict[str, str]:
         """Return a hook's environment; "-" leaves a variable out."""
-        given = {"PATH": os.environ["PATH"], "HOME": str(self.folder), "HOLDFAST_HOME": str(self.home), **env}
-        return {name: value for name, value in given.items() if value != "-"}
+        variables = {"PATH": os.environ["PATH"], "HOME": str(self.folder), "HOLDFAST_HOME": str(self.home), **env}
+        return {name: value for name, value in variables.items() if value != "-"}
 
     @property
     def log(self) -> str:
