@@ -18,7 +18,7 @@ import json
 import random
 import tempfile
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -29,7 +29,6 @@ from benchmarks.recall.trials import FOREIGN, SHOWN
 from benchmarks.recall.unrelated import EVERYDAY_PROMPTS
 from tests.ranking.thresholds import meets_threshold
 
-from holdfast.lean.records import replace
 from holdfast.ranking.threshold import ASKED, PUSHED, Threshold
 from holdfast.recall.question import question, with_vector
 from holdfast.recall.retrieve import PARTICULAR, retrieve

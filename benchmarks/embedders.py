@@ -17,7 +17,7 @@ import struct
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +29,6 @@ from benchmarks.recall.metrics import interval, scores_of
 from numpy.typing import NDArray
 
 from holdfast import plugins
-from holdfast.lean.records import replace
 
 SETS = (
     ("transcripts", "gist", "hit@3"),
@@ -146,12 +145,16 @@ def _mixed(
             yield f"{system} + BM25, {weight}", bm25 + weight * cosines
 
 
+def _always(chosen: _Chosen | None) -> Callable[[], _Chosen | None]:
+    return lambda: chosen
+
+
 def ask_shipped(name: str, corpus: Corpus, embedders: dict[str, Embed], scores: Scores) -> None:
     """Rank with the product's own recall: without an embedder, and with each."""
     for system, embed in {"none": None, **embedders}.items():
         with tempfile.TemporaryDirectory() as folder, Arena(Path(folder), corpus, "none") as arena:
             chosen = _Chosen(system, embed) if embed else None
-            arena.services = replace(arena.services, embedder=lambda chosen=chosen: chosen)
+            arena.services = replace(arena.services, embedder=_always(chosen))
             for ask in sorted(corpus.asks, key=lambda ask: ask.known or len(corpus.items)):
                 if ask.variant in VARIANTS:
                     arena.learn(ask.known)

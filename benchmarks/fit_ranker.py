@@ -15,6 +15,7 @@ import json
 import random
 import tempfile
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -24,7 +25,6 @@ from benchmarks.recall.arena import Arena
 from benchmarks.recall.cases import Corpus
 from numpy.typing import NDArray
 
-from holdfast.lean.records import replace
 from holdfast.ranking.fuse import total
 from holdfast.ranking.ranker import FEATURES
 from holdfast.recall import ask as asking

@@ -31,6 +31,8 @@ from typing import Any
 if not __package__:  # started as `python benchmarks/hook.py`
     sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from dataclasses import replace
+
 from benchmarks.hook_hosts import Recordings, arguments_of, recorded_hosts
 from benchmarks.seeded_lessons import Words, make_lesson
 
@@ -38,7 +40,6 @@ import holdfast
 from holdfast.bootstrap import Memory
 from holdfast.domain.lesson import Lesson
 from holdfast.domain.statefamilies import LEARNED_POSITION
-from holdfast.lean.records import replace
 from holdfast.settings import load_settings, socket_folder
 from holdfast.text.words import duplicate_key
 

@@ -37,6 +37,8 @@ import numpy as np
 if not __package__:  # started as `python benchmarks/recall_size.py`
     sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from dataclasses import replace
+
 from benchmarks.hook import Bench as HookBench
 from benchmarks.hook import content_of
 from benchmarks.size_lessons import Project, Question, TestEmbedder, Words
@@ -44,7 +46,6 @@ from benchmarks.size_lessons import Project, Question, TestEmbedder, Words
 from holdfast.bootstrap import Memory
 from holdfast.domain.lesson import Lesson
 from holdfast.domain.statefamilies import LEARNED_POSITION
-from holdfast.lean.records import replace
 from holdfast.recall.embed import embedding_text
 from holdfast.settings import load_settings
 from holdfast.text.words import terms

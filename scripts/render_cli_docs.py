@@ -14,6 +14,7 @@ from textwrap import fill
 import click
 
 from holdfast.domain.lesson import Lesson
+from holdfast.lean.plain import field_names
 from holdfast.surfaces.cli.main import EXIT_BUG, EXIT_FAILED, EXIT_INTERRUPTED, EXIT_USAGE, cli
 
 DERIVED = ("short_id", "memory_type", "files", "symbols")
@@ -60,7 +61,7 @@ identifies one lesson.
 | `restore` | `dry_run`, `backup` (as above), `replaced_lessons`, `kept_in`, `placed`, `left` |
 | `doctor` | `version`, `sound`, `findings` (`status`, `name`, `what`, `mend`) |
 
-{fill("A lesson's keys are " + ", ".join(f"`{name}`" for name in (*Lesson.fields_, *DERIVED)) + ".", WIDTH + 10)}
+{fill("A lesson's keys are " + ", ".join(f"`{name}`" for name in (*field_names(Lesson), *DERIVED)) + ".", WIDTH + 10)}
 A lesson that was checked against the code also has `freshness` and `caveat`. Log records and nested objects leave out
 keys with default values. `why` of a recalled lesson holds `words`, `shares` (`lane`, `rank`, `raw`, `share`) and
 `multipliers` (`name`, `factor`): the score is the sum of the shares times the product of the factors.

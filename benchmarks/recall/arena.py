@@ -6,6 +6,7 @@ import subprocess
 import time
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Self
@@ -19,7 +20,6 @@ from holdfast.domain.lesson import INSIGHT_LIMIT, Anchor, Lesson, Link, Provenan
 from holdfast.domain.moments import MOMENT_PROFILES
 from holdfast.domain.query import Query
 from holdfast.domain.vocabulary import LessonId, Moment
-from holdfast.lean.records import replace
 from holdfast.lean.texts import uuid7
 from holdfast.recall import ask as asking
 from holdfast.recall.embed import embed_pending

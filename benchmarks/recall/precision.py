@@ -17,7 +17,7 @@ import subprocess
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -30,7 +30,6 @@ from holdfast.bootstrap import Memory
 from holdfast.domain.lesson import Lesson, Link, Scope, Validity
 from holdfast.domain.project import Location
 from holdfast.domain.vocabulary import LessonId
-from holdfast.lean.records import replace
 from holdfast.ports.services import Services
 from holdfast.recall import ask as asking
 from holdfast.recall.question import question

@@ -14,6 +14,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from importlib import import_module
 from pathlib import Path
@@ -32,7 +33,6 @@ from holdfast.domain.vocabulary import STATES, SessionId, Trust
 from holdfast.errors import HoldfastError
 from holdfast.freshness.verify import reindex
 from holdfast.lean.plain import to_plain
-from holdfast.lean.records import replace
 from holdfast.lean.texts import uuid7
 from holdfast.learning.associations import associate
 from holdfast.learning.distil import distil, prepare

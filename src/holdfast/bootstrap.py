@@ -6,10 +6,23 @@ Imports are inside the functions, so that a surface pays only for what it opens.
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from json import dumps
+from shutil import which
 
 from holdfast import plugins
+from holdfast.domain.project import Location
+from holdfast.domain.statefamilies import StateFamily
 from holdfast.errors import HoldfastError, InvalidValueError, ModelError, StoreError
-from holdfast.lean.records import replace
+from holdfast.home.runfiles import RunLock
+from holdfast.home.witness import Loss, accept, find_loss, keep
+from holdfast.ports.detector import Detector
+from holdfast.ports.embedder import Embedder
+from holdfast.ports.host import Host
+from holdfast.ports.lessonfiles import LessonFiles
+from holdfast.ports.model import LanguageModel
+from holdfast.ports.store import Store
 from holdfast.service import memory as _service
 from holdfast.settings import Settings, child_environment, load_settings, read_secret
 from holdfast.wiring import (
@@ -23,22 +36,10 @@ from holdfast.wiring import (
     open_hook_store,
     open_store,
 )
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from holdfast.domain.project import Location
-    from holdfast.domain.statefamilies import StateFamily
-    from holdfast.home.witness import Loss
-    from holdfast.ports.detector import Detector
-    from holdfast.ports.embedder import Embedder
-    from holdfast.ports.host import Host
-    from holdfast.ports.lessonfiles import LessonFiles
-    from holdfast.ports.model import LanguageModel
-    from holdfast.ports.store import Store
-    from holdfast.settings import Settings
-
+from holdfast.workspace.claims import Claims
+from holdfast.workspace.gitrun import Git
+from holdfast.workspace.lessonfiles import LocalLessonFiles
+from holdfast.workspace.local import LocalWorkspace
 
 EXPORT_KEY_FILE = "export.key"
 """File in Holdfast's home with the key that seals exported lines, so that an import recognises them."""
@@ -91,19 +92,13 @@ class Memory(_service.Memory):
 
     def find_loss(self) -> Loss | None:
         """Return what the store has lost since it was last closed, or None. Raises StoreError."""
-        from holdfast.home.witness import find_loss
-
         return find_loss(self.settings.home, self.settings.store, self.services.store.extent())
 
     def accept_loss(self) -> None:
         """Accept what the store holds now as complete; `find_loss` then returns None until more is lost."""
-        from holdfast.home.witness import accept
-
         accept(self.settings.home, self.settings.store, self.services.store.extent())
 
     def _keep_witness(self) -> None:
-        from holdfast.home.witness import keep
-
         try:
             keep(self.settings.home, self.settings.store, self.services.store.extent())
         except StoreError:
@@ -128,9 +123,6 @@ def open_memory(folder: str = "", *, home: str = "") -> Memory:
 
 def find_place(store: Store, settings: Settings, folder: str = "") -> Location:
     """Return the location of the folder as a session there sees it, without writing. Raises as `Workspace.locate`."""
-    from holdfast.workspace.claims import Claims
-    from holdfast.workspace.local import LocalWorkspace
-
     states = _Unwritten(store)
     claims = Claims(states, lambda project: first_folder(store, project))
     workspace = LocalWorkspace(states, SystemClock(), TIMEOUT_SCALE, lambda: claims)
@@ -157,14 +149,11 @@ class _Unwritten:
 def repository_texts(paths: Sequence[str]) -> dict[str, tuple[str, str]]:
     """Return, by path, why a repository may have brought the file along, and the root of its work tree or ""."""
     from holdfast.workspace.authorship import repository_texts
-    from holdfast.workspace.gitrun import Git
 
     return repository_texts(Git(SystemClock(), TIMEOUT_SCALE), paths)
 
 
 def _open_lesson_files(location: Location) -> LessonFiles:
-    from holdfast.workspace.lessonfiles import LocalLessonFiles
-
     return LocalLessonFiles(location.root)
 
 
@@ -198,9 +187,6 @@ def load_model(name: str, options: Mapping[str, str]) -> LanguageModel:
 
 def agent_options(host: str) -> dict[str, str]:
     """Return the options of the model plug-in `agent` for the host. Raises PluginNotFoundError or ModelError."""
-    from json import dumps
-    from shutil import which
-
     headless = load_host(host).profile.headless
     if headless is None:
         raise ModelError(f"{host} cannot run without a terminal", hint="holdfast distil models")
@@ -233,8 +219,6 @@ def _load_export_key(settings: Settings, make: bool) -> bytes:
 
     Raises InvalidValueError for a key that others can read, because they could seal any line.
     """
-    from holdfast.home.runfiles import RunLock
-
     path = os.path.join(settings.home, EXPORT_KEY_FILE)
     try:
         if make and not os.path.exists(path):
@@ -302,7 +286,5 @@ def _stamp(path: str) -> tuple[int, ...]:
 
 def all_hosts(settings: Settings) -> list[Host]:
     """Return every host that setup supports, by name, without hosts of which only transcripts are read."""
-    from holdfast import plugins
-
     hosts = [load_host(name.replace("_", "-"), settings) for name in plugins.names("hosts")]
     return [host for host in hosts if host.profile.mcp or host.profile.hooks or host.profile.rules]

@@ -7,13 +7,10 @@ loads plug-ins.
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
+from typing import Any
 
 from holdfast.errors import PluginNotFoundError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any
 
 KINDS = ("hosts", "detectors", "embedders", "models", "stores", "importers")
 SHARED = "sdk"

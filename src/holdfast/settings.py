@@ -7,18 +7,17 @@ from __future__ import annotations
 
 import os
 import sys
+from binascii import crc32
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from holdfast.domain.moments import CHANNELS
 from holdfast.errors import EmbedderError, InvalidValueError
 from holdfast.lean.hostmarks import FOLDER_VARIABLES, SESSION_VARIABLES, STARTED_VARIABLES
-from holdfast.lean.records import Frozen
-from holdfast.lean.texts import file_of, file_url
+from holdfast.lean.texts import dumps, file_of, file_url, loads
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any
-
     from holdfast.domain.vocabulary import Moment
 
 DEFAULT_EMBEDDER = "static"
@@ -34,7 +33,13 @@ SOCKET_FOLDER_LIMIT = 85
 """Bytes: a Unix socket's address holds 103 (macOS), of which the socket's own name needs up to 18."""
 
 
-class Settings(Frozen):
+CALLS_A_DAY = 20
+DOLLARS_A_DAY = 1.0
+"""Limits of what the chosen model costs, unless the user sets others."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
     """Folders, the store and what is switched on. The defaults need no file."""
 
     home: str
@@ -60,8 +65,8 @@ class Settings(Frozen):
     """Whether the learner lets the model read each session after its end; otherwise only the user's commands do."""
     distil_answered: bool = False
     """Whether the user has said yes or no to that; setup does not ask again."""
-    distil_calls_a_day: int = 20
-    distil_dollars_a_day: float = 1.0
+    distil_calls_a_day: int = CALLS_A_DAY
+    distil_dollars_a_day: float = DOLLARS_A_DAY
     ignore: tuple[str, ...] = ()
     """Globs of paths that are never captured, relative to a project's root."""
     retention_days: int = 90
@@ -106,8 +111,6 @@ class Settings(Frozen):
 
     def index_path(self, project: str) -> str:
         """Return the file of a project's code index. Unsafe characters of the id are replaced, and a checksum added."""
-        from binascii import crc32
-
         plain = "".join(c if c.isascii() and (c.isalnum() or c in "-_") else "_" for c in project)
         mark = "" if plain == project else f"-{crc32(project.encode()):08x}"
         return os.path.join(self.home, "index", f"{plain}{mark}.db")
@@ -148,8 +151,6 @@ def _load_file(file: str) -> dict[str, Any]:
 
 def _load_copy(copy: str, version: str) -> dict[str, Any]:
     """Return the table from the copy; empty if there is no copy or it was made from another version of the file."""
-    from holdfast.lean.texts import loads
-
     try:
         with open(copy, encoding="utf-8") as stream:
             copied = loads(stream.read())
@@ -162,7 +163,6 @@ def _parse_file(file: str, copy: str, version: str) -> dict[str, Any]:
     import tomllib
 
     from holdfast.lean.files import write_whole
-    from holdfast.lean.texts import dumps
 
     with open(file, "rb") as stream:
         try:
@@ -211,8 +211,8 @@ def _settings(home: str, user_home: str, env: Mapping[str, str], file: dict[str,
         distil_options=tuple((k, str(v)) for k, v in sorted(distil.items()) if k not in DISTIL_KEYS),
         distil_after_sessions=take(distil, "after_sessions", bool, False),
         distil_answered="after_sessions" in distil,
-        distil_calls_a_day=take(distil, "calls_a_day", int, 20),
-        distil_dollars_a_day=float(take(distil, "dollars_a_day", (int, float), 1.0)),
+        distil_calls_a_day=take(distil, "calls_a_day", int, CALLS_A_DAY),
+        distil_dollars_a_day=float(take(distil, "dollars_a_day", (int, float), DOLLARS_A_DAY)),
         ignore=tuple(take(file, "ignore", list, [])),
         retention_days=take(file, "retention_days", int, 90),
         ask_agent=not off and take(take(file, "learning", dict, {}), "ask_agent", bool, True),
@@ -318,8 +318,6 @@ def socket_folder(run_path: str) -> str:
     """
     if len(os.fsencode(run_path)) <= SOCKET_FOLDER_LIMIT or not hasattr(os, "getuid"):
         return run_path
-    from binascii import crc32
-
     return f"/tmp/holdfast-{os.getuid()}-{crc32(os.fsencode(run_path)):08x}"
 
 

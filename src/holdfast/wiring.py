@@ -8,32 +8,33 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
 
 from holdfast import plugins
+from holdfast.domain.project import Location
+from holdfast.domain.vocabulary import STATES
 from holdfast.errors import HoldfastError, ProjectUnknownError, StoreError
+from holdfast.home.runfiles import RunLock, note
 from holdfast.lean.deadline import Deadline
-from holdfast.lean.records import replace
-from holdfast.lean.texts import uuid7
+from holdfast.lean.texts import loads, uuid7
+from holdfast.ports.host import Host
+from holdfast.ports.services import Services
 from holdfast.service.location import LocationMemory
+from holdfast.settings import Settings
+from holdfast.workspace.local import LocalWorkspace
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from holdfast.codeindex.local import LocalCodeIndex
-    from holdfast.domain.project import Location
     from holdfast.ports.clock import Clock
     from holdfast.ports.codeindex import CodeIndex
     from holdfast.ports.embedder import Embedder
-    from holdfast.ports.host import Host
     from holdfast.ports.indexstore import IndexStore
-    from holdfast.ports.services import Services
     from holdfast.ports.store import Store
     from holdfast.ports.workspace import Workspace
-    from holdfast.settings import Settings
     from holdfast.workspace.claims import Claims
-    from holdfast.workspace.local import LocalWorkspace
 
 LAST_ROWS = 4_096
 """Bytes at the end of the record of distillations that are read for the last call of the model."""
@@ -108,8 +109,6 @@ def open_hook_store(settings: Settings) -> tuple[Store, StoreError | None]:
 
 def make_workspace(settings: Settings, store: Store, clock: Clock, *, low_latency: bool) -> LocalWorkspace:
     """Return the user's work trees; `low_latency` gives git little time, because a host waits."""
-    from holdfast.workspace.local import LocalWorkspace
-
     wait_s = CLAIM_TURN_S if low_latency else CLAIM_TURN_S * TIMEOUT_SCALE
     timeout_scale = 1.0 if low_latency else TIMEOUT_SCALE
     return LocalWorkspace(
@@ -121,8 +120,6 @@ def make_parts(
     settings: Settings, store: Store, workspace: Workspace, clock: Clock, codeindex: CodeIndexOnce
 ) -> Services:
     """Return the services that use cases work with, as far as a hook needs them."""
-    from holdfast.ports.services import Services
-
     return Services(
         store=store,
         workspace=workspace,
@@ -149,8 +146,6 @@ def asks_agent(settings: Settings) -> bool:
 
 def _model_works(settings: Settings) -> bool:
     """Return whether the last call of the model, if there was one, succeeded."""
-    from holdfast.lean.texts import loads
-
     try:
         with open(settings.distil_path, "rb") as stream:
             stream.seek(max(0, os.fstat(stream.fileno()).st_size - LAST_ROWS))
@@ -257,7 +252,6 @@ class _NoStore:
 
 def make_claims(store: Store, settings: Settings, wait_s: float) -> Claims:
     """Return what decides whether a project id declared in a repository counts; a waiting claim is logged once."""
-    from holdfast.home.runfiles import RunLock, note
     from holdfast.workspace.claims import Claims
 
     def report(root: str, declared: str) -> None:
@@ -274,7 +268,6 @@ def make_claims(store: Store, settings: Settings, wait_s: float) -> Claims:
 
 def first_folder(store: Store, project: str) -> str | None:
     """Return the folder of the project's first event; "" if only lessons name the project, None if nothing does."""
-    from holdfast.domain.vocabulary import STATES
     from holdfast.ports.store import EventFilter, LessonFilter
 
     events = store.find_events(EventFilter(project=project, limit=1))  # type: ignore[arg-type]

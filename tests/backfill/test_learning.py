@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -31,7 +32,6 @@ from holdfast.domain.statefamilies import LEARNING_TROUBLE, SESSIONS_OPEN
 from holdfast.domain.vocabulary import SessionId
 from holdfast.errors import AlreadyRunningError, InvalidValueError, ModelError, ModelUnavailableError
 from holdfast.home.runfiles import RunLock, leave_errand, take_errands
-from holdfast.lean.records import replace
 from holdfast.learning.distil import DistilReport
 from holdfast.settings import Settings, load_settings
 from holdfast.testing.builders import make_event

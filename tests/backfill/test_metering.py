@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,6 @@ import pytest
 from holdfast.backfill.distilrecord import spent, waiting
 from holdfast.backfill.metering import MeteredModel, open_metered
 from holdfast.errors import ModelError
-from holdfast.lean.records import replace
 from holdfast.ports.model import Completion
 from holdfast.settings import Settings, load_settings
 from holdfast.testing.builders import FixedClock

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,6 @@ import pytest
 from holdfast.capture.observe import observe
 from holdfast.domain.event import TEXT_LIMIT, Event
 from holdfast.domain.project import Location
-from holdfast.lean.records import replace
 from holdfast.ports.services import Services
 from holdfast.ports.store import EventFilter
 from holdfast.stores.sqlite import make

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from holdfast.capture.retention import drop_old_texts
 from holdfast.domain.statefamilies import ASKED, PLACE
-from holdfast.lean.records import replace
 from holdfast.ports.services import Services
 from holdfast.ports.store import EventFilter, Store
 from holdfast.testing.builders import FixedClock, make_event

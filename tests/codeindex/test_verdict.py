@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from holdfast.codeindex.local import LocalCodeIndex
 from holdfast.domain.lesson import Anchor
-from holdfast.lean.records import replace
 from tests.codeindex.mutations import Ground, environment
 
 BIG = "def f(a):\n    total = 0\n    for one in a:\n        total += one * one\n    return total / len(a)\n"

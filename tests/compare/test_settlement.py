@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -13,7 +14,6 @@ from holdfast.compare.contradiction import Relation, relation
 from holdfast.compare.settlement import Ruling, rule
 from holdfast.domain.lesson import Lesson
 from holdfast.domain.vocabulary import TRUSTS
-from holdfast.lean.records import replace
 from holdfast.testing.builders import START, make_lesson
 
 NPM, PNPM = "Install dependencies with npm.", "Install dependencies with pnpm."

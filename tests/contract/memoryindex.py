@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Self
+
 from holdfast.codeindex.source import last_part
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from typing import Self
-
-    from holdfast.domain.symbol import Outline, Symbol
-    from holdfast.ports.indexstore import FileState
+from holdfast.domain.symbol import Outline, Symbol
+from holdfast.ports.indexstore import FileState
 
 
 class MemoryIndexStore:

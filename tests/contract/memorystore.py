@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import reduce
 from typing import Any
@@ -16,7 +17,6 @@ from holdfast.domain.statefamilies import FAMILIES, StateFamily, without_lesson
 from holdfast.domain.vocabulary import LIVING, STATES, LessonId, State
 from holdfast.errors import InvalidValueError, LessonNotFoundError, StaleWriteError
 from holdfast.lean.plain import clean, from_plain, storable, to_plain
-from holdfast.lean.records import replace
 from holdfast.ports.filters import EventFilter, LessonFilter, LogFilter
 from holdfast.ports.search import SpokenTurn
 from holdfast.ports.storecare import Extent, StoreCare

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,7 +12,6 @@ from holdfast.domain.lesson import Anchor, Link, in_state
 from holdfast.domain.records import Change
 from holdfast.domain.vocabulary import LessonId, SessionId
 from holdfast.errors import InvalidValueError, LessonNotFoundError, StaleWriteError
-from holdfast.lean.records import replace
 from holdfast.ports.store import EventFilter, Extent, LessonFilter, LogFilter, Store
 from holdfast.testing.builders import (
     PROJECT,

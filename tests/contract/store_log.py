@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -24,7 +25,6 @@ from holdfast.domain.statefamilies import (
 )
 from holdfast.domain.vocabulary import EventId, LessonId, SessionId
 from holdfast.errors import LessonNotFoundError
-from holdfast.lean.records import replace
 from holdfast.ports.store import EventFilter, LessonFilter, LogFilter, Store
 from holdfast.testing.builders import (
     PROJECT,

@@ -11,6 +11,7 @@ TestMyStoreAgainstTheModel.settings = STEPS
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -23,7 +24,6 @@ from holdfast.domain.lesson import Lesson, Link, in_state
 from holdfast.domain.query import Query
 from holdfast.domain.vocabulary import LIVING, TRANSITIONS, LessonId
 from holdfast.errors import LessonNotFoundError, StaleWriteError
-from holdfast.lean.records import replace
 from holdfast.ports.store import LessonFilter, Store
 from holdfast.testing.builders import PROJECT, START, make_lesson
 

@@ -14,6 +14,7 @@ from holdfast.testing.builders import (
     PROJECT,
     make_lesson,
 )
+from holdfast.text.signature import command_target, error_signature
 
 from .store_questions import (
     every_method,
@@ -103,8 +104,6 @@ class WordsContract:
             found(store, method, text=text, error=text, command=text)
 
     def test_an_equal_error_is_exact_whatever_its_numbers(self, store: Store) -> None:
-        from holdfast.text.signature import error_signature
-
         error = "Traceback (most recent call last):\nValueError: cannot reshape array of size 12 into shape (3,5)"
         lesson = make_lesson(error_signature=error_signature(error))
         store.put([lesson, make_lesson(error_signature="TypeError: something else entirely")], {})
@@ -127,8 +126,6 @@ class WordsContract:
         assert len(found(store, "match_errors", limit=2, error="BrokerError: queue d4 refused")) == 2
 
     def test_an_equal_command_is_exact_however_it_is_dressed(self, store: Store) -> None:
-        from holdfast.text.signature import command_target
-
         lesson = make_lesson(command=command_target("pytest tests/test_login.py"))
         store.put([lesson, make_lesson(command=command_target("npm run build"))], {})
         command = "cd /srv/app && PYTHONPATH=. python -m pytest tests/test_login.py -q"

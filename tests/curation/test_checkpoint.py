@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,7 +11,6 @@ from holdfast.curation.checkpoint import capture, save
 from holdfast.curation.taskstate import current, render
 from holdfast.domain.vocabulary import SessionId
 from holdfast.errors import InvalidValueError
-from holdfast.lean.records import replace
 from holdfast.rendering.budget import count_tokens
 from holdfast.testing.builders import START, make_checkpoint, make_event
 

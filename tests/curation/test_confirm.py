@@ -10,6 +10,7 @@ import pytest
 from holdfast import Memory
 from holdfast.domain.lesson import Lesson
 from holdfast.errors import IllegalTransitionError, InvalidValueError
+from holdfast.lean.plain import field_names
 from tests.codebase import Codebase
 
 
@@ -37,7 +38,7 @@ def test_a_confirmed_lesson_is_fresh_again_and_otherwise_the_same(
     after = memory.at(memory.folder).confirm(about_put.id[-8:])
     assert freshness(memory, after) == "fresh"
     assert after.anchors[0].commit == commit
-    changed = {name for name in Lesson.fields_ if getattr(after, name) != getattr(about_put, name)}
+    changed = {name for name in field_names(Lesson) if getattr(after, name) != getattr(about_put, name)}
     assert changed == {"anchors", "recorded_at"}
     assert memory.changes(1)[0].verb == "confirm"
     assert memory.get(about_put.id) == after

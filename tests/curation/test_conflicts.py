@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,6 @@ from holdfast import Memory
 from holdfast.domain.lesson import Link
 from holdfast.domain.vocabulary import SessionId
 from holdfast.errors import InvalidValueError
-from holdfast.lean.records import replace
 from holdfast.testing.builders import make_event, make_lesson
 
 NPM, PNPM = "Install dependencies with npm.", "Install dependencies with pnpm."

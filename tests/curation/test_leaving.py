@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,6 @@ from holdfast.curation.taskstate import answer_text, answers_where_left_off, cur
 from holdfast.curation.tuning import OVER_LOOKED_AT, STATE_DAYS
 from holdfast.domain.records import Checkpoint
 from holdfast.domain.vocabulary import SessionId
-from holdfast.lean.records import replace
 from holdfast.rendering.budget import count_tokens
 from holdfast.service import hook
 from holdfast.testing.builders import FixedClock, make_checkpoint, make_event

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -13,7 +14,6 @@ import pytest
 from holdfast import Memory
 from holdfast.domain.lesson import Link, in_state
 from holdfast.errors import InvalidValueError
-from holdfast.lean.records import replace
 from holdfast.testing.builders import make_lesson
 from tests.codebase import Codebase
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from holdfast import Memory
 from holdfast.errors import IllegalTransitionError
-from holdfast.lean.records import replace
 from holdfast.testing.builders import make_lesson
 
 

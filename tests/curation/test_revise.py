@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -9,7 +10,6 @@ import pytest
 
 from holdfast import Memory
 from holdfast.errors import IllegalTransitionError, InvalidValueError, LessonNotFoundError
-from holdfast.lean.records import replace
 
 
 def test_the_old_lesson_is_superseded_and_the_new_one_links_to_it(memory: Memory) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,6 @@ from holdfast.curation.transfer import KEYS, ImportReport
 from holdfast.curation.tuning import LINE_LIMIT
 from holdfast.domain.lesson import Evidence, Lesson, Provenance
 from holdfast.domain.vocabulary import EventId, SessionId
-from holdfast.lean.records import replace
 
 FULL = {
     "kind": "constraint",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,6 @@ from holdfast import Memory
 from holdfast.curation.transfer import Sealer
 from holdfast.domain.lesson import Lesson
 from holdfast.errors import InvalidValueError
-from holdfast.lean.records import replace
 
 RULE: dict[str, Any] = {"kind": "constraint", "insight": "Retries are capped at 3"}
 AUTHORITY: dict[str, Any] = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,6 @@ from holdfast.domain.lesson import Anchor, Lesson
 from holdfast.domain.symbol import Verdict
 from holdfast.errors import InvalidValueError
 from holdfast.freshness.check import FreshnessCheck, caveat
-from holdfast.lean.records import replace
 from holdfast.testing.builders import FixedClock, make_lesson
 
 ELSEWHERE = "git1:" + "0" * 40

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,6 @@ from holdfast import Memory
 from holdfast.domain.lesson import Anchor, Lesson
 from holdfast.domain.symbol import Verdict
 from holdfast.freshness.compare import Comparison, changing_commit, compare, name_of, spans_of
-from holdfast.lean.records import replace
 from holdfast.testing.builders import make_lesson
 from tests.codebase import Codebase
 

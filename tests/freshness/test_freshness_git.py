@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,6 @@ from holdfast import Memory
 from holdfast.domain.lesson import Lesson
 from holdfast.freshness.check import FreshnessCheck
 from holdfast.freshness.tuning import LOW_LATENCY_COMPARISONS
-from holdfast.lean.records import replace
 from holdfast.ports.clock import Clock
 from holdfast.ports.codeindex import CodeIndex
 from tests.codebase import Codebase

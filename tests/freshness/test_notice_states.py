@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -29,7 +30,6 @@ from holdfast.freshness.notice import (
     note_edits,
 )
 from holdfast.freshness.states import keep_found, may_have_news, owner_of, parse_plain
-from holdfast.lean.records import replace
 from holdfast.testing.builders import FixedClock, make_delivery, make_lesson
 
 ELSEWHERE = "git1:" + "0" * 40

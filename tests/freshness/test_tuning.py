@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,6 @@ from holdfast.freshness.compare import spans_of
 from holdfast.freshness.notice import FOUND, SWITCHED, WATCHED, find_news, keep_states, load_states
 from holdfast.freshness.states import keep_found, may_have_news
 from holdfast.freshness.verify import reindex
-from holdfast.lean.records import replace
 from holdfast.testing.builders import FixedClock, make_delivery, make_lesson
 
 HERE = Anchor(path="src/a.py", symbol="Store.put")

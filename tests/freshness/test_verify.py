@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,6 @@ from holdfast.domain.vocabulary import FRESHNESSES, Freshness, LessonId
 from holdfast.errors import StoreFullError
 from holdfast.freshness.tuning import SUMMARY_LIMIT
 from holdfast.freshness.verify import Checked, VerifyReport, follow_moves, verify
-from holdfast.lean.records import replace
 from holdfast.ports.services import Services
 from holdfast.ports.store import Store
 from holdfast.testing.builders import make_lesson

@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,6 @@ from holdfast.domain.vocabulary import Freshness
 from holdfast.freshness.notice import load_states
 from holdfast.freshness.tuning import LOOK_S, SETTLE_S, WAITS
 from holdfast.freshness.watch import StateChange, Watch
-from holdfast.lean.records import replace
 from holdfast.testing.builders import make_change, make_lesson, next_version
 
 TIDES = "High water is kept in centimetres above chart datum."

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -18,7 +19,6 @@ from holdfast.domain.vocabulary import LessonId, SessionId
 from holdfast.errors import ProjectUnknownError, StoreError, StoreFullError
 from holdfast.home.runfiles import DROPPED, LATE, SPOOLED, count, leave_errand, read_counts, take_errands
 from holdfast.home.spool import FILES_LIMIT, Spool, drain, unreadable, waiting
-from holdfast.lean.records import replace
 from holdfast.ports.store import EventFilter, LogFilter
 from holdfast.testing.builders import make_event
 

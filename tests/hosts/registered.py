@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from holdfast.installing.hostfiles import HostFiles
-from holdfast.lean.records import replace
 from holdfast.ports.host import ConfigEdit, OwnFile
 from holdfast.settings import interpreter, package_folder, program_paths
 from holdfast.surfaces.cli.serverproof import server_words

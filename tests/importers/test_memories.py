@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from holdfast.lean.records import replace
 from holdfast.ports.importer import Passage
 from tests.importers.conftest import Read, Write, insights, reasons
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,7 +12,6 @@ from hypothesis import strategies as st
 
 from holdfast.errors import HostConfigError
 from holdfast.installing.jsonfile import insert, plain, remove
-from holdfast.lean.records import replace
 from holdfast.ports.host import ConfigEdit
 
 OURS = "holdfast/entry.py"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -10,7 +11,6 @@ import pytest
 from holdfast import Memory
 from holdfast.domain.event import Event
 from holdfast.domain.vocabulary import SessionId
-from holdfast.lean.records import replace
 from holdfast.learning.associations import associate, weigh_pairs
 from holdfast.learning.tuning import LOOKED_BACK
 from holdfast.testing.builders import START, make_event

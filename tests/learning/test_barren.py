@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,6 @@ import pytest
 from holdfast import Memory
 from holdfast.domain.statefamilies import BARREN_SESSIONS
 from holdfast.domain.vocabulary import SessionId
-from holdfast.lean.records import replace
 from holdfast.learning.tuning import BARREN_KEPT, CALLS_OF_WORK
 from holdfast.surfaces.cli.hostcheck import BARREN_ALARM
 from holdfast.testing.builders import make_event, make_lesson

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,6 @@ from holdfast.domain.candidate import Candidate, CommandRuns
 from holdfast.domain.lesson import Evidence, Lesson
 from holdfast.domain.statefamilies import COMMAND_COUNTS
 from holdfast.domain.vocabulary import EventId, SessionId
-from holdfast.lean.records import replace
 from holdfast.learning.commandcard import update_cards
 from holdfast.learning.learn import learn
 from holdfast.testing.builders import START, make_event, make_id, make_lesson

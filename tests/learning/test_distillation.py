@@ -74,7 +74,7 @@ def test_the_digest_holds_the_words_and_turning_points_in_order() -> None:
 
 
 def story_with_ids(digest: Any) -> list[Event]:
-    from holdfast.lean.records import replace
+    from dataclasses import replace
 
     return [replace(event, id=id) for event, id in zip(story(), digest.events, strict=True)]
 

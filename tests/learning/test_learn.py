@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -16,7 +17,6 @@ from holdfast.domain.project import Location, Person
 from holdfast.domain.records import Change
 from holdfast.domain.statefamilies import LEARNED_POSITION, LEARNING_BEGUN
 from holdfast.domain.vocabulary import EventId, SessionId
-from holdfast.lean.records import replace
 from holdfast.learning import learn as learning
 from holdfast.learning.learn import LearnReport, admit, learn
 from holdfast.ports.services import Services

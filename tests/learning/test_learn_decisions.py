@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,6 @@ from holdfast.domain.event import Event
 from holdfast.domain.lesson import Evidence, Lesson
 from holdfast.domain.statefamilies import DECIDED, LEARNING_BEGUN, LEARNING_SET_ASIDE
 from holdfast.domain.vocabulary import STATES, EventId, SessionId
-from holdfast.lean.records import replace
 from holdfast.learning.learn import LearnReport, admit_from, learn
 from holdfast.testing.builders import START, make_event, make_lesson
 from tests.learning.test_learn import ONE, RULE, TWO, Says, admitted, all_lessons, make_candidate, say, use

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
 from itertools import combinations
 from pathlib import Path
@@ -17,7 +18,7 @@ from holdfast.domain.lesson import Evidence
 from holdfast.domain.project import Person
 from holdfast.domain.vocabulary import EventId, SessionId
 from holdfast.errors import ModelError
-from holdfast.lean.records import replace
+from holdfast.lean.plain import as_dict
 from holdfast.learning.commitfinds import CommitFind, find_all, is_routine, mended, subject_files
 from holdfast.learning.commitmessage import read_message
 from holdfast.learning.digest import make_digest
@@ -410,7 +411,7 @@ def test_without_events_or_finds_nothing_is_admitted(memory: Memory) -> None:
 
 def test_reports_begin_at_nothing() -> None:
     for report in (DistilReport(), LearnReport()):
-        assert {value for value in report.__dict__.values() if isinstance(value, int)} <= {0}
+        assert {value for value in as_dict(report).values() if isinstance(value, int)} <= {0}
 
 
 def test_a_card_of_a_person_is_not_counted_on(memory: Memory) -> None:

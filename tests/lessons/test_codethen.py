@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -13,7 +14,6 @@ import pytest
 from holdfast import Memory
 from holdfast.domain.event import Event
 from holdfast.domain.lesson import Anchor, Lesson
-from holdfast.lean.records import replace
 from holdfast.lessons.anchoring import Subject
 from holdfast.lessons.codethen import CodeThen
 from holdfast.ports.importer import Passage

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,6 @@ from holdfast.domain.lesson import Lesson
 from holdfast.domain.records import Outcome
 from holdfast.domain.statefamilies import OUTCOMES_OPEN, OUTCOMES_POSITION
 from holdfast.domain.vocabulary import SessionId
-from holdfast.lean.records import replace
 from holdfast.outcomes.standing import order_factors
 from holdfast.outcomes.tuning import HORIZON
 from holdfast.ports.store import LogFilter

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,6 @@ from holdfast import Memory
 from holdfast.domain.lesson import Lesson, Provenance, Scope, Validity
 from holdfast.domain.records import Outcome
 from holdfast.domain.vocabulary import SessionId
-from holdfast.lean.records import replace
 from holdfast.ports.host import RulesTarget
 from holdfast.publishing.rules import MARK, Budget, Outlet, Rules, RulesFile, compile_rules, is_read
 from holdfast.rendering.budget import count_tokens

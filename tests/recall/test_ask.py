@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -12,7 +13,6 @@ from holdfast.domain.lesson import Anchor, Link
 from holdfast.domain.query import Query
 from holdfast.domain.symbol import Neighbour
 from holdfast.domain.vocabulary import ProjectId
-from holdfast.lean.records import replace
 from holdfast.lean.texts import short_id
 from holdfast.ranking import ranker
 from holdfast.ranking.fuse import score_of, total

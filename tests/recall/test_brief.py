@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,6 @@ from holdfast.domain.records import Outcome
 from holdfast.domain.statefamilies import BRIEF, OUTCOME_WEIGHTS
 from holdfast.domain.vocabulary import LessonId, SessionId
 from holdfast.freshness.states import owner_of
-from holdfast.lean.records import replace
 from holdfast.lean.texts import dumps
 from holdfast.recall.brief import Lines, Room, collect, fit, load, order, prepare, session_brief, short_ids
 from holdfast.recall.briefline import area_of, from_row, lines_of, to_row

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -9,7 +10,6 @@ import pytest
 
 from holdfast import Memory
 from holdfast.domain.lesson import Triggers
-from holdfast.lean.records import replace
 from holdfast.testing.builders import START
 from tests.recall.test_moments import deliver, keep, shown
 

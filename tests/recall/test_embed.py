@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from holdfast.domain.statefamilies import EMBEDDER_COVERING, EMBEDDER_RESTING, LESSONS_CHANGED
 from holdfast.errors import EmbedderError
-from holdfast.lean.records import replace
 from holdfast.ports.services import Services
 from holdfast.ports.store import LessonFilter
 from holdfast.recall.embed import (

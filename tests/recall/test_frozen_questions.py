@@ -8,6 +8,7 @@ columns or a spoilt threshold of words fail.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,7 +18,6 @@ from holdfast import Memory
 from holdfast.domain.hookcall import HookCall
 from holdfast.domain.lesson import Anchor
 from holdfast.domain.vocabulary import LessonId, SessionId
-from holdfast.lean.records import replace
 from holdfast.recall import ask as asking
 from holdfast.recall.embed import embed_pending
 from holdfast.recall.question import question, with_vector

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,6 @@ from holdfast.domain.lesson import Anchor, Lesson
 from holdfast.domain.moments import MOMENT_PROFILES
 from holdfast.domain.vocabulary import SessionId
 from holdfast.errors import StoreCorruptError
-from holdfast.lean.records import replace
 from holdfast.recall.inject import inject
 from holdfast.rendering.budget import count_tokens
 from holdfast.service import hook

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -11,7 +12,6 @@ from holdfast.domain.event import Event
 from holdfast.domain.hookcall import HookCall
 from holdfast.domain.lesson import Anchor, Lesson, Provenance, Triggers
 from holdfast.domain.vocabulary import EventId, SessionId
-from holdfast.lean.records import replace
 from holdfast.testing.builders import START, make_lesson
 
 TESTS = "A bug fix is to come with a regression test."

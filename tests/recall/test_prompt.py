@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -9,7 +10,6 @@ import pytest
 
 from holdfast import Briefing, Memory
 from holdfast.domain.lesson import Provenance
-from holdfast.lean.records import replace
 from holdfast.recall.inject import inject
 from holdfast.recall.moments.prompt import own_words
 from holdfast.recall.moments.task import shares_subject

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -14,7 +15,6 @@ from holdfast.domain.lesson import Evidence, Link, Provenance
 from holdfast.domain.records import Delivery
 from holdfast.domain.vocabulary import LessonId, SessionId
 from holdfast.errors import EmbedderError, InvalidValueError
-from holdfast.lean.records import replace
 from holdfast.lean.texts import short_id
 from holdfast.ports.filters import LogFilter
 from holdfast.recall.inject import _ends_of, inject, log_recall, prepare

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from math import fsum, prod
 from pathlib import Path
@@ -11,7 +12,6 @@ from holdfast import Memory
 from holdfast.domain.hookcall import HookCall
 from holdfast.domain.lesson import Anchor, Lesson
 from holdfast.errors import EmbedderError, InvalidValueError, StoreLockedError
-from holdfast.lean.records import replace
 from holdfast.ports.store import Store
 from holdfast.recall.ask import ask
 from holdfast.recall.question import question

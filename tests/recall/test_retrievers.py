@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from math import fsum, prod
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,6 @@ from holdfast.domain.project import Location
 from holdfast.domain.symbol import Neighbour
 from holdfast.domain.vocabulary import SessionId
 from holdfast.errors import StoreCorruptError
-from holdfast.lean.records import replace
 from holdfast.recall.inject import inject
 from holdfast.testing.builders import make_lesson
 

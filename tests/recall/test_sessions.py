@@ -8,6 +8,7 @@ from typing import Any
 from holdfast import Memory
 from holdfast.domain.event import Event, spoken_prefix
 from holdfast.domain.vocabulary import EventKind
+from holdfast.lean.plain import as_dict
 from holdfast.recall.quotation import quote_turns, turn_place
 from holdfast.rendering.views import briefing_json
 from holdfast.testing.builders import START, make_event
@@ -62,7 +63,7 @@ def test_nothing_is_found_for_a_question_that_shares_nothing(memory: Memory) -> 
 def test_another_projects_turns_are_not_found(memory: Memory) -> None:
     talk(memory, "Where do we keep the log of the harbour?", ANSWER)
     other = spoken(memory, 9, "prompt", "The harbour log of the other project is kept in a tower.", session="other")
-    memory.services.store.append_events([Event(**{**other.__dict__, "project": "elsewhere"})])
+    memory.services.store.append_events([Event(**{**as_dict(other), "project": "elsewhere"})])
     assert [turn.passage for turn in memory.recall(QUESTION, sessions=True).turns] == [ANSWER]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,6 @@ from holdfast.domain.lesson import Lesson
 from holdfast.domain.symbol import Neighbour
 from holdfast.domain.vocabulary import SessionId
 from holdfast.errors import StoreLockedError
-from holdfast.lean.records import replace
 from holdfast.ranking.relevance import LexicalOverlap
 from holdfast.recall.enclosing import TEXT_LIMIT
 from holdfast.recall.score import RetrievedLesson, score_matches

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,6 @@ from holdfast.domain.query import Query
 from holdfast.domain.symbol import Neighbour
 from holdfast.domain.vocabulary import LessonId
 from holdfast.errors import EmbedderError, InvalidValueError
-from holdfast.lean.records import replace
 from holdfast.lean.texts import short_id
 from holdfast.ranking.relevance import LexicalOverlap
 from holdfast.recall.ask import ask

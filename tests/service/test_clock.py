@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from holdfast import Memory
-from holdfast.lean.records import replace
 from holdfast.testing.builders import FixedClock
 
 NOW = datetime(2026, 11, 20, 9, 0, tzinfo=UTC)

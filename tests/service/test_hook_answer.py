@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,6 @@ from holdfast.domain.project import Location
 from holdfast.domain.records import Delivery
 from holdfast.domain.vocabulary import SessionId
 from holdfast.errors import StoreLockedError, StoreReadOnlyError
-from holdfast.lean.records import replace
 from holdfast.ports.services import Services
 from holdfast.recall.inject import _ends_of
 from holdfast.service import hook

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import ast
 import os
 import shutil
 import sqlite3
@@ -9,6 +8,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -19,7 +19,6 @@ from holdfast.domain.records import Delivery
 from holdfast.domain.statefamilies import TIDIED
 from holdfast.domain.vocabulary import Trust
 from holdfast.errors import InvalidValueError, SchemaTooOldError, StoreError
-from holdfast.lean.records import replace
 from holdfast.ports.store import EventFilter, LessonFilter, LogFilter
 from holdfast.stores.sqlite import make
 from holdfast.stores.sqlite.connection import LOG_LIMIT, Connection
@@ -206,36 +205,6 @@ def test_check_names_a_full_text_that_does_not_fit(store: SqliteStore) -> None:
         sql.execute("UPDATE lesson_text_content SET c1 = 'something else' WHERE id = 1")
     assert any("full-text index does not match" in problem.what for problem in store.check())
     assert store.append_events([make_event()]) == 1
-
-
-def test_a_hooks_calls_load_nothing_heavy(tmp_path: Path) -> None:
-    code = (
-        f"import sys; sys.path.insert(0, {SOURCE!r})\n"
-        "from datetime import UTC, datetime\n"
-        "from holdfast.stores.sqlite import make\n"
-        "from holdfast.domain.event import Event\n"
-        "from holdfast.domain.query import Query\n"
-        "at = datetime.now(UTC)\n"
-        "event = Event(id='1', session='s', host='h', kind='prompt', at=at, key='k')\n"
-        "with make({'url': 'sqlite://' + sys.argv[1]}) as store:\n"
-        "    store.append_events([event])\n"
-        "    query = Query(project='p', text='a_b c', paths=('x/y.py',), error='E: x')\n"
-        "    store.match_tokens(query), store.match_text(query, 5, 60)\n"
-        "    for name in ('errors', 'paths', 'symbols', 'linked', 'triggers', 'occasions'):\n"
-        "        getattr(store, 'match_' + name)(query, 5)\n"
-        "    store.list_recent(query, 5), store.list_pinned(query, 5), store.count_lessons(query, 5)\n"
-        "print(sorted(m for m in sys.modules if not m.startswith(('_', 'encodings'))))\n"
-    )
-    with open_at(tmp_path / "memory.db"):
-        pass  # the schema is there, as it is for every hook but the first
-    command = [sys.executable, "-I", "-S", "-c", code, str(tmp_path / "memory.db")]
-    ran = subprocess.run(command, capture_output=True, text=True, check=True)
-    loaded = set(ast.literal_eval(ran.stdout))
-    heavy = "re typing dataclasses enum json contextlib numpy pathlib sqlite3"
-    later = (
-        f"holdfast.stores.sqlite.{name}" for name in ("schema", "past", "vectors", "vectorindex", "erase", "soundness")
-    )
-    assert loaded & {*heavy.split(), *later} == set()
 
 
 # Processes that soon end

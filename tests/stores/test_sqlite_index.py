@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 import stat
 import threading
 from collections.abc import Iterator
@@ -11,7 +12,6 @@ from tests.contract.index_contract import ROOT, IndexContract, keep, make_outlin
 
 from holdfast.errors import InvalidValueError, SchemaTooNewError
 from holdfast.stores.sqlite import indexrows
-from holdfast.stores.sqlite.driver import sqlite3
 from holdfast.stores.sqlite.indexfile import SqliteIndex, make_index
 
 

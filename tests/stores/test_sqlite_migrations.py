@@ -3,6 +3,7 @@ from __future__ import annotations
 import hashlib
 import json
 import sqlite3
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -21,7 +22,6 @@ from holdfast.domain.statefamilies import (
     TRANSCRIPT_READ,
 )
 from holdfast.errors import StaleWriteError
-from holdfast.lean.records import replace
 from holdfast.ports.store import EventFilter
 from holdfast.stores.sqlite import make, schema
 from holdfast.stores.sqlite.connection import SCHEMA, Connection

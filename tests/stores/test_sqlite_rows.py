@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from holdfast.domain.vocabulary import LessonId
-from holdfast.lean.records import replace
 from holdfast.stores.sqlite.rows import EPOCH, LeftOut, instant, micros, scope_token, text_of
 from holdfast.stores.sqlite.store import SqliteStore
 from holdfast.testing.builders import START, make_lesson

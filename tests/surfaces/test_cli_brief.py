@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,6 @@ import pytest
 from holdfast import Memory
 from holdfast.domain.hookcall import HookCall
 from holdfast.domain.vocabulary import SessionId
-from holdfast.lean.records import replace
 from tests.surfaces.terminal import run, told, told_json
 
 TAG = "Release tags are cut from stable."

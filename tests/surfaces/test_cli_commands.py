@@ -11,6 +11,7 @@ import pytest
 
 from holdfast import Memory
 from holdfast.domain.lesson import Lesson
+from holdfast.lean.plain import field_names
 from holdfast.surfaces.cli._completions import host_names, lesson_ids
 from holdfast.surfaces.cli.main import GROUPS
 from holdfast.surfaces.cli.rows import pairs, table
@@ -73,7 +74,7 @@ def test_json_of_a_recalled_lesson_lets_anyone_recompute_its_score() -> None:
         score *= multiplier["factor"]
     assert score == pytest.approx(item["score"], rel=1e-9)
     assert item["freshness"] == "fresh"
-    assert set(item["lesson"]) >= {*Lesson.fields_, "short_id", "memory_type", "files", "symbols"}
+    assert set(item["lesson"]) >= {*field_names(Lesson), "short_id", "memory_type", "files", "symbols"}
 
 
 @pytest.mark.parametrize(

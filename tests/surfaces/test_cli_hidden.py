@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from holdfast.bootstrap import Memory
-from holdfast.lean.records import replace
 from holdfast.surfaces.cli.call import escaped, shown
 from holdfast.text.hidden import is_hidden
 from tests.codebase import Codebase

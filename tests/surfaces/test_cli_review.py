@@ -11,6 +11,7 @@ import sys
 import termios
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -19,7 +20,6 @@ import pytest
 from holdfast import Memory
 from holdfast.domain.lesson import Evidence, Provenance
 from holdfast.domain.vocabulary import EventId, SessionId
-from holdfast.lean.records import replace
 from holdfast.surfaces.cli.review import _parse_sheet, _sheet
 from holdfast.testing.builders import START, make_event, make_lesson
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,6 @@ import pytest
 from holdfast import Memory, plugins
 from holdfast.domain.lesson import Provenance
 from holdfast.errors import InvalidValueError
-from holdfast.lean.records import replace
 from holdfast.surfaces.cli._sourcewords import WORDS, found_by
 from holdfast.testing.builders import make_lesson
 from tests.surfaces.terminal import run, told

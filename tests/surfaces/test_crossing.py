@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,6 @@ from holdfast import Memory
 from holdfast.domain.lesson import Lesson, Triggers
 from holdfast.domain.statefamilies import CLOSED_PROJECTS
 from holdfast.domain.vocabulary import STATES
-from holdfast.lean.records import replace
 from holdfast.surfaces.mcp.opening import MemoryOnce
 from holdfast.surfaces.mcp.server import build
 from holdfast.testing.builders import make_lesson

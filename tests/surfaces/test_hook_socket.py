@@ -7,6 +7,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,6 @@ from holdfast.errors import EmbedderError, StoreLockedError
 from holdfast.home.hookline import Request, ask_server
 from holdfast.home.spool import waiting
 from holdfast.lean.deadline import Deadline
-from holdfast.lean.records import replace
 from holdfast.ports.store import EventFilter
 from holdfast.recall.embed import PROBE
 from holdfast.service.location import LocationMemory

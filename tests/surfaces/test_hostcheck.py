@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -12,7 +13,6 @@ from holdfast.bootstrap import Memory
 from holdfast.capture.heartbeat import HostActivity, activity
 from holdfast.domain.hookcall import HookCall
 from holdfast.domain.vocabulary import SessionId
-from holdfast.lean.records import replace
 from holdfast.lean.texts import uuid7
 from holdfast.ports.host import HostProfile
 from holdfast.service.location import LocationMemory

@@ -6,6 +6,7 @@ import asyncio
 import json
 import sys
 import threading
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,6 @@ from mcp_types import CallToolResult, TextContent, Tool
 from holdfast.bootstrap import Memory
 from holdfast.domain.briefing import Briefing, Ranked, Why
 from holdfast.domain.vocabulary import SessionId
-from holdfast.lean.records import replace
 from holdfast.lean.texts import short_id
 from holdfast.rendering.budget import count_tokens
 from holdfast.rendering.lines import frame_tokens

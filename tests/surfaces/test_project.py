@@ -114,7 +114,7 @@ def clone_of_import(home: Path, tmp_path: Path) -> Path:
     made = repository(tmp_path / "later", "git@example.com:mallory/later.git")
     with Memory(str(tmp_path)) as memory:
         lesson = memory.remember(SECRET)
-        from holdfast.lean.records import replace
+        from dataclasses import replace
 
         foreign = replace(
             lesson, scope=replace(lesson.scope, project="acme-vault"), recorded_at=memory.services.clock.now()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -11,7 +12,6 @@ from holdfast import Memory
 from holdfast.domain.lesson import Lesson, Validity
 from holdfast.domain.records import Delivery
 from holdfast.domain.statefamilies import AUDIT_DIARY
-from holdfast.lean.records import replace
 from holdfast.testing.builders import make_id, make_lesson
 from tests.codebase import Codebase
 from tests.surfaces.terminal import run, told, told_json

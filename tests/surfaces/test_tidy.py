@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,6 @@ import pytest
 
 from holdfast.bootstrap import Memory
 from holdfast.home.runfiles import RunLock
-from holdfast.lean.records import replace
 from holdfast.settings import load_settings
 from holdfast.surfaces.cli._tidying import tidying_lines
 from holdfast.testing.builders import FixedClock

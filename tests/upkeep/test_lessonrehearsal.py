@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,6 @@ from holdfast.domain.statefamilies import LEARNING_MOMENTS
 from holdfast.domain.vocabulary import EventId, LessonId
 from holdfast.errors import InvalidValueError
 from holdfast.lean.plain import to_plain
-from holdfast.lean.records import replace
 from holdfast.lean.texts import dumps
 from holdfast.service.memory import Memory
 from holdfast.testing.builders import SESSION, make_lesson, next_version

@@ -6,6 +6,7 @@ import hashlib
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,6 @@ from tests.importers.conftest import Read, Take, Write, insights, reasons, verbs
 from holdfast import Memory
 from holdfast.backfill.sources import find_sources
 from holdfast.errors import InvalidValueError
-from holdfast.lean.records import replace
 from holdfast.ports.importer import Passage
 
 CLAUDE_MEM = """

@@ -8,9 +8,13 @@ said three things.
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
 
 from holdfast.backfill.distilrecord import (
+    Waiting,
     begin_call,
     end_call,
     fail_call,
@@ -23,23 +27,15 @@ from holdfast.backfill.distilrecord import (
 )
 from holdfast.bootstrap import load_model
 from holdfast.capture.sessionevents import session_events
+from holdfast.domain.event import Event
 from holdfast.domain.statefamilies import LEARNING_TROUBLE
+from holdfast.domain.vocabulary import SessionId
 from holdfast.errors import AlreadyRunningError, HoldfastError, ModelError, ModelUnavailableError, ProjectUnknownError
-from holdfast.lean.records import Frozen, replace
+from holdfast.lean.plain import as_dict
 from holdfast.learning.distil import DistilReport, distil
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from datetime import datetime
-    from typing import Any
-
-    from holdfast.backfill.distilrecord import Waiting
-    from holdfast.domain.event import Event
-    from holdfast.domain.vocabulary import SessionId
-    from holdfast.ports.model import LanguageModel
-    from holdfast.service.memory import Memory
-    from holdfast.settings import Settings
-
+from holdfast.ports.model import LanguageModel
+from holdfast.service.memory import Memory
+from holdfast.settings import Settings
 
 LEAST_REPLIES, LEAST_PROMPTS = 2, 3
 """Replies that real work has; prompts that are work without an edit, a commit or a failure."""
@@ -49,7 +45,8 @@ WORK = ("file_edit", "tool_failure", "commit")
 """Kinds of events that are work."""
 
 
-class DistilOutcome(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DistilOutcome:
     """What became of one session that was due."""
 
     session: SessionId
@@ -59,7 +56,8 @@ class DistilOutcome(Frozen):
     error: HoldfastError | None = None
 
 
-class Trouble(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trouble:
     """Why sessions are not learnt from at the moment."""
 
     words: str = ""
@@ -68,7 +66,8 @@ class Trouble(Frozen):
     """Only today's limit is reached, which is no fault."""
 
 
-class Work(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Work:
     """What a session's events show of its work."""
 
     replies: int = 0
@@ -215,7 +214,7 @@ def learning_facts(settings: Settings, now: datetime) -> dict[str, Any]:
         "after_sessions": settings.learns_after_sessions,
         "model": settings.distil_model,
         "waiting": len(waiting(settings)),
-        "last_24_hours": dict(spent(settings, now).__dict__),
+        "last_24_hours": as_dict(spent(settings, now)),
         "last_success": success.isoformat() if success else None,
         "trouble": learning_trouble(settings, now).words,
     }

@@ -9,23 +9,18 @@ from __future__ import annotations
 
 import json
 import os
-from datetime import timedelta
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Any
 
+from holdfast.domain.vocabulary import SessionId
 from holdfast.errors import AlreadyRunningError, HoldfastError, InvalidValueError, ModelUnavailableError
 from holdfast.home.runfiles import RunLock
 from holdfast.lean.plain import parse_instant, render_instant
-from holdfast.lean.records import Frozen, replace
+from holdfast.learning.distil import DistilReport
 from holdfast.redaction import redact
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-    from datetime import datetime
-    from typing import Any
-
-    from holdfast.domain.vocabulary import SessionId
-    from holdfast.learning.distil import DistilReport
-    from holdfast.settings import Settings
+from holdfast.settings import Settings
 
 TRIES = 3
 """How often a session is sent at most: once, and twice again after failures."""
@@ -43,7 +38,8 @@ REASON_CHARACTERS = 160
 """Characters of a failure's reason that are kept."""
 
 
-class Waiting(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Waiting:
     """A session that waits to be distilled."""
 
     session: SessionId
@@ -62,7 +58,8 @@ class Waiting(Frozen):
         return now - self.last_try >= (pause if again else RETRY_AFTER)
 
 
-class Spent(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spent:
     """What was sent within the last 24 hours."""
 
     calls: int = 0
@@ -73,7 +70,8 @@ class Spent(Frozen):
     """Calls whose model did not report the cost."""
 
 
-class Failing(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failing:
     """Sessions that failed since the last success, without one in between."""
 
     sessions: int = 0

@@ -9,25 +9,20 @@ were read.
 from __future__ import annotations
 
 from collections import Counter
-from datetime import timedelta
-from typing import TYPE_CHECKING
+from datetime import datetime, timedelta
+from typing import Any
 
 from holdfast.backfill.distilrecord import LOCK_S, enqueue
+from holdfast.bootstrap import Memory
 from holdfast.capture.heartbeat import newest_position
 from holdfast.capture.tuning import LOOK_BACK
+from holdfast.domain.event import Event
 from holdfast.domain.statefamilies import SESSIONS_OPEN
+from holdfast.domain.vocabulary import ProjectId
 from holdfast.home.runfiles import RunLock, has_errand
 from holdfast.lean.plain import parse_instant, render_instant
 from holdfast.lean.texts import dumps, loads
 from holdfast.ports.store import EventFilter
-
-if TYPE_CHECKING:
-    from datetime import datetime
-    from typing import Any
-
-    from holdfast.bootstrap import Memory
-    from holdfast.domain.event import Event
-    from holdfast.domain.vocabulary import ProjectId
 
 IDLE = timedelta(minutes=30)
 """A session nothing was heard of for so long has ended."""

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from datetime import datetime
 
 from holdfast.backfill.distilling import Work
 from holdfast.backfill.distilrecord import is_settled, spent, usual
-from holdfast.lean.records import Frozen
+from holdfast.bootstrap import Memory
+from holdfast.domain.vocabulary import SessionId
 from holdfast.ports.store import EventFilter
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from holdfast.bootstrap import Memory
-    from holdfast.domain.vocabulary import SessionId
 
 DIGEST_TOKENS, FRAME_TOKENS, ANSWER_TOKENS = 6_000, 2_500, 1_500
 """At most: a digest; the task and the known lessons beside it; an answer. Used until calls tell their own."""
 
 
-class Estimate(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Estimate:
     """The likely cost of distilling some sessions."""
 
     sessions: int

@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import os
-from typing import IO, TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from typing import IO, NamedTuple
 
-from holdfast.backfill.sources import find_sources, read_source
-from holdfast.curation.adopt import Adopting, SourceContents
+from holdfast.backfill.sources import MatchedSource, SourceSearch, find_sources, read_source
+from holdfast.bootstrap import Memory
+from holdfast.curation.adopt import Adopting, PassageOutcome, SourceContents
 from holdfast.errors import InvalidValueError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from holdfast.backfill.sources import MatchedSource, SourceSearch
-    from holdfast.bootstrap import Memory
-    from holdfast.curation.adopt import PassageOutcome
 
 LINE_BYTES = 4_000_000
 """No more of a line is read: a million characters of four bytes each, which is refused as too long anyway."""

@@ -9,26 +9,22 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from holdfast.backfill.transcriptfiles import unfit
 from holdfast.backfill.transcripts import BATCH, SeenEvents, TranscriptLines
+from holdfast.domain.event import Event
 from holdfast.domain.statefamilies import TRANSCRIPT_READ
-from holdfast.domain.vocabulary import LIVING
+from holdfast.domain.vocabulary import LIVING, LessonId, SessionId
 from holdfast.errors import HoldfastError, HostConfigError
-from holdfast.lean.records import replace
+from holdfast.ports.host import Host
+from holdfast.ports.store import Store
+from holdfast.service.memory import Memory
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from holdfast.domain.event import Event
-    from holdfast.domain.vocabulary import LessonId, SessionId
-    from holdfast.ports.host import Host
-    from holdfast.ports.store import Store
-    from holdfast.service.memory import Memory
-
-    Taken = Counter[tuple[str, SessionId]]
+Taken = Counter[tuple[str, SessionId]]
 
 OVERLAP = 1024 * 1024
 """Bytes before the cursor that are read again when a file has grown."""

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from math import inf
-from typing import TYPE_CHECKING
 
 from holdfast.backfill.distilling import open_model
 from holdfast.backfill.distilrecord import limit_reached, record_call
 from holdfast.errors import ModelError
-
-if TYPE_CHECKING:
-    from holdfast.ports.clock import Clock
-    from holdfast.ports.model import Completion, LanguageModel
-    from holdfast.settings import Settings
+from holdfast.ports.clock import Clock
+from holdfast.ports.model import Completion, LanguageModel
+from holdfast.settings import Settings
 
 
 def open_metered(settings: Settings, clock: Clock, until_s: float = inf) -> LanguageModel | None:

@@ -3,28 +3,22 @@
 from __future__ import annotations
 
 import os
-from contextlib import nullcontext
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from datetime import datetime
 
 from holdfast import plugins
 from holdfast.backfill.loading import Backfilling, SessionLocations, Tally
-from holdfast.backfill.transcriptfiles import at_paths, in_projects, on_this_machine, work_tree
+from holdfast.backfill.transcriptfiles import Files, at_paths, in_projects, on_this_machine, work_tree
 from holdfast.bootstrap import repository_texts
 from holdfast.domain.statefamilies import BACKFILLED_ROOTS
 from holdfast.errors import InvalidValueError
+from holdfast.ports.host import Host
+from holdfast.settings import Settings
 from holdfast.wiring import load_host
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-    from contextlib import AbstractContextManager
-    from datetime import datetime
-
-    from holdfast.backfill.transcriptfiles import Files
-    from holdfast.ports.host import Host
-    from holdfast.settings import Settings
-
-    Progress = Callable[[Sequence[str]], AbstractContextManager[Callable[[int], None]]]
-    """Called with the paths to read, it opens a function that is called with the number of bytes just read."""
+Progress = Callable[[Sequence[str]], AbstractContextManager[Callable[[int], None]]]
+"""Called with the paths to read, it opens a function that is called with the number of bytes just read."""
 
 ROOTS_LIMIT = 1_000
 """Projects of earlier runs that are kept, those of this run first."""

@@ -9,13 +9,13 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from holdfast import plugins
 from holdfast.domain.kinds import profile_of
 from holdfast.domain.vocabulary import TRUSTS
 from holdfast.errors import InvalidValueError
-from holdfast.lean.records import replace
 from holdfast.ports.importer import HEAD_BYTES, NAMED, NO, Ground, Importer, Passage, Skipped, Source
 from holdfast.text.kindwords import kind_of
 

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from holdfast.backfill.transcripts import TranscriptLines, host_by_content
 from holdfast.errors import HoldfastError
+from holdfast.ports.host import Host
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from holdfast.ports.host import Host
-
-    Files = list[tuple[Host, list[str]]]
+Files = list[tuple[Host, list[str]]]
 
 SIZE_LIMIT = 1_000_000_000
 """Bytes of a transcript; a database may be larger."""

@@ -13,23 +13,20 @@ import os
 import posixpath
 import stat
 from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 from holdfast.capture.sessionevents import OUTCOME, is_open, outcome_of
+from holdfast.domain.event import Event
+from holdfast.domain.hookcall import HookCall
+from holdfast.domain.vocabulary import SessionId
 from holdfast.errors import HostConfigError
 from holdfast.home.runfiles import take_errands
+from holdfast.ports.host import Host
 from holdfast.ports.store import EventFilter
 from holdfast.redaction import redact
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from holdfast.domain.event import Event
-    from holdfast.domain.hookcall import HookCall
-    from holdfast.domain.vocabulary import SessionId
-    from holdfast.ports.host import Host
-    from holdfast.service.memory import Memory
+from holdfast.service.memory import Memory
 
 LINE_LIMIT = 32 * 1024 * 1024
 """Bytes; a longer line is no transcript's and is skipped."""

@@ -5,21 +5,19 @@ An event that was read from a transcript shows nothing of the kind. Its id was m
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from holdfast.capture.observe import LIVE_MINUTES
 from holdfast.capture.tuning import DELIVERIES_READ, LOOK_BACK
+from holdfast.domain.event import Event
 from holdfast.domain.records import Delivery
-from holdfast.lean.records import Frozen
 from holdfast.ports.filters import EventFilter, LogFilter
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from holdfast.domain.event import Event
-    from holdfast.ports.store import Store
+from holdfast.ports.store import Store
 
 
-class HostActivity(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostActivity:
     """Recent activity of one host."""
 
     heard_at: datetime | None = None

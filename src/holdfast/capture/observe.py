@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import replace
 from datetime import timedelta
 
 from holdfast.domain.event import TEXT_LIMIT, Event
-from holdfast.lean.records import replace
+from holdfast.domain.project import Location
 from holdfast.lean.texts import has_drive
+from holdfast.ports.services import Services
 from holdfast.redaction import redact, redact_to
 from holdfast.text.globs import is_ignored, mentions_secrets
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from holdfast.domain.project import Location
-    from holdfast.ports.services import Services
 
 COMMAND_LIMIT = 4_000
 """Characters of a command that are kept."""

@@ -5,10 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from holdfast.domain.statefamilies import TIDIED
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from holdfast.ports.services import Services
+from holdfast.ports.services import Services
 
 
 def drop_old_texts(services: Services) -> int:

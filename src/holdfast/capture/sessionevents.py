@@ -6,16 +6,13 @@ with the key of the command's event and `:outcome` (ADR 23). Only this module me
 
 from __future__ import annotations
 
-from holdfast.lean.records import replace
+from collections.abc import Iterable
+from dataclasses import replace
+
+from holdfast.domain.event import Event
+from holdfast.domain.vocabulary import ProjectId, SessionId
 from holdfast.ports.filters import EventFilter
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from holdfast.domain.event import Event
-    from holdfast.domain.vocabulary import ProjectId, SessionId
-    from holdfast.ports.services import Services
+from holdfast.ports.services import Services
 
 EVENTS_A_READ = 10_000
 """Events that are read at a time."""

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from holdfast.codeindex.definitions import title
+from collections.abc import Sequence
+
+from holdfast.codeindex.definitions import Definition, title
 from holdfast.codeindex.group import group_symbol
 from holdfast.codeindex.language import UNINDEXED_KINDS
-from holdfast.codeindex.source import blob_of
+from holdfast.codeindex.snapshots import SourceSnapshots
+from holdfast.codeindex.source import ParsedSource, blob_of
 from holdfast.domain.lesson import Anchor
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from holdfast.codeindex.definitions import Definition
-    from holdfast.codeindex.snapshots import SourceSnapshots
-    from holdfast.codeindex.source import ParsedSource
 
 MAX_OVER_LINES = 4
 """Definitions that an edited span may touch and still be about them; a wider one is about the file."""

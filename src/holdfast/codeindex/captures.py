@@ -7,16 +7,17 @@ name within C's declarators, or the function that a variable is bound to.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from holdfast.codeindex.language import KINDS, Language
+from holdfast.codeindex.parsing import text
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from tree_sitter import Node
 
-    Captures = Mapping[str, list[Node]]
+
+Captures = Mapping[str, list["Node"]]
 
 PREFIX = "definition."
 DECLARED = "declaration."
@@ -120,8 +121,6 @@ def _parted(name: str) -> tuple[str, str]:
 
 def clean(name: Node) -> str:
     """Return the name with dots between its parts and without layout, quotes, marks and template arguments."""
-    from holdfast.codeindex.parsing import text
-
     written = text(name)
     if name.type.startswith("computed"):
         written = written.strip("[] ")  # JavaScript's `['name']()`

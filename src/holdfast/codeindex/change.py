@@ -8,19 +8,15 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from holdfast.codeindex.changewords import signature_words
-from holdfast.lean.records import Frozen
+from holdfast.codeindex.definitions import Definition
+from holdfast.codeindex.source import ParsedSource
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from holdfast.codeindex.definitions import Definition
-    from holdfast.codeindex.source import ParsedSource
-
-    Part = tuple[ParsedSource, Definition]
-    Group = tuple[ParsedSource, Sequence[Definition]]
+Part = tuple[ParsedSource, Definition]
+Group = tuple[ParsedSource, Sequence[Definition]]
 
 RENAME_SHARE = 0.01
 """What one name for another weighs, however often it is written."""
@@ -30,7 +26,8 @@ SHOWN = 2
 _NAME = re.compile(r"[A-Za-z_$][\w$]{0,60}")
 
 
-class CodeChange(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CodeChange:
     """How much changed, and in words."""
 
     share: float = 1.0

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from itertools import pairwise, takewhile
+from typing import TYPE_CHECKING
 
 from holdfast.codeindex.definitions import Definition
 from holdfast.codeindex.source import ParsedSource
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from tree_sitter import Node
 
-    Part = tuple[ParsedSource, Definition]
-    Parameters = dict[str, tuple[str, str]]
+
+Part = tuple[ParsedSource, Definition]
+Parameters = dict[str, tuple[str, str]]
 
 HEAD_DEPTH = 4
 """How deep in a head its parameters lie: `const f = (a) => …`, or a C declarator within another."""

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from holdfast.codeindex.captures import Capture
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from holdfast.codeindex.captures import Capture, Captures
 from holdfast.codeindex.language import MEMBER_KINDS, Language
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from tree_sitter import Node
-
-    from holdfast.codeindex.captures import Captures
 
 
 DEEPEST = 50

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from holdfast.codeindex.group import group_symbol
 from holdfast.codeindex.likeness import TELLING_TOKENS, sort_of
+from holdfast.codeindex.snapshots import SourceSnapshots
 from holdfast.codeindex.source import unnumbered
+from holdfast.domain.lesson import Anchor
 from holdfast.domain.symbol import Symbol
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from holdfast.codeindex.snapshots import SourceSnapshots
-    from holdfast.domain.lesson import Anchor
-    from holdfast.ports.indexstore import IndexStore
+from holdfast.ports.indexstore import IndexStore
 
 
 def same_body(snapshots: SourceSnapshots, index: IndexStore | None, anchor: Anchor) -> Symbol | None:

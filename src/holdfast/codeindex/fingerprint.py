@@ -8,17 +8,17 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from hashlib import blake2b
+from typing import TYPE_CHECKING
 
 from holdfast.codeindex.language import Language
 from holdfast.codeindex.literals import literal_token, unquoted
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
     from tree_sitter import Node
+
 
 SIGNATURE_VERSION = "s1"
 BODY_VERSION = "b1"

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import os
+import subprocess
+from collections.abc import Iterator, Sequence
 
 from holdfast.lean.gitsafety import SAFE_OPTIONS, UNTRUSTED, git_program, safe_environment
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 CHUNK = 262_144
 """Bytes of git's answer that are read at once."""
@@ -19,8 +17,6 @@ def iter_records(folder: str, arguments: Sequence[str]) -> Iterator[str]:
 
     Bytes that are not UTF-8 become lone surrogates, as in file names.
     """
-    import subprocess  # imported late: a hook that only reads stored links must not pay for it
-
     program = git_program(os.environ.get("PATH", ""), os.path.isfile, os.name == "nt")
     command = [program, "-C", folder, *SAFE_OPTIONS, *UNTRUSTED, *arguments]
     calm = safe_environment(os.environ)

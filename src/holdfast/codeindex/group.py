@@ -7,18 +7,14 @@ any order.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from hashlib import blake2b
 
+from holdfast.codeindex.definitions import Definition
 from holdfast.codeindex.fingerprint import BODY_VERSION, HASH_BYTES, SIGNATURE_VERSION
 from holdfast.codeindex.source import ParsedSource, unnumbered
-from holdfast.lean.records import replace
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from holdfast.codeindex.definitions import Definition
-    from holdfast.domain.symbol import Symbol
+from holdfast.domain.symbol import Symbol
 
 GROUP = "group"
 """The kind of an anchor that means all definitions of its name."""

@@ -10,16 +10,12 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 from holdfast.codeindex.gitstream import iter_records
 from holdfast.domain.symbol import Neighbour
-from holdfast.lean.records import Frozen
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from holdfast.ports.indexstore import IndexStore
+from holdfast.ports.indexstore import IndexStore
 
 RELATION = "edited_together"
 MOST_FILES = 30
@@ -47,7 +43,8 @@ FAINT = 0.02
 """Least weight of a link that is told."""
 
 
-class CommitFiles(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommitFiles:
     """A commit's id, its time in seconds since 1970, its files under present names, and whether it renamed any."""
 
     id: str

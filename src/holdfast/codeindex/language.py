@@ -21,7 +21,7 @@ The query (tree-sitter's pattern language) uses these captures:
 
 from __future__ import annotations
 
-from holdfast.lean.records import Frozen
+from dataclasses import dataclass
 
 KINDS = (
     "function", "method", "class", "interface", "struct", "enum", "trait", "module", "type", "constant", "field",
@@ -39,7 +39,8 @@ CONTAINER_KINDS = MEMBER_KINDS | {"module"}
 """Kinds that consist of definitions. These have their own fingerprints and do not count in their container's."""
 
 
-class Language(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Language:
     """One language. Node types are the grammar's; anonymous ones (`;`) can be named like any other."""
 
     name: str

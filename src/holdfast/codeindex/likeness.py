@@ -5,15 +5,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 
+from holdfast.codeindex.definitions import Definition
 from holdfast.codeindex.language import MEMBER_KINDS
-from holdfast.codeindex.source import last_part, unnumbered
+from holdfast.codeindex.source import ParsedSource, last_part, unnumbered
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from holdfast.codeindex.definitions import Definition
-    from holdfast.codeindex.source import ParsedSource
-
-    Part = tuple[ParsedSource, Definition]
+Part = tuple[ParsedSource, Definition]
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 

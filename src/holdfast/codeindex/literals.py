@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from holdfast.codeindex.language import Language
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from tree_sitter import Node
+
 
 _LITERAL = re.compile(r"""([A-Za-z0-9]*)('''|\"\"\"|'|")(.*)\2""", re.DOTALL)
 _ESCAPED = re.compile(r"\\(x[\da-fA-F]{2}|u[\da-fA-F]{4}|u\{[\da-fA-F]+\}|U[\da-fA-F]{8}|.)", re.DOTALL)

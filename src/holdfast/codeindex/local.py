@@ -6,22 +6,24 @@ costs a read of the file and a look-up in the index.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
+from typing import Self
+
 from holdfast.codeindex import verdictcache
-from holdfast.domain.symbol import IndexReport, Verdict
+from holdfast.codeindex.anchoring import make_anchors
+from holdfast.codeindex.history import neighbours
+from holdfast.codeindex.namesearch import choose, plain_name, search
+from holdfast.codeindex.outline import outline
+from holdfast.codeindex.refresh import refresh
+from holdfast.codeindex.snapshots import ParsedFiles, SourceSnapshots
+from holdfast.codeindex.verdict import AnchorJudge
+from holdfast.domain.lesson import Anchor
+from holdfast.domain.project import Location
+from holdfast.domain.symbol import IndexReport, Neighbour, Outline, Symbol, Verdict
 from holdfast.errors import HoldfastError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from typing import Self
-
-    from holdfast.codeindex.snapshots import ParsedFiles, SourceSnapshots
-    from holdfast.domain.lesson import Anchor
-    from holdfast.domain.project import Location
-    from holdfast.domain.symbol import Neighbour, Outline, Symbol
-    from holdfast.ports.clock import Clock
-    from holdfast.ports.indexstore import IndexStore
-    from holdfast.ports.workspace import Workspace
+from holdfast.ports.clock import Clock
+from holdfast.ports.indexstore import IndexStore
+from holdfast.ports.workspace import Workspace
 
 SEARCH_S = 2.0
 """How long one verdict may look through git's history for what is not in its file any more."""
@@ -72,16 +74,12 @@ class LocalCodeIndex:
 
     def outline(self, path: str, content: bytes) -> Outline:
         """Return the definitions, with fields, tests and groups, of one file's content."""
-        from holdfast.codeindex.outline import outline
-
         return outline(path, content, members=True)
 
     def anchors(
         self, location: Location, path: str, names: Sequence[str], lines: tuple[int, int] | None
     ) -> list[Anchor]:
         """Return anchors for those parts of the file; one for the whole file if nothing is found."""
-        from holdfast.codeindex.anchoring import make_anchors
-
         return make_anchors(self._view(location), path, names, lines)
 
     def verdict(self, location: Location, anchor: Anchor) -> Verdict:
@@ -99,15 +97,11 @@ class LocalCodeIndex:
 
     def refresh(self, location: Location, progress: Callable[[int, int], None] | None = None) -> IndexReport:
         """Bring the index up to the work tree, parsing only what changed."""
-        from holdfast.codeindex.refresh import refresh
-
         store = self._store(location)
         return IndexReport(complete=False) if store is None else refresh(store, location.root, progress=progress)
 
     def find(self, location: Location, name: str) -> list[Symbol]:
         """Return definitions in the project with that qualified name, or with that last part; from the index."""
-        from holdfast.codeindex.namesearch import choose, plain_name
-
         store = self._store(location)
         if store is None:
             return []
@@ -126,15 +120,11 @@ class LocalCodeIndex:
 
     def search(self, location: Location, name: str) -> list[Symbol]:
         """Return definitions that the name means, read from the files in which git finds it; no index is needed."""
-        from holdfast.codeindex.namesearch import search
-
         deadline = self._clock.elapsed_s() + self._search_s
         return search(self._view(location), name, lambda: self._clock.elapsed_s() < deadline)
 
     def neighbours(self, location: Location, path: str) -> list[Neighbour]:
         """Return files linked to the file, closest first."""
-        from holdfast.codeindex.history import neighbours
-
         if location.project.id not in self._stores and not self._is_made(location):
             return []  # a new index would have no links
         store = self._store(location)
@@ -161,15 +151,11 @@ class LocalCodeIndex:
         return "" if store is None else store.pairs_upto(relation)
 
     def _judge(self, location: Location, store: IndexStore | None, anchor: Anchor) -> Verdict:
-        from holdfast.codeindex.verdict import AnchorJudge
-
         deadline = self._clock.elapsed_s() + self._search_s
         return AnchorJudge(self._view(location), store, lambda: self._clock.elapsed_s() < deadline).judge(anchor)
 
     def _view(self, location: Location) -> SourceSnapshots:
         """Return the work tree as of one commit. A new one is made when HEAD moves, since it caches git's answers."""
-        from holdfast.codeindex.snapshots import ParsedFiles, SourceSnapshots
-
         key = (location.root, location.commit)
         if location.tree:
             self._parsed = self._parsed or ParsedFiles()

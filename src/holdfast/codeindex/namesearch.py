@@ -5,15 +5,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
+
 from holdfast.codeindex.language import UNINDEXED_KINDS
+from holdfast.codeindex.snapshots import SourceSnapshots
 from holdfast.codeindex.source import unnumbered
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from holdfast.codeindex.snapshots import SourceSnapshots
-    from holdfast.domain.symbol import Symbol
+from holdfast.domain.symbol import Symbol
 
 FILE_LIMIT = 60
 """Files with the name that are parsed, those first whose paths have most of its parts."""

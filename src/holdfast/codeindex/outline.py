@@ -5,16 +5,11 @@ It never raises for odd content: a file that cannot be read completely is outlin
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from holdfast.codeindex.group import group_symbol
-from holdfast.codeindex.source import blob_of, read_source
-from holdfast.domain.symbol import Outline
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from holdfast.codeindex.source import ParsedSource
-    from holdfast.domain.symbol import Symbol
+from holdfast.codeindex.source import ParsedSource, blob_of, read_source
+from holdfast.domain.symbol import Outline, Symbol
 
 
 def outline(path: str, content: bytes, *, members: bool = False) -> Outline:

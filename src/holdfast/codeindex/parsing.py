@@ -1,21 +1,21 @@
-"""Parses source text into a syntax tree and runs queries on it. The only module that imports tree_sitter."""
+"""Parses source text into a syntax tree and runs queries on it. The only module that imports tree_sitter.
+
+It is imported with the first parse, because most verdicts come from the cache.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from functools import cache
 from importlib import import_module
-
-from tree_sitter import Language as Grammar
-from tree_sitter import Parser, Query, QueryCursor
+from typing import TYPE_CHECKING
 
 from holdfast.codeindex.language import Language
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from tree_sitter import Node, Tree
+    from tree_sitter import Language as Grammar
+    from tree_sitter import Node, Query, Tree
 
 MATCH_LIMIT = 4_096
 """Patterns a query may have under way at once; more are dropped, so that odd files take bounded memory."""
@@ -26,6 +26,8 @@ _LETTERS = {0xDC00 + byte: ord("a") + byte % 26 for byte in range(0x80, 0x100)}
 
 def parse(language: Language, content: bytes) -> Tree:
     """Return the syntax tree of the content; broken code has a tree with error nodes."""
+    from tree_sitter import Parser
+
     content = _decodable(content)
     return Parser(_grammar(language)).parse(_masked(language, content) if language.masked else content)
 
@@ -41,6 +43,8 @@ def iter_members(language: Language, root: Node) -> Iterator[dict[str, list[Node
 
 
 def _captured(query: Query, root: Node) -> Iterator[dict[str, list[Node]]]:
+    from tree_sitter import QueryCursor
+
     cursor = QueryCursor(query)
     cursor.match_limit = MATCH_LIMIT
     for _, captures in cursor.matches(root):
@@ -98,15 +102,20 @@ def _masked(language: Language, content: bytes) -> bytes:
 
 @cache
 def _grammar(language: Language) -> Grammar:
-    made = getattr(import_module(language.grammar_module), language.grammar_function)()
-    return Grammar(made)
+    from tree_sitter import Language as Grammar
+
+    return Grammar(getattr(import_module(language.grammar_module), language.grammar_function)())
 
 
 @cache
 def _query(language: Language) -> Query:
+    from tree_sitter import Query
+
     return Query(_grammar(language), language.query)
 
 
 @cache
 def _members_query(language: Language) -> Query:
+    from tree_sitter import Query
+
     return Query(_grammar(language), language.members)

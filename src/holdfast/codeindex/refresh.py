@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from hashlib import sha1
 
@@ -17,15 +18,9 @@ from holdfast.codeindex.source import blob_of
 from holdfast.codeindex.walk import SIZE_LIMIT, Tree, walk
 from holdfast.domain.symbol import IndexReport, Outline
 from holdfast.errors import InvalidValueError
-from holdfast.ports.indexstore import FileState
+from holdfast.ports.indexstore import FileState, IndexStore
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
-    from holdfast.ports.indexstore import IndexStore
-
-    States = Mapping[str, FileState]
+States = Mapping[str, FileState]
 
 BATCH_FILES = 100
 BATCH_BYTES = 2_000_000

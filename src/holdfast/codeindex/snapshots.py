@@ -5,12 +5,9 @@ from __future__ import annotations
 import re
 
 from holdfast.codeindex.source import ParsedSource, blob_of, read_source
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from holdfast.domain.project import Location
-    from holdfast.ports.history import History
-    from holdfast.ports.workspace import Workspace
+from holdfast.domain.project import Location
+from holdfast.ports.history import History
+from holdfast.ports.workspace import Workspace
 
 _PARTS = re.compile(r"[^\W_]+")
 """A test's title is spelt differently from its name, but has the same words."""

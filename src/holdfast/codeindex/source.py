@@ -5,24 +5,24 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import Counter
+from collections.abc import Sequence
 from functools import cached_property
 from hashlib import sha1
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 from holdfast.codeindex import fingerprint, languages
+from holdfast.codeindex.captures import Captures
 from holdfast.codeindex.definitions import Definition, find_definitions, find_members
 from holdfast.codeindex.fingerprint import Tokens, hash_tokens, read_tokens
 from holdfast.codeindex.language import CONTAINER_KINDS, Language
+from holdfast.codeindex.parsing import is_within, iter_errors, iter_matches, iter_members, parse
 from holdfast.domain.symbol import Symbol
 from holdfast.redaction import redact
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from tree_sitter import Node
 
-    from holdfast.codeindex.captures import Captures
 
 SIZE_LIMIT = 1_000_000
 """Bytes of a file that are still parsed."""
@@ -56,8 +56,6 @@ class ParsedSource:
     @cached_property
     def root(self) -> Node:
         """The syntax tree's root. The marks of a merge conflict are read as empty lines, so both sides are there."""
-        from holdfast.codeindex.parsing import parse
-
         if self.obstacle:
             return parse(self.language, b"").root_node
         unmarked = _MARKER.sub(_blank, self.content) if self.markers else self.content
@@ -68,8 +66,6 @@ class ParsedSource:
         """Where the marks of merge conflicts start, unless one is in a string or comment: then they are all text."""
         if self.obstacle or b"<<<<<<< " not in self.content or not _CONFLICT.search(self.content):
             return []
-        from holdfast.codeindex.parsing import is_within, parse
-
         text = (*self.language.strings, *self.language.exact, *self.language.ignored)
         root = parse(self.language, self.content).root_node
         positions = [match.start() for match in _MARKER.finditer(self.content)]
@@ -78,8 +74,6 @@ class ParsedSource:
     @cached_property
     def matches(self) -> list[Captures]:
         """The matches of the language's query."""
-        from holdfast.codeindex.parsing import iter_matches
-
         return list(iter_matches(self.language, self.root))
 
     @cached_property
@@ -90,8 +84,6 @@ class ParsedSource:
     @cached_property
     def members(self) -> list[Definition]:
         """Fields and blocks of tests, in the order of the file; they can be anchored but are not indexed."""
-        from holdfast.codeindex.parsing import iter_members
-
         return find_members(self.language, list(iter_members(self.language, self.root)), self.definitions)
 
     @cached_property
@@ -118,8 +110,6 @@ class ParsedSource:
     @cached_property
     def error_starts(self) -> list[int]:
         """Where the parser failed, or inserted a token, in order."""
-        from holdfast.codeindex.parsing import iter_errors
-
         return sorted(iter_errors(self.root)) if self.root.has_error else []
 
     def is_broken(self, definition: Definition) -> bool:

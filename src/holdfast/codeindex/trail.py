@@ -9,22 +9,18 @@ vanishes, and ends in the work tree.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import takewhile
 
+from holdfast.codeindex.definitions import Definition
 from holdfast.codeindex.likeness import MARGIN, SAME_TEXT, dice, likeness, owner_of, same_sort, sort_of
+from holdfast.codeindex.snapshots import SourceSnapshots
 from holdfast.codeindex.source import ParsedSource, last_part, unnumbered
-from holdfast.lean.records import Frozen
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from holdfast.codeindex.definitions import Definition
-    from holdfast.codeindex.snapshots import SourceSnapshots
-
-    Part = tuple[ParsedSource, Definition]
-    Placed = tuple[tuple[str, str], Part]
-    """A path and a qualified name without its number, and the definition found there."""
+Part = tuple[ParsedSource, Definition]
+Placed = tuple[tuple[str, str], Part]
+"""A path and a qualified name without its number, and the definition found there."""
 
 MAX_HOPS = 8
 """Moves that are followed, the look at where it is now included."""
@@ -34,7 +30,8 @@ MAX_FILES = 80
 """Files of one commit that are compared."""
 
 
-class End(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class End:
     """Where a trail ends: at a name in a file, in the commit that deleted it, or nowhere if git cannot tell."""
 
     path: str = ""

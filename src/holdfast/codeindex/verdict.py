@@ -12,28 +12,23 @@ neither is chosen. What cannot be read or compared is unverified, never changed.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+
 from holdfast.codeindex import elsewhere
 from holdfast.codeindex.change import NO_CHANGE, change_of, group_change
 from holdfast.codeindex.changewords import signature_words
+from holdfast.codeindex.definitions import Definition
 from holdfast.codeindex.fingerprint import BODY_VERSION, SIGNATURE_VERSION, hash_tokens
 from holdfast.codeindex.group import GROUP, group_symbol
 from holdfast.codeindex.language import UNINDEXED_KINDS
+from holdfast.codeindex.snapshots import SourceSnapshots
 from holdfast.codeindex.source import ParsedSource, blob_of, last_part, unnumbered
 from holdfast.codeindex.trail import End, follow, follow_file
 from holdfast.domain.lesson import Anchor
-from holdfast.domain.symbol import Verdict
-from holdfast.lean.records import replace
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from holdfast.codeindex.definitions import Definition
-    from holdfast.codeindex.snapshots import SourceSnapshots
-    from holdfast.domain.symbol import Symbol
-    from holdfast.domain.vocabulary import Freshness
-    from holdfast.ports.indexstore import IndexStore
-
+from holdfast.domain.symbol import Symbol, Verdict
+from holdfast.domain.vocabulary import Freshness
+from holdfast.ports.indexstore import IndexStore
 
 SEEN_LOOKS = 40
 """Newest commits of a file that are looked through for a text recorded elsewhere."""

@@ -7,19 +7,17 @@ or the checked-out commit is the reason.
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 from holdfast.domain.lesson import Anchor
+from holdfast.domain.project import Location
 from holdfast.domain.symbol import Verdict
 from holdfast.domain.vocabulary import FRESHNESSES
 from holdfast.errors import HoldfastError
-from holdfast.lean.records import replace
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from holdfast.domain.project import Location
-    from holdfast.ports.indexstore import IndexStore
-    from holdfast.ports.workspace import Workspace
+from holdfast.lean.plain import as_dict
+from holdfast.ports.indexstore import IndexStore
+from holdfast.ports.workspace import Workspace
 
 RULES = "3"
 """Increased whenever the same code would get another verdict, or a verdict's stored form changes."""
@@ -46,7 +44,8 @@ def load(
     if len(values) != 1 + len(_WRITTEN) + len(_ANCHORED) or values[0] != location.commit:
         return None
     fields: dict[str, Any] = dict(zip(_WRITTEN, values[1:], strict=False))
-    now = replace(anchor, **dict(zip(_ANCHORED, values[1 + len(_WRITTEN) :], strict=True)))
+    anchored: dict[str, Any] = dict(zip(_ANCHORED, values[1 + len(_WRITTEN) :], strict=True))
+    now = replace(anchor, **anchored)
     if now.path != anchor.path and workspace.blob(location, now.path) != now.blob:
         return None
     try:
@@ -72,7 +71,7 @@ def keep(store: IndexStore | None, location: Location, anchor: Anchor, blob: str
 
 
 def _key(anchor: Anchor, blob: str) -> str:
-    return f"{RULES}:{_digest(_SEPARATOR.join(map(str, anchor.__dict__.values())))}:{blob}"
+    return f"{RULES}:{_digest(_SEPARATOR.join(map(str, as_dict(anchor).values())))}:{blob}"
 
 
 def _digest(text: str) -> str:

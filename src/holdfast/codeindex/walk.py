@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Iterator, Sequence
 
+from holdfast.codeindex.gitstream import iter_records
 from holdfast.errors import InvalidValueError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 SIZE_LIMIT = 1_000_000
 FILE_LIMIT = 200_000
@@ -110,8 +108,6 @@ def _listed(root: str, only: Sequence[str] | None) -> Iterator[tuple[str, bool]]
 
 
 def _from_git(root: str, some: Sequence[str]) -> Iterator[tuple[str, bool]]:
-    from holdfast.codeindex.gitstream import iter_records
-
     for path in iter_records(root, ["ls-files", "-z", "--cached", *some]):
         yield path, True
     for path in iter_records(root, ["ls-files", "-z", "--others", "--exclude-standard", *some]):

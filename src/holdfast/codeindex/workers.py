@@ -9,18 +9,17 @@ from __future__ import annotations
 
 import os
 import pickle
+import select
+import signal
 import subprocess
 import sys
+from collections.abc import Iterable, Iterator
+from typing import IO, Self, TypeVar
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from typing import IO, Self, TypeVar
+from holdfast.domain.symbol import Outline
 
-    from holdfast.domain.symbol import Outline
-
-    T = TypeVar("T")
-    Job = list[tuple[str, bytes, str]]
+T = TypeVar("T")
+Job = list[tuple[str, bytes, str]]
 
 MOST = 8
 """Most workers of one refresh."""
@@ -74,8 +73,6 @@ class Workers:
             yield self._next(busy)
 
     def _next(self, busy: dict[subprocess.Popen[bytes], T]) -> tuple[T, list[Outline]]:
-        import select
-
         by_pipe = {worker.stdout: worker for worker in busy if worker.stdout is not None}
         stdout = select.select(list(by_pipe), [], [])[0][0]
         worker = by_pipe[stdout]
@@ -95,8 +92,6 @@ class Workers:
 
 def serve() -> None:
     """Run a worker until its stdin is closed."""
-    import signal
-
     from holdfast.codeindex.refresh import outline_for_index
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupt is for the parent, which then ends this worker

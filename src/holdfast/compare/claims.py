@@ -10,16 +10,13 @@ The module is loaded when a lesson is saved and on request, never by a hook.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
 
 from holdfast.compare.singlevalued import OPPOSITES, VALUES
-from holdfast.lean.records import Frozen
 from holdfast.text.words import word_set
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 READ_KEPT = 4_096
 """Texts that are kept as they were read: saving a lesson compares it with all the others several times."""
@@ -27,7 +24,8 @@ LONGEST = 1_000
 """Characters that are read: the rule stands at the beginning."""
 
 
-class Denial(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Denial:
     """A part of a text that says what does not hold, or no longer holds."""
 
     subject: frozenset[str] = frozenset()
@@ -36,7 +34,8 @@ class Denial(Frozen):
     """Whether the text says that it held before."""
 
 
-class Claim(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
     """A text prepared for comparison: its significant words, by the part they play."""
 
     text: str

@@ -13,19 +13,14 @@ The module is loaded when a lesson is saved and on request, never by a hook.
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
+from typing import Literal
 
 from holdfast.compare.claims import DENIERS, PAIRS, POLES, Claim, Denial, heavy, parts_of, read_claim, stem, telling
 from holdfast.compare.singlevalued import VALUES
-from holdfast.lean.records import Frozen
 from holdfast.text.words import word_set
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Literal
-
-    RelationKind = Literal["same", "refines", "contradicts", "unrelated"]
-else:
-    RelationKind = str
+RelationKind = Literal["same", "refines", "contradicts", "unrelated"]
 
 RELATIONS: tuple[RelationKind, ...] = ("same", "refines", "contradicts", "unrelated")
 
@@ -51,7 +46,8 @@ LONGEST_VALUE = 3
 """Words of a value."""
 
 
-class Relation(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Relation:
     """How the first text relates to the second."""
 
     kind: RelationKind = "unrelated"

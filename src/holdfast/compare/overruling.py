@@ -9,16 +9,13 @@ Only the learner loads this module; hooks never do.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 
 from holdfast.compare.contradiction import OPEN_SLOTS, relation
 from holdfast.compare.singlevalued import VALUES
 from holdfast.text.named import programs_in
 from holdfast.text.shell import simple_commands
 from holdfast.text.words import terms, word_set
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 OTHER_WORDS = 4
 """Telling words beside the command in a rule that only says to run it."""

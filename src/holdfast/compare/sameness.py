@@ -12,16 +12,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from holdfast.compare.claims import stem
-from holdfast.lean.records import Frozen
+from holdfast.domain.lesson import Lesson
 from holdfast.text.words import word_set
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from holdfast.domain.lesson import Lesson
 
 SHORTEST = 0.7
 """Least share of the longer rule's words that the shorter one must have to be the same rule."""
@@ -63,7 +59,8 @@ CROWD = 60
 """Rules under one word that a rule is compared with, the latest of them."""
 
 
-class RuleWords(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuleWords:
     """A rule as its significant words in order, each with whether it is affirmed."""
 
     words: tuple[tuple[str, bool], ...]

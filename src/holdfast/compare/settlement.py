@@ -8,16 +8,12 @@ person's lesson, and an agent's word closes nothing, it only proposes.
 
 from __future__ import annotations
 
-from holdfast.compare.contradiction import OPEN_SLOTS
+from dataclasses import dataclass
+from datetime import datetime
+
+from holdfast.compare.contradiction import OPEN_SLOTS, Relation
+from holdfast.domain.lesson import Lesson
 from holdfast.domain.vocabulary import TRUSTS, Trust
-from holdfast.lean.records import Frozen
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from holdfast.compare.contradiction import Relation
-    from holdfast.domain.lesson import Lesson
 
 CLOSING: tuple[Trust, ...] = ("person", "verified")
 """Trusts whose lessons may close another lesson."""
@@ -27,7 +23,8 @@ WORDS: dict[Trust, str] = {
 }  # fmt: skip
 
 
-class Ruling(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ruling:
     """The better of two lessons, and why."""
 
     first: bool

@@ -9,6 +9,9 @@ takes back.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from hashlib import sha256
 
 from holdfast.curation.remember import same_rule
@@ -20,28 +23,18 @@ from holdfast.curation.tuning import (
     SAID_SALIENCE,
     SALIENCE,
 )
-from holdfast.domain.lesson import Lesson, Link, Provenance, Scope, Validity, in_state
-from holdfast.domain.vocabulary import STATES, TRANSITIONS, LessonId, ProjectId
+from holdfast.domain.lesson import Anchor, Lesson, Link, Provenance, Scope, Validity, in_state
+from holdfast.domain.project import Location
+from holdfast.domain.vocabulary import STATES, TRANSITIONS, LessonId, ProjectId, State
 from holdfast.errors import InvalidValueError, LessonNotFoundError
-from holdfast.lean.records import Frozen, replace
 from holdfast.lessons.ledger import with_retries, write_change
 from holdfast.lessons.statement import anchors_of, clean, clean_all, with_title
 from holdfast.lessons.suspicion import suspicion
 from holdfast.ports.filters import LessonFilter
 from holdfast.ports.importer import Passage, Skipped
+from holdfast.ports.services import Services
 from holdfast.text.titles import kept_title
 from holdfast.text.words import duplicate_key
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from datetime import datetime
-
-    from holdfast.domain.lesson import Anchor
-    from holdfast.domain.project import Location
-    from holdfast.domain.vocabulary import State
-    from holdfast.ports.importer import Passage
-    from holdfast.ports.services import Services
 
 LIVING: tuple[State, ...] = ("active", "candidate", "quarantined")
 WAITING_OR_ACTIVE: tuple[State, ...] = ("active", "candidate")
@@ -49,7 +42,8 @@ ENDED: tuple[State, ...] = ("superseded", "retired")
 """States in a source of passages that no longer hold."""
 
 
-class SourceContents(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceContents:
     """The content of one source."""
 
     label: str
@@ -58,7 +52,8 @@ class SourceContents(Frozen):
     parts: tuple[Passage | Skipped, ...]
 
 
-class Adopting(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Adopting:
     """The options of a run."""
 
     accept: bool = False
@@ -71,7 +66,8 @@ class Adopting(Frozen):
     """Names of this project in stores of several projects; empty: the folder's name. `*` takes all projects."""
 
 
-class PassageOutcome(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PassageOutcome:
     """What happened to one passage (or would, in a dry run)."""
 
     verb: str
@@ -285,8 +281,6 @@ def _all(services: Services, location: Location) -> Iterator[Lesson]:
 
 def _as_it_was(services: Services, lesson: Lesson) -> Lesson:
     """Return a forgotten imported lesson with its former words, still forgotten, so that its key blocks an import."""
-    from datetime import timedelta
-
     if lesson.state != "forgotten" or not lesson.provenance.detector:
         return lesson
     try:

@@ -9,15 +9,20 @@ what has no name, path, command, number or cause is refused, unless a person sai
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 from holdfast.capture.sessionevents import session_events
 from holdfast.compare.overruling import overrules
 from holdfast.curation.conflicts import conflicts_of
 from holdfast.curation.remember import keep, make_draft, reserve
 from holdfast.curation.tuning import LEAST_REASON
+from holdfast.domain.event import Event
 from holdfast.domain.lesson import Evidence, Lesson, Link
+from holdfast.domain.project import Location
+from holdfast.domain.vocabulary import SessionId
 from holdfast.errors import HoldfastError, InvalidValueError
-from holdfast.lean.records import Frozen, replace
 from holdfast.lessons.anchoring import parse_named
 from holdfast.lessons.lookup import folder_of, in_project
 from holdfast.lessons.material import Material, recent_events, repeated_in
@@ -26,20 +31,11 @@ from holdfast.lessons.statement import clean, doubt, texts
 from holdfast.lessons.suspicion import suspicion
 from holdfast.lessons.tuning import COVERAGE
 from holdfast.ports.filters import LessonFilter
+from holdfast.ports.services import Services
 from holdfast.ranking.relevance import stems_of
 from holdfast.text.meaning import read
 from holdfast.text.named import clues_in, named_in
 from holdfast.text.window import is_typed, spoken
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import Any
-
-    from holdfast.domain.event import Event
-    from holdfast.domain.project import Location
-    from holdfast.domain.vocabulary import SessionId
-    from holdfast.ports.services import Services
 
 USERS_WORDS, AGENTS_WORDS = "the user's words", "the agent's words"
 BLANK: dict[str, Any] = {
@@ -49,7 +45,8 @@ BLANK: dict[str, Any] = {
 """What a statement that leaves a field out says."""
 
 
-class Stated(Frozen, nested={"lesson": Lesson}):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stated:
     """What became of one statement."""
 
     lesson: Lesson | None = None
@@ -67,7 +64,8 @@ class Stated(Frozen, nested={"lesson": Lesson}):
     refusal: InvalidValueError | None = None
 
 
-class Ground(Frozen, nested={"evidence": Evidence}):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ground:
     """What a statement rests on."""
 
     evidence: tuple[Evidence, ...] = ()
@@ -255,7 +253,8 @@ _CAUSE = re.compile(
 _CODE = re.compile(r"`([^`\n]{2,120})`")
 
 
-class Substance(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Substance:
     """What in some words can be looked up or acted on."""
 
     names: tuple[str, ...] = ()

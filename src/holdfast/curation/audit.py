@@ -5,7 +5,10 @@ Looking changes nothing. A lesson that a person keeps is hidden for KEPT_DAYS, u
 
 from __future__ import annotations
 
-from datetime import timedelta
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
 
 from holdfast.compare.sameness import find_pairs
 from holdfast.curation.review import WAITING, accept, confirm
@@ -19,34 +22,27 @@ from holdfast.curation.tuning import (
     OLD_DAYS,
     REASON_WEIGHTS,
 )
+from holdfast.domain.lesson import Lesson
+from holdfast.domain.project import Location
 from holdfast.domain.records import Change, Delivery
 from holdfast.domain.statefamilies import AUDIT_DIARY
 from holdfast.domain.vocabulary import LessonId
 from holdfast.errors import InvalidValueError
 from holdfast.freshness.check import FreshnessCheck
 from holdfast.lean.plain import parse_instant, render_instant
-from holdfast.lean.records import Frozen
 from holdfast.lean.texts import dumps, loads, short_id
 from holdfast.lessons.crossing import find_recurring
 from holdfast.lessons.lookup import resolve
 from holdfast.outcomes.settle import for_review
 from holdfast.ports.filters import LessonFilter, LogFilter
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from datetime import datetime
-    from typing import Any
-
-    from holdfast.domain.lesson import Lesson
-    from holdfast.domain.project import Location
-    from holdfast.ports.services import Services
+from holdfast.ports.services import Services
 
 VOUCHING = ("remember", "accept", "confirm", "revise", "edit")
 """Verbs of changes by which somebody confirms that a lesson holds."""
 
 
-class Finding(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
     """A lesson to review, and why."""
 
     lesson: Lesson

@@ -7,10 +7,13 @@ a session worked on (`leave`). The last two rest on the session's events and nev
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
+from typing import TYPE_CHECKING
 
 from holdfast.capture.sessionevents import EVENTS_A_READ, with_outcomes
-from holdfast.curation.sessionstate import branches_of, read_state
+from holdfast.curation.sessionstate import SessionState, branches_of, read_state
 from holdfast.curation.taskstate import CHECKPOINTS_READ, LEFT_OUT, current, saved
 from holdfast.curation.tuning import (
     CHECKPOINT_FILES,
@@ -20,23 +23,17 @@ from holdfast.curation.tuning import (
     STATE_DAYS,
     STATE_EVENTS,
 )
+from holdfast.domain.event import Event
+from holdfast.domain.project import Location
 from holdfast.domain.records import Checkpoint, Delivery
+from holdfast.domain.vocabulary import ProjectId, SessionId
 from holdfast.errors import InvalidValueError, ProjectUnknownError
-from holdfast.lean.records import replace
 from holdfast.ports.filters import EventFilter, LogFilter
-from holdfast.ports.services import learned_position
+from holdfast.ports.services import Services, learned_position
 from holdfast.redaction import redact
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from holdfast.curation.sessionstate import SessionState
-    from holdfast.domain.event import Event
-    from holdfast.domain.project import Location
-    from holdfast.domain.vocabulary import ProjectId, SessionId
     from holdfast.ports.branches import Branches
-    from holdfast.ports.services import Services
 
 
 def save(

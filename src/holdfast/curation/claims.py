@@ -7,6 +7,9 @@ replaced, which the state `superseded` says.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+from datetime import datetime
+
 from holdfast.curation.tuning import (
     CLAIMS_FOLLOWED,
     CLAIMS_READ,
@@ -16,27 +19,20 @@ from holdfast.curation.tuning import (
     NAMES_LOOKED_FOR,
 )
 from holdfast.domain.kinds import KIND_PROFILES
-from holdfast.domain.lesson import in_state
-from holdfast.domain.vocabulary import FLOATED, SHIPPED
-from holdfast.lean.records import Frozen, replace
+from holdfast.domain.lesson import Lesson, in_state
+from holdfast.domain.project import Location
+from holdfast.domain.vocabulary import FLOATED, SHIPPED, LessonId
 from holdfast.lessons.ledger import with_retries, write_change
 from holdfast.ports.filters import LessonFilter
+from holdfast.ports.services import Services
 from holdfast.text.meaning import read
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from holdfast.domain.lesson import Lesson
-    from holdfast.domain.project import Location
-    from holdfast.domain.vocabulary import LessonId
-    from holdfast.ports.services import Services
 
 DECIDING = tuple(kind for kind, profile in KIND_PROFILES.items() if profile.family == "rule")
 """Kinds whose claims are decided and then shipped."""
 
 
-class ClaimsReport(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClaimsReport:
     """What became of claims."""
 
     shipped: tuple[LessonId, ...] = ()

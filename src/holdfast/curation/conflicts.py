@@ -7,9 +7,12 @@ decides. Each settlement is a separate change, so that `undo` takes it back and 
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
 from itertools import combinations
 
-from holdfast.compare.claims import LONGEST, read_claim
+from holdfast.compare.claims import LONGEST, Claim, read_claim
 from holdfast.compare.contradiction import Relation, relate
 from holdfast.compare.sameness import same_choice
 from holdfast.compare.settlement import CLOSING, Ruling, rule
@@ -17,34 +20,26 @@ from holdfast.compare.singlevalued import VALUES
 from holdfast.curation.tuning import COMMON_WORD, COMPARED_LESSONS, NEAR_LESSONS
 from holdfast.domain.kinds import family_of, profile_of
 from holdfast.domain.lesson import Lesson, Link, in_state, next_instant
+from holdfast.domain.project import Location
 from holdfast.domain.query import Query
-from holdfast.domain.vocabulary import TRUSTS
+from holdfast.domain.vocabulary import TRUSTS, LessonId, State
 from holdfast.errors import InvalidValueError, StaleWriteError
-from holdfast.lean.records import Frozen, replace
 from holdfast.lean.texts import short_id
 from holdfast.lessons.ledger import with_retries, write_change
 from holdfast.lessons.lookup import resolve
 from holdfast.ports.filters import LessonFilter
 from holdfast.ports.lessonstore import get_readable
+from holdfast.ports.services import Services
 from holdfast.ranking.retrievers import score_text
 from holdfast.ranking.tuning import NEARBY_HITS
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
-    from datetime import datetime
-
-    from holdfast.compare.claims import Claim
-    from holdfast.domain.project import Location
-    from holdfast.domain.vocabulary import LessonId, State
-    from holdfast.ports.services import Services
 
 LINKED: tuple[State, ...] = ("active", "candidate")
 """States in which two lessons count as a conflict if one is linked to the other as its contradiction."""
 VERB = "settle"
 
 
-class Conflict(Frozen, nested={"better": Lesson, "worse": Lesson}):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conflict:
     """Two lessons that cannot hold together, the better one by the order of `compare.settlement` first."""
 
     better: Lesson

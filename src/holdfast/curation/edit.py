@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
 from holdfast.curation.tuning import TRIGGER_LENGTH, TRIGGERS_MOST
-from holdfast.domain.lesson import Triggers
+from holdfast.domain.lesson import Lesson, Triggers
+from holdfast.domain.project import Location
 from holdfast.domain.vocabulary import LIVING
 from holdfast.errors import IllegalTransitionError, InvalidValueError
-from holdfast.lean.records import replace
+from holdfast.lean.plain import field_names
 from holdfast.lean.texts import short_id
 from holdfast.lessons.ledger import with_retries, write_change
 from holdfast.lessons.lookup import resolve
 from holdfast.lessons.statement import SAID, checked_title, clean, said, texts
+from holdfast.ports.services import Services
 from holdfast.ranking.aim import TASKS
 from holdfast.text.occasions import COMMAND_KINDS
 from holdfast.text.titles import make_title
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any
-
-    from holdfast.domain.lesson import Lesson
-    from holdfast.domain.project import Location
-    from holdfast.ports.services import Services
 
 WORK = (*TASKS, *COMMAND_KINDS)
 """Kinds of work and of commands that a trigger may name."""
@@ -77,8 +74,10 @@ def _checked(changes: Mapping[str, Any]) -> dict[str, Any]:
                 raise InvalidValueError(f"{name} must be true or false")
             fields[name] = value
             continue
-        if name not in Triggers.fields_:
-            raise InvalidValueError(f"unknown kind of trigger {name!r}", hint=f"one of {', '.join(Triggers.fields_)}")
+        if name not in field_names(Triggers):
+            raise InvalidValueError(
+                f"unknown kind of trigger {name!r}", hint=f"one of {', '.join(field_names(Triggers))}"
+            )
         fields[name] = tuple(dict.fromkeys(filter(None, map(clean, texts(name, value)))))
         _check_each(name, fields[name])
     return fields

@@ -2,32 +2,28 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+from datetime import datetime
 from math import inf
 
 from holdfast.capture.sessionevents import session_events
+from holdfast.domain.event import Event
 from holdfast.domain.kinds import profile_of
 from holdfast.domain.lesson import Anchor, Lesson
+from holdfast.domain.project import Location
 from holdfast.domain.symbol import Verdict
 from holdfast.domain.vocabulary import Freshness
 from holdfast.freshness.check import FreshnessCheck, worst
 from holdfast.freshness.compare import changing_commit
 from holdfast.freshness.verify import STALE
-from holdfast.lean.records import Frozen
 from holdfast.lessons.lookup import LessonHistory, history, resolve
 from holdfast.outcomes.standing import Standing, standing_now
+from holdfast.ports.services import Services
 from holdfast.ranking.multipliers import multipliers
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from datetime import datetime
 
-    from holdfast.domain.event import Event
-    from holdfast.domain.lesson import Lesson
-    from holdfast.domain.project import Location
-    from holdfast.ports.services import Services
-
-
-class AnchorState(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnchorState:
     """An anchor of a lesson and the state of its code."""
 
     anchor: Anchor
@@ -37,7 +33,8 @@ class AnchorState(Frozen):
     unknown."""
 
 
-class Decay(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decay:
     """How far a lesson has aged, and the effect on its score."""
 
     age_days: float
@@ -48,7 +45,8 @@ class Decay(Frozen):
     """The factor of its score in an explicit query."""
 
 
-class Explanation(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explanation:
     """Everything that is known about one lesson."""
 
     lesson: Lesson
@@ -56,7 +54,7 @@ class Explanation(Frozen):
     caveat: str
     subjects: tuple[AnchorState, ...]
     history: LessonHistory
-    standing: Standing = Standing()
+    standing: Standing = field(default_factory=Standing)
     """The sum of its outcomes."""
     decay: Decay
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from holdfast.domain.lesson import INSTANT, Lesson, Provenance, in_state
+from holdfast.domain.project import Location
 from holdfast.errors import LessonNotFoundError
-from holdfast.lean.records import replace
 from holdfast.lessons.ledger import purge_with_change, with_retries, write_change
 from holdfast.lessons.lookup import resolve
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from holdfast.domain.project import Location
-    from holdfast.ports.services import Services
+from holdfast.ports.services import Services
 
 TITLE = "forgotten"
 INSIGHT = "This lesson was forgotten."

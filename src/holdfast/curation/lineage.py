@@ -2,30 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from math import inf
 
 from holdfast.curation.tuning import CHANGES_READ
-from holdfast.domain.lesson import INSTANT, Lesson, Link
+from holdfast.domain.lesson import INSTANT, Anchor, Lesson, Link
+from holdfast.domain.project import Location
 from holdfast.domain.records import Change
-from holdfast.domain.vocabulary import STATES, Freshness
+from holdfast.domain.vocabulary import STATES, Freshness, LessonId
 from holdfast.errors import InvalidValueError, LessonNotFoundError
 from holdfast.freshness.check import FreshnessCheck, caveat
 from holdfast.freshness.compare import spans_of
-from holdfast.lean.records import Frozen
 from holdfast.lean.texts import short_id
 from holdfast.lessons.lookup import in_project, resolve
 from holdfast.ports.filters import LessonFilter, LogFilter
+from holdfast.ports.services import Services
 from holdfast.text.globs import glob_matches
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-    from datetime import datetime
-
-    from holdfast.domain.lesson import Anchor
-    from holdfast.domain.project import Location
-    from holdfast.domain.vocabulary import LessonId
-    from holdfast.ports.services import Services
 
 SHOWN = (
     "state", "kind", "title", "insight", "why", "how", "snippets", "paths", "symbols", "globs", "tags", "topic_key",
@@ -34,7 +28,8 @@ SHOWN = (
 """Fields of a lesson that are compared with the previous version."""
 
 
-class FieldChange(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FieldChange:
     """One field before and after, as text."""
 
     field: str
@@ -42,7 +37,8 @@ class FieldChange(Frozen):
     after: str
 
 
-class Version(Frozen, nested={"lesson": Lesson, "differences": FieldChange}):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Version:
     """One version of one lesson of the chain."""
 
     lesson: Lesson
@@ -154,7 +150,8 @@ def _text(value: str | bool | float | Sequence[str | Link]) -> str:
 # Blame: finds the lessons about a file's lines, by their anchors in the present code
 
 
-class Blamed(Frozen, nested={"lesson": Lesson}):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Blamed:
     """A lesson and the lines of the file that it is about; lines count from 1, both ends are included."""
 
     lesson: Lesson

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 from holdfast.curation.conflicts import find_restated, proposed, settle_saved
 from holdfast.curation.revise import is_persons, succeed
 from holdfast.curation.tuning import CONFIDENCE, SALIENCE
 from holdfast.domain.lesson import Evidence, Lesson, Provenance, Scope, Triggers, Validity
-from holdfast.domain.project import Person
-from holdfast.domain.vocabulary import LIVING, TRUSTS, LessonId, ProjectId
+from holdfast.domain.project import Location, Person
+from holdfast.domain.vocabulary import LIVING, TRUSTS, LessonId, ProjectId, State, Trust
 from holdfast.errors import InvalidValueError
-from holdfast.lean.records import replace
 from holdfast.lessons.learningmoments import keep_stated_moments
 from holdfast.lessons.ledger import with_retries, write_change
 from holdfast.lessons.material import Material, recent_events, repeated_in
@@ -27,18 +29,11 @@ from holdfast.lessons.statement import (
     with_title,
 )
 from holdfast.ports.filters import LessonFilter
+from holdfast.ports.services import Services
 from holdfast.text.meaning import reverses
 from holdfast.text.orders import reservation
 from holdfast.text.triggers import derive_triggers, united
 from holdfast.text.words import duplicate_key
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from holdfast.domain.project import Location
-    from holdfast.domain.vocabulary import State, Trust
-    from holdfast.ports.services import Services
 
 
 def remember(services: Services, location: Location, *, trust: Trust, author: str, **stated: Any) -> Lesson:

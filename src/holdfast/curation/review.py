@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from holdfast.curation.conflicts import settle_saved
 from holdfast.curation.tuning import ACCEPTED_CONFIDENCE
-from holdfast.domain.lesson import in_state, next_instant
+from holdfast.domain.lesson import Anchor, Lesson, in_state, next_instant
+from holdfast.domain.project import Location
 from holdfast.domain.records import Delivery, Outcome
+from holdfast.domain.vocabulary import LessonId, SessionId, State, Verdict
 from holdfast.errors import IllegalTransitionError, InvalidValueError
-from holdfast.lean.records import replace
 from holdfast.lean.texts import short_id
 from holdfast.lessons.anchoring import renew
 from holdfast.lessons.ledger import with_retries, write_change
@@ -16,14 +19,8 @@ from holdfast.lessons.staged import hidden_here
 from holdfast.lessons.statement import clean
 from holdfast.outcomes.standing import store_evidence
 from holdfast.ports.filters import LessonFilter, LogFilter
+from holdfast.ports.services import Services
 from holdfast.rendering.lines import is_from_commit
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from holdfast.domain.lesson import Anchor, Lesson
-    from holdfast.domain.project import Location
-    from holdfast.domain.vocabulary import LessonId, SessionId, State, Verdict
-    from holdfast.ports.services import Services
 
 WAITING: tuple[State, ...] = ("candidate", "quarantined")
 

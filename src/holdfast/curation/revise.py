@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
 from holdfast.curation.conflicts import settle_saved
 from holdfast.domain.lesson import Lesson, Link, Validity, in_state, next_instant
-from holdfast.domain.vocabulary import TRANSITIONS, TRUSTS, LessonId
+from holdfast.domain.project import Location
+from holdfast.domain.vocabulary import TRANSITIONS, TRUSTS, LessonId, Trust
 from holdfast.errors import IllegalTransitionError, InvalidValueError
-from holdfast.lean.records import replace
 from holdfast.lean.texts import short_id
 from holdfast.lessons.anchoring import renew
 from holdfast.lessons.ledger import with_retries, write_change
 from holdfast.lessons.lookup import resolve
 from holdfast.lessons.material import Material, recent_events, repeated_in
 from holdfast.lessons.statement import SAID, anchors_of, checked_title, clean_all, doubt, said, texts, with_title
+from holdfast.ports.services import Services
 from holdfast.text.orders import reservation
 from holdfast.text.triggers import derive_triggers, restated
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any
-
-    from holdfast.domain.project import Location
-    from holdfast.domain.vocabulary import Trust
-    from holdfast.ports.services import Services
 
 FIELDS = (
     "kind", "title", "insight", "why", "how", "snippets", "files", "symbols", "tags", "topic_key",

@@ -8,24 +8,19 @@ the change states why.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from holdfast.curation.tuning import LONGEST_CONDITION, REVIVED_MOST
-from holdfast.domain.lesson import in_state
+from holdfast.domain.lesson import Lesson, in_state
+from holdfast.domain.project import Location
 from holdfast.errors import IllegalTransitionError, InvalidValueError
-from holdfast.lean.records import Frozen, replace
 from holdfast.lean.texts import short_id
 from holdfast.lessons.ledger import with_retries, write_change
 from holdfast.lessons.lookup import resolve
 from holdfast.ports.filters import LessonFilter
+from holdfast.ports.services import Services
 from holdfast.text.lockfiles import READERS, find_versions, plain_name, version_key
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from holdfast.domain.lesson import Lesson
-    from holdfast.domain.project import Location
-    from holdfast.ports.services import Services
 
 _CONDITION = re.compile(
     r"(?P<name>@?[A-Za-z0-9][\w./@-]*?)\s*(?P<tests>(?:[<>=!]=?[^\s,]+(?:\s*,\s*)?)*)(?:\s+in\s+(?P<file>\S+))?"
@@ -34,7 +29,8 @@ _TEST = re.compile(r"(<=|>=|==|!=|<|>)\s*([vV]?\d[^\s,<>=!]*)")
 EXAMPLE = "for example numpy, 'numpy>=2', 'pydantic>=3, <4' or 'lodash!=4.17.21 in web/package-lock.json'"
 
 
-class Condition(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Condition:
     """A condition to wake a lesson: every version in use passes every test."""
 
     package: str
@@ -54,7 +50,8 @@ class Condition(Frozen):
         return bool(versions) and all(_passes(version, *test) for version in versions for test in self.tests)
 
 
-class Woken(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Woken:
     """A lesson that was woken, and why."""
 
     lesson: Lesson

@@ -6,8 +6,12 @@ the branch was checked out counts too.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from itertools import pairwise
 
+from holdfast.curation.taskstate import GOING_ON, answers_where_left_off
 from holdfast.curation.tuning import (
     ASKED_TEXT,
     CHECKPOINT_FILES,
@@ -18,19 +22,12 @@ from holdfast.curation.tuning import (
     REPLY_END,
     SUBSTANTIAL_WORDS,
 )
-from holdfast.lean.records import Frozen
+from holdfast.domain.event import Event
 from holdfast.text.occasions import command_kinds
 from holdfast.text.shell import simple_commands
 from holdfast.text.signature import command_target, error_signature
 from holdfast.text.speech import spoken_text
 from holdfast.text.words import word_set
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from datetime import datetime
-
-    from holdfast.domain.event import Event
 
 SIGNS = {"[x] ": "done", "[>] ": "next", "[ ] ": "next"}
 """Signs of items in hosts' to-do lists, with the field of a checkpoint that takes them."""
@@ -54,7 +51,8 @@ NOT_DONE = (
 )  # fmt: skip
 
 
-class SessionState(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionState:
     """The state of a task on one branch, according to one session's events."""
 
     goal: str = ""
@@ -161,8 +159,6 @@ def states_rule(text: str) -> bool:
 
 def _requests(prompts: Sequence[tuple[datetime, str]]) -> list[tuple[datetime, str]]:
     """Return those of the prompts that state a goal; `yes`, `continue where we left off` and `/compact` do not."""
-    from holdfast.curation.taskstate import GOING_ON, answers_where_left_off
-
     return [
         (at, words)
         for at, words in prompts

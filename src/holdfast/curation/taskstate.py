@@ -5,15 +5,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+
+from holdfast.domain.project import Location
 from holdfast.domain.records import Checkpoint
 from holdfast.ports.filters import LogFilter
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from holdfast.domain.project import Location
-    from holdfast.ports.services import Services
+from holdfast.ports.services import Services
+from holdfast.ranking.relevance import stem, stems_of
+from holdfast.rendering.budget import count_tokens
+from holdfast.rendering.lines import clean
 
 LEFT_OUT = "[left out: "
 """Beginning of a note that replaces words which look like an attack."""
@@ -124,14 +124,10 @@ def matching(services: Services, location: Location, question: str, session: str
 
 def _subject(question: str) -> frozenset[str]:
     """Return the stems of the words that name what the question is about."""
-    from holdfast.ranking.relevance import stem, stems_of
-
     return stems_of(question[:QUESTION_CHARACTERS]) - {stem(word) for word in ASKING_WORDS.split()}
 
 
 def _stems(checkpoint: Checkpoint) -> frozenset[str]:
-    from holdfast.ranking.relevance import stems_of
-
     items = (*checkpoint.next, *checkpoint.open_questions, *checkpoint.done, *checkpoint.files)
     return stems_of(
         "\n".join((checkpoint.goal, checkpoint.asked, checkpoint.task, checkpoint.branch, checkpoint.failure, *items))
@@ -143,8 +139,6 @@ def answer_text(services: Services, location: Location, question: str, budget: i
 
     Empty if the text is no such question or nothing is known. The caller fences the text as data.
     """
-    from holdfast.rendering.budget import count_tokens
-
     pieces: list[str] = []
     left = budget
     for checkpoint in matching(services, location, question, session)[:STATES_ANSWERED]:
@@ -161,9 +155,6 @@ def render(checkpoint: Checkpoint, budget_tokens: int = STATE_TOKENS) -> str:
 
     What does not fit is left out from the end; the goal is cut last. Stored words are data: the caller fences them.
     """
-    from holdfast.rendering.budget import count_tokens
-    from holdfast.rendering.lines import clean
-
     shows_branch = checkpoint.branch not in ("", checkpoint.task) and not checkpoint.task.startswith(LEFT_OUT)
     branch = f", branch {clean(checkpoint.branch)}" if shows_branch else ""
     state = ", finished" if checkpoint.closed else ""
@@ -190,8 +181,6 @@ def render(checkpoint: Checkpoint, budget_tokens: int = STATE_TOKENS) -> str:
 
 def _row(name: str, items: Sequence[str], budget: int) -> str:
     """Return `name: item; item` with as many items as fit; cut the first one between words where it says enough."""
-    from holdfast.rendering.budget import count_tokens
-
     fitting: list[str] = []
     for item in items:
         if count_tokens(f"{name}: {'; '.join([*fitting, item])}") > budget:

@@ -12,45 +12,41 @@ from __future__ import annotations
 
 import hmac
 from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
 from hashlib import sha256
+from typing import Any, Literal
 
 from holdfast.curation.conflicts import find_conflicts
 from holdfast.curation.edit import triggers_of
 from holdfast.curation.remember import find_same, same_rule
 from holdfast.curation.tuning import CONFIDENCE, LESSONS_A_PAGE, LESSONS_A_WRITE, LINE_LIMIT, SAID_SALIENCE, SALIENCE
 from holdfast.domain.lesson import Anchor, Lesson, Link, Provenance, Scope, Triggers, Validity
-from holdfast.domain.vocabulary import LIVING, STATES, TRUSTS, LessonId, ProjectId, SessionId
+from holdfast.domain.project import Location
+from holdfast.domain.records import Change
+from holdfast.domain.vocabulary import LIVING, STATES, TRUSTS, LessonId, ProjectId, SessionId, State, Trust
 from holdfast.errors import InvalidValueError, LessonNotFoundError
-from holdfast.lean.plain import from_plain, parse_instant, render_instant, to_plain
-from holdfast.lean.records import Frozen, replace
+from holdfast.lean.plain import field_names, from_plain, parse_instant, render_instant, to_plain
 from holdfast.lean.texts import dumps, has_drive, loads
 from holdfast.lessons.ledger import with_retries, write_change
 from holdfast.lessons.statement import LISTS, TEXTS, anchors_of, clean, clean_all, merged, texts, with_title
 from holdfast.lessons.suspicion import suspicion
 from holdfast.ports.filters import LessonFilter
+from holdfast.ports.services import Services
+from holdfast.redaction import redact
 from holdfast.text.titles import clipped
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-    from datetime import datetime
-    from typing import Any, Literal
-
-    from holdfast.domain.lesson import Anchor
-    from holdfast.domain.project import Location
-    from holdfast.domain.records import Change
-    from holdfast.domain.vocabulary import State, Trust
-    from holdfast.ports.services import Services
-
-    Origin = Literal["own", "changed", "foreign"]
+Origin = Literal["own", "changed", "foreign"]
 
 COMPARED = tuple(
-    name for name in Lesson.fields_ if name not in ("id", "recorded_at", "retracted_at", "scope", "private")
+    name for name in field_names(Lesson) if name not in ("id", "recorded_at", "retracted_at", "scope", "private")
 )
 """Fields that an import compares between two versions of a lesson."""
 
 
-class ImportReport(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportReport:
     """The result of an import; each line is counted once in added, revised, unchanged or failed."""
 
     added: int = 0
@@ -283,7 +279,8 @@ IMPORTED = "jsonl/1"
 """Takes the place of the detector for a lesson from a line for which nobody vouched."""
 
 
-class Intake(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Intake:
     """The options of reading lines."""
 
     project: ProjectId
@@ -294,7 +291,8 @@ class Intake(Frozen):
     """The origin of the lines, for provenance."""
 
 
-class LessonLine(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LessonLine:
     """The content of one line: a lesson whose files are not anchored yet, and the keys that were present."""
 
     lesson: Lesson
@@ -385,8 +383,6 @@ def _check_places(stated: dict[str, Any]) -> None:
 
 def _redacted_deep(value: Any) -> Any:
     """Return the JSON value with every text in it redacted, including those of anchors and quotes."""
-    from holdfast.redaction import redact
-
     if isinstance(value, str):
         return redact(value)
     if isinstance(value, list):
@@ -536,8 +532,6 @@ def _unless_same(instant: datetime, other: datetime) -> str:
 
 
 def _redacted(value: Any) -> Any:
-    from holdfast.redaction import redact
-
     return redact(value) if isinstance(value, str) else [redact(item) for item in value]
 
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from holdfast.domain.vocabulary import Trust
+from holdfast.domain.vocabulary import Trust
 
 # A new lesson
 

@@ -6,22 +6,18 @@ content from just before the change; a lesson that did not exist then is retired
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import datetime
+
 from holdfast.curation.tuning import CHANGES_READ
 from holdfast.domain.lesson import INSTANT, Lesson, in_state
+from holdfast.domain.project import Location
 from holdfast.domain.records import Change
-from holdfast.domain.vocabulary import TRANSITIONS
+from holdfast.domain.vocabulary import TRANSITIONS, LessonId
 from holdfast.errors import InvalidValueError, LessonNotFoundError
-from holdfast.lean.records import replace
 from holdfast.lessons.ledger import with_retries, write_change
 from holdfast.ports.filters import LogFilter
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from holdfast.domain.project import Location
-    from holdfast.domain.vocabulary import LessonId
-    from holdfast.ports.services import Services
+from holdfast.ports.services import Services
 
 FINAL = "purge"
 """The verb that erases words."""

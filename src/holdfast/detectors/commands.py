@@ -8,22 +8,18 @@ without that part, or not at all.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from holdfast.detectors._shared.cures import general_line, is_source_file, step_before
 from holdfast.domain.candidate import Candidate, CommandRuns
+from holdfast.domain.event import Event
 from holdfast.domain.lesson import Evidence
-from holdfast.lean.records import replace
 from holdfast.text.attempts import Attempt, attempts, is_preparing, split_line
 from holdfast.text.orders import reservation
 from holdfast.text.purposes import purpose_of
 from holdfast.text.signature import command_target
 from holdfast.text.window import spoken
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from holdfast.domain.event import Event
 
 TOPIC = "commands/"
 """Start of the topic key of a card's lesson; the purpose follows."""

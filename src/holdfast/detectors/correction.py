@@ -7,21 +7,17 @@ Only what a person typed counts, only its first sentences, and only a sentence t
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 
 from holdfast.detectors._shared.statedrules import is_at_hand
 from holdfast.detectors._shared.wording import headline, is_norm, stand_alone
 from holdfast.domain.candidate import Candidate
+from holdfast.domain.event import Event
 from holdfast.domain.lesson import TITLE_LIMIT
 from holdfast.text.kindwords import kind_of
 from holdfast.text.verbs import VERBS
 from holdfast.text.window import capital, clip, interrupted, quote, refused, sentences, speaker_trust, spoken, unmasked
 from holdfast.text.words import terms
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from holdfast.domain.event import Event
 
 PROMPT_LIMIT, LINE_LIMIT = 1_500, 14
 """Characters and line ends of a prompt; longer ones are tasks or pasted text, not corrections."""

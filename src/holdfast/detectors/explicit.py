@@ -9,26 +9,22 @@ quotes, code, headings, requests about what is at hand and prompts with a pasted
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from holdfast.compare.singlevalued import VALUES
 from holdfast.detectors._shared.statedrules import LEAD, FormSort, announced, is_at_hand, stated_rule
 from holdfast.detectors._shared.wording import headline
 from holdfast.domain.candidate import Candidate
+from holdfast.domain.event import Event
 from holdfast.domain.lesson import TITLE_LIMIT, Triggers
+from holdfast.domain.vocabulary import Trust
 from holdfast.text.kindwords import kind_of
 from holdfast.text.named import named_in
 from holdfast.text.prompts import read_prompt
 from holdfast.text.triggers import united
 from holdfast.text.window import capital, quote, sentences, speaker_trust, spoken, unmasked
 from holdfast.text.words import terms
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from holdfast.domain.event import Event
-    from holdfast.domain.vocabulary import Trust
 
 PROMPT_LIMIT = 2_500
 """Characters of a prompt; longer ones are pasted text or a task's whole description."""

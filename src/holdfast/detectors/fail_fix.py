@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from holdfast.detectors._shared.cures import (
     Cure,
@@ -22,19 +24,13 @@ from holdfast.detectors._shared.cures import (
     step_before,
 )
 from holdfast.domain.candidate import Candidate
+from holdfast.domain.event import Event
 from holdfast.domain.lesson import Evidence
-from holdfast.lean.records import Frozen
 from holdfast.text.attempts import Attempt, attempts, is_preparing, reports_tests
 from holdfast.text.causes import stated_cause
 from holdfast.text.orders import fetches, instructs
 from holdfast.text.signature import command_target, error_signature
 from holdfast.text.window import change_snippet, clip, edits_between, quote
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from holdfast.domain.event import Event
 
 SPAN = 120
 """Events between failure and success beyond which they are not taken for cause and cure."""
@@ -73,7 +69,8 @@ _REFUSED = re.compile(
 """Refusals of a server; its rules are worth knowing before the next try."""
 
 
-class _Explained(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Explained:
     """An edit that made the command pass, with the cause that somebody stated."""
 
     cause: str

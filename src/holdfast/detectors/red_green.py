@@ -8,21 +8,18 @@ adapted to intended behaviour, belong to new features, not to bugs.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from holdfast.detectors._shared.cures import is_personal
 from holdfast.domain.candidate import Candidate
 from holdfast.domain.event import Event
 from holdfast.domain.lesson import Evidence
-from holdfast.lean.records import Frozen
 from holdfast.text.attempts import Attempt, attempts, failing_tests, reports_tests
 from holdfast.text.causes import stated_cause
 from holdfast.text.orders import is_order
 from holdfast.text.signature import error_signature
 from holdfast.text.window import change_snippet, clip, edits_between, is_test_file, quote
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 SPAN = 150
 """Events between red and green beyond which they are not taken for cause and cure."""
@@ -43,7 +40,8 @@ _BUILD = re.compile(
 )
 
 
-class _Phase(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Phase:
     """The span of failed runs that one passing run answers: where the first is, and where the next problem begins."""
 
     start: int
@@ -52,7 +50,8 @@ class _Phase(Frozen):
     """What the agent says later is about the next problem."""
 
 
-class _Repair(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Repair:
     """What made the tests pass: the edits, their files and the sentence that explains them."""
 
     edits: tuple[Event, ...]

@@ -8,11 +8,13 @@ debugging output, a popped stash, and git commands that discard none of the sess
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from holdfast.domain.candidate import Candidate
 from holdfast.domain.event import Event
 from holdfast.domain.lesson import Evidence
-from holdfast.lean.records import Frozen
+from holdfast.domain.vocabulary import Trust
 from holdfast.text.attempts import split_line
 from holdfast.text.causes import stated_cause
 from holdfast.text.window import (
@@ -27,12 +29,6 @@ from holdfast.text.window import (
     speaker_trust,
     spoken,
 )
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from holdfast.domain.vocabulary import Trust
 
 LEAST = 12
 """Characters an undone edit must have changed: smaller ones are slips."""
@@ -112,7 +108,8 @@ _SHA = re.compile(r"^\[[^\]\n]*?\b([0-9a-f]{7,40})\]", re.MULTILINE)
 """The line in which git tells the commit that it made."""
 
 
-class _Undone(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Undone:
     """Edits that were undone: which, where the undoing begins and by which event."""
 
     edits: tuple[tuple[int, Event], ...]
@@ -121,7 +118,8 @@ class _Undone(Frozen):
     words: str
 
 
-class _Reason(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Reason:
     """Why something was undone."""
 
     words: str

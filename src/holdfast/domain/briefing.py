@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import datetime
 
 from holdfast.domain.lesson import Lesson
 from holdfast.domain.vocabulary import Freshness, LessonId, Moment, SessionId, State
-from holdfast.lean.records import Frozen
 
 UNCONFIRMED: tuple[State, ...] = ("candidate",)
 """States of lessons that may be right but that nobody has confirmed yet."""
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
-
-class RetrieverShare(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RetrieverShare:
     """The part of a result's score that comes from one retriever: rank there (from 1), its own score, share of ours."""
 
     lane: str
@@ -25,7 +23,8 @@ class RetrieverShare(Frozen):
     share: float
 
 
-class Why(Frozen, nested={"shares": RetrieverShare}):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Why:
     """The parts of a result's score: score = (sum of shares) x (product of multipliers)."""
 
     shares: tuple[RetrieverShare, ...] = ()
@@ -34,7 +33,8 @@ class Why(Frozen, nested={"shares": RetrieverShare}):
     """The reason in a few words, e.g. `anchored to src/app.py; answers this error`."""
 
 
-class Ranked(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ranked:
     """A lesson in a ranking: rank from 1, fused score, freshness as checked just now."""
 
     lesson: Lesson
@@ -53,7 +53,8 @@ class Ranked(Frozen):
         return self.lesson.state in UNCONFIRMED
 
 
-class BriefEntry(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BriefEntry:
     """A lesson that a brief tells: its line's rank from 1, what it was worth, and why it is there."""
 
     id: LessonId
@@ -66,7 +67,8 @@ class BriefEntry(Frozen):
     """Other lessons that say the same, for which the line stands: they count as told."""
 
 
-class FoundTurn(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundTurn:
     """A turn of an earlier session that answers a question: where and when it was, and its best words."""
 
     session: SessionId
@@ -80,7 +82,8 @@ class FoundTurn(Frozen):
     score: float = 0.0
 
 
-class Briefing(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Briefing:
     """The lessons chosen within a token budget; when there are none, the nearest that did not pass."""
 
     moment: Moment = "on_demand"

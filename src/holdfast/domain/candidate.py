@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+
 from holdfast.domain.lesson import Evidence, Link, Triggers
 from holdfast.domain.vocabulary import LessonKind, ScopeLevel, Trust
-from holdfast.lean.records import Frozen
 
 
-class CommandRuns(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommandRuns:
     """How often a command of the project passed and failed in one session."""
 
     purpose: str
@@ -23,7 +25,8 @@ class CommandRuns(Frozen):
     """A person or the project's rules name it literally."""
 
 
-class Candidate(Frozen, nested={"evidence": Evidence, "when": Triggers, "links": Link, "runs": CommandRuns}):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
     """A proposed lesson with its evidence. Paths are relative to the project's root."""
 
     kind: LessonKind
@@ -48,7 +51,7 @@ class Candidate(Frozen, nested={"evidence": Evidence, "when": Triggers, "links":
     scope_level: ScopeLevel = "project"
     error_signature: str = ""
     command: str = ""
-    when: Triggers = Triggers()
+    when: Triggers = field(default_factory=Triggers)
     """When to deliver it, where that is known at capture."""
     origin: str = ""
     """`file#section` that holds the words now, as an importer of that file would name it."""

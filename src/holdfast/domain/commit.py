@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime
 
-from holdfast.lean.records import Frozen
 
-
-class Commit(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Commit:
     """A commit without its changes."""
 
     id: str
@@ -26,7 +26,8 @@ class Commit(Frozen):
         return self.message.strip().partition("\n")[0].strip()
 
 
-class CommitPoint(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommitPoint:
     """A commit as a point in time: when it entered the repository, not when its change was first written."""
 
     id: str

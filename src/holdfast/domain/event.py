@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime
 
 from holdfast.domain.vocabulary import EVENT_KINDS, EventId, EventKind, ProjectId, SessionId, Trust
 from holdfast.errors import InvalidValueError
-from holdfast.lean.records import Frozen
 
 TEXT_LIMIT = 16_000
 """Characters of an event's text that are kept; `text_length` tells how many there were."""
@@ -24,7 +24,8 @@ def spoken_prefix(kind: EventKind) -> str:
     return f"{kind}:"
 
 
-class Event(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
     """What happened, where, when, and its redacted text.
 
     `key` makes capture idempotent: two events of one session with the same key are one event (a host that fires a hook
@@ -58,7 +59,7 @@ class Event(Frozen):
     """The sub-agent's id; empty for the session's own agent."""
     model: str = ""
 
-    def check(self) -> None:
+    def __post_init__(self) -> None:
         """Require a known kind, an aware time and a key; raise InvalidValueError otherwise."""
         if self.kind not in EVENT_KINDS:
             raise InvalidValueError(f"unknown event kind {self.kind!r}")

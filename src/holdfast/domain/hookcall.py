@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from holdfast.domain.event import Event
 from holdfast.domain.vocabulary import Moment, SessionId
-from holdfast.lean.records import Frozen
 
 
-class HookCall(Frozen, nested={"events": Event}):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HookCall:
     """One parsed hook payload: the events to store and the moment, if any, at which to deliver."""
 
     host: str

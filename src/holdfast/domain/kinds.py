@@ -5,15 +5,14 @@ Detectors and importers choose the kind of a candidate; all other code reads the
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
+from holdfast.domain.vocabulary import LessonKind, MemoryType
 from holdfast.errors import InvalidValueError
-from holdfast.lean.records import Frozen
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from holdfast.domain.vocabulary import LessonKind, MemoryType
 
 
-class KindProfile(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KindProfile:
     """The facts about one kind of lesson."""
 
     kind: LessonKind

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Literal
+
 from holdfast.domain.vocabulary import EventId, SessionId
 from holdfast.errors import InvalidValueError
-from holdfast.lean.records import Frozen
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Literal
-
-    MomentKind = Literal["prompt", "file", "command", "search"]
-else:
-    MomentKind = str
+MomentKind = Literal["prompt", "file", "command", "search"]
 
 MOMENT_KINDS: tuple[MomentKind, ...] = ("prompt", "file", "command", "search")
 """A person's request, a file that was edited or read, a command that ran or failed, a search of the code."""
 
 
-class LearningMoment(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LearningMoment:
     """A request, a file, a command or a search beside which a lesson was learnt, redacted and short."""
 
     event: EventId
@@ -32,7 +29,7 @@ class LearningMoment(Frozen):
     is_edit: bool = False
     """The file was edited, not only read."""
 
-    def check(self) -> None:
+    def __post_init__(self) -> None:
         """Require a known kind and a text; raise InvalidValueError otherwise."""
         if self.kind not in MOMENT_KINDS:
             raise InvalidValueError(f"unknown kind of moment {self.kind!r}")

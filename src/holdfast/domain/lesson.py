@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from holdfast.domain.kinds import profile_of
@@ -21,14 +22,14 @@ from holdfast.domain.vocabulary import (
     Trust,
 )
 from holdfast.errors import IllegalTransitionError, InvalidValueError
-from holdfast.lean.records import Frozen, replace
 
 TITLE_LIMIT = 100
 INSIGHT_LIMIT = 4_000
 """Longest rule that can be one lesson, in characters."""
 
 
-class Anchor(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Anchor:
     """The code that a lesson is about: a file, a symbol in it when known, and fingerprints to compare it by."""
 
     path: str
@@ -51,7 +52,8 @@ class Anchor(Frozen):
         return tuple(place.partition("::")[0] for place in self.also)
 
 
-class Scope(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scope:
     """Who may see a lesson: the user everywhere, one project (or a part of it), or the team."""
 
     level: ScopeLevel = "project"
@@ -71,13 +73,14 @@ class Scope(Frozen):
         """The project that sees the lesson; empty for the user's own lessons, which every project sees."""
         return "" if self.level == "user" else self.project
 
-    def check(self) -> None:
+    def __post_init__(self) -> None:
         """Require a project unless the level is `user`; raise InvalidValueError otherwise."""
         if self.level != "user" and not self.project:
             raise InvalidValueError(f"a {self.level} lesson needs a project")
 
 
-class Evidence(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
     """The quoted span on which a lesson rests: characters [start, end) of the event's text, or of its command or new
     text if that contains the words."""
 
@@ -87,7 +90,8 @@ class Evidence(Frozen):
     end: int = 0
 
 
-class Provenance(Frozen, nested={"evidence": Evidence}):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Provenance:
     """Where a lesson comes from: host, session, detector or person, and the quoted evidence."""
 
     host: str = ""
@@ -108,19 +112,21 @@ class Provenance(Frozen, nested={"evidence": Evidence}):
     evidence: tuple[Evidence, ...] = ()
 
 
-class Validity(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Validity:
     """Half-open UTC interval [valid_from, valid_to) during which it holds in the world; `valid_to` None: still true."""
 
     valid_from: datetime
     valid_to: datetime | None = None
 
-    def check(self) -> None:
+    def __post_init__(self) -> None:
         """Require a non-empty interval; raise InvalidValueError otherwise."""
         if self.valid_to is not None and self.valid_to <= self.valid_from:
             raise InvalidValueError(f"empty validity: {self.valid_from} .. {self.valid_to}")
 
 
-class Triggers(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Triggers:
     """When to deliver a lesson, in addition to its anchors and words. A rule, a model or a person wrote them."""
 
     paths: tuple[str, ...] = ()
@@ -138,24 +144,16 @@ class Triggers(Frozen):
     """A person chose the triggers: no others are derived."""
 
 
-class Link(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Link:
     """An edge of the lesson graph; it starts at the lesson that contains it."""
 
     kind: LinkKind
     target: LessonId
 
 
-class Lesson(
-    Frozen,
-    nested={
-        "scope": Scope,
-        "validity": Validity,
-        "anchors": Anchor,
-        "provenance": Provenance,
-        "links": Link,
-        "when": Triggers,
-    },
-):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lesson:
     """One version of a lesson. It was what we knew from `recorded_at` to `retracted_at`."""
 
     id: LessonId
@@ -174,7 +172,7 @@ class Lesson(
     snippets: tuple[str, ...] = ()
     anchors: tuple[Anchor, ...] = ()
     globs: tuple[str, ...] = ()
-    when: Triggers = Triggers()
+    when: Triggers = field(default_factory=Triggers)
     tags: tuple[str, ...] = ()
     topic_key: str = ""
     provenance: Provenance = Provenance()
@@ -197,7 +195,7 @@ class Lesson(
     revival: str = ""
     """When a retired lesson becomes active again, e.g. `numpy!=1.26.4` (`curation.revival`); empty for never."""
 
-    def check(self) -> None:
+    def __post_init__(self) -> None:
         """Require words of the closed sets, text lengths and numbers in range, and ordered times.
 
         Raises InvalidValueError otherwise.

@@ -6,14 +6,15 @@ which of its hooks is which moment.
 
 from __future__ import annotations
 
-from holdfast.lean.records import Frozen
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from holdfast.domain.vocabulary import EventKind, Moment
 
 
-class MomentProfile(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MomentProfile:
     """The facts about one moment."""
 
     moment: Moment

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from holdfast.domain.vocabulary import ProjectId
-from holdfast.lean.records import Frozen
 
 
-class Project(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Project:
     """A code base's identity. `source` names its basis: file, git or path."""
 
     id: ProjectId
@@ -17,7 +19,8 @@ class Project(Frozen):
     root_commit: str = ""
 
 
-class Person(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Person:
     """Who works in a folder, by git's configuration there."""
 
     id: str = ""
@@ -26,7 +29,8 @@ class Person(Frozen):
     """For people only; never compared."""
 
 
-class Location(Frozen, nested={"project": Project}):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Location:
     """A folder as seen from its project: the work tree's root, the position below it, and what is checked out."""
 
     project: Project

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime
 
+from holdfast.domain.symbol import Neighbour
 from holdfast.domain.vocabulary import LessonId, LessonKind, ProjectId, State
-from holdfast.lean.records import Frozen
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from holdfast.domain.symbol import Neighbour
 
 
-class Query(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Query:
     """A question to memory. Each field narrows or informs it; an empty query asks for what matters in general."""
 
     project: ProjectId = ""  # type: ignore[assignment]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime
 
 from holdfast.domain.vocabulary import EventId, LessonId, Moment, ProjectId, SessionId, Verdict
-from holdfast.lean.records import Frozen
 
 
-class Delivery(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Delivery:
     """One lesson shown once: where, when, why."""
 
     id: str
@@ -27,7 +28,8 @@ class Delivery(Frozen):
     agent: str = ""
 
 
-class Outcome(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
     """The effect of a lesson in a session, judged afterwards or stated by somebody.
 
     The id of a judged outcome derives from session, lesson and what was judged, so a session that is judged twice
@@ -56,7 +58,8 @@ class Outcome(Frozen):
     """The lesson was withheld from the session, so the verdict says what happens without it."""
 
 
-class Checkpoint(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checkpoint:
     """Working state of a long task; the newest checkpoint of a (project, task) is the current one."""
 
     id: str
@@ -82,7 +85,8 @@ class Checkpoint(Frozen):
     """It was written from a session's events, not by an agent or a person."""
 
 
-class Change(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
     """A change of memory by a person, an agent or a detector, and how to undo it."""
 
     id: str

@@ -5,23 +5,20 @@ Family names are part of the format on disk. The owner's id distinguishes the va
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Any, Literal
+
 from holdfast.errors import InvalidValueError
-from holdfast.lean.records import Frozen
 from holdfast.lean.texts import dumps, loads
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any, Literal
-
-    Owner = Literal[
-        "store", "project", "session", "work tree", "embedder", "file", "folder", "repository", "id", "lesson"
-    ]
+Owner = Literal["store", "project", "session", "work tree", "embedder", "file", "folder", "repository", "id", "lesson"]
 
 SESSION_DAYS = 365
 """How long what was noted of a session stays after it changed last: hosts let sessions of months ago go on."""
 
 
-class StateFamily(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StateFamily:
     """Values with the same meaning, one for each owner."""
 
     name: str

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from holdfast.domain.lesson import Anchor
 from holdfast.domain.vocabulary import Freshness
 from holdfast.errors import InvalidValueError
-from holdfast.lean.records import Frozen
 
 
-class Symbol(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Symbol:
     """One definition: a function, method, class, and so on. Lines count from 1, bytes from 0; ends are exclusive."""
 
     path: str
@@ -30,7 +32,8 @@ class Symbol(Frozen):
     """Tokens of head and body: very short definitions have no distinctive body."""
 
 
-class Outline(Frozen, nested={"symbols": Symbol}):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outline:
     """A file's definitions. `language` is empty for a file that is not parsed."""
 
     path: str
@@ -77,7 +80,8 @@ REASONS: dict[str, str] = {
 """Every reason for a verdict with the words for a person. No other code turns a reason into words."""
 
 
-class Verdict(Frozen, nested={"anchor": Anchor}):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
     """An anchor's state against the code now, the reason for it, and the anchor with its present fingerprints."""
 
     freshness: Freshness
@@ -93,7 +97,7 @@ class Verdict(Frozen, nested={"anchor": Anchor}):
     """For a change: how much of the code changed, above 0 and at most 1; also 1 where that is not known."""
     anchor: Anchor
 
-    def check(self) -> None:
+    def __post_init__(self) -> None:
         """Require reasons from REASONS; raise InvalidValueError otherwise."""
         if self.reason not in REASONS or (self.hides and self.hides not in REASONS):
             raise InvalidValueError(f"unknown reason {self.reason!r}", hint=f"one of {', '.join(REASONS)}")
@@ -106,7 +110,8 @@ class Verdict(Frozen, nested={"anchor": Anchor}):
         return "; ".join(filter(None, (self.where, text)))
 
 
-class Neighbour(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Neighbour:
     """A file linked to another one. `weight` is in (0, 1]."""
 
     path: str
@@ -115,7 +120,8 @@ class Neighbour(Frozen):
     weight: float
 
 
-class IndexReport(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IndexReport:
     """The result of refreshing the code index."""
 
     files: int = 0

@@ -2,40 +2,33 @@
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Literal, NewType
+from typing import Literal, NewType
 
-    EventId = NewType("EventId", str)
-    LessonId = NewType("LessonId", str)
-    ProjectId = NewType("ProjectId", str)
-    SessionId = NewType("SessionId", str)
-
-    LessonKind = Literal[
-        "decision", "constraint", "convention", "bug_cause", "failed_approach",
-        "fix", "tooling", "preference", "exploration", "checkpoint",
-    ]  # fmt: skip
-    MemoryType = Literal["semantic", "procedural", "episodic"]
-    EventKind = Literal[
-        "session_start", "prompt", "reply", "tool_use", "tool_result", "tool_failure",
-        "file_edit", "compaction", "session_end", "commit",
-    ]  # fmt: skip
-    Trust = Literal["person", "verified", "agent", "repository", "tool"]
-    State = Literal["candidate", "active", "superseded", "retired", "quarantined", "forgotten"]
-    Freshness = Literal["unanchored", "fresh", "moved", "drifted", "changed", "orphaned", "unverified"]
-    LinkKind = Literal["supersedes", "contradicts", "refines", "duplicates", "caused_by", "relates_to"]
-    ScopeLevel = Literal["user", "project", "team"]
-    Moment = Literal[
-        "session_start", "prompt", "before_file", "before_command", "after_failure", "after_compaction",
-        "before_end", "on_demand",
-    ]  # fmt: skip
-    Verdict = Literal[
-        "heeded", "ignored", "overridden", "failed", "unclear", "missed", "withheld", "helped", "hurt"
-    ]  # fmt: skip
-else:
-    EventId = LessonId = ProjectId = SessionId = str
-    LessonKind = MemoryType = EventKind = Trust = State = Freshness = str
-    LinkKind = ScopeLevel = Moment = Verdict = str
+EventId = NewType("EventId", str)
+LessonId = NewType("LessonId", str)
+ProjectId = NewType("ProjectId", str)
+SessionId = NewType("SessionId", str)
+LessonKind = Literal[
+    "decision", "constraint", "convention", "bug_cause", "failed_approach",
+    "fix", "tooling", "preference", "exploration", "checkpoint",
+]  # fmt: skip
+MemoryType = Literal["semantic", "procedural", "episodic"]
+EventKind = Literal[
+    "session_start", "prompt", "reply", "tool_use", "tool_result", "tool_failure",
+    "file_edit", "compaction", "session_end", "commit",
+]  # fmt: skip
+Trust = Literal["person", "verified", "agent", "repository", "tool"]
+State = Literal["candidate", "active", "superseded", "retired", "quarantined", "forgotten"]
+Freshness = Literal["unanchored", "fresh", "moved", "drifted", "changed", "orphaned", "unverified"]
+LinkKind = Literal["supersedes", "contradicts", "refines", "duplicates", "caused_by", "relates_to"]
+ScopeLevel = Literal["user", "project", "team"]
+Moment = Literal[
+    "session_start", "prompt", "before_file", "before_command", "after_failure", "after_compaction",
+    "before_end", "on_demand",
+]  # fmt: skip
+Verdict = Literal[
+    "heeded", "ignored", "overridden", "failed", "unclear", "missed", "withheld", "helped", "hurt"
+]  # fmt: skip
 
 EVENT_KINDS: tuple[EventKind, ...] = (
     "session_start", "prompt", "reply", "tool_use", "tool_result", "tool_failure",

@@ -7,16 +7,13 @@ from __future__ import annotations
 
 import random
 import time
+from collections.abc import Callable, Mapping, Sequence
 from math import isfinite, sqrt
+from typing import Any
 
 from holdfast.errors import EmbedderError, InvalidValueError
 from holdfast.outside import endpoint
 from holdfast.outside.weburl import host_in
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from typing import Any
 
 TRIES = 4
 """How often one request is sent at most."""

@@ -8,14 +8,11 @@ Source: Ollama's API documentation, "Generate Embeddings".
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 from holdfast.embedders._remote import EmbeddingEndpoint, RemoteEmbedder, number_of
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import Any
-
-    from holdfast.ports.embedder import Embedder
+from holdfast.ports.embedder import Embedder
 
 LOCAL = "http://127.0.0.1:11434"
 

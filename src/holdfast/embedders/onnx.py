@@ -10,17 +10,15 @@ busy machine), `batch` (16), `longest` (characters of a text, 4000).
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
 from importlib.util import find_spec
+from typing import Any
 
 from holdfast.embedders._remote import batches, checked, number_of
 from holdfast.errors import EmbedderError, InvalidValueError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import Any
-
-    from holdfast.ports.embedder import Embedder
+from holdfast.lean.texts import loads
+from holdfast.ports.embedder import Embedder
 
 FILES = ("model.onnx", "onnx/model.onnx")
 POOLINGS = ("mean", "cls", "last_token")
@@ -101,8 +99,6 @@ def make(options: Mapping[str, str]) -> Embedder:
 
 def fingerprint(path: str) -> str:
     """Return twelve hexadecimal digits of the file's size and both ends, so that a large file costs nothing."""
-    from hashlib import sha256
-
     with open(path, "rb") as stream:
         size = stream.seek(0, os.SEEK_END)
         stream.seek(0)
@@ -113,8 +109,6 @@ def fingerprint(path: str) -> str:
 
 def _hidden_size(folder: str) -> float:
     """Return the dimension in the model's configuration; 0 if it names none."""
-    from holdfast.lean.texts import loads
-
     try:
         with open(os.path.join(folder, "config.json"), encoding="utf-8") as stream:
             config = loads(stream.read())

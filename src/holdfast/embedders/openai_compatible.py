@@ -8,14 +8,11 @@ Source: OpenAI API reference, "Create embeddings".
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 from holdfast.embedders._remote import EmbeddingEndpoint, RemoteEmbedder, number_of, required
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import Any
-
-    from holdfast.ports.embedder import Embedder
+from holdfast.ports.embedder import Embedder
 
 
 class OpenAICompatibleEmbedder(RemoteEmbedder):

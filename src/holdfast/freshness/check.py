@@ -7,6 +7,11 @@ files are compared. Nothing here raises for the state of the disk, of git or of 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
+from holdfast.domain.lesson import Anchor, Lesson
+from holdfast.domain.project import Location
 from holdfast.domain.symbol import Verdict
 from holdfast.domain.vocabulary import FRESHNESSES, Freshness
 from holdfast.errors import HoldfastError
@@ -16,18 +21,10 @@ from holdfast.freshness.tuning import (
     LOW_LATENCY_S,
     WAIT_S,
 )
-from holdfast.lean.records import replace
+from holdfast.ports.services import Services
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from holdfast.domain.lesson import Anchor, Lesson
-    from holdfast.domain.project import Location
-    from holdfast.ports.services import Services
-
-    Judged = tuple[Freshness, str]
-    AnchorVerdict = tuple[Anchor, Verdict]
+Judged = tuple[Freshness, str]
+AnchorVerdict = tuple[Anchor, Verdict]
 
 
 class FreshnessCheck:

@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from difflib import unified_diff
 from math import inf
 
-from holdfast.domain.lesson import Anchor
-from holdfast.domain.symbol import Verdict
+from holdfast.domain.lesson import Anchor, Lesson
+from holdfast.domain.project import Location
+from holdfast.domain.symbol import Symbol, Verdict
 from holdfast.freshness.check import FreshnessCheck
 from holdfast.freshness.tuning import COMPARED_COMMITS
-from holdfast.lean.records import Frozen
 from holdfast.lessons.lookup import resolve
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from holdfast.domain.lesson import Lesson
-    from holdfast.domain.project import Location
-    from holdfast.domain.symbol import Symbol
-    from holdfast.ports.services import Services
+from holdfast.ports.services import Services
 
 GONE = ""
 
 
-class Comparison(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
     """One anchor's code then and now. None: that version is not available, and `note` says why."""
 
     anchor: Anchor
@@ -34,8 +31,6 @@ class Comparison(Frozen):
         """Return the difference in unified form, without line ends; empty when there is none or a side is missing."""
         if self.then is None or self.now is None:
             return []
-        from difflib import unified_diff
-
         old, new = name_of(self.anchor), name_of(self.verdict.anchor)
         then, now = self.then.splitlines(), self.now.splitlines()
         since = f"then ({self.anchor.commit[:10]})" if self.anchor.commit else "then"

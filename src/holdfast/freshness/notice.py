@@ -8,12 +8,20 @@ observes. At its next call a session is told of a change that makes a shown less
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Any
 
 from holdfast.domain.briefing import Ranked, Why
+from holdfast.domain.hookcall import HookCall
+from holdfast.domain.lesson import Lesson
+from holdfast.domain.project import Location
+from holdfast.domain.records import Delivery
 from holdfast.domain.statefamilies import LESSON_STATES
 from holdfast.domain.vocabulary import FRESHNESSES, Freshness, LessonId
 from holdfast.errors import LessonNotFoundError
+from holdfast.freshness.check import FreshnessCheck
 from holdfast.freshness.states import SOUND, load_plain, owner_of, parse_plain
 from holdfast.freshness.tuning import (
     JUDGED_S,
@@ -24,23 +32,11 @@ from holdfast.freshness.tuning import (
     STATES_KEPT,
 )
 from holdfast.lean.plain import from_plain, to_plain
-from holdfast.lean.records import Frozen, replace
 from holdfast.lean.texts import dumps
 from holdfast.ports.filters import LessonFilter
+from holdfast.ports.services import Services
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-    from typing import Any
-
-    from holdfast.domain.hookcall import HookCall
-    from holdfast.domain.lesson import Lesson
-    from holdfast.domain.project import Location
-    from holdfast.domain.records import Delivery
-    from holdfast.freshness.check import FreshnessCheck
-    from holdfast.ports.services import Services
-
-    States = dict[LessonId, "KnownState"]
+States = dict[LessonId, "KnownState"]
 
 WORSE = ("drifted", "changed", "orphaned")
 """States of which an agent is told."""
@@ -52,7 +48,8 @@ NEWS = "its code has just"
 """Beginning of the reason of such a delivery."""
 
 
-class KnownState(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownState:
     """A lesson that is not fresh in this work tree, since when, and who observed the change."""
 
     lesson: LessonId
@@ -169,8 +166,6 @@ def _is_session(by: str) -> bool:
 
 
 def _check(services: Services, location: Location) -> FreshnessCheck:
-    from holdfast.freshness.check import FreshnessCheck  # loaded late: most deliveries have no news
-
     return FreshnessCheck(services, location, within_s=JUDGED_S)
 
 

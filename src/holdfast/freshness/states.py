@@ -5,21 +5,18 @@ Most work trees have none. `notice` uses the states.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from holdfast.domain.briefing import Ranked
+from holdfast.domain.hookcall import HookCall
 from holdfast.domain.moments import PARTICULAR_MOMENTS
+from holdfast.domain.project import Location
+from holdfast.domain.records import Delivery
 from holdfast.domain.statefamilies import LESSON_STATES
+from holdfast.domain.vocabulary import LessonId
 from holdfast.lean.texts import loads
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from typing import Any
-
-    from holdfast.domain.briefing import Ranked
-    from holdfast.domain.hookcall import HookCall
-    from holdfast.domain.project import Location
-    from holdfast.domain.records import Delivery
-    from holdfast.domain.vocabulary import LessonId
-    from holdfast.ports.services import Services
+from holdfast.ports.services import Services
 
 SOUND = ("unanchored", "fresh", "moved")
 """States that are not stored: a lesson without a stored state is in one of these."""

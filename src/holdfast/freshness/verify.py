@@ -10,34 +10,30 @@ If an anchor's commit is not in this history (a squash merge, a rebase) but its 
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from math import inf
 
 from holdfast.domain.lesson import Anchor, Lesson
+from holdfast.domain.project import Location
 from holdfast.domain.records import Change
 from holdfast.domain.symbol import IndexReport, Verdict
-from holdfast.domain.vocabulary import FRESHNESSES, Freshness
+from holdfast.domain.vocabulary import FRESHNESSES, Freshness, State
 from holdfast.errors import HoldfastError, LessonNotFoundError
 from holdfast.freshness.check import FreshnessCheck, worst
 from holdfast.freshness.tuning import EVERY_LESSON, PLACES_KEPT, SUMMARY_LIMIT
-from holdfast.lean.records import Frozen, replace
 from holdfast.lessons.ledger import with_retries, write_change
 from holdfast.ports.filters import LessonFilter
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from holdfast.domain.project import Location
-    from holdfast.domain.vocabulary import State
-    from holdfast.ports.history import History
-    from holdfast.ports.services import Services
+from holdfast.ports.history import History
+from holdfast.ports.services import Services
 
 WAITING: tuple[State, ...] = ("active", "candidate", "quarantined")
 STALE: tuple[Freshness, ...] = ("drifted", "changed", "orphaned")
 """States in which the code differs from what was recorded."""
 
 
-class Checked(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checked:
     """A lesson and the verdicts on its anchors."""
 
     lesson: Lesson
@@ -48,7 +44,8 @@ class Checked(Frozen):
     """Its moved anchors were recorded anew."""
 
 
-class VerifyReport(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VerifyReport:
     """The lessons that are about code, worst state first, and whether the code index is up to date."""
 
     checked: tuple[Checked, ...] = ()

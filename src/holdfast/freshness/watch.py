@@ -8,10 +8,13 @@ because every read checks again.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from math import inf
 
 from holdfast.domain.lesson import Lesson
+from holdfast.domain.project import Location
 from holdfast.domain.records import Change
 from holdfast.domain.vocabulary import Freshness, LessonId
 from holdfast.errors import HoldfastError
@@ -24,20 +27,14 @@ from holdfast.freshness.tuning import (
     SETTLE_S,
     WAITS,
 )
-from holdfast.lean.records import Frozen, replace
 from holdfast.ports.filters import LessonFilter, LogFilter
 from holdfast.ports.lessonstore import get_readable
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from holdfast.domain.project import Location
-    from holdfast.ports.services import Services
-    from holdfast.ports.workspace import Stamps
+from holdfast.ports.services import Services
+from holdfast.ports.workspace import Stamps
 
 
-class StateChange(Frozen, nested={"lesson": Lesson}):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StateChange:
     """A lesson whose state differs from that of the previous look, with the reason in words."""
 
     lesson: Lesson
@@ -47,7 +44,8 @@ class StateChange(Frozen, nested={"lesson": Lesson}):
     at: datetime
 
 
-class _Held(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Held:
     """What is remembered of a lesson between looks; its text is not."""
 
     recorded_at: datetime

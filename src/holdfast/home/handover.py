@@ -13,11 +13,8 @@ from holdfast.errors import SchemaTooOldError, StoreError
 from holdfast.home.runfiles import start_detached
 from holdfast.ports.filters import EventFilter
 from holdfast.ports.services import learned_position
+from holdfast.ports.store import Store
 from holdfast.settings import interpreter, package_folder
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from holdfast.ports.store import Store
 
 UPGRADE = "upgrade.started"
 UPGRADE_EVERY_S = 60.0

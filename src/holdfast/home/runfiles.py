@@ -10,15 +10,17 @@ shared file would not do: its lines could never be removed safely, because anoth
 from __future__ import annotations
 
 import os
+from binascii import crc32
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
+from holdfast.domain.hookcall import HookCall, parse_errand
 from holdfast.errors import HoldfastError
 from holdfast.lean.files import FileLock, write_whole
+from holdfast.redaction import redact
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from holdfast.domain.hookcall import HookCall
     from holdfast.service.memory import Memory
 
 COUNTS = "hook-counts"
@@ -151,8 +153,6 @@ def take_errands(run_path: str, only: HookCall | None = None) -> Iterator[Errand
 
     A request that was taken `ATTEMPTS` times without success is removed. Raises OSError.
     """
-    from holdfast.domain.hookcall import parse_errand
-
     folder = os.path.join(run_path, ERRANDS)
     wanted = "" if only is None else _errand_name(only)
     for name in _names(folder):
@@ -186,8 +186,6 @@ def _errand_name(call: HookCall) -> str:
 
 def _name_of(host: str, session: str) -> str:
     """Return a readable file name for the session; a checksum keeps the names of different sessions apart."""
-    from binascii import crc32
-
     plain = "".join(c if c.isascii() and (c.isalnum() or c == "-") else "_" for c in f"{host}-{session}")
     return f"{plain[:80]}-{crc32(f'{host} {session}'.encode('utf-8', 'replace')):08x}"
 
@@ -223,8 +221,6 @@ def note(path: str, subject: str, exc: BaseException) -> None:
 
 
 def _line(subject: str, exc: BaseException) -> str:
-    from holdfast.redaction import redact
-
     hint = f" ({exc.hint})" if isinstance(exc, HoldfastError) and exc.hint else ""
     message = redact(f"{subject}: {type(exc).__name__}: {exc}{hint}{_where(exc)}")
     clean = "".join(char if char.isprintable() else " " for char in message[:LINE_LIMIT])
@@ -242,8 +238,6 @@ def _where(exc: BaseException) -> str:
 
 
 def _now() -> str:
-    from datetime import UTC, datetime
-
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 

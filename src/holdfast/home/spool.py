@@ -12,27 +12,26 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
 
 from holdfast.capture.observe import prepare
+from holdfast.curation.checkpoint import capture
 from holdfast.domain.event import Event
+from holdfast.domain.hookcall import HookCall
 from holdfast.domain.project import Location, Project
 from holdfast.domain.records import Delivery
+from holdfast.domain.vocabulary import ProjectId, SessionId
 from holdfast.errors import HoldfastError, InvalidValueError, ProjectUnknownError, StoreError, StoreFullError
 from holdfast.home.runfiles import DROPPED, SPOOLED, count, write_private
 from holdfast.lean.plain import from_plain, to_plain
-from holdfast.lean.records import replace
 from holdfast.lean.texts import dumps, loads
 from holdfast.ports.filters import EventFilter
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Any
-
-    from holdfast.domain.hookcall import HookCall
-    from holdfast.domain.vocabulary import ProjectId, SessionId
-    from holdfast.ports.services import Services
-    from holdfast.service.location import LocationMemory
+from holdfast.ports.services import Services
+from holdfast.service.location import LocationMemory
+from holdfast.workspace import gitfiles
+from holdfast.workspace.paths import inside, native
 
 FOLDER = "spool"
 ENDING, ASIDE = ".jsonl", ".unreadable"
@@ -152,8 +151,6 @@ def _project_of(memory: LocationMemory, session: SessionId) -> ProjectId:
 
 def _keep_checkpoint(memory: LocationMemory, folder: str, session: SessionId) -> None:
     """Save the task's checkpoint, as the hook before the compaction would have done."""
-    from holdfast.curation.checkpoint import capture
-
     here = memory.at(folder)
     try:
         capture(here.services, here.location, session)
@@ -163,9 +160,6 @@ def _keep_checkpoint(memory: LocationMemory, folder: str, session: SessionId) ->
 
 def _outline(folder: str) -> Location:
     """Return a folder's location without its project id, which would need the store and git."""
-    from holdfast.workspace import gitfiles
-    from holdfast.workspace.paths import inside, native
-
     real = os.path.realpath(native(folder) or os.sep)
     checkout = gitfiles.find_checkout(real)
     root = checkout.root if checkout else real

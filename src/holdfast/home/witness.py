@@ -8,20 +8,21 @@ go down by themselves: after a loss they stay until `holdfast doctor --mend` acc
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from holdfast.errors import InvalidValueError
 from holdfast.lean.files import write_whole
-from holdfast.lean.plain import render_instant
-from holdfast.lean.records import Frozen
+from holdfast.lean.plain import field_names, render_instant
 from holdfast.lean.texts import dumps, loads
 from holdfast.ports.storecare import Extent
 
 FILE = "witness.json"
-TALLIES = Extent.fields_
+TALLIES = field_names(Extent)
 
 
-class Loss(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loss:
     """A loss: what a store held before and what it holds now."""
 
     before: Extent

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from holdfast.errors import InvalidValueError
 from holdfast.lean.files import write_whole
-from holdfast.settings import Settings
+from holdfast.settings import CALLS_A_DAY, DOLLARS_A_DAY, Settings
 
 
 def with_table(text: str, name: str, values: Mapping[str, str | int | float]) -> str:
@@ -47,9 +47,9 @@ def _keep_distil(settings: Settings, model: Mapping[str, str], learns: bool, ans
     values: dict[str, str | int | float] = dict(model)
     if answered:
         values["after_sessions"] = learns
-    if settings.distil_calls_a_day != Settings.distil_calls_a_day:
+    if settings.distil_calls_a_day != CALLS_A_DAY:
         values["calls_a_day"] = settings.distil_calls_a_day
-    if settings.distil_dollars_a_day != Settings.distil_dollars_a_day:
+    if settings.distil_dollars_a_day != DOLLARS_A_DAY:
         values["dollars_a_day"] = settings.distil_dollars_a_day
     path = settings.config_path
     save_text(path, with_table(load_text(path), "distil", values))

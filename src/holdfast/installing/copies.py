@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-from typing import TYPE_CHECKING, NamedTuple
+import zipfile
+import zlib
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from holdfast.errors import HoldfastError
 from holdfast.installing.hostfiles import SETUP_SCOPES, HostFiles
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from holdfast.settings import Settings
+from holdfast.settings import Settings
 
 LARGEST = 20_000_000
 """Bytes of a file that is searched; nothing of ours but databases is larger."""
@@ -80,9 +79,6 @@ def _holds(path: str, needles: set[bytes]) -> bool:
 
 def _zip_holds(path: str, needles: set[bytes]) -> bool:
     """Return whether a file in the zip file contains one of the texts; False for a zip file that cannot be read."""
-    import zipfile
-    import zlib
-
     longest = max(map(len, needles))
     try:
         with zipfile.ZipFile(path) as archive:

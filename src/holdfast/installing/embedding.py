@@ -8,8 +8,8 @@ on from there.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 from holdfast.bootstrap import Memory, load_embedder
 from holdfast.domain.statefamilies import EMBEDDER_COVERING
@@ -18,12 +18,7 @@ from holdfast.home.runfiles import EmbeddingLock, RunLock, note, start_detached
 from holdfast.installing import pulling
 from holdfast.installing.configfile import load_text, save_text, with_table
 from holdfast.recall.embed import PROBE, embed_pending
-from holdfast.settings import isolated, load_settings
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from holdfast.settings import Settings
+from holdfast.settings import Settings, isolated, load_settings
 
 NONE = "none"
 PATIENCE_S = 5.0

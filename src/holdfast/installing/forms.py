@@ -6,17 +6,15 @@ import json
 import os
 import tomllib
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from holdfast.errors import HostConfigError
-from holdfast.installing import jsonfile, textfile, tomlfile
-from holdfast.ports.host import BlockEdit, ConfigEdit, OwnFile
+from holdfast.installing import jsonfile, textfile, tomlfile, yamlfile
+from holdfast.lean.plain import as_dict
+from holdfast.ports.host import BlockEdit, ConfigEdit, Edit, OwnFile
 
-if TYPE_CHECKING:
-    from holdfast.ports.host import Edit
-
-    Insert = Callable[[str, Sequence[Any]], str]
-    Remove = Callable[[str, Sequence[Any], str], str]
+Insert = Callable[[str, Sequence[Any]], str]
+Remove = Callable[[str, Sequence[Any], str], str]
 
 
 def insert(file: str, text: str, edits: Sequence[Edit]) -> str:
@@ -62,7 +60,7 @@ def read(file: str, text: str) -> Any:
 
 def keep(edit: Edit, owner: str) -> dict[str, Any]:
     """Return the edit as the manifest stores it."""
-    record = {name: value for name, value in vars(edit).items() if name != "file"}
+    record = {name: value for name, value in as_dict(edit).items() if name != "file"}
     return {"owner": owner, "form": _FORMS[type(edit)]} | record
 
 
@@ -87,8 +85,6 @@ def _editors(file: str, edits: Sequence[Edit]) -> tuple[Insert, Remove]:
     if suffix == ".toml":
         return tomlfile.insert, tomlfile.remove
     if suffix in (".yaml", ".yml"):
-        from holdfast.installing import yamlfile  # importing the parser is slow, and most hosts have no YAML file
-
         return yamlfile.insert, yamlfile.remove
     return jsonfile.insert, jsonfile.remove
 

@@ -11,17 +11,12 @@ from __future__ import annotations
 import os
 import shlex
 import subprocess
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
 from holdfast.errors import HostConfigError
 from holdfast.lean.gitsafety import git_program, safe_environment
-from holdfast.ports.host import BlockEdit
+from holdfast.ports.host import BlockEdit, Edit
 from holdfast.settings import child_environment, isolated
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from holdfast.ports.host import Edit
 
 HOOKS = ("post-merge", "post-checkout", "post-commit")
 OWNER = "git:git-hooks:"

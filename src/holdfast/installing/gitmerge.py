@@ -10,15 +10,11 @@ from __future__ import annotations
 
 import os
 import shlex
-from typing import TYPE_CHECKING
 
 from holdfast.errors import HostConfigError
 from holdfast.installing import githooks
-from holdfast.ports.host import BlockEdit
+from holdfast.ports.host import BlockEdit, Edit
 from holdfast.settings import isolated
-
-if TYPE_CHECKING:
-    from holdfast.ports.host import Edit
 
 OWNER = "git:lessons:"
 """The owner in the manifest, before the work tree's root."""

@@ -12,17 +12,13 @@ import hashlib
 import json
 import os
 import stat
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 from holdfast.errors import HostConfigError
 from holdfast.installing import forms
 from holdfast.lean.files import write_whole
-from holdfast.ports.host import OwnFile
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from holdfast.ports.host import Edit
+from holdfast.ports.host import Edit, OwnFile
 
 BOM = b"\xef\xbb\xbf"
 MANIFEST = "manifest.json"

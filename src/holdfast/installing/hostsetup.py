@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
+import difflib
 import os
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 from holdfast.errors import HoldfastError, HostConfigError
 from holdfast.installing import forms
 from holdfast.installing.githooks import run_git
-from holdfast.installing.hostfiles import followed_inside
+from holdfast.installing.hostfiles import FileChange, HostFiles, followed_inside
 from holdfast.installing.packages import TWICE, has_package
-from holdfast.ports.host import BlockEdit
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from holdfast.installing.hostfiles import FileChange, HostFiles
-    from holdfast.ports.host import Edit, Host
-    from holdfast.settings import Settings
+from holdfast.ports.host import BlockEdit, Edit, Host
+from holdfast.settings import Settings, program_paths
 
 
 class HostSetup(NamedTuple):
@@ -47,8 +43,6 @@ class HostInstaller:
     """Sets up hosts, one after the other, for one Holdfast home."""
 
     def __init__(self, settings: Settings, files: HostFiles, scope: str = "user", folder: str = "") -> None:
-        from holdfast.settings import program_paths
-
         self._settings = settings
         self._files = files
         self._scope = scope
@@ -128,7 +122,5 @@ def what_happens(change: FileChange) -> str:
 
 def difference(change: FileChange) -> str:
     """Return the change of a file as a unified diff."""
-    import difflib
-
     before, wanted = ((side or b"").decode("utf-8", "replace").splitlines() for side in (change.held, change.wanted))
     return "\n".join(difflib.unified_diff(before, wanted, change.file, change.file, lineterm="", n=1))

@@ -10,14 +10,10 @@ from __future__ import annotations
 
 import os
 import shlex
-from typing import TYPE_CHECKING
 
+from holdfast.installing.hostfiles import FileChange, HostFiles
 from holdfast.ports.host import OwnFile
-from holdfast.settings import program_paths
-
-if TYPE_CHECKING:
-    from holdfast.installing.hostfiles import FileChange, HostFiles
-    from holdfast.settings import Settings
+from holdfast.settings import Settings, program_paths
 
 OWNER = "holdfast:launcher:"
 """The owner in the manifest."""

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from holdfast.bootstrap import Memory
 from holdfast.errors import HoldfastError
 from holdfast.home.runfiles import RunLock, note
-from holdfast.publishing.sync import Syncing
-
-if TYPE_CHECKING:
-    from holdfast.bootstrap import Memory
-    from holdfast.publishing.sync import SyncReport
+from holdfast.publishing.sync import Syncing, SyncReport
 
 LOCK_WAIT_S = 10.0
 """Seconds to wait for another process that syncs lessons."""

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from holdfast.ports.host import HostProfile
+from holdfast.ports.host import HostProfile
 
 TWICE = "it has Holdfast's plug-in package too, so every hook runs twice; remove one of the two"
 

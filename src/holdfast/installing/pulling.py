@@ -15,14 +15,13 @@ import os
 import re
 from collections.abc import Callable, Iterator
 from hashlib import new, sha256
+from shutil import rmtree
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from holdfast.errors import EmbedderError, InvalidValueError
 from holdfast.outside.httpfailure import failure_words
 
 if TYPE_CHECKING:
-    from hashlib import _Hash
-
     import httpx
 
 HUB = "https://huggingface.co"
@@ -224,7 +223,7 @@ def _files_of(listed: Any) -> Iterator[File]:
 
 def _sum(path: str, kinds: dict[str, Any]) -> str:
     """Return the file's sha256, or git's id of its content if `kinds` has `git`."""
-    digest: _Hash = sha256()
+    digest = sha256()
     if "git" in kinds:
         digest = new("sha1", f"blob {os.path.getsize(path)}\0".encode(), usedforsecurity=False)
     with open(path, "rb") as stream:
@@ -244,8 +243,6 @@ def _up_to(blocks: Iterator[bytes], limit: int) -> Iterator[bytes]:
 
 def _swap(draft: str, folder: str) -> None:
     """Rename the draft to the folder, and remove the folder that was there before."""
-    from shutil import rmtree
-
     old = folder + ".old"
     rmtree(old, ignore_errors=True)
     if os.path.isdir(folder):

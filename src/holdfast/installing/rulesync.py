@@ -7,26 +7,22 @@ are known even while there is no lesson to write for them.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from glob import escape, glob
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from holdfast.bootstrap import Memory, all_hosts
 from holdfast.domain.statefamilies import RULES_HOSTS
 from holdfast.errors import HoldfastError, HostConfigError, InvalidValueError
 from holdfast.home.runfiles import RunLock, note
 from holdfast.installing import githooks
-from holdfast.installing.hostfiles import SHARED_MODE, HostFiles, followed_inside, set_up
-from holdfast.lean.records import replace
-from holdfast.ports.host import BlockEdit, OwnFile
+from holdfast.installing.hostfiles import SHARED_MODE, FileChange, HostFiles, followed_inside, set_up
+from holdfast.ports.host import BlockEdit, Edit, Host, OwnFile, RulesTarget
 from holdfast.publishing.rules import DEFAULT, MARK, Budget, Outlet, Rules, compile_rules, is_read
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from holdfast.bootstrap import Memory
-    from holdfast.installing.hostfiles import FileChange
-    from holdfast.ports.host import Edit, Host, RulesTarget
-    from holdfast.settings import Settings
+from holdfast.settings import Settings
+from holdfast.wiring import load_host
 
 SCOPE = "rules"
 """The second word of owners."""
@@ -73,8 +69,6 @@ class RulesPlanner:
     """Plans and writes the rules files of one project."""
 
     def __init__(self, settings: Settings, files: HostFiles, memory: Memory) -> None:
-        from holdfast.bootstrap import all_hosts
-
         self.root = root = memory.location.root
         self._memory = memory
         self._files = files
@@ -161,8 +155,6 @@ class RulesPlanner:
 
     def _known(self, name: str) -> str:
         """Return the name if it is a host that reads rules files. Raises InvalidValueError or PluginNotFoundError."""
-        from holdfast.wiring import load_host
-
         host = self._hosts.get(name) or load_host(name)
         if not host.profile.rules:
             raise InvalidValueError(f"{host.profile.title} does not read rules files in a project")

@@ -5,22 +5,17 @@ Constructing a `Setup` or a `Removal` only plans the changes; `apply` writes the
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import compileall
+from collections.abc import Iterator, Sequence
 
 from holdfast.bootstrap import all_hosts
 from holdfast.errors import InvalidValueError, PluginNotFoundError
 from holdfast.installing import gitmerge, launcher
-from holdfast.installing.hostfiles import SHARED_MODE, HostFiles, set_up
+from holdfast.installing.hostfiles import SHARED_MODE, FileChange, HostFiles, set_up
 from holdfast.installing.hostsetup import HostInstaller
-from holdfast.settings import package_folder, program_paths
+from holdfast.ports.host import Edit, Host
+from holdfast.settings import Settings, package_folder, program_paths
 from holdfast.wiring import load_host
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from holdfast.installing.hostfiles import FileChange
-    from holdfast.ports.host import Edit, Host
-    from holdfast.settings import Settings
 
 GIT = "git"
 """The name in place of a host's that stands for git itself."""
@@ -100,8 +95,6 @@ def set_up_git(settings: Settings, root: str, hooked: bool = False, dry: bool = 
 
 def warm_up() -> None:
     """Compile the package, so that the first hook need not; a folder without write permission is left as it is."""
-    import compileall
-
     compileall.compile_dir(package_folder(), quiet=2)
 
 

@@ -1,5 +1,5 @@
-"""Modules that a hook can afford to import: records, text forms, files and locks, git's environment, a deadline.
+"""What every room may import: text forms, plain values, files and locks, git's environment, a deadline.
 
-It may touch: `errors` and built-in modules; only `files` touches the disk, at its caller's path.
-Begin with `records` (every record is a `Frozen`), then `texts` (JSON, ids, paths), `plain`, `files` and `deadline`.
+It may touch: `errors` and the standard library; only `files` touches the disk, at its caller's path.
+Begin with `texts` (JSON, ids, paths), then `plain`, `files` and `deadline`.
 """

@@ -1,23 +1,21 @@
 """Converts records to plain JSON values and back, and instants to text and back, for documents and for export.
 
-Instants are aware UTC of fixed width, so that the order of texts is the order of times. A hook that a server answers
-does not import this module, because `datetime` takes time to load.
+Instants are aware UTC of fixed width, so that the order of texts is the order of times.
 """
 
 from __future__ import annotations
 
+import re
+import sys
+from collections.abc import Mapping
+from dataclasses import MISSING, fields, is_dataclass
 from datetime import UTC, datetime
+from functools import cache
+from typing import Any, TypeVar
 
 from holdfast.errors import InvalidValueError
-from holdfast.lean.records import Frozen
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any, TypeVar
-
-    R = TypeVar("R", bound=Frozen)
-
+R = TypeVar("R")
 
 INSTANTS = frozenset({"at", "recorded_at", "retracted_at", "valid_from", "valid_to"})
 """Names of the fields with an instant, in every record."""
@@ -27,20 +25,42 @@ UNKNOWN = "\ufffd"
 """Replaces a NUL character or a lone surrogate."""
 
 
+def field_names(kind: type[Any]) -> tuple[str, ...]:
+    """Return the names of a record's fields, in order."""
+    record: Any = kind
+    return tuple(_defaults(record))
+
+
+def as_dict(record: Any) -> dict[str, Any]:
+    """Return the record's fields by name; the values stay as they are, records among them too."""
+    return {name: getattr(record, name) for name in field_names(type(record))}
+
+
 def to_plain(value: Any) -> Any:
     """Return dicts, lists, strings, numbers, booleans and None; leave out fields with their default value."""
-    if isinstance(value, Frozen):
-        kind = type(value)
-        return {
-            name: to_plain(field_value)
-            for name, field_value in value.__dict__.items()
-            if not (hasattr(kind, name) and getattr(kind, name) == field_value)
-        }
+    if isinstance(value, (str, int, float)) or value is None:
+        return value
     if isinstance(value, datetime):
         return render_instant(value)
     if isinstance(value, (tuple, list)):
         return [to_plain(item) for item in value]
+    if is_dataclass(value):
+        kind: Any = type(value)
+        return {
+            name: to_plain(field_value)
+            for name, default in _defaults(kind).items()
+            if (field_value := getattr(value, name)) != default
+        }
     return value
+
+
+@cache
+def _defaults(kind: Any) -> dict[str, Any]:
+    """Return each field's default, in order; a field without one has `MISSING`, which equals no value."""
+    return {
+        field.name: field.default if field.default_factory is MISSING else field.default_factory()
+        for field in fields(kind)
+    }
 
 
 def from_plain(kind: type[R], plain: Mapping[str, Any]) -> R:
@@ -48,11 +68,22 @@ def from_plain(kind: type[R], plain: Mapping[str, Any]) -> R:
 
     Raises TypeError when a required field is missing and InvalidValueError when a value is impossible.
     """
-    return kind(**{name: _field(kind, name, plain[name]) for name in kind.fields_ if name in plain})
+    record: Any = kind
+    nested = _nested(record)
+    made: R = kind(**{name: _field(nested.get(name), name, plain[name]) for name in nested if name in plain})
+    return made
 
 
-def _field(kind: type[Frozen], name: str, value: Any) -> Any:
-    inner = kind.nested_.get(name)
+@cache
+def _nested(kind: Any) -> dict[str, type[Any] | None]:
+    """Return for each field the record type that it holds, alone or in a tuple; None for other values."""
+    module: dict[str, Any] = vars(sys.modules[kind.__module__])
+    words = {field.name: re.findall(r"\w+", str(field.type)) for field in fields(kind)}
+    records: dict[str, Any] = {word: value for word, value in module.items() if is_dataclass(value)}
+    return {name: next((records[word] for word in words[name] if word in records), None) for name in words}
+
+
+def _field(inner: type[Any] | None, name: str, value: Any) -> Any:
     if inner is not None and isinstance(value, dict):
         return from_plain(inner, value)
     if inner is not None and isinstance(value, list):

@@ -12,11 +12,18 @@ back. Only a person can add to a person's lesson.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Any
+
 from holdfast.capture.sessionevents import session_events
 from holdfast.compare.contradiction import relation
 from holdfast.compare.overruling import overrules
 from holdfast.compare.sameness import opposed, same, same_choice
 from holdfast.curation.conflicts import settle_saved
+from holdfast.domain.candidate import Candidate
+from holdfast.domain.event import Event
 from holdfast.domain.kinds import family_of, profile_of
 from holdfast.domain.lesson import (
     INSIGHT_LIMIT,
@@ -30,9 +37,8 @@ from holdfast.domain.lesson import (
     in_state,
     next_instant,
 )
-from holdfast.domain.project import Person
-from holdfast.domain.vocabulary import LIVING, STATES, TRUSTS, LessonId, ProjectId
-from holdfast.lean.records import Frozen, replace
+from holdfast.domain.project import Location, Person
+from holdfast.domain.vocabulary import LIVING, STATES, TRUSTS, EventId, LessonId, ProjectId, SessionId, State, Trust
 from holdfast.learning.commandcard import is_persons_rule, is_ruled_out, persons_rules
 from holdfast.learning.tuning import (
     DISTINCTIVE,
@@ -54,6 +60,8 @@ from holdfast.lessons.material import Material, is_about
 from holdfast.lessons.staging import restated, stage
 from holdfast.lessons.statement import clean, doubtful_name, merged
 from holdfast.lessons.suspicion import suspicion
+from holdfast.ports.branches import Branches
+from holdfast.ports.services import Services
 from holdfast.ports.store import LessonFilter
 from holdfast.text.meaning import read
 from holdfast.text.orders import is_order, reservation
@@ -62,25 +70,14 @@ from holdfast.text.triggers import derive_triggers, united
 from holdfast.text.window import ASSENT, failed, spoken, typed
 from holdfast.text.words import duplicate_key
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-    from datetime import datetime
-
-    from holdfast.domain.candidate import Candidate
-    from holdfast.domain.event import Event
-    from holdfast.domain.project import Location
-    from holdfast.domain.vocabulary import EventId, SessionId, State, Trust
-    from holdfast.ports.branches import Branches
-    from holdfast.ports.services import Services
-
 TRUSTED: tuple[Trust, ...] = ("person", "verified")
 UNTRUSTED: tuple[Trust, ...] = ("repository", "tool")
 _READ = ("prompt", "tool_result", "tool_failure")
 """Kinds of events whose text, unless a person typed it, the session only read."""
 
 
-class SourceSession(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceSession:
     """The session of the candidates, and its events."""
 
     session: SessionId
@@ -496,7 +493,7 @@ def _merged_trust(known: Trust, draft: Trust) -> Trust:
     return min(known, draft, key=TRUSTS.index)
 
 
-def _persons(known: Provenance, draft: Provenance) -> dict[str, str]:
+def _persons(known: Provenance, draft: Provenance) -> dict[str, Any]:
     """Return the fields to clear if a second person states the rule: then it belongs to neither of them."""
     another = bool(known.person and draft.person and known.person != draft.person)
     return {"person": "", "person_name": ""} if another else {}
@@ -612,6 +609,4 @@ def _is_inside(path: str) -> bool:
 
 
 def _just_before(at: datetime) -> datetime:
-    from datetime import timedelta
-
     return at - timedelta(microseconds=1)

@@ -7,20 +7,17 @@ events: if the index is lost, they are counted again from the stored events.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+
+from holdfast.domain.event import Event
+from holdfast.domain.project import Location
+from holdfast.domain.vocabulary import SessionId
 from holdfast.learning.tuning import EVENTS_A_READ, LOOKED_BACK
+from holdfast.ports.services import Services
 from holdfast.ports.store import EventFilter
 from holdfast.text.window import spoken
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from holdfast.domain.event import Event
-    from holdfast.domain.project import Location
-    from holdfast.domain.vocabulary import SessionId
-    from holdfast.ports.services import Services
-
-    Pairs = dict[tuple[str, str], float]
+Pairs = dict[tuple[str, str], float]
 
 RELATION = "read_before"
 

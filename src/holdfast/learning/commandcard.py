@@ -10,9 +10,13 @@ left out; a card that has no other is retired.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from hashlib import blake2b
+from typing import Any
 
 from holdfast.compare.overruling import forbids, says_to_run
+from holdfast.domain.candidate import Candidate, CommandRuns
 from holdfast.domain.kinds import profile_of
 from holdfast.domain.lesson import (
     INSTANT,
@@ -25,10 +29,10 @@ from holdfast.domain.lesson import (
     Validity,
     in_state,
 )
+from holdfast.domain.project import Location
 from holdfast.domain.statefamilies import COMMAND_COUNTS
-from holdfast.domain.vocabulary import LIVING, STATES, LessonId
+from holdfast.domain.vocabulary import LIVING, STATES, LessonId, SessionId
 from holdfast.errors import InvalidValueError
-from holdfast.lean.records import Frozen, replace
 from holdfast.lean.texts import dumps, loads
 from holdfast.learning.tuning import (
     AIMED,
@@ -48,6 +52,7 @@ from holdfast.learning.tuning import (
 from holdfast.lessons.ledger import with_retries, write_change
 from holdfast.lessons.statement import clean
 from holdfast.lessons.suspicion import suspicion
+from holdfast.ports.services import Services
 from holdfast.ports.store import LessonFilter
 from holdfast.text.attempts import is_preparing
 from holdfast.text.occasions import CARDS
@@ -56,21 +61,8 @@ from holdfast.text.shell import simple_commands
 from holdfast.text.signature import command_target
 from holdfast.text.titles import WORDS_MOST, clipped
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from typing import Any
-
-    from holdfast.domain.candidate import Candidate, CommandRuns
-    from holdfast.domain.project import Location
-    from holdfast.domain.vocabulary import SessionId
-    from holdfast.ports.services import Services
-
-    Ledger = dict[str, dict[str, list[int]]]
-    """Counts by command and session, both as digests: passed, failed, aimed, named."""
-    from collections.abc import Iterable
-
-    from holdfast.domain.lesson import Lesson
+Ledger = dict[str, dict[str, list[int]]]
+"""Counts by command and session, both as digests: passed, failed, aimed, named."""
 
 _OPENINGS = {
     "test": "Tests run here with", "build": "The build here is", "lint": "Lint runs here with",
@@ -94,7 +86,8 @@ _QUOTED = re.compile(r"`([^`]+)`")
 _CODE_WORK = ("fix", "feature", "refactor")
 
 
-class _Form(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Form:
     """One command of a purpose, with its counts over all sessions."""
 
     line: str

@@ -8,9 +8,12 @@ would keep it; docs/explanation/git-history.md says how the numbers were measure
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import timedelta
 
-from holdfast.lean.records import Frozen, replace
+from holdfast.domain.commit import Commit
+from holdfast.domain.vocabulary import LessonKind
 from holdfast.learning.commitmessage import MessagePart, quoted_subject, read_message
 from holdfast.learning.tuning import (
     AGED,
@@ -26,14 +29,7 @@ from holdfast.learning.tuning import (
 )
 from holdfast.text.window import opening
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from holdfast.domain.commit import Commit
-    from holdfast.domain.vocabulary import LessonKind
-
-    Lines = Callable[[str, str], tuple[frozenset[str], frozenset[str]]]
+Lines = Callable[[str, str], tuple[frozenset[str], frozenset[str]]]
 
 
 _BOT = re.compile(
@@ -141,7 +137,8 @@ _DOCUMENT = re.compile(
 _TEST_FILE = re.compile(r"(?:^|[/_.-])tests?(?:[/_.-]|$)|_test\.|\.spec\.")
 
 
-class CommitFind(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommitFind:
     """A sentence of a commit that may be a lesson."""
 
     kind: LessonKind

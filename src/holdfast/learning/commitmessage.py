@@ -7,14 +7,10 @@ squashed pull request lists the messages of its commits as bullets; each of them
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
-from holdfast.lean.records import Frozen
 from holdfast.learning.tuning import MESSAGE_LINES
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
 
 _TRAILER = re.compile(
     r"(?:[A-Z][\w-]{1,40}(?:-[Bb]y|-[Ii]d|-[Ii]D|-Checkpoint|-Session|-Attribution|-Metadata)|Entire-[\w-]+|Change-Id"
@@ -53,7 +49,8 @@ TYPES = frozenset({
 })  # fmt: skip
 
 
-class MessagePart(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MessagePart:
     """One statement of a message: the commit itself, or a commit squashed into it."""
 
     subject: str

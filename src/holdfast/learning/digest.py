@@ -8,8 +8,11 @@ most telling sentences are shown; " […] " stands for what is left out.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
-from holdfast.lean.records import Frozen
+from holdfast.domain.event import Event
+from holdfast.domain.vocabulary import EventId
 from holdfast.learning.tuning import (
     DIGEST_LINES,
     DIGEST_TOKENS,
@@ -23,13 +26,6 @@ from holdfast.learning.tuning import (
 from holdfast.redaction import redact
 from holdfast.rendering.budget import count_tokens
 from holdfast.text.window import failed, said_on_refusal, spoken
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from holdfast.domain.event import Event
-    from holdfast.domain.vocabulary import EventId
 
 CUT = " […] "
 _COMMIT = re.compile(r"\bgit\s+(?:-\S+\s+\S+\s+)*commit\b|\bgh\s+pr\s+(?:create|edit|comment|review)\b")
@@ -79,7 +75,8 @@ _MARKS = {
 }
 
 
-class DigestPiece(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DigestPiece:
     """A line of the digest, or one sentence of a reply's line."""
 
     event: EventId
@@ -89,7 +86,8 @@ class DigestPiece(Frozen):
     """Pieces of higher worth are chosen first."""
 
 
-class Digest(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Digest:
     """The digest's text, and the events of its numbered lines."""
 
     text: str

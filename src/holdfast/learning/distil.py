@@ -5,16 +5,20 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from math import log, sqrt
+from typing import Any
 
 from holdfast.capture.sessionevents import session_events
 from holdfast.domain.candidate import Candidate
+from holdfast.domain.event import Event
 from holdfast.domain.kinds import KIND_PROFILES
-from holdfast.domain.lesson import Link, Triggers
-from holdfast.domain.vocabulary import FLOATED, LessonId
+from holdfast.domain.lesson import Lesson, Link, Triggers
+from holdfast.domain.project import Location
+from holdfast.domain.vocabulary import FLOATED, LessonId, SessionId
 from holdfast.errors import InvalidValueError, ModelError
-from holdfast.lean.records import Frozen
-from holdfast.learning.digest import make_digest
+from holdfast.learning.digest import Digest, make_digest
 from holdfast.learning.learn import admit_from
 from holdfast.learning.tuning import (
     AGENT_CONFIDENCE,
@@ -37,24 +41,13 @@ from holdfast.learning.tuning import (
     WHY_LIMIT,
 )
 from holdfast.lessons.quoting import find_quote
+from holdfast.ports.model import LanguageModel
+from holdfast.ports.services import Services
 from holdfast.ports.store import LessonFilter
 from holdfast.text.meaning import reverses
 from holdfast.text.titles import settled_title
 from holdfast.text.window import is_typed, said_on_refusal
 from holdfast.text.words import terms
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import Any
-
-    from holdfast.domain.event import Event
-    from holdfast.domain.lesson import Lesson
-    from holdfast.domain.project import Location
-    from holdfast.domain.vocabulary import SessionId
-    from holdfast.learning.digest import Digest
-    from holdfast.ports.model import LanguageModel
-    from holdfast.ports.services import Services
 
 DETECTOR = "distil/2"
 WORK = ("fix", "feature", "refactor", "test", "review", "operate")
@@ -112,7 +105,8 @@ Answer with one JSON object and nothing else:
 """
 
 
-class DistilReport(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DistilReport:
     """Results and cost of one session's distillation."""
 
     proposed: int = 0
@@ -193,7 +187,8 @@ def nearest(text: str, lessons: Sequence[Lesson]) -> list[Lesson]:
     return [lesson for _, lesson in scored[:KNOWN_LIMIT]]
 
 
-class Distilled(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Distilled:
     """The result of reading an answer."""
 
     candidates: tuple[Candidate, ...] = ()

@@ -8,14 +8,18 @@ stopped. A find that is met again changes nothing.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
 from holdfast.compare.sameness import same
-from holdfast.curation.adopt import Adopting, SourceContents, adopt
-from holdfast.domain.lesson import in_state
+from holdfast.curation.adopt import Adopting, PassageOutcome, SourceContents, adopt
+from holdfast.domain.commit import Commit
+from holdfast.domain.lesson import Lesson, in_state
+from holdfast.domain.project import Location
 from holdfast.domain.statefamilies import COMMITS_READ
-from holdfast.domain.vocabulary import STATES
+from holdfast.domain.vocabulary import STATES, State
 from holdfast.errors import InvalidValueError
-from holdfast.lean.records import Frozen, replace
-from holdfast.learning.commitfinds import find_all
+from holdfast.learning.commitfinds import CommitFind, find_all
 from holdfast.learning.tuning import (
     COMMITS_A_PAGE,
     HISTORY_LEAST_WORTH,
@@ -26,23 +30,12 @@ from holdfast.learning.tuning import (
 from holdfast.lessons.ledger import with_retries, write_change
 from holdfast.lessons.statement import doubtful_name
 from holdfast.lessons.suspicion import suspicion
+from holdfast.ports.history import History
 from holdfast.ports.importer import Passage
+from holdfast.ports.services import Services
 from holdfast.ports.store import LessonFilter
 from holdfast.rendering.lines import GIT_HISTORY
 from holdfast.text.words import duplicate_key
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from holdfast.curation.adopt import PassageOutcome
-    from holdfast.domain.commit import Commit
-    from holdfast.domain.lesson import Lesson
-    from holdfast.domain.project import Location
-    from holdfast.domain.vocabulary import State
-    from holdfast.learning.commitfinds import CommitFind
-    from holdfast.ports.history import History
-    from holdfast.ports.services import Services
 
 DETECTOR = GIT_HISTORY + "1"
 OWN: tuple[State, ...] = ("candidate", "quarantined")
@@ -50,7 +43,8 @@ OWN: tuple[State, ...] = ("candidate", "quarantined")
 LIVING: tuple[State, ...] = ("active", *OWN)
 
 
-class GitBackfill(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GitBackfill:
     """Options of a run."""
 
     most_commits: int = 2_000
@@ -62,7 +56,8 @@ class GitBackfill(Frozen):
     """Nothing is written."""
 
 
-class GitReport(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GitReport:
     """The results of a run."""
 
     commits: int = 0

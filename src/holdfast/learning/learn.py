@@ -6,14 +6,18 @@ session can be learnt from each time it has grown, and a newer wording of an old
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 
 from holdfast.capture.sessionevents import session_events
-from holdfast.domain.lesson import in_state
+from holdfast.domain.candidate import Candidate
+from holdfast.domain.event import Event
+from holdfast.domain.lesson import Lesson, in_state
+from holdfast.domain.project import Location
 from holdfast.domain.statefamilies import BARREN_SESSIONS, DECIDED, LEARNED_POSITION, LEARNING_BEGUN, LEARNING_SET_ASIDE
-from holdfast.domain.vocabulary import STATES, LessonId
+from holdfast.domain.vocabulary import STATES, LessonId, ProjectId, SessionId, State
 from holdfast.errors import HoldfastError, InvalidValueError, ProjectUnknownError
-from holdfast.lean.records import Frozen, replace
 from holdfast.learning.admission import Admission, SourceSession
 from holdfast.learning.associations import associate
 from holdfast.learning.commandcard import retire_ruled_out, update_cards
@@ -21,20 +25,9 @@ from holdfast.learning.refutation import settle
 from holdfast.learning.tuning import ATTEMPTS, BARREN_KEPT, CALLS_OF_WORK, EVENTS_A_READ, SET_ASIDE_MOST
 from holdfast.lessons.ledger import with_retries, write_change
 from holdfast.lessons.statement import clean
-from holdfast.ports.services import learned_position
+from holdfast.ports.services import Services, learned_position
 from holdfast.ports.store import EventFilter, LessonFilter
 from holdfast.text.words import duplicate_key
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from holdfast.domain.candidate import Candidate
-    from holdfast.domain.event import Event
-    from holdfast.domain.lesson import Lesson
-    from holdfast.domain.project import Location
-    from holdfast.domain.vocabulary import ProjectId, SessionId, State
-    from holdfast.ports.services import Services
 
 OPEN: tuple[State, ...] = ("candidate", "active")
 """States of a lesson that may still be delivered."""
@@ -45,7 +38,8 @@ COMMANDS = "commands/"
 CALLS = ("tool_result", "tool_failure", "file_edit")
 
 
-class LearnReport(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LearnReport:
     """What happened to the candidates of one call."""
 
     found: int = 0

@@ -10,9 +10,12 @@ Only the learner loads this module; hooks never do.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
-from holdfast.domain.lesson import INSIGHT_LIMIT
-from holdfast.lean.records import Frozen, replace
+from holdfast.domain.candidate import Candidate
+from holdfast.domain.event import Event
+from holdfast.domain.lesson import INSIGHT_LIMIT, Evidence
 from holdfast.learning.tuning import (
     BARE_WORDS,
     LEAST_SHARED,
@@ -27,15 +30,6 @@ from holdfast.text.causes import names_in, stands_alone, tells_work
 from holdfast.text.signature import error_signature
 from holdfast.text.window import capital, clip, quote, sentences, spoken, unmasked
 from holdfast.text.words import terms
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from holdfast.domain.candidate import Candidate
-    from holdfast.domain.event import Event
-    from holdfast.domain.lesson import Evidence
-
 
 _OWN = re.compile(
     r"\bI was (?:wrong|mistaken)\b|\bmy mistake\b|\bI(?:'d| had)? (?:misread|misunderstood|misdiagnosed)\b"
@@ -66,7 +60,8 @@ _RIGHT = re.compile(r"(?:\u2014|\u2013| - |: )\s*(?P<right>.{30,280})$")
 """The part of a retraction after a dash or colon."""
 
 
-class Settled(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settled:
     """The candidates after retractions were applied."""
 
     kept: tuple[Candidate, ...] = ()

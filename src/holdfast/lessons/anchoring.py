@@ -9,23 +9,19 @@ out.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
+from holdfast.domain.event import Event
 from holdfast.domain.lesson import Anchor
+from holdfast.domain.project import Location
+from holdfast.domain.symbol import Symbol
 from holdfast.errors import HoldfastError
-from holdfast.lean.records import Frozen, replace
 from holdfast.lessons.tuning import ANCHORS_MOST, OUTPUT_LIMIT, SHORTEST_LINE
+from holdfast.ports.services import Services
 from holdfast.text.named import clues_in
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from holdfast.domain.event import Event
-    from holdfast.domain.project import Location
-    from holdfast.domain.symbol import Symbol
-    from holdfast.ports.services import Services
-
-    Lines = tuple[int, int]
+Lines = tuple[int, int]
 
 FOREIGN = ("site-packages/", "node_modules/", "dist-packages/", ".venv/", "vendor/")
 """Path segments of code that is not the project's own."""
@@ -36,7 +32,8 @@ _QUOTED = re.compile(r"`([A-Za-z_][\w.]*)(?:\(\))?`")
 _AT_LINES = re.compile(r"^(.+?):(\d+)(?:-(\d+))?$")
 
 
-class FileReference(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileReference:
     """A file as a person names it: `path`, `path:12`, `path:12-20` or `path::Store.put`."""
 
     path: str
@@ -44,7 +41,8 @@ class FileReference(Frozen):
     lines: tuple[int, int] | None = None
 
 
-class Frame(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Frame:
     """A location in a failure's output; `function` is empty where the output does not name it."""
 
     path: str
@@ -52,7 +50,8 @@ class Frame(Frozen):
     function: str = ""
 
 
-class Subject(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subject:
     """What is known of a lesson's subject. Paths are relative to the project's root."""
 
     files: tuple[str, ...] = ()

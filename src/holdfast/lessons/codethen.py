@@ -10,23 +10,18 @@ commit is nearer to what it saw. Where git knows none of these, nothing is known
 from __future__ import annotations
 
 from bisect import bisect_right
-from datetime import timedelta
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
 from itertools import pairwise
 
+from holdfast.domain.commit import CommitPoint
+from holdfast.domain.event import Event
 from holdfast.domain.lesson import Anchor
-from holdfast.lean.records import replace
+from holdfast.domain.project import Location
 from holdfast.lessons.anchoring import Subject, anchor_subject
 from holdfast.lessons.tuning import PRESENT_H
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-    from datetime import datetime
-
-    from holdfast.domain.commit import CommitPoint
-    from holdfast.domain.event import Event
-    from holdfast.domain.project import Location
-    from holdfast.ports.services import Services
+from holdfast.ports.services import Services
 
 MERGED = ("from", "branch")
 """Words before a branch's name in the subject of its merge: `from owner/branch`, `branch 'name'`."""

@@ -6,27 +6,25 @@ is possible with a closed project.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+
 from holdfast.compare.sameness import find_pairs
-from holdfast.domain.lesson import Link, Scope, Validity, in_state, next_instant
+from holdfast.domain.lesson import Lesson, Link, Scope, Validity, in_state, next_instant
+from holdfast.domain.project import Location
 from holdfast.domain.statefamilies import CLOSED_PROJECTS, PROJECT_NAME
 from holdfast.domain.vocabulary import STATES, LessonId, ProjectId
 from holdfast.errors import InvalidValueError, StoreError
-from holdfast.lean.records import Frozen, replace
 from holdfast.lean.texts import dumps, loads, short_id
 from holdfast.lessons.ledger import with_retries, write_change
 from holdfast.lessons.lookup import resolve
 from holdfast.lessons.tuning import CROSSING_MOST
 from holdfast.ports.filters import LessonFilter
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from holdfast.domain.lesson import Lesson
-    from holdfast.domain.project import Location
-    from holdfast.ports.services import Services
-    from holdfast.ports.store import Store
+from holdfast.ports.services import Services
+from holdfast.ports.store import Store
 
 
-class Recurring(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recurring:
     """A lesson of this project, with lessons of other projects that say the same."""
 
     lesson: Lesson

@@ -6,33 +6,27 @@ hooks never read them, exports and shared files do not hold them, and dropping o
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from datetime import timedelta
+from typing import Any
 
-from holdfast.domain.learningmoment import LearningMoment
+from holdfast.domain.event import Event
+from holdfast.domain.learningmoment import LearningMoment, MomentKind
+from holdfast.domain.lesson import Lesson
+from holdfast.domain.project import Location
 from holdfast.domain.statefamilies import LEARNING_MOMENTS
-from holdfast.domain.vocabulary import LIVING
+from holdfast.domain.vocabulary import LIVING, LessonId
 from holdfast.errors import InvalidValueError, StoreError
 from holdfast.lean.plain import from_plain, to_plain
 from holdfast.lean.texts import dumps, loads
 from holdfast.lessons.material import OWN_COMMAND, recent_events
 from holdfast.lessons.statement import clean
 from holdfast.lessons.tuning import MOMENT_TEXT, MOMENTS_KEPT, STATED_WITHIN
+from holdfast.ports.services import Services
+from holdfast.ports.statestore import StateStore
 from holdfast.text.signature import error_signature
 from holdfast.text.speech import is_spoken
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from typing import Any
-
-    from holdfast.domain.event import Event
-    from holdfast.domain.learningmoment import MomentKind
-    from holdfast.domain.lesson import Lesson
-    from holdfast.domain.project import Location
-    from holdfast.domain.vocabulary import LessonId
-    from holdfast.ports.services import Services
-    from holdfast.ports.statestore import StateStore
 
 SEARCHES = ("Grep", "Glob")
 """Tools whose event begins with the pattern that they searched for."""

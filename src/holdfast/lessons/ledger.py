@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import TypeVar
+
 from holdfast.domain.lesson import Lesson, next_instant
+from holdfast.domain.project import Location
 from holdfast.domain.records import Change
 from holdfast.domain.statefamilies import LESSONS_CHANGED, PROJECT_NAME
+from holdfast.domain.vocabulary import LessonId
 from holdfast.errors import StaleWriteError
-from holdfast.lean.records import Frozen, replace
 from holdfast.lessons.staged import forget_seen
 from holdfast.lessons.tuning import TRIES
+from holdfast.ports.services import Services
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-    from datetime import datetime
-    from typing import TypeVar
-
-    from holdfast.domain.project import Location
-    from holdfast.domain.vocabulary import LessonId
-    from holdfast.ports.services import Services
-
-    T = TypeVar("T")
+T = TypeVar("T")
 
 
-class Written(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Written:
     """A stored change, and the versions as they were recorded."""
 
     change: Change
@@ -93,8 +91,8 @@ def _seen_like_predecessors(lessons: Sequence[Lesson]) -> Iterator[Lesson]:
     for lesson in lessons:
         former = next((closed[x.target] for x in lesson.links if x.kind == "supersedes" and x.target in closed), None)
         if lesson.scope.branch and former is not None and former.branch != lesson.scope.branch:
-            staging = {"branch": former.branch, "commit": former.commit, "base": former.base}
-            lesson = replace(lesson, scope=replace(lesson.scope, **staging))
+            scope = replace(lesson.scope, branch=former.branch, commit=former.commit, base=former.base)
+            lesson = replace(lesson, scope=scope)
         yield lesson
 
 

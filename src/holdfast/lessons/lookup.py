@@ -2,33 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
 from holdfast.domain.kinds import LESSON_KINDS
+from holdfast.domain.lesson import Lesson
+from holdfast.domain.project import Location
 from holdfast.domain.records import Change, Delivery, Outcome
-from holdfast.domain.vocabulary import LIVING, STATES, TRUSTS, LessonId, SessionId
+from holdfast.domain.vocabulary import LIVING, STATES, TRUSTS, LessonId, LessonKind, SessionId, State, Trust
 from holdfast.errors import AmbiguousIdError, InvalidValueError, LessonNotFoundError
 from holdfast.lean.plain import parse_instant
-from holdfast.lean.records import Frozen, replace
 from holdfast.lean.texts import short_id
 from holdfast.lessons.staged import hidden_here
 from holdfast.lessons.tuning import COUNTED_LESSONS, LESSONS_A_PAGE, SHORTEST_REF
 from holdfast.ports.filters import LessonFilter, LogFilter
+from holdfast.ports.services import Services
 from holdfast.text.timespan import span_in
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
-
-    from holdfast.domain.lesson import Lesson
-    from holdfast.domain.project import Location
-    from holdfast.domain.vocabulary import LessonKind, State, Trust
-    from holdfast.ports.services import Services
 
 FULL_ID = 36
 """Characters of a whole id, which is a UUID."""
 
 
-class LessonHistory(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LessonHistory:
     """The log records of one lesson, each newest first."""
 
     changes: tuple[Change, ...] = ()
@@ -36,7 +33,8 @@ class LessonHistory(Frozen):
     outcomes: tuple[Outcome, ...] = ()
 
 
-class LessonSelection(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LessonSelection:
     """Selects lessons by fields that a store has no index of; an empty field selects all."""
 
     tag: str = ""
@@ -96,7 +94,7 @@ def list_lessons(
     all_projects: bool,
     as_of: datetime | None,
     limit: int,
-    choice: LessonSelection = LessonSelection(),  # noqa: B008  # immutable
+    choice: LessonSelection = LessonSelection(),  # immutable
 ) -> list[Lesson]:
     """Return lessons that match, newest first. No states means all except forgotten, no kinds means every kind.
 
@@ -119,7 +117,8 @@ def list_lessons(
     return services.store.find(where) if choice == LessonSelection() else _sift(services, where, choice)
 
 
-class LessonCounts(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LessonCounts:
     """How many lessons of a project, and of the user, are visible at a location."""
 
     confirmed: int = 0

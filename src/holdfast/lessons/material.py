@@ -10,8 +10,11 @@ ticket, a paste, a document. `is_translated` finds a reply to a text in another 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 
-from holdfast.domain.event import MEMORY_TOOL
+from holdfast.domain.event import MEMORY_TOOL, Event
+from holdfast.domain.project import Location
+from holdfast.domain.vocabulary import EventId
 from holdfast.lessons.language import language_of
 from holdfast.lessons.statement import plain_name
 from holdfast.lessons.tuning import (
@@ -28,20 +31,11 @@ from holdfast.lessons.tuning import (
     SPAN_LINES,
 )
 from holdfast.ports.filters import EventFilter
-from holdfast.ports.services import learned_position
+from holdfast.ports.services import Services, learned_position
 from holdfast.ranking.relevance import stems_of
 from holdfast.text.hidden import folded, without_hidden
 from holdfast.text.orders import installed_in
 from holdfast.text.window import failed, not_typed, refused, typed
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from holdfast.domain.event import Event
-    from holdfast.domain.project import Location
-    from holdfast.domain.vocabulary import EventId
-    from holdfast.ports.services import Services
 
 OWN_COMMAND = "holdfast "
 ALWAYS_READ = (

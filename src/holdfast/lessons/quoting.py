@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
+from holdfast.domain.event import Event
 from holdfast.domain.lesson import Evidence
 from holdfast.errors import InvalidValueError
 from holdfast.lessons.tuning import SHORTEST_QUOTE
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from holdfast.domain.event import Event
 
 
 def find_quote(quote: str, events: Iterable[Event]) -> tuple[Event, Evidence]:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from holdfast.domain.statefamilies import RULES_READ
+from holdfast.domain.vocabulary import SessionId
 from holdfast.lessons.tuning import RULES_FILES
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from holdfast.domain.vocabulary import SessionId
-    from holdfast.ports.services import Services
+from holdfast.ports.services import Services
 
 
 def note_files_read(services: Services, session: SessionId, paths: Sequence[str]) -> None:

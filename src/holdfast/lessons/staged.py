@@ -7,15 +7,12 @@ staged. So a hook asks git once a commit, and only where lessons are staged at a
 
 from __future__ import annotations
 
+from holdfast.domain.lesson import Lesson
+from holdfast.domain.project import Location
 from holdfast.domain.statefamilies import STAGED_SEEN
+from holdfast.domain.vocabulary import LessonId
 from holdfast.errors import StoreError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from holdfast.domain.lesson import Lesson
-    from holdfast.domain.project import Location
-    from holdfast.domain.vocabulary import LessonId
-    from holdfast.ports.services import Services
+from holdfast.ports.services import Services
 
 NONE = "none"
 """Stored where no lesson is staged; an empty value means that it is not known."""

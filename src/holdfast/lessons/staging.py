@@ -7,31 +7,29 @@ anchors. Where git cannot tell, a lesson is visible rather than hidden (ADR 32).
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from hashlib import blake2b
+from typing import Any
+
 from holdfast.domain.kinds import profile_of
-from holdfast.domain.lesson import Lesson
+from holdfast.domain.lesson import Anchor, Lesson, Scope
+from holdfast.domain.project import Location
+from holdfast.domain.records import Change
 from holdfast.domain.statefamilies import STAGED_SEEN, STAGED_SETTLED
 from holdfast.domain.vocabulary import LessonId
 from holdfast.lean.plain import render_instant
-from holdfast.lean.records import Frozen, replace
 from holdfast.lean.texts import dumps
 from holdfast.lessons.ledger import with_retries, write_change
 from holdfast.lessons.staged import NONE
 from holdfast.lessons.tuning import PATCHES_AT_MOST, STAGED_AT_MOST
+from holdfast.ports.branches import Branches
 from holdfast.ports.filters import LessonFilter
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from typing import Any
-
-    from holdfast.domain.lesson import Anchor, Scope
-    from holdfast.domain.project import Location
-    from holdfast.domain.records import Change
-    from holdfast.ports.branches import Branches
-    from holdfast.ports.services import Services
+from holdfast.ports.services import Services
 
 
-class Staged(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Staged:
     """A staged lesson and the fate of its branch, as far as this clone knows."""
 
     lesson: Lesson
@@ -244,8 +242,6 @@ def settle(services: Services, location: Location) -> Change | None:
 
 def _state(branches: Branches, staged: Sequence[Lesson], lines: Sequence[str]) -> str:
     """Return a digest that changes whenever checking the staged lessons again may give another result."""
-    from hashlib import blake2b  # loaded late: a hook that looks up staged lessons does not get here
-
     tips = {lesson.scope.branch: branches.tip(lesson.scope.branch) for lesson in staged}
     versions = [[lesson.id, render_instant(lesson.recorded_at)] for lesson in staged]
     return blake2b(dumps([tips, versions, list(lines)]).encode("utf-8", "replace"), digest_size=16).hexdigest()

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from holdfast.domain.lesson import INSIGHT_LIMIT, Anchor
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from holdfast.domain.lesson import INSIGHT_LIMIT, Anchor, Lesson
+from holdfast.domain.project import Location
+from holdfast.domain.vocabulary import Trust
 from holdfast.errors import InvalidValueError
+from holdfast.lessons.anchoring import Subject, parse_named
+from holdfast.lessons.codethen import CodeThen
 from holdfast.lessons.lookup import folder_of, in_project
+from holdfast.lessons.suspicion import suspicion
 from holdfast.lessons.tuning import NAME_LIMIT
+from holdfast.ports.services import Services
+from holdfast.redaction import redact
 from holdfast.text.hidden import without_hidden
+from holdfast.text.orders import is_order
+from holdfast.text.titles import fault_of, make_title
 from holdfast.text.triggers import united
 from holdfast.text.words import duplicate_key
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-    from datetime import datetime
-    from typing import Any
-
-    from holdfast.domain.lesson import Lesson
-    from holdfast.domain.project import Location
-    from holdfast.domain.vocabulary import Trust
-    from holdfast.ports.services import Services
 
 TEXTS = ("title", "insight", "why", "how", "topic_key")
 LISTS = ("snippets", "tags")
@@ -34,8 +36,6 @@ def doubt(trust: Trust, fields: Mapping[str, Any]) -> str:
     """Return why the fields need a person's confirmation, or an empty string; a person's own never do."""
     if trust in ("person", "verified"):
         return ""
-    from holdfast.lessons.suspicion import suspicion
-
     words = [fields.get(name) for name in TEXTS] + [item for name in LISTS for item in fields.get(name, ())]
     names = [item for name in NAMES for item in fields.get(name, ()) if isinstance(item, str)]
     return suspicion("\n".join(word for word in words if isinstance(word, str))) or doubtful_name(names)
@@ -43,23 +43,17 @@ def doubt(trust: Trust, fields: Mapping[str, Any]) -> str:
 
 def doubtful_name(names: Iterable[str]) -> str:
     """Return why names of files or symbols may not be shown to an agent: one of them is an attack in words."""
-    from holdfast.lessons.suspicion import suspicion
-
     return suspicion("\n".join(name.translate(_NAME_SIGNS) for name in names))
 
 
 def plain_name(name: str, otherwise: str) -> str:
     """Return a name of a file or symbol that may stand in a sentence of ours; a sentence in disguise is replaced."""
-    from holdfast.text.orders import is_order
-
     is_plain = len(name) <= NAME_LIMIT and all(char.isalnum() or char in "._-/:@+#" for char in name)
     return name if is_plain and not is_order(name) and not doubtful_name([name]) else otherwise
 
 
 def clean(text: str) -> str:
     """Return the text without secrets, private spans, hidden characters and outer blanks."""
-    from holdfast.redaction import redact
-
     return redact(without_hidden(text)).strip()
 
 
@@ -99,8 +93,6 @@ def with_title(fields: dict[str, Any]) -> dict[str, Any]:
 
 
 def _made(insight: str) -> str:
-    from holdfast.text.titles import make_title
-
     return make_title(insight)
 
 
@@ -115,8 +107,6 @@ def checked_title(title: str, trust: Trust, words: str, quote: str = "") -> str:
     A person is told what is wrong with it: raises InvalidValueError. An agent's bad title is not used, and neither is
     one that held a secret.
     """
-    from holdfast.text.titles import fault_of
-
     fault = fault_of(title, f"{words}\n{quote}") if title else ""
     if fault and trust == "person" and "[redacted:" not in title:
         raise InvalidValueError(
@@ -141,10 +131,6 @@ def anchors_of(
     to the present code, or to the code of the time or commit at which it was said. Raises InvalidValueError for a file
     outside the project.
     """
-    from holdfast.lessons.anchoring import Subject, parse_named
-    from holdfast.lessons.codethen import CodeThen
-    from holdfast.redaction import redact
-
     files, symbols = [redact(name) for name in files], [redact(name) for name in symbols]
     globs = tuple(name for name in files if "*" in name or name.endswith("/"))
     cwd = folder_of(location)

@@ -5,14 +5,12 @@ A failed request is not repeated here: the caller keeps a queue and tries the se
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from holdfast.errors import InvalidValueError, ModelError, ModelUnavailableError
 from holdfast.outside import endpoint
 from holdfast.outside.weburl import host_in
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any
 
 ANSWER_LIMIT = 1_000_000
 """Bytes; a longer answer is refused."""

@@ -11,17 +11,12 @@ import os
 import signal
 import subprocess
 import tempfile
+from collections.abc import Mapping, Sequence
 
 from holdfast.errors import InvalidValueError, ModelError, ModelUnavailableError
 from holdfast.lean.hostmarks import SESSION_VARIABLES, STARTED_VARIABLES
 from holdfast.models._http import ANSWER_LIMIT, required
-from holdfast.ports.model import Completion
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from holdfast.ports.model import LanguageModel
+from holdfast.ports.model import Completion, LanguageModel
 
 REASONS = (
     ("asks for a login", ("log in", "login", "sign in", "authenticate", "api key", "unauthorized")),

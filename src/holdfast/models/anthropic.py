@@ -5,15 +5,11 @@ Source: Anthropic API reference, "Messages".
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from holdfast.errors import ModelError
 from holdfast.models._http import MAX_OUTPUT_TOKENS, checked_key, count, host_of, post, required
-from holdfast.ports.model import Completion
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from holdfast.ports.model import LanguageModel
+from holdfast.ports.model import Completion, LanguageModel
 
 URL = "https://api.anthropic.com/v1/messages"
 VERSION = "2023-06-01"

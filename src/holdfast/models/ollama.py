@@ -5,15 +5,11 @@ Source: Ollama's API documentation, "Generate a chat completion".
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from holdfast.errors import ModelError
 from holdfast.models._http import count, host_of, post, required
-from holdfast.ports.model import Completion
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from holdfast.ports.model import LanguageModel
+from holdfast.ports.model import Completion, LanguageModel
 
 URL = "http://127.0.0.1:11434"
 CONTEXT_TOKENS = 16_384

@@ -6,15 +6,11 @@ Source: OpenAI API reference, "Create chat completion".
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from holdfast.errors import ModelError
 from holdfast.models._http import bearer, count, host_of, post, required
-from holdfast.ports.model import Completion
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from holdfast.ports.model import LanguageModel
+from holdfast.ports.model import Completion, LanguageModel
 
 ENDING = "/chat/completions"
 

@@ -8,9 +8,11 @@ Only the learner loads this module, never a hook.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 from holdfast.domain.kinds import profile_of
-from holdfast.lean.records import Frozen
+from holdfast.domain.lesson import Lesson
 from holdfast.outcomes.tuning import (
     DENIAL_REACH,
     LONGEST_NAME,
@@ -18,12 +20,6 @@ from holdfast.outcomes.tuning import (
     SHORTEST_NAME,
 )
 from holdfast.text.signature import command_target
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from holdfast.domain.lesson import Lesson
 
 _CODE = re.compile(
     r"`(?P<quoted>[^`\n]{2,120})`"
@@ -58,7 +54,8 @@ _PROGRAM = re.compile(r"[a-z][\w.-]*$|\./[\w./-]+$")
 _PATH = re.compile(r"(?:[\w.-]+/)*[\w-][\w.-]*\.[A-Za-z]\w{0,5}$")
 
 
-class Advice(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Advice:
     """What a lesson asks for and warns of."""
 
     names: tuple[str, ...] = ()

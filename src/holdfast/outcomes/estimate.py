@@ -7,17 +7,15 @@ for what was not observed; each weighs PRIOR_SESSIONS of an observed session (af
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from math import sqrt
 
-from holdfast.lean.records import Frozen
 from holdfast.outcomes.tuning import DEVIATIONS, PRIOR_SESSIONS
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
-
-class Share(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Share:
     """`count` of `of`, with an interval that contains the truth in 95 of 100 cases."""
 
     count: int = 0
@@ -31,7 +29,8 @@ class Share(Frozen):
         return self.count / self.of if self.of else 0.0
 
 
-class Difference(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
     """One share minus another, with its interval."""
 
     difference: float = 0.0

@@ -9,18 +9,14 @@ gets the same result. Every brief calls it, so this module imports nothing that 
 from __future__ import annotations
 
 from binascii import crc32
+from collections.abc import Iterable
 
+from holdfast.domain.hookcall import HookCall
+from holdfast.domain.lesson import Lesson
+from holdfast.domain.project import Location
 from holdfast.domain.records import Outcome
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from holdfast.domain.hookcall import HookCall
-    from holdfast.domain.lesson import Lesson
-    from holdfast.domain.project import Location
-    from holdfast.domain.vocabulary import LessonId, Moment, SessionId
-    from holdfast.ports.services import Services
+from holdfast.domain.vocabulary import LessonId, Moment, SessionId
+from holdfast.ports.services import Services
 
 BRIEF: Moment = "session_start"
 """The only moment at which chance withholds lessons."""

@@ -9,26 +9,21 @@ followed shows whether a lesson mattered, the verdict is `unclear` and does not 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
 from holdfast.compare.sameness import opposed, same
+from holdfast.domain.candidate import Candidate
+from holdfast.domain.event import Event
+from holdfast.domain.lesson import Lesson
 from holdfast.domain.moments import ACT_MOMENTS
-from holdfast.domain.vocabulary import EventId, LessonId, Verdict
-from holdfast.lean.records import Frozen
+from holdfast.domain.records import Delivery
+from holdfast.domain.vocabulary import EventId, LessonId, Moment, Verdict
 from holdfast.outcomes.advice import Advice, advice_of
 from holdfast.outcomes.story import Action, Story, clipped, has, is_reading, lint_rules_in, signatures_of
 from holdfast.outcomes.tuning import LEAST_EDITS, NEAR_CALL
 from holdfast.text.signature import alike, command_target
 from holdfast.text.window import failed
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from holdfast.domain.candidate import Candidate
-    from holdfast.domain.event import Event
-    from holdfast.domain.lesson import Lesson
-    from holdfast.domain.records import Delivery
-    from holdfast.domain.vocabulary import Moment
 
 _COMPLAINT = re.compile(
     r"\b(?:that|this|the|your|a|holdfast(?:'s)?)\s+(?:\w+\s+){0,2}(?:note|memory|lesson|reminder|hint)s?\b"
@@ -41,7 +36,8 @@ _COMPLAINT = re.compile(
 _SHORT_ID = re.compile(r"\b[0-9a-f]{8}\b")
 
 
-class Judged(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judged:
     """A verdict, the events it rests on and their words."""
 
     verdict: Verdict
@@ -49,7 +45,8 @@ class Judged(Frozen):
     words: str = ""
 
 
-class Telling(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Telling:
     """When a lesson was delivered to a session, or withheld from it."""
 
     begin: int
@@ -61,7 +58,8 @@ class Telling(Frozen):
     """The file, the command or the first words of the error that caused it."""
 
 
-class StatedRules(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StatedRules:
     """The rules that the user states in a session, each as (position, rule, event)."""
 
     stated: tuple[tuple[int, str, EventId], ...] = ()

@@ -8,27 +8,24 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from math import log
 
 from holdfast.compare.sameness import same
 from holdfast.domain.lesson import Lesson
 from holdfast.domain.vocabulary import EventId, Moment
-from holdfast.lean.records import Frozen
+from holdfast.outcomes.judge import StatedRules
 from holdfast.outcomes.story import Story, clipped, is_reading, lint_rules_in, signatures_of
 from holdfast.outcomes.tuning import CLOSE_SEARCHES, LEAST_SHARE, LEAST_WORDS
 from holdfast.ranking.relevance import lesson_stems, stems_of
 from holdfast.text.signature import alike
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from holdfast.outcomes.judge import StatedRules
-
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w{5,60}")
 
 
-class Need(Frozen, nested={"lesson": Lesson}):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Need:
     """A lesson that would have helped, the position from which on, and the event that shows it."""
 
     lesson: Lesson

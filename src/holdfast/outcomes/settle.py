@@ -7,19 +7,25 @@ they exist or the session is over, so a session that never ends is judged piece 
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
 from holdfast.capture.sessionevents import session_events
-from holdfast.domain.lesson import next_instant
+from holdfast.domain.candidate import Candidate
+from holdfast.domain.event import Event
+from holdfast.domain.lesson import Lesson, next_instant
+from holdfast.domain.project import Location
 from holdfast.domain.records import Delivery, Outcome
 from holdfast.domain.statefamilies import OUTCOMES_OPEN, OUTCOMES_POSITION
 from holdfast.domain.vocabulary import LessonId, ProjectId, SessionId
 from holdfast.errors import HoldfastError, LessonNotFoundError
-from holdfast.lean.records import Frozen
 from holdfast.lean.texts import dumps, loads
 from holdfast.outcomes.holdout import outcome_id
 from holdfast.outcomes.judge import Judged, StatedRules, Telling, complaints, judge
 from holdfast.outcomes.missed import Library, needs_of
 from holdfast.outcomes.standing import standings, store_evidence
-from holdfast.outcomes.story import Story, has
+from holdfast.outcomes.story import Action, Story, has
 from holdfast.outcomes.tuning import (
     EVENTS_A_READ,
     HABIT_EVENTS,
@@ -31,25 +37,15 @@ from holdfast.outcomes.tuning import (
     SETTLED_MOST,
 )
 from holdfast.ports.filters import EventFilter, LessonFilter, LogFilter
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from datetime import datetime
-
-    from holdfast.domain.candidate import Candidate
-    from holdfast.domain.event import Event
-    from holdfast.domain.lesson import Lesson
-    from holdfast.domain.project import Location
-    from holdfast.outcomes.story import Action
-    from holdfast.ports.services import Services
+from holdfast.ports.services import Services
 
 JUDGE = "judge/2"
 RULE_DETECTORS = ("correction", "explicit")
 """Detectors whose candidates from a prompt are the user's rules."""
 
 
-class SettleReport(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SettleReport:
     """The result of judging the sessions of one call."""
 
     sessions: int = 0
@@ -58,7 +54,8 @@ class SettleReport(Frozen):
     """Sessions that could not be judged, and why; the others were."""
 
 
-class _Open(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Open:
     """A session that is still to be judged, and its folder."""
 
     project: ProjectId

@@ -8,11 +8,17 @@ not loaded.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from holdfast.domain.briefing import Ranked
+from holdfast.domain.lesson import Lesson
 from holdfast.domain.records import Change, Outcome
 from holdfast.domain.statefamilies import OUTCOME_WEIGHTS
-from holdfast.domain.vocabulary import LessonId
+from holdfast.domain.vocabulary import LessonId, ProjectId
 from holdfast.errors import StoreError
-from holdfast.lean.records import Frozen, replace
 from holdfast.lean.texts import dumps, loads
 from holdfast.outcomes.tuning import (
     HURT_FACTOR,
@@ -29,15 +35,7 @@ from holdfast.outcomes.tuning import (
 )
 from holdfast.ports.filters import LogFilter
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-    from datetime import datetime
-    from typing import Any
-
-    from holdfast.domain.briefing import Ranked
-    from holdfast.domain.lesson import Lesson
-    from holdfast.domain.vocabulary import ProjectId
     from holdfast.ports.store import Store
 
 AGENT = "agent"
@@ -51,7 +49,8 @@ NAME = "outcome"
 _COUNTED = ("heeded", "helped", "ignored", "overridden", "failed", "hurt")
 
 
-class Standing(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
     """The sums of a lesson's outcomes, and their consequence for the order."""
 
     told: int = 0
@@ -98,7 +97,8 @@ class Standing(Frozen):
         return f"told {_times(self.told)}, heeded {self.heeded}{withheld}"
 
 
-class OrderEvidence(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OrderEvidence:
     """What outcomes say of each lesson of a project, as the state holds it; a lesson without outcomes is absent."""
 
     factors: Mapping[LessonId, float]

@@ -7,26 +7,24 @@ is claimed, and only where enough was withheld.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from holdfast.domain.project import Location
 from holdfast.domain.records import Delivery, Outcome
 from holdfast.domain.vocabulary import STATES, LessonId, ProjectId, SessionId
-from holdfast.lean.records import Frozen
 from holdfast.outcomes.estimate import Difference, Share, difference_of, share_of
 from holdfast.outcomes.holdout import BRIEF
 from holdfast.outcomes.tuning import COUNTED_MOST, LEAST_WITHHELD
 from holdfast.ports.filters import LessonFilter, LogFilter
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from holdfast.domain.project import Location
-    from holdfast.ports.services import Services
+from holdfast.ports.services import Services
 
 ALL = "all projects"
 JUDGED = ("heeded", "ignored", "overridden", "failed", "unclear")
 
 
-class Stats(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stats:
     """Counts, shares with their intervals, and differences of one project, or of all projects."""
 
     project: ProjectId
@@ -35,27 +33,28 @@ class Stats(Frozen):
     """Sessions that were told something, or from which something was withheld."""
     delivered: int = 0
     tokens: int = 0
-    heeded: Share = Share()
+    heeded: Share = field(default_factory=Share)
     """Share of the lessons told, by session and lesson, that were followed."""
-    ignored: Share = Share()
-    overridden: Share = Share()
-    failed: Share = Share()
+    ignored: Share = field(default_factory=Share)
+    overridden: Share = field(default_factory=Share)
+    failed: Share = field(default_factory=Share)
     """Share of those whose failure occurred anyway."""
-    unclear: Share = Share()
+    unclear: Share = field(default_factory=Share)
     helped: int = 0
     hurt: int = 0
     missed: int = 0
     withheld: int = 0
-    heeded_without: Share = Share()
+    heeded_without: Share = field(default_factory=Share)
     """Share of the withheld lessons that were followed without the brief."""
-    failed_without: Share = Share()
+    failed_without: Share = field(default_factory=Share)
     effect_on_heeding: Difference | None = None
     """Share heeded of the lessons told in a brief minus that of those withheld; None if too few were withheld."""
     effect_on_failures: Difference | None = None
     """The same for failures; negative where telling prevents them."""
 
 
-class SessionSums(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionSums:
     """The sums of one session. A lesson that was told twice counts once."""
 
     session: SessionId

@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 
 from holdfast.domain.event import Event
-from holdfast.lean.records import Frozen
 from holdfast.outcomes.tuning import WORDS_LIMIT
 from holdfast.text.signature import command_target, error_signature
 from holdfast.text.window import failed, refused, spoken, unmasked
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from datetime import datetime
 
 _LINTER_LINE = re.compile(r"^\S{3,200}:\d+(?::\d+)?:? [^\n]{4,400}\((?P<rule>[a-z][a-z0-9]{3,30})\)\s*$", re.M)
 _RULE_CODE = re.compile(r"^\S{3,200}:\d+:\d+:? (?P<rule>[A-Z]{1,5}\d{3,4})\b", re.M)
 _NOT_RULES = frozenset(("cached", "deprecated", "optional", "default", "typecheck", "tests", "test", "error"))
 
 
-class Action(Frozen, nested={"event": Event}):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Action:
     """Something that the agent did: a command, an edit, a read or a search."""
 
     at: int

@@ -8,18 +8,18 @@ from __future__ import annotations
 import random
 import threading
 import time
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future
+from email.utils import parsedate_to_datetime
+from json import loads
+from typing import TYPE_CHECKING, Any
 
+from holdfast.errors import HoldfastError
 from holdfast.outside.httpfailure import failure_words
 from holdfast.outside.weburl import is_loopback
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-    from typing import Any
-
     import httpx
-
-    from holdfast.errors import HoldfastError
 
 RETRIED = (408, 409, 425, 429, 500, 502, 503, 504)
 """Statuses that may be temporary; the request is repeated after a while."""
@@ -128,8 +128,6 @@ class Endpoint:
             yield block
 
     def _parse(self, status: int, body: bytes) -> dict[str, Any]:
-        from json import loads
-
         if status in (401, 403):
             refusal = self.refusal_error or self.error
             raise refusal(f"{self.host} refused the key", hint="check the variable that `api_key_env` names")
@@ -170,8 +168,6 @@ def backoff_s(attempt: int, retry_after: str = "") -> float:
 
 
 def _until(date: str, usual: float) -> float:
-    from email.utils import parsedate_to_datetime
-
     try:
         return max(0.0, parsedate_to_datetime(date).timestamp() - time.time())
     except (ValueError, TypeError, OverflowError):
@@ -184,8 +180,6 @@ def _within(limit_s: float, ask: Callable[[float], tuple[int, bytes]]) -> tuple[
     httpx limits the wait for each packet, not for all of them. So `ask` runs in a thread; a late one is abandoned and
     ends with its next packet.
     """
-    from concurrent.futures import Future
-
     ended: Future[tuple[int, bytes]] = Future()
     until = time.monotonic() + limit_s
 

@@ -6,17 +6,14 @@ import os
 import shutil
 import sqlite3
 import tempfile
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from typing import Any
+from holdfast.errors import HoldfastError
 
-    from holdfast.errors import HoldfastError
-
-    Refuse = Callable[[str], HoldfastError]
+Refuse = Callable[[str], HoldfastError]
 
 LOG, INDEX, JOURNAL = "-wal", "-shm", "-journal"
 

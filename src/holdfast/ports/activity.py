@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Protocol, TypeVar
+from collections.abc import Sequence
+from typing import Protocol, TypeVar
 
-    from holdfast.domain.records import Change, Checkpoint, Delivery, Outcome
-    from holdfast.ports.filters import LogFilter
+from holdfast.domain.records import Change, Checkpoint, Delivery, Outcome
+from holdfast.ports.filters import LogFilter
 
-    LogRecord = Delivery | Outcome | Checkpoint | Change
-    L = TypeVar("L", Delivery, Outcome, Checkpoint, Change)
-else:
-    Protocol = object
+LogRecord = Delivery | Outcome | Checkpoint | Change
+L = TypeVar("L", Delivery, Outcome, Checkpoint, Change)
 
 
 class Activity(Protocol):

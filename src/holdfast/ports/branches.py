@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from datetime import datetime
-    from typing import Protocol
-else:
-    Protocol = object
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Protocol
 
 
 class Branches(Protocol):

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from datetime import datetime
-    from typing import Protocol
-else:
-    Protocol = object
+from datetime import datetime
+from typing import Protocol
 
 
 class Clock(Protocol):

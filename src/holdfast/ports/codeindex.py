@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from typing import Protocol
+from collections.abc import Callable, Mapping, Sequence
+from typing import Protocol
 
-    from holdfast.domain.lesson import Anchor
-    from holdfast.domain.project import Location
-    from holdfast.domain.symbol import IndexReport, Neighbour, Outline, Symbol, Verdict
-else:
-    Protocol = object
+from holdfast.domain.lesson import Anchor
+from holdfast.domain.project import Location
+from holdfast.domain.symbol import IndexReport, Neighbour, Outline, Symbol, Verdict
 
 
 class CodeIndex(Protocol):

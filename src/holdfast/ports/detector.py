@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Protocol
+from collections.abc import Sequence
+from typing import Protocol
 
-    from holdfast.domain.candidate import Candidate
-    from holdfast.domain.event import Event
-else:
-    Protocol = object
+from holdfast.domain.candidate import Candidate
+from holdfast.domain.event import Event
 
 
 class Detector(Protocol):

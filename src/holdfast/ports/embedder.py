@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Protocol
-else:
-    Protocol = object
+from collections.abc import Sequence
+from typing import Protocol
 
 
 class Embedder(Protocol):

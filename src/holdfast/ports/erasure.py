@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
-    from typing import Protocol
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Protocol
 
-    from holdfast.domain.records import Change
-    from holdfast.domain.vocabulary import LessonId
-else:
-    Protocol = object
+from holdfast.domain.records import Change
+from holdfast.domain.vocabulary import LessonId
 
 
 class Erasure(Protocol):

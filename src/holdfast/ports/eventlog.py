@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Protocol
+from collections.abc import Sequence
+from typing import Protocol
 
-    from holdfast.domain.event import Event
-    from holdfast.ports.filters import EventFilter
-else:
-    Protocol = object
+from holdfast.domain.event import Event
+from holdfast.ports.filters import EventFilter
 
 
 class EventLog(Protocol):

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from datetime import datetime
+
 from holdfast.domain.vocabulary import EventKind, LessonId, LessonKind, ProjectId, SessionId, State
-from holdfast.lean.records import Frozen
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from datetime import datetime
 
 
-class EventFilter(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventFilter:
     """Selects events; all conditions hold together. Answers are in the order in which the store received them."""
 
     project: ProjectId = ""  # type: ignore[assignment]
@@ -24,7 +23,8 @@ class EventFilter(Frozen):
     limit: int = 10_000
 
 
-class LessonFilter(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LessonFilter:
     """Selects lessons, newest first; all conditions hold together."""
 
     project: ProjectId = ""  # type: ignore[assignment]
@@ -49,7 +49,8 @@ class LessonFilter(Frozen):
     offset: int = 0
 
 
-class LogFilter(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogFilter:
     """Selects log records, newest first; all conditions hold together."""
 
     project: ProjectId = ""  # type: ignore[assignment]

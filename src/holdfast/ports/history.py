@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Protocol
+from collections.abc import Sequence
+from typing import Protocol
 
-    from holdfast.domain.commit import Commit, CommitPoint
-else:
-    Protocol = object
+from holdfast.domain.commit import Commit, CommitPoint
 
 
 class History(Protocol):

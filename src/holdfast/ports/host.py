@@ -5,23 +5,19 @@ It turns payloads and transcripts into events and briefings into payloads. It de
 
 from __future__ import annotations
 
-from holdfast.lean.records import Frozen
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Protocol
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-    from datetime import datetime
-    from typing import Any, Protocol
-
-    from holdfast.domain.briefing import Briefing
-    from holdfast.domain.event import Event
-    from holdfast.domain.hookcall import HookCall
-    from holdfast.domain.vocabulary import Moment
-else:
-    Protocol = object
+from holdfast.domain.briefing import Briefing
+from holdfast.domain.event import Event
+from holdfast.domain.hookcall import HookCall
+from holdfast.domain.vocabulary import Moment
 
 
-class ConfigEdit(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConfigEdit:
     """One entry of a host's configuration file, and the texts by which it is recognised later.
 
     `installing` applies it and preserves the rest of the file. The file's name decides its format: `.toml`, `.yaml`
@@ -50,7 +46,8 @@ class ConfigEdit(Frozen):
         return any(mark in text for mark in (self.ours, *self.formerly))
 
 
-class BlockEdit(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BlockEdit:
     """Our block between markers in a text file of the user, such as AGENTS.md; the rest of the file stays theirs."""
 
     file: str
@@ -64,7 +61,8 @@ class BlockEdit(Frozen):
     """With `script`: the file uses shell comments but is not a program."""
 
 
-class OwnFile(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnFile:
     """A whole file of ours. A file of the same name that is not ours is never overwritten."""
 
     file: str
@@ -81,11 +79,11 @@ class OwnFile(Frozen):
         return any(mark in text for mark in (self.ours, *self.formerly))
 
 
-if TYPE_CHECKING:
-    Edit = ConfigEdit | BlockEdit | OwnFile
+Edit = ConfigEdit | BlockEdit | OwnFile
 
 
-class InstallPlan(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InstallPlan:
     """The edits of one setup, in order, and notes for the user on what it cannot do."""
 
     host: str
@@ -94,7 +92,8 @@ class InstallPlan(Frozen):
     notes: tuple[str, ...] = ()
 
 
-class RulesTarget(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RulesTarget:
     """A file in a project from which a host reads standing rules."""
 
     file: str
@@ -112,7 +111,8 @@ class RulesTarget(Frozen):
     """A list of files with this one among them, of which the host reads only the first that exists."""
 
 
-class Headless(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Headless:
     """How the host's program answers one prompt without a terminal, without tools and without our hooks."""
 
     program: str
@@ -132,7 +132,8 @@ class Headless(Frozen):
     """The option that takes the model's name."""
 
 
-class HostMarks(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostMarks:
     """Facts that identify a host before its adapter is loaded.
 
     `scripts/render_host_marks.py` generates `lean/hostmarks` from them.
@@ -154,7 +155,8 @@ class HostMarks(Frozen):
     """Other hosts also run the hooks in its files, and have hooks of their own."""
 
 
-class HostPackage(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostPackage:
     """The plug-in package that is built for a host."""
 
     layout: str
@@ -173,7 +175,8 @@ class HostPackage(Frozen):
     """One command serves sh and PowerShell; otherwise Windows has keys of its own."""
 
 
-class HookApproval(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HookApproval:
     """One of our hooks as seen by a host that runs only approved hooks."""
 
     key: str
@@ -197,7 +200,8 @@ class Approvals(Protocol):
         """Return the edits that approve these hooks, in the form that the host itself writes."""
 
 
-class HostProfile(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostProfile:
     """What a host supports, and where its files are: its row of `setup --list` and of docs/reference/hosts.md."""
 
     title: str

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import datetime
+from typing import Literal, Protocol
 
 from holdfast.domain.vocabulary import LessonKind, LinkKind, ScopeLevel, State, Trust
-from holdfast.lean.records import Frozen
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Literal, Protocol
-
-    Ground = Literal["project", "home", "elsewhere"]
-else:
-    Protocol = object
-    Ground = str
+Ground = Literal["project", "home", "elsewhere"]
 
 NO, LAST_RESORT, MAYBE, NAMED, CERTAIN = range(5)
 """How sure an importer is of a file. The two below `NAMED` (by its name) hold only when somebody points at the file:
@@ -24,7 +18,8 @@ nothing says no (`LAST_RESORT`), its content could be (`MAYBE`). `CERTAIN`: by i
 HEAD_BYTES = 4096
 
 
-class Source(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
     """A file that may be imported."""
 
     path: str
@@ -42,7 +37,8 @@ class Source(Frozen):
         return self.label.rsplit("/", 1)[-1].lower()
 
 
-class Passage(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Passage:
     """A part of a source that makes sense alone: it becomes one lesson."""
 
     section: str
@@ -81,7 +77,8 @@ class Passage(Frozen):
     """(kind, name of the other passage)."""
 
 
-class Skipped(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Skipped:
     """A part of a source that is no lesson, with the reason."""
 
     section: str

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from holdfast.lean.records import Frozen
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol, Self
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import Protocol, Self
-
-    from holdfast.domain.symbol import Outline, Symbol
-else:
-    Protocol = object
+from holdfast.domain.symbol import Outline, Symbol
 
 
-class FileState(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileState:
     """A file as last indexed: enough to see, without reading it, that it is unchanged."""
 
     blob: str

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Protocol
+
+from holdfast.domain.lesson import Lesson
+from holdfast.domain.records import Change
+from holdfast.domain.vocabulary import LessonId, State
 from holdfast.errors import LessonNotFoundError
+from holdfast.ports.filters import LessonFilter
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from datetime import datetime
-    from typing import Protocol
-
-    from holdfast.domain.lesson import Lesson
-    from holdfast.domain.records import Change
-    from holdfast.domain.vocabulary import LessonId, State
-    from holdfast.ports.filters import LessonFilter
     from holdfast.ports.storecare import StoreCare
-else:
-    Protocol = object
 
 
 class LessonStore(Protocol):

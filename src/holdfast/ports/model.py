@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from holdfast.lean.records import Frozen
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Protocol
-else:
-    Protocol = object
+from dataclasses import dataclass
+from typing import Protocol
 
 
-class Completion(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Completion:
     """A model's answer and its cost, as far as the model reports it."""
 
     text: str

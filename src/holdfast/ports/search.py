@@ -2,37 +2,33 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal, Protocol
+
+from holdfast.domain.query import Query
 from holdfast.domain.vocabulary import LessonId, ProjectId, SessionId
-from holdfast.lean.records import Frozen
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from datetime import datetime
-    from typing import Literal, Protocol
-
-    from holdfast.domain.query import Query
-
-    Numbered = tuple[int, LessonId]
-    """A position and a lesson's id: positions grow with every version written, so the larger is the newer."""
-    TokenSource = Literal["error", "command", "topic", "symbol", "path", "file", "mention", "part"]
-    """Where a lesson's token comes from: see `text.searchkeys.lesson_tokens`."""
-    PathRelation = Literal["file", "glob", "folder", "beside"]
-    """How an anchor relates to the path in question: it is that file, a glob that matches it, a folder that contains
-    it, or another file of such a folder."""
-    NameRelation = Literal["same", "unqualified", "around", "inside"]
-    """How a name relates to the symbol in question: equal, equal to its last part, enclosing it, enclosed by it."""
-    TriggerKind = Literal["literal", "command", "path", "symbol"]
-    TextKind = Literal["bm25", "share"]
-    """Scale of a text score: in `bm25` a term gives at most (k1 + 1) x idf with k1 = 1.2; `share`, 0 to 1, is relative
-    to the most that a lesson with every term could have."""
-else:
-    Protocol = object
+Numbered = tuple[int, LessonId]
+"""A position and a lesson's id: positions grow with every version written, so the larger is the newer."""
+TokenSource = Literal["error", "command", "topic", "symbol", "path", "file", "mention", "part"]
+"""Where a lesson's token comes from: see `text.searchkeys.lesson_tokens`."""
+PathRelation = Literal["file", "glob", "folder", "beside"]
+"""How an anchor relates to the path in question: it is that file, a glob that matches it, a folder that contains
+it, or another file of such a folder."""
+NameRelation = Literal["same", "unqualified", "around", "inside"]
+"""How a name relates to the symbol in question: equal, equal to its last part, enclosing it, enclosed by it."""
+TriggerKind = Literal["literal", "command", "path", "symbol"]
+TextKind = Literal["bm25", "share"]
+"""Scale of a text score: in `bm25` a term gives at most (k1 + 1) x idf with k1 = 1.2; `share`, 0 to 1, is relative
+to the most that a lesson with every term could have."""
 
 MOST_ALIKE = 1_000
 """Lessons of one token, the newest, that a store has to answer with: one that more have points at none of them."""
 
 
-class TokenMatch(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TokenMatch:
     """Lessons that have one of the query's exact tokens, from one source."""
 
     token: str
@@ -42,7 +38,8 @@ class TokenMatch(Frozen):
     lessons: tuple[Numbered, ...]
 
 
-class ErrorMatches(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ErrorMatches:
     """The signature of the error asked about, and lessons whose signatures have words of it."""
 
     signature: str = ""
@@ -50,7 +47,8 @@ class ErrorMatches(Frozen):
     """(signature, lesson) pairs."""
 
 
-class TextMatch(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextMatch:
     """A lesson that has words of the query's text, and the lesson learnt next to it."""
 
     lesson: Numbered
@@ -62,7 +60,8 @@ class TextMatch(Frozen):
     """The lesson learnt next in that session, if the query may see it."""
 
 
-class TextMatches(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextMatches:
     """The lessons that match a text, and how many lessons have each of its terms."""
 
     kind: TextKind = "bm25"
@@ -74,7 +73,8 @@ class TextMatches(Frozen):
     """How many lessons the store has, tombstones and other versions included."""
 
 
-class PathMatch(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PathMatch:
     """Lessons with an anchor in one relation to a path of the query."""
 
     path: str
@@ -84,7 +84,8 @@ class PathMatch(Frozen):
     lessons: tuple[Numbered, ...] = ()
 
 
-class SymbolMatch(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SymbolMatch:
     """Lessons that have a name in one relation to a symbol of the query."""
 
     name: str
@@ -96,7 +97,8 @@ class SymbolMatch(Frozen):
     lessons: tuple[Numbered, ...] = ()
 
 
-class LinkedMatch(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LinkedMatch:
     """Lessons anchored to a linked file, or to a file of the query."""
 
     path: str
@@ -104,35 +106,40 @@ class LinkedMatch(Frozen):
     lessons: tuple[Numbered, ...]
 
 
-class TriggerMatch(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TriggerMatch:
     """Lessons with a trigger of that kind that matches the query."""
 
     kind: TriggerKind
     lessons: tuple[Numbered, ...]
 
 
-class VectorMatch(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VectorMatch:
     """A lesson and the cosine of its vector with the query's, -1 to 1."""
 
     id: LessonId
     cosine: float
 
 
-class RecentMatch(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecentMatch:
     """A lesson and the time at which its version was recorded."""
 
     id: LessonId
     recorded_at: datetime
 
 
-class PinnedMatch(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PinnedMatch:
     """A pinned lesson and its salience."""
 
     id: LessonId
     salience: float
 
 
-class SpokenTurn(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpokenTurn:
     """A prompt, which is empty where its text was erased, and the replies to it, separated by empty lines."""
 
     project: ProjectId
@@ -144,7 +151,8 @@ class SpokenTurn(Frozen):
     reply: str = ""
 
 
-class TurnMatch(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnMatch:
     """A turn that has words of the query's text, with its number and the backend's own score, larger is better."""
 
     row: int
@@ -152,7 +160,8 @@ class TurnMatch(Frozen):
     score: float
 
 
-class TurnMatches(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnMatches:
     """The turns that match a text, best first, and how many turns of the store have each of its terms."""
 
     matches: tuple[TurnMatch, ...] = ()

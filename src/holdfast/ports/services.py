@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from holdfast.domain.project import Location
 from holdfast.domain.statefamilies import LEARNED_POSITION
+from holdfast.domain.vocabulary import Moment
 from holdfast.errors import InvalidValueError
-from holdfast.lean.records import Frozen
+from holdfast.ports.host import Host
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from holdfast.domain.project import Location
-    from holdfast.domain.vocabulary import Moment
     from holdfast.ports.clock import Clock
     from holdfast.ports.codeindex import CodeIndex
     from holdfast.ports.detector import Detector
     from holdfast.ports.embedder import Embedder
-    from holdfast.ports.host import Host
     from holdfast.ports.lessonfiles import LessonFiles
     from holdfast.ports.store import Store
     from holdfast.ports.workspace import Workspace
@@ -56,7 +56,8 @@ def learned_position(store: Store) -> int:
     return int(position) if position.isascii() and position.isdigit() else 0
 
 
-class Services(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Services:
     """Everything a use case works with. Callables load what a hook should not pay for."""
 
     store: Store

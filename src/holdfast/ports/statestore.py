@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from datetime import datetime
-    from typing import Protocol
+from collections.abc import Callable
+from datetime import datetime
+from typing import Protocol
 
-    from holdfast.domain.statefamilies import StateFamily
-else:
-    Protocol = object
+from holdfast.domain.statefamilies import StateFamily
 
 
 class StateCells(Protocol):

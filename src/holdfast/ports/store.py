@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Protocol, Self
+
 from holdfast.ports.activity import Activity
 from holdfast.ports.erasure import Erasure
 from holdfast.ports.eventlog import EventLog
@@ -11,12 +13,6 @@ from holdfast.ports.search import Search
 from holdfast.ports.statestore import StateStore
 from holdfast.ports.storecare import Extent, Problem, StoreCare
 from holdfast.ports.vectors import Vectors
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Protocol, Self
-else:
-    Protocol = object
 
 __all__ = [
     "EventFilter", "Extent", "LessonFilter", "LogFilter", "Problem", "Store", "damage_words", "get_readable",

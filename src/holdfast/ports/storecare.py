@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Protocol
+
 from holdfast.errors import StoreError
-from holdfast.lean.records import Frozen
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Protocol
-else:
-    Protocol = object
 
 
-class Problem(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
     """A fault of the store and the command that repairs it."""
 
     what: str
     mend: str = ""
 
 
-class Extent(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Extent:
     """The size of a store."""
 
     lessons: int = 0

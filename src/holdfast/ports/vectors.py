@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import Protocol
+from collections.abc import Mapping, Sequence
+from typing import Protocol
 
-    from holdfast.domain.vocabulary import LessonId
-else:
-    Protocol = object
+from holdfast.domain.vocabulary import LessonId
 
 
 class Vectors(Protocol):

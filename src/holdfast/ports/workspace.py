@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from holdfast.lean.records import Frozen
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Protocol
-
-    from holdfast.domain.project import Location, Person
-    from holdfast.ports.branches import Branches
-    from holdfast.ports.history import History
-else:
-    Protocol = object
+from holdfast.domain.project import Location, Person
+from holdfast.ports.branches import Branches
+from holdfast.ports.history import History
 
 
-class Stamps(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stamps:
     """Values that differ from those of an earlier answer wherever something may have changed."""
 
     checkout: tuple[int, ...] = ()

@@ -13,28 +13,23 @@ types, 2011, section 3.2.2).
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from hashlib import sha256
+from typing import Any
 
 from holdfast.domain.kinds import LESSON_KINDS
 from holdfast.domain.lesson import INSIGHT_LIMIT, TITLE_LIMIT
 from holdfast.domain.vocabulary import TRUSTS, LessonId
 from holdfast.errors import InvalidValueError
 from holdfast.lean.plain import parse_instant, render_instant
-from holdfast.lean.records import Frozen, replace
 from holdfast.lean.texts import dumps, has_drive, short_id
 from holdfast.lessons.statement import clean
 from holdfast.lessons.suspicion import suspicion
 from holdfast.text.titles import make_title
 from holdfast.text.words import duplicate_key
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from typing import Any
-
-    Values = dict[str, Any]
-    from collections.abc import Iterator, Sequence
-    from typing import Any
+Values = dict[str, Any]
 
 EMPTY: dict[str, Any] = {
     "kind": "", "title": "", "insight": "", "state": "active", "why": "", "how": "", "snippets": [], "anchors": [],
@@ -52,7 +47,8 @@ SLUG_LIMIT = 48
 """Characters of these words."""
 
 
-class Stamp(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stamp:
     """What is known about one field's edits."""
 
     digest: str
@@ -68,7 +64,8 @@ class Stamp(Frozen):
         return self.live | self.past
 
 
-class Document(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Document:
     """One shared lesson: every field of `EMPTY` with its value and its stamp."""
 
     id: LessonId
@@ -266,7 +263,8 @@ _TOKEN = re.compile(r"r[0-9a-f]{8}")
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
-class FileProblem(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileProblem:
     """Why a file is ignored, and where in it."""
 
     path: str
@@ -275,7 +273,8 @@ class FileProblem(Frozen):
     column: int = 1
 
 
-class LessonFile(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LessonFile:
     """The content of a lesson's file."""
 
     document: Document

@@ -7,38 +7,34 @@ still valid, and its text must not work as an instruction, a comment or a refere
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from holdfast.domain.kinds import LESSON_KINDS, profile_of
 from holdfast.domain.lesson import Lesson
+from holdfast.domain.project import Location
 from holdfast.domain.records import Change, Outcome
+from holdfast.domain.symbol import Verdict
+from holdfast.domain.vocabulary import LessonId
 from holdfast.errors import InvalidValueError
 from holdfast.freshness.tuning import EVERY_LESSON
 from holdfast.freshness.verify import STALE
-from holdfast.lean.records import Frozen, replace
 from holdfast.lean.texts import short_id
 from holdfast.lessons.staging import fork_of
 from holdfast.lessons.suspicion import suspicion
 from holdfast.outcomes.standing import Standing, since_of, standing_of
 from holdfast.ports.filters import EventFilter, LessonFilter
+from holdfast.ports.services import Services
 from holdfast.ports.store import LogFilter
 from holdfast.redaction import redact
 from holdfast.rendering.lines import clean
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
-
-    from holdfast.domain.lesson import Lesson
-    from holdfast.domain.project import Location
-    from holdfast.domain.symbol import Verdict
-    from holdfast.domain.vocabulary import LessonId
-    from holdfast.ports.services import Services
-
 _REFERENCE = re.compile(r"(?<![\w`/.@])@(?=[\w~./$\\])[^\s`]+")
 
 
-class Withheld(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Withheld:
     """A useful lesson that must not be written, and why."""
 
     lesson: Lesson
@@ -104,8 +100,6 @@ def unreferring(text: str) -> str:
 
 def render_markdown(lessons: Sequence[Lesson], heading: str) -> Iterator[str]:
     """Yield the text's lines, redacted again, without private lessons; kinds in their usual order."""
-    from holdfast.redaction import redact
-
     yield f"# {heading}"
     for kind in LESSON_KINDS:
         chosen = [lesson for lesson in lessons if lesson.kind == kind and not lesson.private]

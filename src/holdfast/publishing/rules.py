@@ -8,18 +8,25 @@ memory and code give the same text at any time: nothing depends on the clock.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from hashlib import sha256
 from math import inf
+from typing import Any
 
 from holdfast.domain.kinds import KIND_PROFILES, profile_of
 from holdfast.domain.lesson import INSIGHT_LIMIT, Lesson
+from holdfast.domain.project import Location
+from holdfast.domain.symbol import Verdict
+from holdfast.domain.vocabulary import LessonId
 from holdfast.freshness.check import FreshnessCheck
 from holdfast.freshness.tuning import EVERY_LESSON
-from holdfast.lean.records import Frozen, replace
 from holdfast.lean.texts import dumps, short_id
 from holdfast.lessons.staged import seen_here
+from holdfast.outcomes.standing import Standing
 from holdfast.ports.host import RulesTarget
+from holdfast.ports.services import Services
 from holdfast.ports.store import LessonFilter
 from holdfast.publishing.publication import (
     Withheld,
@@ -35,18 +42,7 @@ from holdfast.rendering.budget import count_tokens
 from holdfast.rendering.lines import CLOSING, INTRODUCTION, OPENING, compile_line, safe_title
 from holdfast.text.occasions import CARDS, is_standing
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-    from typing import Any
-
-    from holdfast.domain.project import Location
-    from holdfast.domain.symbol import Verdict
-    from holdfast.domain.vocabulary import LessonId
-    from holdfast.outcomes.standing import Standing
-    from holdfast.ports.services import Services
-
-    Group = tuple[str, tuple[int, ...]]
+Group = tuple[str, tuple[int, ...]]
 
 KINDS = tuple(kind for kind, profile in KIND_PROFILES.items() if profile.rules_order)
 """Kinds of lessons that are rules for whoever works here."""
@@ -59,7 +55,8 @@ MARK = "<!-- holdfast:begin rules (kept by holdfast; edits here are lost) -->"
 SLUG_LIMIT = 60
 
 
-class Outlet(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outlet:
     """Where the rules of one host go."""
 
     host: str
@@ -69,7 +66,8 @@ class Outlet(Frozen):
     """All files with rules that the host reads; `*` for any name."""
 
 
-class Budget(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Budget:
     """Most tokens of a text that is always read, and of a file for one folder."""
 
     always: int = ALWAYS_TOKENS
@@ -79,7 +77,8 @@ class Budget(Frozen):
 DEFAULT = Budget()
 
 
-class RulesFile(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RulesFile:
     """One file: completely ours, or the block of ours in it."""
 
     file: str
@@ -92,7 +91,8 @@ class RulesFile(Frozen):
     """The hosts that read it."""
 
 
-class Rules(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rules:
     """The contents of the project's rules files."""
 
     files: tuple[RulesFile, ...] = ()
@@ -102,7 +102,8 @@ class Rules(Frozen):
     """Lessons that did not fit into any file."""
 
 
-class _Entry(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Entry:
     """A lesson as a line."""
 
     lesson: Lesson

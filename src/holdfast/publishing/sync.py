@@ -11,25 +11,32 @@ sync is one state a project: ids, places, digests; no word of a lesson.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
 from holdfast.curation.conflicts import find_conflicts
 from holdfast.curation.forget import blanked
 from holdfast.curation.remember import same_rule
 from holdfast.curation.tuning import CONFIDENCE, SAID_SALIENCE
 from holdfast.domain.kinds import profile_of
 from holdfast.domain.lesson import Anchor, Lesson, Link, Provenance, Scope, Triggers, Validity, in_state
+from holdfast.domain.project import Location
 from holdfast.domain.records import Change
 from holdfast.domain.statefamilies import SYNCED
-from holdfast.domain.vocabulary import LIVING, STATES, TRANSITIONS, LessonId
+from holdfast.domain.vocabulary import LIVING, STATES, TRANSITIONS, LessonId, ProjectId, State, Trust
 from holdfast.errors import HoldfastError, InvalidValueError, StaleWriteError
 from holdfast.freshness.tuning import EVERY_LESSON
-from holdfast.lean.plain import from_plain, parse_instant, render_instant, to_plain
-from holdfast.lean.records import Frozen, replace
+from holdfast.lean.plain import as_dict, from_plain, parse_instant, render_instant, to_plain
 from holdfast.lean.texts import dumps, loads, short_id
 from holdfast.lessons.ledger import with_retries, write_change
 from holdfast.lessons.staged import hidden_here
 from holdfast.lessons.staging import SharedStaging, find_staged
 from holdfast.lessons.suspicion import suspicion
-from holdfast.ports.store import LessonFilter, LogFilter
+from holdfast.ports.lessonfiles import LessonFiles
+from holdfast.ports.services import Services
+from holdfast.ports.store import LessonFilter, LogFilter, get_readable
 from holdfast.publishing.lessonfile import (
     ANCHOR_KEYS,
     EMPTY,
@@ -38,6 +45,7 @@ from holdfast.publishing.lessonfile import (
     Document,
     FileProblem,
     LessonFile,
+    Stamp,
     cleaned,
     join,
     parse,
@@ -51,18 +59,6 @@ from holdfast.publishing.lessonfile import (
     tombstone,
 )
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from datetime import datetime
-    from typing import Any
-
-    from holdfast.domain.project import Location
-    from holdfast.domain.vocabulary import ProjectId, State, Trust
-    from holdfast.ports.lessonfiles import LessonFiles
-    from holdfast.ports.services import Services
-    from holdfast.publishing.lessonfile import Document, Stamp
-
 FOLDER = ".holdfast/lessons"
 VERSION = 1
 """Version of what is remembered of a run; of another one nothing is read, and all is compared anew."""
@@ -70,7 +66,8 @@ ROOTS = 20
 """Work trees whose files are remembered; of another one all files are read again."""
 
 
-class Syncing(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Syncing:
     """Options of a run."""
 
     share: tuple[Lesson, ...] = ()
@@ -83,7 +80,8 @@ class Syncing(Frozen):
     """Whether nothing is written: a dry run."""
 
 
-class SyncOutcome(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SyncOutcome:
     """What happened to one lesson, or would happen."""
 
     verb: str
@@ -94,7 +92,8 @@ class SyncOutcome(Frozen):
     reason: str = ""
 
 
-class SyncReport(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SyncReport:
     """What a sync did."""
 
     steps: tuple[SyncOutcome, ...] = ()
@@ -113,7 +112,8 @@ class SyncReport(Frozen):
         return sum(step.verb == verb for step in self.steps)
 
 
-class Entry(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
     """What is known of one shared lesson since the last sync."""
 
     id: LessonId
@@ -305,8 +305,6 @@ class _Run:
                 self.shared_ids[lesson] = entry.id
 
     def _load(self, ids: Sequence[LessonId]) -> None:
-        from holdfast.ports.store import get_readable  # imported late: most syncs find nothing changed
-
         self.lessons.update((lesson.id, lesson) for lesson in get_readable(self.services.store, ids))
 
     def _load_all(self) -> None:
@@ -628,7 +626,7 @@ def _load(text: str) -> dict[str, Any]:
 
 def _dump(entries: Sequence[Entry], roots: Mapping[str, Mapping[str, str]], extent: Sequence[int]) -> str:
     plain = [
-        {key: value for key, value in entry.__dict__.items() if value not in ("", False) or key == "id"}
+        {key: value for key, value in as_dict(entry).items() if value not in ("", False) or key == "id"}
         for entry in entries
     ]
     return dumps({"version": VERSION, "entries": plain, "roots": roots, "extent": extent})
@@ -708,11 +706,11 @@ def revised(lesson: Lesson, document: Document, local: Mapping[LessonId, LessonI
     ]
     begun = parse_instant(values["valid_from"]) if values["valid_from"] else lesson.validity.valid_from
     ended = parse_instant(values["valid_to"]) if values["valid_to"] else None
+    fields: dict[str, Any] = {name: values[name] for name in TEXTS} | {name: tuple(values[name]) for name in LISTS}
     after = replace(
         lesson,
         kind=values["kind"],
-        **{name: values[name] for name in TEXTS},
-        **{name: tuple(values[name]) for name in LISTS},
+        **fields,
         anchors=tuple(from_plain(Anchor, anchor) for anchor in values["anchors"]),
         when=from_plain(Triggers, values["when"]),
         scope=replace(lesson.scope, path_prefix=values["path_prefix"]),

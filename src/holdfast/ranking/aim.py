@@ -5,18 +5,15 @@ Both only change the order of lessons that match (see `multipliers`), unless the
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from datetime import datetime
+
 from holdfast.domain.kinds import KIND_PROFILES, profile_of
-from holdfast.lean.records import Frozen
+from holdfast.domain.lesson import Lesson
+from holdfast.domain.vocabulary import LessonKind
 from holdfast.ranking.tuning import AIM_CHARACTERS
+from holdfast.text.timespan import TIME_WORDS
 from holdfast.text.words import STOP_WORDS, word_set
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from holdfast.domain.lesson import Lesson
-    from holdfast.domain.vocabulary import LessonKind
-
 
 TASKS: dict[str, frozenset[str]] = {
     "fix": word_set(
@@ -38,7 +35,8 @@ ASKING = STOP_WORDS | word_set(
 """Words that ask for lessons, whatever their subject."""
 
 
-class Aim(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Aim:
     """The task that a question begins (empty: unknown) and the time that it names, [since, until)."""
 
     task: str = ""
@@ -64,8 +62,6 @@ def task_of(text: str) -> str:
 
 def says_only_when(text: str) -> bool:
     """Return whether the text names a time and no subject: `what did we decide last week?`."""
-    from holdfast.text.timespan import TIME_WORDS
-
     return all(word in ASKING or word in TIME_WORDS or not word.isalpha() for word in _words(text))
 
 

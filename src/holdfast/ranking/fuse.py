@@ -12,11 +12,14 @@ The weights were fitted on development sets; docs/adr/0011 gives the reasons.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from math import fsum
 
 from holdfast.domain.briefing import RetrieverShare, Why
-from holdfast.lean.records import Frozen
+from holdfast.domain.vocabulary import LessonId
 from holdfast.ranking.multipliers import HIGHEST, LOWEST
+from holdfast.ranking.retrievers import Hit
 from holdfast.ranking.tuning import (
     MMR_LAMBDA,
     NEAR_COPY,
@@ -30,13 +33,6 @@ from holdfast.ranking.tuning import (
     TIE,
     WORTH_LEAST,
 )
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from holdfast.domain.vocabulary import LessonId
-    from holdfast.ranking.retrievers import Hit
 
 EXACT_FLOOR = (
     (TEXT_MOST**TEXT_POWER * sum(RETRIEVER_WEIGHTS.values()) + RETRIEVERS_AT_MOST * TIE / (RRF_K + 1))
@@ -98,7 +94,8 @@ def _strength(retriever: str, score: float) -> float:
 # Maximal marginal relevance: each next result is compared with those already chosen
 
 
-class Rival(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rival:
     """A candidate for selection: its score, its words, the session in which it was learnt."""
 
     score: float

@@ -9,18 +9,14 @@ two points from questions that share few of them, and gained nothing elsewhere.
 
 from __future__ import annotations
 
+from datetime import datetime
 from math import prod
 
 from holdfast.domain.kinds import profile_of
+from holdfast.domain.lesson import Lesson
+from holdfast.domain.vocabulary import Freshness
 from holdfast.ranking.aim import Aim
 from holdfast.ranking.tuning import FRESHNESS, MILD, RANGES, REWRITTEN, TRUST
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from holdfast.domain.lesson import Lesson
-    from holdfast.domain.vocabulary import Freshness
 
 LOWEST, HIGHEST = map(prod, zip(*RANGES.values(), strict=True))
 """Least and greatest product of all multipliers."""

@@ -7,14 +7,11 @@ in one letter. A name of a single everyday word (`error`) counts only beside oth
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from holdfast.domain.lesson import Lesson
 from holdfast.ranking.relevance import EVERYDAY, stem
 from holdfast.ranking.tuning import NAME_CHARACTERS, NAME_WORDS, SLIP_LEAST, SLIPS_AMONG
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from holdfast.domain.lesson import Lesson
 
 TELLING, EVERYDAY_NAME, UNNAMED = 2, 1, 0
 

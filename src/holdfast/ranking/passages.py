@@ -9,9 +9,11 @@ A second turn of a session counts less than a first, and one that repeats anothe
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from math import log
 
-from holdfast.lean.records import Frozen
+from holdfast.ports.search import TurnMatch, TurnMatches
 from holdfast.ranking.relevance import overlap_of, stem, stems_of, weigh
 from holdfast.ranking.tuning import (
     ASKING_FACTOR,
@@ -29,12 +31,6 @@ from holdfast.ranking.tuning import (
     TURN_WEIGHT,
 )
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from holdfast.ports.search import TurnMatch, TurnMatches
-
 _NARRATION = re.compile(
     r"\W*(?:(?:now|next|first|then|good|great|perfect|ok|okay|excellent|right|done|yes)\W+)*"
     r"(?:let me|let's|let us|i'll|i will|i need to|i'm going to|would you like|do you want|should i|want me to|shall i"
@@ -48,7 +44,8 @@ _ITEM = re.compile(r"\s*(?:[-*|#>`]|\d+[.)]|\t| {4})")
 _BLANK = re.compile(r"\n[^\S\n]*\n")
 
 
-class TurnPassage(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnPassage:
     """Words of a turn, and the share of the question's information that they have."""
 
     match: TurnMatch

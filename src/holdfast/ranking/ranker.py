@@ -12,9 +12,13 @@ memories alone. Push deliveries never use it: for them it did no better than rul
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
+from datetime import datetime
 from math import exp, log, log1p
 
+from holdfast.domain.briefing import RetrieverShare
 from holdfast.domain.kinds import profile_of
+from holdfast.domain.lesson import Lesson
 from holdfast.ranking.relevance import stems_of
 from holdfast.ranking.tuning import (
     AGE_SCALE,
@@ -27,14 +31,6 @@ from holdfast.ranking.tuning import (
     WORDS_ALONE,
     WORDS_WITHOUT_PLACE,
 )
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-    from datetime import datetime
-
-    from holdfast.domain.briefing import RetrieverShare
-    from holdfast.domain.lesson import Lesson
 
 FEATURES = (
     "text_rank", "vector_rank", "path", "head_overlap", "symbol_overlap", "coverage", "text", "vector", "exact",

@@ -8,24 +8,24 @@ says how rare a word is among many lessons; `threshold` uses both.
 
 from __future__ import annotations
 
-from holdfast.lean.records import Frozen
+from dataclasses import dataclass
+
+from holdfast.domain.lesson import Lesson
 from holdfast.ranking.tuning import EVERYDAY_WEIGHT, KNOWN_CHUNKS, NAME_WEIGHT, PAIR_WEIGHT, WEIGHED_TERMS, WORD_WEIGHT
 from holdfast.text.searchkeys import named_places
 from holdfast.text.words import WORD_LIMIT, chunks, is_begun, terms, terms_of, word_set
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from holdfast.domain.lesson import Lesson
 
-
-class QueryTerms(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueryTerms:
     """A question's stems, each with its weight and its word, and the sum of the weights."""
 
     stems: tuple[tuple[str, float, str], ...] = ()
     weight: float = 0.0
 
 
-class LexicalOverlap(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LexicalOverlap:
     """Overlap of a lesson: `weight`, the weight of the question's terms in it; `coverage`, their share (0 to 1)."""
 
     weight: float = 0.0

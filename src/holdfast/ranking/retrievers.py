@@ -15,9 +15,26 @@ so there is none.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from math import fsum, log, log2
 
-from holdfast.lean.records import Frozen
+from holdfast.domain.query import Query
+from holdfast.domain.vocabulary import LessonId
+from holdfast.ports.search import (
+    ErrorMatches,
+    LinkedMatch,
+    Numbered,
+    PathMatch,
+    PinnedMatch,
+    RecentMatch,
+    SymbolMatch,
+    TextMatch,
+    TextMatches,
+    TokenMatch,
+    TriggerMatch,
+    VectorMatch,
+)
 from holdfast.ranking.tuning import (
     AFTER_SHARE,
     AROUND_FACTOR,
@@ -46,29 +63,9 @@ from holdfast.ranking.tuning import (
 from holdfast.text.searchkeys import LINKED_LIMIT
 from holdfast.text.words import terms
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
 
-    from holdfast.domain.query import Query
-    from holdfast.domain.vocabulary import LessonId
-    from holdfast.ports.search import (
-        ErrorMatches,
-        LinkedMatch,
-        Numbered,
-        PathMatch,
-        PinnedMatch,
-        RecentMatch,
-        SymbolMatch,
-        TextMatch,
-        TextMatches,
-        TokenMatch,
-        TriggerMatch,
-        VectorMatch,
-    )
-
-
-class Hit(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hit:
     """A lesson that a retriever found. Scores are larger for better hits and comparable only within the retriever."""
 
     id: LessonId

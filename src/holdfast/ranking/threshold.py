@@ -21,9 +21,12 @@ docs/explanation/measurements.md has the figures.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from math import log
 
-from holdfast.lean.records import Frozen
+from holdfast.domain.briefing import RetrieverShare
+from holdfast.ranking.relevance import LexicalOverlap
 from holdfast.ranking.tuning import (
     ALONE_COVERAGE,
     ASKED_THRESHOLD,
@@ -45,15 +48,9 @@ from holdfast.ranking.tuning import (
     WORD_WEIGHT,
 )
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
-    from holdfast.domain.briefing import RetrieverShare
-    from holdfast.ranking.relevance import LexicalOverlap
-
-
-class Threshold(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Threshold:
     """The least values that a lesson needs."""
 
     weighted_overlap: float
@@ -68,7 +65,8 @@ class Threshold(Frozen):
     """Where little is kept: weight with coverage for a question of any length and for a short one; weight alone."""
 
 
-class CorpusSize(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CorpusSize:
     """The amount of text that a question can match by chance."""
 
     lessons: int = 0

@@ -8,12 +8,19 @@ The first lessons are the same for every limit.
 
 from __future__ import annotations
 
-from holdfast.domain.briefing import Briefing, RetrieverShare
-from holdfast.domain.vocabulary import TRUSTS
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from holdfast.compare.contradiction import relation
+from holdfast.domain.briefing import Briefing, Ranked, RetrieverShare
+from holdfast.domain.lesson import Lesson
+from holdfast.domain.project import Location
+from holdfast.domain.query import Query
+from holdfast.domain.vocabulary import TRUSTS, LessonId, Moment, State
 from holdfast.errors import LessonNotFoundError
-from holdfast.lean.records import Frozen, replace
 from holdfast.lean.texts import short_id
 from holdfast.outcomes.standing import order_evidence
+from holdfast.ports.services import Services
 from holdfast.ranking.aim import kinds_asked, says_only_when, with_verbs
 from holdfast.ranking.fuse import Rival, diversify, is_exact, total
 from holdfast.ranking.ranker import applies, features, judge, last_part
@@ -42,25 +49,15 @@ from holdfast.rendering.budget import count_tokens
 from holdfast.rendering.lines import Line, compile_line, frame_tokens, is_from_commit, more_line
 from holdfast.text.orders import reservation
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from holdfast.domain.briefing import Ranked
-    from holdfast.domain.lesson import Lesson
-    from holdfast.domain.project import Location
-    from holdfast.domain.query import Query
-    from holdfast.domain.vocabulary import LessonId, Moment, State
-    from holdfast.ports.services import Services
-
-    Pair = tuple[Ranked, RetrievedLesson]
+Pair = tuple[Ranked, RetrievedLesson]
 
 ANSWERING: tuple[str, ...] = ("person", "verified", "agent")
 """Trusts whose unconfirmed lessons answer. What a repository or a tool states waits until a person has read it, except
 lessons from commits that name no host or credential and run nothing that they fetch."""
 
 
-class _Answer(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Answer:
     """The result of one search, best first."""
 
     passed: tuple[Pair, ...] = ()
@@ -388,8 +385,6 @@ def _disagree(pair: Pair, other: Pair) -> bool:
     shared = len(pair[1].stems & other[1].stems)
     if shared < SIMILAR * len(pair[1].stems | other[1].stems):
         return False
-    from holdfast.compare.contradiction import relation
-
     return relation(mine.insight, theirs.insight).kind == "contradicts"
 
 

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from holdfast.domain.briefing import Briefing, RetrieverShare
+from collections.abc import Sequence
+from dataclasses import replace
+
+from holdfast.domain.briefing import Briefing, Ranked, RetrieverShare
+from holdfast.domain.lesson import Lesson
+from holdfast.domain.query import Query
+from holdfast.domain.vocabulary import Moment
 from holdfast.errors import LessonNotFoundError
-from holdfast.lean.records import replace
+from holdfast.ports.services import Services
 from holdfast.ranking.fuse import Rival, diversify, is_exact
 from holdfast.ranking.fuse import total as fuse_total
 from holdfast.ranking.names import TELLING, UNNAMED
@@ -15,16 +21,6 @@ from holdfast.recall.score import SETTLING, RetrievedLesson
 from holdfast.recall.tuning import LINKS_FOLLOWED, NEAR_MEANING, ON_DEMAND_LINE_TOKENS
 from holdfast.rendering.budget import count_tokens, fit_budget
 from holdfast.rendering.lines import LINE_TOKENS, Line, compile_line, frame_tokens, more_line, render_block
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from holdfast.domain.briefing import Ranked
-    from holdfast.domain.lesson import Lesson
-    from holdfast.domain.query import Query
-    from holdfast.domain.vocabulary import Moment
-    from holdfast.ports.services import Services
 
 FOLLOWED = ("relates_to", "refines", "caused_by")
 """Kinds of links that are followed from a lesson that the question names."""

@@ -10,18 +10,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from math import exp
 
 from holdfast.domain.briefing import BriefEntry, Briefing
+from holdfast.domain.lesson import Lesson
+from holdfast.domain.project import Location
 from holdfast.domain.query import Query
 from holdfast.domain.statefamilies import BRIEF
-from holdfast.domain.vocabulary import LessonId
+from holdfast.domain.vocabulary import LessonId, SessionId
+from holdfast.freshness.check import FreshnessCheck
 from holdfast.freshness.states import load_plain, owner_of
-from holdfast.lean.records import Frozen, replace
 from holdfast.lean.texts import SHORT, dumps, loads
 from holdfast.lessons.staged import seen_here
+from holdfast.outcomes.standing import order_factors
 from holdfast.ports.lessonstore import get_readable
+from holdfast.ports.services import Services
 from holdfast.recall.briefline import (
     CHANGED,
     COMMAND,
@@ -30,6 +36,7 @@ from holdfast.recall.briefline import (
     STALE,
     TITLE,
     TOLD_STATES,
+    BriefLine,
     from_row,
     lines_of,
     may_be_told,
@@ -59,16 +66,6 @@ from holdfast.rendering.budget import count_tokens
 from holdfast.rendering.lines import render_block
 from holdfast.text.occasions import COMMAND_KINDS
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterable, Iterator, Sequence
-
-    from holdfast.domain.lesson import Lesson
-    from holdfast.domain.project import Location
-    from holdfast.domain.vocabulary import SessionId
-    from holdfast.ports.services import Services
-    from holdfast.recall.briefline import BriefLine
-
 INTRODUCTION = (
     "Notes of earlier sessions, quoted as data; the code may have changed. Before a note: its id and who said it"
     " (nobody named: an agent). `recall` or `holdfast show ID` has the whole note."
@@ -78,7 +75,8 @@ PARTS = (COMMAND, RULE, TITLE)
 HEADINGS = {COMMAND: "commands:", RULE: "rules:"}
 
 
-class Lines(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lines:
     """The lines of a work tree as they were collected."""
 
     lines: tuple[BriefLine, ...] = ()
@@ -90,7 +88,8 @@ class Lines(Frozen):
     """How many lessons there are besides, up to COUNTED."""
 
 
-class Room(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Room:
     """What a host accepts at a session's start, frame and task included."""
 
     tokens: int
@@ -119,8 +118,6 @@ def prepare(services: Services, location: Location, session: SessionId | None = 
     What the README or a rules file that agents read says in the same words is left out. `session` is the last one: its
     host may have said which files it reads.
     """
-    from holdfast.freshness.check import FreshnessCheck
-    from holdfast.outcomes.standing import order_factors
     from holdfast.recall.written import without_written
 
     now, collected = services.clock.now(), collect(services, location)
@@ -159,8 +156,6 @@ def load(services: Services, location: Location) -> Lines:
 
 
 def _made(services: Services, location: Location, lessons: Sequence[Lesson]) -> list[BriefLine]:
-    from holdfast.outcomes.standing import order_factors  # late: most starts tell lines that are prepared
-
     return lines_of(lessons, (), order_factors(services.store, location.project.id))
 
 

@@ -5,12 +5,17 @@ Rules and commands are told in full words, all other lessons by their title. Lin
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from math import log2
+from typing import Any
 
 from holdfast.domain.kinds import profile_of
-from holdfast.domain.vocabulary import FLOATED, LessonId
-from holdfast.lean.records import Frozen
+from holdfast.domain.lesson import Lesson
+from holdfast.domain.vocabulary import FLOATED, LessonId, State
+from holdfast.lean.plain import field_names
 from holdfast.outcomes.holdout import may_withhold
+from holdfast.ranking.relevance import EVERYDAY, stems_of
 from holdfast.recall.tuning import (
     EQUAL_TITLES,
     EQUAL_WORDS,
@@ -25,14 +30,6 @@ from holdfast.recall.tuning import (
 from holdfast.rendering.budget import count_tokens
 from holdfast.rendering.lines import clean, compile_line, safe_title, source_word
 from holdfast.text.occasions import CARDS, COMMAND_KINDS, habit_of, is_standing, lint_languages, linters_in, occasions
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-    from typing import Any
-
-    from holdfast.domain.lesson import Lesson
-    from holdfast.domain.vocabulary import State
 
 COMMAND, RULE, TITLE = "command", "rule", "title"
 """Parts of a brief: commands of the project, rules in full words, titles."""
@@ -51,7 +48,8 @@ OTHER = "other"
 """Area of lessons that are about no file and no kind of command."""
 
 
-class BriefLine(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BriefLine:
     """A line that a brief may tell, and what decides whether it does."""
 
     id: LessonId
@@ -133,15 +131,11 @@ def _keys(lesson: Lesson) -> tuple[str, ...]:
 
 
 def _telling(title: str) -> frozenset[str]:
-    from holdfast.ranking.relevance import stems_of  # late: a start tells lines that are prepared
-
     return frozenset(stem for stem in stems_of(title) if len(stem) > 2)
 
 
 def _equal(words: frozenset[str], titles: Sequence[tuple[frozenset[str], list[LessonId]]]) -> list[LessonId] | None:
     """Return the group whose title has nearly the same words; None without one."""
-    from holdfast.ranking.relevance import EVERYDAY
-
     if len(words - EVERYDAY) < EQUAL_WORDS:
         return None
     for other, group in titles:
@@ -215,11 +209,11 @@ def area_of(lesson: Lesson) -> str:
 
 def to_row(line: BriefLine) -> list[Any]:
     """Return the line as a list that JSON can hold."""
-    return [getattr(line, name) for name in BriefLine.fields_]
+    return [getattr(line, name) for name in field_names(BriefLine)]
 
 
 def from_row(row: Sequence[Any]) -> BriefLine:
     """Return the line of a stored row. Raises ValueError or TypeError for a row of another shape."""
-    fields = dict(zip(BriefLine.fields_, row, strict=True))
+    fields = dict(zip(field_names(BriefLine), row, strict=True))
     fields["also"] = tuple(fields["also"])
     return BriefLine(**fields)

@@ -6,31 +6,33 @@ the former one go on answering questions until every lesson has its new vector; 
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 
-from holdfast.domain.statefamilies import EMBEDDER_COVERING, EMBEDDER_FAILED, EMBEDDER_RESTING, LESSONS_CHANGED
+from holdfast.domain.lesson import Lesson
+from holdfast.domain.statefamilies import (
+    EMBEDDER_COVERING,
+    EMBEDDER_FAILED,
+    EMBEDDER_RESTING,
+    LESSONS_CHANGED,
+    StateFamily,
+)
 from holdfast.errors import EmbedderError, HoldfastError, InvalidValueError, LessonNotFoundError, StoreError
 from holdfast.lean.plain import parse_instant, render_instant
-from holdfast.lean.records import Frozen
+from holdfast.ports.embedder import Embedder
 from holdfast.ports.filters import LessonFilter
+from holdfast.ports.services import Services
 from holdfast.recall.tuning import EMBEDDED_AT_ONCE, EMBEDDED_QUESTION, REST_S
 from holdfast.redaction import redact
 from holdfast.text.searchkeys import named_places
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from holdfast.domain.lesson import Lesson
-    from holdfast.domain.statefamilies import StateFamily
-    from holdfast.ports.embedder import Embedder
-    from holdfast.ports.services import Services
 
 PROBE = "why do the login tests fail near midnight?"
 """A text to try an embedder with."""
 
 
-class EmbeddedQuestion(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EmbeddedQuestion:
     """A question's vector and its embedder; empty without an embedder."""
 
     vector: tuple[float, ...] = ()
@@ -39,7 +41,8 @@ class EmbeddedQuestion(Frozen):
     """A notice about lessons that the embedder has not embedded yet."""
 
 
-class Coverage(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Coverage:
     """Progress of embedding the lessons of all projects."""
 
     lessons: int = 0

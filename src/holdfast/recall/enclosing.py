@@ -7,11 +7,9 @@ guesses, good only for looking up what is known under such a name in the same fi
 
 from __future__ import annotations
 
-from holdfast.text.words import word_set
+from collections.abc import Sequence
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from holdfast.text.words import word_set
 
 TEXT_LIMIT = 1_000_000
 """Characters of a file that is looked at."""

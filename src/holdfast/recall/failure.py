@@ -6,14 +6,12 @@ file not found in $PATH`. The class says which failure it is, and the subject wh
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from holdfast.domain.kinds import profile_of
-from holdfast.lean.records import Frozen
+from holdfast.domain.lesson import Lesson
 from holdfast.text.shell import Words
 from holdfast.text.signature import alike, command_target, error_signature
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from holdfast.domain.lesson import Lesson
 
 CLASSES: dict[str, tuple[str, ...]] = {
     "protected branch": (
@@ -44,7 +42,8 @@ TAIL_LINES, LINE_LIMIT, WORDS_LIMIT = 60, 400, 300
 """Lines from the end of an output in which a class is looked for, and characters of a line and of the words."""
 
 
-class Failure(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
     """What was read from an error's output."""
 
     signature: str = ""

@@ -6,27 +6,24 @@ with the other lessons of the line's group. A restored checkpoint is logged like
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
 from holdfast.domain.briefing import Briefing
 from holdfast.domain.event import TEXT_LIMIT
-from holdfast.domain.records import Delivery
-from holdfast.domain.vocabulary import LessonId
+from holdfast.domain.hookcall import HookCall
+from holdfast.domain.project import Location
+from holdfast.domain.records import Checkpoint, Delivery
+from holdfast.domain.vocabulary import LessonId, Moment
 from holdfast.errors import HoldfastError, StoreError
 from holdfast.freshness.states import keep_found
-from holdfast.lean.records import replace
+from holdfast.outcomes.holdout import withheld_outcomes
+from holdfast.ports.services import Services
+from holdfast.recall.moments.asking import REQUEST, note_asked
 from holdfast.recall.moments.context import MomentContext
 from holdfast.recall.tuning import HEAD_CHARACTERS, TAIL_CHARACTERS, TRIGGER_LIMIT
 from holdfast.redaction import fold, redact_to
 from holdfast.redaction.tables import BEGIN, END
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from holdfast.domain.hookcall import HookCall
-    from holdfast.domain.project import Location
-    from holdfast.domain.records import Checkpoint
-    from holdfast.domain.vocabulary import Moment
-    from holdfast.ports.services import Services
 
 
 def inject(
@@ -101,8 +98,6 @@ class Handover:
     def note_asked(self) -> None:
         """Record that the agent was asked what the session taught, if it was. Raises StoreError."""
         if self.briefing.asks and self._context is not None:
-            from holdfast.recall.moments.asking import note_asked
-
             note_asked(self._context)
 
     def keep_states(self) -> None:
@@ -113,8 +108,6 @@ class Handover:
         keep_found(context.services, context.location, context.read)
         if context.withheld:
             trigger = _trigger(context.services, context.location, context.call)
-            from holdfast.outcomes.holdout import withheld_outcomes
-
             outcomes = withheld_outcomes(
                 context.services, context.location, context.call, context.moment, context.withheld, trigger
             )
@@ -125,8 +118,6 @@ def _with_request(briefing: Briefing) -> Briefing:
     """Return the briefing with the question what the session taught, below its fence, if it asks that."""
     if not briefing.asks:
         return briefing
-    from holdfast.recall.moments.asking import REQUEST
-
     return replace(briefing, text="\n".join(filter(None, (briefing.text, REQUEST))))
 
 

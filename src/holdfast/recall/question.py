@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from holdfast.domain.project import Location
 from holdfast.domain.query import Query
+from holdfast.domain.vocabulary import LessonId, LessonKind, State
 from holdfast.errors import EmbedderError, InvalidValueError, PluginNotFoundError
-from holdfast.lean.records import replace
 from holdfast.lessons.staged import seen_here
+from holdfast.ports.services import Services
 from holdfast.recall.tuning import TEXT_LIMIT
 from holdfast.text.named import clues_in
 from holdfast.text.signature import error_signature
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from datetime import datetime
-
-    from holdfast.domain.project import Location
-    from holdfast.domain.vocabulary import LessonId, LessonKind, State
-    from holdfast.ports.services import Services
+from holdfast.text.timespan import span_in
 
 
 def question(
@@ -42,8 +40,6 @@ def question(
             raise InvalidValueError(f"{name} must be a text, not {type(value).__name__}")
     if as_of is not None and as_of.tzinfo is None:
         raise InvalidValueError("as_of must be an aware time", hint="add a zone, e.g. 2026-11-21T08:45:29Z")
-    from holdfast.text.timespan import span_in  # loaded late: a file or a command asks nothing in words
-
     question_text = shorten(text)
     now = services.clock.now()
     since, until = span_in(question_text, as_of or now) or (None, None)

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from holdfast.curation import taskstate
+from holdfast.domain.briefing import FoundTurn, Ranked
+from holdfast.domain.lesson import Lesson
+from holdfast.domain.records import Checkpoint
+from holdfast.domain.vocabulary import Freshness
 from holdfast.lean.plain import render_instant
 from holdfast.lean.texts import short_id
 from holdfast.recall.tuning import CHECKPOINT_TOKENS, FIELD_LIMIT, PASSAGE_SHOWN, PLACES_SHOWN
 from holdfast.rendering.lines import clean, render_block, source_word
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from holdfast.domain.briefing import FoundTurn, Ranked
-    from holdfast.domain.lesson import Lesson
-    from holdfast.domain.records import Checkpoint
-    from holdfast.domain.vocabulary import Freshness
 
 
 def quote_lesson(lesson: Lesson, judged: tuple[Freshness, str]) -> str:

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+
 from holdfast.domain.briefing import UNCONFIRMED, RetrieverShare
+from holdfast.domain.lesson import Lesson
 from holdfast.domain.query import Query
 from holdfast.errors import StoreError
-from holdfast.lean.records import Frozen, replace
 from holdfast.ports.lessonstore import damage_words, get_readable
+from holdfast.ports.search import Search, TextMatches
+from holdfast.ports.services import Services
 from holdfast.ranking.aim import Aim, task_of
 from holdfast.ranking.fuse import fuse
 from holdfast.ranking.names import naming, runs_of
-from holdfast.ranking.relevance import lesson_stems, overlap_of, stem, weigh
+from holdfast.ranking.relevance import QueryTerms, lesson_stems, overlap_of, stem, weigh
 from holdfast.ranking.retrievers import (
+    Hit,
     score_exact,
     score_linked,
     score_occasions,
@@ -36,16 +42,7 @@ from holdfast.recall.tuning import (
     POOL,
     RETRIEVER_DEPTH,
 )
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from holdfast.domain.lesson import Lesson
-    from holdfast.ports.search import Search, TextMatches
-    from holdfast.ports.services import Services
-    from holdfast.ranking.relevance import QueryTerms
-    from holdfast.ranking.retrievers import Hit
+from holdfast.text.signature import command_target, error_signature
 
 PLACES = ("path", "symbol", "graph")
 """Retrievers that only say where lessons belong."""
@@ -72,7 +69,8 @@ TIMED = ("recent",)
 """The retriever for a question that names a time and no subject."""
 
 
-class Retrieval(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Retrieval:
     """The retrievers' matches, best first; `degraded` names retrievers that could not answer."""
 
     matches: tuple[RetrievedLesson, ...] = ()
@@ -125,8 +123,6 @@ def asked_words(query: Query) -> str:
     """Return all texts of the query whose words are compared with lessons."""
     if not (query.error or query.command):
         return " \n ".join(filter(None, (query.text, *query.symbols)))
-    from holdfast.text.signature import command_target, error_signature
-
     error = error_signature(query.error) if query.error and query.error != query.text else ""
     return " \n ".join(filter(None, (query.text, error, command_target(query.command), *query.symbols)))
 

@@ -2,34 +2,30 @@
 
 from __future__ import annotations
 
-from holdfast.domain.briefing import Ranked, Why
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from holdfast.domain.briefing import Ranked, RetrieverShare, Why
+from holdfast.domain.lesson import Lesson
+from holdfast.domain.project import Location
+from holdfast.domain.vocabulary import Freshness
 from holdfast.freshness.check import FreshnessCheck
-from holdfast.lean.records import Frozen
+from holdfast.ports.services import Services
+from holdfast.ranking.aim import Aim
 from holdfast.ranking.fuse import score_of
 from holdfast.ranking.multipliers import NO_AIM, multipliers
 from holdfast.ranking.names import UNNAMED
-from holdfast.ranking.threshold import UNKNOWN, is_sufficient_alone
+from holdfast.ranking.relevance import LexicalOverlap
+from holdfast.ranking.threshold import UNKNOWN, CorpusSize, is_sufficient_alone
 from holdfast.recall.tuning import LOOKED_AT
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from datetime import datetime
-
-    from holdfast.domain.briefing import RetrieverShare
-    from holdfast.domain.lesson import Lesson
-    from holdfast.domain.project import Location
-    from holdfast.domain.vocabulary import Freshness
-    from holdfast.ports.services import Services
-    from holdfast.ranking.aim import Aim
-    from holdfast.ranking.relevance import LexicalOverlap
-    from holdfast.ranking.threshold import CorpusSize
 
 SETTLING = ("pinned", "recent")
 """Retrievers that settle ties; a lesson that only they find answers no particular question."""
 
 
-class RetrievedLesson(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RetrievedLesson:
     """A lesson that retrievers found, with its lexical overlap."""
 
     lesson: Lesson

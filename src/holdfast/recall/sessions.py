@@ -6,14 +6,20 @@ with the question. Nothing is sent anywhere. A passage that looks like an attack
 
 from __future__ import annotations
 
-from holdfast.domain.briefing import Briefing, FoundTurn
+from collections.abc import Sequence
+from dataclasses import replace
+
+from holdfast.domain.briefing import Briefing, FoundTurn, Ranked
+from holdfast.domain.project import Location
+from holdfast.domain.query import Query
+from holdfast.domain.vocabulary import State
 from holdfast.errors import EmbedderError, PluginNotFoundError
-from holdfast.lean.records import replace
 from holdfast.lean.texts import short_id
 from holdfast.lessons.crossing import name_of, siblings_of
 from holdfast.lessons.suspicion import suspicion
+from holdfast.ports.services import Services
 from holdfast.ranking.fuse import is_exact
-from holdfast.ranking.passages import choose, passages, with_cosines
+from holdfast.ranking.passages import TurnPassage, choose, passages, with_cosines
 from holdfast.ranking.relevance import lesson_stems, overlap_of, weigh
 from holdfast.ranking.threshold import is_sufficient_alone
 from holdfast.recall.ask import ask
@@ -26,17 +32,6 @@ from holdfast.recall.tuning import (
     TURNS_SHOWN,
 )
 from holdfast.rendering.budget import count_tokens
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from holdfast.domain.briefing import Briefing, Ranked
-    from holdfast.domain.project import Location
-    from holdfast.domain.query import Query
-    from holdfast.domain.vocabulary import State
-    from holdfast.ports.services import Services
-    from holdfast.ranking.passages import TurnPassage
 
 
 def only_turns(services: Services, query: Query) -> Briefing:

@@ -5,19 +5,16 @@ It is lean and raises nothing: an answer that is not available is left out. It l
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from holdfast.domain.hookcall import HookCall
+from holdfast.domain.project import Location
+from holdfast.domain.symbol import Neighbour
 from holdfast.errors import HoldfastError
-from holdfast.lean.records import replace
+from holdfast.ports.services import Services
+from holdfast.recall.enclosing import TEXT_LIMIT, definitions_at, lines_of
 from holdfast.recall.tuning import FILES_LIMIT, LINKED_LIMIT, SYMBOLS_LIMIT
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from holdfast.domain.hookcall import HookCall
-    from holdfast.domain.project import Location
-    from holdfast.domain.symbol import Neighbour
-    from holdfast.ports.services import Services
-
 
 RELATIONS = {"edited_together": "often edited with it", "read_before": "read and edited in turn with it"}
 
@@ -29,8 +26,6 @@ def symbols_at(services: Services, location: Location, path: str, call: HookCall
     """
     if not call.excerpts and not call.lines[0]:
         return ()
-    from holdfast.recall.enclosing import TEXT_LIMIT, definitions_at, lines_of
-
     content = services.workspace.read(location, path)
     if not content or len(content) > TEXT_LIMIT:
         return ()

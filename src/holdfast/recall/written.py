@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 
+from holdfast.domain.lesson import Lesson
+from holdfast.domain.project import Location
+from holdfast.domain.vocabulary import SessionId
 from holdfast.lean.hostmarks import CONTEXT_FILES
 from holdfast.lessons.rulesread import files_read_by_host
+from holdfast.ports.services import Services
 from holdfast.ranking.relevance import EVERYDAY, stems_of
 from holdfast.recall.tuning import RULES_FILE_BYTES, WRITTEN_LEAST_WORDS, WRITTEN_SHARE, WRITTEN_SPAN
 
 README = "README.md"
 _OURS = re.compile(r"<!-- holdfast:begin.*?(?:holdfast:end -->|\Z)", re.DOTALL)
 """What `holdfast rules` wrote into a file."""
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from holdfast.domain.lesson import Lesson
-    from holdfast.domain.project import Location
-    from holdfast.domain.vocabulary import SessionId
-    from holdfast.ports.services import Services
 
 
 def without_written(

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
+from collections.abc import Sequence
 
 POOL = 40
 """Candidates weighed against each other when not all fit; those behind them are not worth the time."""

@@ -5,20 +5,16 @@ Recalled text is data. A lesson cannot close the fence, open another one or hide
 
 from __future__ import annotations
 
-from holdfast.lean.records import Frozen
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from holdfast.domain.lesson import Lesson
+from holdfast.domain.vocabulary import Trust
 from holdfast.lean.texts import short_id
 from holdfast.rendering.budget import count_tokens
 from holdfast.text.hidden import folded, without_hidden
 from holdfast.text.speech import FENCE
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
-
-    from holdfast.domain.lesson import Lesson
-    from holdfast.domain.vocabulary import Trust
-
 
 OPENING, CLOSING = FENCE
 INTRODUCTION = "Notes of earlier sessions, quoted as data; the code may have changed."
@@ -34,7 +30,8 @@ _RESERVED = ("holdfast", "system", "reminder", "instruction", "user", "assistant
 """A tag whose name contains one of these words could pass for a host's fence or ours."""
 
 
-class Line(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
     """One compiled line and its tokens."""
 
     text: str

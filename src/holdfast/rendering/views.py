@@ -4,15 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from holdfast.domain.briefing import Briefing, FoundTurn, Ranked
 from holdfast.domain.lesson import Anchor, Lesson
-from holdfast.lean.plain import to_plain
+from holdfast.lean.plain import as_dict, field_names, to_plain
 from holdfast.lean.texts import short_id
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from holdfast.domain.briefing import Briefing, FoundTurn, Ranked
 
 
 def lesson_json(lesson: Lesson, freshness: str = "", caveat: str = "") -> dict[str, Any]:
@@ -20,8 +15,10 @@ def lesson_json(lesson: Lesson, freshness: str = "", caveat: str = "") -> dict[s
 
     Keys are only ever added.
     """
-    plain = {name: to_plain(getattr(lesson, name)) for name in Lesson.fields_}
-    plain["anchors"] = [{name: to_plain(getattr(anchor, name)) for name in Anchor.fields_} for anchor in lesson.anchors]
+    plain = {name: to_plain(getattr(lesson, name)) for name in field_names(Lesson)}
+    plain["anchors"] = [
+        {name: to_plain(getattr(anchor, name)) for name in field_names(Anchor)} for anchor in lesson.anchors
+    ]
     plain["short_id"] = short_id(lesson.id)
     plain["memory_type"] = lesson.memory_type
     plain["files"] = list(lesson.paths)
@@ -43,7 +40,7 @@ def ranked_json(ranked: Ranked) -> dict[str, Any]:
         "unconfirmed": ranked.is_unconfirmed,
         "why": {
             "words": why.words,
-            "shares": [dict(share.__dict__) for share in why.shares],
+            "shares": [as_dict(share) for share in why.shares],
             "multipliers": [{"name": name, "factor": factor} for name, factor in why.multipliers],
         },
         "lesson": lesson_json(ranked.lesson),

@@ -2,44 +2,44 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+from holdfast.curation.checkpoint import capture
 from holdfast.domain.briefing import Briefing
+from holdfast.domain.hookcall import HookCall
+from holdfast.domain.project import Location
+from holdfast.domain.records import Delivery
 from holdfast.errors import HoldfastError
+from holdfast.ports.services import Services
+from holdfast.recall.inject import Handover
+from holdfast.service.location import LocationMemory
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from typing import Any, Protocol
+LogFailure = Callable[[str, Exception], None]
 
-    from holdfast.domain.hookcall import HookCall
-    from holdfast.domain.project import Location
-    from holdfast.domain.records import Delivery
-    from holdfast.ports.services import Services
-    from holdfast.recall.inject import Handover
-    from holdfast.service.location import LocationMemory
 
-    LogFailure = Callable[[str, Exception], None]
+class Later(Protocol):
+    """Takes events and deliveries that the store could not take."""
 
-    class Later(Protocol):
-        """Takes events and deliveries that the store could not take."""
+    def keep_events(self, services: Services, location: Location | None, call: HookCall) -> None:
+        """Keep the call's events; `location` is None if the project is not known."""
+        ...
 
-        def keep_events(self, services: Services, location: Location | None, call: HookCall) -> None:
-            """Keep the call's events; `location` is None if the project is not known."""
-            ...
+    def keep_deliveries(self, deliveries: Sequence[Delivery]) -> None:
+        """Keep the records of what was shown."""
+        ...
 
-        def keep_deliveries(self, deliveries: Sequence[Delivery]) -> None:
-            """Keep the records of what was shown."""
-            ...
 
-    class Reply(Protocol):
-        """Sends the answer to the host."""
+class Reply(Protocol):
+    """Sends the answer to the host."""
 
-        def offer(self, text: str) -> None:
-            """Store the best answer so far, for a host that stops waiting before a better one is ready."""
-            ...
+    def offer(self, text: str) -> None:
+        """Store the best answer so far, for a host that stops waiting before a better one is ready."""
+        ...
 
-        def write_answer(self, text: str) -> str | None:
-            """Send the answer; return the text that the host received, or None when it no longer waits."""
-            ...
+    def write_answer(self, text: str) -> str | None:
+        """Send the answer; return the text that the host received, or None when it no longer waits."""
+        ...
 
 
 class KeptReply:
@@ -218,6 +218,4 @@ class _Steps:
 
 def _checkpoint(here: LocationMemory, call: HookCall) -> None:
     """Store the task's state before the agent loses its context."""
-    from holdfast.curation.checkpoint import capture
-
     capture(here.services, here.location, call.session)

@@ -5,14 +5,13 @@ Methods import their use case when they are called, so that a hook that only obs
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from collections.abc import Callable
 
-    from holdfast.domain.hookcall import HookCall
-    from holdfast.domain.project import Location
-    from holdfast.ports.services import Services
-    from holdfast.recall.inject import Handover
+from holdfast.capture.observe import observe
+from holdfast.domain.hookcall import HookCall
+from holdfast.domain.project import Location
+from holdfast.ports.services import Services
+from holdfast.recall.inject import Handover, prepare
 
 
 class LocationMemory:
@@ -43,8 +42,6 @@ class LocationMemory:
 
     def observe(self, call: HookCall) -> int:
         """Store the call's events, redacted; return how many were new."""
-        from holdfast.capture.observe import observe
-
         return observe(self.services, self.location, call.events)
 
     def notice(self, call: HookCall) -> None:
@@ -61,6 +58,4 @@ class LocationMemory:
         After `until_s` of the clock's elapsed seconds nobody waits: nothing is delivered. `offer` is called with what
         could be delivered already, before lessons whose code changed are checked closely.
         """
-        from holdfast.recall.inject import prepare
-
         return prepare(self.services, self.location, call, until_s, offer=offer)

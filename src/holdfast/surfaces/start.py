@@ -7,6 +7,7 @@ user's site folder or in a folder of its own, so this module puts those two back
 
 import os
 import sys
+from importlib import import_module
 
 SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
@@ -14,8 +15,6 @@ SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file_
 def main() -> None:
     """Run the `main` function of the module that the first argument names; the other arguments are passed on."""
     _restore_path(SOURCE)
-    from importlib import import_module
-
     module = sys.argv.pop(1)
     import_module(module).main()
 

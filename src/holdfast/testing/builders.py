@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import count
 from typing import Any
@@ -10,7 +11,6 @@ from holdfast.domain.event import Event
 from holdfast.domain.lesson import Anchor, Lesson, Scope, Validity
 from holdfast.domain.records import Change, Checkpoint, Delivery, Outcome
 from holdfast.domain.vocabulary import EventId, LessonId, ProjectId, SessionId
-from holdfast.lean.records import replace
 from holdfast.lean.texts import uuid7
 from holdfast.text.titles import make_title
 

@@ -11,16 +11,13 @@ Only detectors load this module; hooks never do.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from holdfast.domain.event import Event
-from holdfast.lean.records import Frozen
 from holdfast.text.signature import command_target, error_signature
 from holdfast.text.window import ended_well, failed, refused
 from holdfast.text.words import word_set
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 LINE_LIMIT = 4_000
 """Characters of a command line that are looked at."""
@@ -84,14 +81,16 @@ _FAILING = re.compile(
 )
 
 
-class SimpleCommand(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SimpleCommand:
     """One simple command of a line and the operator in front of it (empty for the first)."""
 
     text: str
     joiner: str = ""
 
 
-class Attempt(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempt:
     """One run of something that can pass or fail."""
 
     at: int

@@ -9,15 +9,11 @@ Only detectors load this module; hooks never do.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 
+from holdfast.domain.event import Event
+from holdfast.domain.lesson import Evidence
 from holdfast.text.window import dangles, opening, quote, sentences, speaker_trust
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from holdfast.domain.event import Event
-    from holdfast.domain.lesson import Evidence
 
 SHORTEST, LONGEST = 40, 300
 READ_LIMIT = 6_000

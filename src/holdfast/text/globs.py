@@ -5,9 +5,7 @@ Those are the user's globs and the files that exist to hold secrets. No regular 
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator
 
 
 def glob_matches(glob: str, path: str) -> bool:

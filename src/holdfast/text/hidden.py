@@ -5,6 +5,8 @@ All code that stores, judges, delivers or prints text uses these tests. Hooks im
 
 from __future__ import annotations
 
+from unicodedata import category, normalize
+
 _KEPT = frozenset("\n\t")
 _INVISIBLE = frozenset(
     "\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180e\u180f\u2800\u3164\uffa0"
@@ -37,8 +39,6 @@ def is_hidden(char: str) -> bool:
     """Return whether a character is invisible or steers the display (control, format, surrogate, tag, filler)."""
     if " " <= char <= "~" or char in _KEPT:
         return False
-    from unicodedata import category
-
     return (
         category(char) in ("Cc", "Cf", "Cs", "Co", "Zl", "Zp") or char in _INVISIBLE or 0xE0000 <= ord(char) <= 0xE0FFF
     )
@@ -88,8 +88,6 @@ def folded(text: str) -> str:
     """Return the text with look-alikes replaced by the Latin letters and signs they imitate; of the same length."""
     if text.isascii():
         return text
-    from unicodedata import normalize
-
     return "".join(char if char.isascii() else _folded(char, normalize) for char in text)
 
 

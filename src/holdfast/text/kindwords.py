@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import re
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from holdfast.domain.vocabulary import LessonKind
+from holdfast.domain.vocabulary import LessonKind
 
 _FORMS: tuple[tuple[LessonKind, str], ...] = (
     (

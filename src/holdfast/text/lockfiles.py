@@ -7,16 +7,14 @@ versions, all are returned.
 from __future__ import annotations
 
 import re
+import tomllib
 from collections import defaultdict
+from collections.abc import Callable, Iterator
+from typing import Any
 
 from holdfast.lean.texts import loads
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from typing import Any
-
-    Pairs = Iterator[tuple[str, str]]
+Pairs = Iterator[tuple[str, str]]
 _PINNED = re.compile(r"^([A-Za-z0-9][\w.-]*)\s*(?:\[[^]]*])?\s*===?\s*([^\s;,#\\]+)")
 
 
@@ -71,8 +69,6 @@ def _npm(text: str) -> Pairs:
 
 
 def _toml(text: str) -> Pairs:
-    import tomllib
-
     for package in tomllib.loads(text).get("package", ()):
         if isinstance(package.get("version"), str):
             yield package["name"], package["version"]

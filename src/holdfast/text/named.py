@@ -8,15 +8,13 @@ Hooks import this module, so it uses no regular expressions.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
 from holdfast.domain.lesson import Triggers
-from holdfast.lean.records import Frozen
 from holdfast.lean.texts import has_drive
 from holdfast.text.triggermatch import ACTS
 from holdfast.text.words import word_set
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 NAMED_COMMANDS, NAMED_PLACES = 16, 6
 """Most commands, and most globs and symbols each, that the words of a rule give."""
@@ -199,7 +197,8 @@ def _is_plural(name: str) -> bool:
     return name.endswith("s") and name[:-1].isupper()
 
 
-class Clues(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Clues:
     """Files and identifiers as the text names them."""
 
     paths: tuple[str, ...] = ()

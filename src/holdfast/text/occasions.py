@@ -10,16 +10,13 @@ Hooks import this module, so it uses no regular expressions.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from holdfast.domain.kinds import profile_of
+from holdfast.domain.lesson import Lesson
+from holdfast.domain.vocabulary import LessonKind, Trust
 from holdfast.text.shell import simple_commands
 from holdfast.text.words import word_set
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from holdfast.domain.lesson import Lesson
-    from holdfast.domain.vocabulary import LessonKind, Trust
 
 COMMAND_KINDS = ("test", "lint", "commit", "pr", "review")
 """Kinds of commands before which lessons are delivered."""

@@ -9,18 +9,12 @@ lines of output, and a reviewer's short remarks without a mark.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
 
-from holdfast.lean.records import Frozen
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from typing import Literal
-
-    Origin = Literal["person", "mixed", "machine"]
-    PartKind = Literal["continuation", "plan", "notice", "command", "interrupt", "hook", "code", "output", "review"]
-else:
-    Origin = PartKind = str
+Origin = Literal["person", "mixed", "machine"]
+PartKind = Literal["continuation", "plan", "notice", "command", "interrupt", "hook", "code", "output", "review"]
 
 OPENINGS: tuple[tuple[str, PartKind], ...] = (
     ("This session is being continued from a previous conversation", "continuation"),
@@ -119,7 +113,8 @@ _FOREIGN = re.compile(r"[^\W\d_a-zA-Z]")
 _WORD = re.compile(r"[^\W\d_]{2,}|\d")
 
 
-class PromptPart(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PromptPart:
     """A stretch of a prompt that is not the person's."""
 
     start: int
@@ -127,7 +122,8 @@ class PromptPart(Frozen):
     kind: PartKind
 
 
-class Prompt(Frozen, nested={"parts": PromptPart}):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prompt:
     """A text in the user's place, divided by origin."""
 
     origin: Origin

@@ -6,21 +6,16 @@ A store passes the records of the sessions as plain values and saves what is ret
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 from holdfast.domain.event import Event
+from holdfast.domain.lesson import Lesson
 from holdfast.domain.records import Checkpoint, Delivery, Outcome
 from holdfast.errors import InvalidValueError
 from holdfast.lean.texts import dumps, loads
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-    from typing import Any
-
-    from holdfast.domain.lesson import Lesson
-    from holdfast.lean.records import Frozen
-
-    Plain = dict[str, Any]
+Plain = dict[str, Any]
 
 PURGED = "[purged]"
 """Replaces a removed sentence."""
@@ -48,7 +43,7 @@ class Purging:
         self._pattern = _pattern(self._sentences)
         self._emptied: list[str] = []
 
-    def steps(self) -> list[tuple[str, type[Frozen], Callable[[Plain], Plain]]]:
+    def steps(self) -> list[tuple[str, type[Any], Callable[[Plain], Plain]]]:
         """Return the steps in order: what to count, the type of record, and the function that cleans a record."""
         return [
             ("event_texts", Event, self.event),

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+
+from holdfast.domain.lesson import Lesson
+from holdfast.domain.query import Query
+from holdfast.ports.search import NameRelation, TokenSource
 from holdfast.text import words
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from holdfast.domain.lesson import Lesson
-    from holdfast.domain.query import Query
-    from holdfast.ports.search import NameRelation, TokenSource
+from holdfast.text.signature import command_target, error_signature, masked
 
 TOKEN_LIMIT = 96
 """Exact tokens kept of one lesson."""
@@ -62,8 +60,6 @@ def asked_tokens(query: Query) -> list[str]:
     text = shorten(query.text)
     tokens: list[str] = []
     if query.error or query.command:
-        from holdfast.text.signature import command_target, error_signature, masked
-
         error = error_signature(query.error) if query.error else ""
         command = command_target(query.command) if query.command else ""
         tokens += ["error " + error, "error " + masked(error)] if error else []

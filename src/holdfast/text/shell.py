@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from holdfast.text.words import word_set
+from collections.abc import Iterator
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from holdfast.text.words import word_set
 
 COMMAND_LIMIT = 4_000
 """Characters of a command line that are looked at."""

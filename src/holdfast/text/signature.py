@@ -8,12 +8,10 @@ are no regular expressions see `text.words`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from holdfast.text.shell import Words, parse_command
 from holdfast.text.words import word_set
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 SIGNATURE_LIMIT = 200
 """Longest signature, in characters."""

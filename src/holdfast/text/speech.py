@@ -7,14 +7,11 @@ needed. Hooks and detectors use the same functions. Every hook imports this modu
 
 from __future__ import annotations
 
-from holdfast.lean.records import replace
+from collections.abc import Iterable
+from dataclasses import replace
+
+from holdfast.domain.event import Event
 from holdfast.ports.search import SpokenTurn
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from holdfast.domain.event import Event
 
 MASK = "\0"
 """Replaces each character that no person wrote. Events hold no NUL of their own."""

@@ -7,15 +7,12 @@ Words that name no time (`before the release`) give None. For the reason why the
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
 from holdfast.text.words import word_set
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    Span = tuple[datetime | None, datetime | None]
+Span = tuple[datetime | None, datetime | None]
 
 LOOKED_AT = 2_000
 """Characters of a question that are looked at."""

@@ -8,16 +8,13 @@ cannot be shortened so stays longer, or loses its middle, marked by "…".
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from holdfast.domain.lesson import TITLE_LIMIT
 from holdfast.text.meaning import is_name, is_negation, limits, opposes
 from holdfast.text.verbs import AFTER_VERB, COMPOUNDS, INSIDE, NOUNS_TOO, ORDERS, VERBS
 from holdfast.text.words import word_set
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 WORDS_MOST = 12
 """Words of a title. `make_title` counts the words of code, too; in a stated title, a piece of code is one word."""

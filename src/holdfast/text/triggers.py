@@ -11,18 +11,14 @@ Hooks import this module, so it uses no regular expressions.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+
 from holdfast.domain.kinds import profile_of
-from holdfast.domain.lesson import Triggers
+from holdfast.domain.lesson import Lesson, Triggers
+from holdfast.domain.vocabulary import LessonKind, Trust
 from holdfast.text.named import named_in
 from holdfast.text.occasions import is_standing_rule, language_of, names_code
 from holdfast.text.words import word_set
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from holdfast.domain.lesson import Lesson
-    from holdfast.domain.vocabulary import LessonKind, Trust
 
 LITERALS, COMMANDS = 6, 6
 """Most of each that a lesson's words give."""

@@ -7,16 +7,12 @@ are compared at the start of a text, never inside it.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 
+from holdfast.domain.event import Event
 from holdfast.domain.lesson import Evidence
+from holdfast.domain.vocabulary import Trust
 from holdfast.text.speech import INTERRUPT, MASK, own_words
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from holdfast.domain.event import Event
-    from holdfast.domain.vocabulary import Trust
 
 QUOTE_LIMIT = 400
 """Characters of evidence quoted for one event."""

@@ -6,6 +6,8 @@ words, so 2 KB of text take a fraction of a millisecond.
 
 from __future__ import annotations
 
+from unicodedata import category, normalize
+
 WORD_LIMIT = 64
 """Longer runs of letters and digits are encoded data, not words."""
 CHUNK_LIMIT = 200
@@ -46,8 +48,6 @@ class _Keep(dict[int, "int | str"]):
         super().__init__({i: i if chr(i).isalnum() or chr(i) in joining else " " for i in range(128)})
 
     def __missing__(self, code: int) -> int | str:
-        from unicodedata import category
-
         self[code] = f" {chr(code)} " if _emoji(code) else code if category(chr(code))[0] in "LNM" else " "
         return self[code]
 
@@ -144,8 +144,6 @@ def _normal(text: str) -> str:
     """Return one form of each letter: full width as usual width, Arabic and Hebrew without vowel signs."""
     if text.isascii():
         return text
-    from unicodedata import normalize
-
     return normalize("NFKC", text).translate(_SIGNS)
 
 

@@ -13,25 +13,23 @@ import hashlib
 import os
 import shutil
 import tempfile
+import tomllib
 import zipfile
 import zlib
+from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import IO, TYPE_CHECKING
+from typing import IO
 
 from holdfast._version import __version__
 from holdfast.errors import HoldfastError, InvalidValueError, SchemaTooNewError, StoreCorruptError, StoreError
 from holdfast.home.witness import accept
 from holdfast.lean.plain import from_plain, render_instant, to_plain
-from holdfast.lean.records import Frozen, replace
 from holdfast.lean.texts import dumps, file_url, loads
 from holdfast.ports.store import Extent
+from holdfast.settings import Settings
 from holdfast.wiring import open_store
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from holdfast.settings import Settings
 
 FORMAT = 1
 """The version of the backup's format. Holdfast reads this version and older ones."""
@@ -44,7 +42,8 @@ SAVED_FOLDER = "replaced"
 """Folder of the home for backups of memories that a restore replaced."""
 
 
-class Member(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Member:
     """A file in a backup."""
 
     name: str
@@ -52,7 +51,8 @@ class Member(Frozen):
     sha256: str
 
 
-class Manifest(Frozen, nested={"members": Member, "extent": Extent}):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Manifest:
     """What a backup contains."""
 
     format: int
@@ -64,7 +64,8 @@ class Manifest(Frozen, nested={"members": Member, "extent": Extent}):
     members: tuple[Member, ...]
 
 
-class Restored(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Restored:
     """What a restore did or would do."""
 
     manifest: Manifest
@@ -208,8 +209,6 @@ def _choose_files(settings: Settings, folder: str, with_config: bool) -> tuple[t
 
 
 def _check_config(path: str) -> None:
-    import tomllib
-
     try:
         table = tomllib.loads(_read(path).decode("utf-8"))
     except ValueError as exc:

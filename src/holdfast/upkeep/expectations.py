@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
 from holdfast.domain.moments import MOMENT_PROFILES
-from holdfast.lean.records import Frozen
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Any
-
-    from holdfast.domain.vocabulary import Moment
+from holdfast.domain.vocabulary import Moment
 
 MOMENTS: dict[str, Moment] = {
     name: moment for moment, profile in MOMENT_PROFILES.items() for name in profile.check_names
@@ -22,7 +19,8 @@ DEFAULT_TOP = 3
 FILE_LIMIT = 1_000_000
 
 
-class Mistake(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mistake:
     """A mistake in the file, with its line and column from 1."""
 
     reason: str
@@ -30,7 +28,8 @@ class Mistake(Frozen):
     column: int
 
 
-class Expectation(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Expectation:
     """One check: which lessons must be delivered at a moment, and which must not."""
 
     name: str

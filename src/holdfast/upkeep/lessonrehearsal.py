@@ -8,29 +8,24 @@ where its parts were needed.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from hashlib import blake2b
-from typing import TYPE_CHECKING
 
+from holdfast.domain.briefing import Briefing
 from holdfast.domain.hookcall import HookCall
-from holdfast.domain.learningmoment import MOMENT_KINDS
+from holdfast.domain.learningmoment import MOMENT_KINDS, LearningMoment
+from holdfast.domain.lesson import Lesson
+from holdfast.domain.records import Delivery
 from holdfast.domain.vocabulary import EventId, LessonId, SessionId
-from holdfast.lean.records import Frozen, replace
 from holdfast.lessons.learningmoments import load_moments
 from holdfast.ports.lessonstore import get_readable
 from holdfast.ranking.relevance import stems_of
 from holdfast.recall.inject import prepare
 from holdfast.recall.moments.context import TITLED
+from holdfast.service.memory import Memory
 from holdfast.text.shell import searched_pattern
 from holdfast.upkeep.rehearsal import ANY_HOST, MOST_LESSONS, for_any_host
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from holdfast.domain.briefing import Briefing
-    from holdfast.domain.learningmoment import LearningMoment
-    from holdfast.domain.lesson import Lesson
-    from holdfast.domain.records import Delivery
-    from holdfast.service.memory import Memory
 
 TITLE_SHARE = 0.4
 """Share of a title's words that a lesson's rule, reason and quotes have: of 213 lessons all had it, and 9 of them had
@@ -42,7 +37,8 @@ WHEN_TOLD = (START, *MOMENT_KINDS, NEVER)
 """Where a lesson is told first: at the start, at a moment of that kind, or not at all."""
 
 
-class PlayedMoment(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlayedMoment:
     """A moment, and whether the lesson was told there."""
 
     event: EventId
@@ -50,7 +46,8 @@ class PlayedMoment(Frozen):
     is_told: bool
 
 
-class RehearsedLesson(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RehearsedLesson:
     """A lesson, and where it was told."""
 
     id: LessonId
@@ -64,7 +61,8 @@ class RehearsedLesson(Frozen):
     """Lessons that it superseded, whose moments it has."""
 
 
-class LessonRehearsal(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LessonRehearsal:
     """The result of a rehearsal."""
 
     lessons: tuple[RehearsedLesson, ...] = ()

@@ -5,26 +5,20 @@ The caller passes a copy of the memory, because the session's events and deliver
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from holdfast.domain.briefing import Briefing, Ranked
 from holdfast.domain.event import Event
 from holdfast.domain.hookcall import HookCall
+from holdfast.domain.lesson import Lesson
 from holdfast.domain.moments import CHANNELS, MOMENT_PROFILES
-from holdfast.domain.vocabulary import EventId, LessonId, SessionId
-from holdfast.lean.records import Frozen, replace
+from holdfast.domain.vocabulary import EventId, LessonId, SessionId, State
 from holdfast.lean.texts import short_id
-from holdfast.ports.host import HostProfile
+from holdfast.ports.host import Host, HostProfile
 from holdfast.publishing.lessonfile import shared_id
 from holdfast.service.memory import Memory
-from holdfast.upkeep.expectations import DEFAULT_TOP, MOMENTS
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from holdfast.domain.briefing import Briefing, Ranked
-    from holdfast.domain.lesson import Lesson
-    from holdfast.domain.vocabulary import State
-    from holdfast.ports.host import Host
-    from holdfast.upkeep.expectations import Expectation
+from holdfast.upkeep.expectations import DEFAULT_TOP, MOMENTS, Expectation
 
 ANY_HOST = "check"
 """The host's name if none is chosen."""
@@ -40,7 +34,8 @@ class AnyHost:
     profile = HostProfile(title="any host", moments=CHANNELS)
 
 
-class DeliveredLesson(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeliveredLesson:
     """A lesson that was delivered, and its rank."""
 
     rank: int
@@ -48,7 +43,8 @@ class DeliveredLesson(Frozen):
     title: str
 
 
-class Rehearsed(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rehearsed:
     """The result of a check."""
 
     expectation: Expectation

@@ -3,30 +3,30 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from holdfast.domain.vocabulary import EventId, LessonId
 from holdfast.errors import InvalidValueError
-from holdfast.lean.records import Frozen
 from holdfast.upkeep.lessonrehearsal import NEVER, START, WHEN_TOLD, LessonRehearsal, RehearsedLesson
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
 
 FORMAT = 1
 BASELINE_LIMIT = 50_000_000
 """Bytes of a baseline that are read."""
 
 
-class KnownLesson(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownLesson:
     """Where a lesson was told, and its moments."""
 
     told: str
     moments: tuple[EventId, ...] = ()
 
 
-class Lost(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lost:
     """A lesson that was told and is not any more, or whose successor is not told where it was needed."""
 
     id: LessonId
@@ -34,7 +34,8 @@ class Lost(Frozen):
     """The lesson now, or the one that superseded it."""
 
 
-class BaselineComparison(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BaselineComparison:
     """What became of the baseline's lessons."""
 
     lost: tuple[Lost, ...] = ()

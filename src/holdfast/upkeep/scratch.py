@@ -5,19 +5,15 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from dataclasses import replace
 
 from holdfast.bootstrap import Memory
 from holdfast.domain.moments import CHANNELS
-from holdfast.lean.records import replace
 from holdfast.lean.texts import file_url
+from holdfast.settings import Settings
 from holdfast.wiring import open_store
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from holdfast.settings import Settings
 
 INDEX = "index"
 

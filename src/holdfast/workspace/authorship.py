@@ -7,14 +7,10 @@ reached through a link, and not tracked. Paths are compared without regard to ca
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Iterator, Sequence
 
 from holdfast.workspace.gitfiles import find_checkout
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from holdfast.workspace.gitrun import Git
+from holdfast.workspace.gitrun import Git
 
 TRACKED = "git tracks it"
 LINKED = "it is reached through a link in a repository"

@@ -6,16 +6,12 @@ Nothing is written, not even an object. Queries that walk history run only if le
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from holdfast.workspace.gitfiles import find_checkout
+from holdfast.workspace.gitrun import Git
 from holdfast.workspace.history import CALM_DIFF, MAIN_LINES
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from holdfast.workspace.gitrun import Git
 
 TIMEOUT_S = 0.15
 """Seconds for a question about one commit or tree, times git's patience."""

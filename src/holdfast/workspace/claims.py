@@ -8,24 +8,24 @@ The stored states are `domain.statefamilies`, DECLARED and CLAIM.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from hashlib import sha256
+
+from holdfast.domain.project import Project
 from holdfast.domain.statefamilies import CLAIM, DECLARED
-from holdfast.lean.records import Frozen, replace
-from holdfast.workspace.gitfiles import repository_mark
+from holdfast.ports.statestore import StateCells
+from holdfast.workspace.gitfiles import inode, repository_mark
+from holdfast.workspace.identity import born
 from holdfast.workspace.paths import inside
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from contextlib import AbstractContextManager
-
-    from holdfast.domain.project import Project
-    from holdfast.ports.statestore import StateCells
 
 RESERVED = ("g1-", "p1-")
 """Prefixes of derived ids (`identity`). A file that declares one names somebody's project."""
 
 
-class Repository(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Repository:
     """What distinguishes a repository or folder from others."""
 
     remote: str = ""
@@ -203,11 +203,6 @@ def _completed(owner: Repository, here: Repository) -> Repository:
 
 
 def _certificate(folder: str) -> str:
-    from hashlib import sha256
-
-    from holdfast.workspace.gitfiles import inode
-    from holdfast.workspace.identity import born
-
     birth = born(folder)
     # Inodes are reused, so without a time of birth the path must be the same as well.
     parts = (inode(folder), birth) if birth else (inode(folder), folder)

@@ -7,14 +7,11 @@ folder decides.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 from holdfast.errors import ProjectUnknownError
 from holdfast.lean import gitsafety
-from holdfast.lean.records import Frozen
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 PROJECT_FILE = os.path.join(".holdfast", "project.toml")
 
@@ -25,7 +22,8 @@ DECLARED_BYTES = 65_536
 _ID_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-:/@+")
 
 
-class Checkout(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checkout:
     """A work tree (or a bare repository) and where git keeps its state."""
 
     root: str

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import os
+import select
+import subprocess
+from collections.abc import Sequence
 
 from holdfast.lean.gitsafety import SAFE_OPTIONS, UNTRUSTED, git_program, safe_environment
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from holdfast.ports.clock import Clock
+from holdfast.ports.clock import Clock
 
 OUTPUT_LIMIT = 4_000_000
 """Bytes of the longest answer; a longer one is none."""
@@ -63,8 +61,6 @@ class Git:
 
     def _read_until(self, reading: int, deadline: float) -> bytes | None:
         """Return everything up to the end of the stream; None if the deadline or the limit comes first."""
-        import select
-
         watch = select.poll()
         watch.register(reading, select.POLLIN | select.POLLHUP)
         parts: list[bytes] = []
@@ -98,8 +94,6 @@ def _spawn(command: list[str], writing: int) -> int:
 
 
 def _ask_elsewhere(command: list[str], timeout_s: float) -> bytes | None:
-    import subprocess  # Windows: there is no posix_spawn
-
     no_window = getattr(subprocess, "CREATE_NO_WINDOW", 0)
     calm = safe_environment(os.environ)
     try:

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
 
 from holdfast.domain.commit import Commit, CommitPoint
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from holdfast.workspace.gitrun import Git
+from holdfast.workspace.gitrun import Git
 
 TIMEOUT_S = 0.15
 WALK_TIMEOUT_S = 0.5
@@ -164,8 +161,6 @@ def _is_id(text: str) -> bool:
 
 def _points_in(output: bytes) -> Iterator[CommitPoint]:
     """Yield the commits of `git log` in `POINT_FORMAT`, in git's order."""
-    from datetime import UTC, datetime
-
     words = [word.decode("utf-8", "replace") for word in output.split(b"\0")]
     for name, seconds, subject in zip(words[0::3], words[1::3], words[2::3], strict=False):
         try:
@@ -177,8 +172,6 @@ def _points_in(output: bytes) -> Iterator[CommitPoint]:
 
 def _commits_in(output: bytes) -> Iterator[Commit]:
     """Yield the commits of `git log` in `COMMIT_FORMAT`, with a NUL after each file's name."""
-    from datetime import UTC, datetime
-
     words = output.split(b"\0")
     at = 1  # each record begins with an empty word
     while at + 5 < len(words):

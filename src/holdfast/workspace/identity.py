@@ -6,22 +6,19 @@ re-labelled: a repository keeps its id when a remote is added or changed.
 
 from __future__ import annotations
 
+import ctypes
 import os
 from hashlib import sha256
 
 from holdfast.domain.project import Project
 from holdfast.domain.statefamilies import CLONE, INODE, PLACE, REMOTE, ROOT_COMMIT
+from holdfast.domain.vocabulary import ProjectId
 from holdfast.errors import ProjectUnknownError
-from holdfast.workspace.gitfiles import inode, repository_mark
+from holdfast.ports.statestore import StateCells
+from holdfast.workspace.gitfiles import Checkout, inode, repository_mark
+from holdfast.workspace.gitrun import Git
 from holdfast.workspace.paths import project_roots
 from holdfast.workspace.remotes import normalise_remote
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from holdfast.domain.vocabulary import ProjectId
-    from holdfast.ports.statestore import StateCells
-    from holdfast.workspace.gitfiles import Checkout
-    from holdfast.workspace.gitrun import Git
 
 
 def identify_checkout(states: StateCells, checkout: Checkout, url: str, root: str) -> Project:
@@ -144,8 +141,6 @@ def _linux_birth(path: str) -> str:
     """
     if os.name != "posix":
         return ""
-    import ctypes  # only when a folder is seen for the first time
-
     statx = getattr(ctypes.CDLL(None), "statx", None)
     answer = ctypes.create_string_buffer(256)
     if statx is None or statx(-100, os.fsencode(path), 0, 0x800, answer):

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 
 from holdfast.errors import HoldfastError, StaleWriteError
 from holdfast.lean.files import write_whole
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 FOLDER = (".holdfast", "lessons")
 READ_LIMIT = 250_000

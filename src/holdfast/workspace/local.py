@@ -7,25 +7,24 @@ at a repository runs git (for its root commit), through `gitrun`.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from holdfast.domain.project import Location, Person, Project
 from holdfast.domain.statefamilies import PLACE
 from holdfast.errors import InvalidValueError
 from holdfast.lean.gitsafety import without_filters
-from holdfast.lean.records import replace
 from holdfast.workspace import gitfiles
+from holdfast.workspace.gitfiles import Checkout
 from holdfast.workspace.paths import inside, native, project_roots
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from holdfast.ports.clock import Clock
     from holdfast.ports.statestore import StateCells
     from holdfast.ports.workspace import Stamps
     from holdfast.workspace.branches import LocalBranches
     from holdfast.workspace.claims import Claims
-    from holdfast.workspace.gitfiles import Checkout
     from holdfast.workspace.gitrun import Git
     from holdfast.workspace.history import LocalHistory
     from holdfast.workspace.objects import GitObjects

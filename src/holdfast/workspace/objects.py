@@ -9,14 +9,11 @@ import os
 import subprocess
 from contextlib import suppress
 from threading import Timer
-from typing import TYPE_CHECKING
+from typing import IO
 from weakref import finalize
 
 from holdfast.lean.gitsafety import safe_environment
 from holdfast.workspace.gitrun import command_line
-
-if TYPE_CHECKING:
-    from typing import IO
 
 TIMEOUT_S = 0.5
 """Seconds for one file, times the timeout scale."""

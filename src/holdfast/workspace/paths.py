@@ -10,13 +10,10 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
+from types import ModuleType
 
 from holdfast.lean.texts import has_drive
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from types import ModuleType
 
 FOLDS = sys.platform in ("win32", "darwin")
 LONG, LONG_SHARE = "\\\\?\\", "\\\\?\\UNC\\"

@@ -7,15 +7,12 @@ alike on every system and on network drives. Only files that lessons are about a
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 
 from holdfast.ports.workspace import Stamps
 from holdfast.workspace.gitfiles import find_checkout
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    Stamp = tuple[int, ...]
+Stamp = tuple[int, ...]
 
 CHECKOUT_FILES = ("HEAD", "index", os.path.join("logs", "HEAD"), os.path.join("reftable", "tables.list"))
 """Files of a work tree's git folder. Every commit, switch, reset and rebase replaces at least one of them."""

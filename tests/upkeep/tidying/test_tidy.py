@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,6 @@ from holdfast.domain.lesson import Anchor, Evidence, Lesson, Provenance, Trigger
 from holdfast.domain.statefamilies import TIDY_PROPOSAL, without_lesson
 from holdfast.domain.vocabulary import FLOATED
 from holdfast.errors import InvalidValueError
-from holdfast.lean.records import replace
 from holdfast.upkeep.tidying import tidy
 from holdfast.upkeep.tidying.checks import check, is_persons
 from holdfast.upkeep.tidying.proposal import Proposal, Step, dump, load, render_diff

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from holdfast.domain.briefing import Briefing
-    from holdfast.domain.hookcall import HookCall
+from holdfast.domain.briefing import Briefing
+from holdfast.domain.hookcall import HookCall
 
 SILENCE = "\n"
 """Not empty: an empty answer means that the server was too late. The hook program prints nothing for it."""

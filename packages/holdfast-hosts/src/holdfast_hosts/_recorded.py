@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from holdfast.errors import InvalidValueError
 from holdfast.hosts.sdk.adapter import Adapter
 from holdfast.ports.host import InstallPlan
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 
 class Recorded(Adapter):

@@ -8,16 +8,11 @@ from __future__ import annotations
 
 import glob
 import os
+from collections.abc import Mapping
 
 from holdfast.hosts.sdk.folders import settings_folder
 from holdfast.hosts.sdk.mcpclient import McpClient
-from holdfast.ports.host import HostMarks, HostProfile
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from holdfast.ports.host import Host
+from holdfast.ports.host import Host, HostMarks, HostProfile
 
 
 def make(options: Mapping[str, str]) -> Host:

@@ -7,16 +7,11 @@ reading of plug-in 262.10968.170; 2026-11-21. Not run here.
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 
 from holdfast.hosts.sdk.folders import settings_folder
 from holdfast.hosts.sdk.mcpclient import McpClient
-from holdfast.ports.host import HostProfile, RulesTarget
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from holdfast.ports.host import Host
+from holdfast.ports.host import Host, HostProfile, RulesTarget
 
 
 def make(options: Mapping[str, str]) -> Host:

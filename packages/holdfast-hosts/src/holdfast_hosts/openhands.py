@@ -7,20 +7,15 @@ exported trajectories of version 0; 2026-11-21.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
+from holdfast.domain.event import Event
 from holdfast.hosts.sdk.files import find_files, instant, read_json, written_at
 from holdfast.hosts.sdk.payloads import fields_of, text_of
 from holdfast.hosts.sdk.replay import UNANSWERED, TranscriptReplay, failure
-from holdfast.ports.host import HostProfile
+from holdfast.ports.host import Host, HostProfile
 from holdfast_hosts._recorded import Recorded
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-    from typing import Any
-
-    from holdfast.domain.event import Event
-    from holdfast.ports.host import Host
 
 SAID = frozenset({"message", "finish", "think"})
 SANDBOX = "/workspace"

@@ -6,22 +6,17 @@ Source: sessions in the public repository badlogic/pi-mono; 2026-11-21.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
+from holdfast.domain.event import Event
 from holdfast.hosts.sdk.files import find_files, instant, parse_line
 from holdfast.hosts.sdk.messages import blocks_of
 from holdfast.hosts.sdk.payloads import fields_of, text_of
 from holdfast.hosts.sdk.replay import UNANSWERED, TranscriptReplay, failure
 from holdfast.hosts.sdk.toolcalls import response_text
-from holdfast.ports.host import HostProfile
+from holdfast.ports.host import Host, HostProfile
 from holdfast_hosts._recorded import Recorded
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-    from typing import Any
-
-    from holdfast.domain.event import Event
-    from holdfast.ports.host import Host
 
 TOOLS = {
     "bash": "Bash", "read": "Read", "edit": "Edit", "write": "Write", "grep": "Grep", "find": "Glob", "ls": "LS",

@@ -8,21 +8,16 @@ from __future__ import annotations
 
 import os
 import shlex
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
+from holdfast.domain.event import Event
 from holdfast.hosts.sdk.files import parse_object, read_json, written_at
 from holdfast.hosts.sdk.messages import blocks_of
 from holdfast.hosts.sdk.payloads import fields_of, text_of
 from holdfast.hosts.sdk.replay import UNANSWERED, TranscriptReplay
-from holdfast.ports.host import HostProfile
+from holdfast.ports.host import Host, HostProfile
 from holdfast_hosts._recorded import Recorded
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-    from typing import Any
-
-    from holdfast.domain.event import Event
-    from holdfast.ports.host import Host
 
 ISSUE = ("ISSUE:\n", "<pr_description>\n")
 AFTER_ISSUE = ("\nINSTRUCTIONS:", "</pr_description>")

@@ -9,16 +9,13 @@ Only detectors load this module; hooks never do.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from dataclasses import dataclass
 
-from holdfast.lean.records import Frozen
 from holdfast.text.attempts import Attempt, is_preparing, reports_tests, split_line
 from holdfast.text.signature import command_target
 from holdfast.text.window import clip, status
 from holdfast.text.words import word_set
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 ABSENT_STATUS = 127
 """What a shell returns for a command it cannot find."""
@@ -102,7 +99,8 @@ _BRANCHED = word_set("git gh")
 _GH_DEPTH, _GIT_DEPTH = 3, 2
 
 
-class Cure(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cure:
     """A rule that states what made the command pass."""
 
     rule: str

@@ -8,17 +8,11 @@ doubt, a report of a fault and a request about what is at hand are none, whateve
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from holdfast.detectors._shared.wording import stand_alone
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Literal
-
-    FormSort = Literal["rule", "fact", "decision", "cause"]
-else:
-    FormSort = str
+FormSort = Literal["rule", "fact", "decision", "cause"]
 
 LEAD = (
     r"(?:(?:ok(?:ay)?|also|and|so|but|please|hey|btw|fyi|note(?: that)?|important|reminder|great|thanks|yes|no"

@@ -8,19 +8,15 @@ errors concern one place.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from holdfast.detectors.lint_rules._sentences import COMPILERS, SENTENCES, SLIPS
 from holdfast.domain.candidate import Candidate
+from holdfast.domain.event import Event
 from holdfast.domain.lesson import Evidence, Triggers
-from holdfast.lean.records import Frozen
 from holdfast.text.orders import instructs
 from holdfast.text.window import clip, edits_between, ended_well, failed
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from holdfast.domain.event import Event
 
 WORTH, SALIENCE = 0.7, 0.5
 """Estimated share of finds worth keeping (read by eye, five repositories), and their importance, 0 to 1."""
@@ -81,7 +77,8 @@ _LANGUAGES = {
 }
 
 
-class _Report(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Report:
     """A rule as a linter reported it."""
 
     at: int

@@ -11,21 +11,18 @@ is similar only to itself. A text without words gets the empty word's direction.
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import file_digest, sha256
+from typing import TYPE_CHECKING, BinaryIO
 
+from holdfast.embedders.static.pieces import WordPieces
 from holdfast.errors import EmbedderError
-from holdfast.lean.records import Frozen
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import BinaryIO
-
     import numpy as np
     from numpy.typing import NDArray
-
-    from holdfast.embedders.static.pieces import WordPieces
 
 TABLE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "table.bin")
 SHA256 = "92e66d42e64aec4fbfb5549d1ec277ae0d3b110597e9196dc23a0f77a13afc81"
@@ -38,7 +35,8 @@ SAMPLE = 1_024
 """Rows at the table's end, of words our own texts brought, whose lengths say what a word usually weighs."""
 
 
-class Table(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
     """A row of signed bytes and a scale for each piece; a piece's weight is the length of its row."""
 
     pieces: WordPieces
@@ -96,8 +94,6 @@ def load_table(path: str, expected: str = SHA256) -> Table:
 
 def _read(stream: BinaryIO) -> Table:
     import numpy as np
-
-    from holdfast.embedders.static.pieces import WordPieces
 
     rows, dimension = map(int, stream.readline().split())
     scales = np.frombuffer(stream.read(2 * rows), "<f2").astype(np.float32)

@@ -11,10 +11,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 LONGEST_WORD = 100
 """Characters; a longer word has no pieces."""

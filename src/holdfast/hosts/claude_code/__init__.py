@@ -5,17 +5,15 @@ Lean when imported: a hook loads only the shared payload reader; the rest is loa
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+from holdfast.domain.briefing import Briefing
+from holdfast.domain.event import Event
+from holdfast.domain.hookcall import HookCall
+from holdfast.hosts.claude_code.install import PROFILE, plan_install
 from holdfast.hosts.sdk.adapter import Adapter
 from holdfast.hosts.sdk.hooks import BEFORE_END, TAKES_CONTEXT, render_nested
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
-    from holdfast.domain.briefing import Briefing
-    from holdfast.domain.event import Event
-    from holdfast.domain.hookcall import HookCall
-    from holdfast.ports.host import Host, HostProfile, InstallPlan
+from holdfast.ports.host import Host, HostProfile, InstallPlan
 
 
 def make(options: Mapping[str, str]) -> Host:
@@ -33,8 +31,6 @@ class ClaudeCode(Adapter):
     @property
     def profile(self) -> HostProfile:
         """What Claude Code can do and where."""
-        from holdfast.hosts.claude_code.install import PROFILE
-
         return PROFILE
 
     def render(self, call: HookCall, briefing: Briefing) -> str:
@@ -55,6 +51,4 @@ class ClaudeCode(Adapter):
 
     def plan_install(self, scope: str, folder: str, home: str, command: Sequence[str]) -> InstallPlan:
         """Return the edits for scope `user` or `project`. Raises InvalidValueError for another scope."""
-        from holdfast.hosts.claude_code.install import plan_install
-
         return plan_install(self.name, scope, folder, home, command, self._config_dir)

@@ -9,15 +9,12 @@ its absolute path, because a version manager's shim costs every hook hundreds of
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
+from typing import Any
 
 from holdfast.hosts.sdk.adapter import check_scope
 from holdfast.hosts.sdk.programs import hook_command, hook_edit, server_edit
 from holdfast.ports.host import Headless, HostMarks, HostPackage, HostProfile, InstallPlan, RulesTarget
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Any
 
 HOOKS: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("SessionStart", "startup|resume|clear|compact|fork", {"timeout": 10}),

@@ -7,9 +7,12 @@ are joined again, because the Stop hook reports them as one.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
+from typing import Any
 
+from holdfast.domain.event import Event
 from holdfast.errors import InvalidValueError
 from holdfast.hosts.sdk.hooks import (
     MACHINE_PROMPTS,
@@ -21,13 +24,6 @@ from holdfast.hosts.sdk.toolcalls import REFUSAL, call_failed, call_finished, re
 from holdfast.lean.plain import parse_instant
 from holdfast.lean.texts import loads
 from holdfast.text.speech import is_spoken
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
-    from typing import Any
-
-    from holdfast.domain.event import Event
 
 TOLD_BY = frozenset({"user", "assistant", "attachment", "system"})
 """Types of lines that may hold an event; the others are the host's own book-keeping."""

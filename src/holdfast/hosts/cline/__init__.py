@@ -9,22 +9,20 @@ Sources: Cline CLI 3.0.65 run, the types of @cline/shared 0.0.86; 2026-11-21.
 
 from __future__ import annotations
 
+import json
 import os
+from collections.abc import Mapping, Sequence
+from typing import Any
 
+from holdfast._version import __version__
+from holdfast.domain.briefing import Briefing
+from holdfast.domain.hookcall import HookCall
 from holdfast.hosts.sdk.adapter import Adapter, check_scope
 from holdfast.hosts.sdk.payloads import PATCH_TOOL, fields_of, text_of
 from holdfast.hosts.sdk.plugin import render_context
 from holdfast.hosts.sdk.toolcalls import exited, response_text, with_usual_fields
 from holdfast.hosts.sdk.wrapping import persons_words
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import Any
-
-    from holdfast.domain.briefing import Briefing
-    from holdfast.domain.hookcall import HookCall
-    from holdfast.ports.host import Host, HostProfile, InstallPlan
+from holdfast.ports.host import ConfigEdit, Host, HostProfile, InstallPlan, OwnFile, RulesTarget
 
 TOOLS = {
     "execute_command": "Bash", "run_commands": "Bash", "bash": "Bash", "read_file": "Read", "read_files": "Read",
@@ -51,8 +49,6 @@ class Cline(Adapter):
     @property
     def profile(self) -> HostProfile:
         """What Cline can do and where."""
-        from holdfast.ports.host import HostProfile, RulesTarget
-
         return HostProfile(
             title="Cline",
             mcp="~/.cline/data/settings/cline_mcp_settings.json",
@@ -102,12 +98,8 @@ class Cline(Adapter):
 
     def plan_install(self, scope: str, folder: str, home: str, command: Sequence[str]) -> InstallPlan:
         """Return the plug-in's two files, and the server in the user's settings."""
-        import json
-
-        from holdfast._version import __version__
         from holdfast.hosts.sdk.plugin import plugin_file
         from holdfast.hosts.sdk.programs import OUR_MARKS, SERVER_NAME, server_words
-        from holdfast.ports.host import ConfigEdit, InstallPlan, OwnFile
 
         check_scope(self.name, scope)
         root = os.path.join(home, ".cline")

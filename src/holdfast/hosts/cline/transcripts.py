@@ -6,22 +6,18 @@ Sources: Cline CLI 3.0.65 run; the public repository cline/cline for tasks; 2026
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
+from holdfast.domain.event import Event
 from holdfast.hosts.cline import outcome
+from holdfast.hosts.sdk.adapter import Adapter
 from holdfast.hosts.sdk.clineshown import SHOWN, read_shown
 from holdfast.hosts.sdk.clinetasks import HISTORY, read_task, task_folders
 from holdfast.hosts.sdk.files import find_files, instant, oldest_first, read_json, try_json, written_at
 from holdfast.hosts.sdk.messages import blocks_of, tell_message
 from holdfast.hosts.sdk.payloads import fields_of, text_of
 from holdfast.hosts.sdk.replay import TranscriptReplay
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-    from typing import Any
-
-    from holdfast.domain.event import Event
-    from holdfast.hosts.sdk.adapter import Adapter
 
 MESSAGES = ".messages.json"
 

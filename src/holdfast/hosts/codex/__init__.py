@@ -9,20 +9,16 @@ Sources: codex-cli 0.169.0 run with a mock model, its app-server's types, develo
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping, Sequence
+from typing import Any
 
+from holdfast.domain.briefing import Briefing
+from holdfast.domain.hookcall import HookCall
 from holdfast.hosts.sdk.adapter import Adapter, check_scope
 from holdfast.hosts.sdk.hooks import render_nested
 from holdfast.hosts.sdk.payloads import PATCH_TOOL, fields_of, text_of
 from holdfast.hosts.sdk.toolcalls import UNKNOWN_EXIT, exited
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import Any
-
-    from holdfast.domain.briefing import Briefing
-    from holdfast.domain.hookcall import HookCall
-    from holdfast.ports.host import Approvals, Host, HostProfile, InstallPlan
+from holdfast.ports.host import Approvals, Headless, Host, HostMarks, HostPackage, HostProfile, InstallPlan, RulesTarget
 
 TAKES_CONTEXT = frozenset({"SessionStart", "SubagentStart", "UserPromptSubmit", "PreToolUse", "PostToolUse"})
 
@@ -56,8 +52,6 @@ class Codex(Adapter):
     @property
     def profile(self) -> HostProfile:
         """What Codex can do and where."""
-        from holdfast.ports.host import Headless, HostMarks, HostPackage, HostProfile, RulesTarget
-
         return HostProfile(
             title="OpenAI Codex",
             headless=Headless(
@@ -120,7 +114,6 @@ class Codex(Adapter):
     def plan_install(self, scope: str, folder: str, home: str, command: Sequence[str]) -> InstallPlan:
         """Return the edits for the user: `hooks.json` and a table of `config.toml`."""
         from holdfast.hosts.sdk.programs import hook_command, hook_edit, server_edit
-        from holdfast.ports.host import InstallPlan
 
         check_scope(self.name, scope)
         root = self.root(home)

@@ -11,13 +11,11 @@ import os
 import shutil
 import subprocess
 import threading
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 from holdfast.errors import HostConfigError
 from holdfast.ports.host import ConfigEdit, HookApproval
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 TIMEOUT_S = 20.0
 """Seconds until a Codex that does not answer is ended."""

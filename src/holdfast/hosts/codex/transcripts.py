@@ -10,22 +10,18 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
 
+from holdfast.domain.event import Event
 from holdfast.errors import InvalidValueError
+from holdfast.hosts.codex import Codex
 from holdfast.hosts.sdk.compressed import unpacked_lines
 from holdfast.hosts.sdk.files import find_files, instant, oldest_first, parse_line
 from holdfast.hosts.sdk.payloads import PATCH_TOOL, fields_of, text_of
 from holdfast.hosts.sdk.replay import UNANSWERED, TranscriptReplay, as_it_is, failure
 from holdfast.hosts.sdk.toolcalls import response_text
 from holdfast.lean.texts import loads
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
-    from typing import Any
-
-    from holdfast.domain.event import Event
-    from holdfast.hosts.codex import Codex
 
 SHELLS = frozenset({"exec_command", "shell", "shell_command", "local_shell", "container.exec"})
 OWN_TEXT = "hooks.additional_context"

@@ -8,17 +8,13 @@ Sources: `cn` 1.5.47 run with a mock model, docs.continue.dev on MCP and rules; 
 
 from __future__ import annotations
 
+import json
 import os
+from collections.abc import Mapping, Sequence
 
 from holdfast.hosts.sdk.adapter import Adapter, check_scope
 from holdfast.hosts.sdk.programs import OUR_MARKS, SERVER_NAME, server_words
-from holdfast.ports.host import ConfigEdit, HostMarks, HostProfile, InstallPlan, OwnFile, RulesTarget
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from holdfast.ports.host import Host
+from holdfast.ports.host import ConfigEdit, Host, HostMarks, HostProfile, InstallPlan, OwnFile, RulesTarget
 
 
 def make(options: Mapping[str, str]) -> Host:
@@ -62,8 +58,6 @@ class Continue(Adapter):
 
     def plan_install(self, scope: str, folder: str, home: str, command: Sequence[str]) -> InstallPlan:
         """Return the server in the user's `config.yaml`, or else in a block file of our own (JSON is YAML too)."""
-        import json
-
         check_scope(self.name, scope)
         program, *arguments = server_words(command, self.name)
         server = {"name": SERVER_NAME, "type": "stdio", "command": program, "args": arguments}

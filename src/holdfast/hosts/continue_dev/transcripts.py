@@ -6,20 +6,16 @@ Source: Continue cn 1.5.47's bundle, sessions; 2026-11-21.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
+from holdfast.domain.event import Event
+from holdfast.hosts.sdk.adapter import Adapter
 from holdfast.hosts.sdk.files import find_files, path_of_uri, read_json, written_at
 from holdfast.hosts.sdk.messages import open_calls
 from holdfast.hosts.sdk.payloads import fields_of, text_of
 from holdfast.hosts.sdk.replay import TranscriptReplay
 from holdfast.hosts.sdk.toolcalls import response_text, with_usual_fields
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-    from typing import Any
-
-    from holdfast.domain.event import Event
-    from holdfast.hosts.sdk.adapter import Adapter
 
 TOOLS = {
     "builtin_run_terminal_command": "Bash", "run_terminal_command": "Bash", "Bash": "Bash", "Read": "Read",

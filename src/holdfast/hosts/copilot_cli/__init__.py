@@ -9,21 +9,19 @@ Sources: Copilot CLI 1.0.102 run with a mock model, docs.github.com's hooks refe
 
 from __future__ import annotations
 
+import json
 import os
+from collections.abc import Mapping, Sequence
+from typing import Any
 
+from holdfast.domain.briefing import Briefing
+from holdfast.domain.hookcall import HookCall
 from holdfast.hosts.sdk.adapter import Adapter, check_scope
 from holdfast.hosts.sdk.hooks import render_nested, within_limit
 from holdfast.hosts.sdk.payloads import PATCH_TOOL, fields_of, text_of
 from holdfast.hosts.sdk.toolcalls import UNKNOWN_EXIT, exited, with_usual_fields, without_exit_line
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import Any
-
-    from holdfast.domain.briefing import Briefing
-    from holdfast.domain.hookcall import HookCall
-    from holdfast.ports.host import Host, HostProfile, InstallPlan
+from holdfast.lean.texts import dumps
+from holdfast.ports.host import Headless, Host, HostMarks, HostProfile, InstallPlan, OwnFile, RulesTarget
 
 TAKES_CONTEXT = frozenset({"SessionStart", "UserPromptSubmit", "PostToolUse", "PostToolUseFailure", "SubagentStart"})
 NESTED = frozenset({"PreToolUse"})
@@ -60,8 +58,6 @@ class CopilotCli(Adapter):
     @property
     def profile(self) -> HostProfile:
         """What Copilot CLI can do and where."""
-        from holdfast.ports.host import Headless, HostMarks, HostProfile, RulesTarget
-
         return HostProfile(
             title="GitHub Copilot CLI",
             headless=Headless(
@@ -131,15 +127,12 @@ class CopilotCli(Adapter):
         """Return the hook's stdout: `additionalContext` at the top, or nested before a tool."""
         if call.name in NESTED or not briefing.text or call.name not in TAKES_CONTEXT:
             return render_nested(call, briefing, NESTED)
-        from holdfast.lean.texts import dumps
-
         limit = CONTEXT_LIMIT * len(briefing.text) // len(briefing.text.encode("utf-8", "replace"))
         return dumps({"additionalContext": within_limit(briefing.text, limit)})
 
     def plan_install(self, scope: str, folder: str, home: str, command: Sequence[str]) -> InstallPlan:
         """Return a hooks file of our own, and the server in the user's file."""
         from holdfast.hosts.sdk.programs import OUR_MARKS, hook_command, server_edit
-        from holdfast.ports.host import InstallPlan, OwnFile
 
         check_scope(self.name, scope)
         root = self.root(home)
@@ -163,8 +156,6 @@ def _finished(tool: str, result: Mapping[str, Any], event: str) -> dict[str, Any
 
 
 def _hooks_file(command: str) -> str:
-    import json
-
     hooks = {
         name: [
             {"type": "command", **({"matcher": matcher} if matcher else {}), "command": command, "timeoutSec": seconds}

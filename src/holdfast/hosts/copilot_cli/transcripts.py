@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterable, Iterator
 
+from holdfast.domain.event import Event
+from holdfast.hosts.copilot_cli import CopilotCli
 from holdfast.hosts.sdk.copilotevents import as_hook, tell_events
 from holdfast.hosts.sdk.files import find_files
 from holdfast.hosts.sdk.replay import TranscriptReplay
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
-    from holdfast.domain.event import Event
-    from holdfast.hosts.copilot_cli import CopilotCli
 
 
 def find(host: CopilotCli, home: str) -> list[str]:

@@ -11,19 +11,25 @@ Sources: the bundle of @cursor/sdk 1.0.32, cursor.com/docs/hooks, measured repor
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping, Sequence
+from typing import Any
 
+from holdfast.domain.briefing import Briefing
+from holdfast.domain.hookcall import HookCall
 from holdfast.hosts.sdk.adapter import Adapter, check_scope
 from holdfast.hosts.sdk.hooks import within_limit
 from holdfast.hosts.sdk.payloads import fields_of, text_of
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import Any
-
-    from holdfast.domain.briefing import Briefing
-    from holdfast.domain.hookcall import HookCall
-    from holdfast.ports.host import Host, HostProfile, InstallPlan
+from holdfast.lean.texts import dumps
+from holdfast.ports.host import (
+    ConfigEdit,
+    Headless,
+    Host,
+    HostMarks,
+    HostPackage,
+    HostProfile,
+    InstallPlan,
+    RulesTarget,
+)
 
 TAKES_CONTEXT = frozenset({"sessionStart", "beforeSubmitPrompt", "preToolUse", "postToolUse", "postToolUseFailure"})
 EVENTS = {
@@ -64,8 +70,6 @@ class Cursor(Adapter):
     @property
     def profile(self) -> HostProfile:
         """What Cursor can do and where."""
-        from holdfast.ports.host import Headless, HostMarks, HostPackage, HostProfile, RulesTarget
-
         return HostProfile(
             title="Cursor",
             headless=Headless(
@@ -121,14 +125,11 @@ class Cursor(Adapter):
         """Return the hook's stdout: `additional_context` if the hook takes it."""
         if not briefing.text or call.name not in TAKES_CONTEXT:
             return "{}"
-        from holdfast.lean.texts import dumps
-
         return dumps({"additional_context": within_limit(briefing.text)})
 
     def plan_install(self, scope: str, folder: str, home: str, command: Sequence[str]) -> InstallPlan:
         """Return the edits of the user's two files."""
         from holdfast.hosts.sdk.programs import OUR_MARKS, hook_command, server_edit
-        from holdfast.ports.host import ConfigEdit, InstallPlan
 
         check_scope(self.name, scope)
         file = os.path.join(home, ".cursor", "hooks.json")

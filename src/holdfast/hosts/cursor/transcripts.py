@@ -9,9 +9,14 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
-from holdfast.hosts.sdk.database import VALUE_LIMIT, open_foreign
+from holdfast.domain.event import Event
+from holdfast.errors import HostConfigError
+from holdfast.hosts.sdk.adapter import Adapter
+from holdfast.hosts.sdk.database import VALUE_LIMIT, ForeignDatabase, open_foreign
 from holdfast.hosts.sdk.files import (
     find_files,
     instant,
@@ -26,15 +31,6 @@ from holdfast.hosts.sdk.messages import arguments_of, blocks_of
 from holdfast.hosts.sdk.payloads import fields_of, text_of
 from holdfast.hosts.sdk.replay import UNANSWERED, TranscriptReplay, failure
 from holdfast.hosts.sdk.toolcalls import response_text, with_usual_fields
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-    from typing import Any
-
-    from holdfast.domain.event import Event
-    from holdfast.hosts.sdk.adapter import Adapter
-    from holdfast.hosts.sdk.database import ForeignDatabase
 
 DATABASE = "state.vscdb"
 TOOLS = {
@@ -196,8 +192,6 @@ def _folders(storage: str) -> dict[str, str]:
 
 
 def _listed(file: str) -> list[str]:
-    from holdfast.errors import HostConfigError
-
     try:
         with open_foreign(file) as opened:
             rows = list(opened.rows("SELECT value FROM ItemTable WHERE key = 'composer.composerData'"))

@@ -10,20 +10,17 @@ Sources: Gemini CLI 0.61.0 run with a mock API, the documentation bundled with i
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 
+from holdfast.domain.briefing import Briefing
+from holdfast.domain.hookcall import HookCall
 from holdfast.hosts.sdk.adapter import Adapter, check_scope
 from holdfast.hosts.sdk.hooks import render_nested
 from holdfast.hosts.sdk.payloads import fields_of, text_of
 from holdfast.hosts.sdk.toolcalls import exited, response_text
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import Any
-
-    from holdfast.domain.briefing import Briefing
-    from holdfast.domain.hookcall import HookCall
-    from holdfast.ports.host import Host, HostProfile, InstallPlan
+from holdfast.ports.host import Headless, Host, HostMarks, HostPackage, HostProfile, InstallPlan, RulesTarget
 
 TAKES_CONTEXT = frozenset({"SessionStart", "BeforeAgent", "AfterTool"})
 EVENTS = {
@@ -63,8 +60,6 @@ class GeminiCli(Adapter):
     @property
     def profile(self) -> HostProfile:
         """What Gemini CLI can do and where."""
-        from holdfast.ports.host import Headless, HostMarks, HostPackage, HostProfile, RulesTarget
-
         return HostProfile(
             title="Gemini CLI",
             headless=Headless(
@@ -132,8 +127,6 @@ class GeminiCli(Adapter):
     def plan_install(self, scope: str, folder: str, home: str, command: Sequence[str]) -> InstallPlan:
         """Return the edits of the user's settings file."""
         from holdfast.hosts.sdk.programs import hook_command, hook_edit, server_edit
-        from holdfast.lean.records import replace
-        from holdfast.ports.host import InstallPlan
 
         check_scope(self.name, scope)
         settings = os.path.join(home, ".gemini", "settings.json")

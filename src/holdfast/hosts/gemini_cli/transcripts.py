@@ -8,7 +8,12 @@ mock API, 2026-11-21.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from hashlib import sha256
+from typing import Any
 
+from holdfast.domain.event import Event
+from holdfast.hosts.sdk.adapter import Adapter
 from holdfast.hosts.sdk.files import (
     find_files,
     instant,
@@ -21,15 +26,7 @@ from holdfast.hosts.sdk.payloads import fields_of, text_of
 from holdfast.hosts.sdk.replay import TranscriptReplay
 from holdfast.hosts.sdk.toolcalls import response_text
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
-    from typing import Any
-
-    from holdfast.domain.event import Event
-    from holdfast.hosts.sdk.adapter import Adapter
-
-    Chat = tuple[dict[str, Any], list[Mapping[str, Any]]]
+Chat = tuple[dict[str, Any], list[Mapping[str, Any]]]
 
 
 def find(host: Adapter, home: str) -> list[str]:
@@ -118,8 +115,6 @@ def _folder(path: str) -> str:
 
 
 def _hashed(folder: str) -> str:
-    from hashlib import sha256
-
     return sha256(folder.encode()).hexdigest()
 
 

@@ -9,20 +9,16 @@ Sources: opencode 1.18.34 run with a mock model, the types of its plug-in packag
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping, Sequence
+from typing import Any
 
+from holdfast.domain.briefing import Briefing
+from holdfast.domain.hookcall import HookCall
 from holdfast.hosts.sdk.adapter import Adapter, check_scope
 from holdfast.hosts.sdk.payloads import PATCH_TOOL, fields_of, text_of
 from holdfast.hosts.sdk.plugin import render_context
 from holdfast.hosts.sdk.toolcalls import UNKNOWN_EXIT, exited
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import Any
-
-    from holdfast.domain.briefing import Briefing
-    from holdfast.domain.hookcall import HookCall
-    from holdfast.ports.host import Host, HostProfile, InstallPlan
+from holdfast.ports.host import ConfigEdit, Headless, Host, HostProfile, InstallPlan, RulesTarget
 
 TOOLS = {
     "bash": "Bash", "read": "Read", "edit": "Edit", "write": "Write", "grep": "Grep", "glob": "Glob", "list": "LS",
@@ -48,8 +44,6 @@ class Opencode(Adapter):
     @property
     def profile(self) -> HostProfile:
         """What opencode can do and where."""
-        from holdfast.ports.host import Headless, HostProfile, RulesTarget
-
         return HostProfile(
             title="opencode",
             headless=Headless(program="opencode", arguments=("run", "--pure", "{prompt}")),
@@ -97,7 +91,6 @@ class Opencode(Adapter):
         from holdfast.hosts.sdk.folders import first_there
         from holdfast.hosts.sdk.plugin import plugin_file
         from holdfast.hosts.sdk.programs import OUR_MARKS, SERVER_NAME, server_words
-        from holdfast.ports.host import ConfigEdit, InstallPlan
 
         check_scope(self.name, scope)
         root = os.path.join(home, ".config", "opencode")

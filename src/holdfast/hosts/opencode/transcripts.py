@@ -6,23 +6,19 @@ Sources: opencode 1.18.34 run with a mock model, 2026-11-21.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
 
+from holdfast.domain.event import Event
 from holdfast.hosts.opencode import without_quotes
+from holdfast.hosts.sdk.adapter import Adapter
 from holdfast.hosts.sdk.database import VALUE_LIMIT, open_foreign
 from holdfast.hosts.sdk.files import find_files, instant, parse_object, read_json, try_json
 from holdfast.hosts.sdk.payloads import fields_of, text_of
 from holdfast.hosts.sdk.replay import UNANSWERED, TranscriptReplay
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
-    from typing import Any
-
-    from holdfast.domain.event import Event
-    from holdfast.hosts.sdk.adapter import Adapter
-
-    Part = tuple[Mapping[str, Any], Mapping[str, Any]]
-    """A message and one of its parts."""
+Part = tuple[Mapping[str, Any], Mapping[str, Any]]
+"""A message and one of its parts."""
 
 DATABASE = "opencode.db"
 PARTS = f"""

@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
 
 from holdfast.domain.briefing import Briefing
+from holdfast.domain.event import Event
+from holdfast.domain.hookcall import HookCall
 from holdfast.errors import InvalidValueError
 from holdfast.hosts.sdk.hooks import parse_hook, render_nested
 from holdfast.hosts.sdk.payloads import fields_of, looks_up, text_of
-from holdfast.lean.records import replace
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-    from datetime import datetime
-    from typing import Any
-
-    from holdfast.domain.event import Event
-    from holdfast.domain.hookcall import HookCall
-    from holdfast.ports.host import Approvals
-
+from holdfast.ports.host import Approvals
 
 ANY_TEXT = Briefing(text="text")
 SILENCE = ("{}", "\n")

@@ -10,19 +10,15 @@ Sources: the public repository cline/cline, src/shared/ExtensionMessage.ts; 2026
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
+from holdfast.domain.event import Event
+from holdfast.hosts.sdk.adapter import Adapter
 from holdfast.hosts.sdk.clinetasks import WORKING_FOLDER, error_of, folder_of
 from holdfast.hosts.sdk.files import instant, parse_object, read_json, written_at
 from holdfast.hosts.sdk.payloads import fields_of, text_of
 from holdfast.hosts.sdk.replay import UNANSWERED, TranscriptReplay
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-    from typing import Any
-
-    from holdfast.domain.event import Event
-    from holdfast.hosts.sdk.adapter import Adapter
 
 SHOWN = "ui_messages.json"
 PROMPTS = ("task", "user_feedback")

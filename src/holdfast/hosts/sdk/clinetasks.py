@@ -9,23 +9,18 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime
 from functools import lru_cache
+from typing import Any
 
+from holdfast.domain.event import Event
+from holdfast.hosts.sdk.adapter import Adapter
 from holdfast.hosts.sdk.files import instant, read_json, try_json, written_at
 from holdfast.hosts.sdk.folders import settings_folder
 from holdfast.hosts.sdk.messages import blocks_of, tell_message
 from holdfast.hosts.sdk.payloads import fields_of, shorten, text_of
-from holdfast.hosts.sdk.replay import TranscriptReplay, failure
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-    from datetime import datetime
-    from typing import Any
-
-    from holdfast.domain.event import Event
-    from holdfast.hosts.sdk.adapter import Adapter
-    from holdfast.hosts.sdk.replay import Translate
+from holdfast.hosts.sdk.replay import TranscriptReplay, Translate, failure
 
 HISTORY = "api_conversation_history.json"
 EDITORS = ("Code", "Code - Insiders", "VSCodium", "Cursor", "Windsurf")

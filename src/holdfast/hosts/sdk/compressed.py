@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import importlib.util
 import io
+from collections.abc import Iterator
 
 from holdfast.errors import HostConfigError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 UNPACKED_LIMIT = 256 * 1024 * 1024
 """Bytes of one unpacked text."""

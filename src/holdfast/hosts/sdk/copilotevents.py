@@ -5,18 +5,15 @@ Source: Copilot CLI 1.0.102 run with a mock model, and its `session-events.schem
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+from holdfast.domain.event import Event
 from holdfast.hosts.sdk.files import instant, parse_line
 from holdfast.hosts.sdk.messages import arguments_of
 from holdfast.hosts.sdk.payloads import fields_of, text_of
+from holdfast.hosts.sdk.replay import TranscriptReplay, Translate
 from holdfast.hosts.sdk.toolcalls import response_text
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
-    from typing import Any
-
-    from holdfast.domain.event import Event
-    from holdfast.hosts.sdk.replay import TranscriptReplay, Translate
 
 
 def tell_events(telling: TranscriptReplay, lines: Iterable[str]) -> Iterator[Event]:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
+
 from holdfast.errors import HostConfigError
 from holdfast.outside.sqlitefile import ForeignDatabase, open_database
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
 
 __all__ = ["VALUE_LIMIT", "ForeignDatabase", "open_foreign"]
 

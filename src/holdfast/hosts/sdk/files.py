@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
+from typing import Any
 from urllib.parse import unquote
 
 from holdfast.errors import HostConfigError, InvalidValueError
 from holdfast.hosts.sdk.payloads import fields_of
 from holdfast.lean.plain import parse_instant
 from holdfast.lean.texts import loads
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-    from typing import Any
 
 FILE_LIMIT = 256 * 1024 * 1024
 """Bytes of a file that is read whole."""

@@ -7,9 +7,15 @@ it.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import Any
+
+from holdfast.domain.briefing import Briefing
 from holdfast.domain.hookcall import HookCall
 from holdfast.domain.vocabulary import SessionId
 from holdfast.errors import InvalidValueError
+from holdfast.hosts.sdk.patch import parse_patch
 from holdfast.hosts.sdk.payloads import (
     EDIT_TOOLS,
     PATCH_TOOL,
@@ -23,18 +29,12 @@ from holdfast.hosts.sdk.payloads import (
     shorten,
     text_of,
 )
+from holdfast.hosts.sdk.toolcalls import call_failed, call_finished
+from holdfast.lean.texts import dumps
 from holdfast.text.shell import searched_pattern
 from holdfast.text.speech import is_spoken
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from datetime import datetime
-    from typing import Any
-
-    from holdfast.domain.briefing import Briefing
-
-    Parser = Callable[[EventSource, Mapping[str, Any]], dict[str, Any]]
+Parser = Callable[[EventSource, Mapping[str, Any]], dict[str, Any]]
 
 TAKES_CONTEXT = frozenset({
     "SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolUseFailure", "SubagentStart",
@@ -83,8 +83,6 @@ def render_nested(call: HookCall, briefing: Briefing, takes: frozenset[str] = TA
     """Return the hook's whole stdout: `additionalContext`, if the hook takes it, in an object that names the hook."""
     if not briefing.text or call.name not in takes:
         return "{}"
-    from holdfast.lean.texts import dumps
-
     output = {"hookEventName": call.name, "additionalContext": within_limit(briefing.text)}
     return dumps({"hookSpecificOutput": output})
 
@@ -138,8 +136,6 @@ def _before_tool(source: EventSource, fields: Mapping[str, Any]) -> dict[str, An
 def _replaced(arguments: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the texts that an edit is about to replace."""
     if "patch" in arguments:
-        from holdfast.hosts.sdk.patch import parse_patch
-
         return tuple(part.old for part in parse_patch(text_of(arguments["patch"])) if part.old)[:1]
     edits = arguments.get("edits")
     every = [arguments, *(fields_of(edit) for edit in edits[:EXCERPTS])] if isinstance(edits, list) else [arguments]
@@ -149,8 +145,6 @@ def _replaced(arguments: Mapping[str, Any]) -> tuple[str, ...]:
 def _written(arguments: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the texts that an edit is about to write."""
     if "patch" in arguments:
-        from holdfast.hosts.sdk.patch import parse_patch
-
         return tuple(part.new for part in parse_patch(text_of(arguments["patch"])) if part.new)[:EXCERPTS]
     edits = arguments.get("edits")
     every = [arguments, *(fields_of(edit) for edit in edits[:EXCERPTS])] if isinstance(edits, list) else [arguments]
@@ -168,15 +162,11 @@ def _lines_read(arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _after_tool(source: EventSource, fields: Mapping[str, Any]) -> dict[str, Any]:
-    from holdfast.hosts.sdk.toolcalls import call_finished
-
     tool, arguments, use = _call(fields)
     return {"events": tuple(call_finished(source, tool, arguments, fields.get("tool_response"), use))}
 
 
 def _after_failure(source: EventSource, fields: Mapping[str, Any]) -> dict[str, Any]:
-    from holdfast.hosts.sdk.toolcalls import call_failed, call_finished
-
     tool, arguments, use = _call(fields)
     if fields.get("is_interrupt") is True:
         # The user stopped it: a command ran for a while, with no known outcome; an edit was not made.

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from holdfast.hosts.sdk.adapter import Adapter, check_scope
 from holdfast.hosts.sdk.programs import OUR_MARKS, SERVER_NAME, server_words
 from holdfast.ports.host import ConfigEdit, HostProfile, InstallPlan
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Any
 
 
 class McpClient(Adapter):

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from holdfast.domain.event import Event
 from holdfast.errors import InvalidValueError
 from holdfast.hosts.sdk.payloads import fields_of, text_of
-from holdfast.hosts.sdk.replay import failure
+from holdfast.hosts.sdk.replay import TranscriptReplay, failure
 from holdfast.hosts.sdk.toolcalls import response_text
 from holdfast.lean.texts import loads
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from typing import Any
-
-    from holdfast.domain.event import Event
-    from holdfast.hosts.sdk.replay import TranscriptReplay
 
 
 def tell_message(telling: TranscriptReplay, role: object, content: object) -> Iterator[Event]:

@@ -7,7 +7,7 @@ the tool's grammar in the public repository openai/codex, seen 2026-11-21.
 
 from __future__ import annotations
 
-from holdfast.lean.records import Frozen
+from dataclasses import dataclass
 
 PATCH_LIMIT = 200
 """Files of one patch that are looked at."""
@@ -15,7 +15,8 @@ PATCH_LIMIT = 200
 _HEADS = ("*** Add File: ", "*** Update File: ", "*** Delete File: ")
 
 
-class FilePatch(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FilePatch:
     """What a patch does to one file: the removed and the added lines, each joined by line ends."""
 
     path: str

@@ -5,16 +5,14 @@ Lean: every hook imports it. `toolcalls` turns tool calls into events.
 
 from __future__ import annotations
 
+from _blake2 import blake2b
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import Any
+
 from holdfast.domain.event import TEXT_LIMIT, Event, spoken_prefix
-from holdfast.domain.vocabulary import EventId
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from datetime import datetime
-    from typing import Any
-
-    from holdfast.domain.vocabulary import EventKind
+from holdfast.domain.vocabulary import EventId, EventKind
+from holdfast.hosts.sdk.patch import parse_patch
 
 EDIT_TOOLS = frozenset({"Edit", "Write", "MultiEdit", "NotebookEdit"})
 SEARCH_TOOLS = frozenset({"Grep", "Glob"})
@@ -84,8 +82,6 @@ def clean(text: str) -> str:
 
 def digest(text: str) -> str:
     """Return 16 hexadecimal characters that identify a text, regardless of its white space."""
-    from _blake2 import blake2b  # hashlib loads OpenSSL: 3 ms that a hook does not have
-
     return blake2b(" ".join(text.split()).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 
@@ -103,8 +99,6 @@ def minute_of(at: datetime, span: int = 1) -> str:
 def call_files(arguments: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the file on which a tool was called; for a patch all its files."""
     if "patch" in arguments:
-        from holdfast.hosts.sdk.patch import parse_patch
-
         return tuple(part.path for part in parse_patch(text_of(arguments["patch"])))
     path = (
         text_of(arguments.get("file_path")) or text_of(arguments.get("notebook_path")) or text_of(arguments.get("path"))

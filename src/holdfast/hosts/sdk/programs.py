@@ -13,16 +13,15 @@ by its short name (`C:/PROGRA~1/...`), which Windows keeps on most disks. Source
 
 from __future__ import annotations
 
+import ctypes
 import os
+from collections.abc import Callable, Mapping, Sequence
+from shlex import join
+from typing import Any
 
 from holdfast.ports.host import ConfigEdit
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from typing import Any
-
-    Hook = tuple[str, str, Mapping[str, Any]]
+Hook = tuple[str, str, Mapping[str, Any]]
 
 LAUNCHER = "bin/holdfast-launch"
 """End of the launcher's path in Holdfast's home; it identifies what we registered."""
@@ -77,8 +76,6 @@ def launcher_words(command: Sequence[str], host: str, *options: str, windows: bo
 def shell_line(words: Sequence[str], windows: bool = os.name == "nt") -> str:
     """Return the words as one simple command; on Windows with quotes only if a path has no short name."""
     if not windows:
-        from shlex import join  # loads `re`; a prompt hook may read the profiles that are made here
-
         return join(words)
     return " ".join(word if _is_bare(word) else f'"{word}"' for word in words)
 
@@ -100,8 +97,6 @@ def _on_windows(path: str) -> str:
 
 def _short_name(path: str) -> str:
     """Return Windows' short name of a path, without blanks; the path itself on a disk without such names."""
-    import ctypes
-
     ask = ctypes.windll.kernel32.GetShortPathNameW  # type: ignore[attr-defined]
     buffer = ctypes.create_unicode_buffer(PATH_LIMIT)
     return buffer.value if ask(path, buffer, PATH_LIMIT) else path

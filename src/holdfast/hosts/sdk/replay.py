@@ -6,23 +6,19 @@ A reader reports what it finds (the folder, a prompt, a call, its result). Calls
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
+from typing import Any
 
+from holdfast.domain.event import Event
+from holdfast.hosts.sdk.adapter import Adapter
 from holdfast.hosts.sdk.hooks import PARSERS, compaction_key, start_key
 from holdfast.hosts.sdk.payloads import EventSource, clean, fields_of, said, shorten, text_of
 from holdfast.hosts.sdk.toolcalls import UNKNOWN_EXIT, summed_up
 from holdfast.hosts.sdk.wrapping import persons_words
 from holdfast.text.speech import is_spoken
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from typing import Any
-
-    from holdfast.domain.event import Event
-    from holdfast.hosts.sdk.adapter import Adapter
-
-    Translate = Callable[[Mapping[str, Any]], Mapping[str, Any]]
+Translate = Callable[[Mapping[str, Any]], Mapping[str, Any]]
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 """The time of what a transcript tells before it has told any time."""

@@ -7,7 +7,11 @@ within a session is therefore kept once, at its first time.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+from typing import Any
+
 from holdfast.domain.event import MEMORY_TOOL, NOTHING_FOUND, Event
+from holdfast.hosts.sdk.patch import parse_patch
 from holdfast.hosts.sdk.payloads import (
     EDIT_TOOLS,
     PATCH_TOOL,
@@ -21,11 +25,6 @@ from holdfast.hosts.sdk.payloads import (
     shorten,
     text_of,
 )
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from typing import Any
 
 QUESTION_TOOL = "AskUserQuestion"
 """Asks the user; the answers are the user's own words."""
@@ -323,8 +322,6 @@ def _pairs(tool: str, arguments: Mapping[str, Any], response: Mapping[str, Any])
 
 
 def _patched(source: EventSource, arguments: Mapping[str, Any], key: str) -> list[Event]:
-    from holdfast.hosts.sdk.patch import parse_patch
-
     return [
         source.event("file_edit", key if n == 0 else f"{key}.{n}", tool=PATCH_TOOL, files=(part.path,),
                      old=shorten(part.old), new=shorten(part.new))

@@ -8,17 +8,12 @@ run here.
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from holdfast.hosts.sdk.folders import first_there, settings_folder
 from holdfast.hosts.sdk.mcpclient import McpClient
-from holdfast.ports.host import HostMarks, HostProfile, RulesTarget
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import Any
-
-    from holdfast.ports.host import Host
+from holdfast.ports.host import Host, HostMarks, HostProfile, RulesTarget
 
 
 def make(options: Mapping[str, str]) -> Host:

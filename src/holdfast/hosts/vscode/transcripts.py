@@ -8,7 +8,11 @@ cutting the list to `i`), 3 delete, and `k` the path of keys. Sources: the publi
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
 
+from holdfast.domain.event import Event
+from holdfast.hosts.sdk.adapter import Adapter
 from holdfast.hosts.sdk.copilotevents import as_hook, tell_events
 from holdfast.hosts.sdk.files import (
     find_files,
@@ -24,14 +28,6 @@ from holdfast.hosts.sdk.folders import settings_folder
 from holdfast.hosts.sdk.payloads import PATCH_TOOL, fields_of, text_of
 from holdfast.hosts.sdk.replay import UNANSWERED, TranscriptReplay, as_it_is, failure
 from holdfast.hosts.sdk.toolcalls import with_usual_fields
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
-    from typing import Any
-
-    from holdfast.domain.event import Event
-    from holdfast.hosts.sdk.adapter import Adapter
 
 BUILDS = ("Code", "Code - Insiders", "VSCodium")
 TOOLS = {

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import cache
 from typing import NamedTuple
 
@@ -17,7 +18,6 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from holdfast.domain.vocabulary import LessonKind
-from holdfast.lean.records import replace
 from holdfast.ports.importer import Passage, Skipped
 from holdfast.text.titles import clipped
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from typing import Any
 
@@ -17,7 +18,6 @@ from holdfast.domain.vocabulary import LessonKind
 from holdfast.errors import InvalidValueError
 from holdfast.importers.sdk.markdown import cut, nearly_plain, split_reasons, why_not
 from holdfast.lean.plain import parse_instant
-from holdfast.lean.records import replace
 from holdfast.ports.importer import Passage, Skipped, Source
 
 LARGEST = 50_000_000

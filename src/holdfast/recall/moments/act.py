@@ -6,8 +6,12 @@ that the lesson is about; or the error that it answers. What was typed before do
 
 from __future__ import annotations
 
-from holdfast.domain.briefing import Briefing
+from collections.abc import Iterable, Sequence
+
+from holdfast.domain.briefing import Briefing, RetrieverShare
 from holdfast.domain.kinds import profile_of
+from holdfast.domain.lesson import Lesson
+from holdfast.domain.query import Query
 from holdfast.ports.lessonstore import get_readable
 from holdfast.ranking.names import TELLING
 from holdfast.ranking.relevance import overlap_of, weigh
@@ -15,9 +19,10 @@ from holdfast.ranking.retrievers import score_triggers
 from holdfast.ranking.threshold import PUSHED, is_sufficient_alone, words_meet_threshold
 from holdfast.ranking.tuning import NAME_WEIGHT
 from holdfast.recall.failure import answers_failure, read_failure
-from holdfast.recall.moments.context import TITLED, Pick, as_found
+from holdfast.recall.moments.context import TITLED, MomentContext, Pick, as_found
 from holdfast.recall.question import question
 from holdfast.recall.retrieve import retrieve
+from holdfast.recall.score import RetrievedLesson
 from holdfast.recall.surroundings import symbols_at
 from holdfast.recall.tuning import (
     ABOUT_FILE_LINES,
@@ -36,16 +41,6 @@ from holdfast.text.occasions import CARDS, command_kinds, how_to_commands, langu
 from holdfast.text.shell import command_lines
 from holdfast.text.signature import command_target
 from holdfast.text.triggermatch import begins, last_part, stands_in
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from holdfast.domain.briefing import RetrieverShare
-    from holdfast.domain.lesson import Lesson
-    from holdfast.domain.query import Query
-    from holdfast.recall.moments.context import MomentContext
-    from holdfast.recall.score import RetrievedLesson
 
 TRIGGER, FILE, SYMBOL = "trigger", "about this file", "about this symbol"
 COMMAND, KIND, ANSWERS = "about this command", "first command to", "answers this failure"

@@ -6,15 +6,12 @@ the session afterwards. An agent that ends without stating anything is let go, a
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from holdfast.domain.event import Event
 from holdfast.domain.statefamilies import ASKED
+from holdfast.recall.moments.context import MomentContext
 from holdfast.recall.tuning import LONG_ACTS, LONG_PROMPTS
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from holdfast.domain.event import Event
-    from holdfast.recall.moments.context import MomentContext
 
 REQUEST = (
     "Before you finish: what did this session teach that its code does not show (a rule or correction of the user, a "

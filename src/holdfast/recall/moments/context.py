@@ -6,19 +6,30 @@ told as a title may come once in full. Nothing comes that the agent's own sessio
 
 from __future__ import annotations
 
-from holdfast.domain.briefing import Briefing
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from holdfast.curation.taskstate import STATE_TOKENS, answers_where_left_off, render, saved
+from holdfast.domain.briefing import Briefing, Ranked
+from holdfast.domain.event import Event
+from holdfast.domain.hookcall import HookCall
+from holdfast.domain.lesson import Lesson
 from holdfast.domain.moments import MOMENT_PROFILES
+from holdfast.domain.project import Location
 from holdfast.domain.query import Query
-from holdfast.domain.records import Delivery
-from holdfast.domain.vocabulary import LessonId
+from holdfast.domain.records import Checkpoint, Delivery
+from holdfast.domain.vocabulary import LessonId, Moment
 from holdfast.errors import StoreError
 from holdfast.freshness.states import may_have_news
-from holdfast.lean.records import Frozen, replace
 from holdfast.lessons.staged import seen_here
+from holdfast.outcomes.standing import OrderEvidence, order_evidence
 from holdfast.ports.filters import EventFilter, LogFilter
 from holdfast.ports.host import HostProfile
 from holdfast.ports.lessonstore import damage_words, get_readable
+from holdfast.ports.services import Services
+from holdfast.ranking.relevance import LexicalOverlap
 from holdfast.recall.briefline import STALE, TOLD_STATES, title_of_lesson
+from holdfast.recall.score import RetrievedLesson, score_matches
 from holdfast.recall.tuning import (
     DELIVERIES_READ,
     FRAME_TOKENS,
@@ -31,23 +42,9 @@ from holdfast.rendering.lines import LINE_TOKENS, Line, add_line, compile_line, 
 from holdfast.text.globs import fits as fits_glob
 from holdfast.text.occasions import group_keys
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
 
-    from holdfast.domain.briefing import Ranked
-    from holdfast.domain.event import Event
-    from holdfast.domain.hookcall import HookCall
-    from holdfast.domain.lesson import Lesson
-    from holdfast.domain.project import Location
-    from holdfast.domain.records import Checkpoint
-    from holdfast.domain.vocabulary import Moment
-    from holdfast.outcomes.standing import OrderEvidence
-    from holdfast.ports.services import Services
-    from holdfast.recall.score import RetrievedLesson
-
-
-class Pick(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pick:
     """A lesson to be told, and the reason."""
 
     found: RetrievedLesson
@@ -180,8 +177,6 @@ class MomentContext:
     def evidence(self) -> OrderEvidence:
         """Return what outcomes say of the order of the project's lessons."""
         if self._evidence is None:
-            from holdfast.outcomes.standing import order_evidence
-
             self._evidence = order_evidence(self.services.store, self.location.project.id)
         return self._evidence
 
@@ -218,8 +213,6 @@ class MomentContext:
 
     def tell(self, picks: Iterable[Pick], most: int) -> Briefing:
         """Deliver the first `most` picks that may be told and fit, in order, and the checkpoint if there is one."""
-        from holdfast.recall.score import score_matches  # late: a start tells prepared lines
-
         chosen = self._choose(picks, most)
 
         def offer(unverified: list[tuple[Ranked, RetrievedLesson]]) -> None:
@@ -280,14 +273,10 @@ class MomentContext:
         """Return the compiled checkpoint to restore, within half of the budget when lessons share it."""
         if self.checkpoint is None:
             return ""
-        from holdfast.curation.taskstate import STATE_TOKENS, render
-
         return render(self.checkpoint, min(STATE_TOKENS, self.budget // 2 if shared else self.budget - FRAME_TOKENS))
 
     def restorable(self, own: bool) -> Checkpoint | None:
         """Return the state of the task that this session goes on with; `own` admits this session's own state."""
-        from holdfast.curation.taskstate import saved  # late: before a file or a command nothing is restored
-
         if not saved(self.services, self.location, 1):
             return None
         from holdfast.recall.moments.task import restorable
@@ -296,8 +285,6 @@ class MomentContext:
 
     def asked_for(self) -> Checkpoint | None:
         """Return the state that the prompt asks for."""
-        from holdfast.curation.taskstate import answers_where_left_off
-
         if not answers_where_left_off(self.call.prompt):
             return None
         from holdfast.recall.moments.task import asked_for
@@ -322,9 +309,6 @@ def _warning(ranked: Ranked) -> str:
 
 def as_found(lessons: Iterable[Lesson]) -> list[RetrievedLesson]:
     """Wrap lessons that no retriever found."""
-    from holdfast.ranking.relevance import LexicalOverlap
-    from holdfast.recall.score import RetrievedLesson
-
     return [
         RetrievedLesson(lesson=lesson, shares=(), overlap=LexicalOverlap(), stems=frozenset()) for lesson in lessons
     ]

@@ -4,24 +4,20 @@ the question what the session taught.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 from holdfast.domain.briefing import Briefing
-from holdfast.lean.records import replace
+from holdfast.domain.event import Event
+from holdfast.domain.lesson import Lesson
 from holdfast.ports.lessonstore import get_readable
 from holdfast.recall.moments.asking import may_ask, must_ask
-from holdfast.recall.moments.context import Pick, as_found
+from holdfast.recall.moments.context import MomentContext, Pick, as_found
 from holdfast.recall.tuning import END_EVENTS, OCCASION_DEPTH
 from holdfast.text.occasions import habit_of, language_of, plain_words
 from holdfast.text.shell import command_lines
 from holdfast.text.triggermatch import begins
 from holdfast.text.words import word_set
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from holdfast.domain.event import Event
-    from holdfast.domain.lesson import Lesson
-    from holdfast.recall.moments.context import MomentContext
 
 REMINDER = "a standing rule this session left out"
 TESTS = "tests with the change"

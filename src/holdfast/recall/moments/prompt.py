@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from holdfast.domain.briefing import Briefing
 from holdfast.domain.kinds import profile_of
-from holdfast.domain.moments import RESTORING_MOMENTS
+from holdfast.domain.moments import MOMENT_PROFILES, RESTORING_MOMENTS
 from holdfast.ranking.names import TELLING
 from holdfast.ranking.threshold import relevance_of, shares_subject_with
 from holdfast.recall.briefline import branch_of
-from holdfast.recall.moments.context import Pick
+from holdfast.recall.moments.context import MomentContext, Pick
+from holdfast.recall.moments.start import session_start
 from holdfast.recall.question import question, with_vector
 from holdfast.recall.retrieve import retrieve
+from holdfast.recall.score import RetrievedLesson
 from holdfast.recall.tuning import (
     CLEARLY_NEAREST,
     FULL_LINES,
@@ -21,13 +25,6 @@ from holdfast.recall.tuning import (
     SAME_BRANCH,
 )
 from holdfast.text.speech import MACHINE_OPENINGS
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from holdfast.recall.moments.context import MomentContext
-    from holdfast.recall.score import RetrievedLesson
 
 WRITTEN_WHOLE = (*MACHINE_OPENINGS, "Implement the following plan:", "[SYSTEM NOTIFICATION")
 """Beginnings of prompts that a program wrote."""
@@ -56,9 +53,6 @@ def prompt(context: MomentContext) -> Briefing:
 
 def _brief_first(context: MomentContext) -> Briefing:
     """Deliver the brief with the first prompt, in a host that accepts nothing at a session's start."""
-    from holdfast.domain.moments import MOMENT_PROFILES
-    from holdfast.recall.moments.start import session_start
-
     context.budget = MOMENT_PROFILES["session_start"].budget_tokens
     return session_start(context)
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from holdfast.curation.taskstate import STATE_TOKENS, render
 from holdfast.domain.briefing import Briefing
 from holdfast.domain.statefamilies import LEARNING_TROUBLE
-from holdfast.lean.records import replace
+from holdfast.domain.vocabulary import LessonId
 from holdfast.outcomes.holdout import is_withheld
 from holdfast.recall.brief import Room, session_brief
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from holdfast.domain.vocabulary import LessonId
-    from holdfast.recall.moments.context import MomentContext
+from holdfast.recall.moments.context import MomentContext
 
 
 def session_start(context: MomentContext) -> Briefing:
@@ -20,8 +19,6 @@ def session_start(context: MomentContext) -> Briefing:
     context.checkpoint = context.restorable(own=True)
     task = ""
     if context.checkpoint is not None:
-        from holdfast.curation.taskstate import STATE_TOKENS, render
-
         task = render(context.checkpoint, min(STATE_TOKENS, context.budget // 3))
     task = "\n".join(filter(None, (_trouble(context), task)))
     profile = context.host_profile

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import timedelta
 
-from holdfast.domain.records import Delivery
-from holdfast.domain.vocabulary import LessonId
+from holdfast.curation.taskstate import GOING_ON, current, is_work, matching
+from holdfast.domain.hookcall import HookCall
+from holdfast.domain.project import Location
+from holdfast.domain.records import Checkpoint, Delivery
+from holdfast.domain.vocabulary import LessonId, Moment
 from holdfast.ports.filters import LogFilter
+from holdfast.ports.services import Services
 from holdfast.ranking.relevance import EVERYDAY, stems_of
 from holdfast.recall.tuning import CHECKPOINT_DAYS, OPENING_WORDS, SUBJECT_SHARED
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from holdfast.domain.hookcall import HookCall
-    from holdfast.domain.project import Location
-    from holdfast.domain.records import Checkpoint
-    from holdfast.domain.vocabulary import Moment
-    from holdfast.ports.services import Services
 
 
 def restorable(
@@ -35,8 +30,6 @@ def restorable(
     knows unless it was compacted or the agent saved it. Another session's state is told to one session; later ones are
     told only if their prompt is about it.
     """
-    from holdfast.curation.taskstate import current, is_work  # late: before a file or a command nothing is restored
-
     checkpoint = current(services, location)
     if checkpoint is None or checkpoint.id in {delivery.lesson for delivery in deliveries_told}:
         return None
@@ -56,15 +49,11 @@ def restorable(
 
 def asked_for(services: Services, location: Location, call: HookCall) -> Checkpoint | None:
     """Return the state that the prompt asks for (`where did we leave off with X?`); None if it asks for none."""
-    from holdfast.curation.taskstate import matching
-
     return next(iter(matching(services, location, call.prompt, call.session)), None)
 
 
 def shares_subject(prompt: str, task: str) -> bool:
     """Return whether a prompt continues a task: it says so, or shares telling words with it."""
-    from holdfast.curation.taskstate import GOING_ON
-
     opening = " ".join(prompt.lower().split()[:OPENING_WORDS])
     if any(phrase in opening for phrase in GOING_ON):
         return True

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 
 from holdfast.errors import InvalidValueError
 from holdfast.lean.texts import file_of
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from holdfast.stores.sqlite.store import SqliteStore
+from holdfast.stores.sqlite.store import SqliteStore
 
 
 def make(options: Mapping[str, str]) -> SqliteStore:
@@ -21,8 +17,6 @@ def make(options: Mapping[str, str]) -> SqliteStore:
     `no` an older schema raises SchemaTooOldError. With `frozen` = `yes` a file beside which SQLite cannot make its own
     files is opened read-only without them. Raises InvalidValueError for another kind of URL.
     """
-    from holdfast.stores.sqlite.store import SqliteStore
-
     url = options.get("url", "")
     path = file_of(url)
     if not os.path.isabs(path) or path.endswith("/"):

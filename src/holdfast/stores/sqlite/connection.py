@@ -16,7 +16,9 @@ closes properly and empties the log if it finds the log over `LOG_LIMIT`.
 from __future__ import annotations
 
 import os
+import sqlite3
 from _thread import RLock
+from collections.abc import Callable
 
 from holdfast.errors import (
     HoldfastError,
@@ -27,13 +29,8 @@ from holdfast.errors import (
     StoreLockedError,
 )
 from holdfast.lean.files import FileLock
-from holdfast.stores.sqlite.driver import sqlite3
 from holdfast.stores.sqlite.failures import HINTS, translate
 from holdfast.stores.sqlite.rows import text_of
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 SCHEMA = 8
 """Number of the newest migration: the `PRAGMA user_version` of a file that this code can use."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import sqlite3
 import time
 
 from holdfast.errors import StoreLockedError
 from holdfast.stores.sqlite.connection import Connection
-from holdfast.stores.sqlite.driver import sqlite3
 from holdfast.stores.sqlite.failures import HINTS, translate
 
 NAP_S = 0.05

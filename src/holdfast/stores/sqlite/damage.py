@@ -6,20 +6,16 @@ a lesson version (its full text, anchors, tokens, vectors) are deleted with it; 
 
 from __future__ import annotations
 
+import sqlite3
+from collections.abc import Iterator
+from typing import Any
+
 from holdfast.domain.event import Event
 from holdfast.domain.lesson import Lesson
 from holdfast.stores.sqlite import derived, eventlog
 from holdfast.stores.sqlite.rows import DAMAGED, record_of
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import sqlite3
-    from collections.abc import Iterator
-    from typing import Any
-
-    from holdfast.lean.records import Frozen
-
-DOCUMENTS: dict[str, tuple[str, type[Frozen]]] = {
+DOCUMENTS: dict[str, tuple[str, type[Any]]] = {
     "lessons": ("row", Lesson),
     "events": ("position", Event),
     **{table: ("position", kind) for kind, (table, _) in eventlog.TABLES.items()},

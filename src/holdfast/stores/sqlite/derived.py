@@ -5,17 +5,15 @@ All of them can be rebuilt from the documents. A version that is no longer curre
 
 from __future__ import annotations
 
+import sqlite3
+from collections.abc import Iterable, Iterator
+
 from holdfast.domain.lesson import Lesson
-from holdfast.stores.sqlite.rows import SESSION_PREFIX, SOURCE_CODES, clean, scope_token
+from holdfast.stores.sqlite.rows import DAMAGED, SESSION_PREFIX, SOURCE_CODES, clean, record_of, scope_token
 from holdfast.text.occasions import occasions
 from holdfast.text.searchkeys import TOKEN_LIMIT, anchored_files, lesson_tokens, text_columns
 from holdfast.text.triggermatch import key_of, last_part
 from holdfast.text.triggers import triggers_of
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import sqlite3
-    from collections.abc import Iterable, Iterator
 
 SEARCHABLE = ("candidate", "active", "superseded", "retired", "quarantined")
 """States whose lessons are in the indexes: all except tombstones."""
@@ -52,8 +50,6 @@ def rebuild(sql: sqlite3.Connection) -> None:
 
     A version whose document cannot be read keeps the rows that it has.
     """
-    from holdfast.stores.sqlite.rows import DAMAGED, record_of
-
     table = "SELECT 1 FROM sqlite_master WHERE name = 'triggers'"
     with_triggers = bool(sql.execute(table).fetchone())  # a migration to an older schema rebuilds rows, too
     rows = sql.execute("SELECT row, owner FROM lessons WHERE retracted_at IS NULL").fetchall()

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import sqlite3
+from collections.abc import Iterator, Sequence
+from typing import Any
+
 from holdfast.domain.event import Event
 from holdfast.domain.lesson import Lesson
 from holdfast.domain.records import Change
@@ -14,12 +18,6 @@ from holdfast.stores.sqlite.rows import DAMAGED, clean, document, micros, record
 from holdfast.stores.sqlite.states import forget_lesson, forget_words
 from holdfast.stores.sqlite.turns import index_again
 from holdfast.text.purging import RAW, Purging
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import sqlite3
-    from collections.abc import Iterator, Sequence
-    from typing import Any
 
 _BY_ROW = {"anchors": "lesson", "tokens": "lesson", "triggers": "lesson", "vectors": "lesson", "lesson_text": "rowid"}
 _BY_ID = ("deliveries", "outcomes", "change_lessons")

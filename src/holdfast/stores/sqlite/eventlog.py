@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
 from holdfast.domain.event import Event, spoken_prefix
 from holdfast.domain.records import Change, Checkpoint, Delivery, Outcome
 from holdfast.errors import InvalidValueError
-from holdfast.stores.sqlite.rows import clean, document, micros, read_rows, record_of
+from holdfast.ports.filters import EventFilter, LogFilter
+from holdfast.stores.sqlite.rows import LeftOut, clean, document, micros, read_rows, record_of
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterable, Sequence
-    from typing import Any
 
     from holdfast.ports.activity import L, LogRecord
-    from holdfast.ports.filters import EventFilter, LogFilter
-    from holdfast.stores.sqlite.rows import LeftOut
 
 TABLES: dict[type, tuple[str, tuple[str, ...]]] = {
     Delivery: ("deliveries", ("project", "session", "lesson")),

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import errno
+import sqlite3
 
 from holdfast.errors import StoreCorruptError, StoreError, StoreFullError, StoreLockedError, StoreReadOnlyError
-from holdfast.stores.sqlite.driver import sqlite3
 
 IOERR_WRITE = 778
 """SQLite's code for a write the system refused although the disk is not full: a quota, a size limit, a failing disk."""

@@ -10,24 +10,23 @@ it costs the same in a large store.
 
 from __future__ import annotations
 
-from holdfast.lean.records import Frozen
-from holdfast.ports.search import ErrorMatches, TextMatch, TextMatches
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from holdfast.domain.query import Query
+from holdfast.ports.search import ErrorMatches, Numbered, TextMatch, TextMatches
 from holdfast.ranking.tuning import TEXT_COLUMN_WEIGHTS
 from holdfast.stores.sqlite.rows import SESSION_PREFIX, clean, scope_token, slots
 from holdfast.stores.sqlite.visible import first_visible, visible
 from holdfast.text import words
 from holdfast.text.searchkeys import asked_terms
+from holdfast.text.signature import error_signature
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Mapping, Sequence
-    from typing import Any
 
-    from holdfast.domain.query import Query
-    from holdfast.ports.search import Numbered
-
-    Clause = tuple[str, list[Any]]
+Clause = tuple[str, list[Any]]
 
 CHOSEN, CHOSEN_BY_COMMON = 3_000, 500
 """Most lessons scored in one search, and in one by any of the common words: the newest that match."""
@@ -50,7 +49,8 @@ COLUMN_WEIGHTS = ", ".join(map(str, (*TEXT_COLUMN_WEIGHTS, 0.0)))
 """Weights of the columns; the last column is the scope."""
 
 
-class TermCounts(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TermCounts:
     """The terms that lessons have, those in few lessons and those in many, in the order of the question."""
 
     lessons: Mapping[str, int]
@@ -82,8 +82,6 @@ def match_text(sql: sqlite3.Connection, query: Query, limit: int, neighbours: in
 
 def match_errors(sql: sqlite3.Connection, query: Query, limit: int) -> ErrorMatches:
     """See `ports.search.Search`."""
-    from holdfast.text.signature import error_signature
-
     signature = error_signature(clean(query.error))
     counts = count_terms(sql, sorted(frozenset(words.terms(signature))))
     return ErrorMatches(signature=signature, lessons=tuple(errors_with(sql, query, counts, visible(query), limit)))

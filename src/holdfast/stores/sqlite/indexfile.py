@@ -8,9 +8,13 @@ here.
 from __future__ import annotations
 
 import os
+import sqlite3
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Self, TypeVar
 
-from holdfast.domain.symbol import Symbol
+from holdfast.domain.symbol import Outline, Symbol
 from holdfast.errors import InvalidValueError, StoreCorruptError
+from holdfast.lean.plain import field_names
 from holdfast.ports.indexstore import FileState
 from holdfast.stores.sqlite.connection import Connection
 from holdfast.stores.sqlite.indexrows import (
@@ -29,17 +33,9 @@ from holdfast.stores.sqlite.indexrows import (
 )
 from holdfast.stores.sqlite.rows import clean
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from typing import Any, Self, TypeVar
+T = TypeVar("T")
 
-    from holdfast.domain.symbol import Outline
-    from holdfast.stores.sqlite.driver import sqlite3
-
-    T = TypeVar("T")
-
-_FIND = "SELECT f.path, " + ", ".join(f"s.{name}" for name in Symbol.fields_ if name != "path")
+_FIND = "SELECT f.path, " + ", ".join(f"s.{name}" for name in field_names(Symbol) if name != "path")
 _WHERE = {
     "path": "f.path = ?",
     "name": "s.last_name = ? AND s.name = ?",
@@ -154,7 +150,7 @@ class SqliteIndex:
             " AND f.root = (SELECT id FROM roots WHERE root = ?) ORDER BY f.path, s.ordinal"
         )
         rows = self._read(lambda sql: sql.execute(query, (*values, clean(root))).fetchall())
-        return [Symbol(**dict(zip(Symbol.fields_, row, strict=True))) for row in rows]
+        return [Symbol(**dict(zip(field_names(Symbol), row, strict=True))) for row in rows]
 
     def put_pairs(self, relation: str, pairs: Mapping[tuple[str, str], float], upto: str) -> None:
         """Replace a relation's weighted pairs."""

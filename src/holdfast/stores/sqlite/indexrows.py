@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from holdfast.domain.symbol import Symbol
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from holdfast.domain.symbol import Outline, Symbol
+from holdfast.lean.plain import field_names
+from holdfast.ports.indexstore import FileState
 from holdfast.stores.sqlite.rows import clean, slots
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from typing import Any
-
-    from holdfast.domain.symbol import Outline
-    from holdfast.ports.indexstore import FileState
-    from holdfast.stores.sqlite.driver import sqlite3
 
 RULES, UPTO, VERDICT = "rules", "pairs:", "verdict:"
 """Keys of the table `marks`; a relation or a verdict's own key follows the last two."""
@@ -24,7 +21,7 @@ SPARE_OUTLINES = 4_000
 ASKED_AT_ONCE = 500
 """Blobs looked up in one statement."""
 
-_COLUMNS = ", ".join(name for name in Symbol.fields_ if name != "path")
+_COLUMNS = ", ".join(name for name in field_names(Symbol) if name != "path")
 
 
 def last_name(name: str) -> str:

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
 from holdfast.domain.lesson import Lesson
-from holdfast.domain.vocabulary import STATES
+from holdfast.domain.vocabulary import STATES, LessonId, State
 from holdfast.errors import LessonNotFoundError
 from holdfast.lean.texts import short_id
+from holdfast.ports.filters import LessonFilter
 from holdfast.stores.sqlite.rows import (
     DAMAGED,
+    LeftOut,
     clean,
     clean_all,
     instant,
@@ -17,16 +23,8 @@ from holdfast.stores.sqlite.rows import (
     slots,
 )
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterable, Sequence
-    from datetime import datetime
-    from typing import Any
-
-    from holdfast.domain.vocabulary import LessonId, State
-    from holdfast.ports.filters import LessonFilter
-    from holdfast.stores.sqlite.rows import LeftOut
 
 CLOSED = "('superseded', 'retired', 'forgotten')"
 """States that end a lesson's validity. A query for these states must find them although their validity is over."""

@@ -7,33 +7,31 @@ modules of their own.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from holdfast.domain.query import Query
+from holdfast.domain.vocabulary import LessonId
 from holdfast.ports.search import (
     MOST_ALIKE,
     LinkedMatch,
+    NameRelation,
+    Numbered,
     PathMatch,
+    PathRelation,
     PinnedMatch,
     RecentMatch,
     SymbolMatch,
     TokenMatch,
+    TokenSource,
 )
 from holdfast.stores.sqlite.rows import SOURCE_CODES, clean, clean_all, instant, micros, slots
 from holdfast.stores.sqlite.visible import first_visible, owners, visible
 from holdfast.text.globs import glob_matches
 from holdfast.text.searchkeys import LINKED_LIMIT, asked_names, asked_tokens, folders_above, related_names
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from holdfast.domain.query import Query
-    from holdfast.domain.vocabulary import LessonId
-    from holdfast.ports.search import (
-        NameRelation,
-        Numbered,
-        PathRelation,
-        TokenSource,
-    )
 
 BESIDE = 500
 """Fewest lessons of a folder that are looked at: the newest."""

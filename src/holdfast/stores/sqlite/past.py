@@ -6,17 +6,14 @@ its index (some 0.2 ms a lesson known then); the other retrievers of the same qu
 
 from __future__ import annotations
 
+import sqlite3
+from typing import Any
+
+from holdfast.domain.query import Query
 from holdfast.stores.sqlite import lessons, versions
-from holdfast.stores.sqlite.driver import sqlite3
 from holdfast.stores.sqlite.rows import clean, micros
 from holdfast.stores.sqlite.schema import build
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from holdfast.domain.query import Query
-    from holdfast.stores.sqlite.vectors import VectorIndexes
+from holdfast.stores.sqlite.vectors import VectorIndexes
 
 
 class Past:
@@ -41,8 +38,6 @@ class Past:
     def vectors(self) -> VectorIndexes:
         """The vector index of that instant."""
         if self._vectors is None:
-            from holdfast.stores.sqlite.vectors import VectorIndexes
-
             self._vectors = VectorIndexes()
         return self._vectors
 

@@ -6,15 +6,13 @@ is.
 
 from __future__ import annotations
 
+import sqlite3
+from dataclasses import replace
+
 from holdfast.domain.lesson import Lesson
-from holdfast.lean.records import replace
 from holdfast.stores.sqlite.derived import reindex
 from holdfast.stores.sqlite.rows import DAMAGED, document, record_of
 from holdfast.text.titles import is_weak, kept_title
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import sqlite3
 
 
 def retitle(sql: sqlite3.Connection) -> None:

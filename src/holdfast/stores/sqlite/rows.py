@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, timedelta
+from typing import Any, TypeVar
 
 from holdfast.lean.plain import clean as clean
 from holdfast.lean.plain import from_plain, storable, to_plain
-from holdfast.lean.records import Frozen
 from holdfast.lean.texts import dumps, loads
+from holdfast.ports.search import TokenSource
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-    from typing import Any, TypeVar
-
-    from holdfast.ports.search import TokenSource
-
-    R = TypeVar("R", bound=Frozen)
-    V = TypeVar("V")
+R = TypeVar("R")
+V = TypeVar("V")
 
 SOURCE_CODES: dict[TokenSource, float] = {
     "error": 1.0, "command": 1.0, "topic": 1.0, "symbol": 0.9, "path": 0.8, "file": 0.6, "mention": 0.5, "part": 0.4,

@@ -7,10 +7,12 @@ changed. The file that ends in `titles` makes weak titles anew.
 from __future__ import annotations
 
 import os
+import sqlite3
 
 from holdfast.errors import SchemaTooNewError
 from holdfast.stores.sqlite.connection import SCHEMA, Connection
-from holdfast.stores.sqlite.driver import sqlite3
+from holdfast.stores.sqlite.derived import rebuild
+from holdfast.stores.sqlite.retitle import retitle
 
 FOLDER = os.path.join(os.path.dirname(__file__), "migrations")
 
@@ -50,12 +52,8 @@ def _apply(sql: sqlite3.Connection, script: str, path: str, known: int = SCHEMA)
         for statement in statements(file.read()):
             sql.execute(statement)
     if name.endswith("reindex.sql"):
-        from holdfast.stores.sqlite.derived import rebuild
-
         rebuild(sql)
     if name.endswith("titles.sql"):
-        from holdfast.stores.sqlite.retitle import retitle
-
         retitle(sql)
     sql.execute("INSERT INTO migrations VALUES (?, ?)", (number, name.removesuffix(".sql")))
     sql.execute(f"PRAGMA user_version={number}")

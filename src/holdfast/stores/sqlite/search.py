@@ -5,26 +5,39 @@ Each method is one transaction. It imports its code when it is called, because m
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
+from typing import TYPE_CHECKING
+
+from holdfast.domain.query import Query
+from holdfast.domain.vocabulary import LessonId
+from holdfast.ports.search import (
+    ErrorMatches,
+    LinkedMatch,
+    PathMatch,
+    PinnedMatch,
+    RecentMatch,
+    SymbolMatch,
+    TextMatches,
+    TokenMatch,
+    TriggerMatch,
+    TurnMatches,
+    VectorMatch,
+)
+from holdfast.stores.sqlite.connection import Connection
+from holdfast.stores.sqlite.fulltext import match_errors, match_text
+from holdfast.stores.sqlite.matching import (
+    count,
+    list_pinned,
+    list_recent,
+    match_linked,
+    match_paths,
+    match_symbols,
+    match_tokens,
+)
+from holdfast.stores.sqlite.triggers import match_occasions, match_triggers
+
 if TYPE_CHECKING:
     import sqlite3
 
-    from holdfast.domain.query import Query
-    from holdfast.domain.vocabulary import LessonId
-    from holdfast.ports.search import (
-        ErrorMatches,
-        LinkedMatch,
-        PathMatch,
-        PinnedMatch,
-        RecentMatch,
-        SymbolMatch,
-        TextMatches,
-        TokenMatch,
-        TriggerMatch,
-        TurnMatches,
-        VectorMatch,
-    )
-    from holdfast.stores.sqlite.connection import Connection
     from holdfast.stores.sqlite.past import Past
     from holdfast.stores.sqlite.vectors import VectorIndexes
 
@@ -38,44 +51,30 @@ class SqliteSearch:
 
     def match_tokens(self, query: Query) -> list[TokenMatch]:
         """Return the lessons that have an exact token of the query, by token."""
-        from holdfast.stores.sqlite.matching import match_tokens
-
         with self._connection.reading() as sql:
             return match_tokens(self._index(sql, query), query)
 
     def match_errors(self, query: Query, limit: int) -> ErrorMatches:
         """Return the lessons whose error signatures have most of the rare words of the query's error."""
         if not query.error:
-            from holdfast.ports.search import ErrorMatches
-
             return ErrorMatches()
-        from holdfast.stores.sqlite.fulltext import match_errors
-
         with self._connection.reading() as sql:
             return match_errors(self._index(sql, query), query, limit)
 
     def match_text(self, query: Query, limit: int, neighbours: int) -> TextMatches:
         """Return the lessons that have most of the words of the query's text."""
         if not query.text:
-            from holdfast.ports.search import TextMatches
-
             return TextMatches()
-        from holdfast.stores.sqlite.fulltext import match_text
-
         with self._connection.reading() as sql:
             return match_text(self._index(sql, query), query, limit, neighbours)
 
     def match_paths(self, query: Query, limit: int) -> list[PathMatch]:
         """Return the lessons anchored to the query's paths, to matching globs, to their folders, and beside them."""
-        from holdfast.stores.sqlite.matching import match_paths
-
         with self._connection.reading() as sql:
             return list(match_paths(self._index(sql, query), query, limit))
 
     def match_symbols(self, query: Query, limit: int) -> list[SymbolMatch]:
         """Return lessons of the query's paths with names related to its symbols; without paths, equal names only."""
-        from holdfast.stores.sqlite.matching import match_symbols
-
         with self._connection.reading() as sql:
             return list(match_symbols(self._index(sql, query), query, limit))
 
@@ -83,8 +82,6 @@ class SqliteSearch:
         """Return the lessons anchored to the query's linked files, and to its own files."""
         if not query.linked:
             return []
-        from holdfast.stores.sqlite.matching import match_linked
-
         with self._connection.reading() as sql:
             return match_linked(self._index(sql, query), query, limit)
 
@@ -92,15 +89,11 @@ class SqliteSearch:
         """Return the lessons with a trigger that matches the query's code, command, paths or symbols."""
         if not (query.code or query.command or query.paths or query.symbols):
             return []
-        from holdfast.stores.sqlite.triggers import match_triggers
-
         with self._connection.reading() as sql:
             return match_triggers(self._index(sql, query), query, limit)
 
     def match_occasions(self, query: Query, limit: int) -> list[LessonId]:
         """Return the first lessons of one of the query's occasions, oldest first."""
-        from holdfast.stores.sqlite.triggers import match_occasions
-
         with self._connection.reading() as sql:
             return match_occasions(self._index(sql, query), query, limit)
 
@@ -113,15 +106,11 @@ class SqliteSearch:
 
     def list_recent(self, query: Query, limit: int) -> list[RecentMatch]:
         """Return the newest lessons; if the query names a time, only lessons of that time."""
-        from holdfast.stores.sqlite.matching import list_recent
-
         with self._connection.reading() as sql:
             return list_recent(self._index(sql, query), query, limit)
 
     def list_pinned(self, query: Query, limit: int) -> list[PinnedMatch]:
         """Return the most salient pinned lessons, newer first among equals."""
-        from holdfast.stores.sqlite.matching import list_pinned
-
         with self._connection.reading() as sql:
             return list_pinned(self._index(sql, query), query, limit)
 
@@ -135,8 +124,6 @@ class SqliteSearch:
 
     def count_lessons(self, query: Query, most: int) -> int:
         """Count the current lessons of the query's project and states; stop at `most`."""
-        from holdfast.stores.sqlite.matching import count
-
         with self._connection.reading() as sql:
             return count(self._index(sql, query), query, most)
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import sqlite3
+
 from holdfast.errors import StoreCorruptError
 from holdfast.ports.storecare import Problem
 from holdfast.stores.sqlite.connection import Connection
 from holdfast.stores.sqlite.damage import find_damaged
 from holdfast.stores.sqlite.derived import SEARCHABLE
-from holdfast.stores.sqlite.driver import sqlite3
 
 MEND = "restore a backup, or `holdfast export` what can be read and import it into a new store"
 

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
+import sqlite3
+from collections.abc import Callable
+from datetime import datetime
+
 from holdfast.domain.statefamilies import FAMILIES, without_lesson
 from holdfast.stores.sqlite.rows import micros
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import sqlite3
-    from collections.abc import Callable
-    from datetime import datetime
-
-    from holdfast.text.purging import Purging
+from holdfast.text.purging import Purging
 
 DAY = 86_400_000_000
 """Microseconds of a day."""

@@ -8,27 +8,27 @@ This module imports only what every hook needs; methods import the rest when the
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Self
 
+from holdfast.domain.event import Event
+from holdfast.domain.lesson import Lesson
+from holdfast.domain.records import Change
+from holdfast.domain.statefamilies import StateFamily
+from holdfast.domain.vocabulary import LessonId, State
 from holdfast.lean.plain import render_instant
+from holdfast.ports.filters import EventFilter, LessonFilter, LogFilter
 from holdfast.stores.sqlite import eventlog
 from holdfast.stores.sqlite.connection import Connection
+from holdfast.stores.sqlite.lessons import current_versions, find, get
 from holdfast.stores.sqlite.rows import LeftOut, clean
 from holdfast.stores.sqlite.search import SqliteSearch
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Callable, Mapping, Sequence
-    from datetime import datetime
-    from typing import Self
 
-    from holdfast.domain.event import Event
-    from holdfast.domain.lesson import Lesson
-    from holdfast.domain.records import Change
-    from holdfast.domain.statefamilies import StateFamily
-    from holdfast.domain.vocabulary import LessonId, State
     from holdfast.ports.activity import L, LogRecord
-    from holdfast.ports.filters import EventFilter, LessonFilter, LogFilter
     from holdfast.ports.storecare import Extent, Problem
 
 
@@ -78,22 +78,16 @@ class SqliteStore(SqliteSearch):
 
     def get(self, ids: Sequence[LessonId], as_of: datetime | None = None) -> list[Lesson]:
         """Return the lessons in the order of the ids, as known at that instant."""
-        from holdfast.stores.sqlite.lessons import get
-
         with self._connection.reading() as sql:
             return get(sql, ids, as_of, self._left_out)
 
     def current_versions(self, ids: Sequence[LessonId]) -> dict[LessonId, tuple[State, datetime]]:
         """Return the state and the time of recording of each lesson's current version; leave out unknown ids."""
-        from holdfast.stores.sqlite.lessons import current_versions
-
         with self._connection.reading() as sql:
             return current_versions(sql, ids)
 
     def find(self, where: LessonFilter) -> list[Lesson]:
         """Return the lessons that match, newest first, ties by id."""
-        from holdfast.stores.sqlite.lessons import find
-
         with self._connection.reading() as sql:
             return find(sql, where, self._left_out)
 

@@ -6,21 +6,20 @@ symbol under its last part. `derived` writes them.
 
 from __future__ import annotations
 
-from holdfast.ports.search import TriggerMatch
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from holdfast.domain.query import Query
+from holdfast.domain.vocabulary import LessonId
+from holdfast.ports.search import TriggerKind, TriggerMatch
 from holdfast.stores.sqlite.rows import clean, clean_all, slots
 from holdfast.stores.sqlite.visible import first_visible, owners, visible
 from holdfast.text.globs import glob_matches
 from holdfast.text.shell import command_lines
 from holdfast.text.triggermatch import acts_in, begins, last_part, stands_in, words_of
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterable, Sequence
-
-    from holdfast.domain.query import Query
-    from holdfast.domain.vocabulary import LessonId
-    from holdfast.ports.search import TriggerKind
 
 CODE_LIMIT, WORDS_LIMIT = 200_000, 4_000
 """Characters of code that are looked through, and different words of it that are looked up."""

@@ -7,24 +7,21 @@ What erases words of events indexes their sessions again.
 
 from __future__ import annotations
 
+import sqlite3
+from collections.abc import Iterable, Iterator
+from typing import Any
+
 from holdfast.domain.event import Event
+from holdfast.domain.query import Query
 from holdfast.errors import StoreCorruptError, StoreError
 from holdfast.ports.search import SpokenTurn, TurnMatch, TurnMatches
 from holdfast.ranking.tuning import TURN_PROMPT_WEIGHT
+from holdfast.stores.sqlite.connection import Connection
 from holdfast.stores.sqlite.fulltext import TERM_LIMIT, quoted
 from holdfast.stores.sqlite.rows import DAMAGED, clean, instant, micros, record_of
 from holdfast.text.searchkeys import asked_terms
 from holdfast.text.speech import turns_of
 from holdfast.text.words import expand
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import sqlite3
-    from collections.abc import Iterable, Iterator
-    from typing import Any
-
-    from holdfast.domain.query import Query
-    from holdfast.stores.sqlite.connection import Connection
 
 EVENTS_AT_ONCE = 5_000
 """Events that are indexed in one transaction: others write in between."""

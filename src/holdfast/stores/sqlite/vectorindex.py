@@ -7,14 +7,13 @@ scan is a few sequential passes over memory.
 
 from __future__ import annotations
 
+import sqlite3
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import sqlite3
-    from collections.abc import Sequence
-    from typing import Any
-
     from numpy.typing import NDArray
 
 EXACT_BELOW = 5_000

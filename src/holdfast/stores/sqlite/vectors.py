@@ -7,22 +7,19 @@ only new rows. Deleted rows are noticed when the answers are looked up.
 
 from __future__ import annotations
 
+import sqlite3
 from array import array
+from collections.abc import Mapping, Sequence
 
+from holdfast.domain.query import Query
+from holdfast.domain.vocabulary import LessonId
+from holdfast.ports.filters import LessonFilter
 from holdfast.ports.search import VectorMatch
-from holdfast.stores.sqlite.rows import clean
+from holdfast.stores.sqlite.connection import Connection
+from holdfast.stores.sqlite.lessons import count
+from holdfast.stores.sqlite.rows import LeftOut, clean
+from holdfast.stores.sqlite.vectorindex import VectorIndex
 from holdfast.stores.sqlite.visible import first_visible, visible
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import sqlite3
-    from collections.abc import Mapping, Sequence
-
-    from holdfast.domain.query import Query
-    from holdfast.domain.vocabulary import LessonId
-    from holdfast.stores.sqlite.connection import Connection
-    from holdfast.stores.sqlite.rows import LeftOut
-    from holdfast.stores.sqlite.vectorindex import VectorIndex
 
 RESCORED = 500
 """Fewest rows scored by their bytes after the choice by signs."""
@@ -47,9 +44,6 @@ def write(sql: sqlite3.Connection, embedder_id: str, vectors: Mapping[LessonId, 
 
 def count_waiting(sql: sqlite3.Connection, embedder_id: str, left_out: LeftOut) -> int:
     """Count the lessons without a vector of that embedder."""
-    from holdfast.ports.filters import LessonFilter
-    from holdfast.stores.sqlite.lessons import count
-
     return count(sql, LessonFilter(all_projects=True, without_vector=embedder_id), left_out)
 
 
@@ -95,8 +89,6 @@ class VectorIndexes:
 
     def _indexes_for(self, sql: sqlite3.Connection, query: Query) -> list[VectorIndex]:
         """Return the indexes of the query's projects, up to date."""
-        from holdfast.stores.sqlite.vectorindex import VectorIndex
-
         embedder_id, dimension = clean(query.embedder_id), len(query.vector)
         indexes = []
         for owner in (None,) if query.all_projects else dict.fromkeys(("", clean(query.project))):

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from holdfast.domain.vocabulary import LIVING
+import sqlite3
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from holdfast.domain.lesson import Lesson
+from holdfast.domain.vocabulary import LIVING, LessonId
 from holdfast.errors import InvalidValueError, StaleWriteError
 from holdfast.lean.texts import short_id
 from holdfast.stores.sqlite import derived
@@ -10,16 +16,6 @@ from holdfast.stores.sqlite.lessons import lesson_or_none
 from holdfast.stores.sqlite.rows import document, micros, slots
 from holdfast.text.searchkeys import text_columns
 from holdfast.text.words import duplicate_key
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import sqlite3
-    from collections.abc import Mapping, Sequence
-    from datetime import datetime
-    from typing import Any
-
-    from holdfast.domain.lesson import Lesson
-    from holdfast.domain.vocabulary import LessonId
 
 
 def put(sql: sqlite3.Connection, lessons: Sequence[Lesson], expected: Mapping[LessonId, datetime | None]) -> None:

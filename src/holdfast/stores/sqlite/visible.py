@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from holdfast.domain.query import Query
+from holdfast.ports.search import Numbered
 from holdfast.stores.sqlite.rows import clean, clean_all, micros, slots
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Sequence
-    from typing import Any
 
-    from holdfast.domain.query import Query
-    from holdfast.ports.search import Numbered
-
-    Clause = tuple[str, list[Any]]
+Clause = tuple[str, list[Any]]
 
 LOOKED_UP = 500
 """Lessons looked up in one statement."""

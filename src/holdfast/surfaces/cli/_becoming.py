@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import NoReturn
+from typing import NoReturn
 
 
 def become(command: list[str]) -> NoReturn:
@@ -17,7 +15,5 @@ def become(command: list[str]) -> NoReturn:
     exits with its exit code.
     """
     if os.name == "nt":
-        import subprocess
-
         sys.exit(subprocess.call(command))
     os.execv(command[0], command)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+import click
 from click.shell_completion import CompletionItem
 
-if TYPE_CHECKING:
-    import click
+from holdfast import plugins
+from holdfast.bootstrap import Memory
+from holdfast.errors import HoldfastError
+from holdfast.lean.texts import short_id
+from holdfast.surfaces.cli.call import Call
 
 OFFERED = 40
 """Most ids that are offered."""
@@ -17,11 +19,6 @@ NEWEST = 2_000
 
 def lesson_ids(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Return short ids of this folder's newest lessons that start with the typed text, with titles; [] on an error."""
-    from holdfast.bootstrap import Memory
-    from holdfast.errors import HoldfastError
-    from holdfast.lean.texts import short_id
-    from holdfast.surfaces.cli.call import Call
-
     try:
         with Memory(ctx.ensure_object(Call).folder, brief=True) as memory:
             lessons = memory.lessons(states=(), limit=NEWEST)
@@ -33,7 +30,5 @@ def lesson_ids(ctx: click.Context, param: click.Parameter, incomplete: str) -> l
 
 def host_names(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Return the names of hosts that start with the typed text."""
-    from holdfast import plugins
-
     names = (name.replace("_", "-") for name in plugins.names("hosts"))
     return [CompletionItem(name) for name in names if name.startswith(incomplete)]

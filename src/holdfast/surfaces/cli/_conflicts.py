@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 import click
 
+from holdfast.bootstrap import Memory
+from holdfast.curation.conflicts import Conflict
+from holdfast.domain.lesson import Lesson
 from holdfast.errors import HoldfastError
 from holdfast.lean.texts import short_id
 from holdfast.rendering.views import lesson_json
 from holdfast.surfaces.cli.call import Call, answer_json, counted, note, say
 from holdfast.surfaces.cli.rows import labelled
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from holdfast.bootstrap import Memory
-    from holdfast.curation.conflicts import Conflict
-    from holdfast.domain.lesson import Lesson
 
 ANSWERS = "1 keep the first   2 keep the second   b both hold   l later   q quit   ? help"
 HELP = """1  keep the first lesson and close the second; a waiting lesson becomes active

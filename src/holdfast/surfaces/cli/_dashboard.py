@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
 
+from holdfast.backfill.distilling import learning_trouble
+from holdfast.bootstrap import Memory, all_hosts
+from holdfast.capture.heartbeat import activity
 from holdfast.curation.taskstate import is_work
+from holdfast.domain.lesson import Lesson
 from holdfast.errors import HoldfastError, ProjectUnknownError
+from holdfast.installing.hostfiles import HostFiles, set_up
 from holdfast.lean.texts import short_id
+from holdfast.settings import Settings, load_settings
 from holdfast.surfaces.cli._tidying import tidying_lines
 from holdfast.surfaces.cli.call import EVERYTHING, Call, counted, note, say, short_path
+from holdfast.surfaces.cli.hostcheck import LEARN_ON, alarms, barren_words
 from holdfast.surfaces.cli.rows import coloured, pairs
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from holdfast.bootstrap import Memory
-    from holdfast.domain.lesson import Lesson
-    from holdfast.settings import Settings
 
 SHOWN = 3
 """Lessons shown of each sort."""
@@ -33,8 +33,6 @@ def print_dashboard(call: Call) -> bool:
 
     Returns False, and prints nothing, if the folder belongs to no project.
     """
-    from holdfast.settings import load_settings
-
     settings = load_settings()
     path = settings.database_path
     if path and not os.path.exists(path):
@@ -53,9 +51,6 @@ def print_dashboard(call: Call) -> bool:
 
 def _first_rows(settings: Settings) -> Iterator[tuple[str, str]]:
     """Yield what is on this machine and the first three commands, for a home without a memory."""
-    from holdfast.bootstrap import all_hosts
-    from holdfast.installing.hostfiles import HostFiles, set_up
-
     hosts = all_hosts(settings)
     wired = set_up(HostFiles(settings.home).manifest)
     titles = [host.profile.title for host in hosts if host.name not in wired and host.find(settings.user_home)]
@@ -143,10 +138,6 @@ def _last_delivery(memory: Memory) -> Iterator[tuple[str, str]]:
 
 def _alarms(memory: Memory) -> Iterator[tuple[str, str]]:
     """Yield why learning fails, hosts without events or failing commands, and sessions that teach nothing."""
-    from holdfast.backfill.distilling import learning_trouble
-    from holdfast.capture.heartbeat import activity
-    from holdfast.surfaces.cli.hostcheck import LEARN_ON, alarms, barren_words
-
     if trouble := learning_trouble(memory.settings, datetime.now(UTC)).words:
         yield "alarm", f"Holdfast {trouble} (holdfast learn)"
     barren = barren_words(memory.barren_sessions())

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
 
 import click
 
+from holdfast.backfill.distilling import distil_session, keep_trouble, open_model
+from holdfast.backfill.distilrecord import limit_reached
+from holdfast.backfill.estimating import Estimate, estimate_cost, sessions_to_distil
+from holdfast.bootstrap import Memory
+from holdfast.domain.vocabulary import SessionId
 from holdfast.errors import AlreadyRunningError, HoldfastError, InvalidValueError, ModelUnavailableError
-from holdfast.surfaces.cli.call import answer_json, counted, note, say
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
-
-    from holdfast.backfill.estimating import Estimate
-    from holdfast.bootstrap import Memory
-    from holdfast.domain.vocabulary import SessionId
-    from holdfast.surfaces.cli.call import Call
+from holdfast.lean.plain import as_dict
+from holdfast.surfaces.cli._learning import progress, report_plain, report_words
+from holdfast.surfaces.cli.call import Call, answer_json, counted, note, say
 
 FAILURES_IN_A_ROW = 3
 """An agent that asks for a login fails each time: no more than this is tried."""
@@ -29,16 +29,12 @@ def distil_earlier(call: Call, *, since: datetime | None, limit: int | None, yes
 
     Raises ModelError if no model is chosen, InvalidValueError if the user cannot be asked or today's limit is reached.
     """
-    from holdfast.backfill.distilling import keep_trouble, open_model
-    from holdfast.backfill.distilrecord import limit_reached
-    from holdfast.backfill.estimating import estimate_cost, sessions_to_distil
-
     with call.open() as memory:
         settings = memory.settings
         model = open_model(settings)
         sessions = sessions_to_distil(memory, since)[:limit]
         estimate = estimate_cost(memory, model.id, len(sessions))
-        facts: dict[str, Any] = {"model": model.id, "estimate": estimate.__dict__, "dry_run": dry_run}
+        facts: dict[str, Any] = {"model": model.id, "estimate": as_dict(estimate), "dry_run": dry_run}
         if not call.as_json:
             for line in estimate_lines(estimate, model.id):
                 note(line)
@@ -94,10 +90,6 @@ def _ask(call: Call, model: str) -> None:
 
 def _send(memory: Memory, model: Any, sessions: Sequence[SessionId]) -> tuple[list[dict[str, Any]], bool]:
     """Send the sessions; return the outcome of each session that was tried, and whether the user interrupted."""
-    from holdfast.backfill.distilling import distil_session
-    from holdfast.backfill.distilrecord import limit_reached
-    from holdfast.surfaces.cli._learning import progress, report_plain, report_words
-
     outcomes: list[dict[str, Any]] = []
     failures = 0
     with progress(len(sessions)) as show:

@@ -8,18 +8,21 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from importlib.util import find_spec
 
 import click
 
+from holdfast.backfill.transcriptfiles import work_tree
 from holdfast.errors import HoldfastError
-from holdfast.surfaces.cli.call import note
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from holdfast.settings import Settings
-    from holdfast.surfaces.cli.call import Call
+from holdfast.installing import pulling
+from holdfast.installing.configfile import load_text
+from holdfast.learning.gitbackfill import GitBackfill
+from holdfast.settings import Settings
+from holdfast.surfaces.cli._gitbackfill import learn_from_git, tell_git
+from holdfast.surfaces.cli._learning import WHAT_IS_SENT, agent_words, agents, limits, switch_off, switch_on
+from holdfast.surfaces.cli.call import Call, note
+from holdfast.surfaces.cli.embedder import choose, download
 
 SECONDS = 20.0
 """How long setup reads commits; `holdfast backfill --git` goes on from there."""
@@ -38,15 +41,10 @@ def begin(call: Call, settings: Settings, hosts: Sequence[str], *, from_git: boo
 
 
 def _has_commits(folder: str) -> bool:
-    from holdfast.backfill.transcriptfiles import work_tree
-
     return os.path.exists(os.path.join(work_tree(folder), ".git"))
 
 
 def _offer_commits(call: Call, *, ask: bool, sure: bool) -> None:
-    from holdfast.learning.gitbackfill import GitBackfill
-    from holdfast.surfaces.cli._gitbackfill import learn_from_git, tell_git
-
     if not (ask or sure):
         if not call.as_json:
             note("to learn from this repository's commits, run: holdfast backfill --git")
@@ -65,8 +63,6 @@ def _offer_commits(call: Call, *, ask: bool, sure: bool) -> None:
 
 def _offer_learning(call: Call, settings: Settings, hosts: Sequence[str], *, ask: bool) -> None:
     """Ask once whether the user's own agent may read each session, and remember the answer."""
-    from holdfast.surfaces.cli._learning import WHAT_IS_SENT, agent_words, agents, limits, switch_off, switch_on
-
     host = next((name for name in agents(settings, hosts) if not settings.distil_model), "")
     if not (host or settings.distil_model):
         return
@@ -95,12 +91,6 @@ def _offer_learning(call: Call, settings: Settings, hosts: Sequence[str], *, ask
 
 def _offer_embedder(call: Call, settings: Settings) -> None:
     """Ask whether a better embedder may be downloaded, unless the user has already chosen an embedder or none."""
-    from importlib.util import find_spec
-
-    from holdfast.installing import pulling
-    from holdfast.installing.configfile import load_text
-    from holdfast.surfaces.cli.embedder import choose, download
-
     if "[embedder]" in load_text(settings.config_path):
         return
     if find_spec("fastembed") is None:

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import sys
 import time
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
+from holdfast.learning.gitbackfill import GitBackfill, GitReport
+from holdfast.service.memory import Memory
 from holdfast.surfaces.cli.call import counted, note, say
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from holdfast.learning.gitbackfill import GitBackfill, GitReport
-    from holdfast.service.memory import Memory
 
 SHOWN = 5
 """Titles that are printed, the likeliest first."""

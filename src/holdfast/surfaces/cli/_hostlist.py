@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
-from holdfast.installing.hostfiles import set_up
+from holdfast.installing.hostfiles import HostFiles, set_up
 from holdfast.installing.packages import has_package
+from holdfast.ports.host import Host
+from holdfast.settings import Settings
 from holdfast.surfaces.cli.call import say
 from holdfast.surfaces.cli.rows import table
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from holdfast.installing.hostfiles import HostFiles
-    from holdfast.ports.host import Host
-    from holdfast.settings import Settings
 
 HEADS = ("host", "state", "mcp", "hooks", "transcripts", "rules", "moments")
 

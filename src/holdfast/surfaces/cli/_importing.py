@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 import click
 
-from holdfast.backfill.importing import ImportRun
+from holdfast.backfill.importing import ImportOutcome, ImportRequest, ImportRun
+from holdfast.bootstrap import Memory
+from holdfast.curation.adopt import PassageOutcome
 from holdfast.surfaces.cli.call import answer_json, counted, note, say
 from holdfast.surfaces.cli.rows import table
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from holdfast.backfill.importing import ImportOutcome, ImportRequest
-    from holdfast.bootstrap import Memory
-    from holdfast.curation.adopt import PassageOutcome
 
 VERBS = ("added", "revised", "accepted", "unchanged", "skipped", "removed")
 TOLD = 20

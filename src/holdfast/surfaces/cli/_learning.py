@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from datetime import UTC, datetime
+from typing import Any
 
+from holdfast import plugins
+from holdfast.backfill.distilling import keep_trouble
+from holdfast.backfill.distilrecord import note_choice
+from holdfast.backfill.endedsessions import begin
+from holdfast.bootstrap import Memory, agent_options, load_model
 from holdfast.errors import HoldfastError, InvalidValueError
+from holdfast.installing.configfile import keep_consent, keep_model
+from holdfast.installing.hostfiles import HostFiles, set_up
+from holdfast.learning.distil import DistilReport
+from holdfast.ports.host import HostProfile
+from holdfast.settings import Settings, load_settings
 from holdfast.surfaces.cli.call import counted, note
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from holdfast.learning.distil import DistilReport
-    from holdfast.ports.host import HostProfile
-    from holdfast.settings import Settings
+from holdfast.wiring import load_host
 
 WHAT_IS_SENT = (
     "For each session with real work, one digest without secrets goes to that model: what you typed, the agent's\n"
@@ -31,10 +37,6 @@ def agents(settings: Settings, first: Sequence[str] = ()) -> list[str]:
     Those of `first` come before those that are set up, and these before the others; a host that names its cheapest
     model comes before one that does not.
     """
-    from holdfast import plugins
-    from holdfast.bootstrap import agent_options
-    from holdfast.installing.hostfiles import HostFiles, set_up
-
     names = [name.replace("_", "-") for name in plugins.names("hosts")]
     wired = set_up(HostFiles(settings.home).manifest)
     able = []
@@ -49,8 +51,6 @@ def agents(settings: Settings, first: Sequence[str] = ()) -> list[str]:
 
 def profile_of(host: str) -> HostProfile:
     """Return the host's profile."""
-    from holdfast.wiring import load_host
-
     return load_host(host).profile
 
 
@@ -71,15 +71,6 @@ def switch_on(settings: Settings, name: str = "") -> Settings:
     Without a name it is the model that was chosen before, else the best agent here. Raises InvalidValueError if there
     is none, ModelError or PluginNotFoundError if that model cannot be used.
     """
-    from datetime import UTC, datetime
-
-    from holdfast.backfill.distilling import keep_trouble
-    from holdfast.backfill.distilrecord import note_choice
-    from holdfast.backfill.endedsessions import begin
-    from holdfast.bootstrap import Memory, load_model
-    from holdfast.installing.configfile import keep_consent, keep_model
-    from holdfast.settings import load_settings
-
     name = name or settings.distil_model or next(iter(agents(settings)), "")
     if not name:
         hint = "install one, or choose an endpoint: holdfast distil use --help; then holdfast learn --on"
@@ -101,11 +92,6 @@ def switch_on(settings: Settings, name: str = "") -> Settings:
 
 def switch_off(settings: Settings) -> None:
     """Send nothing any more after sessions, and remember that; the chosen model stays for the user's own commands."""
-    from holdfast.backfill.distilling import keep_trouble
-    from holdfast.bootstrap import Memory
-    from holdfast.installing.configfile import keep_consent
-    from holdfast.settings import load_settings
-
     keep_consent(settings, False)
     if settings.learns_after_sessions:
         with Memory(os.sep, settings=load_settings()) as memory:

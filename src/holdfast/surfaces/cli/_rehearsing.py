@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from holdfast.lean.texts import short_id
 from holdfast.settings import load_settings
-from holdfast.surfaces.cli.call import answer_json, counted, note, say
+from holdfast.surfaces.cli.call import Call, answer_json, counted, note, say
 from holdfast.surfaces.cli.rows import table
-from holdfast.upkeep.lessonrehearsal import NEVER, WHEN_TOLD, rehearse_lessons
+from holdfast.upkeep.lessonrehearsal import NEVER, WHEN_TOLD, LessonRehearsal, RehearsedLesson, rehearse_lessons
 from holdfast.upkeep.rehearsalbaseline import BaselineComparison, Lost, as_lost, compare, read_baseline, write_baseline
 from holdfast.upkeep.scratch import scratch_memory
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from holdfast.surfaces.cli.call import Call
-    from holdfast.upkeep.lessonrehearsal import LessonRehearsal, RehearsedLesson
+from holdfast.wiring import load_host
 
 HEADS = ("kind", "lessons", *(when if when != NEVER else "not at all" for when in WHEN_TOLD))
 
@@ -27,8 +23,6 @@ HEADS = ("kind", "lessons", *(when if when != NEVER else "not at all" for when i
 def rehearse_memory(call: Call, root: str, *, host: str, sample: int, baseline: str) -> int:
     """Rehearse the memory of the work tree and print the result; return the exit code."""
     if host:
-        from holdfast.wiring import load_host
-
         load_host(host)  # raises an error for an unknown name
     known = read_baseline(baseline) if baseline else None
     call.open().close()  # takes in what waits in the spool, and updates an older schema

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
+from holdfast.backfill.transcriptfiles import work_tree
+from holdfast.home.runfiles import note as log
+from holdfast.installing.githooks import is_busy
 from holdfast.installing.lessonsync import FOLDER, sync_lessons, take_in_for_git
 from holdfast.lean.texts import short_id
-from holdfast.publishing.sync import Syncing
+from holdfast.publishing.sync import Syncing, SyncReport
+from holdfast.settings import load_settings
 from holdfast.surfaces.cli._conflicts import note_conflicts
 from holdfast.surfaces.cli.call import Call, answer_json, counted, note, say
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from holdfast.publishing.sync import SyncReport
 
 
 def run_sync(
@@ -27,11 +26,6 @@ def run_sync(
 
 def run_quietly(call: Call) -> int:
     """Import lesson files for a git hook: print nothing, never fail, log errors, and do nothing during a rebase."""
-    from holdfast.backfill.transcriptfiles import work_tree
-    from holdfast.home.runfiles import note as log
-    from holdfast.installing.githooks import is_busy
-    from holdfast.settings import load_settings
-
     try:
         if not is_busy(work_tree(call.folder or ".")):
             with call.open() as memory:

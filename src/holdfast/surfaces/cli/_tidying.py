@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import os
-from datetime import timedelta
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from datetime import datetime, timedelta
 
+from holdfast.bootstrap import Memory, find_place
+from holdfast.domain.project import Location
 from holdfast.errors import HoldfastError
+from holdfast.ports.services import Services
+from holdfast.settings import Settings
 from holdfast.surfaces.cli.findings import NOTE, CheckFinding
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from datetime import datetime
-
-    from holdfast.domain.project import Location
-    from holdfast.ports.services import Services
-    from holdfast.settings import Settings
+from holdfast.upkeep.tidying.tidy import last, pending
 
 RECENT = timedelta(days=30)
 """How long the last tidying is told."""
@@ -23,8 +20,6 @@ RECENT = timedelta(days=30)
 
 def tidying_lines(services: Services, location: Location) -> Iterator[str]:
     """Yield a line for the proposal that waits, and one for the last tidying."""
-    from holdfast.upkeep.tidying.tidy import last, pending
-
     proposal = pending(services, location)
     if proposal is not None:
         yield f"a proposal waits: {proposal.counts}; holdfast tidy --show"
@@ -36,8 +31,6 @@ def tidying_lines(services: Services, location: Location) -> Iterator[str]:
 
 def check_tidying(settings: Settings, folder: str = "") -> Iterator[CheckFinding]:
     """Yield doctor's findings: the same lines, where the folder has a memory."""
-    from holdfast.bootstrap import Memory, find_place
-
     if settings.database_path and not os.path.exists(settings.database_path):
         return  # opening the store would create it
     try:

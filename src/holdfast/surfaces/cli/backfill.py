@@ -5,14 +5,20 @@ from __future__ import annotations
 import os
 import sys
 import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
 
 import click
 
+from holdfast.backfill.loading import SessionLocations, Tally
+from holdfast.backfill.run import TranscriptRun, load_hosts
 from holdfast.errors import InvalidValueError
+from holdfast.learning.gitbackfill import GitBackfill
+from holdfast.settings import load_settings
 from holdfast.surfaces.cli._completions import host_names
+from holdfast.surfaces.cli._distilbackfill import distil_earlier
+from holdfast.surfaces.cli._gitbackfill import git_facts, learn_from_git, tell_git
 from holdfast.surfaces.cli.call import (
     Call,
     answer_json,
@@ -25,12 +31,6 @@ from holdfast.surfaces.cli.call import (
     say,
     size,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
-    from holdfast.backfill.loading import Tally
-    from holdfast.backfill.run import TranscriptRun
 
 INTERRUPTED = 130
 
@@ -91,10 +91,6 @@ def command(
     project with real work that it has not read yet, newest first. It shows the likely cost and asks before anything
     is sent.
     """
-    from holdfast.backfill.loading import SessionLocations
-    from holdfast.backfill.run import TranscriptRun, load_hosts
-    from holdfast.settings import load_settings
-
     settings = load_settings()
     _check_options(from_git, distils, {
         "PATHS": paths, "--project": project, "--host": host, "--since": since and not distils,
@@ -104,8 +100,6 @@ def command(
     if from_git and take_back:
         return _take_back(call)
     if distils:
-        from holdfast.surfaces.cli._distilbackfill import distil_earlier
-
         return distil_earlier(call, since=since and since.replace(tzinfo=UTC), limit=limit, yes=yes, dry_run=dry_run)
     if not (settings.capture or dry_run):
         raise InvalidValueError("capture is switched off", hint=f"see HOLDFAST_OFF and {settings.config_path}")
@@ -144,9 +138,6 @@ def _check_options(from_git: bool, distils: bool, unfit: Mapping[str, object]) -
 
 
 def _read_git(call: Call, commits: int | None, accept: bool, dry_run: bool) -> int:
-    from holdfast.learning.gitbackfill import GitBackfill
-    from holdfast.surfaces.cli._gitbackfill import git_facts, learn_from_git, tell_git
-
     how = GitBackfill(accept=accept, dry=dry_run)
     if commits:
         how = GitBackfill(accept=accept, dry=dry_run, most_commits=commits)

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
 
 import click
 
 from holdfast.errors import InvalidValueError
 from holdfast.surfaces.cli.call import Call, answer_json, counted, examples, json_option, note, pass_call, say, size
-
-if TYPE_CHECKING:
-    from holdfast.upkeep.archive import Manifest
+from holdfast.upkeep.archive import Manifest, write_backup
 
 
 @click.command(epilog=examples("holdfast backup ~/holdfast.zip", "holdfast backup --replace /mnt/stick/holdfast.zip"))
@@ -24,8 +21,6 @@ def command(call: Call, file: str, replace: bool) -> None:
 
     The file is checked after it is written. It contains private lessons too, so keep it to yourself.
     """
-    from holdfast.upkeep.archive import write_backup
-
     if os.path.exists(file) and not replace:
         raise InvalidValueError(f"{file} already exists", hint="name another file, or give --replace")
     with call.open() as memory:  # takes in what waits in the spool

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import sys
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from holdfast.errors import StoreError
 from holdfast.text.hidden import is_hidden, without_hidden
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from holdfast.bootstrap import Memory
 
 EVERYTHING = 1_000_000
@@ -37,7 +38,6 @@ class Call:
         If an earlier memory was lost, a note on stderr says so.
         """
         from holdfast.bootstrap import Memory
-        from holdfast.errors import StoreError
         from holdfast.home.spool import drain, waiting
 
         memory = Memory(self.folder, brief=True)
@@ -51,8 +51,6 @@ class Call:
 
 
 def _note_loss(memory: Memory) -> None:
-    from holdfast.errors import StoreError
-
     try:
         loss = memory.find_loss()
     except StoreError:
@@ -114,8 +112,6 @@ def note(text: str) -> None:
 
 def answer_json(value: Any) -> None:
     """Print a value as one JSON document, indented on a terminal. Hidden characters are written as escapes."""
-    import json
-
     indent = 2 if sys.stdout.isatty() else None
     click.echo(escaped(json.dumps(value, ensure_ascii=False, indent=indent)))
 

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import click
 
 from holdfast.backfill.transcriptfiles import work_tree
+from holdfast.bootstrap import Memory
 from holdfast.errors import InvalidValueError
 from holdfast.lean.texts import short_id
+from holdfast.publishing.sync import Syncing
 from holdfast.settings import load_settings
+from holdfast.surfaces.cli._rehearsing import rehearse_memory
 from holdfast.surfaces.cli.call import (
     Call,
     answer_json,
@@ -22,13 +25,11 @@ from holdfast.surfaces.cli.call import (
     pass_call,
     say,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from holdfast.bootstrap import Memory
-    from holdfast.upkeep.expectations import Expectation, Mistake
-    from holdfast.upkeep.rehearsal import Rehearsed
+from holdfast.upkeep.expectations import FILE_LIMIT, Expectation, Mistake, parse_expectations
+from holdfast.upkeep.rehearsal import Rehearsed
+from holdfast.upkeep.rehearsal import rehearse as play_expectations
+from holdfast.upkeep.scratch import scratch_memory
+from holdfast.wiring import load_host
 
 CHECKS = ".holdfast/checks.yaml"
 
@@ -79,8 +80,6 @@ def command(
     if rehearse:
         if file or from_files or only:
             raise click.UsageError("--rehearse plays lessons of your memory: leave out FILE, --files and --only")
-        from holdfast.surfaces.cli._rehearsing import rehearse_memory
-
         return rehearse_memory(call, root, host=host, sample=sample or 0, baseline=baseline or "")
     if sample or baseline:
         raise click.UsageError("--sample and --baseline need --rehearse")
@@ -95,8 +94,6 @@ def command(
 
 
 def _read(path: str) -> tuple[tuple[Expectation, ...], tuple[Mistake, ...]]:
-    from holdfast.upkeep.expectations import FILE_LIMIT, parse_expectations
-
     if os.path.islink(path):
         # a link in a cloned repository could name any file of the user, whose lines an error would print
         raise InvalidValueError(f"{path} is a link", hint="replace it by a file")
@@ -109,10 +106,6 @@ def _read(path: str) -> tuple[tuple[Expectation, ...], tuple[Mistake, ...]]:
 
 
 def _run(call: Call, root: str, expectations: Sequence[Expectation], from_files: bool, host: str) -> list[Rehearsed]:
-    from holdfast.upkeep.rehearsal import rehearse as play_expectations
-    from holdfast.upkeep.scratch import scratch_memory
-    from holdfast.wiring import load_host
-
     if host:
         load_host(host)  # raises an error for an unknown name
     if not from_files:
@@ -125,8 +118,6 @@ def _run(call: Call, root: str, expectations: Sequence[Expectation], from_files:
 
 def _take_files(memory: Memory) -> None:
     """Import the repository's lesson files. The memory is a scratch one, so nobody has to vouch for them."""
-    from holdfast.publishing.sync import Syncing
-
     report = memory.sync(Syncing(accept=True, take_only=True))
     for problem in report.problems:
         note(f"error: .holdfast/lessons/{problem.path}:{problem.line}:{problem.column}: {problem.reason}; skipped")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+from holdfast.domain.records import Checkpoint
 from holdfast.errors import LessonNotFoundError
-from holdfast.lean.plain import to_plain
+from holdfast.lean.plain import as_dict, to_plain
 from holdfast.surfaces.cli.call import (
     Call,
     Group,
@@ -21,10 +22,6 @@ from holdfast.surfaces.cli.call import (
     say,
 )
 from holdfast.surfaces.cli.rows import table
-
-if TYPE_CHECKING:
-    from holdfast.domain.records import Checkpoint
-
 
 EVERY = 10_000
 """Most checkpoints of a project that are read."""
@@ -126,7 +123,7 @@ def _found(checkpoint: Checkpoint | None) -> Checkpoint:
 
 def _print(call: Call, checkpoint: Checkpoint) -> None:
     if call.as_json:
-        answer_json({name: to_plain(value) for name, value in checkpoint.__dict__.items()})
+        answer_json({name: to_plain(value) for name, value in as_dict(checkpoint).items()})
         return
     say(f"task  {checkpoint.task}")
     say(f"goal  {checkpoint.goal}")

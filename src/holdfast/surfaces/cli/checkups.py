@@ -7,10 +7,12 @@ import os
 import shlex
 import stat
 import sys
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from importlib.util import cache_from_source
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from holdfast.backfill.distilling import learning_facts, learning_trouble
 from holdfast.bootstrap import all_hosts, find_place
 from holdfast.capture.heartbeat import activity, is_from_hook, last_events
 from holdfast.errors import HoldfastError, StoreCorruptError, StoreLockedError, StoreReadOnlyError
@@ -20,20 +22,14 @@ from holdfast.home.witness import accept, find_loss
 from holdfast.installing import forms, launcher
 from holdfast.installing.hostfiles import BACKUPS, SETUP_SCOPES, HostFiles, backups, set_up
 from holdfast.installing.packages import TWICE, has_package
-from holdfast.ports.store import Extent
-from holdfast.settings import compiled_hook, interpreter, package_folder
+from holdfast.ports.host import Host
+from holdfast.ports.store import Extent, Store
+from holdfast.settings import Settings, compiled_hook, interpreter, package_folder
 from holdfast.surfaces.cli.call import counted
 from holdfast.surfaces.cli.findings import BAD, NOTE, OK, CheckFinding, failure
 from holdfast.surfaces.cli.hostcheck import QUIET, WORDS, ago_words, check_barren, check_heard, setup_time
 from holdfast.surfaces.cli.project import ACCEPT, claim_line
 from holdfast.wiring import open_store
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from holdfast.ports.host import Host
-    from holdfast.ports.store import Store
-    from holdfast.settings import Settings
 
 SETUP = "holdfast setup"
 SERVER = "holdfast.surfaces.mcp"
@@ -362,8 +358,6 @@ def check_switches(settings: Settings) -> Iterator[CheckFinding]:
 
 def check_learning(settings: Settings) -> Iterator[CheckFinding]:
     """Check that the model which the user agreed to can read sessions; it is not called."""
-    from holdfast.backfill.distilling import learning_facts, learning_trouble
-
     now = datetime.now(UTC)
     facts = learning_facts(settings, now)
     if not facts["after_sessions"]:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+from holdfast.freshness.compare import Comparison
 from holdfast.lean.plain import to_plain
 from holdfast.lean.texts import short_id
 from holdfast.surfaces.cli._completions import lesson_ids
 from holdfast.surfaces.cli.call import Call, answer_json, examples, folder_option, json_option, note, pass_call, say
-
-if TYPE_CHECKING:
-    from holdfast.freshness.compare import Comparison
 
 COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 

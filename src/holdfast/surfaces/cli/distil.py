@@ -6,11 +6,23 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from datetime import UTC, datetime
 
 import click
 
+from holdfast import plugins
+from holdfast.backfill.distilling import distil_session, open_model
+from holdfast.backfill.distilrecord import note_choice
+from holdfast.bootstrap import Memory, agent_options, load_model
+from holdfast.capture.sessionevents import session_events
+from holdfast.domain.vocabulary import SessionId
 from holdfast.errors import HoldfastError, InvalidValueError
+from holdfast.installing.configfile import keep_model
+from holdfast.lean.plain import as_dict
+from holdfast.learning.distil import prepare
+from holdfast.settings import load_settings
+from holdfast.surfaces.cli._learning import WHAT_IS_SENT, limits, report_words
 from holdfast.surfaces.cli.call import (
     Call,
     Group,
@@ -23,12 +35,7 @@ from holdfast.surfaces.cli.call import (
     say,
 )
 from holdfast.surfaces.cli.rows import table
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from holdfast.bootstrap import Memory
-    from holdfast.domain.vocabulary import SessionId
+from holdfast.wiring import load_host
 
 
 @click.group(
@@ -58,16 +65,13 @@ def command(ctx: click.Context) -> None:
 @pass_call
 def run(call: Call, sessions: Sequence[SessionId] = ()) -> None:
     """Let the model read SESSIONS now, also a second time; by default this project's latest session."""
-    from holdfast.backfill.distilling import distil_session, open_model
-    from holdfast.surfaces.cli._learning import report_words
-
     with call.open() as memory:
         settings = memory.settings
         model = open_model(settings)
         chosen = sessions or [_latest(memory)]
         reports = [(s, distil_session(memory, settings, s, model, again=True)) for s in chosen]
     if call.as_json:
-        answer_json([{"session": session} | report.__dict__ for session, report in reports])
+        answer_json([{"session": session} | as_dict(report) for session, report in reports])
         return
     for session, report in reports:
         say(f"{session}: {report_words(report)}")
@@ -81,9 +85,6 @@ def run(call: Call, sessions: Sequence[SessionId] = ()) -> None:
 @pass_call
 def digest(call: Call, session: SessionId) -> None:
     """Print everything that would be sent about SESSION, by default this project's latest. Nothing is sent."""
-    from holdfast.capture.sessionevents import session_events
-    from holdfast.learning.distil import prepare
-
     with call.open() as memory:
         events = session_events(memory.services, memory.location.project.id, session or _latest(memory))
         if not events:
@@ -97,10 +98,6 @@ def digest(call: Call, session: SessionId) -> None:
 @pass_call
 def models(call: Call) -> None:
     """List the models that you can choose: agents on this machine, and kinds of endpoints."""
-    from holdfast import plugins
-    from holdfast.bootstrap import agent_options
-    from holdfast.wiring import load_host
-
     rows: list[dict[str, str]] = []
     for name in plugins.names("hosts"):
         host = load_host(name.replace("_", "-"))
@@ -142,14 +139,6 @@ def models(call: Call) -> None:
 @pass_call
 def use(call: Call, name: str, options: Sequence[str], yes: bool) -> None:
     """Choose the model that reads sessions: an agent on this machine or an endpoint."""
-    from datetime import UTC, datetime
-
-    from holdfast.backfill.distilrecord import note_choice
-    from holdfast.bootstrap import load_model
-    from holdfast.installing.configfile import keep_model
-    from holdfast.settings import load_settings
-    from holdfast.surfaces.cli._learning import WHAT_IS_SENT, limits
-
     if name == "none":
         raise InvalidValueError("a model is not switched off here", hint="holdfast learn --off")
     settings = load_settings()

@@ -5,14 +5,16 @@ from __future__ import annotations
 import os
 import platform
 import re
+import sqlite3
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import click
 
 from holdfast._version import __version__
 from holdfast.errors import HoldfastError
-from holdfast.settings import load_settings
+from holdfast.redaction import redact
+from holdfast.settings import Settings, load_settings
 from holdfast.surfaces.cli._tidying import check_tidying
 from holdfast.surfaces.cli.call import (
     Call,
@@ -41,11 +43,6 @@ from holdfast.surfaces.cli.hostcheck import check_starts
 from holdfast.surfaces.cli.proof import prove
 from holdfast.surfaces.cli.rows import labelled
 from holdfast.surfaces.cli.serverproof import check_server
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from holdfast.settings import Settings
 
 COLOURS = {OK: "green", NOTE: "yellow", BAD: "red"}
 INDENT = 19
@@ -118,8 +115,6 @@ def _print(finding: CheckFinding) -> None:
 
 
 def _report(findings: list[CheckFinding]) -> str:
-    import sqlite3
-
     lines = [
         f"holdfast {__version__}, Python {platform.python_version()}, SQLite {sqlite3.sqlite_version}",
         f"{platform.system()} {platform.release()} {platform.machine()}, {sys.stdout.encoding}",
@@ -130,8 +125,6 @@ def _report(findings: list[CheckFinding]) -> str:
 
 def _anonymous(text: str) -> str:
     """Return the text without the user's name, home folder, declared project ids and secrets."""
-    from holdfast.redaction import redact
-
     for folder in _homes():
         text = text.replace(folder, "~")
     for name in {os.path.basename(folder) for folder in _homes()} - {""}:

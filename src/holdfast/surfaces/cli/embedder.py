@@ -6,13 +6,17 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+from holdfast import plugins
+from holdfast.bootstrap import Memory
 from holdfast.errors import HoldfastError, InvalidValueError
 from holdfast.installing import embedding, pulling
 from holdfast.installing.embedding import NONE
+from holdfast.recall.embed import coverage, embed_pending, probe
+from holdfast.settings import Settings, load_settings
 from holdfast.surfaces.cli.call import (
     Call,
     Group,
@@ -26,10 +30,6 @@ from holdfast.surfaces.cli.call import (
     say,
 )
 from holdfast.surfaces.cli.rows import table
-
-if TYPE_CHECKING:
-    from holdfast.bootstrap import Memory
-    from holdfast.settings import Settings
 
 WORDS_ALONE = "no embedder: recall uses words, paths and identifiers"
 
@@ -47,9 +47,6 @@ def command() -> None:
 @pass_call
 def list_embedders(call: Call) -> None:
     """List the embedders, and what is missing for those that cannot be used here. Nothing is loaded or contacted."""
-    from holdfast import plugins
-    from holdfast.settings import load_settings
-
     settings = load_settings()
     names = [NONE, *(name.replace("_", "-") for name in plugins.names("embedders"))]
     rows = [_row(settings, name) for name in names]
@@ -81,8 +78,6 @@ def use(call: Call, name: str, options: Sequence[str], wait: bool) -> None:
     If the embedder does not work, nothing is changed. The previous embedder answers until every lesson has its new
     vector. To continue an embedding run that was stopped, give the same command again.
     """
-    from holdfast.settings import load_settings
-
     settings = load_settings()
     choose(call, settings, name, embedding.complete_options(settings, name, _parse_options(options)), wait=wait)
 
@@ -132,8 +127,6 @@ def pull(call: Call, model: str, hub: str) -> None:
     MODEL is OWNER/NAME or OWNER/NAME@REVISION on the Hugging Face Hub; the default is 91 MB. Every file is checked
     against its checksum. An interrupted download continues where it stopped.
     """
-    from holdfast.settings import load_settings
-
     folder = download(load_settings(), model, hub)
     if call.as_json:
         answer_json({"model": model, "folder": folder})
@@ -176,8 +169,6 @@ def _parse_options(options: Sequence[str]) -> dict[str, str]:
 
 
 def _embed(memory: Memory, wait: bool) -> None:
-    from holdfast.recall.embed import coverage, embed_pending
-
     seen = coverage(memory.services)
     waiting = seen.lessons - seen.embedded
     if not waiting:
@@ -192,8 +183,6 @@ def _embed(memory: Memory, wait: bool) -> None:
 
 
 def _gather(memory: Memory) -> dict[str, Any]:
-    from holdfast.recall.embed import coverage, probe
-
     clock = memory.services.clock
     fields: dict[str, Any] = {
         "name": memory.settings.embedder, "id": "", "dimension": None, "answers": False, "error": "",

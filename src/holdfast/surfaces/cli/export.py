@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import IO, TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from typing import IO
 
 import click
 
-from holdfast.domain.vocabulary import STATES
+from holdfast.bootstrap import Memory
+from holdfast.domain.vocabulary import STATES, State
+from holdfast.publishing.publication import render_markdown
 from holdfast.surfaces.cli.call import Call, counted, escaped, examples, folder_option, note, pass_call
 from holdfast.surfaces.cli.rows import chosen_states
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from holdfast.bootstrap import Memory
-    from holdfast.domain.vocabulary import State
 
 MOST_READABLE = 100_000
 """Lessons in one Markdown text."""
@@ -68,8 +65,6 @@ def command(call: Call, form: str, states: tuple[str, ...], all_projects: bool, 
 
 
 def _markdown(memory: Memory, states: Sequence[State], all_projects: bool) -> tuple[Iterator[str], int]:
-    from holdfast.publishing.publication import render_markdown
-
     lessons = memory.lessons(states=states, all_projects=all_projects, limit=MOST_READABLE)
     heading = "Lessons" if all_projects else f"Lessons of {memory.location.project.name}"
     return render_markdown(lessons, heading), sum(not lesson.private for lesson in lessons)

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+from holdfast.bootstrap import Memory
+from holdfast.domain.lesson import Lesson
 from holdfast.installing.copies import NOT_SEARCHED, find_copies
 from holdfast.installing.rulesync import rewrite_written
 from holdfast.lean.texts import short_id
 from holdfast.surfaces.cli._completions import lesson_ids
 from holdfast.surfaces.cli.call import Call, answer_json, examples, folder_option, json_option, note, pass_call, say
-
-if TYPE_CHECKING:
-    from holdfast.bootstrap import Memory
-    from holdfast.domain.lesson import Lesson
 
 
 @click.command(

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+from holdfast.curation.lineage import Blamed, Version
 from holdfast.lean.plain import to_plain
 from holdfast.lean.texts import short_id
 from holdfast.rendering.views import lesson_json
@@ -24,9 +25,6 @@ from holdfast.surfaces.cli.call import (
 )
 from holdfast.surfaces.cli.rows import table
 from holdfast.text.window import clip
-
-if TYPE_CHECKING:
-    from holdfast.curation.lineage import Blamed, Version
 
 TEXT_SHOWN = 120
 """Characters of a field that are shown before and after."""

@@ -6,28 +6,24 @@ import os
 import re
 import shutil
 import subprocess
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
 
 from holdfast.bootstrap import Memory, find_place
 from holdfast.capture.heartbeat import HostActivity
 from holdfast.domain.hookcall import HookCall
+from holdfast.domain.project import Location
 from holdfast.domain.vocabulary import SessionId
 from holdfast.errors import HoldfastError
 from holdfast.installing.hostfiles import MANIFEST, HostFiles, set_up
-from holdfast.lean.records import replace
 from holdfast.learning.learn import count_barren
+from holdfast.ports.host import HostProfile
+from holdfast.ports.services import Services
 from holdfast.recall.inject import prepare
+from holdfast.settings import Settings
 from holdfast.surfaces.cli.findings import BAD, NOTE, OK, CheckFinding, failure
 from holdfast.wiring import load_host
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from holdfast.domain.project import Location
-    from holdfast.ports.host import HostProfile
-    from holdfast.ports.services import Services
-    from holdfast.settings import Settings
 
 VERSION_TIMEOUT_S = 10.0
 """Seconds that a host's program may take to tell its version."""

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import click
 
 from holdfast.backfill.importing import ImportRequest, TextLines, holds_lessons
+from holdfast.backfill.sources import importer_names
+from holdfast.curation.transfer import ImportReport
 from holdfast.errors import InvalidValueError
 from holdfast.surfaces.cli._conflicts import note_conflicts
 from holdfast.surfaces.cli._importing import import_foreign, tell, tell_json
@@ -24,11 +27,6 @@ from holdfast.surfaces.cli.call import (
     say,
 )
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from holdfast.curation.transfer import ImportReport
-
 OWN = "holdfast"
 """The name of our own form: JSON lines, as `holdfast export` writes them."""
 TOLD = 20
@@ -41,8 +39,6 @@ class _Format(click.ParamType[str]):
     name = "name"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        from holdfast.backfill.sources import importer_names
-
         known = [OWN, *importer_names()]
         if value not in known:
             self.fail(f"unknown format {value!r}; choose from {', '.join(known)}", param, ctx)

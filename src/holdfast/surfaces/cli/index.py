@@ -9,7 +9,8 @@ from contextlib import contextmanager
 
 import click
 
-from holdfast.lean.plain import to_plain
+from holdfast.freshness.verify import reindex
+from holdfast.lean.plain import field_names, to_plain
 from holdfast.surfaces.cli.call import (
     Call,
     answer_json,
@@ -34,14 +35,12 @@ def command(call: Call, skipped: bool) -> None:
     Only changed files are read. You need not run this command: Holdfast updates the index when it needs it. You can
     stop it with Ctrl-C at any time and run it again to go on.
     """
-    from holdfast.freshness.verify import reindex
-
     began = time.monotonic()
     with call.open() as memory, _reading_bar() as progress:
         report = reindex(memory.services, memory.location, progress)
     seconds = round(time.monotonic() - began, 3)
     if call.as_json:
-        counts = {name: to_plain(getattr(report, name)) for name in type(report).fields_}
+        counts = {name: to_plain(getattr(report, name)) for name in field_names(type(report))}
         answer_json({**counts, "seconds": seconds})
         return
     parsed = f"{counted(report.parsed, 'file')} parsed, {counted(report.symbols, 'definition')}"

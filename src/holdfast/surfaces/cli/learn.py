@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+from holdfast.backfill.distilling import distil_waiting, keep_trouble, learning_facts, open_model
+from holdfast.backfill.distilrecord import given_up, limit_reached, waiting
+from holdfast.backfill.endedsessions import queue_ended
 from holdfast.errors import HoldfastError, InvalidValueError
+from holdfast.settings import Settings, load_settings
+from holdfast.surfaces.cli._learning import (
+    WHAT_IS_SENT,
+    cost_words,
+    limits,
+    progress,
+    report_plain,
+    report_words,
+    switch_off,
+    switch_on,
+)
 from holdfast.surfaces.cli.call import Call, answer_json, counted, examples, json_option, note, pass_call, say
 from holdfast.surfaces.cli.rows import pairs
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from holdfast.settings import Settings
 
 BEST = "best"
 """Stands for the best agent on this machine."""
@@ -51,8 +61,6 @@ def command(call: Call, agent: str, stops: bool, at_once: bool, tells: bool) -> 
 
     Without an option, it prints whether this is on, what waits, what the last 24 hours cost, and why it cannot go on.
     """
-    from holdfast.settings import load_settings
-
     if sum((bool(agent), stops, at_once, tells)) > 1:
         raise click.UsageError("use one of --on, --off, --now and --status")
     settings = load_settings()
@@ -68,8 +76,6 @@ def command(call: Call, agent: str, stops: bool, at_once: bool, tells: bool) -> 
 
 
 def _switch_on(call: Call, settings: Settings, name: str) -> None:
-    from holdfast.surfaces.cli._learning import WHAT_IS_SENT, limits, switch_on
-
     new = switch_on(settings, name)
     if call.as_json:
         answer_json(_facts(new))
@@ -80,9 +86,6 @@ def _switch_on(call: Call, settings: Settings, name: str) -> None:
 
 
 def _switch_off(call: Call, settings: Settings) -> None:
-    from holdfast.settings import load_settings
-    from holdfast.surfaces.cli._learning import switch_off
-
     switch_off(settings)
     if call.as_json:
         answer_json(_facts(load_settings()))
@@ -91,11 +94,6 @@ def _switch_off(call: Call, settings: Settings) -> None:
 
 
 def _learn_now(call: Call, settings: Settings) -> int:
-    from holdfast.backfill.distilling import distil_waiting, keep_trouble, open_model
-    from holdfast.backfill.distilrecord import limit_reached, waiting
-    from holdfast.backfill.endedsessions import queue_ended
-    from holdfast.surfaces.cli._learning import progress, report_plain, report_words
-
     if not settings.learns_after_sessions:
         raise InvalidValueError("learning with your own agent is off, so nothing was sent", hint=SWITCH_ON)
     outcomes: list[dict[str, Any]] = []
@@ -143,9 +141,6 @@ def _failure_words(error: HoldfastError | None) -> str:
 
 
 def _facts(settings: Settings) -> dict[str, Any]:
-    from holdfast.backfill.distilling import learning_facts
-    from holdfast.backfill.distilrecord import given_up
-
     facts = learning_facts(settings, datetime.now(UTC))
     limits = {"calls_a_day": settings.distil_calls_a_day, "dollars_a_day": settings.distil_dollars_a_day}
     return {**facts, "given_up": given_up(settings), "limits": limits}
@@ -163,8 +158,6 @@ def _print_status(call: Call, settings: Settings) -> None:
 
 
 def _rows(settings: Settings, facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    from holdfast.surfaces.cli._learning import cost_words, limits
-
     if facts["after_sessions"]:
         yield "learning", f"on: {_model_words(settings)} reads each session after its end"
     else:
@@ -182,8 +175,6 @@ def _rows(settings: Settings, facts: dict[str, Any]) -> Iterator[tuple[str, str]
 
 
 def _model_words(settings: Settings) -> str:
-    from holdfast.backfill.distilling import open_model
-
     try:
         return open_model(settings).id
     except HoldfastError:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from holdfast.domain.kinds import LESSON_KINDS
+from holdfast.domain.lesson import Lesson
 from holdfast.domain.vocabulary import STATES, TRUSTS, LessonKind, State
 from holdfast.rendering.views import lesson_json
 from holdfast.surfaces.cli._completions import host_names
@@ -24,9 +25,6 @@ from holdfast.surfaces.cli.call import (
     say,
 )
 from holdfast.surfaces.cli.rows import chosen_states, summary_lines
-
-if TYPE_CHECKING:
-    from holdfast.domain.lesson import Lesson
 
 
 @click.command(

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 import click
 
-from holdfast.domain.records import Delivery, Outcome
+from holdfast.bootstrap import Memory
+from holdfast.domain.records import Change, Delivery, Outcome
 from holdfast.domain.vocabulary import LessonId, SessionId
 from holdfast.errors import LessonNotFoundError
-from holdfast.lean.plain import to_plain
+from holdfast.lean.plain import as_dict, to_plain
 from holdfast.lean.texts import short_id
+from holdfast.outcomes.stats import SessionSums
 from holdfast.surfaces.cli._completions import lesson_ids
 from holdfast.surfaces.cli.call import (
     Call,
@@ -25,13 +28,6 @@ from holdfast.surfaces.cli.call import (
     say,
 )
 from holdfast.surfaces.cli.rows import table
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from holdfast.bootstrap import Memory
-    from holdfast.domain.records import Change
-    from holdfast.outcomes.stats import SessionSums
 
 CHECKPOINTS = 1_000
 """Checkpoints looked through for those that were restored."""
@@ -92,7 +88,7 @@ def _print_deliveries(
     if call.as_json:
         plain: dict[str, Any] = {"deliveries": [to_plain(entry) for entry in deliveries]}
         plain["withheld"] = [to_plain(entry) for entry in withheld]
-        answer_json(plain | ({"session": dict(sums.__dict__) | {"words": sums.words}} if sums else {}))
+        answer_json(plain | ({"session": as_dict(sums) | {"words": sums.words}} if sums else {}))
         return
     titles = _titles(memory, [entry.lesson for entry in entries])
     has_room = not sys.stdout.isatty() or why  # a terminal has room for the title only; a program gets every column

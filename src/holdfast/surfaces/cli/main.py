@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -13,9 +14,6 @@ from holdfast.errors import HoldfastError
 from holdfast.settings import colour_wanted
 from holdfast.surfaces.cli.call import Call, folder_option
 from holdfast.text.hidden import without_hidden
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 GROUPS = {
     "Every day": {

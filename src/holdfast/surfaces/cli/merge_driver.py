@@ -8,6 +8,7 @@ import subprocess
 import click
 
 from holdfast.lean.gitsafety import git_program, safe_environment
+from holdfast.publishing.lessonfile import FILE_LIMIT, merge_files
 from holdfast.surfaces.cli.call import examples, note
 
 
@@ -21,8 +22,6 @@ def command(base: str, ours: str, theirs: str) -> int:
     If both sides changed the rule, both rules are kept: the next sync makes two lessons of them, which contradict each
     other. Files that are not lessons are merged as text; if that leaves conflict markers, the exit code is 1.
     """
-    from holdfast.publishing.lessonfile import merge_files
-
     merged = merge_files("", *(_read(file) for file in (base, ours, theirs)))
     if merged is not None:
         with open(ours, "w", encoding="utf-8", newline="\n") as stream:
@@ -39,7 +38,5 @@ def command(base: str, ours: str, theirs: str) -> int:
 
 def _read(file: str) -> bytes:
     """The file's bytes, of one too large for a lesson's just so many that it is refused."""
-    from holdfast.publishing.lessonfile import FILE_LIMIT
-
     with open(file, "rb") as stream:
         return stream.read(FILE_LIMIT + 1)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+from holdfast.domain.project import Location
 from holdfast.errors import InvalidValueError
+from holdfast.lean.plain import as_dict
 from holdfast.surfaces.cli.call import (
     Call,
     Group,
@@ -20,9 +22,6 @@ from holdfast.surfaces.cli.call import (
     say,
 )
 from holdfast.surfaces.cli.rows import pairs
-
-if TYPE_CHECKING:
-    from holdfast.domain.project import Location
 
 ACCEPT = "holdfast project accept"
 
@@ -142,7 +141,7 @@ def _print(call: Call, location: Location, *, is_closed: bool = False) -> None:
 
 def plain(location: Location) -> dict[str, Any]:
     """Return the project and its location as `--json` prints them."""
-    fields = dict(location.project.__dict__) | {
+    fields = as_dict(location.project) | {
         "root": location.root,
         "prefix": location.prefix,
         "branch": location.branch,

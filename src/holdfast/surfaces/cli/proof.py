@@ -10,17 +10,13 @@ import os
 import subprocess
 import tempfile
 import time
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 from holdfast.bootstrap import Memory
 from holdfast.home.runfiles import LearningLock
-from holdfast.settings import child_environment, hook_program, isolated, load_settings
+from holdfast.settings import Settings, child_environment, hook_program, isolated, load_settings
 from holdfast.surfaces.cli.findings import OK, CheckFinding, failure
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from holdfast.settings import Settings
 
 HOST = "claude-code"
 RULE = "the tide tables are regenerated with tools/make_tides.py, never edited by hand"

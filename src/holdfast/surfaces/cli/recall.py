@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import sys
 from math import fsum, prod
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from holdfast.curation.taskstate import answer_text
-from holdfast.domain.briefing import UNCONFIRMED
+from holdfast.domain.briefing import UNCONFIRMED, Briefing, FoundTurn, Ranked
 from holdfast.domain.kinds import LESSON_KINDS
 from holdfast.domain.vocabulary import STATES
 from holdfast.lean.texts import short_id
@@ -29,9 +29,6 @@ from holdfast.surfaces.cli.call import (
     say,
 )
 from holdfast.surfaces.cli.rows import summary_lines, table, wrapped
-
-if TYPE_CHECKING:
-    from holdfast.domain.briefing import Briefing, FoundTurn, Ranked
 
 
 @click.command(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
 
 import click
 
@@ -11,9 +10,7 @@ from holdfast.errors import InvalidValueError
 from holdfast.settings import load_settings
 from holdfast.surfaces.cli.backup import contents, manifest_json
 from holdfast.surfaces.cli.call import Call, answer_json, counted, examples, json_option, note, pass_call, say
-
-if TYPE_CHECKING:
-    from holdfast.upkeep.archive import Restored
+from holdfast.upkeep.archive import Restored, restore_backup
 
 
 @click.command(
@@ -35,8 +32,6 @@ def command(call: Call, file: str, with_config: bool, dry_run: bool, yes: bool) 
     The whole file is checked before anything is changed. The replaced memory is first saved in a backup of its own. A
     database of an older version is updated; a database of a newer version is refused.
     """
-    from holdfast.upkeep.archive import restore_backup
-
     settings = load_settings()
     plan = restore_backup(settings, file, with_config=with_config, dry=True)
     if not dry_run:

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+from holdfast.bootstrap import Memory
+from holdfast.curation.audit import Finding
+from holdfast.curation.conflicts import Conflict
+from holdfast.domain.lesson import Lesson
 from holdfast.errors import HoldfastError, InvalidValueError
 from holdfast.lean.texts import short_id
 from holdfast.rendering.lines import source_word
@@ -28,14 +33,6 @@ from holdfast.surfaces.cli.call import (
 from holdfast.surfaces.cli.rows import labelled, summary_lines
 from holdfast.surfaces.cli.show import LABEL
 from holdfast.text.window import clip
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from holdfast.bootstrap import Memory
-    from holdfast.curation.audit import Finding
-    from holdfast.curation.conflicts import Conflict
-    from holdfast.domain.lesson import Lesson
 
 ANSWERS = "a accept   e edit   r reject   R reject all   l later   q quit   ? help"
 HELP = """a  make the lesson active as it is

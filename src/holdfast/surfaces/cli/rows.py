@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Sequence
+from shutil import get_terminal_size
+from textwrap import wrap
+from typing import Any
 
 import click
 
 from holdfast.domain.lesson import Lesson
+from holdfast.domain.vocabulary import State
 from holdfast.lean.texts import short_id
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from holdfast.domain.vocabulary import State
 
 COLOURS = {
     "unanchored": "bright_black", "fresh": "green", "active": "green", "moved": "cyan", "candidate": "yellow",
@@ -97,8 +96,6 @@ def wrapped(text: str, indent: int = 0) -> list[str]:
     room = _columns() - indent
     if not sys.stdout.isatty() or len(text) <= room or room < LEAST_ROOM or "\x1b" in text:
         return [text]
-    from textwrap import wrap
-
     return wrap(text, room, break_long_words=False, break_on_hyphens=False)
 
 
@@ -108,8 +105,6 @@ def coloured(word: str) -> str:
 
 
 def _columns() -> int:
-    from shutil import get_terminal_size
-
     return get_terminal_size().columns
 
 

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from functools import wraps
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+from holdfast.home.runfiles import note as log
 from holdfast.installing.hostsetup import difference, what_happens
-from holdfast.installing.rulesync import RulesRequest, open_rules_planner, sync_for_git
+from holdfast.installing.rulesync import Plan, RulesRequest, open_rules_planner, sync_for_git
 from holdfast.lean.texts import short_id
-from holdfast.publishing.rules import ALWAYS_TOKENS, SCOPED_TOKENS, Budget
+from holdfast.publishing.rules import ALWAYS_TOKENS, SCOPED_TOKENS, Budget, RulesFile
+from holdfast.settings import load_settings
 from holdfast.surfaces.cli._completions import host_names
 from holdfast.surfaces.cli.call import (
     Call,
@@ -26,12 +29,6 @@ from holdfast.surfaces.cli.call import (
     say,
 )
 from holdfast.surfaces.cli.rows import table
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from holdfast.installing.rulesync import Plan
-    from holdfast.publishing.rules import RulesFile
 
 
 @click.group(
@@ -178,9 +175,6 @@ STATES = {"unchanged": "up to date", "changed": "out of date", "created": "missi
 
 def _sync_quietly(call: Call, request: RulesRequest) -> int:
     """Sync for a git hook: print nothing and never fail. Errors are logged."""
-    from holdfast.home.runfiles import note as log
-    from holdfast.settings import load_settings
-
     try:
         with call.open() as memory:
             sync_for_git(memory, request)

@@ -6,17 +6,13 @@ import json
 import os
 import subprocess
 import tempfile
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 from holdfast.errors import HoldfastError
 from holdfast.installing.hostfiles import SETUP_SCOPES, HostFiles
-from holdfast.settings import child_environment, isolated
+from holdfast.settings import Settings, child_environment, isolated
 from holdfast.surfaces.cli.findings import BAD, OK, CheckFinding
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from holdfast.settings import Settings
 
 SERVER_NAME = "holdfast"
 START_TIMEOUT_S = 30.0

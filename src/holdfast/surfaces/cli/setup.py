@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 import click
 
 from holdfast import plugins
 from holdfast.backfill.transcriptfiles import work_tree
 from holdfast.bootstrap import all_hosts
-from holdfast.installing.hostsetup import difference, what_happens
+from holdfast.installing.hostfiles import FileChange, HostFiles
+from holdfast.installing.hostsetup import HostSetup, difference, what_happens
+from holdfast.installing.setup import Setup, set_up_git
+from holdfast.settings import Settings, load_settings
 from holdfast.surfaces.cli._completions import host_names
+from holdfast.surfaces.cli._firstrun import begin
+from holdfast.surfaces.cli._hostlist import print_rows, rows
 from holdfast.surfaces.cli.call import (
     Call,
     answer_json,
@@ -25,15 +31,6 @@ from holdfast.surfaces.cli.call import (
     say,
     short_path,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from holdfast.installing.hostfiles import FileChange
-    from holdfast.installing.hostsetup import HostSetup
-    from holdfast.installing.setup import Setup
-    from holdfast.settings import Settings
-
 
 NEXT = """next: holdfast backfill  learns from the sessions on this machine
       holdfast doctor    proves that memory works
@@ -88,9 +85,6 @@ def command(
 
     `holdfast setup git` makes git merge this repository's files of shared lessons field by field.
     """
-    from holdfast.installing.setup import Setup
-    from holdfast.settings import load_settings
-
     settings = load_settings()
     if listed:
         return _list(call, settings)
@@ -122,8 +116,6 @@ def command(
         _tell_missing(hosts, settings)
     ready = [host_setup.host for host_setup in host_setups if not host_setup.error]
     if ready and not dry_run:
-        from holdfast.surfaces.cli._firstrun import begin
-
         begin(call, settings, ready, from_git=from_git, yes=yes)
         if changed and not call.as_json:
             note(NEXT)
@@ -139,8 +131,6 @@ def _is_for_git(hosts: Sequence[str], git_hooks: bool) -> bool:
 
 def _set_up_git(call: Call, settings: Settings, hooked: bool, dry_run: bool, with_diff: bool) -> int:
     """Register the merge driver for lesson files in the work tree's git; `hooked` adds git hooks that import them."""
-    from holdfast.installing.setup import set_up_git
-
     changes = set_up_git(settings, work_tree(call.folder or os.getcwd()), hooked, dry_run)
     if call.as_json:
         answer_json(report(changes, dry_run=dry_run))
@@ -214,9 +204,6 @@ def _print_error(host_setup: HostSetup) -> None:
 
 
 def _list(call: Call, settings: Settings) -> int:
-    from holdfast.installing.hostfiles import HostFiles
-    from holdfast.surfaces.cli._hostlist import print_rows, rows
-
     host_rows = rows(all_hosts(settings), settings, HostFiles(settings.home))
     if call.as_json:
         answer_json({"hosts": host_rows})

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from datetime import datetime
 
 import click
 
 from holdfast.curation.claims import status_of
-from holdfast.lean.plain import to_plain
+from holdfast.domain.lesson import Lesson
+from holdfast.lean.plain import field_names, to_plain
 from holdfast.lean.texts import short_id
+from holdfast.lessons.lookup import LessonHistory
 from holdfast.outcomes.standing import since_of, standing_of
 from holdfast.rendering.views import lesson_json
 from holdfast.surfaces.cli._completions import lesson_ids
@@ -23,13 +26,6 @@ from holdfast.surfaces.cli.call import (
     say,
 )
 from holdfast.surfaces.cli.rows import coloured, labelled
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from datetime import datetime
-
-    from holdfast.domain.lesson import Lesson
-    from holdfast.lessons.lookup import LessonHistory
 
 LABEL = 10
 """Width of the labels' column."""
@@ -57,7 +53,7 @@ def command(call: Call, ref: str, as_of: str) -> None:
         freshness, caveat = memory.verdicts([lesson])[0]
         history = memory.history(lesson.id)
     if call.as_json:
-        logs = {name: [to_plain(entry) for entry in getattr(history, name)] for name in history.fields_}
+        logs = {name: [to_plain(entry) for entry in getattr(history, name)] for name in field_names(type(history))}
         answer_json({**lesson_json(lesson, freshness, caveat), **logs})
         return
     for line in lesson_lines(lesson, freshness, caveat):

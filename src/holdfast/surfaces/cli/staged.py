@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
 
+from holdfast.lessons.staging import Staged
 from holdfast.rendering.views import lesson_json
 from holdfast.surfaces.cli._completions import lesson_ids
 from holdfast.surfaces.cli.call import (
@@ -20,9 +19,6 @@ from holdfast.surfaces.cli.call import (
     say,
 )
 from holdfast.surfaces.cli.rows import table
-
-if TYPE_CHECKING:
-    from holdfast.lessons.staging import Staged
 
 HEADS = ("id", "branch", "seen", "kind", "title")
 

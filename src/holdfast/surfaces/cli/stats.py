@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 import click
 
+from holdfast.lean.plain import as_dict
 from holdfast.lean.texts import short_id
+from holdfast.outcomes.estimate import Difference, Share
+from holdfast.outcomes.stats import Stats
 from holdfast.outcomes.tuning import LEAST_WITHHELD
 from holdfast.surfaces.cli.call import (
     Call,
@@ -19,12 +23,6 @@ from holdfast.surfaces.cli.call import (
     say,
 )
 from holdfast.surfaces.cli.rows import table
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from holdfast.outcomes.estimate import Difference, Share
-    from holdfast.outcomes.stats import Stats
 
 VERDICTS = ("heeded", "ignored", "overridden", "failed", "unclear")
 
@@ -94,10 +92,10 @@ def _effect(difference: Difference) -> str:
 
 
 def _json(stats: Stats) -> dict[str, Any]:
-    plain = dict(stats.__dict__)
+    plain = as_dict(stats)
     for name in (*VERDICTS, "heeded_without", "failed_without"):
         share = plain[name]
         plain[name] = {"count": share.count, "of": share.of, "share": share.share, "low": share.low, "high": share.high}
     for name in ("effect_on_heeding", "effect_on_failures"):
-        plain[name] = dict(plain[name].__dict__) if plain[name] else None
+        plain[name] = as_dict(plain[name]) if plain[name] else None
     return plain

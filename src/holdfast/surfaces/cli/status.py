@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 import click
 
+from holdfast.backfill.distilling import learning_facts
+from holdfast.bootstrap import Memory
 from holdfast.installing.hostfiles import HostFiles, set_up
-from holdfast.lean.plain import render_instant, to_plain
+from holdfast.lean.plain import as_dict, render_instant, to_plain
 from holdfast.lessons.lookup import LessonCounts
 from holdfast.rendering.lines import is_from_commit
+from holdfast.surfaces.cli._learning import cost_words
 from holdfast.surfaces.cli._tidying import tidying_lines
 from holdfast.surfaces.cli.call import (
     EVERYTHING,
@@ -28,11 +32,6 @@ from holdfast.surfaces.cli.call import (
 from holdfast.surfaces.cli.hostcheck import LEARN_ON, barren_words
 from holdfast.surfaces.cli.project import ACCEPT, claim_line, identity, plain
 from holdfast.surfaces.cli.rows import pairs
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from holdfast.bootstrap import Memory
 
 
 @click.command(epilog=examples("holdfast status", "holdfast status --json", "holdfast -C ~/src/app status"))
@@ -135,18 +134,14 @@ def _better(embedder: str) -> str:
 
 def _session_facts(memory: Memory) -> dict[str, Any] | None:
     sums = memory.session_sums()
-    return dict(sums.__dict__) | {"words": sums.words} if sums else None
+    return as_dict(sums) | {"words": sums.words} if sums else None
 
 
 def _distil_facts(memory: Memory) -> dict[str, Any]:
-    from holdfast.backfill.distilling import learning_facts
-
     return learning_facts(memory.settings, memory.services.clock.now())
 
 
 def _distil_words(facts: dict[str, Any]) -> str:
-    from holdfast.surfaces.cli._learning import cost_words
-
     today = facts["last_24_hours"]
     spent = (
         f"{counted(today['calls'], 'call')} within 24 hours ({cost_words(today)}),"

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+from holdfast.backfill.metering import open_metered
+from holdfast.bootstrap import Memory
 from holdfast.errors import AlreadyRunningError, InvalidValueError
+from holdfast.home.runfiles import RunLock
 from holdfast.surfaces.cli.call import (
     Call,
     answer_json,
@@ -19,10 +22,9 @@ from holdfast.surfaces.cli.call import (
     pass_call,
     say,
 )
-
-if TYPE_CHECKING:
-    from holdfast.bootstrap import Memory
-    from holdfast.upkeep.tidying.proposal import Proposal
+from holdfast.upkeep.tidying.branch import make_branch
+from holdfast.upkeep.tidying.proposal import Proposal, render_diff
+from holdfast.upkeep.tidying.tidy import apply, current, keep, living, pending, propose, undo
 
 COLOURS = {"-": "red", "+": "green", "@": "cyan"}
 
@@ -55,8 +57,6 @@ def command(call: Call, show: bool, apply_it: bool, take_back: bool, branch: str
     """
     if sum(map(bool, (show, apply_it, take_back, branch))) > 1:
         raise click.UsageError("--show, --apply, --undo and --branch exclude each other")
-    from holdfast.home.runfiles import RunLock
-
     with call.open() as memory:
         if show:
             _show(call, memory)
@@ -73,8 +73,6 @@ def command(call: Call, show: bool, apply_it: bool, take_back: bool, branch: str
 
 
 def _tidy(call: Call, memory: Memory, apply_it: bool, no_model: bool, yes: bool) -> None:
-    from holdfast.upkeep.tidying.tidy import current
-
     proposal = current(memory.services, memory.location) if apply_it else None
     if proposal is None:
         proposal = _make(call, memory, no_model)
@@ -94,8 +92,6 @@ def _tidy(call: Call, memory: Memory, apply_it: bool, no_model: bool, yes: bool)
 
 def _make(call: Call, memory: Memory, no_model: bool) -> Proposal:
     """Make a proposal and keep it."""
-    from holdfast.backfill.metering import open_metered
-    from holdfast.upkeep.tidying.tidy import keep, propose
 
     def open_model() -> Any:
         return None if no_model else open_metered(memory.settings, memory.services.clock)
@@ -117,8 +113,6 @@ def _agrees() -> bool:
 
 def _apply(call: Call, memory: Memory, proposal: Proposal) -> str:
     """Apply the proposal and say what was done; return the id of the change."""
-    from holdfast.upkeep.tidying.tidy import apply, keep
-
     tidied = apply(memory.services, memory.location, proposal)
     keep(memory.services, memory.location, None)
     memory.prepare_brief()
@@ -131,8 +125,6 @@ def _apply(call: Call, memory: Memory, proposal: Proposal) -> str:
 
 
 def _show(call: Call, memory: Memory) -> None:
-    from holdfast.upkeep.tidying.tidy import pending
-
     proposal = pending(memory.services, memory.location)
     if proposal is None:
         raise InvalidValueError("no proposal waits", hint="holdfast tidy makes one")
@@ -144,8 +136,6 @@ def _show(call: Call, memory: Memory) -> None:
 
 
 def _undo(call: Call, memory: Memory) -> None:
-    from holdfast.upkeep.tidying.tidy import undo
-
     change = undo(memory.services, memory.location)
     memory.prepare_brief()
     if call.as_json:
@@ -155,9 +145,6 @@ def _undo(call: Call, memory: Memory) -> None:
 
 
 def _branch(call: Call, memory: Memory, name: str, no_model: bool) -> None:
-    from holdfast.upkeep.tidying.branch import make_branch
-    from holdfast.upkeep.tidying.tidy import pending
-
     proposal = pending(memory.services, memory.location) or _make(call, memory, no_model)
     made = make_branch(memory, proposal, name)
     if call.as_json:
@@ -173,9 +160,6 @@ def _branch(call: Call, memory: Memory, name: str, no_model: bool) -> None:
 
 
 def _print(memory: Memory, proposal: Proposal) -> None:
-    from holdfast.upkeep.tidying.proposal import render_diff
-    from holdfast.upkeep.tidying.tidy import living
-
     lessons = {lesson.id: lesson for lesson in living(memory.services, memory.location)}
     for line in render_diff(proposal, lessons):
         say(click.style(line, fg=COLOURS.get(line[0])))

@@ -6,8 +6,12 @@ import os
 
 import click
 
+from holdfast.installing.hostfiles import BACKUPS, backups
+from holdfast.installing.setup import Removal
+from holdfast.settings import load_settings
 from holdfast.surfaces.cli._completions import host_names
 from holdfast.surfaces.cli.call import Call, answer_json, counted, examples, json_option, note, pass_call
+from holdfast.surfaces.cli.setup import report, tell
 
 
 @click.command(
@@ -24,11 +28,6 @@ def command(call: Call, hosts: tuple[str, ...], dry_run: bool, with_diff: bool) 
     Each file is restored byte for byte. A file that you edited since keeps your edits. Memory is kept; to erase it,
     delete Holdfast's home folder.
     """
-    from holdfast.installing.hostfiles import BACKUPS, backups
-    from holdfast.installing.setup import Removal
-    from holdfast.settings import load_settings
-    from holdfast.surfaces.cli.setup import report, tell
-
     settings = load_settings()
     removal = Removal(settings, hosts)
     changes = removal.changes

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+from holdfast.bootstrap import Memory
+from holdfast.curation.revival import Woken
+from holdfast.freshness.verify import Checked, VerifyReport
 from holdfast.lean.plain import to_plain
 from holdfast.lean.texts import short_id
 from holdfast.surfaces.cli.call import (
@@ -21,11 +24,6 @@ from holdfast.surfaces.cli.call import (
     say,
 )
 from holdfast.surfaces.cli.rows import table
-
-if TYPE_CHECKING:
-    from holdfast.bootstrap import Memory
-    from holdfast.curation.revival import Woken
-    from holdfast.freshness.verify import Checked, VerifyReport
 
 EXIT_STALE = 1
 """Exit code of --check when a lesson is not true of the code any more."""

@@ -10,21 +10,18 @@ import time
 from binascii import crc32
 from collections.abc import Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 import click
 
+from holdfast.bootstrap import Memory
 from holdfast.errors import AlreadyRunningError, LessonNotFoundError, StoreLockedError
+from holdfast.freshness.watch import StateChange
 from holdfast.home.runfiles import RunLock
 from holdfast.lean.plain import render_instant
 from holdfast.lean.texts import short_id
 from holdfast.rendering.views import lesson_json
 from holdfast.surfaces.cli.call import Call, counted, examples, folder_option, json_option, note, pass_call, say
 from holdfast.surfaces.cli.rows import GAP, coloured, place_of
-
-if TYPE_CHECKING:
-    from holdfast.bootstrap import Memory
-    from holdfast.freshness.watch import StateChange
 
 
 @click.command(epilog=examples("holdfast watch", "holdfast watch --json | jq -r '.lesson.title'"))

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Any
 
 import click
 
-from holdfast.lean.plain import to_plain
+from holdfast.curation.explain import AnchorState, Explanation
+from holdfast.domain.lesson import Lesson
+from holdfast.lean.plain import as_dict, field_names, to_plain
 from holdfast.lean.texts import short_id
 from holdfast.rendering.views import lesson_json
 from holdfast.surfaces.cli._completions import lesson_ids
@@ -22,13 +26,6 @@ from holdfast.surfaces.cli.call import (
     say,
 )
 from holdfast.surfaces.cli.rows import coloured, wrapped
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from datetime import datetime
-
-    from holdfast.curation.explain import AnchorState, Explanation
-    from holdfast.domain.lesson import Lesson
 
 SHOWN = 5
 """Newest of each kind of log record that are printed."""
@@ -141,7 +138,7 @@ def _when(at: datetime) -> str:
 
 def _json(explanation: Explanation) -> dict[str, Any]:
     history = explanation.history
-    logs = {name: [to_plain(entry) for entry in getattr(history, name)] for name in history.fields_}
+    logs = {name: [to_plain(entry) for entry in getattr(history, name)] for name in field_names(type(history))}
     return {
         "lesson": lesson_json(explanation.lesson, explanation.freshness, explanation.caveat),
         "anchors": [
@@ -155,7 +152,7 @@ def _json(explanation: Explanation) -> dict[str, Any]:
             }
             for anchor_state in explanation.subjects
         ],
-        "standing": dict(explanation.standing.__dict__) | {"estimate": explanation.standing.estimate},
-        "decay": dict(explanation.decay.__dict__),
+        "standing": as_dict(explanation.standing) | {"estimate": explanation.standing.estimate},
+        "decay": as_dict(explanation.decay),
         **logs,
     }

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
+from holdfast.domain.lesson import Lesson
 from holdfast.lean.texts import short_id
 from holdfast.rendering.views import lesson_json
 from holdfast.surfaces.cli.call import Call, answer_json, note, say
 from holdfast.surfaces.cli.rows import summary_lines
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from holdfast.domain.lesson import Lesson
 
 
 def print_written(call: Call, lesson: Lesson, rivals: Sequence[Lesson] = ()) -> None:

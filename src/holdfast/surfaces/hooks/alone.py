@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from holdfast.domain.hookcall import HookCall, render_errand
@@ -14,7 +15,6 @@ from holdfast.errors import InvalidValueError, StoreError
 from holdfast.home.handover import has_leftovers, is_left_waiting, start_learner, start_upgrader, waits
 from holdfast.home.runfiles import leave_errand
 from holdfast.lean.deadline import Deadline
-from holdfast.lean.records import replace
 from holdfast.lean.texts import loads
 from holdfast.ports.services import Services, no_codeindex
 from holdfast.service.hook import attend, parse

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
 from holdfast import plugins
+from holdfast.domain.vocabulary import Moment
 from holdfast.errors import HoldfastError
 from holdfast.lean.hostmarks import CLIENT_NAMES
 from holdfast.lean.texts import loads
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from holdfast.domain.vocabulary import Moment
     from holdfast.settings import Settings
 
 UNKNOWN = "mcp"

@@ -9,20 +9,19 @@ from __future__ import annotations
 import os
 import sys
 import threading
+from typing import TYPE_CHECKING
 
 import anyio
 from mcp.server.stdio import stdio_server
 
 from holdfast.surfaces.mcp import watching
+from holdfast.surfaces.mcp.door import Opening
 from holdfast.surfaces.mcp.opening import MemoryOnce
 from holdfast.surfaces.mcp.replaying import Replayed, Unrepeated
 from holdfast.surfaces.mcp.server import build
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from mcp.server import Server
-
-    from holdfast.surfaces.mcp.door import Opening
 
 
 class Serving:

@@ -6,19 +6,16 @@ The model words nothing but titles. Every step names the lessons that it is abou
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import Any
 
+from holdfast.domain.lesson import Lesson
 from holdfast.errors import ModelError
 from holdfast.recall.briefline import area_of
 from holdfast.rendering.budget import count_tokens
 from holdfast.rendering.lines import source_word
 from holdfast.upkeep.tidying.proposal import Step
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from datetime import datetime
-
-    from holdfast.domain.lesson import Lesson
 
 PROMPT_TOKENS = 7_500
 """Tokens of one prompt; more lessons are asked about in several."""

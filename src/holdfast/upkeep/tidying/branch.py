@@ -8,28 +8,22 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
 
+from holdfast.bootstrap import Memory
+from holdfast.domain.lesson import Lesson
+from holdfast.domain.vocabulary import LessonId
 from holdfast.errors import InvalidValueError
-from holdfast.lean.records import Frozen, replace
 from holdfast.publishing.publication import publishable
-from holdfast.publishing.sync import Syncing, shared_lessons
+from holdfast.publishing.sync import Syncing, SyncReport, shared_lessons
 from holdfast.upkeep.scratch import scratch_memory
-from holdfast.upkeep.tidying.proposal import render_diff
+from holdfast.upkeep.tidying.proposal import Proposal, Step, render_diff
 from holdfast.upkeep.tidying.tidy import apply, living
 from holdfast.wiring import TIMEOUT_SCALE, SystemClock
 from holdfast.workspace.branches import LocalBranches
 from holdfast.workspace.gitrun import Git
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from holdfast.bootstrap import Memory
-    from holdfast.domain.lesson import Lesson
-    from holdfast.domain.vocabulary import LessonId
-    from holdfast.publishing.sync import SyncReport
-    from holdfast.upkeep.tidying.proposal import Proposal, Step
 
 FOLDER = ".holdfast"
 LESSONS = f"{FOLDER}/lessons"
@@ -41,7 +35,8 @@ Nothing is lost: a closed lesson keeps its words in its file. To refuse a step, 
 After the merge, each member's memory follows with `holdfast sync --accept`."""
 
 
-class TidyBranch(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TidyBranch:
     """A branch with the lesson files as a proposal leaves them."""
 
     name: str

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Container, Iterable, Mapping
+from dataclasses import replace
 
 from holdfast.compare.contradiction import relation
 from holdfast.compare.sameness import same
 from holdfast.curation.tuning import ACCEPTED_CONFIDENCE
-from holdfast.lean.records import replace
+from holdfast.domain.lesson import Lesson
+from holdfast.domain.vocabulary import LessonId
 from holdfast.lean.texts import short_id
 from holdfast.ranking.relevance import EVERYDAY, stems_of
 from holdfast.text.meaning import read, reverses
 from holdfast.text.titles import fault_of
 from holdfast.upkeep.tidying.proposal import RULE, Step, words_of
-
-if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Mapping
-
-    from holdfast.domain.lesson import Lesson
-    from holdfast.domain.vocabulary import LessonId
 
 MERGED_LIMIT = 3_000
 """Characters of the rules that a model may merge into one, which keeps all their words."""

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Container, Iterator, Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime
 from hashlib import sha256
-from typing import TYPE_CHECKING
 
+from holdfast.domain.lesson import Lesson
 from holdfast.domain.vocabulary import LessonId
 from holdfast.lean.plain import from_plain, to_plain
-from holdfast.lean.records import Frozen, replace
 from holdfast.lean.texts import dumps, loads, short_id
-
-if TYPE_CHECKING:
-    from collections.abc import Container, Iterator, Mapping
-
-    from holdfast.domain.lesson import Lesson
 
 VERSION = "1"
 """What a stored proposal begins with; one that begins otherwise is made anew."""
@@ -26,7 +22,8 @@ DIGITS = 12
 """Hexadecimal digits of a digest."""
 
 
-class Step(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
     """One thing to do: merge lessons into one that stays, give one a better title, or retire one."""
 
     verb: str
@@ -60,7 +57,8 @@ class Step(Frozen):
         return replace(self, replaces=ids[1:], words=tuple(words[id_] for id_ in ids if id_ in words))
 
 
-class Proposal(Frozen, nested={"steps": Step}):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proposal:
     """The checked steps, and why others were refused."""
 
     at: datetime

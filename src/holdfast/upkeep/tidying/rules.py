@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Container, Iterator, Sequence
 from math import ceil
-from typing import TYPE_CHECKING
 
 from holdfast.compare.sameness import find_pairs
 from holdfast.domain.kinds import family_of, profile_of
+from holdfast.domain.lesson import Lesson
+from holdfast.domain.project import Location
+from holdfast.domain.vocabulary import LessonId
 from holdfast.freshness.check import FreshnessCheck
+from holdfast.ports.services import Services
 from holdfast.ranking.relevance import EVERYDAY, stems_of
 from holdfast.recall.written import without_written
 from holdfast.text.meaning import read
@@ -16,14 +20,6 @@ from holdfast.text.occasions import linters_in
 from holdfast.text.titles import is_weak, make_title
 from holdfast.upkeep.tidying.checks import is_persons, loss
 from holdfast.upkeep.tidying.proposal import Step
-
-if TYPE_CHECKING:
-    from collections.abc import Container, Iterator, Sequence
-
-    from holdfast.domain.lesson import Lesson
-    from holdfast.domain.project import Location
-    from holdfast.domain.vocabulary import LessonId
-    from holdfast.ports.services import Services
 
 ALIKE = 0.6
 """Share of their telling stems that makes two lessons nearly equal, if they name the same things."""

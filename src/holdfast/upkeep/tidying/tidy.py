@@ -2,42 +2,36 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 from holdfast.curation.undo import find_latest, undo_latest
 from holdfast.domain.kinds import profile_of
-from holdfast.domain.lesson import Link, in_state, next_instant
+from holdfast.domain.lesson import Lesson, Link, in_state, next_instant
 from holdfast.domain.moments import MOMENT_PROFILES
+from holdfast.domain.project import Location
+from holdfast.domain.records import Change
 from holdfast.domain.statefamilies import TIDY_PROPOSAL, TIDYING
-from holdfast.domain.vocabulary import FLOATED
+from holdfast.domain.vocabulary import FLOATED, LessonId
 from holdfast.errors import HoldfastError, InvalidValueError
 from holdfast.lean.plain import render_instant
-from holdfast.lean.records import Frozen, replace
 from holdfast.lean.texts import dumps
 from holdfast.lessons.ledger import with_retries, write_change
 from holdfast.lessons.statement import merged
 from holdfast.ports.filters import LessonFilter
+from holdfast.ports.model import LanguageModel
+from holdfast.ports.services import Services
 from holdfast.publishing.sync import shared_lessons
 from holdfast.recall.briefline import lines_of
 from holdfast.text.occasions import CARDS
 from holdfast.upkeep.tidying.asking import batches, read_answer, render_prompt
 from holdfast.upkeep.tidying.checks import check, joins_words, with_words
-from holdfast.upkeep.tidying.proposal import Proposal, dump, load
+from holdfast.upkeep.tidying.proposal import Proposal, Step, dump, load
 from holdfast.upkeep.tidying.rules import find_needless, find_weak_titles
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from holdfast.domain.lesson import Lesson
-    from holdfast.domain.project import Location
-    from holdfast.domain.records import Change
-    from holdfast.domain.vocabulary import LessonId
-    from holdfast.ports.model import LanguageModel
-    from holdfast.ports.services import Services
-    from holdfast.upkeep.tidying.proposal import Step
-
-    ModelSource = Callable[[], LanguageModel | None]
-    Progress = Callable[[str], None]
+ModelSource = Callable[[], LanguageModel | None]
+Progress = Callable[[str], None]
 
 VERB = "tidy"
 OUTGROWN = 1.5
@@ -53,7 +47,8 @@ WORDS = ("why", "how", "topic_key", "revival")
 """Fields that a lesson never takes over from one that it replaces."""
 
 
-class Tidied(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tidied:
     """What was applied of a proposal."""
 
     change: Change
@@ -198,7 +193,7 @@ def _take(services: Services, step: Step, lessons: dict[LessonId, Lesson], after
     after[stays.id] = replace(stays, title=title, links=tuple(dict.fromkeys(links)), recorded_at=at)
 
 
-def _gains(stays: Lesson, gone: Lesson) -> dict[str, object]:
+def _gains(stays: Lesson, gone: Lesson) -> dict[str, Any]:
     """Return the fields, besides words, that the lesson that stays takes over: places, triggers, evidence, sessions."""
     gains = {name: value for name, value in merged(stays, gone).items() if name not in WORDS}
     if stays.when.edited:  # a person chose when it is told

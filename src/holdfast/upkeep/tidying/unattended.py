@@ -6,29 +6,22 @@ a person stated is kept as a proposal: memory that a team shares is reviewed, an
 
 from __future__ import annotations
 
-from datetime import timedelta
-from typing import TYPE_CHECKING
+from collections.abc import Container, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
 
+from holdfast.domain.lesson import Lesson
+from holdfast.domain.project import Location
 from holdfast.domain.statefamilies import TIDYING
+from holdfast.domain.vocabulary import LessonId
 from holdfast.errors import HoldfastError
 from holdfast.lean.plain import parse_instant
-from holdfast.lean.records import replace
 from holdfast.lean.texts import loads
+from holdfast.ports.services import Services
 from holdfast.publishing.sync import shared_lessons
 from holdfast.upkeep.tidying.checks import check, is_stated
-from holdfast.upkeep.tidying.proposal import RULE
-from holdfast.upkeep.tidying.tidy import OUTGROWN, apply, keep, living, note_tidied, outgrown, propose
-
-if TYPE_CHECKING:
-    from collections.abc import Container, Sequence
-    from datetime import datetime
-
-    from holdfast.domain.lesson import Lesson
-    from holdfast.domain.project import Location
-    from holdfast.domain.vocabulary import LessonId
-    from holdfast.ports.services import Services
-    from holdfast.upkeep.tidying.proposal import Proposal, Step
-    from holdfast.upkeep.tidying.tidy import ModelSource
+from holdfast.upkeep.tidying.proposal import RULE, Proposal, Step
+from holdfast.upkeep.tidying.tidy import OUTGROWN, ModelSource, apply, keep, living, note_tidied, outgrown, propose
 
 GROWN = 1.2
 """How many times as many lessons as after the last tidying make the next one worth its time."""

@@ -10,15 +10,10 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Mapping, Sequence
 
 from holdfast.hosts.sdk.adapter import Adapter, check_scope
-from holdfast.ports.host import ConfigEdit, HostProfile, InstallPlan, RulesTarget
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from holdfast.ports.host import Host
+from holdfast.ports.host import ConfigEdit, Host, HostProfile, InstallPlan, RulesTarget
 
 CONFIG = ".aider.conf.yml"
 RULES = "CONVENTIONS.md"

@@ -9,17 +9,13 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 
+from holdfast.domain.event import Event
+from holdfast.hosts.sdk.adapter import Adapter
 from holdfast.hosts.sdk.files import read_text, written_at
 from holdfast.hosts.sdk.replay import TranscriptReplay, as_it_is
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from holdfast.domain.event import Event
-    from holdfast.hosts.sdk.adapter import Adapter
 
 HISTORY = ".aider.chat.history.md"
 START = "# aider chat started at "

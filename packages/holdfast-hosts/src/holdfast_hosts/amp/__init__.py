@@ -10,20 +10,17 @@ a stand-in for Amp's interface, not in Amp.
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping, Sequence
+from typing import Any
 
+from holdfast.domain.briefing import Briefing
+from holdfast.domain.hookcall import HookCall
 from holdfast.hosts.sdk.adapter import Adapter, check_scope
 from holdfast.hosts.sdk.payloads import fields_of, text_of
-from holdfast.hosts.sdk.plugin import render_context
+from holdfast.hosts.sdk.plugin import plugin_file, render_context
+from holdfast.hosts.sdk.programs import server_edit
 from holdfast.hosts.sdk.toolcalls import response_text, with_usual_fields
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import Any
-
-    from holdfast.domain.briefing import Briefing
-    from holdfast.domain.hookcall import HookCall
-    from holdfast.ports.host import Host, HostProfile, InstallPlan
+from holdfast.ports.host import Host, HostProfile, InstallPlan, RulesTarget
 
 TOOLS = {"edit_file": "Edit", "create_file": "Write", "shell_command": "Bash"}
 FAILED = ("error", "failed")
@@ -46,8 +43,6 @@ class Amp(Adapter):
     @property
     def profile(self) -> HostProfile:
         """What Amp can do and where."""
-        from holdfast.ports.host import HostProfile, RulesTarget
-
         return HostProfile(
             title="Amp",
             mcp="~/.config/amp/settings.json",
@@ -83,10 +78,6 @@ class Amp(Adapter):
 
     def plan_install(self, scope: str, folder: str, home: str, command: Sequence[str]) -> InstallPlan:
         """Return the plug-in, a file of our own, and the server in the user's settings."""
-        from holdfast.hosts.sdk.plugin import plugin_file
-        from holdfast.hosts.sdk.programs import server_edit
-        from holdfast.ports.host import InstallPlan
-
         check_scope(self.name, scope)
         root = os.path.join(home, ".config", "amp")
         edits = (

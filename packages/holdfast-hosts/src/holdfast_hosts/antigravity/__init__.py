@@ -10,19 +10,18 @@ Sources: several independent adapters verified on agy 1.2, the documentation's m
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping, Sequence
+from typing import Any
 
+from holdfast.domain.briefing import Briefing
+from holdfast.domain.hookcall import HookCall
+from holdfast.errors import InvalidValueError
 from holdfast.hosts.sdk.adapter import Adapter, check_scope
 from holdfast.hosts.sdk.hooks import within_limit
 from holdfast.hosts.sdk.payloads import fields_of, text_of
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import Any
-
-    from holdfast.domain.briefing import Briefing
-    from holdfast.domain.hookcall import HookCall
-    from holdfast.ports.host import Edit, Host, HostProfile, InstallPlan
+from holdfast.hosts.sdk.programs import OUR_MARKS, launcher_words, server_edit
+from holdfast.lean.texts import dumps, loads
+from holdfast.ports.host import ConfigEdit, Edit, Host, HostMarks, HostProfile, InstallPlan, RulesTarget
 
 TOOLS = {"run_command": "Bash", "view_file": "Read", "write_to_file": "Write", "replace_file_content": "Edit"}
 FIELDS = (
@@ -49,8 +48,6 @@ class Antigravity(Adapter):
     @property
     def profile(self) -> HostProfile:
         """What Antigravity can do and where."""
-        from holdfast.ports.host import HostMarks, HostProfile, RulesTarget
-
         return HostProfile(
             title="Google Antigravity",
             mcp="~/.gemini/config/mcp_config.json",
@@ -99,15 +96,10 @@ class Antigravity(Adapter):
         """Return a step for this turn, or an empty object."""
         if not briefing.text or call.name != "UserPromptSubmit":
             return "{}"
-        from holdfast.lean.texts import dumps
-
         return dumps({"injectSteps": [{"ephemeralMessage": within_limit(briefing.text)}]})
 
     def plan_install(self, scope: str, folder: str, home: str, command: Sequence[str]) -> InstallPlan:
         """Return the edits of the user's files; the server also where an older build looks for it."""
-        from holdfast.hosts.sdk.programs import server_edit
-        from holdfast.ports.host import InstallPlan
-
         check_scope(self.name, scope)
         root = os.path.join(home, ".gemini")
         places = ("config", *(name for name in ("antigravity", "antigravity-cli") if _has_servers(root, name)))
@@ -119,9 +111,6 @@ class Antigravity(Adapter):
 
 
 def _hooks(file: str, command: Sequence[str], host: str) -> tuple[list[Edit], tuple[str, ...]]:
-    from holdfast.hosts.sdk.programs import OUR_MARKS, launcher_words
-    from holdfast.ports.host import ConfigEdit
-
     words = launcher_words(command, host)
     if any(" " in word for word in words):
         return [], (
@@ -143,9 +132,6 @@ def _has_servers(root: str, name: str) -> bool:
 
 def _last_prompt(path: str) -> str:
     """Return the user's last words in a transcript."""
-    from holdfast.errors import InvalidValueError
-    from holdfast.lean.texts import loads
-
     try:
         with open(path, "rb") as stream:
             stream.seek(max(0, os.path.getsize(path) - TAIL))

@@ -9,20 +9,16 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
+from holdfast.domain.event import Event
 from holdfast.errors import InvalidValueError
+from holdfast.hosts.sdk.adapter import Adapter
 from holdfast.hosts.sdk.files import find_files, instant, path_of_uri, read_lines, try_json, written_at
 from holdfast.hosts.sdk.payloads import fields_of, text_of
 from holdfast.hosts.sdk.replay import UNANSWERED, TranscriptReplay, failure
 from holdfast.lean.texts import loads
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-    from typing import Any
-
-    from holdfast.domain.event import Event
-    from holdfast.hosts.sdk.adapter import Adapter
 
 NOT_RESULTS = frozenset({"USER_INPUT", "PLANNER_RESPONSE", "CHECKPOINT", "SYSTEM_MESSAGE", "CONVERSATION_HISTORY"})
 HEADER = re.compile(r"\A(?:(?:Created|Completed) At: [^\n]*\n)+\n?")

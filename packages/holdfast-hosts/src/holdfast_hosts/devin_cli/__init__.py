@@ -10,20 +10,17 @@ context that it takes is documented less surely than the rest.
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping, Sequence
+from typing import Any
 
+from holdfast.domain.briefing import Briefing
+from holdfast.domain.hookcall import HookCall
 from holdfast.hosts.sdk.adapter import Adapter, check_scope
 from holdfast.hosts.sdk.hooks import render_nested
 from holdfast.hosts.sdk.payloads import fields_of, text_of
+from holdfast.hosts.sdk.programs import hook_command, hook_edit, server_edit
 from holdfast.hosts.sdk.toolcalls import with_usual_fields
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import Any
-
-    from holdfast.domain.briefing import Briefing
-    from holdfast.domain.hookcall import HookCall
-    from holdfast.ports.host import Host, HostProfile, InstallPlan
+from holdfast.ports.host import Host, HostMarks, HostProfile, InstallPlan, RulesTarget
 
 TAKES_CONTEXT = frozenset({"SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse"})
 EVENTS = {"PostCompaction": "PreCompact"}
@@ -55,8 +52,6 @@ class DevinCli(Adapter):
     @property
     def profile(self) -> HostProfile:
         """What Devin CLI can do and where."""
-        from holdfast.ports.host import HostMarks, HostProfile, RulesTarget
-
         return HostProfile(
             title="Devin CLI",
             mcp="~/.config/devin/mcp_config.json",
@@ -94,9 +89,6 @@ class DevinCli(Adapter):
 
     def plan_install(self, scope: str, folder: str, home: str, command: Sequence[str]) -> InstallPlan:
         """Return the edits of the user's two files."""
-        from holdfast.hosts.sdk.programs import hook_command, hook_edit, server_edit
-        from holdfast.ports.host import InstallPlan
-
         check_scope(self.name, scope)
         root = os.path.join(home, ".config", "devin")
         command_line = hook_command(command, self.name)

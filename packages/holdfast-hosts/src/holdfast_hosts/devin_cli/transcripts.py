@@ -7,23 +7,18 @@ its beginning. Sources: several independent readers of the database; 2026-11-21.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
-from holdfast.hosts.sdk.database import VALUE_LIMIT, open_foreign
+from holdfast.domain.event import Event
+from holdfast.hosts.sdk.adapter import Adapter
+from holdfast.hosts.sdk.database import VALUE_LIMIT, ForeignDatabase, open_foreign
 from holdfast.hosts.sdk.files import instant, parse_object
 from holdfast.hosts.sdk.folders import settings_folder, state_folder
 from holdfast.hosts.sdk.messages import open_calls
 from holdfast.hosts.sdk.payloads import fields_of, text_of
 from holdfast.hosts.sdk.replay import UNANSWERED, TranscriptReplay
 from holdfast.hosts.sdk.toolcalls import response_text
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-    from typing import Any
-
-    from holdfast.domain.event import Event
-    from holdfast.hosts.sdk.adapter import Adapter
-    from holdfast.hosts.sdk.database import ForeignDatabase
 
 CHANNELS = ("cli", "cli-next")
 CHAIN = f"""

@@ -9,22 +9,21 @@ here.
 
 from __future__ import annotations
 
+import json
 import os
 import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
 
+from holdfast._version import __version__
+from holdfast.domain.briefing import Briefing
+from holdfast.domain.hookcall import HookCall
 from holdfast.hosts.sdk.adapter import Adapter, check_scope
 from holdfast.hosts.sdk.folders import settings_folder
 from holdfast.hosts.sdk.payloads import fields_of, text_of
+from holdfast.hosts.sdk.programs import OUR_MARKS, SERVER_NAME, hook_command, server_words
 from holdfast.hosts.sdk.toolcalls import with_usual_fields
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import Any
-
-    from holdfast.domain.briefing import Briefing
-    from holdfast.domain.hookcall import HookCall
-    from holdfast.ports.host import Host, HostProfile, InstallPlan
+from holdfast.ports.host import ConfigEdit, Host, HostProfile, InstallPlan, OwnFile, RulesTarget
 
 HOOKS = (
     ("SessionStart", 10), ("UserPromptSubmit", 5), ("PostToolUse", 5), ("PostToolUseFailure", 5), ("Stop", 10),
@@ -51,8 +50,6 @@ class Goose(Adapter):
     @property
     def profile(self) -> HostProfile:
         """What Goose can do and where."""
-        from holdfast.ports.host import HostProfile, RulesTarget
-
         return HostProfile(
             title="Goose",
             mcp="~/.config/goose/config.yaml",
@@ -89,9 +86,6 @@ class Goose(Adapter):
 
     def plan_install(self, scope: str, folder: str, home: str, command: Sequence[str]) -> InstallPlan:
         """Return the extension in the user's file, and a plug-in folder of our own."""
-        from holdfast.hosts.sdk.programs import OUR_MARKS, SERVER_NAME, hook_command, server_words
-        from holdfast.ports.host import ConfigEdit, InstallPlan, OwnFile
-
         check_scope(self.name, scope)
         program, *arguments = server_words(command, self.name)
         extension = {
@@ -118,16 +112,10 @@ def _config(home: str) -> str:
 
 
 def _manifest() -> str:
-    import json
-
-    from holdfast._version import __version__
-
     manifest = {"name": "holdfast", "version": __version__, "description": "Holdfast listens to sessions"}
     return json.dumps(manifest, indent=2) + "\n"
 
 
 def _hooks(command: str) -> str:
-    import json
-
     hooks = {name: [{"hooks": [{"type": "command", "command": command, "timeout": s}]}] for name, s in HOOKS}
     return json.dumps({"hooks": hooks}, indent=2) + "\n"

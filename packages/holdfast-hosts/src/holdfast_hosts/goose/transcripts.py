@@ -7,21 +7,19 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
+from holdfast.domain.event import Event
+from holdfast.errors import InvalidValueError
+from holdfast.hosts.sdk.adapter import Adapter
 from holdfast.hosts.sdk.database import VALUE_LIMIT, open_foreign
 from holdfast.hosts.sdk.files import instant
 from holdfast.hosts.sdk.folders import settings_folder
 from holdfast.hosts.sdk.payloads import fields_of, text_of
 from holdfast.hosts.sdk.replay import UNANSWERED, TranscriptReplay
 from holdfast.hosts.sdk.toolcalls import response_text
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-    from typing import Any
-
-    from holdfast.domain.event import Event
-    from holdfast.hosts.sdk.adapter import Adapter
+from holdfast.lean.texts import loads
 
 
 def find(host: Adapter, home: str) -> list[str]:
@@ -59,9 +57,6 @@ def _as_hook(payload: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _parts(content: object) -> list[Mapping[str, Any]]:
-    from holdfast.errors import InvalidValueError
-    from holdfast.lean.texts import loads
-
     try:
         parts = loads(text_of(content))
     except (InvalidValueError, RecursionError):

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from holdfast.domain.vocabulary import LessonKind, LinkKind
 from holdfast.importers.sdk.markdown import Voice, read_markdown
 from holdfast.importers.sdk.texts import from_row, instant, kind_of, load_markdown, split_front, text_of, texts_of
-from holdfast.lean.records import replace
 from holdfast.ports.importer import CERTAIN, MAYBE, NO, Passage, Skipped, Source
 from holdfast.text.titles import clipped
 

@@ -10,19 +10,16 @@ here.
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping, Sequence
+from typing import Any
 
+from holdfast.domain.briefing import Briefing
+from holdfast.domain.hookcall import HookCall
 from holdfast.hosts.sdk.adapter import Adapter, check_scope
 from holdfast.hosts.sdk.payloads import fields_of
+from holdfast.hosts.sdk.programs import hook_command, hook_edit, server_edit
+from holdfast.ports.host import Host, HostMarks, HostProfile, InstallPlan, RulesTarget
 from holdfast_hosts._plain import render_plain
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import Any
-
-    from holdfast.domain.briefing import Briefing
-    from holdfast.domain.hookcall import HookCall
-    from holdfast.ports.host import Host, HostProfile, InstallPlan
 
 GUIDELINES = (".junie/AGENTS.md", "AGENTS.md", ".junie/guidelines.md")
 """Junie reads the first of these that exists."""
@@ -52,8 +49,6 @@ class Junie(Adapter):
     @property
     def profile(self) -> HostProfile:
         """What Junie can do and where."""
-        from holdfast.ports.host import HostMarks, HostProfile, RulesTarget
-
         return HostProfile(
             title="JetBrains Junie",
             mcp="~/.junie/mcp/mcp.json",
@@ -80,9 +75,6 @@ class Junie(Adapter):
 
     def plan_install(self, scope: str, folder: str, home: str, command: Sequence[str]) -> InstallPlan:
         """Return the edits of the user's two files."""
-        from holdfast.hosts.sdk.programs import hook_command, hook_edit, server_edit
-        from holdfast.ports.host import InstallPlan
-
         check_scope(self.name, scope)
         root = self.root(home)
         command_line = hook_command(command, self.name, "--plain")

@@ -7,18 +7,14 @@ A step is written again under its id whenever it changes; the last form counts. 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
+from holdfast.domain.event import Event
 from holdfast.hosts.sdk.files import find_files, instant, read_lines, written_at
 from holdfast.hosts.sdk.payloads import fields_of, text_of
 from holdfast.hosts.sdk.replay import UNANSWERED, TranscriptReplay, failure
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-    from typing import Any
-
-    from holdfast.domain.event import Event
-    from holdfast_hosts.junie import Junie
+from holdfast_hosts.junie import Junie
 
 STEPS_LIMIT = 100_000
 """Steps of one session that are kept."""

@@ -6,21 +6,19 @@ Sources: kiro.dev/docs on hooks, MCP and steering; measured reports of others on
 
 from __future__ import annotations
 
+import json
 import os
+from collections.abc import Mapping, Sequence
+from typing import Any
 
+from holdfast.domain.briefing import Briefing
+from holdfast.domain.hookcall import HookCall
 from holdfast.hosts.sdk.adapter import Adapter, check_scope
 from holdfast.hosts.sdk.payloads import fields_of, text_of
+from holdfast.hosts.sdk.programs import OUR_MARKS, hook_command, server_edit
 from holdfast.hosts.sdk.toolcalls import with_usual_fields
+from holdfast.ports.host import Host, HostProfile, InstallPlan, OwnFile, RulesTarget
 from holdfast_hosts._plain import render_plain
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import Any
-
-    from holdfast.domain.briefing import Briefing
-    from holdfast.domain.hookcall import HookCall
-    from holdfast.ports.host import Host, HostProfile, InstallPlan
 
 TAKES_TEXT = frozenset({"SessionStart", "UserPromptSubmit"})
 TOOLS = {
@@ -47,8 +45,6 @@ class Kiro(Adapter):
     @property
     def profile(self) -> HostProfile:
         """What Kiro can do and where."""
-        from holdfast.ports.host import HostProfile, RulesTarget
-
         return HostProfile(
             title="Kiro",
             mcp="~/.kiro/settings/mcp.json",
@@ -84,11 +80,6 @@ class Kiro(Adapter):
 
     def plan_install(self, scope: str, folder: str, home: str, command: Sequence[str]) -> InstallPlan:
         """Return a hooks file of our own, and the server in the user's file."""
-        import json
-
-        from holdfast.hosts.sdk.programs import OUR_MARKS, hook_command, server_edit
-        from holdfast.ports.host import InstallPlan, OwnFile
-
         check_scope(self.name, scope)
         root = os.path.join(home, ".kiro")
         action = {"type": "command", "command": hook_command(command, self.name, "--plain")}

@@ -6,19 +6,15 @@ Neither has the results of tools. Sources: others' measured notes of September 2
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
+from holdfast.domain.event import Event
+from holdfast.hosts.sdk.adapter import Adapter
 from holdfast.hosts.sdk.files import find_files, instant, read_lines, try_json, written_at
 from holdfast.hosts.sdk.payloads import fields_of, text_of
 from holdfast.hosts.sdk.replay import TranscriptReplay
 from holdfast.hosts.sdk.toolcalls import response_text
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-    from typing import Any
-
-    from holdfast.domain.event import Event
-    from holdfast.hosts.sdk.adapter import Adapter
 
 
 def find(host: Adapter, home: str) -> list[str]:

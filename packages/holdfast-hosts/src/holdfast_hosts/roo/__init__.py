@@ -6,16 +6,11 @@ Sources: the public repository RooCodeInc/Roo-Code, MCP settings and custom inst
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 
 from holdfast.hosts.sdk.folders import settings_folder
 from holdfast.hosts.sdk.mcpclient import McpClient
-from holdfast.ports.host import HostProfile, RulesTarget
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from holdfast.ports.host import Host
+from holdfast.ports.host import Host, HostProfile, RulesTarget
 
 EXTENSION = "rooveterinaryinc.roo-cline"
 

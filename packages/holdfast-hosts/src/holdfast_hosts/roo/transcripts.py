@@ -6,19 +6,15 @@ Sources: the public repository RooCodeInc/Roo-Code, tasks on the disk; 2026-11-2
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
+from holdfast.domain.event import Event
+from holdfast.hosts.sdk.adapter import Adapter
 from holdfast.hosts.sdk.clinetasks import HISTORY, read_task, task_folders
 from holdfast.hosts.sdk.files import find_files, oldest_first
 from holdfast.hosts.sdk.payloads import fields_of, text_of
 from holdfast.hosts.sdk.toolcalls import with_usual_fields
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-    from typing import Any
-
-    from holdfast.domain.event import Event
-    from holdfast.hosts.sdk.adapter import Adapter
 
 EXTENSIONS = ("rooveterinaryinc.roo-cline", "kilocode.kilo-code")
 TOOLS = {

@@ -9,21 +9,16 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime
 
+from holdfast.domain.event import Event
 from holdfast.hosts.sdk.files import find_files, instant, read_text, written_at
 from holdfast.hosts.sdk.payloads import shorten
 from holdfast.hosts.sdk.replay import UNANSWERED, TranscriptReplay
-from holdfast.ports.host import HostProfile
+from holdfast.ports.host import Host, HostProfile
 from holdfast_hosts._recorded import Recorded
 from holdfast_hosts.specstory.olderform import OlderTurns, change
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-    from datetime import datetime
-
-    from holdfast.domain.event import Event
-    from holdfast.ports.host import Host
 
 FOLDER = ".specstory"
 TURN = re.compile(r"^_?\*\*(User|Assistant|Agent)\b([^*\n]*)\*\*_?[ \t]*$", re.MULTILINE)

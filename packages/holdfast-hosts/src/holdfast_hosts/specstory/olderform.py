@@ -17,18 +17,13 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator
 from functools import lru_cache
 from urllib.parse import unquote
 
+from holdfast.domain.event import Event
 from holdfast.hosts.sdk.files import read_text
-from holdfast.hosts.sdk.replay import UNANSWERED
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from holdfast.domain.event import Event
-    from holdfast.hosts.sdk.replay import TranscriptReplay
+from holdfast.hosts.sdk.replay import UNANSWERED, TranscriptReplay
 
 FENCE = re.compile(r"^(`{3,})(\w*)[ \t]*$")
 READ = re.compile(r"^Read file: (.+)$")

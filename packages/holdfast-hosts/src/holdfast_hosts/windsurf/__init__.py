@@ -8,18 +8,15 @@ if a hook asks for them, can be read. Sources: docs.windsurf.com and docs.devin.
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping, Sequence
+from typing import Any
 
+from holdfast.domain.briefing import Briefing
+from holdfast.domain.hookcall import HookCall
 from holdfast.hosts.sdk.adapter import Adapter, check_scope
 from holdfast.hosts.sdk.payloads import fields_of, text_of
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import Any
-
-    from holdfast.domain.briefing import Briefing
-    from holdfast.domain.hookcall import HookCall
-    from holdfast.ports.host import Host, HostProfile, InstallPlan
+from holdfast.hosts.sdk.programs import OUR_MARKS, hook_command, server_edit
+from holdfast.ports.host import ConfigEdit, Host, HostProfile, InstallPlan, RulesTarget
 
 EVENTS = {
     "pre_user_prompt": "UserPromptSubmit", "post_read_code": "PostToolUse", "post_write_code": "PostToolUse",
@@ -44,8 +41,6 @@ class Windsurf(Adapter):
     @property
     def profile(self) -> HostProfile:
         """What Windsurf can do and where."""
-        from holdfast.ports.host import HostProfile, RulesTarget
-
         return HostProfile(
             title="Windsurf (Devin Desktop)",
             mcp="~/.codeium/windsurf/mcp_config.json",
@@ -91,9 +86,6 @@ class Windsurf(Adapter):
 
     def plan_install(self, scope: str, folder: str, home: str, command: Sequence[str]) -> InstallPlan:
         """Return the edits of the user's two files."""
-        from holdfast.hosts.sdk.programs import OUR_MARKS, hook_command, server_edit
-        from holdfast.ports.host import ConfigEdit, InstallPlan
-
         check_scope(self.name, scope)
         root = os.path.join(home, ".codeium", "windsurf")
         entry = {"command": hook_command(command, self.name), "show_output": False}

@@ -8,18 +8,14 @@ docs.windsurf.com on Cascade hooks, others' confirmed readings; 2026-11-21. Not 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
+from holdfast.domain.event import Event
+from holdfast.hosts.sdk.adapter import Adapter
 from holdfast.hosts.sdk.files import find_files, instant, path_of_uri, read_lines, written_at
 from holdfast.hosts.sdk.payloads import fields_of, text_of
 from holdfast.hosts.sdk.replay import UNANSWERED, TranscriptReplay, as_it_is, failure
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-    from typing import Any
-
-    from holdfast.domain.event import Event
-    from holdfast.hosts.sdk.adapter import Adapter
 
 PATHS = ("path", "file_path", "absolute_path", "absolute_path_uri", "file_uri", "cwd")
 

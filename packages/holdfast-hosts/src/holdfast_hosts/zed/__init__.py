@@ -8,16 +8,11 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Mapping
 
 from holdfast.hosts.sdk.folders import settings_folder
 from holdfast.hosts.sdk.mcpclient import McpClient
-from holdfast.ports.host import HostProfile, RulesTarget
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from holdfast.ports.host import Host
+from holdfast.ports.host import Host, HostProfile, RulesTarget
 
 INSTRUCTIONS = (
     ".rules", ".cursorrules", ".windsurfrules", ".clinerules", ".github/copilot-instructions.md", "AGENT.md",

@@ -7,8 +7,12 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
+from holdfast.domain.event import Event
 from holdfast.errors import HostConfigError
+from holdfast.hosts.sdk.adapter import Adapter
 from holdfast.hosts.sdk.compressed import unpack
 from holdfast.hosts.sdk.database import VALUE_LIMIT, open_foreign
 from holdfast.hosts.sdk.files import instant, parse_object
@@ -16,14 +20,6 @@ from holdfast.hosts.sdk.folders import state_folder
 from holdfast.hosts.sdk.payloads import fields_of, text_of
 from holdfast.hosts.sdk.replay import TranscriptReplay
 from holdfast.hosts.sdk.toolcalls import response_text, with_usual_fields
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-    from typing import Any
-
-    from holdfast.domain.event import Event
-    from holdfast.hosts.sdk.adapter import Adapter
 
 TOOLS = {
     "terminal": "Bash", "read_file": "Read", "edit_file": "Edit", "write_file": "Write", "create_file": "Write",
