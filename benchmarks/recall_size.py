@@ -47,6 +47,7 @@ from holdfast.bootstrap import Memory
 from holdfast.domain.lesson import Lesson
 from holdfast.domain.statefamilies import LEARNED_POSITION
 from holdfast.recall.embed import embedding_text
+from holdfast.service import hook
 from holdfast.settings import load_settings
 from holdfast.text.words import terms
 
@@ -57,6 +58,7 @@ BATCH = 1_000
 WANTED = 30
 PLAIN = f"SELECT rowid FROM lesson_text WHERE lesson_text MATCH ? ORDER BY rank LIMIT {WANTED}"
 VECTORS = "SELECT scale, codes FROM vectors"
+HOST = "claude-code"
 PLAIN_ROUNDS = 30
 """Most rounds of what is compared with: at a million lessons one question takes seconds."""
 
@@ -161,9 +163,22 @@ class Home:
         subprocess.run(["git", *arguments], cwd=self.repository, check=True, env=self.env)
 
 
-def cases(memory: Memory, near: Memory) -> dict[str, Callable[[Question], object]]:
-    """The shipped path by kind of question, without an embedder and with one."""
+def cases(home: Home, memory: Memory, near: Memory) -> dict[str, Callable[[Question], object]]:
+    """The shipped path by kind of question, without an embedder and with one; and hooks, as a warm server answers."""
+
+    def told(kind: str, **fields: object) -> object:
+        shared = {"session_id": f"{time.time_ns()}", "cwd": str(home.repository), "transcript_path": "/nowhere.jsonl"}
+        text = hook.answer(memory.for_hooks(), HOST, {**shared, "hook_event_name": kind, **fields})
+        return text if "additionalContext" in text else ""
+
     return {
+        "hook: a prompt": lambda q: told("UserPromptSubmit", prompt=q.text),
+        "hook: a file": lambda q: told(
+            "PreToolUse", tool_name="Read", tool_use_id="t", tool_input={"file_path": str(home.repository / q.path)}
+        ),
+        "hook: a command": lambda q: told(
+            "PreToolUse", tool_name="Bash", tool_use_id="t", tool_input={"command": q.command}
+        ),
         "words": lambda q: memory.recall(q.text),
         "words and vectors": lambda q: near.recall(q.text),
         "file and symbol": lambda q: memory.recall(q.text, paths=[q.path], symbols=[q.symbol]),
@@ -194,7 +209,7 @@ def measure(home: Home, rounds: int, *, plain: bool) -> dict[str, Any]:
     answered: dict[str, int] = {}
     with home.memory() as memory, home.memory(vectors=True) as near, closing(sqlite3.connect(home.database)) as sql:
         # one after the other: what is compared with leaves nothing of ours in the processor's caches
-        turns = [(rounds, cases(memory, near)), (min(rounds, PLAIN_ROUNDS), plain_cases(sql) if plain else {})]
+        turns = [(rounds, cases(home, memory, near)), (min(rounds, PLAIN_ROUNDS), plain_cases(sql) if plain else {})]
         for turn, name, case in (
             (n, *named) for many, group in turns for n in range(-3, many) for named in group.items()
         ):
