@@ -6,31 +6,25 @@ import json
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
-from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from holdfast.bootstrap import Memory
-from holdfast.domain.candidate import Candidate
 from holdfast.domain.lesson import Evidence
 from holdfast.domain.project import Person
 from holdfast.domain.vocabulary import EventId, SessionId
-from holdfast.errors import ModelError
-from holdfast.lean.plain import as_dict
 from holdfast.learning.commitfinds import CommitFind, find_all, is_routine, mended, subject_files
-from holdfast.learning.commitmessage import read_message
 from holdfast.learning.digest import make_digest
-from holdfast.learning.distil import DistilReport, distil, read_answer, render_prompt
+from holdfast.learning.distil import read_answer, render_prompt
 from holdfast.learning.learn import LearnReport, admit_from
-from holdfast.learning.refutation import settle
 from holdfast.testing.builders import START, make_event, make_id, make_lesson
 from tests.learning.test_commandcard import cards, ran
-from tests.learning.test_distillation import Scripted, lesson, story
-from tests.learning.test_git_history import CAUSE, NOW, commit
+from tests.learning.test_distillation import lesson, story
+from tests.learning.test_git_history import NOW, commit
 from tests.learning.test_learn import ONE, RULE, TWO, Says, admitted, all_lessons, make_candidate, say, use, works_here
-from tests.learning.test_refutation import CACHE, event, failing, settled
+from tests.learning.test_refutation import CACHE, settled
 
 
 @pytest.fixture
@@ -46,62 +40,10 @@ def memory(home: Path, tmp_path: Path) -> Iterator[Memory]:
 
 REST = "in `pairs_list` so that `json_dumps` sees each `port_name` in the order of days."
 MUST = f"The readings must be kept {REST}"
-BEFORE = "A word about it stands here first and gives the reader a wider view of what was done with the lists."
 
 
 def finds(message: str, **fields: Any) -> list[CommitFind]:
     return find_all([commit(message, **fields)])
-
-
-@pytest.mark.parametrize(
-    ("subject", "body", "source", "kind", "worth"),
-    [
-        ("Keep readings as pairs", MUST, "reason", "constraint", 0.61),
-        ("Keep readings as pairs", "The readings are kept as `pairs_list` because `json_dumps` orders a mapping by "
-         "`port_name` otherwise here.", "reason", "decision", 0.63),
-        ("Keep readings as pairs", "The readings of every harbour are kept as a list of pairs instead of a mapping by "
-         "the name of port.", "reason", "decision", 0.15),
-        ("Fix the tide cache", "The `tide_cache` returned the old harbour's reading because its key left the port out "
-         "of the lookup.", "cause", "bug_cause", 0.57),
-        ("Keep readings as pairs", "The readings of all harbours must be kept in a list so that the file has each port "
-         "in the order of the days.", "reason", "constraint", 0.39),
-        ("Keep readings as pairs", "The readings must be in `pairs_list` so that `json_dumps` sees `port_name`.",
-         "reason", "constraint", 0.53),
-        ("Keep readings as pairs", f"Add the readings {REST}", "reason", "decision", 0.4),
-        ("Keep readings as pairs", f"The failing test of readings is {REST}", "reason", "decision", 0.35),
-        ("Update stuff", MUST, "reason", "constraint", 0.46),
-        ("Address review comments", MUST, "reason", "constraint", 0.51),
-        ("docs: keep readings as pairs", MUST, "reason", "constraint", 0.49),
-        ("Keep readings as pairs", f"{BEFORE}\n\nAs a result the readings must be kept {REST}", "reason", "constraint",
-         0.41),
-        ("Keep readings as pairs", f"The readings must be kept for the same reason {REST}", "reason", "constraint",
-         0.51),
-        ("Work on ports (#3)", f"* one\n\n* two\n\n* three\n\n{MUST}\n", "reason", "constraint", 0.61),
-        ("Work on ports (#3)", f"* one\n\n* two\n\n* three\n\n* four\n\n{MUST}\n", "reason", "constraint", 0.59),
-        ('Revert "Keep readings"', "The list made `json_dumps` crash because a pair of `port_name` is no mapping "
-         "for the reader of it.", "revert", "failed_approach", 0.81),
-    ],
-)  # fmt: skip
-def test_a_sentence_is_worth_what_its_source_and_its_words_say(
-    subject: str, body: str, source: str, kind: str, worth: float
-) -> None:
-    assert [(find.source, find.kind, find.worth) for find in finds(f"{subject}\n\n{body}")] == [(source, kind, worth)]
-
-
-@pytest.mark.parametrize(
-    ("days", "worth"),
-    [(0, 0.61), (364, 0.61), (365, 0.58), (729, 0.58), (730, 0.54), (1459, 0.54), (1460, 0.46)],
-)
-def test_an_old_sentence_is_worth_less(days: int, worth: float) -> None:
-    newest = commit("Something else that says nothing of why it was done at all", id="n" * 40)
-    old = commit(f"Keep readings as pairs\n\n{MUST}", at=NOW - timedelta(days=days))
-    assert [find.worth for find in find_all([newest, old])] == [worth]
-
-
-def test_a_commit_of_more_than_thirty_files_is_about_none_of_them() -> None:
-    names = tuple(f"src/{number}.py" for number in range(31))
-    assert len(finds(CAUSE, files=names[:30])) == 1
-    assert finds(CAUSE, files=names) == []
 
 
 def test_a_commit_keeps_four_files_code_before_tests_before_documents() -> None:
@@ -109,18 +51,6 @@ def test_a_commit_keeps_four_files_code_before_tests_before_documents() -> None:
         "a.py", "b.py", "c.py", "tests/test_a.py",
     )  # fmt: skip
     assert subject_files(["CHANGELOG", "docs/x.rst", "a_test.go"]) == ("a_test.go", "CHANGELOG", "docs/x.rst")
-
-
-def test_a_commit_gives_at_most_its_two_best_sentences() -> None:
-    message = f"Keep readings as pairs\n\n{MUST}\n\n{MUST.replace('readings', 'tides')}\n\nAdd the ports {REST}"
-    assert [find.worth for find in finds(message)] == [0.61, 0.61]
-
-
-@pytest.mark.parametrize(("length", "count"), [(420, 1), (421, 0), (50, 1), (49, 0)])
-def test_a_reason_has_fifty_to_four_hundred_and_twenty_characters(length: int, count: int) -> None:
-    words = "It must be so because "
-    sentence = words + "x" * (length - len(words) - 1) + "."
-    assert len(finds(f"Keep readings as pairs of ports and days and tides\n\n{sentence}")) == count
 
 
 def test_a_short_reason_takes_the_sentence_before_it_along() -> None:
@@ -142,11 +72,6 @@ def test_a_message_of_less_than_fifty_characters_is_routine_and_so_is_a_release(
     assert not is_routine(commit("x" * 50))
     assert is_routine(commit("chore: bump the version because " + "x" * 50))
     assert is_routine(commit("x" * 50, email="49699333+dependabot[bot]@users.noreply.github.com"))
-
-
-def test_four_hundred_lines_of_a_message_are_read() -> None:
-    body = "\n".join(f"- line {number}" for number in range(500))
-    assert len(read_message(f"Subject\n{body}")[0].paragraphs) == 400
 
 
 @pytest.mark.parametrize(
@@ -191,17 +116,6 @@ def test_a_lesson_of_an_answer_is_taken_up_to_its_lengths(fields: dict[str, Any]
     assert len(taken(**fields)) == count
 
 
-def test_lists_of_an_answer_are_cut_at_eight_and_long_or_short_items_left_out() -> None:
-    [candidate] = taken(
-        symbols=[f"name{number}" for number in range(9)] + ["name0"],
-        when={"literals": ["ab", "abc", "x" * 120, "x" * 121], "work": ["fix", "dance"], "standing": True,
-              "paths": ["**/*", "src/**"]},
-    )  # fmt: skip
-    assert candidate.symbols == tuple(f"name{number}" for number in range(8))
-    assert candidate.when.literals == ("abc", "x" * 120)
-    assert (candidate.when.work, candidate.when.standing, candidate.when.paths) == (("fix",), True, ("src/**",))
-
-
 @pytest.mark.parametrize(
     ("relation", "kind"),
     [("repeats", "duplicates"), ("refines", "refines"), ("refutes", "contradicts"), ("adores", "")],
@@ -221,17 +135,6 @@ def test_what_a_person_said_is_surer_than_what_the_agent_did() -> None:
     [agent] = taken(quote="I split it with float division.", line=1)
     assert (person.confidence, person.quotes_person) == (0.8, True)
     assert (agent.confidence, agent.quotes_person) == (0.6, False)
-
-
-def test_a_dozen_lessons_of_an_answer_are_taken_and_the_rest_reported() -> None:
-    events = story()
-    digest = make_digest(events)
-    answer = json.dumps({"lessons": [lesson(lesson=f"Rule {number}.") for number in range(14)]})
-    read = read_answer(answer, digest, events, ())
-    assert (len(read.candidates), len(read.dropped)) == (12, 2)
-    assert len(read_answer(answer.ljust(200_000), digest, events, ()).candidates) == 12
-    with pytest.raises(ModelError, match="longer than 200,000"):
-        read_answer(answer.ljust(200_001), digest, events, ())
 
 
 def test_the_known_lessons_of_a_prompt_are_numbered_from_one() -> None:
@@ -268,13 +171,6 @@ def test_a_find_begins_where_its_source_and_its_worth_put_it(
     assert [lesson.state for lesson in all_lessons(memory)] == ([state] if state else [])
 
 
-def test_a_lesson_keeps_twelve_quotes(memory: Memory) -> None:
-    spans = tuple(Evidence(event=EventId(make_id()), quote=f"q{n}", start=0, end=2) for n in range(41))
-    admitted(memory, make_candidate(evidence=spans))
-    [stored] = all_lessons(memory)
-    assert [span.quote for span in stored.provenance.evidence] == [f"q{n}" for n in range(12)]
-
-
 def test_two_sessions_make_a_waiting_lesson_active(memory: Memory) -> None:
     use(memory, Says())
     for session, states in ((ONE, ["candidate"]), (SessionId("session-two"), ["active"])):
@@ -297,13 +193,6 @@ def test_two_sessions_make_a_waiting_lesson_active(memory: Memory) -> None:
 )
 def test_nine_words_deny_the_whole_claim_and_more_have_to_share_its_words(denial: str, is_refuted: bool) -> None:
     assert bool(settled(CACHE, ("prompt", denial)).refuted) is is_refuted
-
-
-@pytest.mark.parametrize(("replies", "is_refuted"), [(79, True), (80, False)])
-def test_a_claim_is_taken_back_within_eighty_events(replies: int, is_refuted: bool) -> None:
-    between = [("reply", "I go on with the work.")] * replies
-    taken_back = ("reply", "I was wrong about `go-git`: the index is read anew for each status.")
-    assert bool(settled(CACHE, *between, taken_back).refuted) is is_refuted
 
 
 @pytest.mark.parametrize(
@@ -339,28 +228,6 @@ def test_a_card_names_further_commands_that_have_a_twentieth_of_the_passes(memor
     assert "Also used: `ctest`" in cards(memory)["commands/test"].insight
     ran(memory, SessionId("three"), "pytest")
     assert "Also used" not in cards(memory)["commands/test"].insight
-
-
-def test_a_claims_failure_is_looked_for_within_sixty_events() -> None:
-    claim = "The check fails because `logCount` is missing from the dependency list."
-    error = "Error: dependency list of logCount fails the check"
-    other = "The real reason: `useEffect` never reads its own body, so biome reports an extra entry."
-
-    def refuted(between: int) -> bool:
-        window = [
-            failing(0, error),
-            *(event(100 + n, "reply", "I look at it.") for n in range(between)),
-            event(1, "reply", claim),
-            make_event(id="e2", kind="file_edit", files=("a.tsx",), old="[]", new="[logCount]"),
-            failing(3, error),
-            event(4, "reply", other),
-        ]
-        span = Evidence(event=EventId("e1"), quote=claim, start=0, end=len(claim))
-        candidate = Candidate(kind="bug_cause", insight=claim, detector="x/1", evidence=(span,), trust="agent")
-        return bool(settle([candidate], window).refuted)
-
-    assert refuted(59)
-    assert not refuted(60)
 
 
 # Words of the repository
@@ -409,11 +276,6 @@ def test_without_events_or_finds_nothing_is_admitted(memory: Memory) -> None:
     assert admit_from(memory.services, memory.location, [], ONE, [event]) == LearnReport()
 
 
-def test_reports_begin_at_nothing() -> None:
-    for report in (DistilReport(), LearnReport()):
-        assert {value for value in as_dict(report).values() if isinstance(value, int)} <= {0}
-
-
 def test_a_card_of_a_person_is_not_counted_on(memory: Memory) -> None:
     ran(memory, ONE, "pytest", "pytest")
     card = cards(memory)["commands/test"]
@@ -449,16 +311,3 @@ def test_a_lesson_that_names_its_failure_takes_no_other_from_the_same_words(memo
             error_signature=error, command="pytest",
         ))  # fmt: skip
     assert [lesson.error_signature for lesson in all_lessons(memory)] == ["ValueError: one"]
-
-
-def test_a_model_is_shown_forty_known_lessons_that_share_two_words_with_the_session(memory: Memory) -> None:
-    names = ("split", "bill", "guests", "float", "division", "floats", "money", "ledger", "cents", "migrate")
-    for number, (first, second) in enumerate(list(combinations(names, 2))[:41]):
-        memory.remember(f"Keep {first} and {second} apart, way {number}.")
-    memory.remember("Moor ferries beside floats.")
-    memory.append(story())
-    model = Scripted({"lessons": []})
-    distil(memory.services, memory.location, SessionId("s1"), model)
-    assert "K40: " in model.prompts[0]
-    assert "K41: " not in model.prompts[0]
-    assert "Moor ferries" not in model.prompts[0]

@@ -12,7 +12,6 @@ import pytest
 
 from holdfast.domain.lesson import Lesson, Provenance, Triggers
 from holdfast.domain.query import Query
-from holdfast.domain.symbol import Neighbour
 from holdfast.domain.vocabulary import SessionId
 from holdfast.recall.retrieve import RETRIEVERS
 from holdfast.stores.sqlite.store import SqliteStore
@@ -78,20 +77,6 @@ def test_an_error_of_three_fifths_of_the_words_is_nearly_the_same(
     assert scores(store, "exact", error=error) == ([] if score is None else [pytest.approx(score)])
 
 
-def test_eight_thousand_characters_of_a_question_are_looked_at_half_from_each_end(store: SqliteStore) -> None:
-    keep(store, insight="Call loadTide first.")
-    assert scores(store, "exact", text="loadTide " + "x" * 9_000) == [0.5]
-    assert scores(store, "exact", text="x " * 2_100 + "loadTide" + " y" * 2_100) == []
-    assert scores(store, "exact", text="x " * 1_900 + "loadTide" + " y" * 1_900) == [0.5]
-
-
-def test_ninety_six_names_of_a_lesson_are_kept(store: SqliteStore) -> None:
-    names = [f"load_tide_{number:03}" for number in range(120)]
-    keep(store, insight="Many.", snippets=(" ".join(names),))
-    indexed = [name for name in names if scores(store, "exact", text=f"why {name}")]
-    assert indexed == names[:96]
-
-
 # Places
 
 
@@ -147,18 +132,6 @@ def test_a_symbol_without_a_file_is_asked_for_as_it_is(store: SqliteStore) -> No
     assert scores(store, "symbol", symbols=("Store",)) == []
 
 
-def test_two_dozen_symbols_and_forty_linked_files_are_asked_for(store: SqliteStore) -> None:
-    keep(store, path="src/tide.py", symbol="Store.flush")
-    others = tuple(f"other{number}" for number in range(24))
-    assert scores(store, "symbol", symbols=(*others[:23], "Store.flush")) == [1.0]
-    assert scores(store, "symbol", symbols=(*others, "Store.flush")) == []
-    linked = tuple(Neighbour(path=f"n{number}.py", weight=0.5, relation="edited_together") for number in range(40))
-    tide = Neighbour(path="src/tide.py", weight=0.3, relation="edited_together")
-    assert scores(store, "graph", linked=(*linked[:39], tide)) == [0.3]
-    assert scores(store, "graph", linked=(*linked, tide)) == []
-    assert scores(store, "graph", linked=linked, paths=("src/tide.py",)) == [1.0]
-
-
 # Triggers
 
 
@@ -182,13 +155,6 @@ def test_a_trigger_scores_by_its_kind_the_best_of_several(
     assert scores(store, "trigger", **query_fields) == ([] if score is None else [score])
 
 
-@pytest.mark.needs_file("how far a store looks for the sake of its speed is its own")
-def test_two_hundred_thousand_characters_of_code_are_looked_through(store: SqliteStore) -> None:
-    keep(store, when=Triggers(literals=("load_tide(",)))
-    assert scores(store, "trigger", code="\n" * 199_980 + "load_tide(3)") == [1.0]
-    assert scores(store, "trigger", code="\n" * 200_000 + "load_tide(3)") == []
-
-
 # Words
 
 
@@ -206,18 +172,6 @@ def test_what_was_learnt_next_in_a_session_takes_half_of_a_hits_score(store: Sql
     assert buoys.weight == 0.0 < crossing.weight
 
 
-def test_three_hits_of_a_session_count_for_all_of_it(store: SqliteStore) -> None:
-    session = Provenance(session=SessionId("s1"))
-    for name in ("one", "two", "three", "four"):
-        keep(store, insight=f"Zebra {name}.", provenance=session)
-    hits = {
-        store.get([hit.id])[0].insight: hit
-        for hit in RETRIEVERS["text"](store, Query(project=PROJECT, text="zebra"), 9)
-    }
-    first, second = hits["Zebra one."].score, hits["Zebra two."].score
-    assert second / first == pytest.approx((1 + 0.3 + 0.6) / (1 + 0.6), rel=0.02)
-
-
 # Time
 
 
@@ -227,18 +181,3 @@ def test_the_time_asked_about_is_half_open(store: SqliteStore) -> None:
     assert scores(store, "recent", since=START, until=later) == [START.timestamp()]
     assert scores(store, "recent", since=later) == []
     assert scores(store, "recent", until=START) == []
-
-
-def test_sixty_hits_give_something_to_what_is_near_them(store: SqliteStore) -> None:
-    session = Provenance(session=SessionId("s1"))
-    keep(store, insight="Zebra 0 grazes.", provenance=session)
-    beside = keep(store, insight="Buoys are lit.", provenance=session)
-    for number in range(1, 60):
-        keep(store, insight=f"Zebra {number} grazes.", provenance=Provenance(session=SessionId(f"n{number}")))
-
-    def found() -> list[str]:
-        return [hit.id for hit in RETRIEVERS["text"](store, Query(project=PROJECT, text="zebra"), 100)]
-
-    assert beside.id in found()
-    keep(store, insight="Zebra 60 grazes.", provenance=Provenance(session=SessionId("n60")))
-    assert beside.id not in found()
