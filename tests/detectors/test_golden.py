@@ -14,23 +14,20 @@ from holdfast.testing.builders import make_event
 from tests.detectors.golden import DETECTORS, actual, cases, expected, window
 
 
-def name_of(case: Path) -> str:
-    return f"{case.parents[1].name}-{case.stem}"
+@pytest.mark.parametrize("name", DETECTORS)
+def test_lessons_are_found_as_reviewed_and_nothing_where_nothing_was_learnt(name: str) -> None:
+    finds, quiet = ([case for case in cases(kind) if case.parents[1].name == name] for kind in ("finds", "quiet"))
+    assert len(quiet) > len(finds) > 0
+    for case in finds:
+        assert actual(case) == expected(case) != [], case
+        check_evidence(case)
+    for case in quiet:
+        assert actual(case) == expected(case) == [], case
+        check_evidence(case)
 
 
-@pytest.mark.parametrize("case", cases("finds"), ids=name_of)
-def test_a_lesson_is_found_as_reviewed(case: Path) -> None:
-    assert actual(case) == expected(case)
-    assert actual(case)
-
-
-@pytest.mark.parametrize("case", cases("quiet"), ids=name_of)
-def test_nothing_is_found_where_nothing_was_learnt(case: Path) -> None:
-    assert actual(case) == expected(case) == []
-
-
-@pytest.mark.parametrize("case", [*cases("finds"), *cases("quiet")], ids=name_of)
-def test_evidence_quotes_the_events_to_the_letter(case: Path) -> None:
+def check_evidence(case: Path) -> None:
+    """Evidence quotes the events to the letter."""
     events = {event.id: event for event in window(case)}
     for name in DETECTORS:
         for candidate in plugins.load("detectors", name).detect(window(case)):
@@ -38,13 +35,7 @@ def test_evidence_quotes_the_events_to_the_letter(case: Path) -> None:
             for span in candidate.evidence:
                 event = events[span.event]
                 texts = (event.text, event.command, event.new)
-                assert span.quote in [text[span.start : span.end] for text in texts]
-
-
-@pytest.mark.parametrize("name", DETECTORS)
-def test_quiet_cases_outnumber_finds(name: str) -> None:
-    quiet, finds = ([case for case in cases(kind) if case.parents[1].name == name] for kind in ("quiet", "finds"))
-    assert len(quiet) > len(finds) > 0
+                assert span.quote in [text[span.start : span.end] for text in texts], case
 
 
 def test_one_repair_is_found_by_one_detector() -> None:
