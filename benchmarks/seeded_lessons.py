@@ -8,7 +8,8 @@ from datetime import UTC, datetime, timedelta
 from holdfast.domain.lesson import Anchor, Lesson, Provenance, Scope, Validity
 from holdfast.domain.vocabulary import LessonId, SessionId
 from holdfast.lean.texts import uuid7
-from holdfast.text.signature import command_target, error_signature
+from holdfast.text.shell import command_target
+from holdfast.text.signature import error_signature
 from holdfast.text.titles import make_title
 
 

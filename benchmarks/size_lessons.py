@@ -22,7 +22,8 @@ from benchmarks.seeded_lessons import AREAS, BEGIN, KINDS, PARTS, VERBS
 from holdfast.domain.lesson import Anchor, Lesson, Scope, Validity
 from holdfast.domain.vocabulary import LessonId, ProjectId
 from holdfast.lean.texts import uuid7
-from holdfast.text.signature import command_target, error_signature
+from holdfast.text.shell import command_target
+from holdfast.text.signature import error_signature
 from holdfast.text.titles import make_title
 from holdfast.text.words import word_set
 

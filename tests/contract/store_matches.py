@@ -14,7 +14,8 @@ from holdfast.testing.builders import (
     PROJECT,
     make_lesson,
 )
-from holdfast.text.signature import command_target, error_signature
+from holdfast.text.shell import command_target
+from holdfast.text.signature import error_signature
 
 from .store_questions import (
     every_method,

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.text.signature import SIGNATURE_LIMIT, alike, command_target, error_signature
+from holdfast.text.shell import command_target
+from holdfast.text.signature import SIGNATURE_LIMIT, alike, error_signature
 from holdfast.text.words import terms
 
 TRACEBACK = """Traceback (most recent call last):

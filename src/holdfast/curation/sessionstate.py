@@ -24,8 +24,8 @@ from holdfast.curation.tuning import (
 )
 from holdfast.domain.event import Event
 from holdfast.text.occasions import command_kinds
-from holdfast.text.shell import simple_commands
-from holdfast.text.signature import command_target, error_signature
+from holdfast.text.shell import command_target, simple_commands
+from holdfast.text.signature import error_signature
 from holdfast.text.speech import spoken_text
 from holdfast.text.words import word_set
 

@@ -18,7 +18,7 @@ from holdfast.domain.lesson import Evidence
 from holdfast.text.attempts import Attempt, attempts, is_preparing, split_line
 from holdfast.text.orders import reservation
 from holdfast.text.purposes import purpose_of
-from holdfast.text.signature import command_target
+from holdfast.text.shell import command_target
 from holdfast.text.window import spoken
 
 TOPIC = "commands/"

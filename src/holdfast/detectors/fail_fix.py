@@ -29,7 +29,8 @@ from holdfast.domain.lesson import Evidence
 from holdfast.text.attempts import Attempt, attempts, is_preparing, reports_tests
 from holdfast.text.causes import stated_cause
 from holdfast.text.orders import fetches, instructs
-from holdfast.text.signature import command_target, error_signature
+from holdfast.text.shell import command_target
+from holdfast.text.signature import error_signature
 from holdfast.text.window import change_snippet, clip, edits_between, quote
 
 SPAN = 120

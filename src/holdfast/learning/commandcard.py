@@ -57,8 +57,7 @@ from holdfast.ports.store import LessonFilter
 from holdfast.text.attempts import is_preparing
 from holdfast.text.occasions import CARDS
 from holdfast.text.purposes import PURPOSES, is_wrapper
-from holdfast.text.shell import simple_commands
-from holdfast.text.signature import command_target
+from holdfast.text.shell import command_target, simple_commands
 from holdfast.text.titles import WORDS_MOST, clipped
 
 Ledger = dict[str, dict[str, list[int]]]

@@ -19,7 +19,7 @@ from holdfast.outcomes.tuning import (
     MOST_NAMES,
     SHORTEST_NAME,
 )
-from holdfast.text.signature import command_target
+from holdfast.text.shell import command_target
 
 _CODE = re.compile(
     r"`(?P<quoted>[^`\n]{2,120})`"

@@ -22,7 +22,8 @@ from holdfast.domain.vocabulary import EventId, LessonId, Moment, Verdict
 from holdfast.outcomes.advice import Advice, advice_of
 from holdfast.outcomes.story import Action, Story, clipped, has, is_reading, lint_rules_in, signatures_of
 from holdfast.outcomes.tuning import LEAST_EDITS, NEAR_CALL
-from holdfast.text.signature import alike, command_target
+from holdfast.text.shell import command_target
+from holdfast.text.signature import alike
 from holdfast.text.window import failed
 
 _COMPLAINT = re.compile(

@@ -9,7 +9,8 @@ from datetime import datetime
 
 from holdfast.domain.event import Event
 from holdfast.outcomes.tuning import WORDS_LIMIT
-from holdfast.text.signature import command_target, error_signature
+from holdfast.text.shell import command_target
+from holdfast.text.signature import error_signature
 from holdfast.text.window import failed, refused, spoken, unmasked
 
 _LINTER_LINE = re.compile(r"^\S{3,200}:\d+(?::\d+)?:? [^\n]{4,400}\((?P<rule>[a-z][a-z0-9]{3,30})\)\s*$", re.M)

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from holdfast.domain.kinds import profile_of
 from holdfast.domain.lesson import Lesson
-from holdfast.text.shell import Words
-from holdfast.text.signature import alike, command_target, error_signature
+from holdfast.text.shell import command_target, quoted_words
+from holdfast.text.signature import alike, error_signature
 
 CLASSES: dict[str, tuple[str, ...]] = {
     "protected branch": (
@@ -117,7 +117,7 @@ def _subject(kind: str, line: str) -> str:
     """Return what the line of that class is about: a command, a module or a file's name; empty if it names none."""
     if kind in ("", "protected branch", "timeout", "connection"):
         return ""
-    quoted = [word for is_quoted, word in Words(line).quoted() if is_quoted]
+    quoted = [word for is_quoted, word in quoted_words(line) if is_quoted]
     if kind == "missing command":
         return _command(line, quoted)
     if kind == "missing module":

@@ -42,7 +42,8 @@ from holdfast.recall.tuning import (
     POOL,
     RETRIEVER_DEPTH,
 )
-from holdfast.text.signature import command_target, error_signature
+from holdfast.text.shell import command_target
+from holdfast.text.signature import error_signature
 
 PLACES = ("path", "symbol", "graph")
 """Retrievers that only say where lessons belong."""

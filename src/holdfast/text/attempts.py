@@ -15,7 +15,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from holdfast.domain.event import Event
-from holdfast.text.signature import command_target, error_signature
+from holdfast.text.shell import command_target
+from holdfast.text.signature import error_signature
 from holdfast.text.window import ended_well, failed, refused
 from holdfast.text.words import word_set
 

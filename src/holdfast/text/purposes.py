@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from holdfast.text.signature import command_target
+from holdfast.text.shell import command_target
 from holdfast.text.words import word_set
 
 PURPOSES: dict[str, str] = {

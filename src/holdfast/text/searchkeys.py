@@ -8,7 +8,8 @@ from holdfast.domain.lesson import Lesson
 from holdfast.domain.query import Query
 from holdfast.ports.search import NameRelation, TokenSource
 from holdfast.text import words
-from holdfast.text.signature import command_target, error_signature, masked
+from holdfast.text.shell import command_target
+from holdfast.text.signature import error_signature, masked
 
 TOKEN_LIMIT = 96
 """Exact tokens kept of one lesson."""

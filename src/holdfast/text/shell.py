@@ -1,7 +1,11 @@
-"""Parses as much of a shell's grammar as is needed to tell what a command line runs; `shlex` would load `re`."""
+"""Parses as much of a shell's grammar as is needed to tell what a command line runs.
+
+`shlex` fails on an unclosed quote, and knows neither pipes nor here-documents.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from holdfast.text.words import word_set
@@ -78,35 +82,31 @@ _NAME_TESTS = word_set("-name -iname -path -ipath -wholename -iwholename -regex 
 """Tests of `find` whose value says what is looked for."""
 
 
-class Words:
-    """A line as words, each with whether it was quoted. A quote inside a word does not split it."""
-
-    def __init__(self, line: str) -> None:
-        self._line = line
-
-    def quoted(self) -> Iterator[tuple[bool, str]]:
-        """Yield (whether it was wholly in quotes, the word); punctuation directly after a closing quote is dropped."""
-        i, line = 0, self._line
-        while i < len(line):
-            if line[i].isspace():
-                i += 1
-                continue
-            end = line.find(line[i], i + 1) if line[i] in "'\"`" else -1
-            if end > 0 and not line[end + 1 : end + 2].isalnum():
-                yield True, line[i + 1 : end]
-                i = end + 1
-                while i < len(line) and line[i] in ".,;:)":
-                    i += 1
-                continue
-            end = i
-            while end < len(line) and not line[end].isspace():
-                end += 1
-            yield False, line[i:end]
-            i = end
+_QUOTED = re.compile(
+    r"""(?:'(?P<single>[^']*)'|"(?P<double>[^"]*)"|`(?P<code>[^`]*)`)(?![^\W_])[.,;:)]*|(?P<plain>\S+)"""
+)
+_PIECE = re.compile(
+    r"""(?P<quote>['"])(?P<quoted>.*?)(?:(?P=quote)|\Z)|\\(?P<escaped>.)|(?P<break>&&|\|\||\|&|[|;\n]|&(?!>))|(?P<blank>\s)
+    |(?P<plain>[^\s'"\\|;&]+|.)""",
+    re.DOTALL | re.VERBOSE,
+)
+_REDIRECTION = re.compile(r"[0-9&]*[<>]")
+_BARE_REDIRECTION = re.compile(r"[0-9&<>-]+")
 
 
-def parse_command(line: str) -> str:
-    """Return the normalised target of a command line; see `signature.command_target`."""
+def quoted_words(line: str) -> Iterator[tuple[bool, str]]:
+    """Yield each word and whether it was wholly in quotes; punctuation directly after a closing quote is dropped."""
+    for match in _QUOTED.finditer(line):
+        kind = match.lastgroup or "plain"
+        yield kind != "plain", match[kind]
+
+
+def command_target(line: str) -> str:
+    """Return what a command line runs: program, sub-command and targets, without what does not change the work.
+
+    Environment assignments, `cd X &&`, wrappers (`uv run`, `timeout 5`, `python -m`), flags, redirections and the rest
+    of a pipe are dropped. Of a chain, the last part that does something counts. Empty for an empty command.
+    """
     folder, best = "", ""
     if "<<" in line:
         line = line.split("\n", 1)[0]  # what follows is a here-document's text
@@ -215,24 +215,15 @@ def _commands(line: str) -> list[list[str]]:
 def _split(line: str) -> list[str]:
     """Return words and operators. Quotes are removed; an operator inside quotes is text."""
     words: list[str] = []
-    word, begun, i = "", False, 0
-    while i < len(line):
-        c = line[i]
-        if c in "'\"":
-            end = line.find(c, i + 1)
-            end = len(line) if end < 0 else end
-            word, begun, i = word + line[i + 1 : end], True, end + 1
-        elif c == "\\" and i + 1 < len(line):
-            word, begun, i = word + line[i + 1].strip(), True, i + 2
-        elif c in "|&;\n" and not (c == "&" and (word.endswith((">", "<")) or line[i + 1 : i + 2] == ">")):
-            double = line[i : i + 2] if line[i : i + 2] in ("&&", "||", "|&") else c
-            words += ([word] if begun else []) + [double]
-            word, begun, i = "", False, i + len(double)
-        elif c.isspace():
-            words += [word] if begun else []
-            word, begun, i = "", False, i + 1
+    word, begun = "", False
+    for piece in _PIECE.finditer(line):
+        operator = piece["break"] if not (piece["break"] == "&" and word.endswith((">", "<"))) else None
+        if operator or piece["blank"]:
+            words += ([word] if begun else []) + ([operator] if operator else [])
+            word, begun = "", False
         else:
-            word, begun, i = word + c, True, i + 1
+            word += piece["quoted"] or (piece["escaped"] or "").strip() or piece["plain"] or piece["break"] or ""
+            begun = True
     return [*words, word] if begun else words
 
 
@@ -242,7 +233,7 @@ def _target(words: list[str], folder: str) -> str:
         return ""
     program = _program(words[0])
     if program in _SHELLS and len(words) > 2 and words[1] in ("-c", "-lc", "-ic", "-xc", "-ec"):
-        return parse_command(words[2])
+        return command_target(words[2])
     if program == "python" and len(words) > 2 and words[1] == "-m":
         return _target(words[2:], folder)
     if program in ("python", "node") and words[1:2] in (["-c"], ["-e"], ["-"]):
@@ -254,14 +245,12 @@ def _target(words: list[str], folder: str) -> str:
 
 def _without_redirections(words: list[str]) -> list[str]:
     plain: list[str] = []
-    skip = False
-    for word in words:
-        if skip:
-            skip = False
-        elif word.lstrip("0123456789&").startswith((">", "<")):
-            skip = not word.lstrip("0123456789&<>-")
-        else:
+    rest = iter(words)
+    for word in rest:
+        if not _REDIRECTION.match(word):
             plain.append(word)
+        elif _BARE_REDIRECTION.fullmatch(word):
+            next(rest, None)
     return plain
 
 

@@ -1,16 +1,16 @@
-"""Reduces an error or a command to its stable core: equal for one problem, different for two problems.
+"""Reduces an error to its stable core: equal for one problem, different for two problems.
 
 An error's core is the line that names it, without what differs between runs or machines: folders, line numbers,
 addresses, times, values. A quoted name stays if the error is about it: a missing module, or a name that does not look
-like a value (`'SERVER_NAME'`). Earlier versions masked the latter; `masked` returns that form. For the reason why there
-are no regular expressions see `text.words`.
+like a value (`'SERVER_NAME'`). Earlier versions masked the latter; `masked` returns that form.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
-from holdfast.text.shell import Words, parse_command
+from holdfast.text.shell import quoted_words
 from holdfast.text.words import word_set
 
 SIGNATURE_LIMIT = 200
@@ -51,6 +51,16 @@ _NAMING = word_set(
 _NAME_ERRORS = ("KeyError", "AttributeError", "NameError", "ImportError", "ModuleNotFoundError", "TypeError")
 _CODE_WORDS = frozenset({"errno", "status", "code", "http", "exit"})
 """Words after which a number belongs to the problem."""
+_NUMBER = re.compile(r"(?<=[^\W\d])\d+(?:[.,]\d+)*|(\d+(?:[.,]\d+)*)")
+"""Digits with points inside; the group is empty inside a name such as E0308 or utf8."""
+_HEX = re.compile(
+    r"0x[0-9a-f]+|(?=[0-9a-f-]{36}$)(?:[0-9a-f]*-){4}[0-9a-f]*|(?=[a-f]*[0-9])(?=[0-9]*[a-f])[0-9a-f]{7,}",
+    re.IGNORECASE,
+)
+_NAME = re.compile(r"(?!\d)[\w.\-@()]{1,60}")
+_PATH = re.compile(r".*://|.:\\|(?:\.\.?|~)?/.|.*[/\\](?!.*[/\\])[^:]*[^:.]\.+[^:.]", re.DOTALL)
+"""A path with folders or a URL, and no fraction or `and/or`."""
+_HUMP = re.compile(r"(?=[^\W\d_]+$).*[a-z](?=[A-Z])")
 
 
 def error_signature(text: str) -> str:
@@ -76,7 +86,7 @@ def masked(signature: str) -> str:
     """Return the signature as earlier versions made it: names known only by their form are masked."""
     names_matter = signature.startswith(_NAME_ERRORS)
     words: list[str] = []
-    for quoted, word in Words(signature).quoted():
+    for quoted, word in quoted_words(signature):
         before = words[-1] if words else ""
         is_bare = quoted and not (names_matter or _is_naming(before)) and _is_telling(word)
         words.append("<value>" if is_bare else f"'{word}'" if quoted else word)
@@ -98,17 +108,8 @@ def alike(signature: str, other: str) -> bool:
     return len(mine & theirs) >= ALIKE * len(mine | theirs)
 
 
-def command_target(command: str) -> str:
-    """Return what a command runs: program, sub-command and targets, without what does not change the work.
-
-    Environment assignments, `cd X &&`, wrappers (`uv run`, `timeout 5`, `python -m`), flags, redirections and the rest
-    of a pipe are dropped. Of a chain, the last part that does something counts. Empty for an empty command.
-    """
-    return parse_command(command)
-
-
 def _names(signature: str) -> list[str]:
-    return [word for quoted, word in Words(signature).quoted() if quoted]
+    return [word for quoted, word in quoted_words(signature) if quoted]
 
 
 def _exception(line: str) -> str:
@@ -185,7 +186,7 @@ def _normal(core: str) -> str:
     """Return the line with `<n>`, `<hex>`, `<time>` and `<value>` in place of what differs between two runs."""
     names_matter = core.startswith(_NAME_ERRORS)
     words: list[str] = []
-    for quoted, word in Words(core[:2_000]).quoted():
+    for quoted, word in quoted_words(core[:2_000]):
         before = words[-1] if words else ""
         if quoted:
             named = names_matter or _is_naming(before) or _is_telling(word)
@@ -196,9 +197,9 @@ def _normal(core: str) -> str:
 
 
 def _quoted(word: str, named: bool) -> str:
-    if _is_path(word):
+    if _PATH.match(word):
         return f"'{_path(word)}'"
-    return f"'{word}'" if named and _is_name(word) else "<value>"
+    return f"'{word}'" if named and _NAME.fullmatch(word) else "<value>"
 
 
 def _is_naming(before: str) -> bool:
@@ -208,80 +209,31 @@ def _is_naming(before: str) -> bool:
 def _is_telling(word: str) -> bool:
     """Return whether it has a name's form: an identifier of two words or more, or a flag, without a digit."""
     core = word.lstrip("-").removesuffix("()")
-    if not _is_name(word.lstrip("-")) or any(c.isdigit() for c in word) or len(core) < 4:
+    if not _NAME.fullmatch(word.lstrip("-")) or re.search(r"\d", word) or len(core) < 4:
         return False
-    if word.startswith("--"):
-        return True
     is_joined = "_" in core.strip("_") and core.replace("_", "").isalpha()
-    has_hump = core.isalpha() and any(core[i].islower() and core[i + 1].isupper() for i in range(len(core) - 1))
-    return is_joined or has_hump
+    return word.startswith("--") or is_joined or _HUMP.match(core) is not None
 
 
 def _plain(word: str, before: str) -> str:
     core = word.strip("()[]{},;")
-    if not any(c.isdigit() for c in word) and not _is_path(core):
+    if not any(c.isdigit() for c in word) and not _PATH.match(core):
         return word
     return word.replace(core, _varying(core, before)) if core else word
 
 
 def _varying(core: str, before: str) -> str:
-    if _is_path(core):
+    if _PATH.match(core):
         return _path(core)
-    if core.isidentifier() and not _is_hex(core):
+    if core.isidentifier() and not _HEX.fullmatch(core):
         return core
     if core.isdigit() and before.strip("[]():=").lower() in _CODE_WORDS:
         return core
     if sum(c in ":-" for c in core) >= 2 and core[0].isdigit():
         return "<hex>" if len(core) == 36 and core.count("-") == 4 else "<time>"
-    if _is_hex(core):
+    if _HEX.fullmatch(core):
         return "<hex>"
-    return _numbers(core)
-
-
-def _numbers(core: str) -> str:
-    """Replace runs of digits (with points inside) by `<n>`, except inside a name such as E0308 or utf8."""
-    pieces: list[str] = []
-    i = 0
-    while i < len(core):
-        end = _digits_end(core, i)
-        named = i > 0 and (core[i - 1].isalpha() or core[i - 1] == "_")
-        pieces.append("<n>" if end > i and not named else core[i : max(end, i + 1)])
-        i = max(end, i + 1)
-    return "".join(pieces)
-
-
-def _digits_end(core: str, start: int) -> int:
-    """Return where the number that begins at `start` ends; `start` if none begins there."""
-    end = start
-    while core[end : end + 1].isdigit() or (
-        end > start and core[end : end + 1] in (".", ",") and core[end + 1 : end + 2].isdigit()
-    ):
-        end += 1
-    return end
-
-
-def _is_hex(core: str) -> bool:
-    digits = core[2:] if core[:2].lower() == "0x" else core
-    if len(digits) == 36 and digits.count("-") == 4:
-        digits = digits.replace("-", "")
-    known = all(c in "0123456789abcdefABCDEF" for c in digits) and bool(digits)
-    return known and (
-        digits != core or (len(digits) >= 7 and not digits.isdigit() and any(c.isdigit() for c in digits))
-    )
-
-
-def _is_name(word: str) -> bool:
-    return 0 < len(word) <= 60 and not word[0].isdigit() and all(c.isalnum() or c in "_.-@()" for c in word)
-
-
-def _is_path(word: str) -> bool:
-    """Return whether it is a path with folders or a URL, and no fraction or `and/or`."""
-    if "://" in word:
-        return True
-    if word[1:3] == ":\\" or word.startswith(("/", "./", "../", "~/")):
-        return len(word) > 1
-    tail = word.replace("\\", "/").rpartition("/")[2].partition(":")[0]
-    return ("/" in word or "\\" in word) and "." in tail.strip(".")
+    return _NUMBER.sub(lambda match: "<n>" if match[1] else match[0], core)
 
 
 def _path(word: str) -> str:

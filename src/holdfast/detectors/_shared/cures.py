@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from holdfast.text.attempts import Attempt, is_preparing, reports_tests, split_line
-from holdfast.text.signature import command_target
+from holdfast.text.shell import command_target
 from holdfast.text.window import clip, status
 from holdfast.text.words import word_set
 

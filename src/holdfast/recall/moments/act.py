@@ -38,8 +38,7 @@ from holdfast.recall.tuning import (
 )
 from holdfast.text.globs import glob_matches, names_only_an_ending
 from holdfast.text.occasions import CARDS, command_kinds, how_to_commands, language_of, lint_languages
-from holdfast.text.shell import command_lines
-from holdfast.text.signature import command_target
+from holdfast.text.shell import command_lines, command_target
 from holdfast.text.triggermatch import begins, last_part, stands_in
 
 TRIGGER, FILE, SYMBOL = "trigger", "about this file", "about this symbol"
