@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.backfill.distilling import MeteredModel, open_metered
 from holdfast.backfill.distilrecord import spent, waiting
-from holdfast.backfill.metering import MeteredModel, open_metered
 from holdfast.errors import ModelError
 from holdfast.ports.model import Completion
 from holdfast.settings import Settings, load_settings

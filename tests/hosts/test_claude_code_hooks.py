@@ -12,7 +12,7 @@ from holdfast.domain.briefing import Briefing
 from holdfast.domain.event import TEXT_LIMIT
 from holdfast.domain.hookcall import HookCall
 from holdfast.errors import InvalidValueError
-from holdfast.hosts.claude_code import install
+from holdfast.hosts import claude_code as install
 from holdfast.wiring import load_host
 from tests.hosts.golden import AT, ids
 

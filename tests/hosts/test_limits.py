@@ -13,8 +13,8 @@ import pytest
 
 from holdfast.domain.hookcall import HookCall
 from holdfast.errors import HostConfigError
-from holdfast.hosts.codex import approvals
-from holdfast.hosts.codex.approvals import CodexApprovals
+from holdfast.hosts import codex
+from holdfast.hosts.codex import CodexApprovals
 from holdfast.hosts.sdk import programs
 from holdfast.hosts.sdk.files import instant
 from holdfast.wiring import load_host
@@ -63,7 +63,7 @@ def test_the_last_quarter_of_a_megabyte_of_a_rollout_tells_how_a_command_ended(
 def test_a_codex_that_stays_silent_is_not_waited_for(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seconds: float
 ) -> None:
-    """`approvals.TIMEOUT_S`."""
+    """`codex.TIMEOUT_S`."""
     program = tmp_path / "bin" / "codex"
     program.parent.mkdir()
     program.write_text(
@@ -75,7 +75,7 @@ def test_a_codex_that_stays_silent_is_not_waited_for(
     folder.mkdir()
     (folder / "config.toml").write_text("")
     (folder / "hooks.json").write_text('{"hooks": {"Stop": []}}')
-    monkeypatch.setattr(approvals, "TIMEOUT_S", seconds)
+    monkeypatch.setattr(codex, "TIMEOUT_S", seconds)
     if seconds < 1:
         with pytest.raises(HostConfigError):
             CodexApprovals(str(folder), str(home.parent)).find()

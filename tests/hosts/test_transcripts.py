@@ -18,12 +18,10 @@ from hypothesis import strategies as st
 from holdfast import plugins
 from holdfast.domain.event import Event
 from holdfast.errors import HostConfigError
-from holdfast.hosts.cursor.transcripts import folder_of_slug
-from holdfast.hosts.sdk import compressed
-from holdfast.hosts.sdk.files import instant, path_of_uri
-from holdfast.hosts.sdk.folders import settings_folder, state_folder
-from holdfast.hosts.sdk.payloads import clean
-from holdfast.hosts.sdk.wrapping import persons_words
+from holdfast.hosts.cursor import folder_of_slug
+from holdfast.hosts.sdk import files as compressed
+from holdfast.hosts.sdk.files import instant, path_of_uri, settings_folder, state_folder
+from holdfast.hosts.sdk.payloads import clean, persons_words
 from holdfast.wiring import load_host
 from tests.hosts.golden import AT, OTHERS, ROOT, ids, recorded
 

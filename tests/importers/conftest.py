@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from holdfast import Memory
-from holdfast.backfill.sources import find_sources, read_source
+from holdfast.backfill.importing import find_sources, read_source
 from holdfast.curation.adopt import Adopting, PassageOutcome, SourceContents
 from holdfast.ports.importer import Passage, Skipped
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.backfill.sources import find_sources
+from holdfast.backfill.importing import find_sources
 from holdfast.errors import InvalidValueError
 from holdfast.ports.importer import Passage
 from tests.importers.conftest import Read, Write, insights, reasons

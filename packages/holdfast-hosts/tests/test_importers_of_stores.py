@@ -13,7 +13,7 @@ import pytest
 from tests.importers.conftest import Read, Take, Write, insights, reasons, verbs
 
 from holdfast import Memory
-from holdfast.backfill.sources import find_sources
+from holdfast.backfill.importing import find_sources
 from holdfast.errors import InvalidValueError
 from holdfast.ports.importer import Passage
 

@@ -1,8 +1,8 @@
-"""Distils sessions with the model that the user chose: those that wait, or one.
+"""Distils sessions with the model that the user chose: those that wait, or one; and estimates what that costs.
 
 `endedsessions` queues the sessions, and `distilrecord` says what was sent, what it cost and what failed. Only a session
 that did real work is sent: the agent replied at least twice, and there was an edit, a commit, a failure, or the user
-said three things.
+said three things. Calls that read no session, such as those of `tidy`, count in the same record.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
+from math import inf
 from typing import Any
 
 from holdfast.backfill.distilrecord import (
@@ -19,12 +20,16 @@ from holdfast.backfill.distilrecord import (
     end_call,
     fail_call,
     failing,
+    is_settled,
     last_success,
     limit_reached,
+    record_call,
     skip,
     spent,
+    usual,
     waiting,
 )
+from holdfast.bootstrap import Memory as OpenMemory
 from holdfast.bootstrap import load_model
 from holdfast.capture.sessionevents import session_events
 from holdfast.domain.event import Event
@@ -33,7 +38,9 @@ from holdfast.domain.vocabulary import SessionId
 from holdfast.errors import AlreadyRunningError, HoldfastError, ModelError, ModelUnavailableError, ProjectUnknownError
 from holdfast.lean.plain import as_dict
 from holdfast.learning.distil import DistilReport, distil
-from holdfast.ports.model import LanguageModel
+from holdfast.ports.clock import Clock
+from holdfast.ports.model import Completion, LanguageModel
+from holdfast.ports.store import EventFilter
 from holdfast.service.memory import Memory
 from holdfast.settings import Settings
 
@@ -43,6 +50,9 @@ TOLD_AFTER = 3
 """Sessions that failed in a row before the next session's start tells it."""
 WORK = ("file_edit", "tool_failure", "commit")
 """Kinds of events that are work."""
+
+DIGEST_TOKENS, FRAME_TOKENS, ANSWER_TOKENS = 6_000, 2_500, 1_500
+"""At most: a digest; the task and the known lessons beside it; an answer. Used until calls tell their own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -235,3 +245,91 @@ def _failing_words(settings: Settings, least: int) -> str:
         return ""
     which = "the last session" if failed.sessions == 1 else f"the last {failed.sessions} sessions"
     return f"could not learn from {which}: {failed.reason}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Estimate:
+    """The likely cost of distilling some sessions."""
+
+    sessions: int
+    input_tokens: int
+    output_tokens: int
+    cost_usd: float | None
+    """None if the model has not reported a cost yet."""
+    measured: bool
+    """Whether the estimate comes from earlier calls to this model; otherwise it is an upper limit."""
+    calls_left: int
+    """Calls that today's limit still allows."""
+    dollars_left: float
+
+
+def sessions_to_distil(memory: OpenMemory, since: datetime | None = None) -> list[SessionId]:
+    """Return the project's sessions with real work that no model has read, the most recent first."""
+    last: dict[SessionId, int] = {}
+    works: dict[SessionId, Work] = {}
+    where = EventFilter(project=memory.location.project.id)
+    while page := memory.services.store.find_events(where):
+        for position, event in page:
+            works[event.session] = works.get(event.session, Work()).after(event)
+            if event.kind == "reply" and (since is None or event.at >= since):
+                last[event.session] = position
+        where = EventFilter(project=where.project, after=page[-1][0])
+    settled = is_settled(memory.settings)
+    newest_first = sorted(last, key=lambda session: -last[session])
+    return [session for session in newest_first if works[session].is_real and not settled(session)]
+
+
+def estimate_cost(memory: OpenMemory, model: str, sessions: int) -> Estimate:
+    """Estimate the cost of that many sessions from earlier calls to the model, else as an upper limit."""
+    settings = memory.settings
+    tokens_in, tokens_out, cost = usual(settings, model)
+    today = spent(settings, memory.services.clock.now())
+    return Estimate(
+        sessions=sessions,
+        input_tokens=sessions * (tokens_in or DIGEST_TOKENS + FRAME_TOKENS),
+        output_tokens=sessions * (tokens_out or ANSWER_TOKENS),
+        cost_usd=None if cost is None else round(sessions * cost, 4),
+        measured=tokens_in > 0,
+        calls_left=max(0, settings.distil_calls_a_day - today.calls),
+        dollars_left=round(max(0.0, settings.distil_dollars_a_day - today.cost_usd), 4),
+    )
+
+
+def open_metered(settings: Settings, clock: Clock, until_s: float = inf) -> LanguageModel | None:
+    """Return the model that the user lets read sessions, with its calls counted; None if there is none.
+
+    No call begins after the clock's elapsed seconds `until_s`. Raises ModelError.
+    """
+    if not settings.learns_after_sessions:
+        return None
+    return MeteredModel(open_model(settings), settings, clock, until_s)
+
+
+class MeteredModel:
+    """A model whose calls are recorded, and end where the limits of a day are reached."""
+
+    def __init__(self, model: LanguageModel, settings: Settings, clock: Clock, until_s: float) -> None:
+        self.id = model.id
+        self._model = model
+        self._settings = settings
+        self._clock = clock
+        self._until_s = until_s
+
+    def complete(self, prompt: str, timeout_s: float) -> Completion:
+        """Return the model's answer and record its cost. Raises ModelError, also where nothing may be sent."""
+        if reached := limit_reached(self._settings, self._clock.now()):
+            raise ModelError(reached, hint=f"edit [distil] in {self._settings.config_path}, or wait")
+        if self._clock.elapsed_s() >= self._until_s:
+            raise ModelError("no time is left for another call")
+        try:
+            completion = self._model.complete(prompt, timeout_s)
+        except ModelError:
+            record_call(self._settings, {"tidying": "failed", "model": self.id}, self._clock.now())
+            raise
+        cost = {
+            "input_tokens": completion.input_tokens,
+            "output_tokens": completion.output_tokens,
+            "cost_usd": completion.cost_usd,
+        }
+        record_call(self._settings, {"tidying": "answered", "model": self.id, **cost}, self._clock.now())
+        return completion

@@ -49,6 +49,8 @@ class Waiting:
     last_try: datetime | None = None
     is_open: bool = False
     """A call has begun, and its result is not recorded."""
+    queued: bool = False
+    """Whether it was queued; otherwise the user had it sent."""
 
     def is_due(self, now: datetime, again: bool = False) -> bool:
         """Return whether it may be sent now; `again` means that the pause after a failure does not count."""
@@ -95,7 +97,9 @@ def begin_call(settings: Settings, session: SessionId, now: datetime, *, again: 
     settled it meanwhile, InvalidValueError if today's limit is reached.
     """
     with RunLock(settings.run_path, "distil", LOCK_S) as ours:
-        if not ours or session in _in_flight(settings, now):
+        entry = _load(settings).entries.get(session)
+        in_flight = entry is not None and entry.is_open and not entry.is_due(now, again=True)
+        if not ours or in_flight:
             raise AlreadyRunningError(f"another process is learning from session {session}", hint="try again later")
         if not again and is_settled(settings)(session):
             raise AlreadyRunningError(f"another process has read session {session}", hint="holdfast learn")
@@ -149,19 +153,19 @@ def note_choice(settings: Settings, model: str, at: datetime) -> None:
 
 def waiting(settings: Settings) -> list[Waiting]:
     """Return the sessions that wait, oldest first, without those that failed too often."""
-    return [entry for entry in _queue(settings).values() if entry.tries < TRIES]
+    return [entry for entry in _load(settings).queue if entry.tries < TRIES]
 
 
 def given_up(settings: Settings) -> int:
     """Return how many sessions failed too often."""
-    return sum(entry.tries >= TRIES for entry in _queue(settings).values())
+    return sum(entry.tries >= TRIES for entry in _load(settings).queue)
 
 
 def is_settled(settings: Settings) -> Callable[[SessionId], bool]:
     """Return a function that says whether a session was distilled, was not worth a call, or failed too often."""
-    done = {row.get("session") for row in _rows(settings) if "skipped" in row or "lessons" in row}
-    failed = _tries(settings)
-    return lambda session: session in done or failed.get(session, 0) >= TRIES
+    record = _load(settings)
+    failed = {session for session, entry in record.entries.items() if entry.tries >= TRIES}
+    return lambda session: session in record.settled or session in failed
 
 
 def usual(settings: Settings, model: str) -> tuple[int, int, float | None]:
@@ -180,7 +184,7 @@ def usual(settings: Settings, model: str) -> tuple[int, int, float | None]:
 
 def spent(settings: Settings, now: datetime) -> Spent:
     """Return what was sent within the last 24 hours. A call that was begun counts, whatever became of it."""
-    calls = [row for row in _calls(settings) if (at := _instant(row)) and now - at < DAY]
+    calls = [row for row in _load(settings).calls if (at := _instant(row)) and now - at < DAY]
     costs = [row.get("cost_usd") for row in calls]
     return Spent(
         calls=len(calls),
@@ -204,21 +208,8 @@ def limit_reached(settings: Settings, now: datetime) -> str:
 
 def failing(settings: Settings) -> Failing:
     """Return which sessions failed since the last success, the last choice of a model or the beginning."""
-    failed: set[object] = set()
-    begun: set[object] = set()
-    reason = ""
-    for row in _rows(settings):
-        session = row.get("session")
-        if "lessons" in row or row.get("chosen"):
-            failed.clear()
-        elif row.get("failed"):
-            failed.add(session)
-            reason = str(row.get("reason") or row["failed"])
-        elif row.get("sent") and session in begun:
-            failed.add(session)
-            reason = "the call was interrupted"
-        begun = begun | {session} if row.get("sent") else begun - {session}
-    return Failing(sessions=len(failed), reason=reason) if failed else Failing()
+    record = _load(settings)
+    return Failing(sessions=len(record.failed), reason=record.reason) if record.failed else Failing()
 
 
 def last_success(settings: Settings) -> datetime | None:
@@ -227,73 +218,74 @@ def last_success(settings: Settings) -> datetime | None:
     return times[-1] if times else None
 
 
-def _queue(settings: Settings) -> dict[str, Waiting]:
-    """Return the queued sessions that are not settled, oldest first."""
-    queue: dict[str, Waiting] = {}
-    for row in _rows(settings):
-        session = row.get("session", "")
-        if row.get("queued"):
-            queue.setdefault(session, Waiting(session=session, folder=str(row.get("folder", ""))))
-        elif session in queue:
-            following = _after(queue[session], row)
-            if following is None:
-                del queue[session]
-            else:
-                queue[session] = following
-    return queue
+class _Record:
+    """What the rows say, taken in from the first to the last."""
 
+    def __init__(self) -> None:
+        self.entries: dict[str, Waiting] = {}
+        """Sessions that were queued or sent, and are not settled."""
+        self.settled: set[str] = set()
+        self.failed: set[object] = set()
+        """Sessions that failed since the last success."""
+        self.reason = ""
+        self._calls: list[Mapping[str, Any]] = []
+        self._begun: dict[object, Mapping[str, Any]] = {}
+        """Rows of calls without a result, by session."""
 
-def _tries(settings: Settings) -> dict[str, int]:
-    """Return the tries of every session that was sent, queued or not, and is not settled."""
-    entries: dict[SessionId, Waiting] = {}
-    for row in _rows(settings):
-        if session := row.get("session", ""):
-            following = _after(entries.pop(session, Waiting(session=session, folder="")), row)
-            if following is not None:
-                entries[session] = following
-    return {session: entry.tries for session, entry in entries.items()}
+    @property
+    def queue(self) -> list[Waiting]:
+        """The queued sessions that are not settled, oldest first."""
+        return [entry for entry in self.entries.values() if entry.queued]
 
+    @property
+    def calls(self) -> list[Mapping[str, Any]]:
+        """A row for each call: its result, or its beginning if it has no result."""
+        return [*self._calls, *self._begun.values()]
 
-def _after(entry: Waiting, row: Mapping[str, Any]) -> Waiting | None:
-    """Return the entry after a further row of its session; None if the row settles it."""
-    if row.get("queued"):
-        return entry
-    if row.get("sent"):
-        return replace(entry, tries=entry.tries + 1, last_try=_instant(row), is_open=True)
-    if not row.get("failed"):
-        return None
-    tries = entry.tries + (not entry.is_open) - bool(row.get("unavailable"))
-    return replace(entry, tries=max(0, tries), last_try=_instant(row), is_open=False)
-
-
-def _in_flight(settings: Settings, now: datetime) -> set[str]:
-    """Return the sessions whose call has begun and may still be answered."""
-    begun = {str(row["session"]): _instant(row) for row in _pending(settings)}
-    return {session for session, at in begun.items() if at and now - at < IN_FLIGHT}
-
-
-def _pending(settings: Settings) -> list[Mapping[str, Any]]:
-    """Return the rows of calls that have begun and whose results are not recorded."""
-    begun: dict[object, Mapping[str, Any]] = {}
-    for row in _rows(settings):
-        begun.pop(row.get("session"), None)
-        if row.get("sent") and row.get("session"):
-            begun[row["session"]] = row
-    return list(begun.values())
-
-
-def _calls(settings: Settings) -> Iterable[Mapping[str, Any]]:
-    """Yield a row for each call: its result, or its beginning if it has no result."""
-    begun: dict[object, Mapping[str, Any]] = {}
-    for row in _rows(settings):
-        before = begun.pop(row.get("session"), None)
+    def take(self, row: Mapping[str, Any]) -> None:
+        """Take in one more row."""
+        session = row.get("session")
+        before = self._begun.pop(session, None)
+        self._count_failure(row, before)
         if row.get("sent"):
-            begun[row.get("session")] = row
-            if before:
-                yield before
+            self._begun[session] = row
+            self._calls += [before] if before else []
         elif "model" in row and not row.get("unavailable"):
-            yield row
-    yield from begun.values()
+            self._calls.append(row)
+        if session:
+            self._take_session(session, row)
+
+    def _count_failure(self, row: Mapping[str, Any], before: Mapping[str, Any] | None) -> None:
+        session = row.get("session")
+        if "lessons" in row or row.get("chosen"):
+            self.failed.clear()
+        elif row.get("failed"):
+            self.failed.add(session)
+            self.reason = str(row.get("reason") or row["failed"])
+        elif row.get("sent") and before:
+            self.failed.add(session)
+            self.reason = "the call was interrupted"
+
+    def _take_session(self, session: str, row: Mapping[str, Any]) -> None:
+        entry = self.entries.get(session) or Waiting(session=session, folder="")  # type: ignore[arg-type]
+        if row.get("queued"):
+            self.entries.setdefault(session, replace(entry, folder=str(row.get("folder", "")), queued=True))
+        elif row.get("sent"):
+            self.entries[session] = replace(entry, tries=entry.tries + 1, last_try=_instant(row), is_open=True)
+        elif row.get("failed"):
+            tries = entry.tries + (not entry.is_open) - bool(row.get("unavailable"))
+            self.entries[session] = replace(entry, tries=max(0, tries), last_try=_instant(row), is_open=False)
+        else:
+            self.entries.pop(session, None)
+            if "skipped" in row or "lessons" in row:
+                self.settled.add(session)
+
+
+def _load(settings: Settings) -> _Record:
+    record = _Record()
+    for row in _rows(settings):
+        record.take(row)
+    return record
 
 
 def _rows(settings: Settings) -> Iterable[Mapping[str, Any]]:

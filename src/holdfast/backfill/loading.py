@@ -26,6 +26,7 @@ from holdfast.service.memory import Memory
 
 Taken = Counter[tuple[str, SessionId]]
 
+
 OVERLAP = 1024 * 1024
 """Bytes before the cursor that are read again when a file has grown."""
 

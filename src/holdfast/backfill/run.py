@@ -20,6 +20,7 @@ from holdfast.wiring import load_host
 Progress = Callable[[Sequence[str]], AbstractContextManager[Callable[[int], None]]]
 """Called with the paths to read, it opens a function that is called with the number of bytes just read."""
 
+
 ROOTS_LIMIT = 1_000
 """Projects of earlier runs that are kept, those of this run first."""
 ANYBODYS = "so anyone may have written it (name it, and its lessons wait in the inbox; --accept: it is yours)"

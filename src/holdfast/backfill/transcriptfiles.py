@@ -15,6 +15,7 @@ from holdfast.ports.host import Host
 
 Files = list[tuple[Host, list[str]]]
 
+
 SIZE_LIMIT = 1_000_000_000
 """Bytes of a transcript; a database may be larger."""
 DATABASE = b"SQLite format 3\0"

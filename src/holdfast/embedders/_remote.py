@@ -13,7 +13,7 @@ from typing import Any
 
 from holdfast.errors import EmbedderError, InvalidValueError
 from holdfast.outside import endpoint
-from holdfast.outside.weburl import host_in
+from holdfast.outside.endpoint import host_in
 
 TRIES = 4
 """How often one request is sent at most."""

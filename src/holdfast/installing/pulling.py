@@ -19,7 +19,7 @@ from shutil import rmtree
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from holdfast.errors import EmbedderError, InvalidValueError
-from holdfast.outside.httpfailure import failure_words
+from holdfast.outside.endpoint import failure_words
 
 if TYPE_CHECKING:
     import httpx

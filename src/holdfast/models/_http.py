@@ -6,27 +6,34 @@ A failed request is not repeated here: the caller keeps a queue and tries the se
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from holdfast.errors import InvalidValueError, ModelError, ModelUnavailableError
-from holdfast.outside import endpoint
-from holdfast.outside.weburl import host_in
+from holdfast.outside.endpoint import Endpoint, LateError, NoAnswerError, host_in
+from holdfast.ports.model import Completion
 
 ANSWER_LIMIT = 1_000_000
 """Bytes; a longer answer is refused."""
-
 MAX_OUTPUT_TOKENS = 4_000
 
 
-class CompletionEndpoint(endpoint.Endpoint):
+class Answer(NamedTuple):
+    """What an endpoint answered, as it wrote it: nothing is checked."""
+
+    text: object
+    input_tokens: object = None
+    output_tokens: object = None
+
+
+class CompletionEndpoint(Endpoint):
     """One URL that returns completions for prompts."""
 
     error = ModelError
     refusal_error = ModelUnavailableError
 
-    def no_answer(self, failure: endpoint.NoAnswerError, limit_s: float) -> ModelError:
+    def no_answer(self, failure: NoAnswerError, limit_s: float) -> ModelError:
         """Return the error for a failed request; trying later is safe."""
-        if isinstance(failure, endpoint.LateError):
+        if isinstance(failure, LateError):
             return ModelError(f"{self.host} did not answer within {limit_s:.0f} s")
         if failure.status:
             hint = "check `url` and `model`"
@@ -34,27 +41,38 @@ class CompletionEndpoint(endpoint.Endpoint):
         return ModelUnavailableError(f"{self.host} cannot be asked: {failure}", hint="check `url` and the network")
 
 
-def post(url: str, question: Mapping[str, Any], headers: Mapping[str, str], timeout_s: float) -> dict[str, Any]:
-    """Return the endpoint's JSON object. Raises ModelError, whose message never holds a key or the question."""
-    return CompletionEndpoint(url, host_of(url), headers).ask(question, timeout_s, ANSWER_LIMIT, tries=1)
+class HttpModel:
+    """A model behind an endpoint. A subclass defines the question and where the answer is."""
 
+    cost_usd: float | None = None
+    """What each call costs; None if it is not known."""
 
-def host_of(url: str) -> str:
-    """Return host and port of an http(s) URL, without a login. Raises InvalidValueError for anything else."""
-    host = host_in(url)
-    if not host:
-        raise InvalidValueError("a model's url must be http://... or https://...", hint="set `url` under [distil]")
-    return host
+    def __init__(self, url: str, options: Mapping[str, str], headers: Mapping[str, str]) -> None:
+        self.model = required(options, "model")
+        host = host_in(url)
+        if not host:
+            raise InvalidValueError("a model's url must be http://... or https://...", hint="set `url` under [distil]")
+        self.id = f"{self.model}@{host}"
+        self._endpoint = CompletionEndpoint(url, host, headers)
 
+    def question(self, prompt: str) -> dict[str, Any]:
+        """Return the request's body."""
+        raise NotImplementedError
 
-def bearer(options: Mapping[str, str]) -> dict[str, str]:
-    """Return the header that carries the key, if there is one. Raises ModelError for a key that no header can hold."""
-    return endpoint.bearer(options.get("api_key", ""), ModelError)
+    def parse(self, answer: Mapping[str, Any]) -> Answer:
+        """Return the text and the counts of tokens in the endpoint's answer."""
+        raise NotImplementedError
 
-
-def checked_key(options: Mapping[str, str]) -> str:
-    """Return the key of the options. Raises ModelError, without the key, if no header can hold it."""
-    return endpoint.checked_key(options.get("api_key", ""), ModelError)
+    def complete(self, prompt: str, timeout_s: float) -> Completion:
+        """Return the model's answer. Raises ModelError, whose message never holds a key or the prompt."""
+        text, input_tokens, output_tokens = self.parse(
+            self._endpoint.ask(self.question(prompt), timeout_s, ANSWER_LIMIT, tries=1)
+        )
+        if not isinstance(text, str) or not text.strip():
+            raise ModelError(f"{self.id} answered no text")
+        return Completion(
+            text=text, input_tokens=_count(input_tokens), output_tokens=_count(output_tokens), cost_usd=self.cost_usd
+        )
 
 
 def required(options: Mapping[str, str], name: str) -> str:
@@ -64,6 +82,11 @@ def required(options: Mapping[str, str], name: str) -> str:
     return options[name]
 
 
-def count(value: object) -> int:
+def fields_of(value: object) -> Mapping[str, Any]:
+    """Return the value if it is an object, otherwise an empty one."""
+    return value if isinstance(value, dict) else {}
+
+
+def _count(value: object) -> int:
     """Return a number of tokens from an answer; 0 if it is no number."""
     return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0

@@ -15,11 +15,9 @@ from json import loads
 from typing import TYPE_CHECKING, Any
 
 from holdfast.errors import HoldfastError
-from holdfast.outside.httpfailure import failure_words
-from holdfast.outside.weburl import is_loopback
 
 if TYPE_CHECKING:
-    import httpx
+    import httpx  # 100 ms: only a process that asks an endpoint pays for it
 
 RETRIED = (408, 409, 425, 429, 500, 502, 503, 504)
 """Statuses that may be temporary; the request is repeated after a while."""
@@ -27,6 +25,23 @@ RETRIED = (408, 409, 425, 429, 500, 502, 503, 504)
 FIRST_WAIT_S = 0.5
 """Seconds to wait after the first try; it doubles after each further one."""
 LONGEST_WAIT_S = 30.0
+
+WORDS = {
+    "ConnectError": "the connection was refused, or the name is unknown",
+    "ProxyError": "the proxy refused the connection",
+    "UnsupportedProtocol": "the address is neither http nor https",
+    "ReadError": "the connection broke off",
+    "WriteError": "the connection broke off",
+    "CloseError": "the connection broke off",
+    "RemoteProtocolError": "the server broke off, or does not speak HTTP",
+    "DecodingError": "the answer cannot be unpacked",
+    "TooManyRedirects": "the server redirects without end",
+    "InvalidURL": "the address, or that of the proxy, is not valid",
+    "ImportError": "the proxy needs a package that is not installed (httpx[socks])",
+    "ValueError": "the address, or that of the proxy, is not valid",
+}
+"""Words by the name of httpx's error class, or of one of its base classes."""
+LOOPBACK = ("localhost", "127.0.0.1", "[::1]", "::1")
 
 
 class NoAnswerError(Exception):
@@ -194,3 +209,21 @@ def _within(limit_s: float, ask: Callable[[float], tuple[int, bytes]]) -> tuple[
         return ended.result(limit_s)
     except TimeoutError:
         raise LateError from None
+
+
+def failure_words(exc: BaseException) -> str:
+    """Return why the request failed. The error's own text is left out, since it may hold a login from an address."""
+    names = (kind.__name__ for kind in type(exc).__mro__)
+    return next((WORDS[name] for name in names if name in WORDS), "the request failed")
+
+
+def host_in(url: str) -> str:
+    """Return host and port of an http(s) URL, without a login; empty for anything else."""
+    scheme, separator, rest = url.partition("://")
+    host = rest.partition("/")[0].partition("?")[0].rpartition("@")[2]
+    return host if separator and scheme in ("http", "https") else ""
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether the host, with or without a port, is this machine; no proxy is used for it."""
+    return host.rpartition(":")[0] in LOOPBACK or host in LOOPBACK

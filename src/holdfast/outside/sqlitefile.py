@@ -15,6 +15,7 @@ from holdfast.errors import HoldfastError
 
 Refuse = Callable[[str], HoldfastError]
 
+
 LOG, INDEX, JOURNAL = "-wal", "-shm", "-journal"
 
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
-from holdfast.hosts.sdk.folders import settings_folder
-from holdfast.hosts.sdk.mcpclient import McpClient
+from holdfast.hosts.sdk.adapter import McpClient
+from holdfast.hosts.sdk.files import settings_folder
 from holdfast.ports.host import Host, HostProfile, RulesTarget
 
 

@@ -11,9 +11,8 @@ from typing import Any
 
 from holdfast.domain.event import Event
 from holdfast.hosts.sdk.files import find_files, instant, parse_line
-from holdfast.hosts.sdk.messages import blocks_of
 from holdfast.hosts.sdk.payloads import fields_of, text_of
-from holdfast.hosts.sdk.replay import UNANSWERED, TranscriptReplay, failure
+from holdfast.hosts.sdk.replay import UNANSWERED, TranscriptReplay, blocks_of, failure
 from holdfast.hosts.sdk.toolcalls import response_text
 from holdfast.ports.host import Host, HostProfile
 from holdfast_hosts._recorded import Recorded

@@ -13,9 +13,8 @@ from typing import Any
 
 from holdfast.domain.event import Event
 from holdfast.hosts.sdk.files import parse_object, read_json, written_at
-from holdfast.hosts.sdk.messages import blocks_of
 from holdfast.hosts.sdk.payloads import fields_of, text_of
-from holdfast.hosts.sdk.replay import UNANSWERED, TranscriptReplay
+from holdfast.hosts.sdk.replay import UNANSWERED, TranscriptReplay, blocks_of
 from holdfast.ports.host import Host, HostProfile
 from holdfast_hosts._recorded import Recorded
 

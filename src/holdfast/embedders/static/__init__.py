@@ -21,7 +21,7 @@ from holdfast.embedders.static.pieces import WordPieces
 from holdfast.errors import EmbedderError
 
 if TYPE_CHECKING:
-    import numpy as np
+    import numpy as np  # 100 ms: only a process that embeds a text pays for it
     from numpy.typing import NDArray
 
 TABLE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "table.bin")

@@ -18,10 +18,10 @@ from holdfast._version import __version__
 from holdfast.domain.briefing import Briefing
 from holdfast.domain.hookcall import HookCall
 from holdfast.hosts.sdk.adapter import Adapter, check_scope
-from holdfast.hosts.sdk.payloads import PATCH_TOOL, fields_of, text_of
-from holdfast.hosts.sdk.plugin import render_context
+from holdfast.hosts.sdk.hooks import plugin_file, render_context
+from holdfast.hosts.sdk.payloads import PATCH_TOOL, fields_of, persons_words, text_of
+from holdfast.hosts.sdk.programs import OUR_MARKS, SERVER_NAME, server_words
 from holdfast.hosts.sdk.toolcalls import exited, response_text, with_usual_fields
-from holdfast.hosts.sdk.wrapping import persons_words
 from holdfast.ports.host import ConfigEdit, Host, HostProfile, InstallPlan, OwnFile, RulesTarget
 
 TOOLS = {
@@ -98,9 +98,6 @@ class Cline(Adapter):
 
     def plan_install(self, scope: str, folder: str, home: str, command: Sequence[str]) -> InstallPlan:
         """Return the plug-in's two files, and the server in the user's settings."""
-        from holdfast.hosts.sdk.plugin import plugin_file
-        from holdfast.hosts.sdk.programs import OUR_MARKS, SERVER_NAME, server_words
-
         check_scope(self.name, scope)
         root = os.path.join(home, ".cline")
         plugin = os.path.join(root, "plugins", "holdfast")

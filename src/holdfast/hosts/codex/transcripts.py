@@ -16,8 +16,7 @@ from typing import Any
 from holdfast.domain.event import Event
 from holdfast.errors import InvalidValueError
 from holdfast.hosts.codex import Codex
-from holdfast.hosts.sdk.compressed import unpacked_lines
-from holdfast.hosts.sdk.files import find_files, instant, oldest_first, parse_line
+from holdfast.hosts.sdk.files import find_files, instant, oldest_first, parse_line, unpacked_lines
 from holdfast.hosts.sdk.payloads import PATCH_TOOL, fields_of, text_of
 from holdfast.hosts.sdk.replay import UNANSWERED, TranscriptReplay, as_it_is, failure
 from holdfast.hosts.sdk.toolcalls import response_text

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from importlib import import_module
 from typing import Any
 
 from holdfast.domain.briefing import Briefing
@@ -14,7 +15,8 @@ from holdfast.domain.hookcall import HookCall
 from holdfast.errors import InvalidValueError
 from holdfast.hosts.sdk.hooks import parse_hook, render_nested
 from holdfast.hosts.sdk.payloads import fields_of, looks_up, text_of
-from holdfast.ports.host import Approvals
+from holdfast.hosts.sdk.programs import OUR_MARKS, SERVER_NAME, server_words
+from holdfast.ports.host import Approvals, ConfigEdit, HostProfile, InstallPlan
 
 ANY_TEXT = Briefing(text="text")
 SILENCE = ("{}", "\n")
@@ -98,10 +100,43 @@ class Adapter:
         return read(self, path, new_id) if read else iter(())
 
     def _reader(self) -> Any:
-        return __import__(f"{type(self).__module__}.transcripts", fromlist=["find"])
+        return import_module(f"{type(self).__module__}.transcripts")
 
 
 def check_scope(host: str, scope: str, has: Sequence[str] = ("user",)) -> None:
     """Raise InvalidValueError unless the host can be set up in that scope."""
     if scope not in has:
         raise InvalidValueError(f"{host} has no {scope} set-up", hint=f"use --{' or --'.join(has)}")
+
+
+class McpClient(Adapter):
+    """An adapter without hooks. Subclasses define `profile` and `servers_file`, and override what differs."""
+
+    servers: tuple[str, ...] = ("mcpServers",)
+    """Keys from the top of the file to the object that holds the servers."""
+
+    comments = False
+    """Whether the host allows comments in that file."""
+
+    @property
+    def profile(self) -> HostProfile:
+        """What the host can do, and where its files are."""
+        raise NotImplementedError
+
+    def servers_file(self, home: str) -> str:
+        """Return the absolute path of the user's file that registers servers."""
+        raise NotImplementedError
+
+    def entry(self, words: Sequence[str]) -> Any:
+        """Return the server's entry for its program and arguments."""
+        return {"command": words[0], "args": list(words[1:])}
+
+    def plan_install(self, scope: str, folder: str, home: str, command: Sequence[str]) -> InstallPlan:
+        """Return the edit of the user's file."""
+        check_scope(self.name, scope)
+        value = self.entry(server_words(command, self.name))
+        edit = ConfigEdit(
+            file=self.servers_file(home), path=self.servers, key=SERVER_NAME, value=value, **OUR_MARKS,
+            comments=self.comments,
+        )  # fmt: skip
+        return InstallPlan(host=self.name, scope=scope, edits=(edit,), notes=self.profile.notes)

@@ -10,9 +10,8 @@ from typing import Any
 
 from holdfast.domain.event import Event
 from holdfast.hosts.sdk.files import instant, parse_line
-from holdfast.hosts.sdk.messages import arguments_of
 from holdfast.hosts.sdk.payloads import fields_of, text_of
-from holdfast.hosts.sdk.replay import TranscriptReplay, Translate
+from holdfast.hosts.sdk.replay import TranscriptReplay, Translate, arguments_of
 from holdfast.hosts.sdk.toolcalls import response_text
 
 

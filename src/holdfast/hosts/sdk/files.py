@@ -1,10 +1,17 @@
-"""Reads other programs' files leniently: lines, JSON, times and paths as they write them."""
+"""Finds and reads other programs' files leniently: lines, JSON, databases, packed texts, times and paths.
+
+Only the home folder counts. Reading variables such as APPDATA is the settings' task; they point there unless moved.
+Zstandard is unpacked with the standard library (from Python 3.14) or else with the package `zstandard`.
+"""
 
 from __future__ import annotations
 
+import importlib.util
+import io
 import os
+import sys
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import unquote
@@ -13,6 +20,7 @@ from holdfast.errors import HostConfigError, InvalidValueError
 from holdfast.hosts.sdk.payloads import fields_of
 from holdfast.lean.plain import parse_instant
 from holdfast.lean.texts import loads
+from holdfast.outside.sqlitefile import ForeignDatabase, open_database
 
 FILE_LIMIT = 256 * 1024 * 1024
 """Bytes of a file that is read whole."""
@@ -22,6 +30,13 @@ LINE_LIMIT = 32 * 1024 * 1024
 
 MILLISECONDS_FROM = 100_000_000_000
 """Numbers from here on are milliseconds since 1970, smaller ones seconds."""
+
+__all__ = ["VALUE_LIMIT", "ForeignDatabase", "open_foreign"]
+VALUE_LIMIT = 32 * 1024 * 1024
+"""Bytes of one value; readers ask for shorter ones only: `length(x) < {VALUE_LIMIT}`."""
+UNPACKED_LIMIT = 256 * 1024 * 1024
+"""Bytes of one unpacked text."""
+MODULES = ("compression.zstd", "zstandard")
 
 
 def parse_line(line: str) -> Mapping[str, Any]:
@@ -123,3 +138,74 @@ def find_files(root: str, endings: tuple[str, ...], skipped: Iterable[str] = ())
 def oldest_first(paths: Iterable[str]) -> list[str]:
     """Return the paths, least recently written first."""
     return sorted(paths, key=lambda path: (written_at(path), path))
+
+
+def settings_folder(home: str, platform: str = sys.platform) -> str:
+    """Return where desktop programs keep settings: `~/.config` on Linux, `AppData\\Roaming` on Windows."""
+    if platform == "win32":
+        return os.path.join(home, "AppData", "Roaming")
+    if platform == "darwin":
+        return os.path.join(home, "Library", "Application Support")
+    return os.path.join(home, ".config")
+
+
+def state_folder(home: str, platform: str = sys.platform) -> str:
+    """Return where desktop programs keep data: `~/.local/share` on Linux, `AppData\\Local` on Windows."""
+    if platform == "win32":
+        return os.path.join(home, "AppData", "Local")
+    if platform == "darwin":
+        return os.path.join(home, "Library", "Application Support")
+    return os.path.join(home, ".local", "share")
+
+
+def first_there(paths: tuple[str, ...]) -> str:
+    """Return the first path that exists, otherwise the first."""
+    return next((path for path in paths if os.path.exists(path)), paths[0])
+
+
+def open_foreign(path: str) -> AbstractContextManager[ForeignDatabase]:
+    """Return the database as it is now. Raises OSError, or HostConfigError if damaged or of an unknown version."""
+    return open_database(path, lambda reason: HostConfigError(f"{path} {reason}", hint="it was left as it is"))
+
+
+def unpack(packed: bytes) -> bytes:
+    """Return the unpacked bytes. Raises HostConfigError if there is no module for it, or the bytes are damaged."""
+    with io.BytesIO(packed) as stream:
+        return _read(stream)
+
+
+def unpacked_lines(path: str) -> Iterator[str]:
+    """Yield the lines of a compressed file. Raises OSError or HostConfigError."""
+    with open(path, "rb") as packed:
+        text = _read(packed).decode("utf-8", "replace")
+    yield from text.splitlines(keepends=True)
+
+
+def _read(packed: io.IOBase) -> bytes:
+    try:
+        with _opened(packed) as stream:
+            return bytes(stream.read(UNPACKED_LIMIT))
+    except (OSError, HostConfigError):
+        raise
+    except Exception as exc:  # each module has its own errors
+        raise HostConfigError(f"compressed text cannot be read: {exc}", hint="it was left out") from exc
+
+
+def _opened(packed: io.IOBase) -> io.IOBase:
+    if is_there(MODULES[0]):
+        from compression import zstd  # type: ignore[import-not-found,unused-ignore]
+
+        return zstd.ZstdFile(packed)  # type: ignore[no-any-return,unused-ignore]
+    if is_there(MODULES[1]):
+        import zstandard  # type: ignore[import-not-found,unused-ignore]
+
+        return zstandard.ZstdDecompressor().stream_reader(packed)  # type: ignore[no-any-return,unused-ignore]
+    raise HostConfigError("it is compressed with zstd", hint="install the package zstandard, or use Python 3.14")
+
+
+def is_there(module: str) -> bool:
+    """Return whether a module can be imported."""
+    try:
+        return importlib.util.find_spec(module) is not None
+    except ModuleNotFoundError:
+        return False

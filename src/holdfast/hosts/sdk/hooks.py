@@ -7,7 +7,9 @@ it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import json
+import os
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -15,7 +17,6 @@ from holdfast.domain.briefing import Briefing
 from holdfast.domain.hookcall import HookCall
 from holdfast.domain.vocabulary import SessionId
 from holdfast.errors import InvalidValueError
-from holdfast.hosts.sdk.patch import parse_patch
 from holdfast.hosts.sdk.payloads import (
     EDIT_TOOLS,
     PATCH_TOOL,
@@ -25,16 +26,20 @@ from holdfast.hosts.sdk.payloads import (
     fields_of,
     looks_up,
     minute_of,
+    parse_patch,
     said,
     shorten,
     text_of,
 )
+from holdfast.hosts.sdk.programs import OUR_MARKS, hook_words
 from holdfast.hosts.sdk.toolcalls import call_failed, call_finished
 from holdfast.lean.texts import dumps
+from holdfast.ports.host import OwnFile
 from holdfast.text.shell import searched_pattern
 from holdfast.text.speech import is_spoken
 
 Parser = Callable[[EventSource, Mapping[str, Any]], dict[str, Any]]
+
 
 TAKES_CONTEXT = frozenset({
     "SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolUseFailure", "SubagentStart",
@@ -57,6 +62,8 @@ EXCERPTS = 20
 
 COMPACTION_SPAN = 10
 """Minutes within which the hook before a compaction and the transcript's mark after it are one event."""
+
+PLACEHOLDER = '["@PROGRAM@"]'
 
 
 def parse_hook(host: str, payload: Mapping[str, Any], at: datetime, new_id: Callable[[], str]) -> HookCall:
@@ -228,3 +235,23 @@ PARSERS: dict[str, Parser] = {
     "InstructionsLoaded": _rules_read,
     "SessionEnd": _session_end,
 }
+
+
+def render_context(briefing: Briefing) -> str:
+    """Return `{"context": text}`, or `{}` if there is nothing to say."""
+    if not briefing.text:
+        return "{}"
+    return dumps({"context": within_limit(briefing.text)})
+
+
+def plugin_file(file: str, host: str, module: str, command: Sequence[str]) -> OwnFile:
+    """Return the plug-in beside that host's module, after the shared half, with our hook program's words inserted."""
+    words = json.dumps(hook_words(command, host), ensure_ascii=False)
+    shared = os.path.join(os.path.dirname(__file__), "ask.js")
+    text = "".join(map(_read, (shared, os.path.join(os.path.dirname(module), "plugin.js"))))
+    return OwnFile(file=file, text=text.replace(PLACEHOLDER, words), **OUR_MARKS)
+
+
+def _read(path: str) -> str:
+    with open(path, encoding="utf-8") as stream:
+        return stream.read()

@@ -1,18 +1,20 @@
-"""Helps readers of payloads and transcripts: fields of any type, and events with a session's stamp.
+"""Helps readers of payloads and transcripts: fields of any type, a person's words, patches, events with a stamp.
 
-Lean: every hook imports it. `toolcalls` turns tool calls into events.
+A patch has the form of `apply_patch`: `*** Begin Patch`, then for each file `*** Add File: p`, `*** Delete File: p` or
+`*** Update File: p`, the last optionally followed by `*** Move to: q`, with lines that begin with a blank, `-` or `+`,
+and `@@` between hunks. Source: the tool's grammar in the public repository openai/codex, seen 2026-11-21.
 """
 
 from __future__ import annotations
 
-from _blake2 import blake2b
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from datetime import datetime
+from hashlib import blake2b
 from typing import Any
 
 from holdfast.domain.event import TEXT_LIMIT, Event, spoken_prefix
 from holdfast.domain.vocabulary import EventId, EventKind
-from holdfast.hosts.sdk.patch import parse_patch
 
 EDIT_TOOLS = frozenset({"Edit", "Write", "MultiEdit", "NotebookEdit"})
 SEARCH_TOOLS = frozenset({"Grep", "Glob"})
@@ -26,6 +28,24 @@ INJECTED = (
 """Blocks that no person, agent or tool wrote: opening, closing, and whether an unclosed one runs to the end."""
 
 CUT = "\n[... cut ...]\n"
+
+PATCH_LIMIT = 200
+"""Files of one patch that are looked at."""
+_HEADS = ("*** Add File: ", "*** Update File: ", "*** Delete File: ")
+WRAPPERS = ("user_query", "USER_REQUEST", "task", "user_input", "feedback", "user_message", "answer")
+"""Tags whose content alone is the person's, if a text begins with one."""
+AROUND = (
+    "environment_details", "environment_context", "user_instructions", "INSTRUCTIONS", "recommended_plugins",
+    "turn_aborted", "subagent_notification", "user_shell_command", "skill", "hook_context", "session_context",
+    "system_reminder", "additional_context", "ADDITIONAL_METADATA", "USER_SETTINGS_CHANGE", "EPHEMERAL_MESSAGE",
+    "timestamp", "attached_files", "open_and_recently_viewed_files", "user_info", "project_layout", "additional_data",
+    "system_notification", "git_status", "agent_skills", "slash_command",
+)  # fmt: skip
+"""Tags whose content a program wrote, at a line's beginning."""
+REQUEST_HEADS = ("## My request for Codex:", "# My request for Codex:")
+"""Lines that separate an editor's additions from the person's words."""
+NOT_WORDS = ("# AGENTS.md instructions", "[ERROR] You did not use a tool", "[TASK RESUMPTION]")
+"""Openings of texts in a person's place that a program wrote completely."""
 
 
 class EventSource:
@@ -116,3 +136,78 @@ def looks_up(tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
         return {"moment": "before_file", "paths": paths} if paths else {}
     search = text_of(arguments.get("pattern")) if tool in SEARCH_TOOLS else ""
     return {"moment": "before_file", "paths": paths, "search": search} if search else {}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FilePatch:
+    """What a patch does to one file: the removed and the added lines, each joined by line ends."""
+
+    path: str
+    old: str = ""
+    new: str = ""
+
+
+def parse_patch(text: str) -> list[FilePatch]:
+    """Return one entry a file, in order; a moved file has its new path. Text that is no patch gives nothing."""
+    patches: list[FilePatch] = []
+    path, old, new = "", list[str](), list[str]()
+
+    def close() -> None:
+        if path and len(patches) < PATCH_LIMIT:
+            patches.append(FilePatch(path=path, old="\n".join(old), new="\n".join(new)))
+
+    for line in text.splitlines():
+        head = next((line[len(mark) :].strip() for mark in _HEADS if line.startswith(mark)), "")
+        if head:
+            close()
+            path, old, new = head, [], []
+        elif line.startswith("*** Move to: "):
+            path = line.removeprefix("*** Move to: ").strip()
+        elif line.startswith("-"):
+            old.append(line[1:])
+        elif line.startswith("+"):
+            new.append(line[1:])
+    close()
+    return patches
+
+
+def persons_words(text: str) -> str:
+    """Return the person's part of a text in the user's place; empty if there is none."""
+    for head in REQUEST_HEADS:
+        text = text.partition(head)[2] if head in text else text
+    if text.lstrip().startswith(NOT_WORDS):
+        return ""
+    text = without_blocks(text, AROUND).strip()
+    for tag in WRAPPERS:
+        if text.startswith((f"<{tag}>", f"<{tag} ")):
+            # Only the host's own wrapper is removed. A wrapper inside it is somebody's text.
+            inside = text.partition(">")[2]
+            return (inside.rpartition(f"</{tag}>")[0] or inside).strip()
+    return text
+
+
+def without_blocks(text: str, tags: tuple[str, ...]) -> str:
+    """Return the text without `<tag ...>...</tag>` at the beginning of a line; an unclosed one stays."""
+    if "<" not in text:
+        return text
+    for tag in tags:
+        start = _opening(text, tag, 0)
+        while start >= 0:
+            closing = f"</{tag.partition(' ')[0]}>"
+            end = text.find(closing, start)
+            if end < 0:
+                break
+            text = text[:start] + text[end + len(closing) :]
+            start = _opening(text, tag, start)
+    return text
+
+
+def _opening(text: str, tag: str, begin: int) -> int:
+    """Return where the next opening tag is that only blanks precede in its line; -1 for none."""
+    start = text.find(f"<{tag}", begin)
+    while start >= 0:
+        line = text[text.rfind("\n", 0, start) + 1 : start]
+        if text[start + len(tag) + 1 : start + len(tag) + 2] in (">", " ", "\n") and not line.strip():
+            return start
+        start = text.find(f"<{tag}", start + 1)
+    return -1

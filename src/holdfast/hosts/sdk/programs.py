@@ -13,7 +13,6 @@ by its short name (`C:/PROGRA~1/...`), which Windows keeps on most disks. Source
 
 from __future__ import annotations
 
-import ctypes
 import os
 from collections.abc import Callable, Mapping, Sequence
 from shlex import join
@@ -22,6 +21,7 @@ from typing import Any
 from holdfast.ports.host import ConfigEdit
 
 Hook = tuple[str, str, Mapping[str, Any]]
+
 
 LAUNCHER = "bin/holdfast-launch"
 """End of the launcher's path in Holdfast's home; it identifies what we registered."""
@@ -97,6 +97,8 @@ def _on_windows(path: str) -> str:
 
 def _short_name(path: str) -> str:
     """Return Windows' short name of a path, without blanks; the path itself on a disk without such names."""
+    import ctypes
+
     ask = ctypes.windll.kernel32.GetShortPathNameW  # type: ignore[attr-defined]
     buffer = ctypes.create_unicode_buffer(PATH_LIMIT)
     return buffer.value if ask(path, buffer, PATH_LIMIT) else path

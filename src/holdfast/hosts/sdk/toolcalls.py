@@ -11,7 +11,6 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from holdfast.domain.event import MEMORY_TOOL, NOTHING_FOUND, Event
-from holdfast.hosts.sdk.patch import parse_patch
 from holdfast.hosts.sdk.payloads import (
     EDIT_TOOLS,
     PATCH_TOOL,
@@ -21,6 +20,7 @@ from holdfast.hosts.sdk.payloads import (
     digest,
     fields_of,
     minute_of,
+    parse_patch,
     said,
     shorten,
     text_of,
@@ -60,6 +60,11 @@ ANALYSIS = "\nAnalysis:\n"
 """Precedes the notes at the beginning of Claude Code's summaries."""
 UNKNOWN_EXIT = {"interrupted": True}
 """Added to the response of a command whose outcome is unknown; 0 would be a claim."""
+
+FIELDS = (("file_path", "path"), ("content", "file_text"), ("old_string", "old_str"), ("new_string", "new_str"))
+"""Claude Code's names of a file tool's arguments, and the names that several other hosts use."""
+OPTION_MARK = "  option: "
+"""Precedes what the agent wrote about the option that the user chose."""
 
 
 def summed_up(source: EventSource, text: str) -> list[Event]:
@@ -155,10 +160,6 @@ def exit_code(error: str) -> tuple[int | None, str]:
     return None, error
 
 
-FIELDS = (("file_path", "path"), ("content", "file_text"), ("old_string", "old_str"), ("new_string", "new_str"))
-"""Claude Code's names of a file tool's arguments, and the names that several other hosts use."""
-
-
 def with_usual_fields(arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments, additionally under Claude Code's names."""
     return {**arguments, **{name: arguments[own] for name, own in FIELDS if own in arguments and name not in arguments}}
@@ -218,10 +219,6 @@ def _answers(source: EventSource, arguments: Mapping[str, Any], response: object
             typed.append(words)
     chosen = source.event("tool_result", key, "\n".join(lines), tool=QUESTION_TOOL, trust="person")
     return [chosen, *(event for words in typed for event in said(source, "prompt", words, trust="person"))]
-
-
-OPTION_MARK = "  option: "
-"""Precedes what the agent wrote about the option that the user chose."""
 
 
 def _options(questions: object) -> dict[str, dict[str, str]]:

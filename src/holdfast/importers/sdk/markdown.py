@@ -40,6 +40,32 @@ _WRAPPED = re.compile(r"(?<=[^\n])[ \t]*\n[ \t]*(?=[^\s\d*+>|#`~-])(?![A-Za-z]+(
 _LAST_SENTENCE = re.compile(r"\A(.*[.!?])\s+(\S[^.!?]*:)\Z", re.DOTALL)
 _NEGATIVE = re.compile(r"\b(?:don'?ts?|do not|never|avoid|not|forbidden|anti-?patterns?|bad|wrong)\b", re.IGNORECASE)
 
+LONGEST = 1_500
+"""Characters of the longest passage; a longer one becomes several."""
+SHORTEST = 12
+"""Characters below which a passage of fewer than three words says nothing."""
+BOILERPLATE_LENGTH = 300
+"""Characters up to which a paragraph that opens like boilerplate is nothing else."""
+MENTIONS = 3
+"""Files named in a passage that it is delivered before."""
+_LABELLED = re.compile(
+    r"^[ \t]*(?:[-*] )?(why|reason|rationale|because|how|how to apply|instead|learned)[ \t]*:[ \t]*", re.I | re.M
+)
+_REASONS = frozenset({"why", "reason", "rationale", "because"})
+_MENTIONED = re.compile(r"`((?:[\w@.+-]{1,60}/){1,12}[\w@.+-]{1,80}\.[A-Za-z]\w{0,8})`")
+_FORBIDS = re.compile(
+    r"\b(?:must(?: not|n't)?|never|do not|don't|cannot|can't|forbidden|not allowed|required to)\b", re.I
+)
+_COMMANDS = re.compile(r"\b(?:commands?|build|run|running|setup|set-up|install|installation|scripts?|tooling)\b", re.I)
+_BOILERPLATE = re.compile(
+    r"this file provides guidance to (?:claude|codex|gemini|agents|ai)|^@[\w~./-]+$|^\[toc\]$|^table of contents$"
+    r"|^(?:you are|act as) an? (?:\w+[ ,-]+){0,8}(?:expert|engineer|developer|assistant|programmer)\b"
+    r"|^\W*last (?:updated|modified|reviewed)\b",
+    re.I,
+)
+_POINTER = re.compile(r"(?:see|refer to|read|for (?:more|full|further|details?)\b)[^.]{1,100}\.?\Z", re.I)
+_BOX = re.compile(r"\[[ xX-]\] ")
+
 
 class MarkdownPiece(NamedTuple):
     """A part of a document that stands alone; `text` is nearly plain, `snippets` are the code it leads to."""
@@ -201,34 +227,6 @@ def _items(tokens: Sequence[Token], opened: Token, lines: Sequence[str]) -> Iter
             mark = _MARKER.match(first)
             width = mark.end() if mark else 0
             yield "\n".join([first[width:], *(line[min(width, len(line) - len(line.lstrip())) :] for line in rest)])
-
-
-LONGEST = 1_500
-"""Characters of the longest passage; a longer one becomes several."""
-SHORTEST = 12
-"""Characters below which a passage of fewer than three words says nothing."""
-BOILERPLATE_LENGTH = 300
-"""Characters up to which a paragraph that opens like boilerplate is nothing else."""
-MENTIONS = 3
-"""Files named in a passage that it is delivered before."""
-
-_LABELLED = re.compile(
-    r"^[ \t]*(?:[-*] )?(why|reason|rationale|because|how|how to apply|instead|learned)[ \t]*:[ \t]*", re.I | re.M
-)
-_REASONS = frozenset({"why", "reason", "rationale", "because"})
-_MENTIONED = re.compile(r"`((?:[\w@.+-]{1,60}/){1,12}[\w@.+-]{1,80}\.[A-Za-z]\w{0,8})`")
-_FORBIDS = re.compile(
-    r"\b(?:must(?: not|n't)?|never|do not|don't|cannot|can't|forbidden|not allowed|required to)\b", re.I
-)
-_COMMANDS = re.compile(r"\b(?:commands?|build|run|running|setup|set-up|install|installation|scripts?|tooling)\b", re.I)
-_BOILERPLATE = re.compile(
-    r"this file provides guidance to (?:claude|codex|gemini|agents|ai)|^@[\w~./-]+$|^\[toc\]$|^table of contents$"
-    r"|^(?:you are|act as) an? (?:\w+[ ,-]+){0,8}(?:expert|engineer|developer|assistant|programmer)\b"
-    r"|^\W*last (?:updated|modified|reviewed)\b",
-    re.I,
-)
-_POINTER = re.compile(r"(?:see|refer to|read|for (?:more|full|further|details?)\b)[^.]{1,100}\.?\Z", re.I)
-_BOX = re.compile(r"\[[ xX-]\] ")
 
 
 class Voice(NamedTuple):

@@ -1,11 +1,10 @@
-"""Reads the texts of other programs: files, front matter, columns that hold lists, times, and rows as passages.
+"""Reads the texts of other programs: files, front matter, times, and rows as passages.
 
 A file is UTF-8 with or without a byte order mark, with any line ends, and never a binary.
 """
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -24,6 +23,12 @@ LARGEST = 50_000_000
 """Bytes of the largest text file that is read."""
 LARGEST_MARKDOWN = 500_000
 """Bytes of the largest file that people or agents wrote by hand."""
+
+LIMIT = 20_000
+"""Characters of the longest front matter that is parsed, with its lines of dashes; more is text."""
+_FENCED = re.compile(r"\A---[ \t]*\n(.*?)(?:\n|(?<=\n))---[ \t]*(?:\n|\Z)", re.DOTALL)
+_LINE = re.compile(r"([\w-]+)[ \t]*:[ \t]*(.*)")
+_ITEM = re.compile(r"[ \t]*-[ \t]+(.*)")
 
 
 def load_text(source: Source, largest: int = LARGEST) -> str:
@@ -49,14 +54,6 @@ def load_markdown(source: Source) -> str:
 
 def _plain_ends(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n")
-
-
-LIMIT = 20_000
-"""Characters of the longest front matter that is parsed, with its lines of dashes; more is text."""
-
-_FENCED = re.compile(r"\A---[ \t]*\n(.*?)(?:\n|(?<=\n))---[ \t]*(?:\n|\Z)", re.DOTALL)
-_LINE = re.compile(r"([\w-]+)[ \t]*:[ \t]*(.*)")
-_ITEM = re.compile(r"[ \t]*-[ \t]+(.*)")
 
 
 def split_front(text: str) -> tuple[dict[str, Any], str]:
@@ -121,9 +118,6 @@ def instant(value: Any) -> datetime | None:
     return None
 
 
-FILES = 5
-
-
 def from_row(text: str, passage: Passage) -> Iterator[Passage | Skipped]:
     """Yield the row's text as one passage, or several if it is long; `passage` holds all other fields."""
     plain = nearly_plain(text)
@@ -137,18 +131,6 @@ def from_row(text: str, passage: Passage) -> Iterator[Passage | Skipped]:
     later = replace(passage, why="", how="", names=(), links=())
     for number, part in enumerate(more, 2):
         yield replace(later, insight=part, section=f"{passage.section}, part {number}")
-
-
-def listed(value: Any) -> tuple[str, ...]:
-    """Return the texts of a column that holds a JSON list, or texts with commas; empty for anything else."""
-    if not isinstance(value, str) or not value.strip():
-        return ()
-    try:
-        texts = json.loads(value)
-    except (ValueError, RecursionError):
-        texts = value.split(",") if "[" not in value else []
-    items = texts if isinstance(texts, list) else []
-    return tuple(dict.fromkeys(item.strip() for item in items if isinstance(item, str) and item.strip()))
 
 
 def kind_of(word: Any, kinds: Mapping[str, LessonKind]) -> LessonKind | None:

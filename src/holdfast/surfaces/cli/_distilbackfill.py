@@ -9,9 +9,15 @@ from typing import Any
 
 import click
 
-from holdfast.backfill.distilling import distil_session, keep_trouble, open_model
+from holdfast.backfill.distilling import (
+    Estimate,
+    distil_session,
+    estimate_cost,
+    keep_trouble,
+    open_model,
+    sessions_to_distil,
+)
 from holdfast.backfill.distilrecord import limit_reached
-from holdfast.backfill.estimating import Estimate, estimate_cost, sessions_to_distil
 from holdfast.bootstrap import Memory
 from holdfast.domain.vocabulary import SessionId
 from holdfast.errors import AlreadyRunningError, HoldfastError, InvalidValueError, ModelUnavailableError

@@ -9,8 +9,7 @@ from typing import Any
 
 import click
 
-from holdfast.backfill.importing import ImportRequest, TextLines, holds_lessons
-from holdfast.backfill.sources import importer_names
+from holdfast.backfill.importing import ImportRequest, TextLines, holds_lessons, importer_names
 from holdfast.curation.transfer import ImportReport
 from holdfast.errors import InvalidValueError
 from holdfast.surfaces.cli._conflicts import note_conflicts

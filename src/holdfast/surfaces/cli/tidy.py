@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from holdfast.backfill.metering import open_metered
+from holdfast.backfill.distilling import open_metered
 from holdfast.bootstrap import Memory
 from holdfast.errors import AlreadyRunningError, InvalidValueError
 from holdfast.home.runfiles import RunLock

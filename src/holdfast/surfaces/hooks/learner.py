@@ -178,7 +178,7 @@ def _tidy(settings: Settings, ended: HookCall, until_s: float) -> None:
     """
     if not os.path.isdir(ended.cwd):
         return
-    from holdfast.backfill.metering import open_metered
+    from holdfast.backfill.distilling import open_metered
     from holdfast.upkeep.tidying.unattended import tidy_when_due
 
     try:

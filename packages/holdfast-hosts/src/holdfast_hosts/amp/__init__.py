@@ -16,8 +16,8 @@ from typing import Any
 from holdfast.domain.briefing import Briefing
 from holdfast.domain.hookcall import HookCall
 from holdfast.hosts.sdk.adapter import Adapter, check_scope
+from holdfast.hosts.sdk.hooks import plugin_file, render_context
 from holdfast.hosts.sdk.payloads import fields_of, text_of
-from holdfast.hosts.sdk.plugin import plugin_file, render_context
 from holdfast.hosts.sdk.programs import server_edit
 from holdfast.hosts.sdk.toolcalls import response_text, with_usual_fields
 from holdfast.ports.host import Host, HostProfile, InstallPlan, RulesTarget

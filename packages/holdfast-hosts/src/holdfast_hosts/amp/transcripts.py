@@ -13,9 +13,8 @@ from typing import Any
 from holdfast.domain.event import Event
 from holdfast.hosts.sdk.adapter import Adapter
 from holdfast.hosts.sdk.files import find_files, instant, path_of_uri, read_json, written_at
-from holdfast.hosts.sdk.messages import blocks_of, tell_message
 from holdfast.hosts.sdk.payloads import fields_of, text_of
-from holdfast.hosts.sdk.replay import UNANSWERED, TranscriptReplay, failure
+from holdfast.hosts.sdk.replay import UNANSWERED, TranscriptReplay, blocks_of, failure, tell_message
 from holdfast.hosts.sdk.toolcalls import response_text
 
 

@@ -21,7 +21,7 @@ from holdfast.hosts.sdk.hooks import within_limit
 from holdfast.hosts.sdk.payloads import fields_of, text_of
 from holdfast.hosts.sdk.programs import OUR_MARKS, launcher_words, server_edit
 from holdfast.lean.texts import dumps, loads
-from holdfast.ports.host import ConfigEdit, Edit, Host, HostMarks, HostProfile, InstallPlan, RulesTarget
+from holdfast.ports.host import ConfigEdit, Host, HostMarks, HostProfile, InstallPlan, RulesTarget
 
 TOOLS = {"run_command": "Bash", "view_file": "Read", "write_to_file": "Write", "replace_file_content": "Edit"}
 FIELDS = (
@@ -103,14 +103,14 @@ class Antigravity(Adapter):
         check_scope(self.name, scope)
         root = os.path.join(home, ".gemini")
         places = ("config", *(name for name in ("antigravity", "antigravity-cli") if _has_servers(root, name)))
-        edits: list[Edit] = [
+        edits: list[Any] = [
             server_edit(os.path.join(root, name, "mcp_config.json"), command, self.name) for name in places
         ]
         hooks, notes = _hooks(os.path.join(root, "config", "hooks.json"), command, self.name)
         return InstallPlan(host=self.name, scope=scope, edits=(*edits, *hooks), notes=notes)
 
 
-def _hooks(file: str, command: Sequence[str], host: str) -> tuple[list[Edit], tuple[str, ...]]:
+def _hooks(file: str, command: Sequence[str], host: str) -> tuple[list[Any], tuple[str, ...]]:
     words = launcher_words(command, host)
     if any(" " in word for word in words):
         return [], (

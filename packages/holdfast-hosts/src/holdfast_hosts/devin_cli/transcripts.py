@@ -12,12 +12,17 @@ from typing import Any
 
 from holdfast.domain.event import Event
 from holdfast.hosts.sdk.adapter import Adapter
-from holdfast.hosts.sdk.database import VALUE_LIMIT, ForeignDatabase, open_foreign
-from holdfast.hosts.sdk.files import instant, parse_object
-from holdfast.hosts.sdk.folders import settings_folder, state_folder
-from holdfast.hosts.sdk.messages import open_calls
+from holdfast.hosts.sdk.files import (
+    VALUE_LIMIT,
+    ForeignDatabase,
+    instant,
+    open_foreign,
+    parse_object,
+    settings_folder,
+    state_folder,
+)
 from holdfast.hosts.sdk.payloads import fields_of, text_of
-from holdfast.hosts.sdk.replay import UNANSWERED, TranscriptReplay
+from holdfast.hosts.sdk.replay import UNANSWERED, TranscriptReplay, open_calls
 from holdfast.hosts.sdk.toolcalls import response_text
 
 CHANNELS = ("cli", "cli-next")

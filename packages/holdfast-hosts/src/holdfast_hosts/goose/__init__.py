@@ -19,7 +19,7 @@ from holdfast._version import __version__
 from holdfast.domain.briefing import Briefing
 from holdfast.domain.hookcall import HookCall
 from holdfast.hosts.sdk.adapter import Adapter, check_scope
-from holdfast.hosts.sdk.folders import settings_folder
+from holdfast.hosts.sdk.files import settings_folder
 from holdfast.hosts.sdk.payloads import fields_of, text_of
 from holdfast.hosts.sdk.programs import OUR_MARKS, SERVER_NAME, hook_command, server_words
 from holdfast.hosts.sdk.toolcalls import with_usual_fields

@@ -13,9 +13,7 @@ from typing import Any
 from holdfast.domain.event import Event
 from holdfast.errors import InvalidValueError
 from holdfast.hosts.sdk.adapter import Adapter
-from holdfast.hosts.sdk.database import VALUE_LIMIT, open_foreign
-from holdfast.hosts.sdk.files import instant
-from holdfast.hosts.sdk.folders import settings_folder
+from holdfast.hosts.sdk.files import VALUE_LIMIT, instant, open_foreign, settings_folder
 from holdfast.hosts.sdk.payloads import fields_of, text_of
 from holdfast.hosts.sdk.replay import UNANSWERED, TranscriptReplay
 from holdfast.hosts.sdk.toolcalls import response_text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -13,6 +14,8 @@ from holdfast.outside.sqlitefile import ForeignDatabase, open_database
 from holdfast.ports.importer import CERTAIN, NO, Source
 
 MAGIC = b"SQLite format 3\0"
+FILES = 5
+"""Most files of a row."""
 
 
 def sure_of_table(source: Source, table: str, columns: Sequence[str]) -> int:
@@ -72,3 +75,15 @@ def _tables(path: str, changed_ns: int, size: int) -> dict[str, frozenset[str]]:
     with _open_sound(path) as database:
         names = [name for (name,) in database.rows("SELECT name FROM sqlite_master WHERE type = 'table'")]
         return {name: database.columns(name) for name in names}
+
+
+def listed(value: Any) -> tuple[str, ...]:
+    """Return the texts of a column that holds a JSON list, or texts with commas; empty for anything else."""
+    if not isinstance(value, str) or not value.strip():
+        return ()
+    try:
+        texts = json.loads(value)
+    except (ValueError, RecursionError):
+        texts = value.split(",") if "[" not in value else []
+    items = texts if isinstance(texts, list) else []
+    return tuple(dict.fromkeys(item.strip() for item in items if isinstance(item, str) and item.strip()))

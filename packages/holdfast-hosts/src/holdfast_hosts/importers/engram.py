@@ -12,9 +12,9 @@ from typing import Any
 
 from holdfast.domain.vocabulary import LessonKind
 from holdfast.importers.sdk.markdown import nearly_plain
-from holdfast.importers.sdk.texts import FILES, from_row, instant, kind_of
+from holdfast.importers.sdk.texts import from_row, instant, kind_of
 from holdfast.ports.importer import Passage, Skipped, Source
-from holdfast_hosts.importers._database import read_rows, sure_of_table
+from holdfast_hosts.importers._database import FILES, read_rows, sure_of_table
 
 TABLE = "observations"
 REQUIRED = ("id", "session_id", "type", "title", "content", "created_at")

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from holdfast.domain.event import Event
+from holdfast.hosts.cline.transcripts import HISTORY, read_task, task_folders
 from holdfast.hosts.sdk.adapter import Adapter
-from holdfast.hosts.sdk.clinetasks import HISTORY, read_task, task_folders
 from holdfast.hosts.sdk.files import find_files, oldest_first
 from holdfast.hosts.sdk.payloads import fields_of, text_of
 from holdfast.hosts.sdk.toolcalls import with_usual_fields

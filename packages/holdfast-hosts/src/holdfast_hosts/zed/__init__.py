@@ -10,8 +10,8 @@ import os
 import sys
 from collections.abc import Mapping
 
-from holdfast.hosts.sdk.folders import settings_folder
-from holdfast.hosts.sdk.mcpclient import McpClient
+from holdfast.hosts.sdk.adapter import McpClient
+from holdfast.hosts.sdk.files import settings_folder
 from holdfast.ports.host import Host, HostProfile, RulesTarget
 
 INSTRUCTIONS = (

@@ -13,10 +13,7 @@ from typing import Any
 from holdfast.domain.event import Event
 from holdfast.errors import HostConfigError
 from holdfast.hosts.sdk.adapter import Adapter
-from holdfast.hosts.sdk.compressed import unpack
-from holdfast.hosts.sdk.database import VALUE_LIMIT, open_foreign
-from holdfast.hosts.sdk.files import instant, parse_object
-from holdfast.hosts.sdk.folders import state_folder
+from holdfast.hosts.sdk.files import VALUE_LIMIT, instant, open_foreign, parse_object, state_folder, unpack
 from holdfast.hosts.sdk.payloads import fields_of, text_of
 from holdfast.hosts.sdk.replay import TranscriptReplay
 from holdfast.hosts.sdk.toolcalls import response_text, with_usual_fields

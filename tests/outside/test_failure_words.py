@@ -5,7 +5,7 @@ from __future__ import annotations
 import httpx
 import pytest
 
-from holdfast.outside.httpfailure import failure_words
+from holdfast.outside.endpoint import failure_words
 
 
 @pytest.mark.parametrize(

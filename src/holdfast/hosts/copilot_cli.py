@@ -4,6 +4,8 @@ Hooks are registered by their capitalised names, which makes the payload Claude 
 tools. Context is at the top of the answer; before a tool it is nested. An error would deny the tool, so the hook always
 ends successfully. Context over 10 KB an event is dropped.
 
+Its sessions are `~/.copilot/session-state/<id>/events.jsonl`.
+
 Sources: Copilot CLI 1.0.102 run with a mock model, docs.github.com's hooks reference; 2026-11-21.
 """
 
@@ -11,14 +13,19 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from holdfast.domain.briefing import Briefing
+from holdfast.domain.event import Event
 from holdfast.domain.hookcall import HookCall
 from holdfast.hosts.sdk.adapter import Adapter, check_scope
+from holdfast.hosts.sdk.copilotevents import as_hook, tell_events
+from holdfast.hosts.sdk.files import find_files
 from holdfast.hosts.sdk.hooks import render_nested, within_limit
 from holdfast.hosts.sdk.payloads import PATCH_TOOL, fields_of, text_of
+from holdfast.hosts.sdk.programs import OUR_MARKS, hook_command, server_edit
+from holdfast.hosts.sdk.replay import TranscriptReplay
 from holdfast.hosts.sdk.toolcalls import UNKNOWN_EXIT, exited, with_usual_fields, without_exit_line
 from holdfast.lean.texts import dumps
 from holdfast.ports.host import Headless, Host, HostMarks, HostProfile, InstallPlan, OwnFile, RulesTarget
@@ -53,7 +60,6 @@ class CopilotCli(Adapter):
 
     name = "copilot-cli"
     folders = (".copilot",)
-    keeps_transcripts = True
 
     @property
     def profile(self) -> HostProfile:
@@ -132,14 +138,22 @@ class CopilotCli(Adapter):
 
     def plan_install(self, scope: str, folder: str, home: str, command: Sequence[str]) -> InstallPlan:
         """Return a hooks file of our own, and the server in the user's file."""
-        from holdfast.hosts.sdk.programs import OUR_MARKS, hook_command, server_edit
-
         check_scope(self.name, scope)
         root = self.root(home)
         text = _hooks_file(hook_command(command, self.name))
         server = server_edit(os.path.join(root, "mcp-config.json"), command, self.name, type="local", tools=["*"])
         hooks = OwnFile(file=os.path.join(root, "hooks", "holdfast.json"), text=text, **OUR_MARKS)
         return InstallPlan(host=self.name, scope=scope, edits=(hooks, server), notes=self.profile.notes)
+
+    def find_transcripts(self, home: str) -> Sequence[str]:
+        """Return sessions."""
+        root = self.root(home)
+        return find_files(os.path.join(root, "session-state"), ("/events.jsonl",))
+
+    def parse_transcript(self, lines: Iterable[str], session: str, new_id: Callable[[], str]) -> Iterator[Event]:
+        """Return the events of a session's lines; without its first line, the session has its folder's name."""
+        folder = os.path.basename(os.path.dirname(getattr(lines, "path", "")))
+        return tell_events(TranscriptReplay(self, folder or session, new_id, as_hook(self.translate)), lines)
 
 
 def _finished(tool: str, result: Mapping[str, Any], event: str) -> dict[str, Any]:

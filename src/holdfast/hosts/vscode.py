@@ -1,33 +1,41 @@
-"""Turns chats in VS Code into events: `chatSessions` of each workspace, and the transcripts of Copilot's extension.
+"""Visual Studio Code: our MCP server in the user's `mcp.json`, for every agent that runs in it.
 
-A chat is one JSON object, or a log of changes to one: `{kind, k, v, i}` with 0 the whole, 1 set, 2 append (after
-cutting the list to `i`), 3 delete, and `k` the path of keys. Sources: the public repository microsoft/vscode,
-`objectMutationLog.ts` and chat model; others' readers; 2026-11-21.
+Its local agent also runs the hooks of Claude Code's and Copilot's files; Copilot's sessions belong to the adapter
+`copilot-cli`.
+
+Its chats are `chatSessions` of each workspace, and the transcripts of Copilot's extension. A chat is one JSON object,
+or a log of changes to one: `{kind, k, v, i}` with 0 the whole, 1 set, 2 append (after cutting the list to `i`), 3
+delete, and `k` the path of keys.
+
+Sources: code.visualstudio.com, "MCP configuration reference" and "Custom instructions"; the public repository
+microsoft/vscode, `objectMutationLog.ts` and chat model; others' readers; 2026-11-21. Not run here.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from holdfast.domain.event import Event
-from holdfast.hosts.sdk.adapter import Adapter
+from holdfast.hosts.sdk.adapter import McpClient
 from holdfast.hosts.sdk.copilotevents import as_hook, tell_events
 from holdfast.hosts.sdk.files import (
     find_files,
+    first_there,
     instant,
     parse_line,
     path_of_uri,
     read_json,
     read_lines,
+    settings_folder,
     try_json,
     written_at,
 )
-from holdfast.hosts.sdk.folders import settings_folder
 from holdfast.hosts.sdk.payloads import PATCH_TOOL, fields_of, text_of
 from holdfast.hosts.sdk.replay import UNANSWERED, TranscriptReplay, as_it_is, failure
 from holdfast.hosts.sdk.toolcalls import with_usual_fields
+from holdfast.ports.host import Host, HostMarks, HostProfile, RulesTarget
 
 BUILDS = ("Code", "Code - Insiders", "VSCodium")
 TOOLS = {
@@ -39,36 +47,98 @@ TOOLS = {
 DEPTH = 64
 LINE_LIMIT = 1_000_000
 """Characters of a first line that tells the form of a file."""
+_FIELDS = (("file_path", "filePath"), ("old_string", "oldString"), ("new_string", "newString"), ("patch", "input"))
 
 
-def find(host: Adapter, home: str) -> list[str]:
-    """Return chats, with and without a folder, and transcripts of the extension."""
-    root = settings_folder(home)
-    endings = (".json", ".jsonl")
-    paths = []
-    for build in BUILDS:
-        user = os.path.join(root, build, "User")
-        paths += find_files(os.path.join(user, "workspaceStorage"), endings)
-        paths += find_files(os.path.join(user, "globalStorage", "emptyWindowChatSessions"), endings)
-    chats = ("chatSessions", "emptyWindowChatSessions", "transcripts")
-    return [path for path in paths if os.path.basename(os.path.dirname(path)) in chats]
+def make(options: Mapping[str, str]) -> Host:
+    """Return the adapter; it has no options."""
+    return VsCode()
 
 
-def read(host: Adapter, path: str, new_id: Callable[[], str]) -> Iterator[Event]:
-    """Yield events of a chat. Raises OSError or HostConfigError."""
-    name = os.path.splitext(os.path.basename(path))[0]
-    is_extensions = _is_extensions(path)
-    telling = TranscriptReplay(host, name, new_id, as_hook(_as_claude) if is_extensions else as_it_is)
-    telling.stand(at=written_at(path), cwd=_folder(path))
-    if is_extensions:
-        with open(path, encoding="utf-8", errors="replace", newline="\n") as lines:
-            yield from tell_events(telling, lines)
-        return
-    chat = _replayed(read_lines(path)) if path.endswith(".jsonl") else fields_of(read_json(path))
-    telling.stand(at=instant(chat.get("creationDate")), session=text_of(chat.get("sessionId")))
-    requests = chat.get("requests")
-    for request in map(fields_of, requests if isinstance(requests, list) else ()):
-        yield from _request(telling, request)
+class VsCode(McpClient):
+    """The adapter for Visual Studio Code; implements `ports.host.Host`."""
+
+    name = "vscode"
+    comments = True
+    servers = ("servers",)
+
+    @property
+    def profile(self) -> HostProfile:
+        """What Visual Studio Code can do and where."""
+        return HostProfile(
+            title="Visual Studio Code",
+            mcp="mcp.json in its User folder",
+            transcripts="chatSessions in its workspaceStorage",
+            grows_by_lines=False,
+            transcript_files=(
+                "chatSessions/*.json",
+                "chatSessions/*.jsonl",
+                "GitHub.copilot-chat/transcripts/*.jsonl",
+                "emptyWindowChatSessions/*.json*",
+            ),
+            transcript_marks=(
+                ('{"kind":0,"v":{', '"sessionId":"', '"requests":['),
+                ('"responderUsername":"', '"requests":['),
+                ('"type":"session.start"', '"producer":"copilot-agent"', '"vscodeVersion":"'),
+            ),
+            rules=(
+                RulesTarget(
+                    file=".github/instructions/holdfast-{slug}.instructions.md",
+                    front_matter='---\napplyTo: "{globs}"\ndescription: "{description}"\n---\n',
+                    always='---\napplyTo: "**"\ndescription: "{description}"\n---\n',
+                ),
+                RulesTarget(file="AGENTS.md"),
+            ),
+            reads=("CLAUDE.md", ".claude/rules/*.md"),
+            notes=(
+                "No hooks here yet: lessons come through the MCP tools (agent mode only) and `holdfast rules sync`.",
+            ),
+            marks=HostMarks(client_names=("visual-studio-code",)),
+            sources=("code.visualstudio.com/docs/copilot/reference/mcp-configuration, 2026-11-21", "not run"),
+        )
+
+    def find(self, home: str) -> str:
+        """Return its settings folder, or an empty string."""
+        folder = os.path.dirname(self.servers_file(home))
+        return folder if os.path.isdir(folder) else ""
+
+    def servers_file(self, home: str) -> str:
+        """Return `mcp.json` of the installed build: stable, then Insiders."""
+        root = settings_folder(home)
+        folder = first_there(tuple(os.path.join(root, name, "User") for name in ("Code", "Code - Insiders")))
+        return os.path.join(folder, "mcp.json")
+
+    def entry(self, words: Sequence[str]) -> Any:
+        """Return the entry in VS Code's form, which names the transport."""
+        return {"type": "stdio", "command": words[0], "args": list(words[1:])}
+
+    def find_transcripts(self, home: str) -> Sequence[str]:
+        """Return chats, with and without a folder, and transcripts of the extension."""
+        root = settings_folder(home)
+        endings = (".json", ".jsonl")
+        paths = []
+        for build in BUILDS:
+            user = os.path.join(root, build, "User")
+            paths += find_files(os.path.join(user, "workspaceStorage"), endings)
+            paths += find_files(os.path.join(user, "globalStorage", "emptyWindowChatSessions"), endings)
+        chats = ("chatSessions", "emptyWindowChatSessions", "transcripts")
+        return [path for path in paths if os.path.basename(os.path.dirname(path)) in chats]
+
+    def read_transcript(self, path: str, new_id: Callable[[], str]) -> Iterator[Event]:
+        """Yield events of a chat. Raises OSError or HostConfigError."""
+        name = os.path.splitext(os.path.basename(path))[0]
+        is_extensions = _is_extensions(path)
+        telling = TranscriptReplay(self, name, new_id, as_hook(_as_claude) if is_extensions else as_it_is)
+        telling.stand(at=written_at(path), cwd=_folder(path))
+        if is_extensions:
+            with open(path, encoding="utf-8", errors="replace", newline="\n") as lines:
+                yield from tell_events(telling, lines)
+            return
+        chat = _replayed(read_lines(path)) if path.endswith(".jsonl") else fields_of(read_json(path))
+        telling.stand(at=instant(chat.get("creationDate")), session=text_of(chat.get("sessionId")))
+        requests = chat.get("requests")
+        for request in map(fields_of, requests if isinstance(requests, list) else ()):
+            yield from _request(telling, request)
 
 
 def _is_extensions(path: str) -> bool:
@@ -166,9 +236,6 @@ def _as_claude(payload: Mapping[str, Any]) -> Mapping[str, Any]:
     if result.get("result_type") == "failure":
         return translated | {"hook_event_name": "PostToolUseFailure", "error": output}
     return translated | {"tool_response": {"stdout": output, "content": output}}
-
-
-_FIELDS = (("file_path", "filePath"), ("old_string", "oldString"), ("new_string", "newString"), ("patch", "input"))
 
 
 def _folder(path: str) -> str:
