@@ -21,7 +21,7 @@ from holdfast.hosts.sdk.hooks import within_limit
 from holdfast.hosts.sdk.payloads import fields_of, text_of
 from holdfast.hosts.sdk.programs import OUR_MARKS, launcher_words, server_edit
 from holdfast.lean.texts import dumps, loads
-from holdfast.ports.host import ConfigEdit, Host, HostMarks, HostProfile, InstallPlan, RulesTarget
+from holdfast.ports.host import ConfigEdit, Edit, Host, HostMarks, HostProfile, InstallPlan, RulesTarget
 
 TOOLS = {"run_command": "Bash", "view_file": "Read", "write_to_file": "Write", "replace_file_content": "Edit"}
 FIELDS = (
@@ -103,7 +103,7 @@ class Antigravity(Adapter):
         check_scope(self.name, scope)
         root = os.path.join(home, ".gemini")
         places = ("config", *(name for name in ("antigravity", "antigravity-cli") if _has_servers(root, name)))
-        edits: list[Any] = [
+        edits: list[Edit] = [
             server_edit(os.path.join(root, name, "mcp_config.json"), command, self.name) for name in places
         ]
         hooks, notes = _hooks(os.path.join(root, "config", "hooks.json"), command, self.name)
