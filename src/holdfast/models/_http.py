@@ -17,7 +17,7 @@ ANSWER_LIMIT = 1_000_000
 MAX_OUTPUT_TOKENS = 4_000
 
 
-class Answer(NamedTuple):
+class ModelAnswer(NamedTuple):
     """What an endpoint answered, as it wrote it: nothing is checked."""
 
     text: object
@@ -59,7 +59,7 @@ class HttpModel:
         """Return the request's body."""
         raise NotImplementedError
 
-    def parse(self, answer: Mapping[str, Any]) -> Answer:
+    def parse(self, answer: Mapping[str, Any]) -> ModelAnswer:
         """Return the text and the counts of tokens in the endpoint's answer."""
         raise NotImplementedError
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from holdfast.errors import ModelError
-from holdfast.models._http import MAX_OUTPUT_TOKENS, Answer, HttpModel, fields_of
+from holdfast.models._http import MAX_OUTPUT_TOKENS, HttpModel, ModelAnswer, fields_of
 from holdfast.outside.endpoint import checked_key
 from holdfast.ports.model import LanguageModel
 
@@ -25,13 +25,13 @@ class Anthropic(HttpModel):
         messages = [{"role": "user", "content": prompt}]
         return {"model": self.model, "max_tokens": MAX_OUTPUT_TOKENS, "messages": messages}
 
-    def parse(self, answer: Mapping[str, Any]) -> Answer:
+    def parse(self, answer: Mapping[str, Any]) -> ModelAnswer:
         """Return the texts of all blocks as one."""
         blocks = answer.get("content")
         texts = [block.get("text", "") for block in map(fields_of, blocks if isinstance(blocks, list) else ())]
         usage = fields_of(answer.get("usage"))
         text = "".join(texts) if all(isinstance(text, str) for text in texts) else None
-        return Answer(text, usage.get("input_tokens"), usage.get("output_tokens"))
+        return ModelAnswer(text, usage.get("input_tokens"), usage.get("output_tokens"))
 
 
 def make(options: Mapping[str, str]) -> LanguageModel:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from holdfast.models._http import Answer, HttpModel, fields_of
+from holdfast.models._http import HttpModel, ModelAnswer, fields_of
 from holdfast.ports.model import LanguageModel
 
 URL = "http://127.0.0.1:11434"
@@ -31,10 +31,10 @@ class Ollama(HttpModel):
             "messages": [{"role": "user", "content": prompt}],
         }
 
-    def parse(self, answer: Mapping[str, Any]) -> Answer:
+    def parse(self, answer: Mapping[str, Any]) -> ModelAnswer:
         """Return the message's text."""
         text = fields_of(answer.get("message")).get("content")
-        return Answer(text, answer.get("prompt_eval_count"), answer.get("eval_count"))
+        return ModelAnswer(text, answer.get("prompt_eval_count"), answer.get("eval_count"))
 
 
 def make(options: Mapping[str, str]) -> LanguageModel:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from holdfast.errors import ModelError
-from holdfast.models._http import Answer, HttpModel, fields_of, required
+from holdfast.models._http import HttpModel, ModelAnswer, fields_of, required
 from holdfast.outside.endpoint import bearer
 from holdfast.ports.model import LanguageModel
 
@@ -24,13 +24,13 @@ class OpenAICompatible(HttpModel):
         """Return the request's body."""
         return {"model": self.model, "messages": [{"role": "user", "content": prompt}]}
 
-    def parse(self, answer: Mapping[str, Any]) -> Answer:
+    def parse(self, answer: Mapping[str, Any]) -> ModelAnswer:
         """Return the text of the first choice."""
         choices = answer.get("choices")
         first = fields_of(choices[0]) if isinstance(choices, list) and choices else {}
         usage = fields_of(answer.get("usage"))
         text = fields_of(first.get("message")).get("content")
-        return Answer(text, usage.get("prompt_tokens"), usage.get("completion_tokens"))
+        return ModelAnswer(text, usage.get("prompt_tokens"), usage.get("completion_tokens"))
 
 
 def make(options: Mapping[str, str]) -> LanguageModel:
