@@ -15,7 +15,8 @@ import click
 
 from holdfast.domain.lesson import Lesson
 from holdfast.lean.plain import field_names
-from holdfast.surfaces.cli.main import EXIT_BUG, EXIT_FAILED, EXIT_INTERRUPTED, EXIT_USAGE, cli
+from holdfast.surfaces.cli.frame import INTERRUPTED
+from holdfast.surfaces.cli.main import EXIT_BUG, EXIT_FAILED, EXIT_USAGE, cli
 
 DERIVED = ("short_id", "memory_type", "files", "symbols")
 TARGET = Path(__file__).resolve().parent.parent / "docs" / "reference" / "cli.md"
@@ -32,7 +33,7 @@ on stderr with the keys `error`, `hint` and `exit_code`. Otherwise an error is a
 line `hint: …` that says what to type next.
 
 **Exit codes.** 0: success. {EXIT_FAILED}: the command failed, or failed in part (`import`, `doctor`). {EXIT_USAGE}: the
-command line was wrong. {EXIT_INTERRUPTED}: interrupted. {EXIT_BUG}: a bug in Holdfast.
+command line was wrong. {INTERRUPTED}: interrupted. {EXIT_BUG}: a bug in Holdfast.
 
 **Ids** are printed as their last eight characters. A command accepts any ending of at least four characters that
 identifies one lesson.

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from holdfast.installing.hostfiles import HostFiles
 from holdfast.ports.host import ConfigEdit, OwnFile
 from holdfast.settings import interpreter, package_folder, program_paths
-from holdfast.surfaces.cli.serverproof import server_words
+from holdfast.surfaces.cli.proof import server_words
 from holdfast.wiring import load_host
 
 LAUNCHER = "bin/holdfast-launch"

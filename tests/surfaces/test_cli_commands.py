@@ -12,9 +12,9 @@ import pytest
 from holdfast import Memory
 from holdfast.domain.lesson import Lesson
 from holdfast.lean.plain import field_names
-from holdfast.surfaces.cli._completions import host_names, lesson_ids
+from holdfast.surfaces.cli.frame import host_names, lesson_ids
 from holdfast.surfaces.cli.main import GROUPS
-from holdfast.surfaces.cli.rows import pairs, table
+from holdfast.surfaces.cli.screen import pairs, table
 from holdfast.testing.builders import make_delivery
 from tests.surfaces.terminal import run, told, told_json
 

@@ -90,7 +90,7 @@ def test_review_shows_the_pairs_first_with_one_key_for_each_verdict(come: Callab
     person.type("a")
     code, rest = person.leave()
     assert code == 0
-    assert b"1 accepted, 1 settled, 1 kept both" in rest
+    assert b"1 kept both, 1 settled, 1 accepted" in rest
     with Memory() as memory:
         states = {lesson.insight: lesson.state for lesson in memory.lessons(states=())}
     assert (states[NEVER], states[ALWAYS]) == ("superseded", "active")

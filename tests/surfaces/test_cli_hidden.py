@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.bootstrap import Memory
-from holdfast.surfaces.cli.call import escaped, shown
+from holdfast.surfaces.cli.screen import escaped, shown
 from holdfast.text.hidden import is_hidden
 from tests.codebase import Codebase
 from tests.surfaces.terminal import run

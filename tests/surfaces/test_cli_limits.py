@@ -21,12 +21,10 @@ from holdfast.surfaces.cli import (
     hostcheck,
     main,
     proof,
-    serverproof,
 )
 from holdfast.surfaces.cli.hostcheck import version_of
 from holdfast.surfaces.cli.main import cli
-from holdfast.surfaces.cli.proof import _Story
-from holdfast.surfaces.cli.serverproof import start_server
+from holdfast.surfaces.cli.proof import _Story, start_server
 from holdfast.testing.builders import make_event
 from tests.codebase import Codebase
 from tests.surfaces.terminal import run, told
@@ -112,8 +110,8 @@ def test_a_host_that_does_not_tell_its_version_is_not_waited_for(
 def test_a_server_that_does_not_answer_is_not_waited_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seconds: float, answer: str
 ) -> None:
-    """`serverproof.START_TIMEOUT_S`."""
-    monkeypatch.setattr(serverproof, "START_TIMEOUT_S", seconds)
+    """`proof.START_TIMEOUT_S`."""
+    monkeypatch.setattr(proof, "START_TIMEOUT_S", seconds)
     late = "import time; time.sleep(1); print('{\"serverInfo\": {}}')"
     assert start_server([sys.executable, "-c", late], str(tmp_path)) == answer
 

@@ -10,7 +10,7 @@ import pytest
 from holdfast import Memory, plugins
 from holdfast.domain.lesson import Provenance
 from holdfast.errors import InvalidValueError
-from holdfast.surfaces.cli._sourcewords import WORDS, found_by
+from holdfast.surfaces.cli.lessons import WORDS, found_by
 from holdfast.testing.builders import make_lesson
 from tests.surfaces.terminal import run, told
 

@@ -12,8 +12,7 @@ import pytest
 from holdfast.home.runfiles import DROPPED, LATE, SPOOLED, count
 from holdfast.settings import load_settings
 from holdfast.stores.sqlite.connection import Connection
-from holdfast.surfaces.cli.serverproof import check_server, registered_servers
-from tests.hosts.registered import set_up_by_an_older_version
+from holdfast.surfaces.cli.proof import check_server, registered_servers
 from tests.surfaces.terminal import run, start, told
 
 BIN = "#!/bin/sh\n"
@@ -140,18 +139,6 @@ def test_a_launcher_that_is_gone_is_named_and_setup_mends_it(home: Path) -> None
     assert findings() == {}
 
 
-def test_what_an_older_version_registered_is_named_and_setup_mends_it(machine: Path, home: Path) -> None:
-    told("uninstall")
-    set_up_by_an_older_version(home, machine, "claude-code")
-    told("setup", "cursor")
-    hooks, server = sorted(finding["what"] for finding in findings()["hooks"])
-    assert "could run modules of the repository" in hooks + server
-    assert "would stop the agent" in hooks + server
-    assert {finding["mend"] for finding in findings()["hooks"]} == {"holdfast setup claude-code"}
-    told("setup", "claude-code")
-    assert findings() == {}
-
-
 def test_the_server_is_started_as_the_host_starts_it_where_the_user_is(machine: Path, home: Path) -> None:
     settings = load_settings()
     assert [finding.status for finding in check_server(settings)] == ["ok"]
@@ -161,16 +148,15 @@ def test_the_server_is_started_as_the_host_starts_it_where_the_user_is(machine: 
 
 
 def test_a_server_that_does_not_start_is_named_with_its_last_words(machine: Path, home: Path) -> None:
-    told("uninstall")
-    set_up_by_an_older_version(home, machine, "claude-code")
-    (machine / "holdfast").mkdir()
-    (machine / "holdfast" / "__init__.py").write_text('raise SystemError("a module of the repository")\n')
+    launcher = home / "bin" / "holdfast-launch"
+    whole = launcher.read_text()
+    launcher.write_text("echo the quay is flooded >&2\nexit 3\n")
     (finding,) = check_server(load_settings())
     assert finding.status == "bad"
     assert str(machine) in finding.what
-    assert "a module of the repository" in finding.what
-    assert finding.mend == "holdfast setup claude-code"
-    told("setup", "claude-code")
+    assert "the quay is flooded" in finding.what
+    assert finding.mend.startswith("holdfast setup ")
+    launcher.write_text(whole)
     assert [finding.status for finding in check_server(load_settings())] == ["ok"]
 
 

@@ -25,7 +25,7 @@ from holdfast.home.handover import start_learner
 from holdfast.home.runfiles import LearningLock
 from holdfast.installing import githooks
 from holdfast.settings import isolated, load_settings, package_folder
-from holdfast.surfaces.cli.serverproof import HELLO
+from holdfast.surfaces.cli.proof import HELLO
 from tests.hosts.registered import Registered, registered
 from tests.hosts.test_install import HOSTS, Machine
 from tests.surfaces.hookcalls import wait_for

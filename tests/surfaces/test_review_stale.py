@@ -171,7 +171,7 @@ def test_one_key_a_lesson_at_a_terminal(
     person.type("q")
     code, rest = person.leave()
     assert code == 0
-    assert b"1 later, 1 kept, 1 forgotten" in rest
+    assert b"1 kept, 1 forgotten, 1 later" in rest
     with Memory() as memory:
         assert memory.get(lessons["inner"].id).state == "forgotten"
         assert memory.left_today() == 2

@@ -11,8 +11,8 @@ from click.testing import CliRunner
 
 from holdfast.installing import pulling
 from holdfast.settings import load_settings
-from holdfast.surfaces.cli import _firstrun
-from holdfast.surfaces.cli.call import Call
+from holdfast.surfaces.cli import setup as _firstrun
+from holdfast.surfaces.cli.frame import Call
 
 NOWHERE = "http://127.0.0.1:9"
 

@@ -16,7 +16,7 @@ import pytest
 from holdfast.bootstrap import Memory
 from holdfast.home.runfiles import RunLock
 from holdfast.settings import load_settings
-from holdfast.surfaces.cli._tidying import tidying_lines
+from holdfast.surfaces.cli.status import tidying_lines
 from holdfast.testing.builders import FixedClock
 from tests.codebase import Codebase
 from tests.harbour import project

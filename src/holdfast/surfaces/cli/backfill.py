@@ -3,56 +3,41 @@
 from __future__ import annotations
 
 import os
-import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from datetime import UTC, datetime
+from typing import Any
 
 import click
 
 from holdfast.backfill.loading import SessionLocations, Tally
 from holdfast.backfill.run import TranscriptRun, load_hosts
 from holdfast.errors import InvalidValueError
-from holdfast.learning.gitbackfill import GitBackfill
+from holdfast.learning.gitbackfill import GitBackfill, GitReport
+from holdfast.service.memory import Memory
 from holdfast.settings import load_settings
-from holdfast.surfaces.cli._completions import host_names
-from holdfast.surfaces.cli._distilbackfill import distil_earlier
-from holdfast.surfaces.cli._gitbackfill import git_facts, learn_from_git, tell_git
-from holdfast.surfaces.cli.call import (
-    Call,
-    answer_json,
-    counted,
-    examples,
-    folder_option,
-    json_option,
-    note,
-    pass_call,
-    say,
-    size,
-)
-
-INTERRUPTED = 130
+from holdfast.surfaces.cli.distil import distil_earlier
+from holdfast.surfaces.cli.frame import INTERRUPTED, Call, command, host_names
+from holdfast.surfaces.cli.screen import answer_json, bar, counted, note, say, size
 
 
-@click.command(
-    "backfill",
-    epilog=examples(
-        "holdfast backfill --dry-run",
-        "holdfast backfill",
-        "holdfast backfill --host codex --since 2026-10-01",
-        "holdfast backfill old-laptop/*.jsonl --project ~/src/shop --accept",
-        "holdfast backfill --git",
-        "holdfast backfill --git --dry-run --commits 500",
-        "holdfast backfill --git --undo",
-        "holdfast backfill --distil --limit 20",
-    ),
+@command(
+    "holdfast backfill --dry-run",
+    "holdfast backfill",
+    "holdfast backfill --host codex --since 2026-10-01",
+    "holdfast backfill old-laptop/*.jsonl --project ~/src/shop --accept",
+    "holdfast backfill --git",
+    "holdfast backfill --git --dry-run --commits 500",
+    "holdfast backfill --git --undo",
+    "holdfast backfill --distil --limit 20",
 )
 @click.argument("paths", nargs=-1, type=click.Path(exists=True))
 @click.option(
-    "--project", type=click.Path(exists=True, file_okay=False, resolve_path=True),
+    "--project",
+    type=click.Path(exists=True, file_okay=False, resolve_path=True),
     help="Treat every transcript as a session in this folder.",
-)  # fmt: skip
+)
 @click.option("--since", type=click.DateTime(["%Y-%m-%d"]), help="Skip everything before this day (UTC).")
 @click.option("--host", metavar="NAME", shell_complete=host_names, help="Read transcripts of this host only.")
 @click.option("--accept", is_flag=True, help="Treat transcripts that came with a repository as your own words.")
@@ -65,12 +50,9 @@ INTERRUPTED = 130
 @click.option("--distil", "distils", is_flag=True, help="Let the chosen model distil earlier sessions instead.")
 @click.option("--limit", type=click.IntRange(1, 10_000), help="With --distil: send at most this many sessions.")
 @click.option("--yes", "-y", is_flag=True, help="With --distil: do not ask.")
-@folder_option
-@json_option
-@pass_call
-def command(
+def backfill(
     call: Call, paths: tuple[str, ...], project: str | None, since: datetime | None, host: str | None, accept: bool,
-    dry_run: bool, from_git: bool, commits: int | None, take_back: bool, distils: bool, limit: int | None, yes: bool,
+    dry_run: bool, from_git: bool, commits: int | None, take_back: bool, distils: bool, limit: int | None, yes: bool
 ) -> int:  # fmt: skip
     """Learn from the transcripts at PATHS (files or folders), or from all that the hosts keep on this machine.
 
@@ -95,7 +77,7 @@ def command(
     _check_options(from_git, distils, {
         "PATHS": paths, "--project": project, "--host": host, "--since": since and not distils,
         "--commits": commits and not from_git, "--undo": take_back and not from_git,
-        "--accept": accept and not from_git, "--limit": limit and not distils, "--yes": yes and not distils,
+        "--accept": accept and not from_git, "--limit": limit and not distils, "--yes": yes and not distils
     })  # fmt: skip
     if from_git and take_back:
         return _take_back(call)
@@ -143,9 +125,7 @@ def _read_git(call: Call, commits: int | None, accept: bool, dry_run: bool) -> i
         how = GitBackfill(accept=accept, dry=dry_run, most_commits=commits)
     with call.open() as memory:
         report, seconds = learn_from_git(memory, how)
-    if call.as_json:
-        answer_json(git_facts(report, seconds, dry_run))
-    else:
+    if not call.answer(git_facts(report, seconds, dry_run)):
         tell_git(report, dry_run)
     return INTERRUPTED if report.stopped else 0
 
@@ -153,9 +133,7 @@ def _read_git(call: Call, commits: int | None, accept: bool, dry_run: bool) -> i
 def _take_back(call: Call) -> int:
     with call.open() as memory:
         retired = memory.take_back_git()
-    if call.as_json:
-        answer_json({"retired": retired})
-    else:
+    if not call.answer({"retired": retired}):
         say(
             f"retired {counted(retired, 'lesson')} from commits"
             + ("; holdfast undo brings them back" if retired else "")
@@ -171,16 +149,8 @@ def _note_guess(path: str, host: str) -> None:
 def _progress(files: Sequence[str]) -> Iterator[Callable[[int], None]]:
     """Show a bar on a terminal, elsewhere a line for every tenth of the bytes."""
     total = sum(os.path.getsize(path) for path in files if os.path.exists(path))
-    if not sys.stderr.isatty():
-        yield _Lines(total)
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (TextColumn("reading"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("", total=total)
-        yield lambda done: bar.advance(task, done)
+    with bar("reading", total, in_bytes=True) as progress:
+        yield progress.advance if progress else _Lines(total)
 
 
 class _Lines:
@@ -236,3 +206,67 @@ def _tell_hosts(tallies: dict[str, Tally]) -> None:
 def _cells(name: str, tally: Tally) -> tuple[str, ...]:
     lessons = sum(tally.lessons.values())
     return (name, *(f"{number:,}" for number in (tally.files, tally.unchanged, tally.sessions, tally.events, lessons)))
+
+
+SHOWN = 5
+"""Titles that are printed, the likeliest first."""
+
+
+def learn_from_git(memory: Memory, how: GitBackfill) -> tuple[GitReport, float]:
+    """Learn from the repository's commits; return the report and the seconds it took.
+
+    Raises InvalidValueError if there are no commits.
+    """
+    began = time.monotonic()
+    with bar("commits", how.most_commits) as progress:
+        report = memory.backfill_git(how, progress.show)
+    return report, round(time.monotonic() - began, 3)
+
+
+def git_facts(report: GitReport, seconds: float, dry_run: bool) -> dict[str, Any]:
+    """Return the report as `--json` prints it."""
+    return {
+        "seconds": seconds,
+        "dry_run": dry_run,
+        "commits": report.commits,
+        "complete": report.complete,
+        "interrupted": report.stopped,
+        "own": report.own,
+        "found": report.found,
+        "lessons": [
+            {"id": step.lesson, "commit": step.label.removeprefix("commit "), "title": step.title, "state": step.state}
+            for step in report.added
+        ],
+        "left_out": {
+            "known": report.known + len(report.steps) - len(report.added),
+            "about_files_that_are_gone": report.gone,
+            "suspicious": report.suspicious,
+            "over_the_limit": report.over,
+        },
+    }
+
+
+def tell_git(report: GitReport, dry_run: bool) -> None:
+    """Print the report: the number of lessons and the best titles on stdout, the rest on stderr."""
+    lessons = counted(len(report.added), "lesson")
+    say(f"{counted(report.commits, 'commit')} read: {'would store' if dry_run else 'stored'} {lessons}")
+    titles = list({step.title: f"{step.title}  ({step.label[:14]})" for step in report.added}.values())
+    for title in titles[:SHOWN]:
+        say(f"  {title}")
+    if len(titles) > SHOWN:
+        say(f"  ... and {len(titles) - SHOWN} more")
+    if report.added and not dry_run:
+        note("they are unconfirmed: agents are not told of them, recall marks them, holdfast review lists them")
+        note("to undo this run: holdfast undo; to undo all such runs: holdfast backfill --git --undo")
+    left_out = (
+        (report.gone, "about files that no longer exist"),
+        (report.suspicious, "that address an agent or hide something"),
+        (report.over, "over the limit for one project"),
+    )
+    for count, why in left_out:
+        if count:
+            note(f"skipped: {counted(count, 'lesson')} {why}")
+    if report.stopped:
+        note("stopped; run it again to go on from here")
+    elif not report.complete:
+        note("older commits were not read; run it again to go on from there")

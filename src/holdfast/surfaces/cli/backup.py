@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import os
+import sys
 
 import click
 
 from holdfast.errors import InvalidValueError
-from holdfast.surfaces.cli.call import Call, answer_json, counted, examples, json_option, note, pass_call, say, size
-from holdfast.upkeep.archive import Manifest, write_backup
+from holdfast.settings import load_settings
+from holdfast.surfaces.cli.frame import Call, command
+from holdfast.surfaces.cli.screen import counted, note, say, size
+from holdfast.upkeep.archive import Manifest, Restored, restore_backup, write_backup
 
 
-@click.command(epilog=examples("holdfast backup ~/holdfast.zip", "holdfast backup --replace /mnt/stick/holdfast.zip"))
+@command("holdfast backup ~/holdfast.zip", "holdfast backup --replace /mnt/stick/holdfast.zip", folder=False)
 @click.argument("file", type=click.Path(dir_okay=False, resolve_path=True))
 @click.option("--replace", is_flag=True, help="Overwrite FILE if it exists.")
-@json_option
-@pass_call
-def command(call: Call, file: str, replace: bool) -> None:
+def backup(call: Call, file: str, replace: bool) -> None:
     """Write everything in this Holdfast home into FILE: all projects' lessons, history and events, the log, settings.
 
     The file is checked after it is written. It contains private lessons too, so keep it to yourself.
@@ -26,8 +27,7 @@ def command(call: Call, file: str, replace: bool) -> None:
     with call.open() as memory:  # takes in what waits in the spool
         settings = memory.settings
     manifest = write_backup(settings, file)
-    if call.as_json:
-        answer_json({"file": file, "bytes": os.path.getsize(file), **manifest_json(manifest)})
+    if call.answer({"file": file, "bytes": os.path.getsize(file), **manifest_json(manifest)}):
         return
     say(f"{file}  {size(os.path.getsize(file))}")
     note(f"{contents(manifest)}; checked")
@@ -51,3 +51,65 @@ def manifest_json(manifest: Manifest) -> dict[str, object]:
         "events": manifest.extent.events,
         "files": [{"name": member.name, "bytes": member.size, "sha256": member.sha256} for member in manifest.members],
     }
+
+
+@command(
+    "holdfast restore ~/holdfast.zip --dry-run",
+    "holdfast restore ~/holdfast.zip",
+    "holdfast restore ~/holdfast.zip --settings --yes",
+    folder=False,
+)
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, resolve_path=True))
+@click.option("--settings", "with_config", is_flag=True, help="Also restore config.toml.")
+@click.option("--dry-run", is_flag=True, help="Check the file and print what would be done; change nothing.")
+@click.option("-y", "--yes", is_flag=True, help="Replace the current memory without asking.")
+def restore(call: Call, file: str, with_config: bool, dry_run: bool, yes: bool) -> None:
+    """Replace this Holdfast home's memory by FILE, which `holdfast backup` wrote.
+
+    The whole file is checked before anything is changed. The replaced memory is first saved in a backup of its own. A
+    database of an older version is updated; a database of a newer version is refused.
+    """
+    settings = load_settings()
+    plan = restore_backup(settings, file, with_config=with_config, dry=True)
+    if not dry_run:
+        if not yes and not _is_empty(plan):
+            _agree(plan)
+        plan = restore_backup(settings, file, with_config=with_config)
+    if call.answer(
+        {
+            "dry_run": dry_run,
+            "backup": manifest_json(plan.manifest),
+            "replaced_lessons": None if plan.before is None else plan.before.lessons,
+            "kept_in": plan.saved,
+            "placed": plan.placed,
+            "left": plan.left,
+        }
+    ):
+        return
+    say(f"{'would restore' if dry_run else 'restored'} {contents(plan.manifest)}")
+    _note_files(plan)
+    if dry_run:
+        note("the file is sound; nothing was changed")
+
+
+def _is_empty(plan: Restored) -> bool:
+    return plan.before is not None and not (plan.before.versions or plan.before.events)
+
+
+def _agree(plan: Restored) -> None:
+    """Ask before replacing the current memory. Raises InvalidValueError without a terminal, Abort for a no."""
+    content = "a database that cannot be read" if plan.before is None else counted(plan.before.lessons, "lesson")
+    if not sys.stdin.isatty():
+        hint = "give --yes to replace them"
+        raise InvalidValueError(f"this home holds {content}, and there is no terminal to ask on", hint=hint)
+    click.confirm(f"This home holds {content}. Replace them by {contents(plan.manifest)}?", abort=True, err=True)
+
+
+def _note_files(plan: Restored) -> None:
+    if plan.saved:
+        note(f"the replaced memory is saved in {plan.saved}")
+    for name in plan.placed:
+        note(f"{name}: from the backup")
+    for name in plan.left:
+        why = "--settings restores it" if name == "config.toml" else "this home has its own"
+        note(f"{name}: not restored; {why}")

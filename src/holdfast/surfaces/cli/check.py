@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import click
 
@@ -13,35 +15,25 @@ from holdfast.errors import InvalidValueError
 from holdfast.lean.texts import short_id
 from holdfast.publishing.sync import Syncing
 from holdfast.settings import load_settings
-from holdfast.surfaces.cli._rehearsing import rehearse_memory
-from holdfast.surfaces.cli.call import (
-    Call,
-    answer_json,
-    counted,
-    examples,
-    folder_option,
-    json_option,
-    note,
-    pass_call,
-    say,
-)
+from holdfast.surfaces.cli.frame import Call, command
+from holdfast.surfaces.cli.screen import bar, counted, note, say, table
 from holdfast.upkeep.expectations import FILE_LIMIT, Expectation, Mistake, parse_expectations
+from holdfast.upkeep.lessonrehearsal import NEVER, WHEN_TOLD, LessonRehearsal, RehearsedLesson, rehearse_lessons
 from holdfast.upkeep.rehearsal import Rehearsed
 from holdfast.upkeep.rehearsal import rehearse as play_expectations
+from holdfast.upkeep.rehearsalbaseline import BaselineComparison, Lost, as_lost, compare, read_baseline, write_baseline
 from holdfast.upkeep.scratch import scratch_memory
 from holdfast.wiring import load_host
 
 CHECKS = ".holdfast/checks.yaml"
 
 
-@click.command(
-    epilog=examples(
-        "holdfast check",
-        "holdfast check --only 'token rule'",
-        "holdfast check --files",
-        "holdfast check --rehearse",
-        "holdfast check --rehearse --baseline before.json",
-    )
+@command(
+    "holdfast check",
+    "holdfast check --only 'token rule'",
+    "holdfast check --files",
+    "holdfast check --rehearse",
+    "holdfast check --rehearse --baseline before.json",
 )
 @click.argument("file", required=False, type=click.Path(dir_okay=False, resolve_path=True))
 @click.option("--files", "from_files", is_flag=True, help="Use only the lessons in .holdfast/lessons, as CI does.")
@@ -55,10 +47,7 @@ CHECKS = ".holdfast/checks.yaml"
     metavar="FILE",
     help="Fail only for what got worse since FILE; write FILE if it does not exist.",
 )
-@folder_option
-@json_option
-@pass_call
-def command(
+def check(
     call: Call,
     file: str | None,
     from_files: bool,
@@ -80,6 +69,7 @@ def command(
     if rehearse:
         if file or from_files or only:
             raise click.UsageError("--rehearse plays lessons of your memory: leave out FILE, --files and --only")
+
         return rehearse_memory(call, root, host=host, sample=sample or 0, baseline=baseline or "")
     if sample or baseline:
         raise click.UsageError("--sample and --baseline need --rehearse")
@@ -126,8 +116,8 @@ def _take_files(memory: Memory) -> None:
 
 def _answer(call: Call, path: str, outcomes: Sequence[Rehearsed], mistakes: Sequence[Mistake]) -> None:
     failed = sum(bool(outcome.failures) for outcome in outcomes)
-    if call.as_json:
-        answer_json({
+    if call.answer(
+        {
             "file": path,
             "passed": len(outcomes) - failed,
             "failed": failed,
@@ -135,7 +125,8 @@ def _answer(call: Call, path: str, outcomes: Sequence[Rehearsed], mistakes: Sequ
             "mistakes": [
                 {"line": mistake.line, "column": mistake.column, "reason": mistake.reason} for mistake in mistakes
             ],
-        })  # fmt: skip
+        }
+    ):
         return
     for outcome in outcomes:
         word = click.style("FAIL", fg="red") if outcome.failures else click.style("ok  ", fg="green")
@@ -176,3 +167,96 @@ def _json(outcome: Rehearsed) -> dict[str, object]:
 def _shown_path(path: str) -> str:
     relative = os.path.relpath(path)
     return path if relative.startswith("..") else relative
+
+
+HEADS = ("kind", "lessons", *(when if when != NEVER else "not at all" for when in WHEN_TOLD))
+
+
+def rehearse_memory(call: Call, root: str, *, host: str, sample: int, baseline: str) -> int:
+    """Rehearse the memory of the work tree and print the result; return the exit code."""
+    if host:
+        load_host(host)  # raises an error for an unknown name
+    known = read_baseline(baseline) if baseline else None
+    call.open().close()  # takes in what waits in the spool, and updates an older schema
+    with scratch_memory(load_settings(), root, empty=False) as memory, bar("rehearsing lessons") as progress:
+        rehearsal = rehearse_lessons(memory, host, sample, progress.show)
+    is_new = bool(baseline) and known is None
+    if is_new:
+        write_baseline(baseline, rehearsal)
+    comparison = compare(known, rehearsal, sampled=bool(sample)) if known is not None else None
+    failed = comparison.lost if comparison else () if is_new else as_lost(rehearsal.untold)
+    if not call.answer(_rehearsing_json(rehearsal, failed, comparison)):
+        _print(rehearsal, failed, comparison)
+    if is_new:
+        note(f"{baseline} was written: later runs with it fail only for what got worse")
+    return 1 if failed else 0
+
+
+def _print(rehearsal: LessonRehearsal, failed: Sequence[Lost], comparison: BaselineComparison | None) -> None:
+    say(*table(list(_rows(rehearsal)), HEADS))
+    for lost in failed:
+        say(f"FAIL  {short_id(lost.id)}  {lost.now.kind}  {lost.now.title}")
+        say(f"      {_reason(lost)}")
+    if rehearsal.without_moments:
+        verb = "has" if rehearsal.without_moments == 1 else "have"
+        note(f"{counted(rehearsal.without_moments, 'lesson')} {verb} no moments")
+    whole, missing = len(rehearsal.lessons), len(rehearsal.untold)
+    note(f"{whole - missing} of {counted(whole, 'lesson')} told at the start or at one of their moments")
+    if comparison is not None:
+        counts = f"{len(comparison.lost)} lost, {comparison.new} new, {comparison.gone} gone"
+        note(f"since the baseline: {counts}")
+
+
+def _rows(rehearsal: LessonRehearsal) -> Iterator[list[str]]:
+    """Yield a row for each kind of lesson, and one for all of them."""
+    groups: dict[str, list[RehearsedLesson]] = {}
+    for lesson in rehearsal.lessons:
+        groups.setdefault(lesson.kind, []).append(lesson)
+    if len(groups) > 1:
+        groups["all"] = list(rehearsal.lessons)
+    for name, lessons in groups.items():
+        yield [name, str(len(lessons)), *(str(count) for count in _counts(lessons).values())]
+
+
+def _counts(lessons: Sequence[RehearsedLesson]) -> dict[str, int]:
+    counts = Counter(lesson.told for lesson in lessons)
+    return {when: counts[when] for when in WHEN_TOLD}
+
+
+def _reason(lost: Lost) -> str:
+    played = ", ".join(Counter(moment.kind for moment in lost.now.moments))
+    if lost.id == lost.now.id:
+        return f"it is told neither at the start nor at its moments ({played})"
+    return f"{short_id(lost.now.id)} superseded it and is told at none of its moments"
+
+
+def _rehearsing_json(
+    rehearsal: LessonRehearsal, failed: Sequence[Lost], comparison: BaselineComparison | None
+) -> dict[str, Any]:
+    kinds = dict.fromkeys(lesson.kind for lesson in rehearsal.lessons)
+    result: dict[str, Any] = {
+        "lessons": len(rehearsal.lessons),
+        "without_moments": rehearsal.without_moments,
+        "told": _counts(rehearsal.lessons),
+        "kinds": {kind: _counts([each for each in rehearsal.lessons if each.kind == kind]) for kind in kinds},
+        "failed": [
+            {"id": lost.id, "kind": lost.now.kind, "title": lost.now.title, "superseded_by": _successor(lost)}
+            for lost in failed
+        ],
+        "rehearsed": [
+            {
+                "id": lesson.id, "kind": lesson.kind, "told": lesson.told,
+                "moments": [
+                    {"event": moment.event, "kind": moment.kind, "told": moment.is_told} for moment in lesson.moments
+                ]
+            }
+            for lesson in rehearsal.lessons
+        ]
+    }  # fmt: skip
+    if comparison is not None:
+        result["baseline"] = {"lost": len(comparison.lost), "new": comparison.new, "gone": comparison.gone}
+    return result
+
+
+def _successor(lost: Lost) -> str:
+    return lost.now.id if lost.now.id != lost.id else ""

@@ -2,39 +2,51 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shlex
 import stat
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from importlib.util import cache_from_source
 from typing import Any
 
 from holdfast.backfill.distilling import learning_facts, learning_trouble
-from holdfast.bootstrap import all_hosts, find_place
+from holdfast.bootstrap import Memory, all_hosts, find_place
 from holdfast.capture.heartbeat import activity, is_from_hook, last_events
-from holdfast.errors import HoldfastError, StoreCorruptError, StoreLockedError, StoreReadOnlyError
+from holdfast.errors import HoldfastError, PluginNotFoundError, StoreCorruptError, StoreLockedError, StoreReadOnlyError
 from holdfast.home.runfiles import DROPPED, LATE, SPOOLED, read_counts
 from holdfast.home.spool import FOLDER, unreadable, waiting
 from holdfast.home.witness import accept, find_loss
 from holdfast.installing import forms, launcher
 from holdfast.installing.hostfiles import BACKUPS, SETUP_SCOPES, HostFiles, backups, set_up
 from holdfast.installing.packages import TWICE, has_package
+from holdfast.learning.learn import count_barren
 from holdfast.ports.host import Host
 from holdfast.ports.store import Extent, Store
-from holdfast.settings import Settings, compiled_hook, interpreter, package_folder
-from holdfast.surfaces.cli.call import counted
-from holdfast.surfaces.cli.findings import BAD, NOTE, OK, CheckFinding, failure
-from holdfast.surfaces.cli.hostcheck import QUIET, WORDS, ago_words, check_barren, check_heard, setup_time
+from holdfast.settings import Settings, interpreter, package_folder
+from holdfast.surfaces.cli.hostcheck import (
+    BAD,
+    LEARN_ON,
+    NOTE,
+    OK,
+    QUIET,
+    WORDS,
+    CheckFinding,
+    ago_words,
+    barren_words,
+    check_heard,
+    cut_of,
+    failure,
+    setup_time,
+)
 from holdfast.surfaces.cli.project import ACCEPT, claim_line
+from holdfast.surfaces.cli.screen import counted
+from holdfast.surfaces.cli.status import tidying_lines
 from holdfast.wiring import open_store
 
 SETUP = "holdfast setup"
-SERVER = "holdfast.surfaces.mcp"
-HOOK_PROGRAM = "surfaces/hooks/entry.py"
-LAUNCHER = "bin/holdfast-launch"
 MEND = "holdfast doctor --mend"
 WAIT_S = 3.0
 """How long a locked database is waited for."""
@@ -80,7 +92,26 @@ def check_store(settings: Settings, folder: str = "") -> Iterator[CheckFinding]:
         else:
             yield CheckFinding(OK, "heartbeat", line)
     yield from check_heard(settings, hosts)
-    yield from check_barren(settings, folder)
+
+
+def check_memory(settings: Settings, folder: str = "") -> Iterator[CheckFinding]:
+    """Report sessions that taught nothing, session starts that are cut, and tidying, of the folder's project."""
+    if settings.database_path and not os.path.exists(settings.database_path):
+        return  # nothing is known yet, and opening the store would create it
+    try:
+        with Memory(folder, settings=settings) as memory:
+            location = find_place(memory.services.store, settings, folder)
+            if line := barren_words(count_barren(memory.services, location)):
+                yield CheckFinding(NOTE, "learning", line, LEARN_ON)
+            for name in sorted(set_up(HostFiles(settings.home).manifest)):
+                with suppress(PluginNotFoundError):  # `check_heard` reports it
+                    if line := cut_of(memory.services, location, name):
+                        yield CheckFinding(NOTE, name, line)
+            for line in tidying_lines(memory.services, location):
+                what, _, mend = line.rpartition("; ")
+                yield CheckFinding(NOTE, "tidying", what, mend)
+    except (HoldfastError, OSError):
+        return  # `check_store` reports it
 
 
 def _check_witness(settings: Settings, now: Extent) -> Iterator[CheckFinding]:
@@ -249,8 +280,7 @@ def check_launcher(settings: Settings) -> Iterator[CheckFinding]:
             BAD, "launcher", f"{change.file} starts another installation, or one that no longer exists", SETUP
         )
     else:
-        way = "compiled" if compiled_hook() else "Python alone: this package has no program for this machine"
-        yield CheckFinding(OK, "launcher", f"{change.file} starts this installation; hooks: {way}")
+        yield CheckFinding(OK, "launcher", f"{change.file} starts this installation")
 
 
 def _check_file(file: str, edits: list[dict[str, Any]]) -> Iterator[CheckFinding]:
@@ -269,21 +299,8 @@ def _check_file(file: str, edits: list[dict[str, Any]]) -> Iterator[CheckFinding
         yield CheckFinding(BAD, "hooks", f"Holdfast's entry is missing in {file}: {where}", _setup_of(edit))
     for path in gone:
         yield CheckFinding(BAD, "hooks", f"{file} names {path}, which does not exist", setup)
-    old = next((why for edit in edits if (why := _why_old(edit))), "")
-    if old:
-        yield CheckFinding(BAD, "hooks", f"an older version wrote Holdfast's entry in {file}: {old}", setup)
-    if not missing and not gone and not old:
+    if not missing and not gone:
         yield CheckFinding(OK, "hooks", f"{len(edits)} {'entries' if len(edits) > 1 else 'entry'} in {file}")
-
-
-def _why_old(edit: dict[str, Any]) -> str:
-    """Return what is wrong with an entry that an older version wrote, or "" for an entry of this version."""
-    text = edit.get("text") or json.dumps(edit.get("value"))
-    if SERVER in text and '"-I"' not in text:
-        return "the server could run modules of the repository in which it is started"
-    if os.name == "posix" and HOOK_PROGRAM in text and LAUNCHER not in text:
-        return "if Holdfast's package were missing, the hook would stop the agent"
-    return ""
 
 
 def _check_approvals(hosts: Sequence[Host], settings: Settings) -> Iterator[CheckFinding]:
@@ -328,17 +345,18 @@ def check_program() -> Iterator[CheckFinding]:
     """Report the interpreter, and check that the modules which hooks import are compiled."""
     package = package_folder()
     yield CheckFinding(OK, "program", f"Python {sys.version.split()[0]} at {interpreter()}")
-    stale = [name for name in LEAN_MODULES if not _is_compiled(os.path.join(package, *name.split("/")))]
+    sources = [os.path.join(package, *name.split("/")) for name in LEAN_MODULES]
+    compiled = [(source, cache_from_source(source)) for source in sources]
+    stale = [
+        os.path.relpath(source, package)
+        for source, made in compiled
+        if not os.path.exists(made) or os.path.getmtime(made) < os.path.getmtime(source)
+    ]
     if stale:
         mend = f"{shlex.quote(interpreter())} -I -m compileall -q {shlex.quote(package)}"
         yield CheckFinding(NOTE, "start-up", f"{stale[0]} is not compiled: every hook starts slowly", mend)
     else:
         yield CheckFinding(OK, "start-up", "the modules that hooks import are compiled")
-
-
-def _is_compiled(source: str) -> bool:
-    compiled = cache_from_source(source)
-    return os.path.exists(compiled) and os.path.getmtime(compiled) >= os.path.getmtime(source)
 
 
 def check_switches(settings: Settings) -> Iterator[CheckFinding]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import platform
 import re
-import sqlite3
 import sys
 from collections.abc import Iterator
 
@@ -15,49 +14,35 @@ from holdfast._version import __version__
 from holdfast.errors import HoldfastError
 from holdfast.redaction import redact
 from holdfast.settings import Settings, load_settings
-from holdfast.surfaces.cli._tidying import check_tidying
-from holdfast.surfaces.cli.call import (
-    Call,
-    answer_json,
-    counted,
-    examples,
-    json_option,
-    note,
-    pass_call,
-    say,
-    short_path,
-)
 from holdfast.surfaces.cli.checkups import (
     check_backups,
     check_capture,
     check_hosts,
     check_launcher,
     check_learning,
+    check_memory,
     check_program,
     check_store,
     check_switches,
     mend_store,
 )
-from holdfast.surfaces.cli.findings import BAD, NOTE, OK, CheckFinding, failure
-from holdfast.surfaces.cli.hostcheck import check_starts
-from holdfast.surfaces.cli.proof import prove
-from holdfast.surfaces.cli.rows import labelled
-from holdfast.surfaces.cli.serverproof import check_server
+from holdfast.surfaces.cli.frame import Call, command
+from holdfast.surfaces.cli.hostcheck import BAD, NOTE, OK, CheckFinding, failure
+from holdfast.surfaces.cli.proof import check_server, prove
+from holdfast.surfaces.cli.screen import answer_json, counted, labelled, note, say, short_path
 
 COLOURS = {OK: "green", NOTE: "yellow", BAD: "red"}
 INDENT = 19
 """Columns before what a finding says."""
 
 
-@click.command(epilog=examples("holdfast doctor", "holdfast doctor --json", "holdfast doctor --report > report.txt"))
+@command("holdfast doctor", "holdfast doctor --json", "holdfast doctor --report > report.txt", folder=False)
 @click.option(
     "--report", is_flag=True, help="Print a report for a bug tracker, without your name, home folder or lessons."
 )
 @click.option("--no-proof", is_flag=True, help="Check the installation only; play no sessions and start no server.")
 @click.option("--mend", is_flag=True, help="First set damaged rows aside and accept a lost memory. Nothing is deleted.")
-@json_option
-@pass_call
-def command(call: Call, report: bool, no_proof: bool, mend: bool) -> None:
+def doctor(call: Call, report: bool, no_proof: bool, mend: bool) -> int:
     """Prove that memory works, and report every problem.
 
     First, doctor plays two sessions in a scratch home through the real hook program: the first one states a rule, the
@@ -77,8 +62,7 @@ def command(call: Call, report: bool, no_proof: bool, mend: bool) -> None:
         answer_json({"version": __version__, "sound": not bad, "findings": [f._asdict() for f in shown]})
     else:
         note(counted(bad, "problem") if bad else "no problem")
-    if bad:
-        click.get_current_context().exit(1)
+    return 1 if bad else 0
 
 
 def _findings(no_proof: bool, mend: bool, folder: str) -> Iterator[CheckFinding]:
@@ -98,23 +82,23 @@ def _findings(no_proof: bool, mend: bool, folder: str) -> Iterator[CheckFinding]
     if not no_proof:
         yield from check_server(settings)
     yield from check_store(settings, folder)
-    yield from check_starts(settings, folder)
+    yield from check_memory(settings, folder)
     yield from check_capture(settings)
     yield from check_learning(settings)
-    yield from check_tidying(settings, folder)
     yield from check_switches(settings)
 
 
 def _print(finding: CheckFinding) -> None:
     first, *rest = labelled(f"{finding.status:<4}  {finding.name}", short_path(finding.what), INDENT)
     say(first.replace(finding.status, click.style(finding.status, fg=COLOURS[finding.status]), 1))
-    for line in rest:
-        say(line)
+    say(*rest)
     if finding.mend:
         say(f"{'':{INDENT}}mend: {finding.mend}")
 
 
 def _report(findings: list[CheckFinding]) -> str:
+    import sqlite3
+
     lines = [
         f"holdfast {__version__}, Python {platform.python_version()}, SQLite {sqlite3.sqlite_version}",
         f"{platform.system()} {platform.release()} {platform.machine()}, {sys.stdout.encoding}",

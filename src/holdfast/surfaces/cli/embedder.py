@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import click
@@ -17,61 +15,46 @@ from holdfast.installing import embedding, pulling
 from holdfast.installing.embedding import NONE
 from holdfast.recall.embed import coverage, embed_pending, probe
 from holdfast.settings import Settings, load_settings
-from holdfast.surfaces.cli.call import (
-    Call,
-    Group,
-    answer_json,
-    counted,
-    examples,
-    folder_option,
-    json_option,
-    note,
-    pass_call,
-    say,
-)
-from holdfast.surfaces.cli.rows import table
+from holdfast.surfaces.cli.frame import Call, command, group
+from holdfast.surfaces.cli.screen import answer_json, bar, counted, note, say, table
 
 WORDS_ALONE = "no embedder: recall uses words, paths and identifiers"
 
 
-@click.group(cls=Group, epilog=examples("holdfast embedder status", "holdfast embedder list"))
-def command() -> None:
+@group("holdfast embedder status", "holdfast embedder list")
+def embedder(call: Call) -> None:
     """Choose the embedder, which finds lessons by their meaning.
 
     Without an embedder, recall uses words, paths and identifiers only.
     """
 
 
-@command.command("list", epilog=examples("holdfast embedder list", "holdfast embedder list --json"))
-@json_option
-@pass_call
+@command("holdfast embedder list", "holdfast embedder list --json", of=embedder, name="list", folder=False)
 def list_embedders(call: Call) -> None:
     """List the embedders, and what is missing for those that cannot be used here. Nothing is loaded or contacted."""
     settings = load_settings()
     names = [NONE, *(name.replace("_", "-") for name in plugins.names("embedders"))]
-    rows = [_row(settings, name) for name in names]
-    if call.as_json:
-        answer_json(rows)
-        return
-    for line in table([["*" if row["chosen"] else " ", row["name"], _remark(row)] for row in rows]):
-        say(line)
+    rows: list[dict[str, Any]] = []
+    for name in names:
+        chosen = name == (settings.embedder.replace("_", "-") or NONE)
+        options = dict(settings.embedder_options) if chosen else {}
+        why = "" if name == NONE else embedding.why_unusable(settings, name, options)
+        rows.append({"name": name, "chosen": chosen, "usable": not why, "why": why})
+    if not call.answer(rows):
+        say(*table([["*" if row["chosen"] else " ", row["name"], row["why"] or "usable"] for row in rows]))
 
 
-@command.command(
-    epilog=examples(
-        "holdfast embedder use ollama model=nomic-embed-text",
-        "holdfast embedder use openai-compatible url=https://api.example.org/v1 model=m api_key_env=MY_KEY",
-        "holdfast embedder use onnx",
-        "holdfast embedder use onnx path=~/models/all-minilm-l6-v2",
-        "holdfast embedder use none",
-    )
+@command(
+    "holdfast embedder use ollama model=nomic-embed-text",
+    "holdfast embedder use openai-compatible url=https://api.example.org/v1 model=m api_key_env=MY_KEY",
+    "holdfast embedder use onnx",
+    "holdfast embedder use onnx path=~/models/all-minilm-l6-v2",
+    "holdfast embedder use none",
+    of=embedder,
 )
 @click.argument("name")
 @click.argument("options", nargs=-1, metavar="[KEY=VALUE]...")
 @click.option("--wait", is_flag=True, help="Embed every lesson before the command ends, not in the background.")
-@json_option
-@folder_option
-@pass_call
 def use(call: Call, name: str, options: Sequence[str], wait: bool) -> None:
     """Use the embedder NAME from now on: test it, save it in config.toml, and embed every lesson in the background.
 
@@ -97,30 +80,23 @@ def choose(call: Call, settings: Settings, name: str, options: dict[str, str], *
             answer_json(_gather(memory))
 
 
-@command.command(epilog=examples("holdfast embedder status", "holdfast embedder status --json"))
-@json_option
-@folder_option
-@pass_call
-def status(call: Call) -> None:
+@command("holdfast embedder status", "holdfast embedder status --json", of=embedder, memory=True)
+def status(call: Call, memory: Memory) -> None:
     """Test the embedder, and print how many lessons have a vector and what went wrong last."""
-    with call.open() as memory:
-        fields = _gather(memory)
-    if call.as_json:
-        answer_json(fields)
-        return
-    for line in _lines(fields):
-        say(line)
+    fields = _gather(memory)
+    if not call.answer(fields):
+        say(*_lines(fields))
 
 
-@command.command(
-    epilog=examples(
-        "holdfast embedder pull", "holdfast embedder pull BAAI/bge-small-en-v1.5", "holdfast embedder use onnx"
-    )
+@command(
+    "holdfast embedder pull",
+    "holdfast embedder pull BAAI/bge-small-en-v1.5",
+    "holdfast embedder use onnx",
+    of=embedder,
+    folder=False,
 )
 @click.argument("model", default=pulling.DEFAULT, metavar="[MODEL]")
 @click.option("--hub", default=pulling.HUB, show_default=True, help="Address of the hub or of a mirror.")
-@json_option
-@pass_call
 def pull(call: Call, model: str, hub: str) -> None:
     """Download a model for the embedder `onnx`. Besides this command, only setup downloads one, after it asked.
 
@@ -128,31 +104,15 @@ def pull(call: Call, model: str, hub: str) -> None:
     against its checksum. An interrupted download continues where it stopped.
     """
     folder = download(load_settings(), model, hub)
-    if call.as_json:
-        answer_json({"model": model, "folder": folder})
-    else:
+    if not call.answer({"model": model, "folder": folder}):
         say(folder)
         note(f"to use it: holdfast embedder use onnx path={folder}")
 
 
 def download(settings: Settings, model: str, hub: str) -> str:
     """Return the folder of the model. The model is downloaded if it is missing, with a bar on a terminal."""
-    with _download_bar() as advance:
-        return embedding.download(settings, model, hub, advance)
-
-
-def _row(settings: Settings, name: str) -> dict[str, Any]:
-    chosen = name == (settings.embedder.replace("_", "-") or NONE)
-    why = (
-        ""
-        if name == NONE
-        else embedding.why_unusable(settings, name, dict(settings.embedder_options) if chosen else {})
-    )
-    return {"name": name, "chosen": chosen, "usable": not why, "why": why}
-
-
-def _remark(row: dict[str, Any]) -> str:
-    return "usable" if row["usable"] else row["why"]
+    with bar("pulling", in_bytes=True) as progress:
+        return embedding.download(settings, model, hub, progress.show)
 
 
 def _parse_options(options: Sequence[str]) -> dict[str, str]:
@@ -175,18 +135,20 @@ def _embed(memory: Memory, wait: bool) -> None:
         embed_pending(memory.services)  # embeds nothing, but removes the previous embedder's vectors
         note("every lesson has a vector")
     elif wait:
-        with _embedding_bar(waiting) as on_batch:
-            note(f"{counted(embedding.embed_all(memory, on_batch), 'lesson')} embedded")
+        with bar("embedding", waiting) as progress:
+            note(f"{counted(embedding.embed_all(memory, progress.advance), 'lesson')} embedded")
     else:
         embedding.start()
         note(f"{counted(waiting, 'lesson')} to embed in the background; to see how far it is: holdfast embedder status")
 
 
 def _gather(memory: Memory) -> dict[str, Any]:
-    clock = memory.services.clock
+    clock, seen = memory.services.clock, coverage(memory.services)
     fields: dict[str, Any] = {
         "name": memory.settings.embedder, "id": "", "dimension": None, "answers": False, "error": "",
-        "milliseconds": None,
+        "milliseconds": None, "lessons": seen.lessons, "embedded": seen.embedded,
+        "waiting": seen.lessons - seen.embedded, "answering": seen.answering,
+        "running": embedding.is_running(memory.settings), "failed": seen.failed,
     }  # fmt: skip
     before = clock.elapsed_s()
     try:
@@ -196,16 +158,7 @@ def _gather(memory: Memory) -> dict[str, Any]:
             fields["milliseconds"] = 1_000 * (clock.elapsed_s() - before)
     except HoldfastError as exc:
         fields["error"] = str(exc)
-    seen = coverage(memory.services)
-    return {
-        **fields,
-        "lessons": seen.lessons,
-        "embedded": seen.embedded,
-        "waiting": seen.lessons - seen.embedded,
-        "answering": seen.answering,
-        "running": embedding.is_running(memory.settings),
-        "failed": seen.failed,
-    }
+    return fields
 
 
 def _lines(fields: dict[str, Any]) -> Iterator[str]:
@@ -223,32 +176,3 @@ def _lines(fields: dict[str, Any]) -> Iterator[str]:
         yield f"until then {fields['answering']} is used"
     if fields["failed"]:
         yield f"last error: {fields['failed']}"
-
-
-@contextmanager
-def _embedding_bar(total: int) -> Iterator[Callable[[int], None] | None]:
-    """Yield a progress function, which takes the number of lessons just done; None if stderr is not a terminal."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (TextColumn("embedding"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("lessons", total=total)
-        yield lambda done: bar.advance(task, done)
-
-
-@contextmanager
-def _download_bar() -> Iterator[Callable[[int, int], None]]:
-    if not sys.stderr.isatty():
-        yield lambda done, total: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (TextColumn("pulling"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("", total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)

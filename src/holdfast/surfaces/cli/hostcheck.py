@@ -1,4 +1,4 @@
-"""Doctor's lines for each host that is set up: its version, its last events and delivery, and what a start cuts."""
+"""Findings: the lines that `holdfast doctor` reports."""
 
 from __future__ import annotations
 
@@ -9,21 +9,37 @@ import subprocess
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from typing import NamedTuple
 
-from holdfast.bootstrap import Memory, find_place
 from holdfast.capture.heartbeat import HostActivity
 from holdfast.domain.hookcall import HookCall
 from holdfast.domain.project import Location
 from holdfast.domain.vocabulary import SessionId
 from holdfast.errors import HoldfastError
 from holdfast.installing.hostfiles import MANIFEST, HostFiles, set_up
-from holdfast.learning.learn import count_barren
 from holdfast.ports.host import HostProfile
 from holdfast.ports.services import Services
 from holdfast.recall.inject import prepare
 from holdfast.settings import Settings
-from holdfast.surfaces.cli.findings import BAD, NOTE, OK, CheckFinding, failure
 from holdfast.wiring import load_host
+
+OK, NOTE, BAD = "ok", "note", "bad"
+
+
+class CheckFinding(NamedTuple):
+    """The result of one check. Status `bad` is a problem; `mend` is the command that solves it."""
+
+    status: str
+    name: str
+    what: str
+    mend: str = ""
+
+
+def failure(name: str, exc: Exception, mend: str = "") -> CheckFinding:
+    """Return a bad finding with the error's message; `mend` defaults to the error's hint."""
+    hint = exc.hint if isinstance(exc, HoldfastError) else ""
+    return CheckFinding(BAD, name, str(exc) or type(exc).__name__, mend or hint)
+
 
 VERSION_TIMEOUT_S = 10.0
 """Seconds that a host's program may take to tell its version."""
@@ -39,7 +55,7 @@ COMMANDS = 10
 """Known commands of which at least one fails in any real work."""
 WORDS = {
     "session_start": "start", "tool_result": "result", "tool_failure": "failure", "file_edit": "edit",
-    "session_end": "end",
+    "session_end": "end"
 }  # fmt: skip
 """Short words for kinds of events whose name has two words."""
 
@@ -65,44 +81,9 @@ def setup_time(settings: Settings) -> datetime:
     return datetime.fromtimestamp(os.stat(path).st_mtime if os.path.exists(path) else 0, UTC)
 
 
-def check_barren(settings: Settings, folder: str = "") -> Iterator[CheckFinding]:
-    """Yield a finding if many sessions have passed in the folder's project without a lesson."""
-    try:
-        with Memory(folder, settings=settings) as memory:
-            location = find_place(memory.services.store, settings, folder)
-            line = barren_words(count_barren(memory.services, location))
-    except (HoldfastError, OSError):
-        return  # `check_store` reports it
-    if line:
-        yield CheckFinding(NOTE, "learning", line, LEARN_ON)
-
-
 def barren_words(count: int) -> str:
     """Return what that many sessions without a lesson mean; empty if they are too few to mean anything."""
     return f"the last {count} sessions with real work taught no lesson" if count >= BARREN_ALARM else ""
-
-
-def check_starts(settings: Settings, folder: str = "") -> Iterator[CheckFinding]:
-    """Yield a finding for each host that is set up and accepts less at a session's start here than there is to tell."""
-    if settings.database_path and not os.path.exists(settings.database_path):
-        return  # nothing is known yet, and opening the store would create it
-    try:
-        wired = sorted(set_up(HostFiles(settings.home).manifest))
-        with Memory(folder, settings=settings) as memory:
-            location = find_place(memory.services.store, settings, folder)
-            for name in filter(_is_loadable, wired):
-                line = cut_of(memory.services, location, name)
-                if line:
-                    yield CheckFinding(NOTE, name, line)
-    except (HoldfastError, OSError):
-        return  # `check_store` reports it
-
-
-def _is_loadable(name: str) -> bool:
-    try:
-        return load_host(name) is not None
-    except HoldfastError:
-        return False  # `check_heard` reports it
 
 
 def cut_of(services: Services, location: Location, name: str) -> str:

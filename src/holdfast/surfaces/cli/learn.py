@@ -2,56 +2,55 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any
 
 import click
 
+from holdfast import plugins
 from holdfast.backfill.distilling import distil_waiting, keep_trouble, learning_facts, open_model
-from holdfast.backfill.distilrecord import given_up, limit_reached, waiting
-from holdfast.backfill.endedsessions import queue_ended
+from holdfast.backfill.distilrecord import given_up, limit_reached, note_choice, waiting
+from holdfast.backfill.endedsessions import begin, queue_ended
+from holdfast.bootstrap import Memory, agent_options, load_model
 from holdfast.errors import HoldfastError, InvalidValueError
+from holdfast.installing.configfile import keep_consent, keep_model
+from holdfast.installing.hostfiles import HostFiles, set_up
+from holdfast.learning.distil import DistilReport
 from holdfast.settings import Settings, load_settings
-from holdfast.surfaces.cli._learning import (
-    WHAT_IS_SENT,
-    cost_words,
-    limits,
-    progress,
-    report_plain,
-    report_words,
-    switch_off,
-    switch_on,
-)
-from holdfast.surfaces.cli.call import Call, answer_json, counted, examples, json_option, note, pass_call, say
-from holdfast.surfaces.cli.rows import pairs
+from holdfast.surfaces.cli.frame import INTERRUPTED, Call, command
+from holdfast.surfaces.cli.screen import bar, counted, note, pairs, say
+from holdfast.wiring import load_host
 
 BEST = "best"
 """Stands for the best agent on this machine."""
-INTERRUPTED = 130
 SWITCH_ON = "holdfast learn --on"
 
 
-@click.command(
-    epilog=examples(
-        "holdfast learn",
-        "holdfast learn --on",
-        "holdfast learn --on codex",
-        "holdfast learn --now",
-        "holdfast learn --off",
-        "holdfast learn --json",
-    )
+@command(
+    "holdfast learn",
+    "holdfast learn --on",
+    "holdfast learn --on codex",
+    "holdfast learn --now",
+    "holdfast learn --off",
+    "holdfast learn --json",
+    folder=False,
 )
 @click.option(
-    "--on", "agent", is_flag=False, flag_value=BEST, default="", metavar="[NAME]",
+    "--on",
+    "agent",
+    is_flag=False,
+    flag_value=BEST,
+    default="",
+    metavar="[NAME]",
     help="From now on, let this agent read each session; by default the chosen model, else the best agent here.",
-)  # fmt: skip
+)
 @click.option("--off", "stops", is_flag=True, help="Send nothing any more after sessions.")
 @click.option("--now", "at_once", is_flag=True, help="Read the sessions that wait now, with a progress bar.")
 @click.option("--status", "tells", is_flag=True, help="Print the state; the same as without an option.")
-@json_option
-@pass_call
-def command(call: Call, agent: str, stops: bool, at_once: bool, tells: bool) -> int:
+def learn(call: Call, agent: str, stops: bool, at_once: bool, tells: bool) -> int:
     """Let your own agent read each session after its end, and store what was learnt.
 
     A session with real work costs about one call of the agent's cheapest model, some 8,000 tokens. Real work: at
@@ -67,30 +66,21 @@ def command(call: Call, agent: str, stops: bool, at_once: bool, tells: bool) -> 
     if at_once:
         return _learn_now(call, settings)
     if agent:
-        _switch_on(call, settings, "" if agent == BEST else agent)
+        new = switch_on(settings, "" if agent == BEST else agent)
+        if not call.answer(_facts(new)):
+            say(f"on: {_model_words(new)} reads each session after its end; saved in {new.config_path}")
+            note(WHAT_IS_SENT)
+            note(f"It gets at most {limits(new)}. To stop it: holdfast learn --off")
     elif stops:
-        _switch_off(call, settings)
-    else:
-        _print_status(call, settings)
+        switch_off(settings)
+        if not call.answer(_facts(load_settings())):
+            say(f"off: nothing is sent after sessions; saved in {settings.config_path}")
+    elif not call.answer(_facts(settings)):
+        facts = _facts(settings)
+        say(*pairs(_rows(settings, facts)))
+        if not facts["after_sessions"]:
+            note(f"to switch it on: {SWITCH_ON}")
     return 0
-
-
-def _switch_on(call: Call, settings: Settings, name: str) -> None:
-    new = switch_on(settings, name)
-    if call.as_json:
-        answer_json(_facts(new))
-        return
-    say(f"on: {_model_words(new)} reads each session after its end; saved in {new.config_path}")
-    note(WHAT_IS_SENT)
-    note(f"It gets at most {limits(new)}. To stop it: holdfast learn --off")
-
-
-def _switch_off(call: Call, settings: Settings) -> None:
-    switch_off(settings)
-    if call.as_json:
-        answer_json(_facts(load_settings()))
-    else:
-        say(f"off: nothing is sent after sessions; saved in {settings.config_path}")
 
 
 def _learn_now(call: Call, settings: Settings) -> int:
@@ -109,7 +99,8 @@ def _learn_now(call: Call, settings: Settings) -> int:
             try:
                 for outcome in distil_waiting(memory, settings, again=True):
                     outcomes.append(report_plain(outcome.session, outcome.report, outcome.error))
-                    words = report_words(outcome.report) if outcome.report else _failure_words(outcome.error)
+                    hint = f" ({outcome.error.hint})" if outcome.error and outcome.error.hint else ""
+                    words = report_words(outcome.report) if outcome.report else f"failed: {outcome.error}{hint}"
                     show(f"{outcome.session}: {words}")
             except KeyboardInterrupt:
                 is_stopped = True
@@ -117,9 +108,7 @@ def _learn_now(call: Call, settings: Settings) -> int:
         reached = limit_reached(settings, memory.services.clock.now())
     done = [outcome for outcome in outcomes if "failed" not in outcome]
     left = len(waiting(settings))
-    if call.as_json:
-        answer_json({"sessions": outcomes, "left": left, "limit_reached": reached, "interrupted": is_stopped})
-    else:
+    if not call.answer({"sessions": outcomes, "left": left, "limit_reached": reached, "interrupted": is_stopped}):
         _print_run(done, left, reached)
     if is_stopped:
         return INTERRUPTED
@@ -135,26 +124,10 @@ def _print_run(done: list[dict[str, Any]], left: int, reached: str) -> None:
         note(f"{counted(left, 'session')} left" + (f": {reached}" if reached else ""))
 
 
-def _failure_words(error: HoldfastError | None) -> str:
-    hint = f" ({error.hint})" if error and error.hint else ""
-    return f"failed: {error}{hint}"
-
-
 def _facts(settings: Settings) -> dict[str, Any]:
     facts = learning_facts(settings, datetime.now(UTC))
     limits = {"calls_a_day": settings.distil_calls_a_day, "dollars_a_day": settings.distil_dollars_a_day}
     return {**facts, "given_up": given_up(settings), "limits": limits}
-
-
-def _print_status(call: Call, settings: Settings) -> None:
-    facts = _facts(settings)
-    if call.as_json:
-        answer_json(facts)
-        return
-    for line in pairs(_rows(settings, facts)):
-        say(line)
-    if not facts["after_sessions"]:
-        note(f"to switch it on: {SWITCH_ON}")
 
 
 def _rows(settings: Settings, facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
@@ -179,3 +152,121 @@ def _model_words(settings: Settings) -> str:
         return open_model(settings).id
     except HoldfastError:
         return settings.distil_model
+
+
+WHAT_IS_SENT = (
+    "For each session with real work, one digest without secrets goes to that model: what you typed, the agent's\n"
+    "explanations, failures and their fixes, commit messages. To read it in full: holdfast distil digest\n"
+    "A memory that outgrows a session's start is tidied, at most once a day: that model then gets its lessons' titles."
+)
+
+
+def agents(settings: Settings, first: Sequence[str] = ()) -> list[str]:
+    """Return the hosts whose program can answer a prompt here, the best choice first.
+
+    Those of `first` come before those that are set up, and these before the others; a host that names its cheapest
+    model comes before one that does not.
+    """
+    names = [name.replace("_", "-") for name in plugins.names("hosts")]
+    wired = set_up(HostFiles(settings.home).manifest)
+    able = []
+    for name in names:
+        try:
+            agent_options(name)
+        except HoldfastError:
+            continue  # it has no headless mode, or its program is not on the PATH
+        able.append(name)
+    return sorted(able, key=lambda name: (name not in first, name not in wired, not _cheapest(name), name))
+
+
+def _cheapest(host: str) -> str:
+    headless = load_host(host).profile.headless
+    return headless.model if headless else ""
+
+
+def agent_words(host: str) -> tuple[str, str]:
+    """Return the host's title with the model that is asked, and that model in words."""
+    title, model = load_host(host).profile.title, _cheapest(host)
+    return (f"{title}, {model}", "its cheapest model") if model else (title, "the model that is set there")
+
+
+def switch_on(settings: Settings, name: str = "") -> Settings:
+    """Let the model read each session from now on; return the new settings.
+
+    Without a name it is the model that was chosen before, else the best agent here. Raises InvalidValueError if there
+    is none, ModelError or PluginNotFoundError if that model cannot be used.
+    """
+    name = name or settings.distil_model or next(iter(agents(settings)), "")
+    if not name:
+        hint = "install one, or choose an endpoint: holdfast distil use --help; then holdfast learn --on"
+        raise InvalidValueError("no agent on this machine can answer without a terminal", hint=hint)
+    if name == settings.distil_model:
+        load_model(name, dict(settings.distil_options))
+    else:
+        load_model(name, {})
+        keep_model(settings, name, {})
+    keep_consent(load_settings(), True)
+    new = load_settings()
+    note_choice(new, name, datetime.now(UTC))
+    with Memory(os.sep, settings=new) as memory:
+        if not settings.learns_after_sessions:
+            begin(memory)
+        keep_trouble(memory, new)
+    return new
+
+
+def switch_off(settings: Settings) -> None:
+    """Send nothing any more after sessions, and remember that; the chosen model stays for the user's own commands."""
+    keep_consent(settings, False)
+    if settings.learns_after_sessions:
+        with Memory(os.sep, settings=load_settings()) as memory:
+            keep_trouble(memory, load_settings())
+
+
+def limits(settings: Settings) -> str:
+    """Return the limits of a day in words."""
+    return f"{counted(settings.distil_calls_a_day, 'call')} and ${settings.distil_dollars_a_day:g} a day"
+
+
+def cost_words(today: dict[str, Any]) -> str:
+    """Return the dollars of the last 24 hours, and how many calls did not report theirs."""
+    unknown = f" and {counted(today['unknown_costs'], 'call')} of unknown cost" if today["unknown_costs"] else ""
+    return f"${today['cost_usd']:.2f}{unknown}"
+
+
+def report_words(report: DistilReport) -> str:
+    """Return what became of a session that was sent, or why it was not."""
+    if report.skipped:
+        return f"not sent: {report.skipped}"
+    cost = "" if report.cost_usd is None else f", ${report.cost_usd:.4f}"
+    tokens = f"{report.input_tokens:,} tokens in, {report.output_tokens:,} out{cost}"
+    counts = (
+        f"{counted(len(report.active), 'lesson')} active, {len(report.waiting)} waiting, {report.merged} known already"
+    )
+    return f"{counts} ({tokens})"
+
+
+def report_plain(session: str, report: DistilReport | None, error: HoldfastError | None) -> dict[str, Any]:
+    """Return what became of a session, for `--json`."""
+    if report is None:
+        return {"session": session, "failed": str(error)}
+    return {
+        "session": session, "skipped": report.skipped, "active": len(report.active),
+        "waiting": len(report.waiting), "cost_usd": report.cost_usd
+    }  # fmt: skip
+
+
+@contextmanager
+def progress(total: int) -> Iterator[Callable[[str], None]]:
+    """Yield a function that shows that one more session is done, with its line: a bar on a terminal, else a note."""
+    with bar("learning", total) as shown:
+        done = iter(range(1, 1_000_000))
+
+        def show(line: str) -> None:
+            if shown:
+                shown.say(line)
+                shown.advance()
+            else:
+                note(f"{next(done)}/{total} {line}")
+
+        yield show

@@ -12,72 +12,72 @@ import click
 from holdfast._version import __version__
 from holdfast.errors import HoldfastError
 from holdfast.settings import colour_wanted
-from holdfast.surfaces.cli.call import Call, folder_option
+from holdfast.surfaces.cli.frame import FOLDER, INTERRUPTED, Call
 from holdfast.text.hidden import without_hidden
 
 GROUPS = {
     "Every day": {
-        "remember": "Save a lesson.",
-        "recall": "Search memory; the best lessons come first.",
-        "brief": "Print exactly what an agent is told here.",
-        "list": "List lessons, newest first.",
-        "show": "Print everything about one lesson.",
-        "review": "Go through the lessons that wait for your decision, or that may have gone stale.",
-        "status": "Print this folder's project, where its memory is and what it holds.",
-        "learn": "Let your own agent read each session after its end: switch it on or off, see its state.",
-        "checkpoint": "Save, show or close the working state of a task.",
+        "remember": ("writing", "Save a lesson."),
+        "recall": ("asking", "Search memory; the best lessons come first."),
+        "brief": ("asking", "Print exactly what an agent is told here."),
+        "list": ("listing", "List lessons, newest first."),
+        "show": ("lessons", "Print everything about one lesson."),
+        "review": ("review", "Go through the lessons that wait for your decision, or that may have gone stale."),
+        "status": ("status", "Print this folder's project, where its memory is and what it holds."),
+        "learn": ("learn", "Let your own agent read each session after its end: switch it on or off, see its state."),
+        "checkpoint": ("checkpoint", "Save, show or close the working state of a task."),
     },
     "Check lessons": {
-        "why": "Print who said a lesson, on what evidence, and whether the code still agrees.",
-        "verify": "Check lessons against the current code, and follow code that has moved.",
-        "diff": "Print the code that a lesson is about, as it was and as it is.",
-        "confirm": "State that a lesson still holds for the current code.",
-        "history": "Print the versions of a lesson, or the lessons about a file's lines.",
-        "feedback": "Say whether a lesson helped.",
-        "log": "Print which lessons were shown, when and why; or which changes were made.",
-        "check": "Check that memory delivers what a repository's checks expect.",
-        "stats": "Print the outcomes of deliveries: how often lessons were heeded and helped.",
-        "watch": "Print a line whenever the code of a lesson changes.",
+        "why": ("lessons", "Print who said a lesson, on what evidence, and whether the code still agrees."),
+        "verify": ("verifying", "Check lessons against the current code, and follow code that has moved."),
+        "diff": ("lessons", "Print the code that a lesson is about, as it was and as it is."),
+        "confirm": ("writing", "State that a lesson still holds for the current code."),
+        "history": ("lessons", "Print the versions of a lesson, or the lessons about a file's lines."),
+        "feedback": ("writing", "Say whether a lesson helped."),
+        "log": ("listing", "Print which lessons were shown, when and why; or which changes were made."),
+        "check": ("check", "Check that memory delivers what a repository's checks expect."),
+        "stats": ("listing", "Print the outcomes of deliveries: how often lessons were heeded and helped."),
+        "watch": ("verifying", "Print a line whenever the code of a lesson changes."),
     },
     "Change and undo": {
-        "revise": "Replace a lesson by a better one.",
-        "edit": "Change when a lesson is shown.",
-        "forget": "Take a lesson out of use for good, or erase it.",
-        "tidy": "Merge lessons that say the same, retire what no session needs, improve weak titles.",
-        "undo": "Undo the last change of this project's memory.",
+        "revise": ("writing", "Replace a lesson by a better one."),
+        "edit": ("writing", "Change when a lesson is shown."),
+        "forget": ("writing", "Take a lesson out of use for good, or erase it."),
+        "tidy": ("tidy", "Merge lessons that say the same, retire what no session needs, improve weak titles."),
+        "undo": ("writing", "Undo the last change of this project's memory."),
     },
     "Work with a team": {
-        "share": "Write lessons as files of the repository.",
-        "sync": "Synchronise the repository's lesson files with memory.",
-        "staged": "List lessons that are shown on their branch only.",
-        "pr": "Print what a branch's sessions learnt, for a pull request.",
-        "merge-driver": "Merge two revisions of one lesson's file; git calls this.",
+        "share": ("team", "Write lessons as files of the repository."),
+        "sync": ("team", "Synchronise the repository's lesson files with memory."),
+        "staged": ("team", "List lessons that are shown on their branch only."),
+        "pr": ("team", "Print what a branch's sessions learnt, for a pull request."),
+        "merge-driver": ("team", "Merge two revisions of one lesson's file; git calls this."),
     },
     "Set up and fill": {
-        "setup": "Register hooks and the MCP server with a host.",
-        "uninstall": "Undo what setup changed.",
-        "doctor": "Prove that memory works, and report every problem.",
-        "backfill": "Learn from the transcripts that are already on this machine.",
-        "distil": "Choose the model that reads sessions, and see what it would be sent.",
-        "import": "Import lessons from other tools' files, or from JSON lines.",
-        "export": "Write lessons as JSON lines, or as Markdown for people.",
-        "backup": "Write everything in this Holdfast home into one file.",
-        "restore": "Replace this Holdfast home's memory by a backup.",
-        "embedder": "Choose the embedder, which finds lessons by their meaning.",
-        "project": "Show which project a folder is, and accept the id that its files declare.",
-        "completion": "Print the completion script of a shell.",
+        "setup": ("setup", "Register hooks and the MCP server with a host."),
+        "uninstall": ("setup", "Undo what setup changed."),
+        "doctor": ("doctor", "Prove that memory works, and report every problem."),
+        "backfill": ("backfill", "Learn from the transcripts that are already on this machine."),
+        "distil": ("distil", "Choose the model that reads sessions, and see what it would be sent."),
+        "import": ("transfer", "Import lessons from other tools' files, or from JSON lines."),
+        "export": ("transfer", "Write lessons as JSON lines, or as Markdown for people."),
+        "backup": ("backup", "Write everything in this Holdfast home into one file."),
+        "restore": ("backup", "Replace this Holdfast home's memory by a backup."),
+        "embedder": ("embedder", "Choose the embedder, which finds lessons by their meaning."),
+        "project": ("project", "Show which project a folder is, and accept the id that its files declare."),
+        "completion": ("processes", "Print the completion script of a shell."),
     },
     "Code and rules files": {
-        "index": "Update the code index to the current files.",
-        "rules": "Write lessons into the rules files of hosts without hooks.",
+        "index": ("verifying", "Update the code index to the current files."),
+        "rules": ("rules", "Write lessons into the rules files of hosts without hooks."),
     },
     "Started by hosts": {
-        "mcp": "Run the MCP server on stdin and stdout.",
-        "hook": "Answer one hook of a host.",
+        "mcp": ("processes", "Run the MCP server on stdin and stdout."),
+        "hook": ("processes", "Answer one hook of a host."),
     },
 }
-"""Every command with its line of help, in the order of the help. The list imports no command's module."""
-COMMANDS = {name: line for commands in GROUPS.values() for name, line in commands.items()}
+"""Every command with its module and its line of help, in the order of the help. The list imports no module."""
+COMMANDS = {name: module for commands in GROUPS.values() for name, (module, _) in commands.items()}
 
 EXIT_FAILED = 1
 """Exit code when what was asked could not be done."""
@@ -85,14 +85,12 @@ EXIT_USAGE = 2
 """Exit code when the command line is wrong."""
 EXIT_BUG = 70
 """Exit code when Holdfast itself is wrong; EX_SOFTWARE of sysexits.h."""
-EXIT_INTERRUPTED = 130
-"""Exit code after Ctrl-C, as shells have it: 128 and the number of SIGINT."""
 
 EXIT_CODES: dict[type[BaseException], int] = {
     click.UsageError: EXIT_USAGE,
     click.ClickException: EXIT_FAILED,
-    click.Abort: EXIT_INTERRUPTED,
-    KeyboardInterrupt: EXIT_INTERRUPTED,
+    click.Abort: INTERRUPTED,
+    KeyboardInterrupt: INTERRUPTED,
     HoldfastError: EXIT_FAILED,
     OSError: EXIT_FAILED,
     Exception: EXIT_BUG,
@@ -108,12 +106,12 @@ class Holdfast(click.Group):
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Load the command from its module; in the module's name "_" stands for "-", and RESERVED names end in "_"."""
+        """Load the command from its module, where "_" stands for "-" in its name, and RESERVED names end in "_"."""
         if cmd_name not in COMMANDS:
             return None
         name = cmd_name.replace("-", "_") + ("_" if cmd_name in RESERVED else "")
-        module = import_module(f"holdfast.surfaces.cli.{name}")
-        command: click.Command = module.command
+        module = import_module(f"holdfast.surfaces.cli.{COMMANDS[cmd_name]}")
+        command: click.Command = getattr(module, name)
         command.name = cmd_name
         return command
 
@@ -122,7 +120,7 @@ class Holdfast(click.Group):
         widest = max(map(len, COMMANDS))
         for title, commands in GROUPS.items():
             with formatter.section(title):
-                formatter.write_dl([(name.ljust(widest), line) for name, line in commands.items()])
+                formatter.write_dl([(name.ljust(widest), line) for name, (_, line) in commands.items()])
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -163,7 +161,6 @@ RESERVED = frozenset({"import", "list"})
     epilog="Examples:\n\n\b\n  holdfast setup\n  holdfast recall 'flaky login test'\n  holdfast doctor",
 )
 @click.version_option(__version__, message="holdfast %(version)s")
-@folder_option
 @click.pass_context
 def cli(ctx: click.Context) -> None:
     """Persistent memory for coding agents: what one session learns, the next one knows.
@@ -174,10 +171,13 @@ def cli(ctx: click.Context) -> None:
     if not colour_wanted():
         ctx.color = False
     if ctx.invoked_subcommand is None:
-        from holdfast.surfaces.cli._dashboard import print_dashboard
+        from holdfast.surfaces.cli.status import print_dashboard
 
         if not print_dashboard(call):
             click.echo(ctx.get_help())
+
+
+cli.params.append(FOLDER)
 
 
 def main() -> None:
@@ -197,7 +197,7 @@ def _report(exc: BaseException, as_json: bool = False) -> int:
         _say("error", exc.format_message(), "red")
         if isinstance(exc, click.UsageError) and exc.ctx:
             _say("hint", f"{exc.ctx.command_path} --help", "cyan")
-    elif code == EXIT_INTERRUPTED:
+    elif code == INTERRUPTED:
         click.echo(err=True)  # the shell's prompt starts on a line of its own
     elif code == EXIT_BUG:
         _say_bug(exc)

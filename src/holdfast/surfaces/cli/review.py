@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 
@@ -17,112 +16,46 @@ from holdfast.errors import HoldfastError, InvalidValueError
 from holdfast.lean.texts import short_id
 from holdfast.rendering.lines import source_word
 from holdfast.rendering.views import lesson_json
-from holdfast.surfaces.cli._completions import lesson_ids
-from holdfast.surfaces.cli._conflicts import conflict_json, walk_conflicts
-from holdfast.surfaces.cli.call import (
-    Call,
-    answer_json,
-    counted,
-    examples,
-    folder_option,
-    json_option,
-    note,
-    pass_call,
-    say,
-)
-from holdfast.surfaces.cli.rows import labelled, summary_lines
-from holdfast.surfaces.cli.show import LABEL
+from holdfast.surfaces.cli.frame import Call, command, lesson_ids, lessons_option
+from holdfast.surfaces.cli.screen import LABEL, counted, labelled, note, say, summary_lines
 from holdfast.text.window import clip
 
-ANSWERS = "a accept   e edit   r reject   R reject all   l later   q quit   ? help"
-HELP = """a  make the lesson active as it is
-e  edit it in $EDITOR; it becomes active when you save
-r  reject it: the lesson is retired
-l  decide later
-R  reject this lesson and all that follow; asks first
-q  stop; the answers so far are saved
-holdfast undo takes back the last answer"""
-STALE_ANSWERS = "a keep   e edit   r forget   {promote}l later   q quit   ? help"
-STALE_HELP = """a  keep the lesson as it is; it is not listed again for 90 days
-e  edit it in $EDITOR
-r  forget it: take it out of use for good
-p  make it one lesson for all projects, which replaces those that say the same
-l  decide later; it is not listed again for 7 days
-q  stop; the answers so far are saved
-holdfast undo takes back the last answer"""
 TURN_SHOWN = 280
 """Characters of a turn that are shown beside a lesson."""
 EDITED = ("insight", "why", "how")
-COUNTED = {"both": "kept both"}
 
 
-@click.command(
-    epilog=examples(
-        "holdfast review",
-        "holdfast review --list",
-        "holdfast review --accept 1f0c9a2b --accept 77ab03e1 --reject 90d2c4aa",
-        "holdfast review --keep 1f0c9a2b",
-        "holdfast review --both 1f0c9a2b 77ab03e1",
-    )
-)
+class Choice(NamedTuple):
+    """One key of a question: what it does, and the word for that in the sums; False from `act` asks again."""
+
+    key: str
+    label: str
+    help: str
+    outcome: str
+    act: Callable[[], object] = lambda: None
+
+
+QUIT = Choice("q", "quit", "stop; the answers so far are saved", "quit")
+
+
+@command(
+    "holdfast review", "holdfast review --list",
+    "holdfast review --accept 1f0c9a2b --accept 77ab03e1 --reject 90d2c4aa", "holdfast review --keep 1f0c9a2b",
+    "holdfast review --both 1f0c9a2b 77ab03e1",
+    memory=True,
+)  # fmt: skip
 @click.option("--list", "only_list", is_flag=True, help="Print the lessons; change nothing.")
+@click.option("--limit", type=click.IntRange(1), default=20, show_default=True, help="How many lessons to go through.")
+@lessons_option("--accept", "accepted", "Make this lesson active, or confirm that it still holds")
+@lessons_option("--reject", "rejected", "Retire this lesson, or forget an active one")
+@lessons_option("--later", "later", "Do not list this lesson for 7 days")
+@lessons_option("--promote", "promoted", "Make this one lesson for all projects")
+@lessons_option("--keep", "winners", "Keep this lesson and close the ones that contradict it")
 @click.option(
-    "--limit", type=click.IntRange(min=1), default=20, show_default=True, help="How many lessons to go through."
-)
-@click.option(
-    "--accept",
-    "accepted",
-    metavar="ID",
-    multiple=True,
-    shell_complete=lesson_ids,
-    help="Make this lesson active, or confirm that it still holds; may be repeated.",
-)
-@click.option(
-    "--reject",
-    "rejected",
-    metavar="ID",
-    multiple=True,
-    shell_complete=lesson_ids,
-    help="Retire this lesson, or forget an active one; may be repeated.",
-)
-@click.option(
-    "--later",
-    "later",
-    metavar="ID",
-    multiple=True,
-    shell_complete=lesson_ids,
-    help="Do not list this lesson for 7 days; may be repeated.",
-)
-@click.option(
-    "--promote",
-    "promoted",
-    metavar="ID",
-    multiple=True,
-    shell_complete=lesson_ids,
-    help="Make this one lesson for all projects; may be repeated.",
-)
-@click.option(
-    "--keep",
-    "winners",
-    metavar="ID",
-    multiple=True,
-    shell_complete=lesson_ids,
-    help="Keep this lesson and close the ones that contradict it; may be repeated.",
-)
-@click.option(
-    "--both",
-    metavar="ID ID",
-    nargs=2,
-    multiple=True,
-    shell_complete=lesson_ids,
+    "--both", metavar="ID ID", nargs=2, multiple=True, shell_complete=lesson_ids,
     help="Keep both lessons of a conflict; may be repeated.",
-)
-@json_option
-@folder_option
-@pass_call
-def command(
-    call: Call, /, only_list: bool, limit: int, both: tuple[tuple[str, str], ...], **answers: tuple[str, ...]
-) -> None:
+)  # fmt: skip
+def review(call: Call, memory: Memory, /, only_list: bool, limit: int, **answers: tuple[Any, ...]) -> None:
     """Go through conflicts, then the lessons that wait for your decision, then those that may have gone stale.
 
     A conflict is two lessons that contradict each other. The better trusted or newer one comes first. Keep one of
@@ -135,65 +68,56 @@ def command(
     lesson says the same, their confidence is low, no session was shown them for a month, or they were of no use for 90
     days. A lesson that other projects learnt too can become one for all projects.
     """
-    with call.open() as memory:
-        if both or any(answers.values()):
-            _answer(call, memory, answers, both)
-        elif only_list or call.as_json:
-            waiting, conflicts = memory.inbox(), memory.conflicts()
-            word = f"of {len(waiting)} waiting" if len(waiting) > limit else "waiting"
-            _print(call, waiting[:limit], word, conflicts, memory.audit())
-        elif not sys.stdin.isatty():
-            raise InvalidValueError("review asks questions and needs a terminal", hint="holdfast review --list")
-        else:
-            _walk(memory, limit)
+    if any(answers.values()):
+        done = _answer(memory, answers)
+        if not call.answer({"lessons": [lesson_json(lesson) for lesson in done], "conflicts": [], "in_doubt": []}):
+            _print(done, "done")
+    elif only_list or call.as_json:
+        _list(call, memory, limit)
+    elif not sys.stdin.isatty():
+        raise InvalidValueError("review asks questions and needs a terminal", hint="holdfast review --list")
+    else:
+        _walk(memory, limit)
 
 
-def _answer(call: Call, memory: Memory, answers: dict[str, tuple[str, ...]], both: tuple[tuple[str, str], ...]) -> None:
-    verbs: dict[str, Callable[[str], Lesson]] = {
-        "accepted": partial(_accept, memory), "rejected": partial(_reject, memory), "later": memory.put_off,
-        "promoted": memory.promote, "winners": memory.settle,
-    }  # fmt: skip
-    for ref in (*(ref for refs in answers.values() for ref in refs), *(ref for pair in both for ref in pair)):
+def _answer(memory: Memory, answers: dict[str, tuple[Any, ...]]) -> list[Lesson]:
+    """Take the answers that were given as options; return the lessons that they changed."""
+    pairs = answers.pop("both")
+    for ref in (*(ref for refs in answers.values() for ref in refs), *(ref for pair in pairs for ref in pair)):
         memory.get(ref)  # raise for an unknown id before the first decision is stored
-    done = [verb(ref) for name, verb in verbs.items() for ref in answers[name]]
-    done += [memory.keep_both(*pair) for pair in both]
-    _print(call, done, "done")
+    verbs: dict[str, Callable[[str], Lesson]] = {
+        "accepted": lambda ref: memory.keep(ref) if memory.get(ref).state == "active" else memory.accept(ref),
+        "rejected": lambda ref: memory.forget(ref) if memory.get(ref).state == "active" else memory.reject(ref),
+        "later": memory.put_off,
+        "promoted": memory.promote,
+        "winners": memory.settle,
+    }
+    return [verb(ref) for name, verb in verbs.items() for ref in answers[name]] + [
+        memory.keep_both(*pair) for pair in pairs
+    ]
 
 
-def _accept(memory: Memory, ref: str) -> Lesson:
-    return memory.keep(ref) if memory.get(ref).state == "active" else memory.accept(ref)
-
-
-def _reject(memory: Memory, ref: str) -> Lesson:
-    return memory.forget(ref) if memory.get(ref).state == "active" else memory.reject(ref)
-
-
-def _print(
-    call: Call,
-    lessons: list[Lesson],
-    word: str,
-    conflicts: Sequence[Conflict] = (),
-    doubted: Sequence[Finding] = (),
-) -> None:
-    if call.as_json:
-        pairs = [conflict_json(conflict) for conflict in conflicts]
-        doubts = [
-            {"lesson": lesson_json(finding.lesson), "reason": _words(finding), "reasons": finding.names,
-             "twins": finding.twins}
-            for finding in doubted
-        ]  # fmt: skip
-        answer_json({
-            "lessons": [lesson_json(lesson) for lesson in lessons], "conflicts": pairs, "in_doubt": doubts,
-        })  # fmt: skip
+def _list(call: Call, memory: Memory, limit: int) -> None:
+    inbox, conflicts, findings = memory.inbox(), memory.conflicts(), memory.audit()
+    doubts = [
+        {"lesson": lesson_json(finding.lesson), "reason": _words(finding), "reasons": finding.names,
+         "twins": finding.twins}
+        for finding in findings
+    ]  # fmt: skip
+    plain = {"lessons": [lesson_json(lesson) for lesson in inbox[:limit]], "in_doubt": doubts}
+    if call.answer(plain | {"conflicts": [conflict_json(conflict) for conflict in conflicts]}):
         return
-    for lesson in lessons:
-        for line in summary_lines(lesson, lesson.state):
-            say(line)
-    note(f"{len(lessons)} {word}")
+    _print(inbox[:limit], f"of {len(inbox)} waiting" if len(inbox) > limit else "waiting")
     if conflicts:
         note(f"{counted(len(conflicts), 'conflict')}: holdfast list --conflicts")
-    for finding in doubted:
+    for finding in findings:
         say(f"in doubt  {short_id(finding.lesson.id)}  {finding.lesson.title}: {_words(finding)}")
+
+
+def _print(lessons: Sequence[Lesson], word: str) -> None:
+    for lesson in lessons:
+        say(*summary_lines(lesson, lesson.state))
+    note(f"{len(lessons)} {word}")
 
 
 def _words(finding: Finding) -> str:
@@ -201,63 +125,134 @@ def _words(finding: Finding) -> str:
 
 
 def _walk(memory: Memory, limit: int) -> None:
-    counts = dict.fromkeys(
-        ("accepted", "edited", "rejected", "later", "settled", "both", "kept", "forgotten", "promoted"), 0
-    )
-    conflicts = memory.conflicts()
-    inbox = memory.inbox()
+    outcomes: list[str] = []
+    conflicts, inbox = memory.conflicts(), memory.inbox()
     waiting = _by_session(inbox[:limit])
     findings = memory.audit()[: memory.left_today()]
     if not (conflicts or waiting or findings):
         note("nothing is waiting")
         return
-    if (
-        walk_conflicts(memory, conflicts[:limit], counts)
-        and _walk_waiting(memory, waiting, len(inbox), counts)
-        and _walk_findings(memory, findings, counts)
-        and len(inbox) > limit
-    ):
+    is_done = (
+        _walk_conflicts(memory, conflicts[:limit], outcomes)
+        and _walk_waiting(memory, waiting, len(inbox), outcomes)
+        and _walk_findings(memory, findings, outcomes)
+    )
+    counts = ((word, outcomes.count(word)) for word in dict.fromkeys(outcomes))
+    note(", ".join(f"{count} {word}" for word, count in counts if word != "quit") or "nothing decided")
+    if is_done and len(inbox) > limit:
         note(f"{len(inbox) - limit} less promising lessons are waiting: holdfast review --limit {len(inbox)}")
-    _tell_counts(counts)
 
 
-def _walk_waiting(memory: Memory, waiting: Sequence[Lesson], every: int, counts: dict[str, int]) -> bool:
+def _ask(*choices: Choice) -> str:
+    """Ask until a key is valid and its deed is done; return the outcome."""
+    by_key = {choice.key: choice for choice in (*choices, QUIT)}
+    while True:
+        say("   ".join([*(f"{choice.key} {choice.label}" for choice in by_key.values()), "? help"]))
+        key = click.getchar()
+        choice = by_key.get(key) or by_key.get(key.lower())
+        if key == "?":
+            say(*(f"{choice.key}  {choice.help}" for choice in by_key.values()))
+            say("holdfast undo takes back the last answer")
+        if choice is None:
+            continue
+        try:
+            if choice.act() is not False:
+                return choice.outcome
+        except HoldfastError as exc:  # it concerns this question only; the others can still be answered
+            note(f"error: {exc}")
+
+
+def _walk_conflicts(memory: Memory, conflicts: Sequence[Conflict], outcomes: list[str]) -> bool:
+    """Ask about each pair; return False if the person quit before the end."""
+    answered: set[str] = set()
+    for number, pair in enumerate(conflicts, 1):
+        ids = {pair.better.id, pair.worse.id}
+        if answered & ids:
+            continue  # the answer to an earlier pair closed one of them
+        say(f"\nconflict {number} of {len(conflicts)}", *conflict_lines(pair))
+        outcomes.append(_ask_conflict(memory, pair.better, pair.worse))
+        if outcomes[-1] == "quit":
+            return False
+        if outcomes[-1] == "settled":
+            answered |= ids
+    return True
+
+
+def _ask_conflict(memory: Memory, first: Lesson, second: Lesson) -> str:
+    def settle(chosen: Lesson, other: Lesson) -> None:
+        memory.settle(chosen.id, over=[other.id])
+        say(f"{short_id(chosen.id)}  kept, {short_id(other.id)} closed")
+
+    closes = "keep the {} lesson and close the {}; a waiting lesson becomes active"
+    return _ask(
+        Choice("1", "keep the first", closes.format("first", "second"), "settled", lambda: settle(first, second)),
+        Choice("2", "keep the second", closes.format("second", "first"), "settled", lambda: settle(second, first)),
+        Choice("b", "both hold", "both hold, for example in different cases; the pair is not shown again", "kept both",
+               lambda: memory.keep_both(first.id, second.id)),
+        Choice("l", "later", "decide later", "later"),
+    )  # fmt: skip
+
+
+def _walk_waiting(memory: Memory, waiting: Sequence[Lesson], every: int, outcomes: list[str]) -> bool:
     """Ask about each lesson that waits; return False if the person quit."""
     for number, lesson in enumerate(waiting, 1):
         say(f"\n{number} of {len(waiting)}{_session_of(lesson)}")
-        for line in (*_card(lesson, *memory.verdicts([lesson])[0]), *_conversation(memory, lesson)):
-            say(line)
-        outcome = _ask(memory, lesson)
-        if outcome == "all" and _agreed(len(waiting) - number + 1):
-            for left in waiting[number - 1 :]:
-                memory.reject(left.id)
-                counts["rejected"] += 1
+        say(*_card(lesson, *memory.verdicts([lesson])[0]), *_conversation(memory, lesson))
+        outcome = _ask_waiting(memory, lesson)
+        left = waiting[number - 1 :]
+        if outcome == "all" and click.confirm(f"Reject {counted(len(left), 'lesson')}?", default=False):
+            for rejected in left:
+                memory.reject(rejected.id)
+            outcomes += ["rejected"] * len(left)
             return True
+        outcomes.append("later" if outcome == "all" else outcome)
         if outcome == "quit":
             return False
-        counts["later" if outcome == "all" else outcome] += 1
         rest = f"{every - number} left"
         say(f"{short_id(lesson.id)}  {outcome}, {rest}" if outcome != "all" else f"left for later, {rest}")
     return True
 
 
-def _walk_findings(memory: Memory, findings: Sequence[Finding], counts: dict[str, int]) -> bool:
+def _ask_waiting(memory: Memory, lesson: Lesson) -> str:
+    return _ask(
+        Choice("a", "accept", "make the lesson active as it is", "accepted", lambda: memory.accept(lesson.id)),
+        Choice("e", "edit", "edit it in $EDITOR; it becomes active when you save", "edited",
+               lambda: edit_lesson(memory, lesson)),
+        Choice("r", "reject", "reject it: the lesson is retired", "rejected", lambda: memory.reject(lesson.id)),
+        Choice("R", "reject all", "reject this lesson and all that follow; asks first", "all"),
+        Choice("l", "later", "decide later", "later"),
+    )  # fmt: skip
+
+
+def _walk_findings(memory: Memory, findings: Sequence[Finding], outcomes: list[str]) -> bool:
     """Ask about each lesson that may have gone stale; return False if the person quit."""
     for number, finding in enumerate(findings, 1):
-        say(f"\nin doubt {number} of {len(findings)}")
-        for line in _card(finding.lesson, *memory.verdicts([finding.lesson])[0]):
-            say(line)
+        lesson = finding.lesson
+        say(f"\nin doubt {number} of {len(findings)}", *_card(lesson, *memory.verdicts([lesson])[0]))
         say(click.style(f"  {_words(finding)}", fg="yellow"))
-        outcome = _ask_stale(memory, finding)
-        if outcome == "quit":
+        outcomes.append(_ask_stale(memory, finding))
+        if outcomes[-1] == "quit":
             return False
-        counts[outcome] += 1
-        say(f"{short_id(finding.lesson.id)}  {outcome}")
+        if outcomes[-1] in ("edited", "forgotten", "promoted"):
+            memory.note_decided()
+        say(f"{short_id(lesson.id)}  {outcomes[-1]}")
     return True
 
 
-def _tell_counts(counts: dict[str, int]) -> None:
-    note(", ".join(f"{count} {COUNTED.get(word, word)}" for word, count in counts.items() if count))
+def _ask_stale(memory: Memory, finding: Finding) -> str:
+    lesson = finding.lesson
+    choices = [
+        Choice("a", "keep", "keep the lesson as it is; it is not listed again for 90 days", "kept",
+               lambda: memory.keep(lesson.id)),
+        Choice("e", "edit", "edit it in $EDITOR", "edited", lambda: edit_lesson(memory, lesson)),
+        Choice("r", "forget", "forget it: take it out of use for good", "forgotten", lambda: memory.forget(lesson.id)),
+        Choice("l", "later", "decide later; it is not listed again for 7 days", "later",
+               lambda: memory.put_off(lesson.id)),
+    ]  # fmt: skip
+    if finding.twins:
+        words = "make it one lesson for all projects, which replaces those that say the same"
+        choices.append(Choice("p", "for all projects", words, "promoted", lambda: memory.promote(lesson.id)))
+    return _ask(*choices)
 
 
 def _by_session(waiting: Sequence[Lesson]) -> list[Lesson]:
@@ -270,9 +265,8 @@ def _by_session(waiting: Sequence[Lesson]) -> list[Lesson]:
 
 def _session_of(lesson: Lesson) -> str:
     source = lesson.provenance
-    return (
-        f", from a {source.host or 'known'} session of {lesson.validity.valid_from:%d %b %Y}" if source.session else ""
-    )
+    day = f"{lesson.validity.valid_from:%d %b %Y}"
+    return f", from a {source.host or 'known'} session of {day}" if source.session else ""
 
 
 def _card(lesson: Lesson, freshness: str, caveat: str) -> list[str]:
@@ -293,75 +287,6 @@ def _conversation(memory: Memory, lesson: Lesson) -> list[str]:
         speaker = "user" if event.kind == "prompt" else "agent"
         lines += labelled(speaker, clip(" ".join(event.text.split()), TURN_SHOWN), LABEL)
     return ["", "the conversation around it", *lines] if lines else []
-
-
-def _ask(memory: Memory, lesson: Lesson) -> str:
-    """Ask until a key is valid; return accepted, edited, rejected, later, quit, or `all` to reject all that follow."""
-    while True:
-        say(ANSWERS)
-        key = click.getchar()
-        if key == "R":
-            return "all"
-        key = key.lower()
-        try:
-            if key == "a":
-                memory.accept(lesson.id)
-                return "accepted"
-            if key == "e" and edit_lesson(memory, lesson):
-                return "edited"
-            if key == "r":
-                memory.reject(lesson.id)
-                return "rejected"
-        except HoldfastError as exc:  # it concerns this lesson only; the others can still be answered
-            note(f"error: {exc}")
-            continue
-        if key == "?":
-            say(HELP)
-        if key in "lq":
-            return {"l": "later", "q": "quit"}[key]
-
-
-def _ask_stale(memory: Memory, finding: Finding) -> str:
-    """Ask until a key is valid; return kept, edited, forgotten, promoted, later or quit."""
-    lesson = finding.lesson
-    while True:
-        say(STALE_ANSWERS.format(promote="p for all projects   " if finding.twins else ""))
-        key = click.getchar().lower()
-        try:
-            if key == "a":
-                memory.keep(lesson.id)
-                return "kept"
-            if key == "l":
-                memory.put_off(lesson.id)
-                return "later"
-            outcome = _end_stale(memory, finding, key)
-        except HoldfastError as exc:  # it concerns this lesson only; the others can still be answered
-            note(f"error: {exc}")
-            continue
-        if outcome:
-            memory.note_decided()
-            return outcome
-        if key == "q":
-            return "quit"
-        if key == "?":
-            say(STALE_HELP)
-
-
-def _end_stale(memory: Memory, finding: Finding, key: str) -> str:
-    """Replace or forget the lesson if the key says so; return what was done, or empty."""
-    if key == "e" and edit_lesson(memory, finding.lesson):
-        return "edited"
-    if key == "r":
-        memory.forget(finding.lesson.id)
-        return "forgotten"
-    if key == "p" and finding.twins:
-        memory.promote(finding.lesson.id)
-        return "promoted"
-    return ""
-
-
-def _agreed(number: int) -> bool:
-    return click.confirm(f"Reject {counted(number, 'lesson')}?", default=False)
 
 
 def edit_lesson(memory: Memory, lesson: Lesson) -> bool:
@@ -394,3 +319,48 @@ def _parse_sheet(text: str) -> dict[str, str]:
         elif not line.startswith("#"):
             part.append(line)
     return {name: "\n".join(lines).strip() for name, lines in parts.items()}
+
+
+def conflict_json(conflict: Conflict) -> dict[str, Any]:
+    """Return both lessons, what they differ in, and why the first comes first."""
+    return {
+        "first": lesson_json(conflict.better),
+        "second": lesson_json(conflict.worse),
+        "slot": conflict.slot,
+        "values": list(conflict.values),
+        "reason": conflict.reason,
+    }
+
+
+def conflict_lines(conflict: Conflict) -> list[str]:
+    """Return both lessons in a line or two each, what they differ in, and why the first comes first."""
+    return [
+        *_lesson_lines("1", conflict.better),
+        *_lesson_lines("2", conflict.worse),
+        *labelled("differ in", _difference(conflict), LABEL),
+        *labelled("the first", conflict.reason, LABEL),
+    ]
+
+
+def print_conflicts(call: Call, conflicts: Sequence[Conflict], limit: int) -> None:
+    """Print at most `limit` pairs, as lines or as JSON."""
+    shown = conflicts[:limit]
+    if call.answer({"conflicts": [conflict_json(pair) for pair in shown], "more": len(conflicts) > limit}):
+        return
+    for pair in shown:
+        say(*conflict_lines(pair))
+        say("")
+    note(counted(len(conflicts), "conflict") + ("; to settle: holdfast review" if conflicts else ""))
+
+
+def _lesson_lines(number: str, lesson: Lesson) -> list[str]:
+    about = [short_id(lesson.id), lesson.trust, f"since {lesson.validity.valid_from:%Y-%m-%d}"]
+    about += [lesson.provenance.person_name] if lesson.provenance.person_name else []
+    about += [lesson.state] if lesson.state != "active" else []
+    return [*labelled(number, lesson.insight, 3), f"   ({', '.join(about)})"]
+
+
+def _difference(conflict: Conflict) -> str:
+    if not conflict.slot:
+        return "one of them says that it contradicts the other"
+    return f"{conflict.slot}: {conflict.values[0]} / {conflict.values[1]}"

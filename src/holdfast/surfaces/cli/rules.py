@@ -9,32 +9,19 @@ from typing import Any
 
 import click
 
+from holdfast.bootstrap import Memory
 from holdfast.home.runfiles import note as log
 from holdfast.installing.hostsetup import difference, what_happens
 from holdfast.installing.rulesync import Plan, RulesRequest, open_rules_planner, sync_for_git
 from holdfast.lean.texts import short_id
 from holdfast.publishing.rules import ALWAYS_TOKENS, SCOPED_TOKENS, Budget, RulesFile
 from holdfast.settings import load_settings
-from holdfast.surfaces.cli._completions import host_names
-from holdfast.surfaces.cli.call import (
-    Call,
-    Group,
-    answer_json,
-    counted,
-    examples,
-    folder_option,
-    json_option,
-    note,
-    pass_call,
-    say,
-)
-from holdfast.surfaces.cli.rows import table
+from holdfast.surfaces.cli.frame import Call, command, group, host_names
+from holdfast.surfaces.cli.screen import counted, note, say, table
 
 
-@click.group(
-    cls=Group, epilog=examples("holdfast rules sync --dry-run", "holdfast rules sync", "holdfast rules status")
-)
-def command() -> None:
+@group("holdfast rules sync --dry-run", "holdfast rules sync", "holdfast rules status")
+def rules(call: Call) -> None:
     """Write lessons into the rules files of hosts that no hook delivers to: AGENTS.md, .continue/rules, …
 
     Files change only when you run `holdfast rules sync`, or through git hooks that you asked for. Holdfast changes
@@ -42,48 +29,42 @@ def command() -> None:
     """
 
 
-def _choosing(command: Callable[..., Any]) -> Callable[..., Any]:
+def _choosing(function: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options that make a `RulesRequest`, which the command gets as `request`."""
 
-    @wraps(command)
+    @wraps(function)
     def chosen(*args: Any, hosts: tuple[str, ...], budget: int, folder_budget: int, own: bool, **rest: Any) -> Any:
         request = RulesRequest(hosts, Budget(always=budget, scoped=folder_budget), own)
-        return command(*args, request=request, **rest)
+        return function(*args, request=request, **rest)
 
     many = click.IntRange(200, 20_000)
-    text = "Also write your own lessons for all projects, except private ones."
-    made = click.option("--own", is_flag=True, help=text)(chosen)
-    text = "At most this many tokens in a file for one folder."
-    made = click.option("--folder-budget", type=many, default=SCOPED_TOKENS, show_default=True, help=text)(made)
-    text = "At most this many tokens in a text that is always read."
-    made = click.option("--budget", type=many, default=ALWAYS_TOKENS, show_default=True, help=text)(made)
-    return click.option(
-        "--host",
-        "hosts",
-        multiple=True,
-        metavar="NAME",
-        shell_complete=host_names,
-        help="Also write for this host, even if it has hooks.",
-    )(made)
+    options = (
+        click.option("--host", "hosts", multiple=True, metavar="NAME", shell_complete=host_names,
+                     help="Also write for this host, even if it has hooks."),
+        click.option("--budget", type=many, default=ALWAYS_TOKENS, show_default=True,
+                     help="At most this many tokens in a text that is always read."),
+        click.option("--folder-budget", type=many, default=SCOPED_TOKENS, show_default=True,
+                     help="At most this many tokens in a file for one folder."),
+        click.option("--own", is_flag=True, help="Also write your own lessons for all projects, except private ones."),
+    )  # fmt: skip
+    for option in reversed(options):
+        chosen = option(chosen)
+    return chosen
 
 
-@command.command(
-    epilog=examples(
-        "holdfast rules sync --dry-run",
-        "holdfast rules sync",
-        "holdfast rules sync --host cursor --budget 600",
-        "holdfast rules sync --check",
-        "holdfast rules sync --install-git-hooks",
-    )
+@command(
+    "holdfast rules sync --dry-run",
+    "holdfast rules sync",
+    "holdfast rules sync --host cursor --budget 600",
+    "holdfast rules sync --check",
+    "holdfast rules sync --install-git-hooks",
+    of=rules,
 )
 @_choosing
 @click.option("--check", is_flag=True, help="Write nothing; exit with 1 if a file is not up to date.")
 @click.option("--dry-run", is_flag=True, help="Print what would change; write nothing.")
 @click.option("--install-git-hooks", "hooked", is_flag=True, help="Let git sync after each merge, checkout and commit.")
 @click.option("--git-hook", "from_git", is_flag=True, hidden=True, help="Used by git hooks: print nothing, never fail.")
-@folder_option
-@json_option
-@pass_call
 def sync(call: Call, request: RulesRequest, check: bool, dry_run: bool, hooked: bool, from_git: bool) -> int:
     """Write lessons into the rules files of each host that is set up and has no hooks that deliver them.
 
@@ -99,72 +80,56 @@ def sync(call: Call, request: RulesRequest, check: bool, dry_run: bool, hooked: 
         stale = bool(plan.needed)
         if not (check or dry_run):
             plan = planner.apply(plan)
-    if call.as_json:
-        answer_json(_json(plan) | {"dry_run": check or dry_run})
-    else:
+    if not call.answer(_json(plan) | {"dry_run": check or dry_run}):
         _tell(plan, dry_run or check)
     return 1 if plan.problems or (check and stale) else 0
 
 
-@command.command(epilog=examples("holdfast rules show", "holdfast rules show --host cursor"))
+@command("holdfast rules show", "holdfast rules show --host cursor", of=rules, memory=True)
 @_choosing
-@folder_option
-@json_option
-@pass_call
-def show(call: Call, request: RulesRequest) -> None:
+def show(call: Call, memory: Memory, request: RulesRequest) -> None:
     """Print what sync would write: each file with Holdfast's text in it."""
-    with call.open() as memory, open_rules_planner(memory) as planner:
+    with open_rules_planner(memory) as planner:
         plan = planner.plan(request)
-    if call.as_json:
-        answer_json({"files": [{"file": made.file, "text": made.text} for made in plan.rules.files]})
+    if call.answer({"files": [{"file": made.file, "text": made.text} for made in plan.rules.files]}):
         return
     for made in plan.rules.files:
         say(f"==> {made.file} <==\n{made.text.rstrip()}\n")
     _talk(plan)
 
 
-@command.command(epilog=examples("holdfast rules status", "holdfast rules status --json"))
+@command("holdfast rules status", "holdfast rules status --json", of=rules, memory=True)
 @_choosing
-@folder_option
-@json_option
-@pass_call
-def status(call: Call, request: RulesRequest) -> None:
+def status(call: Call, memory: Memory, request: RulesRequest) -> None:
     """List the files with their state, hosts, lessons and tokens, and the lessons that were left out and why."""
-    with call.open() as memory, open_rules_planner(memory) as planner:
+    with open_rules_planner(memory) as planner:
         plan = planner.plan(request)
         hooks = planner.git_hooks()
-    if call.as_json:
-        answer_json(_json(plan) | {"git_hooks": hooks})
+    if call.answer(_json(plan) | {"git_hooks": hooks}):
         return
     states = {change.file: STATES[what_happens(change)] for change in plan.changes}
     made = {planner.path(rules_file.file): rules_file for rules_file in plan.rules.files}
     rows = [
         [os.path.relpath(file, planner.root), state, *_cells(made.get(file))] for file, state in sorted(states.items())
     ]
-    for line in table(rows, ("file", "state", "hosts", "lessons", "tokens")):
-        say(line)
+    say(*table(rows, ("file", "state", "hosts", "lessons", "tokens")))
     _talk(plan)
     note("git hooks: " + (", ".join(hooks) or "none set up; holdfast rules sync --install-git-hooks adds them"))
 
 
-@command.command(epilog=examples("holdfast rules remove --dry-run", "holdfast rules remove --host zed"))
+@command("holdfast rules remove --dry-run", "holdfast rules remove --host zed", of=rules, memory=True)
 @click.option("--host", "hosts", multiple=True, metavar="NAME", shell_complete=host_names, help="Only for this host.")
 @click.option("--dry-run", is_flag=True, help="Print what would change; write nothing.")
-@folder_option
-@json_option
-@pass_call
-def remove(call: Call, hosts: tuple[str, ...], dry_run: bool) -> int:
+def remove(call: Call, memory: Memory, hosts: tuple[str, ...], dry_run: bool) -> int:
     """Remove Holdfast's text from the project's rules files, and its lines from the git hooks.
 
     Each file is restored byte for byte. A file that you edited since keeps your edits.
     """
-    with call.open() as memory, open_rules_planner(memory) as planner:
+    with open_rules_planner(memory) as planner:
         plan = planner.plan_removal(hosts)
         if not dry_run:
             plan = planner.apply(plan)
-    if call.as_json:
-        answer_json(_json(plan) | {"dry_run": dry_run})
-    else:
+    if not call.answer(_json(plan) | {"dry_run": dry_run}):
         _tell(plan, dry_run)
     return 1 if plan.problems else 0
 
@@ -221,12 +186,12 @@ def _json(plan: Plan) -> dict[str, Any]:
         "rules": [
             {
                 "file": made.file, "hosts": list(made.hosts), "lessons": list(made.lessons), "tokens": made.tokens,
-                "whole": made.whole,
+                "whole": made.whole
             }
             for made in plan.rules.files
         ],
         "withheld": [{"lesson": left.lesson.id, "reason": left.reason} for left in plan.rules.withheld],
         "no_room": list(plan.rules.unfit),
         "notes": list(plan.notes),
-        "problems": [{"error": str(problem), "hint": problem.hint} for problem in plan.problems],
+        "problems": [{"error": str(problem), "hint": problem.hint} for problem in plan.problems]
     }  # fmt: skip

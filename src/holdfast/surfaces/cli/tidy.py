@@ -11,17 +11,8 @@ from holdfast.backfill.distilling import open_metered
 from holdfast.bootstrap import Memory
 from holdfast.errors import AlreadyRunningError, InvalidValueError
 from holdfast.home.runfiles import RunLock
-from holdfast.surfaces.cli.call import (
-    Call,
-    answer_json,
-    counted,
-    examples,
-    folder_option,
-    json_option,
-    note,
-    pass_call,
-    say,
-)
+from holdfast.surfaces.cli.frame import Call, command
+from holdfast.surfaces.cli.screen import answer_json, counted, note, say
 from holdfast.upkeep.tidying.branch import make_branch
 from holdfast.upkeep.tidying.proposal import Proposal, render_diff
 from holdfast.upkeep.tidying.tidy import apply, current, keep, living, pending, propose, undo
@@ -29,14 +20,12 @@ from holdfast.upkeep.tidying.tidy import apply, current, keep, living, pending, 
 COLOURS = {"-": "red", "+": "green", "@": "cyan"}
 
 
-@click.command(
-    epilog=examples(
-        "holdfast tidy",
-        "holdfast tidy --show",
-        "holdfast tidy --apply",
-        "holdfast tidy --undo",
-        "holdfast tidy --branch tidy-memory",
-    )
+@command(
+    "holdfast tidy",
+    "holdfast tidy --show",
+    "holdfast tidy --apply",
+    "holdfast tidy --undo",
+    "holdfast tidy --branch tidy-memory",
 )
 @click.option("--show", is_flag=True, help="Print the proposal that waits.")
 @click.option("--apply", "apply_it", is_flag=True, help="Apply the proposal that waits, or a new one if none does.")
@@ -44,10 +33,7 @@ COLOURS = {"-": "red", "+": "green", "@": "cyan"}
 @click.option("--branch", default="", metavar="NAME", help="Put the steps about shared lessons on a new git branch.")
 @click.option("--no-model", is_flag=True, help="Ask no model, even where one reads your sessions.")
 @click.option("--yes", is_flag=True, help="Apply the new proposal without asking.")
-@json_option
-@folder_option
-@pass_call
-def command(call: Call, show: bool, apply_it: bool, take_back: bool, branch: str, no_model: bool, yes: bool) -> None:
+def tidy(call: Call, show: bool, apply_it: bool, take_back: bool, branch: str, no_model: bool, yes: bool) -> None:
     """Propose which lessons to merge, retitle and retire, and apply it if you agree.
 
     The proposal is printed as a diff of lessons: "-" goes, "+" is new, " " stays. Rules find equal lessons, lessons
@@ -57,6 +43,7 @@ def command(call: Call, show: bool, apply_it: bool, take_back: bool, branch: str
     """
     if sum(map(bool, (show, apply_it, take_back, branch))) > 1:
         raise click.UsageError("--show, --apply, --undo and --branch exclude each other")
+
     with call.open() as memory:
         if show:
             _show(call, memory)
@@ -138,20 +125,23 @@ def _show(call: Call, memory: Memory) -> None:
 def _undo(call: Call, memory: Memory) -> None:
     change = undo(memory.services, memory.location)
     memory.prepare_brief()
-    if call.as_json:
-        answer_json({"undone": change.undone, "lessons": len(change.lessons)})
-    else:
+    if not call.answer({"undone": change.undone, "lessons": len(change.lessons)}):
         say(f"taken back: {counted(len(change.lessons), 'lesson')} as before")
 
 
 def _branch(call: Call, memory: Memory, name: str, no_model: bool) -> None:
     proposal = pending(memory.services, memory.location) or _make(call, memory, no_model)
     made = make_branch(memory, proposal, name)
-    if call.as_json:
-        answer_json({
-            "branch": made.name, "commit": made.commit, "files": list(made.files), "title": made.title,
-            "body": made.body, "refused": list(made.refused),
-        })  # fmt: skip
+    if call.answer(
+        {
+            "branch": made.name,
+            "commit": made.commit,
+            "files": list(made.files),
+            "title": made.title,
+            "body": made.body,
+            "refused": list(made.refused),
+        }
+    ):
         return
     say(f"{made.title}\n\n{made.body}".rstrip())
     for reason in made.refused:
@@ -176,11 +166,11 @@ def _answer(call: Call, proposal: Proposal, change: str = "") -> None:
     steps = [
         {
             "verb": step.verb, "lesson": step.lesson, "replaces": list(step.replaces), "title": step.title,
-            "reason": step.reason, "by": step.by,
+            "reason": step.reason, "by": step.by
         }
         for step in proposal.steps
     ]  # fmt: skip
     answer_json({
         "living": proposal.living, "steps": steps, "refused": list(proposal.refused), "failure": proposal.failure,
-        "change": change,
+        "change": change
     })  # fmt: skip

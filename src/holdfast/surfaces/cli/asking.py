@@ -8,38 +8,37 @@ from typing import Any
 
 import click
 
+from holdfast.bootstrap import Memory
 from holdfast.curation.taskstate import answer_text
 from holdfast.domain.briefing import UNCONFIRMED, Briefing, FoundTurn, Ranked
 from holdfast.domain.kinds import LESSON_KINDS
+from holdfast.domain.moments import MOMENT_PROFILES
 from holdfast.domain.vocabulary import STATES
 from holdfast.lean.texts import short_id
 from holdfast.recall.quotation import turn_place, turn_words
 from holdfast.rendering.lines import source_word
 from holdfast.rendering.views import briefing_json
-from holdfast.surfaces.cli.call import (
-    Call,
-    answer_json,
+from holdfast.surfaces.cli.frame import Call, all_projects_option, as_of_option, command
+from holdfast.surfaces.cli.screen import (
     counted,
-    examples,
-    folder_option,
-    json_option,
     note,
-    pass_call,
     read_text,
     say,
+    shown,
+    summary_lines,
+    table,
+    wrapped,
 )
-from holdfast.surfaces.cli.rows import summary_lines, table, wrapped
 
 
-@click.command(
-    epilog=examples(
-        "holdfast recall 'flaky login test'",
-        "holdfast recall --path src/app.py --why",
-        "pytest 2>&1 | holdfast recall --error -",
-        "holdfast recall --across 'certificate pinning'",
-        "holdfast recall --sessions 'why did we drop the cache'",
-        "holdfast recall retry --as-of 2026-03-01 --json",
-    )
+@command(
+    "holdfast recall 'flaky login test'",
+    "holdfast recall --path src/app.py --why",
+    "pytest 2>&1 | holdfast recall --error -",
+    "holdfast recall --across 'certificate pinning'",
+    "holdfast recall --sessions 'why did we drop the cache'",
+    "holdfast recall retry --as-of 2026-03-01 --json",
+    memory=True,
 )
 @click.argument("text", nargs=-1)
 @click.option("--path", "--file", "paths", multiple=True, help="A file the work is about; may be repeated.")
@@ -48,20 +47,25 @@ from holdfast.surfaces.cli.rows import summary_lines, table, wrapped
 @click.option("--error", default="", help="Error output to find lessons for; - reads it from stdin.")
 @click.option("--kind", "kinds", multiple=True, type=click.Choice(LESSON_KINDS), help="Only lessons of this kind.")
 @click.option("--state", "states", multiple=True, type=click.Choice(STATES), help="Only lessons in this state.")
-@click.option("--all-projects", is_flag=True, help="Search lessons of every project on this machine.")
+@all_projects_option
 @click.option("--across", is_flag=True, help="Also search lessons of sibling projects; they come last.")
 @click.option("--sessions", is_flag=True, help="Search what was said in the recorded sessions instead of lessons.")
-@click.option("--as-of", default="", help="Search memory as it was then: 2026-03-01T12:00:00Z, yesterday, or a commit.")
+@as_of_option
 @click.option("--limit", default=10, show_default=True, type=click.IntRange(1, 1000), help="Print at most this many.")
 @click.option(
     "--budget", default=2000, show_default=True, type=click.IntRange(1), help="Print at most this many tokens."
 )
 @click.option("--why", is_flag=True, help="Print how each score is computed.")
-@json_option
-@folder_option
-@pass_call
-def command(
-    call: Call, /, text: tuple[str, ...], why: bool, budget: int, as_of: str, error: str, **conditions: Any
+def recall(
+    call: Call,
+    memory: Memory,
+    /,
+    text: tuple[str, ...],
+    why: bool,
+    budget: int,
+    as_of: str,
+    error: str,
+    **conditions: Any,
 ) -> None:
     """Search memory; the best lessons come first.
 
@@ -72,21 +76,17 @@ def command(
     Where no confirmed lesson answers, turns of earlier sessions follow: session, date, host and branch, and the words
     around the match. In a pipe: rank, session, `session`, the words, branch, host, date.
     """
-    with call.open() as memory:
-        briefing = memory.recall(
-            read_text(" ".join(text)),
-            error=read_text(error),
-            as_of=memory.instant(as_of) if as_of else None,
-            budget_tokens=budget,
-            unconfirmed=UNCONFIRMED,
-            **conditions,
-        )
-        state = answer_text(memory.services, memory.location, " ".join(text), budget)
-    if call.as_json:
-        answer_json(briefing_json(briefing) | ({"left_off": state} if state else {}))
-    else:
-        for line in state.splitlines():
-            say(line)
+    briefing = memory.recall(
+        read_text(" ".join(text)),
+        error=read_text(error),
+        as_of=memory.instant(as_of) if as_of else None,
+        budget_tokens=budget,
+        unconfirmed=UNCONFIRMED,
+        **conditions,
+    )
+    state = answer_text(memory.services, memory.location, " ".join(text), budget)
+    if not call.answer(briefing_json(briefing) | ({"left_off": state} if state else {})):
+        say(*state.splitlines())
         _print(briefing, why)
 
 
@@ -97,13 +97,11 @@ def _print(briefing: Briefing, why: bool) -> None:
             say("The next two lessons disagree; the first has better evidence or is newer:")
         facts = source_word(item.lesson), item.freshness
         where = item.caveat if is_sibling(item) else ""
-        for line in summary_lines(item.lesson, *facts, rank=str(item.rank), where=where):
-            say(line)
+        say(*summary_lines(item.lesson, *facts, rank=str(item.rank), where=where))
         for detail in _explained(item) if why else ():
             say(detail)
     for rank, turn in enumerate(briefing.turns, start=1):
-        for line in _turn_lines(rank, turn):
-            say(line)
+        say(*_turn_lines(rank, turn))
     _talk(briefing)
 
 
@@ -153,3 +151,50 @@ def _talk(briefing: Briefing) -> None:
         note("No lesson passed the threshold, and none comes close.")
     if briefing.degraded:
         note(f"note: {briefing.degraded}")
+
+
+@command(
+    "holdfast brief",
+    "holdfast brief --why",
+    "holdfast brief --prompt 'add retries to the uploader'",
+    "holdfast brief --file src/app.py --command 'npm install'",
+    memory=True,
+)
+@click.option("--prompt", default="", help="Also print what this first prompt brings; - reads it from stdin.")
+@click.option("--file", default="", help="Also print what comes before this file is read or edited.")
+@click.option("--command", "line", default="", help="Also print what comes before this command is run.")
+@click.option("--for", "host", default="", help="Print what this host accepts, e.g. codex.")
+@click.option("--why", is_flag=True, help="Print why each line stands there, and what was left out.")
+def brief(call: Call, memory: Memory, /, prompt: str, file: str, line: str, host: str, why: bool) -> None:
+    """Print exactly what an agent is told in a new session here, at its start and afterwards.
+
+    The brief of the start has the state of the task, the commands of the project, the rules in full words, and the
+    titles of other lessons by area. Nothing is logged.
+    """
+    briefings = memory.brief(prompt=read_text(prompt), file=file, command=line, host=host)
+    if call.answer({"moments": [briefing_json(briefing) for briefing in briefings]}):
+        return
+    for briefing in briefings:
+        _print_briefing(briefing, why)
+
+
+def _print_briefing(briefing: Briefing, why: bool) -> None:
+    label = MOMENT_PROFILES[briefing.moment].label
+    lines = len(briefing.entries) + len(briefing.items)
+    note(f"{label}: {counted(lines, 'line')}, {briefing.tokens} tokens")
+    if briefing.degraded:
+        note(briefing.degraded)
+    if not briefing.text:
+        note("Nothing is told.")
+        return
+    say(shown(briefing.text))
+    if not why:
+        return
+    for entry in briefing.entries:
+        say(f"{entry.rank:>3}  {entry.score:.2f}  {entry.reason}  {shown(entry.text)}")
+    for item in briefing.items:
+        say(f"{item.rank:>3}  {item.score:.2f}  {item.why.words}  {shown(item.lesson.title)}")
+    if briefing.left_out:
+        say(f"left out, best first ({briefing.more} in all):")
+        for entry in briefing.left_out:
+            say(f"     {entry.score:.2f}  {entry.reason}  {shown(entry.text)}")

@@ -1,9 +1,14 @@
-"""Lessons, tables and labelled values as lines of text, in the form that every command prints."""
+"""What every command prints: lines, notes, JSON, tables and bars; and how it reads texts and times."""
 
 from __future__ import annotations
 
+import json
+import os
+import re
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
 from shutil import get_terminal_size
 from textwrap import wrap
 from typing import Any
@@ -13,6 +18,8 @@ import click
 from holdfast.domain.lesson import Lesson
 from holdfast.domain.vocabulary import State
 from holdfast.lean.texts import short_id
+from holdfast.lessons.lookup import named_instant
+from holdfast.text.hidden import is_hidden, without_hidden
 
 COLOURS = {
     "unanchored": "bright_black", "fresh": "green", "active": "green", "moved": "cyan", "candidate": "yellow",
@@ -22,10 +29,97 @@ COLOURS = {
 STYLES: dict[str, dict[str, Any]] = {"id": {"dim": True}, "title": {"bold": True}}
 """The style of a table's column, by its heading."""
 GAP = "  "
+LABEL = 10
+"""Width of the labels' column."""
 LEAST_CELL = 12
 """Columns that a cell keeps on a narrow terminal."""
 LEAST_ROOM = 20
 """Columns below which a text is not wrapped."""
+_COLOUR = re.compile(r"\[(?:0|1|2|22|3\d|39|9\d)m")
+"""The colour codes that `click.style` writes, without the code that conceals text."""
+
+
+def say(*lines: str) -> None:
+    """Print lines of a result on stdout, without hidden characters."""
+    for line in lines:
+        click.echo(shown(line))
+
+
+def note(text: str) -> None:
+    """Print a message for the person on stderr, without hidden characters; a terminal gets it wrapped between words."""
+    text = shown(text)
+    if sys.stderr.isatty() and "\n" not in text and "\x1b" not in text:
+        # A command or a path has to stay in one piece, so that it can be copied.
+        text = "\n".join(wrap(text, get_terminal_size().columns, break_long_words=False, break_on_hyphens=False))
+    click.echo(text, err=True)
+
+
+def note_conflicts(count: int) -> None:
+    """Print in how many conflicts the imported lessons take part; print nothing for none."""
+    if count:
+        note(f"{counted(count, 'conflict')} with imported lessons: holdfast list --conflicts")
+
+
+def answer_json(value: Any) -> None:
+    """Print a value as one JSON document, indented on a terminal. Hidden characters are written as escapes."""
+    indent = 2 if sys.stdout.isatty() else None
+    click.echo(escaped(json.dumps(value, ensure_ascii=False, indent=indent)))
+
+
+def shown(text: str) -> str:
+    """Return the text without invisible and control characters; only the colours of `click.style` stay."""
+    pieces = text.split("\x1b")
+    colours = [_COLOUR.match(piece) for piece in pieces[1:]]
+    rest = [
+        f"\x1b{colour.group()}{without_hidden(piece[colour.end() :])}" if colour else without_hidden(piece)
+        for colour, piece in zip(colours, pieces[1:], strict=True)
+    ]
+    return "".join([without_hidden(pieces[0]), *rest])
+
+
+def escaped(text: str) -> str:
+    """Return JSON of the same value, with its hidden characters written as escapes."""
+    if text.isascii():
+        return text
+    return "".join(_escape(char) if not char.isascii() and is_hidden(char) else char for char in text)
+
+
+def _escape(char: str) -> str:
+    units = char.encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{units[at]:02x}{units[at + 1]:02x}" for at in range(0, len(units), 2))
+
+
+def counted(number: int, singular: str, plural: str = "") -> str:
+    """Return the number and its noun: `1 lesson`, `2 lessons`."""
+    return f"{number:,} {singular if number == 1 else plural or singular + 's'}"
+
+
+def short_path(text: str) -> str:
+    """Return the text with `~` for the user's home folder on a terminal, and unchanged in a pipe."""
+    home = os.path.expanduser("~")
+    return text.replace(home + os.sep, "~" + os.sep) if sys.stdout.isatty() and len(home) > 1 else text
+
+
+def size(count: int) -> str:
+    """Return a number of bytes in words: `812 bytes`, `4.2 kB`, `17.0 MB`."""
+    if count < 1_000:
+        return counted(count, "byte")
+    return f"{count / 1e3:.1f} kB" if count < 1_000_000 else f"{count / 1e6:.1f} MB"
+
+
+def read_text(text: str) -> str:
+    """Return the text, or all of stdin for `-`."""
+    if text != "-":
+        return text
+    return sys.stdin.buffer.read().decode("utf-8", "replace")
+
+
+def read_time(text: str) -> datetime | None:
+    """Return the instant that a person typed: ISO 8601, or words such as `yesterday`, `last week`, `3 days ago`.
+
+    A span of time stands for its beginning, an empty text for None. Raises InvalidValueError.
+    """
+    return named_instant(text, datetime.now(UTC)) if text else None
 
 
 def chosen_states(options: Sequence[str]) -> tuple[State, ...]:
@@ -128,3 +222,42 @@ def _line(row: Sequence[str], widths: Sequence[int], heads: Sequence[str]) -> st
 
 def _cell(text: str, width: int) -> str:
     return (text if len(text) <= width else text[: width - 1] + "…").ljust(width)
+
+
+class Bar:
+    """A progress bar, which disappears at the end; it shows nothing if stderr is not a terminal."""
+
+    def __init__(self, progress: Any = None, task: Any = None) -> None:
+        self._progress, self._task = progress, task
+
+    def __bool__(self) -> bool:
+        return self._progress is not None
+
+    def advance(self, count: int = 1) -> None:
+        """Show that so many more are done."""
+        if self:
+            self._progress.advance(self._task, count)
+
+    def show(self, done: int, total: int | None = None) -> None:
+        """Show how many are done; of how many, if that is known by now."""
+        if self:
+            self._progress.update(self._task, completed=done, **({} if total is None else {"total": total}))
+
+    def say(self, line: str) -> None:
+        """Print a line above the bar."""
+        self._progress.console.print(line, markup=False, highlight=False)
+
+
+@contextmanager
+def bar(label: str, total: int | None = None, *, in_bytes: bool = False) -> Iterator[Bar]:
+    """Yield a bar; a false one if stderr is not a terminal."""
+    if not sys.stderr.isatty():
+        yield Bar()
+        return
+    from rich.console import Console  # slow to import, and seldom needed
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeElapsedColumn
+
+    count = DownloadColumn() if in_bytes else TextColumn("{task.completed:,.0f}")
+    columns = (TextColumn(label), BarColumn(), count, TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        yield Bar(progress, progress.add_task("", total=total))

@@ -1,0 +1,209 @@
+"""What a team shares: lesson files of the repository, lessons of a branch, and git's merge of two revisions."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+
+import click
+
+from holdfast.backfill.transcriptfiles import work_tree
+from holdfast.bootstrap import Memory
+from holdfast.home.runfiles import note as log
+from holdfast.installing.githooks import is_busy
+from holdfast.installing.lessonsync import FOLDER, sync_lessons, take_in_for_git
+from holdfast.lean.gitsafety import git_program, safe_environment
+from holdfast.lean.texts import short_id
+from holdfast.publishing.lessonfile import FILE_LIMIT, merge_files
+from holdfast.publishing.publication import branch_lessons, markdown_line
+from holdfast.publishing.sync import Syncing, SyncReport
+from holdfast.rendering.views import lesson_json
+from holdfast.settings import load_settings
+from holdfast.surfaces.cli.frame import Call, command, group, lesson_ids
+from holdfast.surfaces.cli.screen import counted, note, note_conflicts, say, table
+
+some_lessons = click.argument("refs", metavar="[ID]...", nargs=-1, shell_complete=lesson_ids)
+
+
+@command("holdfast share 1f0c9a2b", "holdfast share --all --dry-run", "holdfast share --all")
+@some_lessons
+@click.option("--all", "everything", is_flag=True, help="Share every active lesson of the project that is not private.")
+@click.option("--dry-run", is_flag=True, help="Print what would be written; write nothing.")
+def share(call: Call, refs: tuple[str, ...], everything: bool, dry_run: bool) -> int:
+    """Write lessons into .holdfast/lessons, one file each, for you to commit. ID is the end of a lesson's id.
+
+    Private lessons, your own lessons for all projects, and lessons that wait are never written. From then on,
+    `holdfast sync` synchronises the files with memory.
+    """
+    if everything == bool(refs):
+        raise click.UsageError("give the ids of lessons, or --all")
+    with call.open() as memory:
+        lessons = memory.shareable() if everything else [memory.get(ref) for ref in refs]
+        report = sync_lessons(memory, Syncing(share=tuple(lessons), dry=dry_run))
+    return _answer_sync(call, report, dry_run)
+
+
+@command("holdfast sync", "holdfast sync --dry-run", "holdfast sync --accept")
+@click.option("--accept", is_flag=True, help="Vouch for the files: new lessons become active and changes take effect.")
+@click.option("--dry-run", is_flag=True, help="Print what would change; change nothing.")
+@click.option("--git-hook", "from_git", is_flag=True, hidden=True, help="Used by git hooks: print nothing, never fail.")
+def sync(call: Call, accept: bool, dry_run: bool, from_git: bool) -> int:
+    """Import changes from .holdfast/lessons into memory, and write changes from memory there.
+
+    Changes on both sides are merged field by field. A forgotten lesson does not come back. A new lesson from a file
+    waits in the inbox (`holdfast review`). A change to an active lesson waits for --accept. A file that cannot be read
+    is reported with its line and skipped; the exit code is then 1.
+    """
+    if from_git:
+        return _sync_for_git(call)
+    with call.open() as memory:
+        report = sync_lessons(memory, Syncing(accept=accept, dry=dry_run))
+    return _answer_sync(call, report, dry_run)
+
+
+def _sync_for_git(call: Call) -> int:
+    """Import lesson files for a git hook: print nothing, never fail, log errors, and do nothing during a rebase."""
+    try:
+        if not is_busy(work_tree(call.folder or ".")):
+            with call.open() as memory:
+                take_in_for_git(memory)
+    except Exception as exc:
+        log(load_settings().log_path, "sync", exc)
+    return 0
+
+
+def _answer_sync(call: Call, report: SyncReport, dry_run: bool) -> int:
+    """Print what a sync did or would do; return the exit code."""
+    plain = {
+        "steps": [
+            {
+                "verb": step.verb, "file": FOLDER + step.path if step.path else "", "id": step.lesson,
+                "title": step.title, "reason": step.reason,
+            }
+            for step in report.steps
+        ],
+        "problems": [
+            {"file": FOLDER + p.path, "line": p.line, "column": p.column, "reason": p.reason} for p in report.problems
+        ],
+        "shared": report.shared, "absent": report.absent, "waiting": report.waiting, "conflicts": report.conflicts,
+        "dry_run": dry_run,
+    }  # fmt: skip
+    if not call.answer(plain):
+        _tell_sync(report, dry_run)
+    return 1 if report.problems or any(step.verb == "refused" for step in report.steps) else 0
+
+
+def _tell_sync(report: SyncReport, dry_run: bool) -> None:
+    for step in report.steps:
+        where = FOLDER + step.path if step.verb in ("written", "forgotten") else short_id(step.lesson)
+        say(f"{step.verb:9} {where}  {step.title}" + (f" ({step.reason})" if step.reason else ""))
+    for problem in report.problems:
+        note(f"error: {FOLDER}{problem.path}:{problem.line}:{problem.column}: {problem.reason}; skipped")
+    words = f"{counted(report.shared, 'shared lesson')}"
+    if report.absent:
+        words += f", {report.absent} of them without a file here; holdfast share ID writes it"
+    note(words)
+    if report.waiting:
+        note(f"{counted(report.waiting, 'change')} in files wait for you: holdfast sync --accept")
+    if report.count("added") and not dry_run:
+        note("new lessons wait for you: holdfast review, or holdfast sync --accept")
+    note_conflicts(report.conflicts)
+    if dry_run:
+        note("nothing was changed")
+
+
+@group(
+    "holdfast staged", "holdfast staged rescue 1f0c9a2b", "holdfast staged rescue --branch feature/queue",
+    json=True, folder=True, invoke_without_command=True,
+)  # fmt: skip
+def staged(call: Call) -> None:
+    """List the lessons that are staged on a branch: learnt there, about code that the main line does not have.
+
+    A staged lesson is shown on its branch and on branches that start from it. Once the branch is merged, squashed or
+    rebased, it is shown everywhere. If the branch is deleted before that, the lesson is no longer shown, but it stays
+    in this list.
+    """
+    with call.open() as memory:
+        memory.settle_branches()
+        rows = memory.staged()
+    plain = [
+        {
+            "branch": row.lesson.scope.branch,
+            "seen_here": row.is_seen,
+            "fate": row.fate,
+            "lesson": lesson_json(row.lesson),
+        }
+        for row in rows
+    ]
+    if call.answer({"staged": plain}):
+        return
+    cells = [
+        [row.lesson.id[-8:], row.lesson.scope.branch + (" (gone)" if row.fate == "gone" else ""),
+         "here" if row.is_seen else "-", row.lesson.kind, row.lesson.title]
+        for row in rows
+    ]  # fmt: skip
+    say(*table(cells, ("id", "branch", "seen", "kind", "title")))
+    note(counted(len(rows), "staged lesson"))
+    gone = sum(row.fate == "gone" for row in rows)
+    if gone:
+        note(f"{counted(gone, 'lesson')} of deleted branches: holdfast staged rescue ID")
+
+
+@command("holdfast staged rescue 1f0c9a2b", "holdfast staged rescue --branch wip", of=staged)
+@some_lessons
+@click.option("--branch", default="", help="Rescue every lesson that is staged on this branch.")
+def rescue(call: Call, refs: tuple[str, ...], branch: str) -> int:
+    """Show staged lessons on every branch. ID is the end of a lesson's id."""
+    if bool(refs) == bool(branch):
+        raise click.UsageError("give the ids of lessons, or --branch")
+    with call.open() as memory:
+        rescued = memory.rescue(refs, branch=branch)
+    if not call.answer({"rescued": [lesson_json(lesson) for lesson in rescued]}):
+        say(*(f"rescued {lesson.id[-8:]}  {lesson.title}" for lesson in rescued))
+        note(f"{counted(len(rescued), 'lesson')} now shown on every branch")
+    return 0 if rescued else 1
+
+
+@command("holdfast pr", "holdfast pr origin/main | gh pr comment 12 --body-file -", memory=True)
+@click.argument("base", default="")
+def pr(call: Call, memory: Memory, base: str) -> None:
+    """Print as Markdown the confirmed lessons of the current branch since it left BASE, by default the main line.
+
+    Private lessons, your own lessons for all projects and unconfirmed lessons are left out. Nothing is sent.
+    """
+    lessons = branch_lessons(memory.services, memory.location, base)
+    if call.answer({"lessons": [lesson_json(lesson) for lesson in lessons]}):
+        return
+    say(*sorted(map(markdown_line, lessons)))
+    if not lessons:
+        note("this branch taught no confirmed lesson")
+
+
+@command("holdfast merge-driver %O %A %B", json=False, folder=False)
+@click.argument("base", type=click.Path(exists=True, dir_okay=False))
+@click.argument("ours", type=click.Path(exists=True, dir_okay=False, writable=True))
+@click.argument("theirs", type=click.Path(exists=True, dir_okay=False))
+def merge_driver(call: Call, base: str, ours: str, theirs: str) -> int:
+    """Merge THEIRS into OURS, field by field; BASE is their common ancestor.
+
+    If both sides changed the rule, both rules are kept: the next sync makes two lessons of them, which contradict each
+    other. Files that are not lessons are merged as text; if that leaves conflict markers, the exit code is 1.
+    """
+    merged = merge_files("", *(_read(file) for file in (base, ours, theirs)))
+    if merged is not None:
+        with open(ours, "w", encoding="utf-8", newline="\n") as stream:
+            stream.write(merged)
+        return 0
+    note("not two revisions of one lesson; merged as text")
+    program = git_program(os.environ.get("PATH", ""), os.path.isfile, os.name == "nt")
+    done = subprocess.run(
+        [program, "merge-file", "-L", "ours", "-L", "base", "-L", "theirs", ours, base, theirs],
+        env=safe_environment(os.environ), check=False,
+    )  # fmt: skip
+    return min(done.returncode, 1) if done.returncode >= 0 else 1
+
+
+def _read(file: str) -> bytes:
+    """Return the file's bytes; of one too large for a lesson just so many that it is refused."""
+    with open(file, "rb") as stream:
+        return stream.read(FILE_LIMIT + 1)
