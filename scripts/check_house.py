@@ -203,8 +203,8 @@ def _texts_for_people(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
                 yield text
             case ast.Assign(targets=[ast.Name(id="hint")], value=text):
                 yield text
-            case ast.Call(func=ast.Name(id="examples")):
-                yield node
+            case ast.Call(func=ast.Name(id="command" | "group"), args=examples):
+                yield from examples
 
 
 # Rooms, numbers and expressions
