@@ -85,7 +85,7 @@ from holdfast.settings import load_settings
 
 BECOME = """
 become_poor()
-from holdfast.surfaces.start import become
+from holdfast.surfaces.cli.becoming import become
 become([sys.executable, "-c", "print('here'); raise SystemExit(3)"])
 """
 

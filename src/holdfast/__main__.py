@@ -11,7 +11,7 @@ def main() -> None:
     arguments = sys.argv[1:]
     if arguments[:1] == ["hook"] and len(arguments) > 1 and not arguments[1].startswith("-"):
         from holdfast.settings import hook_program
-        from holdfast.surfaces.start import become
+        from holdfast.surfaces.cli.becoming import become
 
         become(hook_program(*arguments[1:]))
     options = _server_options(arguments[1:]) if arguments[:1] == ["mcp"] else None

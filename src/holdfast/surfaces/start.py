@@ -29,19 +29,6 @@ def isolate() -> None:
     _restore_path(SOURCE)
 
 
-def become(command: "list[str]") -> None:
-    """Run the command in place of this process; never returns.
-
-    Windows cannot replace a process, and the host waits for this one. There the command is a child, and this process
-    exits with its exit code.
-    """
-    if os.name == "nt":
-        import subprocess
-
-        sys.exit(subprocess.call(command))
-    os.execv(command[0], command)
-
-
 def _restore_path(folder: str) -> None:
     if folder in sys.path:
         return

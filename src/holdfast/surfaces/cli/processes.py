@@ -8,9 +8,9 @@ import click
 from click.shell_completion import get_completion_class
 
 from holdfast.settings import hook_program, isolated
+from holdfast.surfaces.cli.becoming import become
 from holdfast.surfaces.cli.frame import Call, command
 from holdfast.surfaces.cli.screen import say
-from holdfast.surfaces.start import become
 
 
 @command("holdfast mcp", "claude mcp add -s user holdfast -- holdfast mcp", json=False)
