@@ -24,7 +24,8 @@ from functools import partial
 from pathlib import Path
 
 from holdfast.bootstrap import Memory
-from holdfast.codeindex import languages, workers
+from holdfast.codeindex import languages
+from holdfast.codeindex import refresh as workers
 from holdfast.codeindex.refresh import Refresh
 from holdfast.codeindex.walk import walk
 from holdfast.settings import load_settings

@@ -24,7 +24,7 @@ from holdfast.bootstrap import Memory
 from holdfast.domain.lesson import Lesson
 from holdfast.domain.vocabulary import STATES, SessionId
 from holdfast.learning.distil import distil
-from holdfast.ports.model import Completion
+from holdfast.ports.plugins import Completion
 from holdfast.text.words import duplicate_key
 
 SESSIONS = Path(__file__).with_name("poisoned_sessions.json")

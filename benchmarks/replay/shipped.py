@@ -37,7 +37,7 @@ from holdfast.lean.texts import uuid7
 from holdfast.learning.associations import associate
 from holdfast.learning.distil import distil, prepare
 from holdfast.lessons.ledger import write_change
-from holdfast.ports.model import Completion
+from holdfast.ports.plugins import Completion
 from holdfast.ports.store import LogFilter
 from holdfast.rendering.budget import count_tokens
 from holdfast.service.hook import answer

@@ -17,12 +17,10 @@ from holdfast.domain.statefamilies import StateFamily
 from holdfast.errors import HoldfastError, InvalidValueError, ModelError, StoreError
 from holdfast.home.runfiles import RunLock
 from holdfast.home.witness import Loss, accept, find_loss, keep
-from holdfast.ports.detector import Detector
-from holdfast.ports.embedder import Embedder
 from holdfast.ports.host import Host
-from holdfast.ports.lessonfiles import LessonFiles
-from holdfast.ports.model import LanguageModel
+from holdfast.ports.plugins import Detector, Embedder, LanguageModel
 from holdfast.ports.store import Store
+from holdfast.ports.workspace import LessonFiles
 from holdfast.service import memory as _service
 from holdfast.settings import Settings, child_environment, load_settings, read_secret
 from holdfast.wiring import (

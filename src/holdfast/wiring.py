@@ -28,10 +28,9 @@ from holdfast.workspace.local import LocalWorkspace
 
 if TYPE_CHECKING:
     from holdfast.codeindex.local import LocalCodeIndex
-    from holdfast.ports.clock import Clock
-    from holdfast.ports.codeindex import CodeIndex
-    from holdfast.ports.embedder import Embedder
-    from holdfast.ports.indexstore import IndexStore
+    from holdfast.ports.codeindex import CodeIndex, IndexStore
+    from holdfast.ports.plugins import Embedder
+    from holdfast.ports.services import Clock
     from holdfast.ports.store import Store
     from holdfast.ports.workspace import Workspace
     from holdfast.workspace.claims import Claims

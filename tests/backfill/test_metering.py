@@ -10,7 +10,7 @@ import pytest
 from holdfast.backfill.distilling import MeteredModel, open_metered
 from holdfast.backfill.distilrecord import spent, waiting
 from holdfast.errors import ModelError
-from holdfast.ports.model import Completion
+from holdfast.ports.plugins import Completion
 from holdfast.settings import Settings, load_settings
 from holdfast.testing.builders import FixedClock
 

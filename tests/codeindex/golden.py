@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from holdfast.codeindex.outline import outline
+from holdfast.codeindex.source import outline
 from holdfast.lean.plain import to_plain
 
 ROOT = Path(__file__).parents[1] / "golden" / "codeindex"

@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from holdfast.codeindex.local import LocalCodeIndex
-from holdfast.codeindex.outline import outline
+from holdfast.codeindex.source import outline
 from holdfast.domain.lesson import Anchor
 from holdfast.domain.project import Location
 from holdfast.domain.symbol import Verdict
-from holdfast.ports.indexstore import FileState
+from holdfast.ports.codeindex import FileState
 from holdfast.wiring import SystemClock
 from holdfast.workspace.local import LocalWorkspace
 from tests.contract.memoryindex import MemoryIndexStore

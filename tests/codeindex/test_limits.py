@@ -6,11 +6,11 @@ import os
 
 import pytest
 
-from holdfast.codeindex import gitstream
+from holdfast.codeindex import walk
 from holdfast.codeindex.definitions import Definition
-from holdfast.codeindex.likeness import likeness
 from holdfast.codeindex.refresh import Refresh, outline_for_index
 from holdfast.codeindex.source import ParsedSource, read_source
+from holdfast.codeindex.trail import likeness
 from holdfast.stores.sqlite.indexfile import SqliteIndex
 from tests.codeindex.conftest import WorkTree
 
@@ -94,10 +94,10 @@ def test_a_byte_that_is_no_utf_8_counts_as_a_letter(byte: int) -> None:
 def test_records_are_whole_wherever_a_chunk_ends(
     repository: WorkTree, monkeypatch: pytest.MonkeyPatch, chunk: int
 ) -> None:
-    """`gitstream.CHUNK`."""
+    """`walk.CHUNK`."""
     repository.commit({"eins.py": "1", "zwei.py": "2"})
-    monkeypatch.setattr(gitstream, "CHUNK", chunk)
-    assert list(gitstream.iter_records(str(repository.root), ["ls-files", "-z"])) == ["eins.py", "zwei.py"]
+    monkeypatch.setattr(walk, "CHUNK", chunk)
+    assert list(walk.iter_records(str(repository.root), ["ls-files", "-z"])) == ["eins.py", "zwei.py"]
 
 
 # The refresh of an index

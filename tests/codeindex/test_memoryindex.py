@@ -1,9 +1,9 @@
-"""The index in memory keeps what `ports/indexstore.py` promises, as far as verdicts use it."""
+"""The index in memory keeps what `ports/codeindex.py` promises, as far as verdicts use it."""
 
 from __future__ import annotations
 
-from holdfast.codeindex.outline import outline
-from holdfast.ports.indexstore import FileState
+from holdfast.codeindex.source import outline
+from holdfast.ports.codeindex import FileState
 from tests.contract.memoryindex import MemoryIndexStore
 
 CODE = b"class A:\n    def put(self):\n        return 1\n\n\ndef put():\n    return 2\n"

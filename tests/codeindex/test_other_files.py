@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.codeindex.outline import outline
+from holdfast.codeindex.source import outline
 from holdfast.domain.lesson import Anchor
 from tests.codeindex.mutations import Ground, environment
 

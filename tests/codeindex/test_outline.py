@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.codeindex import languages
-from holdfast.codeindex.outline import outline
+from holdfast.codeindex.source import outline
 from tests.codeindex.golden import cases
 
 DEF = b"def f(a):\n    return a\n"

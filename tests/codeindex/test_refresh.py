@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.codeindex import refresh as module
-from holdfast.codeindex import workers
+from holdfast.codeindex import refresh as workers
 from holdfast.codeindex.refresh import refresh
 from holdfast.domain.symbol import IndexReport
 from holdfast.errors import InvalidValueError

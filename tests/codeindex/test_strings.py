@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.codeindex.outline import outline
+from holdfast.codeindex.source import outline
 
 ALIKE = [
     ("a.rb", "def f\n  'plain'\nend\n", 'def f\n  "plain"\nend\n'),

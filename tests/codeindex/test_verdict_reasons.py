@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.codeindex import verdictcache
+from holdfast.codeindex import local
 from holdfast.domain.lesson import Anchor
 from holdfast.domain.project import Location, Project
 from holdfast.domain.symbol import REASONS, Verdict
@@ -31,8 +31,8 @@ class Verdicts(MemoryIndexStore):
 
 def is_kept(verdict: Verdict) -> bool:
     verdicts = Verdicts()
-    verdictcache.keep(verdicts, PLACE, ANCHOR, "git1:2", verdict)  # type: ignore[arg-type]
-    loaded = verdictcache.load(verdicts, None, PLACE, ANCHOR, "git1:2")  # type: ignore[arg-type]
+    local.keep_verdict(verdicts, PLACE, ANCHOR, "git1:2", verdict)  # type: ignore[arg-type]
+    loaded = local.load_verdict(verdicts, None, PLACE, ANCHOR, "git1:2")  # type: ignore[arg-type]
     assert loaded in (None, verdict)
     return loaded == verdict
 
@@ -54,12 +54,12 @@ def test_a_verdict_on_another_branchs_anchor_is_kept_by_what_it_hides(hides: str
 
 def test_a_kept_verdict_that_is_damaged_is_asked_again() -> None:
     verdicts = Verdicts()
-    verdictcache.keep(verdicts, PLACE, ANCHOR, "", Verdict(freshness="drifted", reason="body", anchor=ANCHOR))  # type: ignore[arg-type]
+    local.keep_verdict(verdicts, PLACE, ANCHOR, "", Verdict(freshness="drifted", reason="body", anchor=ANCHOR))  # type: ignore[arg-type]
     for damaged in ("bodx", "drixted"):
         (key, value) = next(iter(verdicts.values.items()))
         broken = Verdicts()
         broken.values[key] = value.replace(damaged.replace("x", "y" if damaged == "bodx" else "f"), damaged)
-        assert verdictcache.load(broken, None, PLACE, ANCHOR, "") is None  # type: ignore[arg-type]
+        assert local.load_verdict(broken, None, PLACE, ANCHOR, "") is None  # type: ignore[arg-type]
 
 
 def test_a_reason_is_one_of_the_set_and_has_words() -> None:

@@ -14,7 +14,7 @@ import pytest
 
 from holdfast.domain.symbol import Outline, Symbol
 from holdfast.errors import InvalidValueError
-from holdfast.ports.indexstore import FileState, IndexStore
+from holdfast.ports.codeindex import FileState, IndexStore
 
 ROOT = "/src/shop"
 OTHER_ROOT = "/src/shop-worktree"

@@ -7,11 +7,11 @@ from typing import Self
 
 from holdfast.codeindex.source import last_part
 from holdfast.domain.symbol import Outline, Symbol
-from holdfast.ports.indexstore import FileState
+from holdfast.ports.codeindex import FileState
 
 
 class MemoryIndexStore:
-    """Implements `ports/indexstore.py` in dictionaries."""
+    """Implements `ports/codeindex.py` in dictionaries."""
 
     def __init__(self) -> None:
         self._outlines: dict[tuple[str, str], Outline] = {}

@@ -11,7 +11,7 @@ from holdfast.domain.lesson import Lesson
 from holdfast.domain.query import Query
 from holdfast.domain.vocabulary import LIVING, LessonId
 from holdfast.lean.plain import clean
-from holdfast.ports import search as port
+from holdfast.ports import store as port
 from holdfast.ranking.relevance import stem
 from holdfast.ranking.tuning import TEXT_COLUMN_WEIGHTS
 from holdfast.text import searchkeys as keys

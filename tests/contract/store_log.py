@@ -338,3 +338,19 @@ class PurgeContract:
         assert store.check() == []
         assert store.check() == []
         assert store.get([lesson.id]) == [lesson]
+
+
+class ReadingContract:
+    """Reads that belong to one answer."""
+
+    def test_reads_of_one_answer_see_what_the_same_answer_wrote(self, store: Store) -> None:
+        with store.reading():
+            assert store.find(LessonFilter(project=PROJECT)) == []
+            lesson = make_lesson()
+            store.put([lesson], {})
+            with store.reading():
+                assert store.get([lesson.id]) == [lesson]
+            with pytest.raises(LessonNotFoundError):
+                store.get([LessonId("never")])
+            assert store.find(LessonFilter(project=PROJECT)) == [lesson]
+        assert store.get([lesson.id]) == [lesson]

@@ -9,8 +9,7 @@ from holdfast.domain.lesson import Lesson, Triggers
 from holdfast.domain.query import Query
 from holdfast.domain.symbol import Neighbour
 from holdfast.domain.vocabulary import LessonId, ProjectId
-from holdfast.ports.search import ErrorMatches, Search, TextMatches
-from holdfast.ports.store import Store
+from holdfast.ports.store import ErrorMatches, Search, Store, TextMatches
 from holdfast.testing.builders import (
     PROJECT,
     START,

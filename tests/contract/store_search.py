@@ -12,8 +12,7 @@ from holdfast.domain.lesson import Lesson, Provenance, in_state
 from holdfast.domain.query import Query
 from holdfast.domain.symbol import Neighbour
 from holdfast.domain.vocabulary import STATES, EventKind, LessonId, ProjectId, SessionId, State
-from holdfast.ports.search import Search
-from holdfast.ports.store import LessonFilter, Store
+from holdfast.ports.store import LessonFilter, Search, Store
 from holdfast.testing.builders import (
     PROJECT,
     START,

@@ -14,8 +14,8 @@ from holdfast import Memory
 from holdfast.domain.lesson import Lesson
 from holdfast.freshness.check import FreshnessCheck
 from holdfast.freshness.tuning import LOW_LATENCY_COMPARISONS
-from holdfast.ports.clock import Clock
 from holdfast.ports.codeindex import CodeIndex
+from holdfast.ports.services import Clock
 from tests.codebase import Codebase
 
 

@@ -10,7 +10,7 @@ import pytest
 from holdfast import Memory
 from holdfast.backfill.importing import find_sources, read_source
 from holdfast.curation.adopt import Adopting, PassageOutcome, SourceContents
-from holdfast.ports.importer import Passage, Skipped
+from holdfast.ports.plugins import Passage, Skipped
 
 Write = Callable[[str, str], Path]
 Read = Callable[..., list[Passage | Skipped]]

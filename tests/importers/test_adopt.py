@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from holdfast import Memory
 from holdfast.curation.adopt import Adopting, SourceContents
-from holdfast.ports.importer import Passage
+from holdfast.ports.plugins import Passage
 from tests.importers.conftest import Take, Write, verbs
 from tests.importers.test_memories import MADR, NYGARD
 

@@ -10,7 +10,7 @@ import pytest
 from holdfast.errors import InvalidValueError
 from holdfast.importers import mcp_memory
 from holdfast.importers.sdk import texts as textfile
-from holdfast.ports.importer import Skipped, Source
+from holdfast.ports.plugins import Skipped, Source
 
 
 def refusal(file: Path, size: int, *, by_hand: bool) -> str:

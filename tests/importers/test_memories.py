@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.ports.importer import Passage
+from holdfast.ports.plugins import Passage
 from tests.importers.conftest import Read, Write, insights, reasons
 
 TOPIC = """---

@@ -9,7 +9,7 @@ import pytest
 
 from holdfast.backfill.importing import find_sources
 from holdfast.errors import InvalidValueError
-from holdfast.ports.importer import Passage
+from holdfast.ports.plugins import Passage
 from tests.importers.conftest import Read, Write, insights, reasons
 
 RULES = """# CLAUDE.md

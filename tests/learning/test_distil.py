@@ -9,7 +9,7 @@ import pytest
 from holdfast import Memory
 from holdfast.domain.vocabulary import SessionId
 from holdfast.learning.distil import DistilReport, distil, prepare
-from holdfast.ports.model import Completion
+from holdfast.ports.plugins import Completion
 from holdfast.rendering.lines import source_word
 from holdfast.testing.builders import make_event, make_lesson
 from tests.learning.test_distillation import CAUSE, Scripted, lesson, story

@@ -15,7 +15,7 @@ from holdfast.errors import ModelError
 from holdfast.learning.digest import make_digest
 from holdfast.learning.distil import distil, read_answer, render_prompt
 from holdfast.learning.tuning import DIGEST_TOKENS
-from holdfast.ports.model import Completion
+from holdfast.ports.plugins import Completion
 from holdfast.testing.builders import START, make_event
 
 RULE = "No, don't use floats for money: the ledger adds cents and floats lose them."

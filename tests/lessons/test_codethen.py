@@ -16,7 +16,7 @@ from holdfast.domain.event import Event
 from holdfast.domain.lesson import Anchor, Lesson
 from holdfast.lessons.anchoring import Subject
 from holdfast.lessons.codethen import CodeThen
-from holdfast.ports.importer import Passage
+from holdfast.ports.plugins import Passage
 from holdfast.ports.store import EventFilter
 from holdfast.testing.builders import make_event
 from tests.codebase import Codebase

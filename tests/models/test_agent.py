@@ -10,7 +10,7 @@ import pytest
 
 from holdfast.errors import InvalidValueError, ModelError, ModelUnavailableError
 from holdfast.models.agent import make
-from holdfast.ports.model import LanguageModel
+from holdfast.ports.plugins import LanguageModel
 
 PATIENT_S = 120.0
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from holdfast.domain.vocabulary import ProjectId, SessionId
-from holdfast.ports.search import SpokenTurn, TurnMatch, TurnMatches
+from holdfast.ports.store import SpokenTurn, TurnMatch, TurnMatches
 from holdfast.ranking.passages import choose, passages, split, with_cosines, without_narration
 from holdfast.testing.builders import PROJECT, START
 

@@ -10,7 +10,7 @@ import pytest
 from holdfast.domain.query import Query
 from holdfast.domain.symbol import Neighbour
 from holdfast.domain.vocabulary import LessonId
-from holdfast.ports.search import (
+from holdfast.ports.store import (
     ErrorMatches,
     LinkedMatch,
     PathMatch,

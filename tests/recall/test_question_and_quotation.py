@@ -16,7 +16,7 @@ from holdfast.domain.records import Delivery
 from holdfast.domain.vocabulary import LessonId, SessionId
 from holdfast.errors import EmbedderError, InvalidValueError
 from holdfast.lean.texts import short_id
-from holdfast.ports.filters import LogFilter
+from holdfast.ports.store import LogFilter
 from holdfast.recall.inject import _ends_of, inject, log_recall, prepare
 from holdfast.recall.question import question, with_vector, without
 from holdfast.recall.quotation import quote_checkpoint, quote_lesson, quote_near

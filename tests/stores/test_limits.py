@@ -21,15 +21,15 @@ from holdfast.domain.statefamilies import EMBEDDER_RESTING
 from holdfast.domain.symbol import Symbol
 from holdfast.errors import StoreCorruptError, StoreError, StoreFullError, StoreLockedError, StoreReadOnlyError
 from holdfast.lean.files import FileLock
-from holdfast.stores.sqlite import triggers, vectorindex
-from holdfast.stores.sqlite.connection import Connection
-from holdfast.stores.sqlite.failures import translate
+from holdfast.stores.sqlite import matching as triggers
+from holdfast.stores.sqlite import vectors as vectorindex
+from holdfast.stores.sqlite.connection import Connection, translate
+from holdfast.stores.sqlite.erase import expire_states
 from holdfast.stores.sqlite.indexfile import make_index
+from holdfast.stores.sqlite.matching import match_triggers
 from holdfast.stores.sqlite.rows import instant, micros, scope_token
 from holdfast.stores.sqlite.schema import build
-from holdfast.stores.sqlite.states import expire
 from holdfast.stores.sqlite.store import SqliteStore
-from holdfast.stores.sqlite.triggers import match_triggers
 from holdfast.stores.sqlite.vectors import VectorIndexes
 from holdfast.testing.builders import PROJECT, START, make_lesson
 
@@ -226,4 +226,4 @@ def test_a_state_is_erased_when_its_days_are_over(sql: sqlite3.Connection, age: 
     """`states.DAY`."""
     sql.execute("INSERT INTO state (family, owner, value, updated_at) VALUES (?, 'toy', 'now', ?)",
                 (EMBEDDER_RESTING.name, micros(START)))  # fmt: skip
-    assert expire(sql, START + age) == erased
+    assert expire_states(sql, START + age) == erased

@@ -8,7 +8,7 @@ import pytest
 
 from holdfast.domain.lesson import Provenance
 from holdfast.domain.vocabulary import SessionId
-from holdfast.stores.sqlite.derived import SEARCHABLE
+from holdfast.stores.sqlite.lessons import SEARCHABLE
 from holdfast.stores.sqlite.store import SqliteStore
 from holdfast.testing.builders import PROJECT, make_lesson, next_version
 from holdfast.text.searchkeys import TOKEN_LIMIT

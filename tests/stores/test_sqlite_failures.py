@@ -26,7 +26,7 @@ from holdfast.errors import (
 )
 from holdfast.ports.store import EventFilter, LessonFilter
 from holdfast.stores.sqlite import make
-from holdfast.stores.sqlite.failures import translate
+from holdfast.stores.sqlite.connection import translate
 from holdfast.stores.sqlite.store import SqliteStore
 from holdfast.testing.builders import make_event, make_lesson
 

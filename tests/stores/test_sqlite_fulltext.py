@@ -9,9 +9,9 @@ import pytest
 from holdfast.domain.query import Query
 from holdfast.stores.sqlite import fulltext
 from holdfast.stores.sqlite.fulltext import COMMON, count_terms
+from holdfast.stores.sqlite.matching import visible
 from holdfast.stores.sqlite.rows import scope_token
 from holdfast.stores.sqlite.schema import build
-from holdfast.stores.sqlite.visible import visible
 
 
 @pytest.fixture

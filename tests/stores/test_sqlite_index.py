@@ -11,7 +11,7 @@ import pytest
 from tests.contract.index_contract import ROOT, IndexContract, keep, make_outline, make_symbol
 
 from holdfast.errors import InvalidValueError, SchemaTooNewError
-from holdfast.stores.sqlite import indexrows
+from holdfast.stores.sqlite import indexfile as indexrows
 from holdfast.stores.sqlite.indexfile import SqliteIndex, make_index
 
 

@@ -213,6 +213,6 @@ def test_weak_titles_of_before_are_made_anew_once_and_good_ones_stay(tmp_path: P
                 assert named == replace(lesson, title="Retries of the gateway are capped at 3")
             assert len(found(store, "match_text", text="capped")) == len(weak)
             with store._connection.writing() as sql:
-                from holdfast.stores.sqlite.retitle import retitle
+                from holdfast.stores.sqlite.schema import retitle
 
                 retitle(sql)

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from holdfast.domain.vocabulary import LessonId
+from holdfast.stores.sqlite import rows
 from holdfast.stores.sqlite.rows import EPOCH, LeftOut, instant, micros, scope_token, text_of
 from holdfast.stores.sqlite.store import SqliteStore
 from holdfast.testing.builders import START, make_lesson
@@ -53,3 +54,10 @@ def test_only_replacing_what_can_be_kept_makes_another_record(store: SqliteStore
     odd = replace(plain, id=LessonId("odd"), insight="odd \0 text")
     store.put([plain, odd], {})
     assert [lesson.insight for lesson in store.get([plain.id, odd.id])] == [plain.insight, "odd \ufffd text"]
+
+
+def test_the_codes_of_tokens_are_those_of_older_files() -> None:
+    assert rows.SOURCE_CODES == {
+        "error": 1.0, "command": 1.0, "topic": 1.0, "symbol": 0.9, "path": 0.8, "file": 0.6, "mention": 0.5,
+        "part": 0.4,
+    }  # fmt: skip

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from holdfast.domain.query import Query
-from holdfast.stores.sqlite import matching, visible
+from holdfast.stores.sqlite import matching
+from holdfast.stores.sqlite import matching as visible
 from holdfast.stores.sqlite.store import SqliteStore
 from holdfast.testing.builders import PROJECT, make_lesson
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from holdfast.domain.statefamilies import FAMILIES
-from holdfast.stores.sqlite import states
+from holdfast.stores.sqlite import erase as states
 from holdfast.stores.sqlite.rows import micros
 from holdfast.stores.sqlite.store import SqliteStore
 from holdfast.testing.builders import START

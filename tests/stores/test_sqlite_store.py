@@ -108,7 +108,7 @@ def test_closing_lets_go_of_the_indexes_in_memory(store: SqliteStore) -> None:
     assert [match.id for match in store.match_vector(query, 5)] == [lesson.id]
     assert [match.id for match in store.list_recent(PAST, 5)] == [lesson.id]
     store.__exit__(None, None, None)
-    assert (store._past, store._vectors) == (None, None)
+    assert (store._past._made, store._vectors) == (None, None)
     with store:
         assert [match.id for match in store.match_vector(query, 5)] == [lesson.id]
         assert [match.id for match in store.list_recent(PAST, 5)] == [lesson.id]
@@ -175,3 +175,18 @@ def test_a_copy_that_is_no_database_or_a_place_that_cannot_be_written_is_told(
     with pytest.raises(StoreError):
         store.write_copy(str(tmp_path / "nowhere" / "copy.db"))
     assert store.append_events([make_event()]) == 1, "the lock was given back"
+
+
+def test_all_reads_of_one_answer_are_one_transaction(store: SqliteStore, tmp_path: Path) -> None:
+    lesson, later = make_lesson(), make_lesson()
+    store.put([lesson], {})
+    statements: list[str] = []
+    with SqliteStore(store.path) as other, store.reading():
+        store._connection.sql.set_trace_callback(statements.append)
+        assert store.find(LessonFilter(project=PROJECT)) == [lesson]
+        other.put([later], {})
+        assert store.find(LessonFilter(project=PROJECT)) == [lesson], "the answer sees one instant"
+        store.set_state(TIDIED, "", "now")
+        assert len(store.find(LessonFilter(project=PROJECT))) == 2
+    assert [line for line in statements if line.startswith("BEGIN")] == ["BEGIN", "BEGIN IMMEDIATE", "BEGIN"]
+    assert not store._connection.sql.in_transaction

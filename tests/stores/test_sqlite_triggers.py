@@ -8,7 +8,7 @@ import pytest
 
 from holdfast.domain.lesson import Lesson, Triggers
 from holdfast.domain.query import Query
-from holdfast.stores.sqlite import triggers
+from holdfast.stores.sqlite import matching as triggers
 from holdfast.stores.sqlite.store import SqliteStore
 from holdfast.testing.builders import PROJECT, make_lesson
 

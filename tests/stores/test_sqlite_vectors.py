@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from holdfast.domain.query import Query
-from holdfast.stores.sqlite import vectorindex
+from holdfast.stores.sqlite import vectors as vectorindex
 from holdfast.stores.sqlite.schema import build
 from holdfast.stores.sqlite.vectors import VectorIndexes, pack
 

@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.bootstrap import Memory
-from holdfast.codeindex.workers import Workers, worth
+from holdfast.codeindex.refresh import Workers, worth
 from holdfast.domain.hookcall import HookCall, render_errand
 from holdfast.domain.vocabulary import SessionId
 from holdfast.home.handover import start_learner

@@ -15,7 +15,7 @@ from tests.importers.conftest import Read, Take, Write, insights, reasons, verbs
 from holdfast import Memory
 from holdfast.backfill.importing import find_sources
 from holdfast.errors import InvalidValueError
-from holdfast.ports.importer import Passage
+from holdfast.ports.plugins import Passage
 
 CLAUDE_MEM = """
 CREATE TABLE sdk_sessions (id INTEGER PRIMARY KEY AUTOINCREMENT, content_session_id TEXT NOT NULL,

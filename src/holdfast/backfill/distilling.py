@@ -38,8 +38,8 @@ from holdfast.domain.vocabulary import SessionId
 from holdfast.errors import AlreadyRunningError, HoldfastError, ModelError, ModelUnavailableError, ProjectUnknownError
 from holdfast.lean.plain import as_dict
 from holdfast.learning.distil import DistilReport, distil
-from holdfast.ports.clock import Clock
-from holdfast.ports.model import Completion, LanguageModel
+from holdfast.ports.plugins import Completion, LanguageModel
+from holdfast.ports.services import Clock
 from holdfast.ports.store import EventFilter
 from holdfast.service.memory import Memory
 from holdfast.settings import Settings

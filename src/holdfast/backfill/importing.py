@@ -18,7 +18,7 @@ from holdfast.curation.adopt import Adopting, PassageOutcome, SourceContents
 from holdfast.domain.kinds import profile_of
 from holdfast.domain.vocabulary import TRUSTS
 from holdfast.errors import InvalidValueError
-from holdfast.ports.importer import HEAD_BYTES, NAMED, NO, Ground, Importer, Passage, Skipped, Source
+from holdfast.ports.plugins import HEAD_BYTES, NAMED, NO, Ground, Importer, Passage, Skipped, Source
 from holdfast.text.kindwords import kind_of
 
 ENTRIES = 200_000

@@ -12,8 +12,7 @@ from holdfast.capture.observe import LIVE_MINUTES
 from holdfast.capture.tuning import DELIVERIES_READ, LOOK_BACK
 from holdfast.domain.event import Event
 from holdfast.domain.records import Delivery
-from holdfast.ports.filters import EventFilter, LogFilter
-from holdfast.ports.store import Store
+from holdfast.ports.store import EventFilter, LogFilter, Store
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

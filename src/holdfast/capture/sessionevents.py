@@ -11,8 +11,8 @@ from dataclasses import replace
 
 from holdfast.domain.event import Event
 from holdfast.domain.vocabulary import ProjectId, SessionId
-from holdfast.ports.filters import EventFilter
 from holdfast.ports.services import Services
+from holdfast.ports.store import EventFilter
 
 EVENTS_A_READ = 10_000
 """Events that are read at a time."""

@@ -13,9 +13,9 @@ import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from holdfast.codeindex.gitstream import iter_records
+from holdfast.codeindex.walk import iter_records
 from holdfast.domain.symbol import Neighbour
-from holdfast.ports.indexstore import IndexStore
+from holdfast.ports.codeindex import IndexStore
 
 RELATION = "edited_together"
 MOST_FILES = 30

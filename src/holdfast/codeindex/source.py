@@ -5,24 +5,25 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
-from hashlib import sha1
+from hashlib import blake2b, sha1
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from holdfast.codeindex import fingerprint, languages
-from holdfast.codeindex.captures import Captures
-from holdfast.codeindex.definitions import Definition, find_definitions, find_members
-from holdfast.codeindex.fingerprint import Tokens, hash_tokens, read_tokens
+from holdfast.codeindex.definitions import Captures, Definition, find_definitions, find_members
+from holdfast.codeindex.fingerprint import BODY_VERSION, HASH_BYTES, SIGNATURE_VERSION, Tokens, hash_tokens, read_tokens
 from holdfast.codeindex.language import CONTAINER_KINDS, Language
 from holdfast.codeindex.parsing import is_within, iter_errors, iter_matches, iter_members, parse
-from holdfast.domain.symbol import Symbol
+from holdfast.domain.project import Location
+from holdfast.domain.symbol import Outline, Symbol
+from holdfast.ports.workspace import History, Workspace
 from holdfast.redaction import redact
 
 if TYPE_CHECKING:
     from tree_sitter import Node
-
 
 SIZE_LIMIT = 1_000_000
 """Bytes of a file that are still parsed."""
@@ -253,3 +254,117 @@ def _obstacle(content: bytes) -> str:
     if len(content) > LINE_LIMIT and len(content) > LINE_LIMIT * (content.count(b"\n") + 1):
         return "minified"
     return ""
+
+
+GROUP = "group"
+"""The kind of an anchor that means all definitions of its name."""
+
+
+def group_symbol(source: ParsedSource, definitions: Sequence[Definition]) -> Symbol:
+    """Return all definitions of one name as one symbol; a single definition can be a group too."""
+    symbols = [source.symbol(definition) for definition in definitions]
+    pairs = [(symbol.signature_hash, symbol.body_hash) for symbol in symbols]
+    return replace(
+        symbols[0],
+        name=unnumbered(symbols[0].name),
+        kind=GROUP,
+        end_line=symbols[-1].end_line,
+        end_byte=symbols[-1].end_byte,
+        signature_hash=_hash_all(SIGNATURE_VERSION, [(head,) for head, _ in pairs]),
+        body_hash=_hash_all(BODY_VERSION, pairs),
+        tokens=sum(symbol.tokens for symbol in symbols),
+    )
+
+
+def _hash_all(version: str, rows: Sequence[Sequence[str]]) -> str:
+    """Return `<version>:<full>.<bare>` over the hashes of several definitions, in any order."""
+    full, bare = [], []
+    for row in rows:
+        parts = [text.partition(":")[2].partition(".") for text in row]
+        full.append(" ".join(whole for whole, _, _ in parts))
+        bare.append(" ".join(short for _, _, short in parts))
+    return f"{version}:{_digest(full)}.{_digest(bare)}"
+
+
+def _digest(texts: Sequence[str]) -> str:
+    return blake2b("\0".join(sorted(texts)).encode(), digest_size=HASH_BYTES).hexdigest()
+
+
+_PARTS = re.compile(r"[^\W_]+")
+"""A test's title is spelt differently from its name, but has the same words."""
+
+KEPT_BYTES = 3_000_000
+"""Bytes of source whose parsed form is kept in memory; what was used longest ago goes first."""
+
+
+class ParsedFiles:
+    """Sources by content, shared by all snapshots of a process."""
+
+    def __init__(self) -> None:
+        self._kept: dict[tuple[str, str], ParsedSource] = {}
+        self._size = 0
+
+    def read(self, path: str, content: bytes) -> ParsedSource | None:
+        """Return the content as source; None when its language is not known."""
+        key = (path, blob_of(content))
+        source = self._kept.pop(key, None)
+        if source is None:
+            source = read_source(path, content)
+            self._size += len(content) if source is not None else 0
+        if source is not None:
+            self._kept[key] = source
+        while self._size > KEPT_BYTES and len(self._kept) > 1:
+            self._size -= len(self._kept.pop(next(iter(self._kept))).content)
+        return source
+
+
+class SourceSnapshots:
+    """One work tree's files, now and at earlier commits."""
+
+    def __init__(self, workspace: Workspace, location: Location, parsed: ParsedFiles) -> None:
+        self.workspace = workspace
+        self.location = location
+        self.history: History = workspace.history(location)
+        self._parsed = parsed
+
+    def current(self, path: str) -> ParsedSource | None:
+        """Return the file as it is on the disk; None if it is missing or its language is unknown."""
+        return self._source(path, self.workspace.read(self.location, path))
+
+    def at_commit(self, commit: str, path: str) -> ParsedSource | None:
+        """Return the file as it was in the commit; for an empty commit as it is in the work tree."""
+        return self._source(path, self.history.file(commit, path)) if commit else self.current(path)
+
+    def at_blob(self, path: str, blob: str) -> ParsedSource | None:
+        """Return the file with that blob, if git has it."""
+        return self._source(path, self.history.blob(blob)) if blob else None
+
+    def mentions(self, commit: str, path: str, word: str) -> bool:
+        """Return whether the word may be in the file then, by a search for its longest part. Cheaper than parsing."""
+        part = max(_PARTS.findall(word), key=len, default=word)
+        return part.encode() in (self.history.file(commit, path) or b"")
+
+    def _source(self, path: str, content: bytes | None) -> ParsedSource | None:
+        return None if content is None else self._parsed.read(path, content)
+
+
+def outline(path: str, content: bytes, *, members: bool = False) -> Outline:
+    """Return the definitions of a file's content, on request with its members and groups."""
+    source = read_source(path, content)
+    if source is None:
+        return Outline(path=path, blob=blob_of(content))
+    return Outline(
+        path=path,
+        blob=blob_of(content),
+        language=source.language.name,
+        symbols=(*source.symbols(), *(_more(source) if members else ())),
+        note=source.note,
+    )
+
+
+def _more(source: ParsedSource) -> Iterator[Symbol]:
+    """Yield what can be anchored but is not indexed: fields, tests, and definitions that share a name as one symbol."""
+    yield from map(source.symbol, source.members)
+    for group in source.by_name.values():
+        if len(group) > 1:
+            yield group_symbol(source, group)

@@ -15,20 +15,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from holdfast.codeindex import elsewhere
-from holdfast.codeindex.change import NO_CHANGE, change_of, group_change
-from holdfast.codeindex.changewords import signature_words
+from holdfast.codeindex.change import NO_CHANGE, change_of, group_change, signature_words
 from holdfast.codeindex.definitions import Definition
 from holdfast.codeindex.fingerprint import BODY_VERSION, SIGNATURE_VERSION, hash_tokens
-from holdfast.codeindex.group import GROUP, group_symbol
 from holdfast.codeindex.language import UNINDEXED_KINDS
-from holdfast.codeindex.snapshots import SourceSnapshots
-from holdfast.codeindex.source import ParsedSource, blob_of, last_part, unnumbered
-from holdfast.codeindex.trail import End, follow, follow_file
+from holdfast.codeindex.source import GROUP, ParsedSource, SourceSnapshots, blob_of, group_symbol, last_part, unnumbered
+from holdfast.codeindex.trail import End, follow, follow_file, same_body, same_group, same_head
 from holdfast.domain.lesson import Anchor
 from holdfast.domain.symbol import Symbol, Verdict
 from holdfast.domain.vocabulary import Freshness
-from holdfast.ports.indexstore import IndexStore
+from holdfast.ports.codeindex import IndexStore
 
 SEEN_LOOKS = 40
 """Newest commits of a file that are looked through for a text recorded elsewhere."""
@@ -130,7 +126,7 @@ class AnchorJudge:
             return Verdict(freshness="orphaned", reason="deleted", detail=end.deleted_in[:10], anchor=anchor)
         if not self._in_time():
             return _unverified(anchor, "no_time")
-        symbol = elsewhere.same_head(self._snapshots, self._index, anchor)
+        symbol = same_head(self._snapshots, self._index, anchor)
         if symbol is not None:
             return self._followed(anchor, symbol.path, symbol.name)
         return Verdict(freshness="orphaned", reason="gone", anchor=anchor)
@@ -141,7 +137,7 @@ class AnchorJudge:
             there = self._snapshots.current(path)
             if there is not None and unnumbered(name) in there.by_name:
                 return End(path=path, name=name)
-        search = elsewhere.same_group if anchor.symbol_kind == GROUP else elsewhere.same_body
+        search = same_group if anchor.symbol_kind == GROUP else same_body
         symbol = search(self._snapshots, self._index, anchor)
         namesake = symbol is not None and unnumbered(symbol.name) == unnumbered(anchor.symbol)
         end = End() if namesake else self._trail(anchor)

@@ -30,9 +30,9 @@ from holdfast.errors import InvalidValueError, LessonNotFoundError
 from holdfast.lessons.ledger import with_retries, write_change
 from holdfast.lessons.statement import anchors_of, clean, clean_all, with_title
 from holdfast.lessons.suspicion import suspicion
-from holdfast.ports.filters import LessonFilter
-from holdfast.ports.importer import Passage, Skipped
+from holdfast.ports.plugins import Passage, Skipped
 from holdfast.ports.services import Services
+from holdfast.ports.store import LessonFilter
 from holdfast.text.titles import kept_title
 from holdfast.text.words import duplicate_key
 

@@ -30,8 +30,8 @@ from holdfast.lessons.quoting import find_quote
 from holdfast.lessons.statement import clean, doubt, texts
 from holdfast.lessons.suspicion import suspicion
 from holdfast.lessons.tuning import COVERAGE
-from holdfast.ports.filters import LessonFilter
 from holdfast.ports.services import Services
+from holdfast.ports.store import LessonFilter
 from holdfast.ranking.relevance import stems_of
 from holdfast.text.meaning import read
 from holdfast.text.named import clues_in, named_in

@@ -34,8 +34,8 @@ from holdfast.lean.texts import dumps, loads, short_id
 from holdfast.lessons.crossing import find_recurring
 from holdfast.lessons.lookup import resolve
 from holdfast.outcomes.settle import for_review
-from holdfast.ports.filters import LessonFilter, LogFilter
 from holdfast.ports.services import Services
+from holdfast.ports.store import LessonFilter, LogFilter
 
 VOUCHING = ("remember", "accept", "confirm", "revise", "edit")
 """Verbs of changes by which somebody confirms that a lesson holds."""

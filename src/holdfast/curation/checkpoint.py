@@ -28,12 +28,12 @@ from holdfast.domain.project import Location
 from holdfast.domain.records import Checkpoint, Delivery
 from holdfast.domain.vocabulary import ProjectId, SessionId
 from holdfast.errors import InvalidValueError, ProjectUnknownError
-from holdfast.ports.filters import EventFilter, LogFilter
 from holdfast.ports.services import Services, learned_position
+from holdfast.ports.store import EventFilter, LogFilter
 from holdfast.redaction import redact
 
 if TYPE_CHECKING:
-    from holdfast.ports.branches import Branches
+    from holdfast.ports.workspace import Branches
 
 
 def save(

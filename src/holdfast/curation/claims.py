@@ -23,8 +23,8 @@ from holdfast.domain.lesson import Lesson, in_state
 from holdfast.domain.project import Location
 from holdfast.domain.vocabulary import FLOATED, SHIPPED, LessonId
 from holdfast.lessons.ledger import with_retries, write_change
-from holdfast.ports.filters import LessonFilter
 from holdfast.ports.services import Services
+from holdfast.ports.store import LessonFilter
 from holdfast.text.meaning import read
 
 DECIDING = tuple(kind for kind, profile in KIND_PROFILES.items() if profile.family == "rule")

@@ -27,9 +27,8 @@ from holdfast.errors import InvalidValueError, StaleWriteError
 from holdfast.lean.texts import short_id
 from holdfast.lessons.ledger import with_retries, write_change
 from holdfast.lessons.lookup import resolve
-from holdfast.ports.filters import LessonFilter
-from holdfast.ports.lessonstore import get_readable
 from holdfast.ports.services import Services
+from holdfast.ports.store import LessonFilter, get_readable
 from holdfast.ranking.retrievers import score_text
 from holdfast.ranking.tuning import NEARBY_HITS
 

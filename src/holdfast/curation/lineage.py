@@ -17,8 +17,8 @@ from holdfast.freshness.check import FreshnessCheck, caveat
 from holdfast.freshness.compare import spans_of
 from holdfast.lean.texts import short_id
 from holdfast.lessons.lookup import in_project, resolve
-from holdfast.ports.filters import LessonFilter, LogFilter
 from holdfast.ports.services import Services
+from holdfast.ports.store import LessonFilter, LogFilter
 from holdfast.text.globs import glob_matches
 
 SHOWN = (

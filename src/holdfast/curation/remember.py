@@ -28,8 +28,8 @@ from holdfast.lessons.statement import (
     texts,
     with_title,
 )
-from holdfast.ports.filters import LessonFilter
 from holdfast.ports.services import Services
+from holdfast.ports.store import LessonFilter
 from holdfast.text.meaning import reverses
 from holdfast.text.orders import reservation
 from holdfast.text.triggers import derive_triggers, united

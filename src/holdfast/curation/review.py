@@ -18,8 +18,8 @@ from holdfast.lessons.lookup import resolve
 from holdfast.lessons.staged import hidden_here
 from holdfast.lessons.statement import clean
 from holdfast.outcomes.standing import store_evidence
-from holdfast.ports.filters import LessonFilter, LogFilter
 from holdfast.ports.services import Services
+from holdfast.ports.store import LessonFilter, LogFilter
 from holdfast.rendering.lines import is_from_commit
 
 WAITING: tuple[State, ...] = ("candidate", "quarantined")

@@ -18,8 +18,8 @@ from holdfast.errors import IllegalTransitionError, InvalidValueError
 from holdfast.lean.texts import short_id
 from holdfast.lessons.ledger import with_retries, write_change
 from holdfast.lessons.lookup import resolve
-from holdfast.ports.filters import LessonFilter
 from holdfast.ports.services import Services
+from holdfast.ports.store import LessonFilter
 from holdfast.text.lockfiles import READERS, find_versions, plain_name, version_key
 
 _CONDITION = re.compile(

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 
 from holdfast.domain.project import Location
 from holdfast.domain.records import Checkpoint
-from holdfast.ports.filters import LogFilter
 from holdfast.ports.services import Services
+from holdfast.ports.store import LogFilter
 from holdfast.ranking.relevance import stem, stems_of
 from holdfast.rendering.budget import count_tokens
 from holdfast.rendering.lines import clean

@@ -32,8 +32,8 @@ from holdfast.lean.texts import dumps, has_drive, loads
 from holdfast.lessons.ledger import with_retries, write_change
 from holdfast.lessons.statement import LISTS, TEXTS, anchors_of, clean, clean_all, merged, texts, with_title
 from holdfast.lessons.suspicion import suspicion
-from holdfast.ports.filters import LessonFilter
 from holdfast.ports.services import Services
+from holdfast.ports.store import LessonFilter
 from holdfast.redaction import redact
 from holdfast.text.titles import clipped
 

@@ -16,8 +16,8 @@ from holdfast.domain.records import Change
 from holdfast.domain.vocabulary import TRANSITIONS, LessonId
 from holdfast.errors import InvalidValueError, LessonNotFoundError
 from holdfast.lessons.ledger import with_retries, write_change
-from holdfast.ports.filters import LogFilter
 from holdfast.ports.services import Services
+from holdfast.ports.store import LogFilter
 
 FINAL = "purge"
 """The verb that erases words."""

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from holdfast.embedders._remote import EmbeddingEndpoint, RemoteEmbedder, number_of
-from holdfast.ports.embedder import Embedder
+from holdfast.ports.plugins import Embedder
 
 LOCAL = "http://127.0.0.1:11434"
 

@@ -18,7 +18,7 @@ from typing import Any
 from holdfast.embedders._remote import batches, checked, number_of
 from holdfast.errors import EmbedderError, InvalidValueError
 from holdfast.lean.texts import loads
-from holdfast.ports.embedder import Embedder
+from holdfast.ports.plugins import Embedder
 
 FILES = ("model.onnx", "onnx/model.onnx")
 POOLINGS = ("mean", "cls", "last_token")

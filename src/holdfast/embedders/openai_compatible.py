@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from holdfast.embedders._remote import EmbeddingEndpoint, RemoteEmbedder, number_of, required
-from holdfast.ports.embedder import Embedder
+from holdfast.ports.plugins import Embedder
 
 
 class OpenAICompatibleEmbedder(RemoteEmbedder):

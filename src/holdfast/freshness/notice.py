@@ -33,8 +33,8 @@ from holdfast.freshness.tuning import (
 )
 from holdfast.lean.plain import from_plain, to_plain
 from holdfast.lean.texts import dumps
-from holdfast.ports.filters import LessonFilter
 from holdfast.ports.services import Services
+from holdfast.ports.store import LessonFilter
 
 States = dict[LessonId, "KnownState"]
 

@@ -23,9 +23,9 @@ from holdfast.errors import HoldfastError, LessonNotFoundError
 from holdfast.freshness.check import FreshnessCheck, worst
 from holdfast.freshness.tuning import EVERY_LESSON, PLACES_KEPT, SUMMARY_LIMIT
 from holdfast.lessons.ledger import with_retries, write_change
-from holdfast.ports.filters import LessonFilter
-from holdfast.ports.history import History
 from holdfast.ports.services import Services
+from holdfast.ports.store import LessonFilter
+from holdfast.ports.workspace import History
 
 WAITING: tuple[State, ...] = ("active", "candidate", "quarantined")
 STALE: tuple[Freshness, ...] = ("drifted", "changed", "orphaned")

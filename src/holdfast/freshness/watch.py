@@ -27,9 +27,8 @@ from holdfast.freshness.tuning import (
     SETTLE_S,
     WAITS,
 )
-from holdfast.ports.filters import LessonFilter, LogFilter
-from holdfast.ports.lessonstore import get_readable
 from holdfast.ports.services import Services
+from holdfast.ports.store import LessonFilter, LogFilter, get_readable
 from holdfast.ports.workspace import Stamps
 
 

@@ -11,9 +11,8 @@ import time
 
 from holdfast.errors import SchemaTooOldError, StoreError
 from holdfast.home.runfiles import start_detached
-from holdfast.ports.filters import EventFilter
 from holdfast.ports.services import learned_position
-from holdfast.ports.store import Store
+from holdfast.ports.store import EventFilter, Store
 from holdfast.settings import interpreter, package_folder
 
 UPGRADE = "upgrade.started"

@@ -27,8 +27,8 @@ from holdfast.errors import HoldfastError, InvalidValueError, ProjectUnknownErro
 from holdfast.home.runfiles import DROPPED, SPOOLED, count, write_private
 from holdfast.lean.plain import from_plain, to_plain
 from holdfast.lean.texts import dumps, loads
-from holdfast.ports.filters import EventFilter
 from holdfast.ports.services import Services
+from holdfast.ports.store import EventFilter
 from holdfast.service.location import LocationMemory
 from holdfast.workspace import gitfiles
 from holdfast.workspace.paths import inside, native

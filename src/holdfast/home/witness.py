@@ -15,7 +15,7 @@ from holdfast.errors import InvalidValueError
 from holdfast.lean.files import write_whole
 from holdfast.lean.plain import field_names, render_instant
 from holdfast.lean.texts import dumps, loads
-from holdfast.ports.storecare import Extent
+from holdfast.ports.store import Extent
 
 FILE = "witness.json"
 TALLIES = field_names(Extent)

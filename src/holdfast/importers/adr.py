@@ -17,7 +17,7 @@ from typing import Any
 from holdfast.domain.vocabulary import LinkKind, State
 from holdfast.importers.sdk.markdown import LONGEST, mentioned, nearly_plain
 from holdfast.importers.sdk.texts import from_row, instant, load_markdown, split_front, text_of
-from holdfast.ports.importer import CERTAIN, MAYBE, NAMED, NO, Passage, Skipped, Source
+from holdfast.ports.plugins import CERTAIN, MAYBE, NAMED, NO, Passage, Skipped, Source
 from holdfast.text.titles import clipped
 
 FOLDERS = ("adr/", "adrs/", "decisions/", "architecture-decisions/", "decision-records/")

@@ -18,7 +18,7 @@ from typing import Any
 from holdfast.domain.vocabulary import LessonKind
 from holdfast.importers.sdk.markdown import LONGEST, Voice, nearly_plain, read_markdown
 from holdfast.importers.sdk.texts import from_row, instant, load_markdown, split_front, text_of
-from holdfast.ports.importer import CERTAIN, MAYBE, NO, Passage, Skipped, Source
+from holdfast.ports.plugins import CERTAIN, MAYBE, NO, Passage, Skipped, Source
 
 KINDS: dict[str, LessonKind] = {"user": "preference", "feedback": "convention", "project": "decision"}
 

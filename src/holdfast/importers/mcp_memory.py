@@ -13,7 +13,7 @@ from typing import Any
 
 from holdfast.errors import InvalidValueError
 from holdfast.importers.sdk.texts import from_row, load_text
-from holdfast.ports.importer import CERTAIN, NO, Passage, Skipped, Source
+from holdfast.ports.plugins import CERTAIN, NO, Passage, Skipped, Source
 from holdfast.text.titles import clipped
 
 LINE_LIMIT = 1_000_000

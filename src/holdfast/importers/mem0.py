@@ -14,7 +14,7 @@ from typing import Any
 from holdfast.domain.vocabulary import LessonKind
 from holdfast.errors import InvalidValueError
 from holdfast.importers.sdk.texts import from_row, instant, kind_of, load_text, split_front, text_of, texts_of
-from holdfast.ports.importer import CERTAIN, NAMED, NO, Passage, Skipped, Source
+from holdfast.ports.plugins import CERTAIN, NAMED, NO, Passage, Skipped, Source
 
 KINDS: dict[str, LessonKind] = {
     "coding_conventions": "convention", "conventions": "convention", "architecture_decisions": "decision",

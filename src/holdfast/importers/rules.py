@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from holdfast.importers.sdk.markdown import Voice, read_markdown
 from holdfast.importers.sdk.texts import load_markdown, split_front, texts_of
-from holdfast.ports.importer import CERTAIN, LAST_RESORT, NAMED, NO, Passage, Skipped, Source
+from holdfast.ports.plugins import CERTAIN, LAST_RESORT, NAMED, NO, Passage, Skipped, Source
 
 GLOB_KEYS = ("globs", "paths", "applyto", "filematchpattern")
 """Keys of front matter, in lower case, that hold the files of a rule, for all agent programs."""

@@ -60,9 +60,9 @@ from holdfast.lessons.material import Material, is_about
 from holdfast.lessons.staging import restated, stage
 from holdfast.lessons.statement import clean, doubtful_name, merged
 from holdfast.lessons.suspicion import suspicion
-from holdfast.ports.branches import Branches
 from holdfast.ports.services import Services
 from holdfast.ports.store import LessonFilter
+from holdfast.ports.workspace import Branches
 from holdfast.text.meaning import read
 from holdfast.text.orders import is_order, reservation
 from holdfast.text.titles import kept_title

@@ -41,7 +41,7 @@ from holdfast.learning.tuning import (
     WHY_LIMIT,
 )
 from holdfast.lessons.quoting import find_quote
-from holdfast.ports.model import LanguageModel
+from holdfast.ports.plugins import LanguageModel
 from holdfast.ports.services import Services
 from holdfast.ports.store import LessonFilter
 from holdfast.text.meaning import reverses

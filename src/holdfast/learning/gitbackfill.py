@@ -30,10 +30,10 @@ from holdfast.learning.tuning import (
 from holdfast.lessons.ledger import with_retries, write_change
 from holdfast.lessons.statement import doubtful_name
 from holdfast.lessons.suspicion import suspicion
-from holdfast.ports.history import History
-from holdfast.ports.importer import Passage
+from holdfast.ports.plugins import Passage
 from holdfast.ports.services import Services
 from holdfast.ports.store import LessonFilter
+from holdfast.ports.workspace import History
 from holdfast.rendering.lines import GIT_HISTORY
 from holdfast.text.words import duplicate_key
 

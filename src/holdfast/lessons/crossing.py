@@ -18,9 +18,8 @@ from holdfast.lean.texts import dumps, loads, short_id
 from holdfast.lessons.ledger import with_retries, write_change
 from holdfast.lessons.lookup import resolve
 from holdfast.lessons.tuning import CROSSING_MOST
-from holdfast.ports.filters import LessonFilter
 from holdfast.ports.services import Services
-from holdfast.ports.store import Store
+from holdfast.ports.store import LessonFilter, Store
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

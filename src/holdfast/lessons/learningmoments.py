@@ -24,7 +24,7 @@ from holdfast.lessons.material import OWN_COMMAND, recent_events
 from holdfast.lessons.statement import clean
 from holdfast.lessons.tuning import MOMENT_TEXT, MOMENTS_KEPT, STATED_WITHIN
 from holdfast.ports.services import Services
-from holdfast.ports.statestore import StateStore
+from holdfast.ports.store import StateStore
 from holdfast.text.signature import error_signature
 from holdfast.text.speech import is_spoken
 

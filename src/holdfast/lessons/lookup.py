@@ -16,8 +16,8 @@ from holdfast.lean.plain import parse_instant
 from holdfast.lean.texts import short_id
 from holdfast.lessons.staged import hidden_here
 from holdfast.lessons.tuning import COUNTED_LESSONS, LESSONS_A_PAGE, SHORTEST_REF
-from holdfast.ports.filters import LessonFilter, LogFilter
 from holdfast.ports.services import Services
+from holdfast.ports.store import LessonFilter, LogFilter
 from holdfast.text.timespan import span_in
 
 FULL_ID = 36

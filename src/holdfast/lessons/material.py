@@ -30,8 +30,8 @@ from holdfast.lessons.tuning import (
     RECENT_EVENTS,
     SPAN_LINES,
 )
-from holdfast.ports.filters import EventFilter
 from holdfast.ports.services import Services, learned_position
+from holdfast.ports.store import EventFilter
 from holdfast.ranking.relevance import stems_of
 from holdfast.text.hidden import folded, without_hidden
 from holdfast.text.orders import installed_in

@@ -23,9 +23,9 @@ from holdfast.lean.texts import dumps
 from holdfast.lessons.ledger import with_retries, write_change
 from holdfast.lessons.staged import NONE
 from holdfast.lessons.tuning import PATCHES_AT_MOST, STAGED_AT_MOST
-from holdfast.ports.branches import Branches
-from holdfast.ports.filters import LessonFilter
 from holdfast.ports.services import Services
+from holdfast.ports.store import LessonFilter
+from holdfast.ports.workspace import Branches
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from holdfast.errors import InvalidValueError, ModelError, ModelUnavailableError
 from holdfast.outside.endpoint import Endpoint, LateError, NoAnswerError, host_in
-from holdfast.ports.model import Completion
+from holdfast.ports.plugins import Completion
 
 ANSWER_LIMIT = 1_000_000
 """Bytes; a longer answer is refused."""

@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from holdfast.errors import InvalidValueError, ModelError, ModelUnavailableError
 from holdfast.lean.hostmarks import SESSION_VARIABLES, STARTED_VARIABLES
 from holdfast.models._http import ANSWER_LIMIT, required
-from holdfast.ports.model import Completion, LanguageModel
+from holdfast.ports.plugins import Completion, LanguageModel
 
 REASONS = (
     ("asks for a login", ("log in", "login", "sign in", "authenticate", "api key", "unauthorized")),

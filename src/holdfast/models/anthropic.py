@@ -11,7 +11,7 @@ from typing import Any
 from holdfast.errors import ModelError
 from holdfast.models._http import MAX_OUTPUT_TOKENS, HttpModel, ModelAnswer, fields_of
 from holdfast.outside.endpoint import checked_key
-from holdfast.ports.model import LanguageModel
+from holdfast.ports.plugins import LanguageModel
 
 URL = "https://api.anthropic.com/v1/messages"
 VERSION = "2023-06-01"

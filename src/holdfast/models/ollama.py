@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from holdfast.models._http import HttpModel, ModelAnswer, fields_of
-from holdfast.ports.model import LanguageModel
+from holdfast.ports.plugins import LanguageModel
 
 URL = "http://127.0.0.1:11434"
 CONTEXT_TOKENS = 16_384

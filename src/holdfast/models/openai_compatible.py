@@ -12,7 +12,7 @@ from typing import Any
 from holdfast.errors import ModelError
 from holdfast.models._http import HttpModel, ModelAnswer, fields_of, required
 from holdfast.outside.endpoint import bearer
-from holdfast.ports.model import LanguageModel
+from holdfast.ports.plugins import LanguageModel
 
 ENDING = "/chat/completions"
 

@@ -36,8 +36,8 @@ from holdfast.outcomes.tuning import (
     OPEN_MOST,
     SETTLED_MOST,
 )
-from holdfast.ports.filters import EventFilter, LessonFilter, LogFilter
 from holdfast.ports.services import Services
+from holdfast.ports.store import EventFilter, LessonFilter, LogFilter
 
 JUDGE = "judge/2"
 RULE_DETECTORS = ("correction", "explicit")

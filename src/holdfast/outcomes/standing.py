@@ -33,7 +33,7 @@ from holdfast.outcomes.tuning import (
     STATED,
     STATED_BY_AGENT,
 )
-from holdfast.ports.filters import LogFilter
+from holdfast.ports.store import LogFilter
 
 if TYPE_CHECKING:
     from holdfast.ports.store import Store

@@ -16,8 +16,8 @@ from holdfast.domain.vocabulary import STATES, LessonId, ProjectId, SessionId
 from holdfast.outcomes.estimate import Difference, Share, difference_of, share_of
 from holdfast.outcomes.holdout import BRIEF
 from holdfast.outcomes.tuning import COUNTED_MOST, LEAST_WITHHELD
-from holdfast.ports.filters import LessonFilter, LogFilter
 from holdfast.ports.services import Services
+from holdfast.ports.store import LessonFilter, LogFilter
 
 ALL = "all projects"
 JUDGED = ("heeded", "ignored", "overridden", "failed", "unclear")

@@ -3,11 +3,76 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Protocol
+from dataclasses import dataclass
+from typing import Protocol, Self
 
 from holdfast.domain.lesson import Anchor
 from holdfast.domain.project import Location
 from holdfast.domain.symbol import IndexReport, Neighbour, Outline, Symbol, Verdict
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileState:
+    """A file as last indexed: enough to see, without reading it, that it is unchanged."""
+
+    blob: str
+    size: int
+    mtime_ns: int
+
+
+class IndexStore(Protocol):
+    """One project's index. Outlines are stored by blob, so that work trees and branches share them."""
+
+    def __enter__(self) -> Self: ...
+    def __exit__(self, *exc: object) -> None: ...
+
+    def files(self, root: str) -> dict[str, FileState]:
+        """Return what was indexed under that work tree's root, by path."""
+
+    def outlined(self, blobs: Sequence[str]) -> set[str]:
+        """Return those of the blobs that have an outline."""
+
+    def put(self, root: str, outlines: Sequence[Outline], states: Mapping[str, FileState]) -> None:
+        """Store outlines (new blobs only) and the current blob of each path, in one transaction.
+
+        A state whose blob has no outline is left out.
+        """
+
+    def drop(self, root: str, paths: Sequence[str]) -> None:
+        """Drop deleted paths and the outlines that only they used."""
+
+    def rules(self) -> str:
+        """Return the rules by which its outlines were made, as passed to `clear`; empty for a new index."""
+
+    def clear(self, rules: str) -> None:
+        """Drop everything. Later outlines are made by these rules; outlines by other rules must not be mixed in."""
+
+    def symbols(self, root: str, by: str, value: str) -> list[Symbol]:
+        """Return definitions in the work tree; `by` is path, name, last_name, body_hash or signature_hash."""
+
+    def put_pairs(self, relation: str, pairs: Mapping[tuple[str, str], float], upto: str) -> None:
+        """Replace a relation's weighted pairs of paths (edited_together, read_before).
+
+        `upto` is the commit or position up to which they are complete.
+        """
+
+    def add_pairs(self, relation: str, pairs: Mapping[tuple[str, str], float], since: str, upto: str) -> bool:
+        """Add weighted pairs to a relation that is complete up to exactly `since`, and mark it complete up to `upto`.
+
+        Return False and store nothing when the relation is complete up to something else.
+        """
+
+    def pairs_upto(self, relation: str) -> str:
+        """Return the position up to which the relation's pairs are complete; empty if it has none."""
+
+    def pairs(self, relation: str, path: str) -> list[tuple[str, float]]:
+        """Return the other path and the weight of each pair of that relation, in either order, heaviest first."""
+
+    def verdict(self, key: str) -> str:
+        """Return the verdict stored under that key; empty if there is none."""
+
+    def keep_verdict(self, key: str, verdict: str) -> None:
+        """Store a verdict under that key; the oldest verdicts are dropped when there are many."""
 
 
 class CodeIndex(Protocol):

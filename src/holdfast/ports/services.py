@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from datetime import datetime
+from typing import TYPE_CHECKING, Protocol
 
 from holdfast.domain.project import Location
 from holdfast.domain.statefamilies import LEARNED_POSITION
@@ -13,13 +14,23 @@ from holdfast.errors import InvalidValueError
 from holdfast.ports.host import Host
 
 if TYPE_CHECKING:
-    from holdfast.ports.clock import Clock
     from holdfast.ports.codeindex import CodeIndex
-    from holdfast.ports.detector import Detector
-    from holdfast.ports.embedder import Embedder
-    from holdfast.ports.lessonfiles import LessonFiles
+    from holdfast.ports.plugins import Detector, Embedder
     from holdfast.ports.store import Store
-    from holdfast.ports.workspace import Workspace
+    from holdfast.ports.workspace import LessonFiles, Workspace
+
+
+class Clock(Protocol):
+    """Tells the time and makes ids."""
+
+    def now(self) -> datetime:
+        """Return the time in aware UTC, at least a microsecond later than the last answer."""
+
+    def elapsed_s(self) -> float:
+        """Return monotonic seconds, for deadlines only."""
+
+    def new_id(self) -> str:
+        """Return a new UUID version 7."""
 
 
 def no_codeindex() -> CodeIndex | None:

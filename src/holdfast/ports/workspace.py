@@ -2,13 +2,134 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Protocol
 
+from holdfast.domain.commit import Commit, CommitPoint
 from holdfast.domain.project import Location, Person
-from holdfast.ports.branches import Branches
-from holdfast.ports.history import History
+
+
+class History(Protocol):
+    """A work tree's past. Answers are None or empty when there is no git, it does not know, or it takes too long."""
+
+    def blob(self, blob: str) -> bytes | None:
+        """Return the content with that id, e.g. `git1:4b825d…`."""
+
+    def file(self, commit: str, path: str) -> bytes | None:
+        """Return the file's content in that commit."""
+
+    def holds(self, commit: str) -> bool | None:
+        """Return whether the commit is in the history of what is checked out; None when git cannot tell."""
+
+    def touching(self, path: str, since: str, text: str = "") -> Sequence[str]:
+        """Return the commits after `since` that changed the file, oldest first; at most the newest 1,000.
+
+        With an empty `since`, search the whole history of what is checked out. With a text, return only the commits
+        that changed how often it occurs.
+        """
+
+    def changed(self, commit: str) -> Sequence[str]:
+        """Return the files that the commit added, changed or deleted against its first parent; at most 1,000."""
+
+    def renamed(self, commit: str, path: str) -> str:
+        """Return the file's new name in that commit, by git's rename map; empty when the commit did not rename it."""
+
+    def commits(self, revisions: str, skip: int, most: int) -> Sequence[Commit] | None:
+        """Return up to `most` commits, newest first, without merges; None when git cannot tell or takes too long.
+
+        `revisions` is `HEAD`, a commit's id, or `ID..HEAD` for the commits after that one.
+        """
+
+    def points(self, since: str, until: str) -> Sequence[CommitPoint] | None:
+        """Return the commits from `until` back to `since`, both included, along first parents, oldest first.
+
+        Both are names as people give them to git: a branch, a tag, the beginning of an id. An empty `since` means the
+        first commit. The answer has at most the newest 10,000 commits; it is None when git does not know a name or
+        takes too long.
+        """
+
+    def lines(self, commit: str, path: str) -> tuple[frozenset[str], frozenset[str]]:
+        """Return the lines that the commit removed from the file and those that it added, without outer blanks."""
+
+    def own_address(self) -> str:
+        """Return the user's e-mail address from git's configuration outside the repository; empty if there is none."""
+
+    def is_main_line(self) -> bool:
+        """Return whether the main branch is checked out; False when git cannot tell."""
+
+
+class Branches(Protocol):
+    """The branches of one clone, read-only. A method returns None when git does not know or does not answer in time."""
+
+    def resolve(self, revision: str) -> str:
+        """Return the commit that a revision names; empty if there is none."""
+
+    def time(self, commit: str) -> datetime | None:
+        """Return when the commit was made."""
+
+    def is_main(self, branch: str) -> bool:
+        """Return whether this is a main branch: a remote's default branch, or a branch with a usual name for it."""
+
+    def main_commits(self) -> Sequence[str] | None:
+        """Return the newest commits of the main branches, local and remote; empty where there is no main branch."""
+
+    def tip(self, branch: str) -> str | None:
+        """Return the branch's newest commit, local or at a remote; empty when there is no such branch."""
+
+    def last_tip(self, branch: str) -> str:
+        """Return the commit of a deleted branch at the last checkout of another one; empty when it is not known."""
+
+    def created(self, branch: str) -> datetime | None:
+        """Return when this clone created the branch; a later rebase does not change the answer."""
+
+    def checked_out(self, at: datetime) -> tuple[str, str]:
+        """Return the commit that the work tree had checked out then, and the next one that was made there.
+
+        Each is empty where this clone does not know: it is younger, or git has dropped the record.
+        """
+
+    def was_at(self, branch: str, commit: str) -> bool | None:
+        """Return whether the branch of that name ever pointed at the commit, even if it was rebased since."""
+
+    def missing(self, line: str, commits: Sequence[str]) -> frozenset[str] | None:
+        """Return those of the commits that `line` does not contain, including commits that git does not know."""
+
+    def fork(self, line: str, commit: str) -> str | None:
+        """Return the newest commit that both histories share; empty if there is none."""
+
+    def is_applied(self, line: str, commit: str) -> bool | None:
+        """Return whether `line` has the changes of the commit's branch in other commits: rebased, picked, squashed."""
+
+    def blobs(self, commit: str, paths: Sequence[str]) -> Mapping[str, str] | None:
+        """Return the blob id, as `git1:…`, of each of the paths that the commit has."""
+
+    def below(self, commit: str, folder: str) -> frozenset[str] | None:
+        """Return the commit's files below the folder, relative to the project's root."""
+
+    def changed(self, base: str, commit: str) -> Sequence[str] | None:
+        """Return the files that differ between the two commits; at most 1,000."""
+
+    def file(self, commit: str, path: str) -> bytes | None:
+        """Return the file's content in that commit."""
+
+
+class LessonFiles(Protocol):
+    """The files of one work tree. Paths are relative to the folder of lessons, with forward slashes."""
+
+    def find(self) -> Mapping[str, str]:
+        """Return each Markdown file with a text that changes when the file may have; empty if it is no plain file."""
+
+    def read(self, path: str) -> bytes | None:
+        """Return the file's content; None when it cannot be read."""
+
+    def write(self, path: str, content: bytes, before: bytes | None) -> str:
+        """Write the content in one step and return the file's new mark, as `find` returns it.
+
+        Raises StaleWriteError when the file no longer holds `before` (None: the file does not exist), and
+        HostConfigError when it cannot be written.
+        """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -24,9 +24,8 @@ from holdfast.lean.texts import short_id
 from holdfast.lessons.staging import fork_of
 from holdfast.lessons.suspicion import suspicion
 from holdfast.outcomes.standing import Standing, since_of, standing_of
-from holdfast.ports.filters import EventFilter, LessonFilter
 from holdfast.ports.services import Services
-from holdfast.ports.store import LogFilter
+from holdfast.ports.store import EventFilter, LessonFilter, LogFilter
 from holdfast.redaction import redact
 from holdfast.rendering.lines import clean
 

@@ -34,9 +34,9 @@ from holdfast.lessons.ledger import with_retries, write_change
 from holdfast.lessons.staged import hidden_here
 from holdfast.lessons.staging import SharedStaging, find_staged
 from holdfast.lessons.suspicion import suspicion
-from holdfast.ports.lessonfiles import LessonFiles
 from holdfast.ports.services import Services
 from holdfast.ports.store import LessonFilter, LogFilter, get_readable
+from holdfast.ports.workspace import LessonFiles
 from holdfast.publishing.lessonfile import (
     ANCHOR_KEYS,
     EMPTY,

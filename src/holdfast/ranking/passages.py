@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import log
 
-from holdfast.ports.search import TurnMatch, TurnMatches
+from holdfast.ports.store import TurnMatch, TurnMatches
 from holdfast.ranking.relevance import overlap_of, stem, stems_of, weigh
 from holdfast.ranking.tuning import (
     ASKING_FACTOR,

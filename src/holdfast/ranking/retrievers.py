@@ -21,7 +21,7 @@ from math import fsum, log, log2
 
 from holdfast.domain.query import Query
 from holdfast.domain.vocabulary import LessonId
-from holdfast.ports.search import (
+from holdfast.ports.store import (
     ErrorMatches,
     LinkedMatch,
     Numbered,

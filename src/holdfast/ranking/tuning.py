@@ -7,7 +7,7 @@ score is from 0 to 1 unless its sentence says otherwise; a cosine is from -1 to 
 from __future__ import annotations
 
 from holdfast.domain.vocabulary import Freshness, Trust
-from holdfast.ports.search import NameRelation, PathRelation, TokenSource, TriggerKind
+from holdfast.ports.store import NameRelation, PathRelation, TokenSource, TriggerKind
 
 # Retrievers: what a fact is worth (`retrievers`)
 

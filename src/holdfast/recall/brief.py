@@ -26,8 +26,8 @@ from holdfast.freshness.states import load_plain, owner_of
 from holdfast.lean.texts import SHORT, dumps, loads
 from holdfast.lessons.staged import seen_here
 from holdfast.outcomes.standing import order_factors
-from holdfast.ports.lessonstore import get_readable
 from holdfast.ports.services import Services
+from holdfast.ports.store import get_readable
 from holdfast.recall.briefline import (
     CHANGED,
     COMMAND,

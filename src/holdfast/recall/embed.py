@@ -20,9 +20,9 @@ from holdfast.domain.statefamilies import (
 )
 from holdfast.errors import EmbedderError, HoldfastError, InvalidValueError, LessonNotFoundError, StoreError
 from holdfast.lean.plain import parse_instant, render_instant
-from holdfast.ports.embedder import Embedder
-from holdfast.ports.filters import LessonFilter
+from holdfast.ports.plugins import Embedder
 from holdfast.ports.services import Services
+from holdfast.ports.store import LessonFilter
 from holdfast.recall.tuning import EMBEDDED_AT_ONCE, EMBEDDED_QUESTION, REST_S
 from holdfast.redaction import redact
 from holdfast.text.searchkeys import named_places

@@ -9,9 +9,8 @@ from holdfast.domain.briefing import UNCONFIRMED, RetrieverShare
 from holdfast.domain.lesson import Lesson
 from holdfast.domain.query import Query
 from holdfast.errors import StoreError
-from holdfast.ports.lessonstore import damage_words, get_readable
-from holdfast.ports.search import Search, TextMatches
 from holdfast.ports.services import Services
+from holdfast.ports.store import Search, TextMatches, damage_words, get_readable
 from holdfast.ranking.aim import Aim, task_of
 from holdfast.ranking.fuse import fuse
 from holdfast.ranking.names import naming, runs_of

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from holdfast.domain.lesson import Lesson
 from holdfast.domain.query import Query
-from holdfast.ports.search import NameRelation, TokenSource
+from holdfast.ports.store import NameRelation, TokenSource
 from holdfast.text import words
 from holdfast.text.shell import command_target
 from holdfast.text.signature import error_signature, masked

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from holdfast.domain.event import Event
-from holdfast.ports.search import SpokenTurn
+from holdfast.ports.store import SpokenTurn
 
 MASK = "\0"
 """Replaces each character that no person wrote. Events hold no NUL of their own."""

@@ -19,7 +19,7 @@ from holdfast.domain.lesson import Lesson
 from holdfast.domain.records import Delivery
 from holdfast.domain.vocabulary import EventId, LessonId, SessionId
 from holdfast.lessons.learningmoments import load_moments
-from holdfast.ports.lessonstore import get_readable
+from holdfast.ports.store import get_readable
 from holdfast.ranking.relevance import stems_of
 from holdfast.recall.inject import prepare
 from holdfast.recall.moments.context import TITLED

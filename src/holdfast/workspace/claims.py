@@ -15,7 +15,7 @@ from hashlib import sha256
 
 from holdfast.domain.project import Project
 from holdfast.domain.statefamilies import CLAIM, DECLARED
-from holdfast.ports.statestore import StateCells
+from holdfast.ports.store import StateCells
 from holdfast.workspace.gitfiles import inode, repository_mark
 from holdfast.workspace.identity import born
 from holdfast.workspace.paths import inside

@@ -8,7 +8,7 @@ import subprocess
 from collections.abc import Sequence
 
 from holdfast.lean.gitsafety import SAFE_OPTIONS, UNTRUSTED, git_program, safe_environment
-from holdfast.ports.clock import Clock
+from holdfast.ports.services import Clock
 
 OUTPUT_LIMIT = 4_000_000
 """Bytes of the longest answer; a longer one is none."""

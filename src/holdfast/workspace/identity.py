@@ -14,7 +14,7 @@ from holdfast.domain.project import Project
 from holdfast.domain.statefamilies import CLONE, INODE, PLACE, REMOTE, ROOT_COMMIT
 from holdfast.domain.vocabulary import ProjectId
 from holdfast.errors import ProjectUnknownError
-from holdfast.ports.statestore import StateCells
+from holdfast.ports.store import StateCells
 from holdfast.workspace.gitfiles import Checkout, inode, repository_mark
 from holdfast.workspace.gitrun import Git
 from holdfast.workspace.paths import project_roots

@@ -20,8 +20,8 @@ from holdfast.workspace.gitfiles import Checkout
 from holdfast.workspace.paths import inside, native, project_roots
 
 if TYPE_CHECKING:
-    from holdfast.ports.clock import Clock
-    from holdfast.ports.statestore import StateCells
+    from holdfast.ports.services import Clock
+    from holdfast.ports.store import StateCells
     from holdfast.ports.workspace import Stamps
     from holdfast.workspace.branches import LocalBranches
     from holdfast.workspace.claims import Claims

@@ -10,7 +10,7 @@ from holdfast.bootstrap import Memory
 from holdfast.domain.lesson import Lesson
 from holdfast.errors import ModelError
 from holdfast.lessons.ledger import write_change
-from holdfast.ports.model import Completion
+from holdfast.ports.plugins import Completion
 from holdfast.testing.builders import make_lesson
 
 FLOATS = "Store amounts of money as integer cents in the ledger table, never as floats"

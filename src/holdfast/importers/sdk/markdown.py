@@ -18,7 +18,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from holdfast.domain.vocabulary import LessonKind
-from holdfast.ports.importer import Passage, Skipped
+from holdfast.ports.plugins import Passage, Skipped
 from holdfast.text.titles import clipped
 
 GROUP_LENGTH = 600

@@ -17,7 +17,7 @@ from holdfast.domain.vocabulary import LessonKind
 from holdfast.errors import InvalidValueError
 from holdfast.importers.sdk.markdown import cut, nearly_plain, split_reasons, why_not
 from holdfast.lean.plain import parse_instant
-from holdfast.ports.importer import Passage, Skipped, Source
+from holdfast.ports.plugins import Passage, Skipped, Source
 
 LARGEST = 50_000_000
 """Bytes of the largest text file that is read."""

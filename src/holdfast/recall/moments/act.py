@@ -12,7 +12,7 @@ from holdfast.domain.briefing import Briefing, RetrieverShare
 from holdfast.domain.kinds import profile_of
 from holdfast.domain.lesson import Lesson
 from holdfast.domain.query import Query
-from holdfast.ports.lessonstore import get_readable
+from holdfast.ports.store import get_readable
 from holdfast.ranking.names import TELLING
 from holdfast.ranking.relevance import overlap_of, weigh
 from holdfast.ranking.retrievers import score_triggers

@@ -23,10 +23,9 @@ from holdfast.errors import StoreError
 from holdfast.freshness.states import may_have_news
 from holdfast.lessons.staged import seen_here
 from holdfast.outcomes.standing import OrderEvidence, order_evidence
-from holdfast.ports.filters import EventFilter, LogFilter
 from holdfast.ports.host import HostProfile
-from holdfast.ports.lessonstore import damage_words, get_readable
 from holdfast.ports.services import Services
+from holdfast.ports.store import EventFilter, LogFilter, damage_words, get_readable
 from holdfast.ranking.relevance import LexicalOverlap
 from holdfast.recall.briefline import STALE, TOLD_STATES, title_of_lesson
 from holdfast.recall.score import RetrievedLesson, score_matches

@@ -10,7 +10,7 @@ from dataclasses import replace
 from holdfast.domain.briefing import Briefing
 from holdfast.domain.event import Event
 from holdfast.domain.lesson import Lesson
-from holdfast.ports.lessonstore import get_readable
+from holdfast.ports.store import get_readable
 from holdfast.recall.moments.asking import may_ask, must_ask
 from holdfast.recall.moments.context import MomentContext, Pick, as_found
 from holdfast.recall.tuning import END_EVENTS, OCCASION_DEPTH

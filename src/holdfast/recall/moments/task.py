@@ -10,8 +10,8 @@ from holdfast.domain.hookcall import HookCall
 from holdfast.domain.project import Location
 from holdfast.domain.records import Checkpoint, Delivery
 from holdfast.domain.vocabulary import LessonId, Moment
-from holdfast.ports.filters import LogFilter
 from holdfast.ports.services import Services
+from holdfast.ports.store import LogFilter
 from holdfast.ranking.relevance import EVERYDAY, stems_of
 from holdfast.recall.tuning import CHECKPOINT_DAYS, OPENING_WORDS, SUBJECT_SHARED
 

@@ -15,10 +15,12 @@ closes properly and empties the log if it finds the log over `LOG_LIMIT`.
 
 from __future__ import annotations
 
+import errno
 import os
 import sqlite3
 from _thread import RLock
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 
 from holdfast.errors import (
     HoldfastError,
@@ -26,11 +28,58 @@ from holdfast.errors import (
     SchemaTooOldError,
     StoreCorruptError,
     StoreError,
+    StoreFullError,
     StoreLockedError,
+    StoreReadOnlyError,
 )
 from holdfast.lean.files import FileLock
-from holdfast.stores.sqlite.failures import HINTS, translate
 from holdfast.stores.sqlite.rows import text_of
+
+IOERR_WRITE = 778
+"""SQLite's code for a write the system refused although the disk is not full: a quota, a size limit, a failing disk."""
+IOERR_SHMSIZE = 4_874
+"""SQLite's code for an index of the write-ahead log that could not be made long enough: the disk is full."""
+
+HINTS = {
+    StoreLockedError: "try again; `holdfast status` shows what is running",
+    StoreCorruptError: "holdfast doctor",
+    StoreReadOnlyError: "make the file and its folder writable, or set HOLDFAST_HOME to a folder that is",
+    StoreFullError: "free some disk space and try again",
+}
+
+_BY_CODE: dict[int, type[StoreError]] = {
+    3: StoreReadOnlyError,  # PERM
+    5: StoreLockedError,  # BUSY
+    6: StoreLockedError,  # LOCKED
+    8: StoreReadOnlyError,  # READONLY
+    11: StoreCorruptError,  # CORRUPT
+    13: StoreFullError,  # FULL
+    14: StoreReadOnlyError,  # CANTOPEN
+    26: StoreCorruptError,  # NOTADB
+}
+"""Error by SQLite's primary result code."""
+_BY_ERRNO: dict[int, type[StoreError]] = {
+    errno.EACCES: StoreReadOnlyError,
+    errno.EPERM: StoreReadOnlyError,
+    errno.EROFS: StoreReadOnlyError,
+    errno.ENOSPC: StoreFullError,
+    errno.EDQUOT: StoreFullError,
+    errno.EFBIG: StoreFullError,
+}
+
+
+def translate(exc: BaseException, path: str) -> StoreError:
+    """Return our error for a foreign one, naming the file; a plain StoreError when no type is more specific."""
+    if not isinstance(exc, (OSError, sqlite3.Error)):
+        kind: type[StoreError] = StoreCorruptError
+        return kind(f"{path}: a damaged row: {type(exc).__name__}: {exc}", hint=HINTS[kind])
+    if isinstance(exc, OSError):
+        kind = _BY_ERRNO.get(exc.errno or 0, StoreError)
+    else:
+        code = getattr(exc, "sqlite_errorcode", 0)
+        kind = StoreFullError if code in (IOERR_WRITE, IOERR_SHMSIZE) else _BY_CODE.get(code & 0xFF, StoreError)
+    return kind(f"{path}: {exc}", hint=HINTS.get(kind, "holdfast doctor"))
+
 
 SCHEMA = 8
 """Number of the newest migration: the `PRAGMA user_version` of a file that this code can use."""
@@ -78,6 +127,10 @@ class Connection:
         self._lock = FileLock(path + ".lock")
         self._sql: sqlite3.Connection | None = None
         self._writes = 0
+        self._holds = 0
+        """How many `holding` contexts are open, all of the thread that has the turn."""
+        self._held_read = False
+        """Whether the open transaction is the one that `holding` keeps."""
 
     def open(self) -> None:
         """Open the file, create it with mode 0600 if it does not exist, and bring its schema up to date.
@@ -162,6 +215,38 @@ class Connection:
         """Return a transaction in which every query sees the same state."""
         return Transaction(self, "BEGIN")
 
+    @contextmanager
+    def holding(self) -> Iterator[None]:
+        """Hold one read transaction open: every read in it sees one state, and what the same thread wrote meanwhile.
+
+        Other threads wait until it ends. A write in it ends the read transaction and begins another one.
+        """
+        with self._turns:
+            self._holds += 1
+            try:
+                yield
+            finally:
+                self._holds -= 1
+                if not self._holds:
+                    self._end_quietly()
+
+    def _end_quietly(self) -> None:
+        with suppress(sqlite3.Error):  # it wrote nothing; the next transaction reports what is wrong
+            self.end_read()
+
+    def begin_read(self) -> None:
+        """Begin a read transaction, unless `holding` has one open."""
+        if not self._held_read:
+            self.sql.execute("BEGIN")
+            self._held_read = self._holds > 0
+
+    def end_read(self) -> None:
+        """End the read transaction that `holding` has open, if there is one."""
+        if self._held_read:
+            self._held_read = False
+            if self._sql is not None and self._sql.in_transaction:
+                self._sql.execute("COMMIT")
+
     def writing(self, *, durable: bool = False) -> Transaction:
         """Return a transaction that is written whole or not at all; `durable` flushes it to the disk at its end."""
         return Transaction(self, "BEGIN IMMEDIATE", durable=durable)
@@ -203,10 +288,13 @@ class Transaction:
         self._connection._turns.acquire()
         try:
             sql = self._connection.sql
-            if self._begin != "BEGIN":
-                if self._connection.frozen_by is not None:
-                    raise self._connection.frozen_by
-                self._connection.lock()
+            if self._begin == "BEGIN":
+                self._connection.begin_read()
+                return sql
+            if self._connection.frozen_by is not None:
+                raise self._connection.frozen_by
+            self._connection.end_read()
+            self._connection.lock()
             if self._durable:
                 sql.execute("PRAGMA synchronous=FULL")
             sql.execute(self._begin)
@@ -219,7 +307,7 @@ class Transaction:
 
     def __exit__(self, kind: type[BaseException] | None, exc: BaseException | None, trace: object) -> None:
         try:
-            if kind is None:
+            if kind is None and not self._connection._held_read:
                 self._connection.sql.execute("COMMIT")
                 if self._begin != "BEGIN":
                     self._connection.count_write()
@@ -227,7 +315,7 @@ class Transaction:
             self._undo()
             raise translate(failure, self._connection.path) from failure
         finally:
-            if kind is not None:
+            if kind is not None and not self._connection._held_read:
                 self._undo()
             self._leave()
         # In a write such an error may be the caller's own; in a read only a damaged row causes it.

@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime
 from typing import Any
 
 from holdfast.domain.event import Event
 from holdfast.domain.lesson import Lesson
 from holdfast.domain.records import Change
+from holdfast.domain.statefamilies import FAMILIES, without_lesson
 from holdfast.errors import InvalidValueError
 from holdfast.lean.plain import parse_instant
 from holdfast.lean.texts import dumps, loads
 from holdfast.stores.sqlite.connection import Connection
 from holdfast.stores.sqlite.eventlog import TABLES
+from holdfast.stores.sqlite.fulltext import index_again
 from holdfast.stores.sqlite.rows import DAMAGED, clean, document, micros, record_of
-from holdfast.stores.sqlite.states import forget_lesson, forget_words
-from holdfast.stores.sqlite.turns import index_again
 from holdfast.text.purging import RAW, Purging
 
 _BY_ROW = {"anchors": "lesson", "tokens": "lesson", "triggers": "lesson", "vectors": "lesson", "lesson_text": "rowid"}
+ERASED_AT_ONCE = 2_000
+"""Vectors erased in one transaction."""
 _BY_ID = ("deliveries", "outcomes", "change_lessons")
 
 
@@ -95,6 +98,19 @@ def _rewrite(sql: sqlite3.Connection, table: str, position: int, before: dict[st
     return sql.execute(f"UPDATE {table} SET doc = ? WHERE position = ?", (dumps(after), position)).rowcount
 
 
+def erase_other_vectors(connection: Connection, embedder_id: str) -> int:
+    """Erase some vectors of other embedders, few enough that nobody waits long; return how many, 0 at the end."""
+    with connection.reading() as sql:
+        positions = sql.execute(
+            "SELECT position FROM vectors WHERE embedder < ? OR embedder > ? LIMIT ?",
+            (clean(embedder_id), clean(embedder_id), ERASED_AT_ONCE),
+        ).fetchall()
+    if positions:
+        with connection.writing() as sql:
+            sql.executemany("DELETE FROM vectors WHERE position = ?", positions)
+    return len(positions)
+
+
 def drop_texts(sql: sqlite3.Connection, before: str) -> int:
     """Remove the raw texts from events that happened before that instant; return how many events had any."""
     raw = [f"'$.{name}'" for name in RAW]
@@ -108,14 +124,6 @@ def drop_texts(sql: sqlite3.Connection, before: str) -> int:
         old = "SELECT DISTINCT session FROM turns WHERE at < ?"
         index_again(sql, [session for (session,) in sql.execute(old, (micros(parse_instant(before)),)).fetchall()])
     return dropped
-
-
-def flush(connection: Connection) -> None:
-    """Move the write-ahead log into the file and empty it, because erased text must not survive there.
-
-    While another process reads, the log cannot be emptied; the last process to close empties it.
-    """
-    connection.checkpoint()
 
 
 def _purge_changes(sql: sqlite3.Connection, id_: str) -> int:
@@ -135,3 +143,54 @@ def _purge_changes(sql: sqlite3.Connection, id_: str) -> int:
         else:
             sql.execute("DELETE FROM changes WHERE id = ?", (change_id,))
     return len(rows)
+
+
+DAY = 86_400_000_000
+"""Microseconds of a day."""
+
+
+def expire_states(sql: sqlite3.Connection, now: datetime) -> int:
+    """Erase the values older than their family's days; return how many."""
+    return sum(
+        sql.execute(
+            "DELETE FROM state WHERE family = ? AND updated_at < ?",
+            (family.name, micros(now) - family.kept_days * DAY),
+        ).rowcount
+        for family in FAMILIES
+        if family.kept_days
+    )
+
+
+def forget_lesson(sql: sqlite3.Connection, lesson: str) -> int:
+    """Remove a purged lesson from the values that name lessons, and its own values; return how many changed."""
+    count = 0
+    for family in FAMILIES:
+        if family.owner == "lesson":
+            owned = "DELETE FROM state WHERE family = ? AND owner = ?"
+            count += sql.execute(owned, (family.name, lesson)).rowcount
+        if family.names_lessons:
+            count += _edit_values(sql, family.name, lesson, lambda value: without_lesson(value, lesson))
+    _drop_empty(sql, count)
+    return count
+
+
+def forget_words(sql: sqlite3.Connection, purging: Purging) -> int:
+    """Remove purged lessons' words from the values that hold words of sessions; return how many values changed."""
+    count = sum(_edit_values(sql, family.name, "", purging.moments) for family in FAMILIES if family.holds_words)
+    _drop_empty(sql, count)
+    return count
+
+
+def _edit_values(sql: sqlite3.Connection, family: str, holding: str, edit: Callable[[str], str]) -> int:
+    """Edit the family's values that hold the text, all of them if it is ""; return how many changed."""
+    rows = sql.execute(
+        "SELECT owner, value FROM state WHERE family = ? AND instr(value, ?)", (family, holding)
+    ).fetchall()
+    edited = [(rest, family, owner) for owner, value in rows if (rest := edit(value)) != value]
+    sql.executemany("UPDATE state SET value = ? WHERE family = ? AND owner = ?", edited)
+    return len(edited)
+
+
+def _drop_empty(sql: sqlite3.Connection, changed: int) -> None:
+    if changed:
+        sql.execute("DELETE FROM state WHERE value = ''")

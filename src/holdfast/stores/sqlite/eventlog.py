@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 from holdfast.domain.event import Event, spoken_prefix
 from holdfast.domain.records import Change, Checkpoint, Delivery, Outcome
 from holdfast.errors import InvalidValueError
-from holdfast.ports.filters import EventFilter, LogFilter
+from holdfast.ports.store import EventFilter, LogFilter
 from holdfast.stores.sqlite.rows import LeftOut, clean, document, micros, read_rows, record_of
 
 if TYPE_CHECKING:
     import sqlite3
 
-    from holdfast.ports.activity import L, LogRecord
+    from holdfast.ports.store import L, LogRecord
 
 TABLES: dict[type, tuple[str, tuple[str, ...]]] = {
     Delivery: ("deliveries", ("project", "session", "lesson")),

@@ -2,29 +2,126 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from holdfast.domain.lesson import Lesson
-from holdfast.domain.vocabulary import STATES, LessonId, State
-from holdfast.errors import LessonNotFoundError
+from holdfast.domain.vocabulary import LIVING, STATES, LessonId, State
+from holdfast.errors import InvalidValueError, LessonNotFoundError, StaleWriteError
 from holdfast.lean.texts import short_id
-from holdfast.ports.filters import LessonFilter
+from holdfast.ports.store import LessonFilter
 from holdfast.stores.sqlite.rows import (
     DAMAGED,
+    SESSION_PREFIX,
+    SOURCE_CODES,
     LeftOut,
     clean,
     clean_all,
+    document,
     instant,
     micros,
     read_rows,
     record_of,
+    scope_token,
     slots,
 )
+from holdfast.text.occasions import occasions
+from holdfast.text.searchkeys import TOKEN_LIMIT, anchored_files, lesson_tokens, text_columns
+from holdfast.text.triggermatch import key_of, last_part
+from holdfast.text.triggers import triggers_of
+from holdfast.text.words import duplicate_key
 
 if TYPE_CHECKING:
     import sqlite3
+
+SEARCHABLE = ("candidate", "active", "superseded", "retired", "quarantined")
+"""States whose lessons are in the indexes: all except tombstones."""
+
+
+def index_rows(sql: sqlite3.Connection, row: int, lesson: Lesson, owner: str, with_triggers: bool = True) -> None:
+    """Write a current version's derived rows; `with_triggers` says whether the schema has a table for triggers."""
+    if lesson.state not in SEARCHABLE:
+        return
+    if with_triggers:
+        sql.executemany("INSERT OR IGNORE INTO triggers VALUES (?, ?, ?, ?, ?)", _trigger_rows(row, lesson, owner))
+    sql.executemany("INSERT OR IGNORE INTO anchors VALUES (?, ?, ?, ?, ?)", _anchor_rows(row, lesson, owner))
+    sql.executemany("INSERT INTO tokens VALUES (?, ?, ?, ?)", _token_rows(row, lesson, owner))
+    sql.execute(
+        "INSERT INTO lesson_text (rowid, title, insight, reason, expanded, error, scope) VALUES (?, ?, ?, ?, ?, ?, ?)",
+        (row, *text_columns(lesson), scope_token(owner)),
+    )
+
+
+def drop_rows(sql: sqlite3.Connection, row: int) -> None:
+    """Delete a version's derived rows, and its vectors."""
+    _drop_search_rows(sql, row)
+    sql.execute("DELETE FROM vectors WHERE lesson = ?", (row,))
+
+
+def reindex_rows(sql: sqlite3.Connection, row: int, lesson: Lesson, owner: str) -> None:
+    """Write a current version's derived rows anew; its vectors stay."""
+    _drop_search_rows(sql, row)
+    index_rows(sql, row, lesson, owner)
+
+
+def rebuild_rows(sql: sqlite3.Connection) -> None:
+    """Rebuild the derived rows of every current version from its document; vectors stay.
+
+    A version whose document cannot be read keeps the rows that it has.
+    """
+    table = "SELECT 1 FROM sqlite_master WHERE name = 'triggers'"
+    with_triggers = bool(sql.execute(table).fetchone())  # a migration to an older schema rebuilds rows, too
+    rows = sql.execute("SELECT row, owner FROM lessons WHERE retracted_at IS NULL").fetchall()
+    for row, owner in rows:
+        (doc,) = sql.execute("SELECT doc FROM lessons WHERE row = ?", (row,)).fetchone()
+        try:
+            lesson = record_of(Lesson, doc)
+        except DAMAGED:
+            continue
+        _drop_search_rows(sql, row, with_triggers)
+        index_rows(sql, row, lesson, owner, with_triggers)
+
+
+def _drop_search_rows(sql: sqlite3.Connection, row: int, with_triggers: bool = True) -> None:
+    for table in ("anchors", "tokens", *(("triggers",) if with_triggers else ())):
+        sql.execute(f"DELETE FROM {table} WHERE lesson = ?", (row,))
+    sql.execute("DELETE FROM lesson_text WHERE rowid = ?", (row,))
+
+
+def _token_rows(row: int, lesson: Lesson, owner: str) -> Iterable[tuple[str, str, int, float]]:
+    """Return (token, owner, lesson, code of the source) of each exact token, and of the session."""
+    codes = {token: SOURCE_CODES[source] for token, source in lesson_tokens(lesson).items()}
+    session = lesson.provenance.session and SESSION_PREFIX + lesson.provenance.session
+    if session:
+        codes = {session: 0.0, **codes}
+    return [(token, owner, row, code) for token, code in list(codes.items())[:TOKEN_LIMIT]]
+
+
+def _anchor_rows(row: int, lesson: Lesson, owner: str) -> Iterable[tuple[str, str, int, str, int]]:
+    for path in anchored_files(lesson):
+        yield path, owner, row, path.rpartition("/")[0], 0
+    for glob in lesson.globs:
+        yield glob, owner, row, "", 1
+
+
+def _trigger_rows(row: int, lesson: Lesson, owner: str) -> Iterator[tuple[str, str, str, int, str]]:
+    """Yield (kind, key, owner, lesson, value) of each trigger, and of each occasion, which the whole lesson implies."""
+    when = triggers_of(lesson)
+    for literal in map(clean, when.literals):
+        yield "literal", key_of(literal), owner, row, literal
+    for command in map(clean, when.commands):
+        yield "command", command.partition(" ")[0], owner, row, command
+    for glob in map(clean, (*when.paths, *lesson.globs)):
+        yield "path", "", owner, row, glob
+    for symbol in map(clean, when.symbols):
+        yield "symbol", last_part(symbol), owner, row, symbol
+    for work in when.work:
+        yield "work", clean(work), owner, row, ""
+    for occasion in occasions(lesson):
+        yield "occasion", clean(occasion), owner, row, ""
+
 
 CLOSED = "('superseded', 'retired', 'forgotten')"
 """States that end a lesson's validity. A query for these states must find them although their validity is over."""
@@ -32,7 +129,7 @@ ASKED_AT_ONCE = 500
 """Lessons read in one statement."""
 
 
-def get(sql: sqlite3.Connection, ids: Sequence[str], as_of: datetime | None, left_out: LeftOut) -> list[Lesson]:
+def get_lessons(sql: sqlite3.Connection, ids: Sequence[str], as_of: datetime | None, left_out: LeftOut) -> list[Lesson]:
     """Return the lessons in the order of the ids, as known then. Raises LessonNotFoundError, also for a damaged one."""
     known, args = known_then(as_of)
     by_id: dict[str, Lesson] = {}
@@ -73,7 +170,7 @@ def current_versions(sql: sqlite3.Connection, ids: Sequence[LessonId]) -> dict[L
     return versions
 
 
-def find(sql: sqlite3.Connection, where: LessonFilter, left_out: LeftOut) -> list[Lesson]:
+def find_lessons(sql: sqlite3.Connection, where: LessonFilter, left_out: LeftOut) -> list[Lesson]:
     """Return the lessons that match, newest first, ties by id, without damaged ones."""
     clauses, args = _conditions(where)
     newest = "ORDER BY l.recorded_at DESC, l.id"
@@ -91,7 +188,7 @@ def find(sql: sqlite3.Connection, where: LessonFilter, left_out: LeftOut) -> lis
     return [lesson for _, lesson in read_rows("lessons", ask, lesson_of, left_out)]
 
 
-def count(sql: sqlite3.Connection, where: LessonFilter, left_out: LeftOut) -> int:
+def count_lessons(sql: sqlite3.Connection, where: LessonFilter, left_out: LeftOut) -> int:
     """Count the lessons that match, whatever the limit, without those known to be damaged."""
     clauses, args = _conditions(where)
     clauses.append(left_out.but("lessons", "l.row"))
@@ -181,3 +278,98 @@ def _anchored(where: LessonFilter) -> tuple[str, ...]:
         " WHERE substr(place.value, 1, instr(place.value || '::', '::') - 1) = ?))",
         where.path, where.path,
     )  # fmt: skip
+
+
+def put_versions(
+    sql: sqlite3.Connection, lessons: Sequence[Lesson], expected: Mapping[LessonId, datetime | None]
+) -> None:
+    """Write a version of each lesson; see the port. A second version of one id in a call replaces the first."""
+    written: dict[str, Lesson] = {}
+    new: set[str] = set()
+    for raw_lesson in lessons:
+        lesson, doc = document(raw_lesson)
+        expects = written[lesson.id].recorded_at if lesson.id in written else expected.get(raw_lesson.id)
+        if _put_one(sql, lesson, doc, expects):
+            new.add(lesson.id)
+        written[lesson.id] = lesson
+    for id_ in new:  # checked last, because the same call may close the lesson that stated the rule before
+        _require_only_one(sql, written[id_])
+
+
+def insert_version(sql: sqlite3.Connection, lesson: Lesson, doc: str, row: int | None = None) -> int:
+    """Insert a new current version with its derived rows; return its row."""
+    owner = lesson.scope.owner
+    valid = lesson.validity
+    values = (
+        row, lesson.id, micros(lesson.recorded_at), None, owner, lesson.state, lesson.kind, lesson.scope.branch,
+        lesson.scope.path_prefix, int(lesson.pinned), lesson.salience, micros(valid.valid_from),
+        None if valid.valid_to is None else micros(valid.valid_to), lesson.topic_key,
+        duplicate_key(lesson.insight), doc,
+    )  # fmt: skip
+    made = sql.execute(f"INSERT INTO lessons VALUES ({slots(len(values))})", values).lastrowid or 0
+    index_rows(sql, made, lesson, owner)
+    return made
+
+
+def _put_one(sql: sqlite3.Connection, lesson: Lesson, doc: str, expects: datetime | None) -> bool:
+    """Write the version; return whether it is the first one of its lesson."""
+    current = sql.execute(
+        "SELECT row, recorded_at, doc FROM lessons WHERE id = ? AND retracted_at IS NULL", (lesson.id,)
+    ).fetchone()
+    if (current and current[1]) != (expects and micros(expects)):
+        raise StaleWriteError(
+            f"lesson {lesson.id} was changed by somebody else", hint="read it again and repeat the change"
+        )
+    at = micros(lesson.recorded_at)
+    if current is None:
+        _require_new(sql, lesson)
+        insert_version(sql, lesson, doc)
+        return True
+    if at <= current[1]:
+        raise InvalidValueError(f"lesson {lesson.id}: a version must be recorded later than the one it replaces")
+    sql.execute("UPDATE lessons SET retracted_at = ? WHERE row = ?", (at, current[0]))
+    vectors = _kept_vectors(sql, current[0], current[2], lesson)
+    drop_rows(sql, current[0])
+    row = insert_version(sql, lesson, doc)
+    sql.executemany(
+        "INSERT INTO vectors (lesson, embedder, scale, codes) VALUES (?, ?, ?, ?)",
+        [(row, *vector) for vector in vectors],
+    )
+    return False
+
+
+def _require_only_one(sql: sqlite3.Connection, lesson: Lesson) -> None:
+    """Raise StaleWriteError for a new lesson that states the rule of a living one.
+
+    Writers take turns (`Connection.writing`), so a query inside the write transaction is as safe as a unique index.
+    Older databases, which may hold a rule twice, stay valid.
+    """
+    key = duplicate_key(lesson.insight)
+    if lesson.state not in LIVING or not key:
+        return
+    others = sql.execute(
+        "SELECT id, doc FROM lessons WHERE duplicate_key = ? AND owner = ? AND retracted_at IS NULL AND kind = ?"
+        f" AND state IN ({slots(len(LIVING))}) AND id <> ?",
+        (key, lesson.scope.owner, lesson.kind, *LIVING, lesson.id),
+    ).fetchall()
+    for id_, doc in others:
+        other = lesson_or_none(id_, None, doc)
+        if other is not None and other.scope.level == lesson.scope.level:
+            raise StaleWriteError(
+                f"lesson {short_id(id_)} states the same rule already", hint=f"holdfast show {short_id(id_)}"
+            )
+
+
+def _require_new(sql: sqlite3.Connection, lesson: Lesson) -> None:
+    if sql.execute("SELECT 1 FROM lessons WHERE id = ?", (lesson.id,)).fetchone():
+        raise StaleWriteError(f"lesson {lesson.id} has no current version", hint="read it again")
+
+
+def _kept_vectors(sql: sqlite3.Connection, row: int, doc: str, lesson: Lesson) -> list[tuple[Any, ...]]:
+    """Return the old version's vectors if they still match the new one: same texts, only the state changed."""
+    rows = sql.execute("SELECT embedder, scale, codes FROM vectors WHERE lesson = ?", (row,)).fetchall()
+    if not rows or lesson.state not in SEARCHABLE:
+        return []
+    before = lesson_or_none(lesson.id, None, doc)
+    same = before is not None and text_columns(before) == text_columns(lesson)
+    return rows if same else []

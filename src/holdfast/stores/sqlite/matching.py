@@ -1,4 +1,4 @@
-"""Matches by tokens, paths, symbols and links, and the newest and pinned lessons (see `ports.search`).
+"""Matches by tokens, paths, symbols and links, and the newest and pinned lessons (see `ports.store`).
 
 Each function applies the query's scope, states, kinds and exclusions in its SQL. It checks whether a lesson is visible
 only as far as needed, because in a large store that costs more than finding it. Full text, triggers and vectors have
@@ -8,11 +8,11 @@ modules of their own.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from holdfast.domain.query import Query
 from holdfast.domain.vocabulary import LessonId
-from holdfast.ports.search import (
+from holdfast.ports.store import (
     MOST_ALIKE,
     LinkedMatch,
     NameRelation,
@@ -24,14 +24,80 @@ from holdfast.ports.search import (
     SymbolMatch,
     TokenMatch,
     TokenSource,
+    TriggerKind,
+    TriggerMatch,
 )
 from holdfast.stores.sqlite.rows import SOURCE_CODES, clean, clean_all, instant, micros, slots
-from holdfast.stores.sqlite.visible import first_visible, owners, visible
 from holdfast.text.globs import glob_matches
 from holdfast.text.searchkeys import LINKED_LIMIT, asked_names, asked_tokens, folders_above, related_names
+from holdfast.text.shell import command_lines
+from holdfast.text.triggermatch import acts_in, begins, last_part, stands_in, words_of
 
 if TYPE_CHECKING:
     import sqlite3
+
+Clause = tuple[str, list[Any]]
+
+LOOKED_UP = 500
+"""Lessons looked up in one statement."""
+
+
+def visible(query: Query) -> Clause:
+    """Return SQL on `lessons l` for the lessons that may answer the query.
+
+    They are current, true at its time, within its scope, states, kinds and prefix, visible on its branch, and not
+    excluded.
+    """
+    clauses = ["l.retracted_at IS NULL", f"l.state IN ({slots(len(query.states))})"]
+    args: list[Any] = list(query.states)
+    if not query.all_projects:
+        clauses.append("l.owner IN ('', ?)")
+        args.append(clean(query.project))
+    if query.at is not None:
+        # A lesson recorded by a clock ahead of ours holds from its recording on.
+        clauses.append("(l.valid_to IS NULL OR l.valid_to > ? OR l.state IN ('superseded', 'retired'))")
+        clauses.append("(l.valid_from <= ? OR l.valid_from <= l.recorded_at)")
+        args += [micros(query.at)] * 2
+    if query.kinds:
+        clauses.append(f"l.kind IN ({slots(len(query.kinds))})")
+        args += query.kinds
+    if query.exclude:
+        clauses.append(f"l.id NOT IN ({slots(len(query.exclude))})")
+        args += clean_all(query.exclude)
+    if query.staged is not None:
+        clauses.append(f"(l.branch = '' OR l.owner <> ? OR l.id IN ({slots(len(query.staged))}))")
+        args += [clean(query.project), *clean_all(query.staged)]
+    if query.prefix:
+        clauses.append(
+            "(l.path_prefix = '' OR l.owner <> ? OR instr(? || '/', l.path_prefix || '/') = 1"
+            " OR instr(l.path_prefix || '/', ? || '/') = 1)"
+        )
+        args += [clean(query.project), clean(query.prefix), clean(query.prefix)]
+    return " AND ".join(clauses), args
+
+
+def owners(query: Query) -> Clause:
+    """Return SQL on a derived table for: of the query's project or of the user."""
+    return ("", []) if query.all_projects else (" AND owner IN ('', ?)", [clean(query.project)])
+
+
+def first_visible(sql: sqlite3.Connection, rows: Sequence[int], seen: Clause, limit: int) -> list[Numbered]:
+    """Return rows and ids of the first `limit` of these lessons that satisfy `seen`, in order."""
+    clause, args = seen
+    numbered: list[Numbered] = []
+    start, size = 0, min(limit + 20, LOOKED_UP)  # most lessons are visible, so a second query is rarely needed
+    while start < len(rows) and len(numbered) < limit:
+        some = rows[start : start + size]
+        start, size = start + size, LOOKED_UP
+        # NOT INDEXED: otherwise SQLite walks a whole index of owners and states instead of looking up the rows.
+        looked_up = sql.execute(
+            f"SELECT l.row, l.id FROM lessons l NOT INDEXED WHERE l.row IN ({slots(len(some))}) AND {clause}",
+            (*some, *args),
+        )
+        ids = dict(looked_up.fetchall())
+        numbered += [(row, ids[row]) for row in some if row in ids]
+    return numbered[:limit]
+
 
 BESIDE = 500
 """Fewest lessons of a folder that are looked at: the newest."""
@@ -173,14 +239,14 @@ def list_pinned(sql: sqlite3.Connection, query: Query, limit: int) -> list[Pinne
     return [PinnedMatch(id=id_, salience=salience) for id_, salience in rows]
 
 
-def count(sql: sqlite3.Connection, query: Query, most: int) -> int:
+def count_matching(sql: sqlite3.Connection, query: Query, most: int) -> int:
     """Count the current lessons of the query's scope and states; stop at `most`."""
     where, args = f"retracted_at IS NULL AND state IN ({slots(len(query.states))})", [*map(str, query.states)]
     if not query.all_projects:
         where, args = f"owner IN ('', ?) AND {where}", [clean(query.project), *args]
     counting = f"SELECT count(*) FROM (SELECT 1 FROM lessons WHERE {where} LIMIT ?)"
-    (count,) = sql.execute(counting, (*args, most)).fetchone()
-    return int(count)
+    (number,) = sql.execute(counting, (*args, most)).fetchone()
+    return int(number)
 
 
 def _visible_ids(sql: sqlite3.Connection, query: Query, groups: Iterable[Sequence[int]]) -> dict[int, LessonId]:
@@ -191,3 +257,55 @@ def _visible_ids(sql: sqlite3.Connection, query: Query, groups: Iterable[Sequenc
 
 def _numbered(rows: Sequence[int], ids: dict[int, LessonId]) -> tuple[Numbered, ...]:
     return tuple((row, ids[row]) for row in rows if row in ids)
+
+
+CODE_LIMIT, WORDS_LIMIT = 200_000, 4_000
+"""Characters of code that are looked through, and different words of it that are looked up."""
+SLICE = 500
+"""Words that are looked up with one question."""
+
+
+def match_triggers(sql: sqlite3.Connection, query: Query, limit: int) -> list[TriggerMatch]:
+    """Return the lessons with a trigger that matches the code, the command, the files or the symbols in play."""
+    code = clean(query.code)[:CODE_LIMIT]
+    commands = command_lines(clean(query.command))
+    acts = [act for command in commands for act in acts_in(command)]
+    programs = list(dict.fromkeys((*(command.partition(" ")[0] for command in commands), *acts)))
+    paths = clean_all(query.paths)
+    symbols = list(dict.fromkeys(map(last_part, clean_all(query.symbols))))
+    keys = ["", *words_of(code)[:WORDS_LIMIT]] if code else []
+    rows: dict[TriggerKind, set[int]] = {
+        "literal": {row for row, literal in _under(sql, query, "literal", keys) if stands_in(literal, code)},
+        "command": {
+            row
+            for row, beginning in _under(sql, query, "command", programs)
+            if any(begins(command, beginning) for command in commands)
+        },
+        "path": {
+            row
+            for row, glob in _under(sql, query, "path", [""] if paths else [])
+            if any(glob_matches(glob, path) for path in paths)
+        },
+        "symbol": {row for row, _ in _under(sql, query, "symbol", symbols)},
+    }
+    seen = visible(query)
+    matches = (
+        TriggerMatch(kind=kind, lessons=tuple(first_visible(sql, sorted(fitting, reverse=True), seen, limit)))
+        for kind, fitting in rows.items()
+    )
+    return [match for match in matches if match.lessons]
+
+
+def match_occasions(sql: sqlite3.Connection, query: Query, limit: int) -> list[LessonId]:
+    """Return the lessons of one of the occasions, oldest first."""
+    rows = sorted({row for row, _ in _under(sql, query, "occasion", clean_all(query.occasions))})
+    return [id_ for _, id_ in first_visible(sql, rows, visible(query), limit)]
+
+
+def _under(sql: sqlite3.Connection, query: Query, kind: str, keys: Sequence[str]) -> Iterable[tuple[int, str]]:
+    """Yield row and value of the triggers of that kind under one of the keys."""
+    owner, args = owners(query)
+    for start in range(0, len(keys), SLICE):
+        some = keys[start : start + SLICE]
+        where = f"kind = ? AND key IN ({slots(len(some))}){owner}"
+        yield from sql.execute(f"SELECT lesson, value FROM triggers WHERE {where}", (kind, *some, *args)).fetchall()

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from holdfast.lean.plain import clean as clean
 from holdfast.lean.plain import from_plain, storable, to_plain
 from holdfast.lean.texts import dumps, loads
-from holdfast.ports.search import TokenSource
+from holdfast.ports.store import TokenSource
 
 R = TypeVar("R")
 V = TypeVar("V")

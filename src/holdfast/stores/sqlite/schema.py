@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import os
 import sqlite3
+from dataclasses import replace
 
+from holdfast.domain.lesson import Lesson
 from holdfast.errors import SchemaTooNewError
 from holdfast.stores.sqlite.connection import SCHEMA, Connection
-from holdfast.stores.sqlite.derived import rebuild
-from holdfast.stores.sqlite.retitle import retitle
+from holdfast.stores.sqlite.lessons import rebuild_rows, reindex_rows
+from holdfast.stores.sqlite.rows import DAMAGED, document, record_of
+from holdfast.text.titles import is_weak, kept_title
 
 FOLDER = os.path.join(os.path.dirname(__file__), "migrations")
 
@@ -52,7 +55,7 @@ def _apply(sql: sqlite3.Connection, script: str, path: str, known: int = SCHEMA)
         for statement in statements(file.read()):
             sql.execute(statement)
     if name.endswith("reindex.sql"):
-        rebuild(sql)
+        rebuild_rows(sql)
     if name.endswith("titles.sql"):
         retitle(sql)
     sql.execute("INSERT INTO migrations VALUES (?, ?)", (number, name.removesuffix(".sql")))
@@ -79,3 +82,22 @@ def statements(script: str) -> list[str]:
             complete.append(rest.strip())
             rest = ""
     return complete
+
+
+def retitle(sql: sqlite3.Connection) -> None:
+    """Give each current lesson with a weak title one that states its verdict; calling it again changes nothing."""
+    living = "SELECT row, owner FROM lessons WHERE retracted_at IS NULL AND state <> 'forgotten'"
+    for row, owner in sql.execute(living).fetchall():
+        (doc,) = sql.execute("SELECT doc FROM lessons WHERE row = ?", (row,)).fetchone()
+        try:
+            lesson = record_of(Lesson, doc)
+        except DAMAGED:
+            continue
+        if not is_weak(lesson.title):
+            continue
+        quote = next((span.quote for span in lesson.provenance.evidence), "")
+        title = kept_title(lesson.title, lesson.insight, quote)
+        if title and title != lesson.title:
+            named, text = document(replace(lesson, title=title))
+            sql.execute("UPDATE lessons SET doc = ? WHERE row = ?", (text, row))
+            reindex_rows(sql, row, named, owner)

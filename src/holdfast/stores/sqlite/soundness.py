@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import sqlite3
+import time
+from collections.abc import Iterator
+from typing import Any
 
-from holdfast.errors import StoreCorruptError
-from holdfast.ports.storecare import Problem
-from holdfast.stores.sqlite.connection import Connection
-from holdfast.stores.sqlite.damage import find_damaged
-from holdfast.stores.sqlite.derived import SEARCHABLE
+from holdfast.domain.event import Event
+from holdfast.domain.lesson import Lesson
+from holdfast.errors import StoreCorruptError, StoreLockedError
+from holdfast.ports.store import Problem
+from holdfast.stores.sqlite import eventlog
+from holdfast.stores.sqlite.connection import HINTS, Connection, translate
+from holdfast.stores.sqlite.lessons import SEARCHABLE, drop_rows
+from holdfast.stores.sqlite.rows import DAMAGED, record_of
 
 MEND = "restore a backup, or `holdfast export` what can be read and import it into a new store"
 
@@ -78,3 +84,99 @@ def _counts(sql: sqlite3.Connection) -> list[Problem]:
     states = "('" + "', '".join(SEARCHABLE) + "')"
     counted = [(what, *sql.execute(query.format(states=states)).fetchone()) for what, query in _COUNTS.items()]
     return [Problem(what=f"{what} ({count} times)", mend=MEND) for what, count in counted if count]
+
+
+DOCUMENTS: dict[str, tuple[str, type[Any]]] = {
+    "lessons": ("row", Lesson),
+    "events": ("position", Event),
+    **{table: ("position", kind) for kind, (table, _) in eventlog.TABLES.items()},
+}
+"""Tables that hold documents: the column that numbers the rows, and the type of the record."""
+
+
+def find_damaged(sql: sqlite3.Connection) -> dict[str, list[int]]:
+    """Return the numbers of the rows that cannot be read, by table; tables without any are left out."""
+    damaged = {table: list(_damaged_rows(sql, table)) for table in DOCUMENTS}
+    return {table: rows for table, rows in damaged.items() if rows}
+
+
+def set_aside(sql: sqlite3.Connection) -> dict[str, int]:
+    """Move the damaged rows to the table `set_aside`; return the number of rows moved, by table."""
+    damaged = find_damaged(sql)
+    for table, rows in damaged.items():
+        column, _ = DOCUMENTS[table]
+        for row in rows:
+            sql.execute(
+                "INSERT INTO set_aside (source, row, columns, doc)"
+                f" SELECT ?, {column}, {_columns_as_json(sql, table)}, CAST(doc AS BLOB) FROM {table}"
+                f" WHERE {column} = ?",
+                (table, row),
+            )
+            if table == "lessons":
+                drop_rows(sql, row)
+            sql.execute(f"DELETE FROM {table} WHERE {column} = ?", (row,))
+    return {table: len(rows) for table, rows in damaged.items()}
+
+
+def _damaged_rows(sql: sqlite3.Connection, table: str) -> Iterator[int]:
+    column, kind = DOCUMENTS[table]
+    identity = "NULL" if table == "events" else "id"
+    for row, id_, doc in sql.execute(f"SELECT {column}, {identity}, doc FROM {table} ORDER BY {column}"):
+        try:
+            record: Any = record_of(kind, doc)
+        except DAMAGED:
+            yield row
+            continue
+        if id_ is not None and record.id != id_:
+            yield row
+
+
+def _columns_as_json(sql: sqlite3.Connection, table: str) -> str:
+    """Return SQL for the row's other columns as a JSON object, with every value in hexadecimal."""
+    names = [name for _, name, *_ in sql.execute(f"PRAGMA table_info({table})") if name != "doc"]
+    return "json_object(" + ", ".join(f"'{name}', hex({name})" for name in names) + ")"
+
+
+NAP_S = 0.05
+"""How long a copy waits before it tries a locked database again."""
+
+
+def write_copy(connection: Connection, path: str) -> None:
+    """Write a snapshot of the whole database into a new file. Raises StoreError."""
+    with connection.turns:
+        try:
+            # VACUUM leaves out free pages, which can still hold erased words; the driver's `backup` copies them.
+            connection.sql.execute("VACUUM INTO ?", (path,))
+        except sqlite3.Error as exc:
+            raise translate(exc, connection.path) from exc
+
+
+def take_copy(connection: Connection, path: str) -> None:
+    """Replace the whole database by the copy, in one transaction. On StoreError nothing has changed.
+
+    Other processes may have the database open: for them it is one large write.
+    """
+    with connection.turns:
+        connection.lock()
+        try:
+            _copy_pages(connection, path)
+        except sqlite3.Error as exc:
+            raise translate(exc, connection.path) from exc
+        finally:
+            connection.unlock()
+    connection.checkpoint()
+
+
+def _copy_pages(connection: Connection, path: str) -> None:
+    deadline = time.monotonic() + connection.timeout_s
+
+    def stop_waiting(status: int, remaining: int, total: int) -> None:
+        """Stop at the deadline: the driver itself retries for ever while the database is locked."""
+        if time.monotonic() > deadline and status in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+            raise StoreLockedError(f"{connection.path} is locked by another process", hint=HINTS[StoreLockedError])
+
+    source = sqlite3.connect(path, isolation_level=None)
+    try:
+        source.backup(connection.sql, progress=stop_waiting, sleep=NAP_S)
+    finally:
+        source.close()

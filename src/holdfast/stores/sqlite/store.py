@@ -1,63 +1,82 @@
-"""`SqliteStore`: the Store port on one SQLite file.
+"""`SqliteStore`: the Store port on one SQLite file. `ports.store` documents every method.
 
-Each call is one transaction. A lesson's derived rows (`derived`) change in the transaction that changes the lesson.
-Indexes contain current versions only; a search about the past rebuilds them in memory for that instant (`past`).
-This module imports only what every hook needs; methods import the rest when they are called.
+Each call is one transaction, or part of the one that `reading` holds open. A lesson's derived rows change in the
+transaction that changes the lesson. Indexes contain current versions only; a search about the past rebuilds them in
+memory for that instant (`Past`).
 """
 
 from __future__ import annotations
 
+import sqlite3
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from datetime import datetime
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from holdfast.domain.event import Event
 from holdfast.domain.lesson import Lesson
+from holdfast.domain.query import Query
 from holdfast.domain.records import Change
 from holdfast.domain.statefamilies import StateFamily
 from holdfast.domain.vocabulary import LessonId, State
 from holdfast.lean.plain import render_instant
-from holdfast.ports.filters import EventFilter, LessonFilter, LogFilter
-from holdfast.stores.sqlite import eventlog
+from holdfast.ports.store import (
+    ErrorMatches,
+    EventFilter,
+    Extent,
+    L,
+    LessonFilter,
+    LinkedMatch,
+    LogFilter,
+    LogRecord,
+    PathMatch,
+    PinnedMatch,
+    Problem,
+    RecentMatch,
+    SymbolMatch,
+    TextMatches,
+    TokenMatch,
+    TriggerMatch,
+    TurnMatches,
+    VectorMatch,
+)
+from holdfast.stores.sqlite import erase, eventlog, fulltext, matching, soundness
+from holdfast.stores.sqlite import lessons as versions
 from holdfast.stores.sqlite.connection import Connection
-from holdfast.stores.sqlite.lessons import current_versions, find, get
-from holdfast.stores.sqlite.rows import LeftOut, clean
-from holdfast.stores.sqlite.search import SqliteSearch
+from holdfast.stores.sqlite.rows import LeftOut, clean, micros
+from holdfast.stores.sqlite.schema import build
 
-if TYPE_CHECKING:
-    import sqlite3
-
-    from holdfast.ports.activity import L, LogRecord
-    from holdfast.ports.storecare import Extent, Problem
+if TYPE_CHECKING:  # numpy takes a tenth of a second to load, and few calls need vectors
+    from holdfast.stores.sqlite.vectors import VectorIndexes
 
 
-class SqliteStore(SqliteSearch):
-    """See `ports.store.Store` for the contract of each method. Safe to share between threads."""
+class SqliteStore:
+    """A store on one file. Safe to share between threads."""
 
     def __init__(self, path: str, timeout_s: float = 30.0, *, upgrade: bool = True, frozen: bool = False) -> None:
         self.path = path
         self._connection = Connection(path, timeout_s, upgrade, frozen)
         self._left_out = LeftOut()
+        self._vectors: VectorIndexes | None = None
+        self._past = Past()
 
     def __enter__(self) -> Self:
         self._connection.open()
         return self
 
     def __exit__(self, *exc: object) -> None:
-        if self._past is not None:
-            self._past.close()
-            self._past = None
-        self._vectors = None
+        self._forget_indexes()
         self._connection.close()
 
+    def reading(self) -> AbstractContextManager[object]:
+        return self._connection.holding()
+
     def append_events(self, events: Sequence[Event]) -> int:
-        """Store events and return how many were new."""
         with self._connection.writing() as sql:
             return eventlog.append(sql, events)
 
     def find_events(self, where: EventFilter) -> list[tuple[int, Event]]:
-        """Return (position, event) pairs in order of position."""
         with self._connection.reading() as sql:
             return eventlog.find_events(sql, where, self._left_out)
 
@@ -67,75 +86,127 @@ class SqliteStore(SqliteSearch):
         expected: Mapping[LessonId, datetime | None],
         change: Change | None = None,
     ) -> None:
-        """Write a version of each lesson and the change; flush a person's lesson to the disk before returning."""
-        from holdfast.stores.sqlite import versions
-
+        # a person's lesson is flushed to the disk before the call returns
         durable = any(lesson.trust == "person" for lesson in lessons)
         with self._connection.writing(durable=durable) as sql:
-            versions.put(sql, lessons, expected)
+            versions.put_versions(sql, lessons, expected)
             if change is not None:
                 eventlog.put_change(sql, change)
 
     def get(self, ids: Sequence[LessonId], as_of: datetime | None = None) -> list[Lesson]:
-        """Return the lessons in the order of the ids, as known at that instant."""
         with self._connection.reading() as sql:
-            return get(sql, ids, as_of, self._left_out)
+            return versions.get_lessons(sql, ids, as_of, self._left_out)
 
     def current_versions(self, ids: Sequence[LessonId]) -> dict[LessonId, tuple[State, datetime]]:
-        """Return the state and the time of recording of each lesson's current version; leave out unknown ids."""
         with self._connection.reading() as sql:
-            return current_versions(sql, ids)
+            return versions.current_versions(sql, ids)
 
     def find(self, where: LessonFilter) -> list[Lesson]:
-        """Return the lessons that match, newest first, ties by id."""
         with self._connection.reading() as sql:
-            return find(sql, where, self._left_out)
+            return versions.find_lessons(sql, where, self._left_out)
 
     def record(self, entries: Sequence[LogRecord]) -> None:
-        """Append records to the log; skip a record whose id is already there."""
         with self._connection.writing() as sql:
             eventlog.record(sql, entries)
 
     def find_records(self, kind: type[L], where: LogFilter) -> list[L]:
-        """Return log records of that type, newest first."""
         with self._connection.reading() as sql:
             return eventlog.find_records(sql, kind, where, self._left_out)
 
+    def match_tokens(self, query: Query) -> list[TokenMatch]:
+        with self._connection.reading() as sql:
+            return matching.match_tokens(self._index(sql, query), query)
+
+    def match_errors(self, query: Query, limit: int) -> ErrorMatches:
+        if not query.error:
+            return ErrorMatches()
+        with self._connection.reading() as sql:
+            return fulltext.match_errors(self._index(sql, query), query, limit)
+
+    def match_text(self, query: Query, limit: int, neighbours: int) -> TextMatches:
+        if not query.text:
+            return TextMatches()
+        with self._connection.reading() as sql:
+            return fulltext.match_text(self._index(sql, query), query, limit, neighbours)
+
+    def match_paths(self, query: Query, limit: int) -> list[PathMatch]:
+        with self._connection.reading() as sql:
+            return list(matching.match_paths(self._index(sql, query), query, limit))
+
+    def match_symbols(self, query: Query, limit: int) -> list[SymbolMatch]:
+        with self._connection.reading() as sql:
+            return list(matching.match_symbols(self._index(sql, query), query, limit))
+
+    def match_linked(self, query: Query, limit: int) -> list[LinkedMatch]:
+        if not query.linked:
+            return []
+        with self._connection.reading() as sql:
+            return matching.match_linked(self._index(sql, query), query, limit)
+
+    def match_triggers(self, query: Query, limit: int) -> list[TriggerMatch]:
+        if not (query.code or query.command or query.paths or query.symbols):
+            return []
+        with self._connection.reading() as sql:
+            return matching.match_triggers(self._index(sql, query), query, limit)
+
+    def match_occasions(self, query: Query, limit: int) -> list[LessonId]:
+        with self._connection.reading() as sql:
+            return matching.match_occasions(self._index(sql, query), query, limit)
+
+    def match_vector(self, query: Query, limit: int) -> list[VectorMatch]:
+        from holdfast.stores.sqlite.vectors import VectorIndexes
+
+        with self._connection.reading() as live:
+            sql = self._index(live, query)
+            if query.as_of is not None:
+                self._past.vectors = self._past.vectors or VectorIndexes()
+                return self._past.vectors.match(sql, query, limit)
+            self._vectors = self._vectors or VectorIndexes()
+            return self._vectors.match(sql, query, limit)
+
+    def list_recent(self, query: Query, limit: int) -> list[RecentMatch]:
+        with self._connection.reading() as sql:
+            return matching.list_recent(self._index(sql, query), query, limit)
+
+    def list_pinned(self, query: Query, limit: int) -> list[PinnedMatch]:
+        with self._connection.reading() as sql:
+            return matching.list_pinned(self._index(sql, query), query, limit)
+
+    def search_turns(self, query: Query, limit: int) -> TurnMatches:
+        fulltext.catch_up(self._connection)
+        with self._connection.reading() as sql:
+            return fulltext.search_turns(sql, query, limit)
+
+    def count_lessons(self, query: Query, most: int) -> int:
+        with self._connection.reading() as sql:
+            return matching.count_matching(self._index(sql, query), query, most)
+
     def put_vectors(self, embedder_id: str, vectors: Mapping[LessonId, Sequence[float]]) -> None:
-        """Store unit vectors of lessons' current versions; skip ids that have no current version."""
-        from holdfast.stores.sqlite.vectors import write
+        from holdfast.stores.sqlite.vectors import put_vectors
 
         with self._connection.writing() as sql:
-            write(sql, embedder_id, vectors)
+            put_vectors(sql, embedder_id, vectors)
 
     def count_without_vector(self, embedder_id: str) -> int:
-        """Count the lessons without a vector of that embedder."""
-        from holdfast.stores.sqlite.vectors import count_waiting
-
+        where = LessonFilter(all_projects=True, without_vector=embedder_id)
         with self._connection.reading() as sql:
-            return count_waiting(sql, embedder_id, self._left_out)
+            return versions.count_lessons(sql, where, self._left_out)
 
     def drop_other_vectors(self, embedder_id: str) -> None:
-        """Erase the vectors of every other embedder, a few in each transaction."""
-        from holdfast.stores.sqlite.vectors import erase_others
-
-        while erase_others(self._connection, embedder_id):
+        while erase.erase_other_vectors(self._connection, embedder_id):
             pass
 
     def get_state(self, family: StateFamily, owner: str = "") -> str:
-        """Return the owner's value; empty if there is none."""
         with self._connection.reading() as sql:
             return _read_state(sql, family, owner)
 
     def set_state(self, family: StateFamily, owner: str, value: str) -> None:
-        """Replace the owner's value; write nothing if it is the same."""
         value = clean(value)
         if self.get_state(family, owner) != value:
             with self._connection.writing() as sql:
                 _write_state(sql, family, owner, value)
 
     def edit_state(self, family: StateFamily, owner: str, edit: Callable[[str], str]) -> str:
-        """Replace a value by what `edit` makes of it; nobody else writes in between."""
         with self._connection.writing() as sql:
             before = _read_state(sql, family, owner)
             value = clean(edit(before))
@@ -144,55 +215,36 @@ class SqliteStore(SqliteSearch):
             return value
 
     def expire_states(self, now: datetime) -> int:
-        """Erase the values older than their family's days; return how many."""
-        from holdfast.stores.sqlite.states import expire
-
         with self._connection.writing() as sql:
-            return expire(sql, now)
+            return erase.expire_states(sql, now)
 
     def purge(self, ids: Sequence[LessonId], change: Change | None = None) -> dict[str, int]:
-        """Erase the lessons and everything derived from them; return the number of rows erased by table."""
-        from holdfast.stores.sqlite.erase import flush, purge
-
         with self._connection.writing(durable=True) as sql:
-            erased = purge(sql, ids)
+            erased = erase.purge(sql, ids)
             if change is not None:
                 eventlog.put_change(sql, change)
-        flush(self._connection)
+        self._connection.checkpoint()  # erased text must not survive in the write-ahead log
         return erased
 
     def erase_event_texts(self, before: datetime) -> int:
-        """Erase the raw texts of events that happened before that instant; return how many events had any."""
-        from holdfast.stores.sqlite.erase import drop_texts, flush
-
         with self._connection.writing(durable=True) as sql:
-            count = drop_texts(sql, render_instant(before))
-        flush(self._connection)
+            count = erase.drop_texts(sql, render_instant(before))
+        self._connection.checkpoint()
         return count
 
     def check(self) -> list[Problem]:
-        """Return the faults of the file; empty when it is sound. Changes nothing."""
-        from holdfast.stores.sqlite.soundness import check
-
-        return check(self._connection)
+        return soundness.check(self._connection)
 
     def left_out(self) -> int:
-        """Return how many damaged rows were left out of answers since the store was opened."""
         return len(self._left_out)
 
     def set_aside(self) -> dict[str, int]:
-        """Move every damaged row to the table `set_aside`; return the number of rows moved, by table."""
-        from holdfast.stores.sqlite.damage import set_aside
-
         with self._connection.writing(durable=True) as sql:
-            moved = set_aside(sql)
+            moved = soundness.set_aside(sql)
         self._left_out = LeftOut()
         return moved
 
     def extent(self) -> Extent:
-        """Return the store's size now and ever."""
-        from holdfast.ports.storecare import Extent
-
         with self._connection.reading() as sql:
             (current,) = sql.execute(
                 "SELECT count(*) FROM lessons WHERE retracted_at IS NULL AND state <> 'forgotten'"
@@ -201,20 +253,73 @@ class SqliteStore(SqliteSearch):
         return Extent(lessons=current, versions=last.get("lessons", 0), events=last.get("events", 0))
 
     def write_copy(self, path: str) -> None:
-        """Write a snapshot of the whole store into a new SQLite file."""
-        from holdfast.stores.sqlite.copying import write_copy
-
-        write_copy(self._connection, path)
+        soundness.write_copy(self._connection, path)
 
     def take_copy(self, path: str) -> None:
-        """Replace the whole store by the content of a file from `write_copy`."""
-        from holdfast.stores.sqlite.copying import take_copy
-
-        if self._past is not None:
-            self._past.close()
-        self._past = self._vectors = None
-        take_copy(self._connection, path)
+        self._forget_indexes()
+        soundness.take_copy(self._connection, path)
         self._left_out = LeftOut()
+
+    def _index(self, sql: sqlite3.Connection, query: Query) -> sqlite3.Connection:
+        """Return the database whose current lessons are those that the query is about."""
+        return sql if query.as_of is None else self._past.sql(sql, query)
+
+    def _forget_indexes(self) -> None:
+        self._past.close()
+        self._vectors = None
+
+
+class Past:
+    """The index of one instant, built on first use and kept until another instant is queried or a write happens.
+
+    A question about the past pays for it (some 0.2 ms a lesson known then); the other retrievers of the same question
+    use it again.
+    """
+
+    def __init__(self) -> None:
+        self.vectors: VectorIndexes | None = None
+        self._key: tuple[Any, ...] = ()
+        self._made: sqlite3.Connection | None = None
+
+    def sql(self, live: sqlite3.Connection, query: Query) -> sqlite3.Connection:
+        """Return a database whose current lessons are those known and true at the query's instant, in its scope."""
+        assert query.as_of is not None
+        (version,) = live.execute("PRAGMA data_version").fetchone()
+        key = (micros(query.as_of), query.all_projects, query.project, version, live.total_changes)
+        if self._made is None or key != self._key:
+            self.close()
+            self._made, self._key = _snapshot(live, query), key
+        return self._made
+
+    def close(self) -> None:
+        """Release the memory."""
+        if self._made is not None:
+            self._made.close()
+        self._made = self.vectors = None
+
+
+def _snapshot(live: sqlite3.Connection, query: Query) -> sqlite3.Connection:
+    made = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+    build(made)
+    known, known_args = versions.known_then(query.as_of)
+    true, true_args = versions.true_then(query.as_of)
+    scope, scope_args = ("1", []) if query.all_projects else ("l.owner IN ('', ?)", [clean(query.project)])
+    rows = live.execute(
+        f"SELECT l.row, l.id, l.doc FROM lessons l WHERE {known} AND {true} AND {scope} ORDER BY l.row",
+        (*known_args, *true_args, *scope_args),
+    )
+    made.execute("BEGIN")
+    for row, id_, doc in rows:
+        lesson = versions.lesson_or_none(id_, None, doc)
+        if lesson is None:
+            continue
+        versions.insert_version(made, lesson, doc, row)
+        made.executemany(
+            "INSERT INTO vectors (lesson, embedder, scale, codes) VALUES (?, ?, ?, ?)",
+            live.execute("SELECT lesson, embedder, scale, codes FROM vectors WHERE lesson = ?", (row,)),
+        )
+    made.execute("COMMIT")
+    return made
 
 
 def _read_state(sql: sqlite3.Connection, family: StateFamily, owner: str) -> str:

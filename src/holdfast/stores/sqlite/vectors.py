@@ -10,26 +10,26 @@ from __future__ import annotations
 import sqlite3
 from array import array
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from holdfast.domain.query import Query
 from holdfast.domain.vocabulary import LessonId
-from holdfast.ports.filters import LessonFilter
-from holdfast.ports.search import VectorMatch
-from holdfast.stores.sqlite.connection import Connection
-from holdfast.stores.sqlite.lessons import count
-from holdfast.stores.sqlite.rows import LeftOut, clean
-from holdfast.stores.sqlite.vectorindex import VectorIndex
-from holdfast.stores.sqlite.visible import first_visible, visible
+from holdfast.ports.store import VectorMatch
+from holdfast.stores.sqlite.matching import first_visible, visible
+from holdfast.stores.sqlite.rows import clean
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 RESCORED = 500
 """Fewest rows scored by their bytes after the choice by signs."""
 RESCORED_FOR_EACH, WIDER = 8, 4
 """Rows scored for each one wanted, and so many times as many where hardly any of them may be seen."""
-ERASED_AT_ONCE = 2_000
-"""Vectors erased in one transaction."""
 
 
-def write(sql: sqlite3.Connection, embedder_id: str, vectors: Mapping[LessonId, Sequence[float]]) -> None:
+def put_vectors(sql: sqlite3.Connection, embedder_id: str, vectors: Mapping[LessonId, Sequence[float]]) -> None:
     """Store the vectors of current, searchable lessons; skip lessons that were changed meanwhile."""
     embedder_id = clean(embedder_id)
     for id_, vector in vectors.items():
@@ -40,24 +40,6 @@ def write(sql: sqlite3.Connection, embedder_id: str, vectors: Mapping[LessonId, 
                 "INSERT INTO vectors (lesson, embedder, scale, codes) VALUES (?, ?, ?, ?)",
                 (row, embedder_id, *pack(vector)),
             )
-
-
-def count_waiting(sql: sqlite3.Connection, embedder_id: str, left_out: LeftOut) -> int:
-    """Count the lessons without a vector of that embedder."""
-    return count(sql, LessonFilter(all_projects=True, without_vector=embedder_id), left_out)
-
-
-def erase_others(connection: Connection, embedder_id: str) -> int:
-    """Erase some vectors of other embedders, few enough that nobody waits long; return how many, 0 at the end."""
-    with connection.reading() as sql:
-        positions = sql.execute(
-            "SELECT position FROM vectors WHERE embedder < ? OR embedder > ? LIMIT ?",
-            (clean(embedder_id), clean(embedder_id), ERASED_AT_ONCE),
-        ).fetchall()
-    if positions:
-        with connection.writing() as sql:
-            sql.executemany("DELETE FROM vectors WHERE position = ?", positions)
-    return len(positions)
 
 
 def pack(vector: Sequence[float]) -> tuple[float, bytes]:
@@ -98,3 +80,144 @@ class VectorIndexes:
             self._indexes[key].follow(sql)
             indexes.append(self._indexes[key])
         return indexes
+
+
+EXACT_BELOW = 5_000
+"""With fewer rows, every one is scored."""
+SCANNED_AT_ONCE = 16_384
+"""Rows whose signs are compared in one step: what is in between stays in the processor's cache."""
+READ_AT_ONCE = 5_000
+"""Rows that are read into the arrays in one step."""
+REPLACED = 0
+"""Stands in place of a row of `lessons` whose vector was written anew."""
+
+_COLUMNS = "SELECT v.lesson, v.scale, v.codes"
+_FITS = "v.embedder = ? AND length(v.codes) = ?"
+_OF_OWNER = "l.retracted_at IS NULL AND l.owner = ?"
+FIRST = (
+    # By owner first, so that other projects' vectors cost nothing; otherwise SQLite reads them all.
+    f"{_COLUMNS} FROM lessons l INDEXED BY lessons_recent CROSS JOIN vectors v ON v.lesson = l.row"
+    f" WHERE {_FITS} AND {_OF_OWNER}"
+)
+NEW = (
+    f"{_COLUMNS} FROM vectors v CROSS JOIN lessons l ON l.row = v.lesson"
+    f" WHERE {_FITS} AND {_OF_OWNER} AND v.position > ? ORDER BY v.position"
+)
+ALL = f"{_COLUMNS} FROM vectors v WHERE {_FITS} AND v.position > ? ORDER BY v.position"
+
+
+class VectorIndex:
+    """Vectors of one embedder, dimension and owner (None: of all owners) in arrays that grow by doubling."""
+
+    _position: int
+    """Position of the newest vector read, of any owner."""
+    _count: int
+    _built: int
+    """Number of vectors after the first read."""
+    _added: int
+
+    def __init__(self, embedder_id: str, dimension: int, owner: str | None) -> None:
+        self._embedder_id = embedder_id
+        self._dimension = dimension
+        self._owner = owner
+        self._clear()
+
+    def follow(self, sql: sqlite3.Connection) -> None:
+        """Read the rows written since the last call; read all again when half of the index may be outdated."""
+        (newest,) = sql.execute("SELECT max(position) FROM vectors WHERE embedder = ?", (self._embedder_id,)).fetchone()
+        if newest is None or newest <= self._position:
+            return
+        if self._added > 1_000 + self._built // 2:
+            self._clear()
+        first = self._position == 0
+        cursor = self._rows(sql)
+        while rows := cursor.fetchmany(READ_AT_ONCE):
+            self._add(rows, first)
+        self._position = newest
+        self._built, self._added = (self._count, 0) if first else (self._built, self._added)
+
+    def nearest(self, vector: Sequence[float], wanted: int) -> dict[int, float]:
+        """Return rows of lessons with their cosines: the best `wanted`, or all when there are fewer."""
+        question = np.asarray(vector, dtype=np.float32)
+        chosen = np.arange(self._count)
+        if self._count > max(EXACT_BELOW, wanted):
+            chosen = self._by_signs(question, wanted)
+        scores = (self._codes[chosen].astype(np.float32) @ question) * self._scales[chosen]
+        lessons = self._lessons[chosen]
+        if len(chosen) > wanted:
+            best = np.argpartition(-scores, wanted)[:wanted]
+            lessons, scores = lessons[best], scores[best]
+        scored = dict(zip(lessons.tolist(), scores.tolist(), strict=True))
+        scored.pop(REPLACED, None)
+        return scored
+
+    def _clear(self) -> None:
+        self._position = self._count = self._built = self._added = 0
+        self._lessons: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
+        self._scales: NDArray[np.float32] = np.zeros(0, dtype=np.float32)
+        self._codes: NDArray[np.int8] = np.zeros((0, self._dimension), dtype=np.int8)
+        self._signs: NDArray[np.uint64] = np.zeros((-(-self._dimension // 64), 0), dtype=np.uint64)
+
+    def _rows(self, sql: sqlite3.Connection) -> sqlite3.Cursor:
+        fits = (self._embedder_id, self._dimension)
+        if self._owner is None:
+            return sql.execute(ALL, (*fits, self._position))
+        if self._position == 0:
+            return sql.execute(FIRST, (*fits, self._owner))
+        return sql.execute(NEW, (*fits, self._owner, self._position))
+
+    def _add(self, rows: list[Any], first: bool) -> None:
+        lessons, scales, codes = zip(*rows, strict=True)
+        if not first:
+            self._replace(lessons)
+            self._added += len(rows)
+        start, self._count = self._count, self._count + len(rows)
+        self._make_room()
+        new = slice(start, self._count)
+        matrix = np.frombuffer(b"".join(codes), dtype=np.int8).reshape(len(rows), self._dimension)
+        self._lessons[new] = lessons
+        self._scales[new] = scales
+        self._codes[new] = matrix
+        self._signs[:, new] = _signs(matrix).T
+
+    def _replace(self, lessons: Sequence[int]) -> None:
+        rows = self._lessons[: self._count]
+        rows[np.isin(rows, lessons)] = REPLACED
+
+    def _make_room(self) -> None:
+        if self._count <= len(self._lessons):
+            return
+        more = max(self._count, 2 * len(self._lessons)) - len(self._lessons)
+        self._lessons = np.pad(self._lessons, (0, more))
+        self._scales = np.pad(self._scales, (0, more))
+        self._codes = np.pad(self._codes, ((0, more), (0, 0)))
+        self._signs = np.pad(self._signs, ((0, 0), (0, more)))
+
+    def _by_signs(self, question: NDArray[np.float32], wanted: int) -> NDArray[np.intp]:
+        """Return the `wanted` rows with the signs nearest to the question's, and all as near as the last of them."""
+        signs = _signs(question[None, :]).T
+        distance = np.empty(self._count, dtype=np.uint16)
+        for start in range(0, self._count, SCANNED_AT_ONCE):
+            some = slice(start, min(start + SCANNED_AT_ONCE, self._count))
+            distance[some] = _ones(self._signs[:, some] ^ signs).sum(axis=0, dtype=np.uint16)
+        within = np.cumsum(np.bincount(distance))
+        return np.flatnonzero(distance <= np.searchsorted(within, wanted))
+
+
+def _signs(vectors: NDArray[Any]) -> NDArray[np.uint64]:
+    """Return which components are positive, one bit each, in whole words: rows x words."""
+    rows, dimension = vectors.shape
+    words = -(-dimension // 64)
+    packed = np.zeros((rows, words * 8), dtype=np.uint8)
+    bits = np.packbits(vectors > 0, axis=1)
+    packed[:, : bits.shape[1]] = bits
+    return packed.view(np.uint64)
+
+
+def _ones(words: NDArray[np.uint64]) -> NDArray[np.uint8]:
+    """Return how many bits of each word are set."""
+    if hasattr(np, "bitwise_count"):
+        return np.bitwise_count(words)
+    table = np.array([bin(byte).count("1") for byte in range(256)], dtype=np.uint8)  # before numpy 2
+    ones: NDArray[np.uint8] = table[words.view(np.uint8)].reshape(*words.shape, 8).sum(axis=-1, dtype=np.uint8)
+    return ones

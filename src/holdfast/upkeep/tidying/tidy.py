@@ -19,9 +19,9 @@ from holdfast.lean.plain import render_instant
 from holdfast.lean.texts import dumps
 from holdfast.lessons.ledger import with_retries, write_change
 from holdfast.lessons.statement import merged
-from holdfast.ports.filters import LessonFilter
-from holdfast.ports.model import LanguageModel
+from holdfast.ports.plugins import LanguageModel
 from holdfast.ports.services import Services
+from holdfast.ports.store import LessonFilter
 from holdfast.publishing.sync import shared_lessons
 from holdfast.recall.briefline import lines_of
 from holdfast.text.occasions import CARDS

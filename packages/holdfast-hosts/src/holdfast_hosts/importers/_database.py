@@ -11,7 +11,7 @@ from typing import Any
 
 from holdfast.errors import InvalidValueError
 from holdfast.outside.sqlitefile import ForeignDatabase, open_database
-from holdfast.ports.importer import CERTAIN, NO, Source
+from holdfast.ports.plugins import CERTAIN, NO, Source
 
 MAGIC = b"SQLite format 3\0"
 FILES = 5

@@ -16,7 +16,7 @@ from typing import Any
 from holdfast.domain.vocabulary import LessonKind, LinkKind
 from holdfast.importers.sdk.markdown import Voice, read_markdown
 from holdfast.importers.sdk.texts import from_row, instant, kind_of, load_markdown, split_front, text_of, texts_of
-from holdfast.ports.importer import CERTAIN, MAYBE, NO, Passage, Skipped, Source
+from holdfast.ports.plugins import CERTAIN, MAYBE, NO, Passage, Skipped, Source
 from holdfast.text.titles import clipped
 
 KINDS: dict[str, LessonKind] = {

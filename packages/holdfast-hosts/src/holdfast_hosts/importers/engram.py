@@ -13,7 +13,7 @@ from typing import Any
 from holdfast.domain.vocabulary import LessonKind
 from holdfast.importers.sdk.markdown import nearly_plain
 from holdfast.importers.sdk.texts import from_row, instant, kind_of
-from holdfast.ports.importer import Passage, Skipped, Source
+from holdfast.ports.plugins import Passage, Skipped, Source
 from holdfast_hosts.importers._database import FILES, read_rows, sure_of_table
 
 TABLE = "observations"

@@ -11,7 +11,7 @@ from typing import Any
 
 from holdfast.domain.vocabulary import LessonKind
 from holdfast.importers.sdk.texts import from_row, instant, kind_of
-from holdfast.ports.importer import Passage, Skipped, Source
+from holdfast.ports.plugins import Passage, Skipped, Source
 from holdfast_hosts.importers._database import listed, read_rows, sure_of_table
 
 TABLE = "memories"

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from holdfast.domain.vocabulary import LessonKind
 from holdfast.importers.sdk.markdown import Voice, from_piece, split_markdown
 from holdfast.importers.sdk.texts import load_markdown, split_front
-from holdfast.ports.importer import CERTAIN, NO, Passage, Skipped, Source
+from holdfast.ports.plugins import CERTAIN, NO, Passage, Skipped, Source
 
 FOLDERS = ("memory-bank/", "memory_bank/", "memorybank/")
 KINDS: dict[str, LessonKind] = {

@@ -1,13 +1,77 @@
-"""Importer: reads another tool's files or database passage by passage, and never writes to them."""
+"""Ports of plug-ins: detectors, embedders, language models and importers."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, Protocol
 
+from holdfast.domain.candidate import Candidate
+from holdfast.domain.event import Event
 from holdfast.domain.vocabulary import LessonKind, LinkKind, ScopeLevel, State, Trust
+
+
+class Detector(Protocol):
+    """One way of finding lessons."""
+
+    id: str
+    """`name/version`; raise the version whenever the detector would judge the same window differently."""
+
+    def detect(self, window: Sequence[Event]) -> list[Candidate]:
+        """Return candidates from a session's events, oldest first. Files in events are relative to the project's root.
+
+        The detector need not remember anything: `learning/learn` passes the whole session so far and drops candidates
+        that it decided on before.
+        """
+
+
+class Embedder(Protocol):
+    """A model that places texts in a space. Vectors of different `id`s are never compared.
+
+    Set `is_local = True` on the class of an embedder that answers on this machine within milliseconds: hooks use it.
+    """
+
+    id: str
+    """Model + revision + dimension."""
+    dimension: int
+
+    def embed_documents(self, texts: Sequence[str]) -> list[list[float]]:
+        """Return one unit vector for each text to be searched, in order, however long that takes.
+
+        Raises EmbedderError; its message never holds a key.
+        """
+
+    def embed_query(self, text: str) -> list[float]:
+        """Return the unit vector of a question. Somebody is waiting, so try once and give up soon.
+
+        It is comparable with the vectors of `embed_documents`. Raises EmbedderError; its message never holds a key.
+        """
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Completion:
+    """A model's answer and its cost, as far as the model reports it."""
+
+    text: str
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost_usd: float | None = None
+    """None: the model does not report it."""
+
+
+class LanguageModel(Protocol):
+    """A model behind an endpoint, or the user's own agent in headless mode."""
+
+    id: str
+    """Provider or host, and model."""
+
+    def complete(self, prompt: str, timeout_s: float) -> Completion:
+        """Return the answer to the prompt, which is at most 1 MB long.
+
+        Raises ModelError when there is no answer in time; its message never holds a key or the prompt.
+        """
+
 
 Ground = Literal["project", "home", "elsewhere"]
 
