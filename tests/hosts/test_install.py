@@ -118,9 +118,11 @@ def answer_in_time(machine: Machine, command: str, case: Path, project: Path) ->
     log = Path(load_settings().log_path)
     for _ in range(TRIES):
         answer = run_hook(machine, command, case, str(project))
-        if not log.exists() or "deadline" not in log.read_text("utf-8"):
+        late = log.exists() and "deadline" in log.read_text("utf-8")
+        if not late and (answer or "--plain" in command):
             break
-        shutil.rmtree(load_settings().home)
+        shutil.rmtree(load_settings().home)  # the launcher too, which setup writes again
+        machine.run("setup", case.parent.name.replace("_", "-"))
         teach(project)
     return answer
 
