@@ -11,13 +11,11 @@ from typing import Any
 import pytest
 
 from holdfast.backfill.distilling import distil_waiting
-from holdfast.backfill.loading import SessionLocations
-from holdfast.backfill.run import TranscriptRun, load_hosts
+from holdfast.backfill.run import load_hosts
 from holdfast.backfill.transcripts import host_by_content
 from holdfast.bootstrap import Memory
 from holdfast.domain.vocabulary import SessionId
 from holdfast.lean.plain import render_instant
-from holdfast.ports.store import EventFilter
 from holdfast.settings import Settings, load_settings
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -56,31 +54,6 @@ def test_a_session_that_failed_waits_an_hour(memory: Memory, ago: timedelta, is_
 
 
 # Transcripts
-
-
-@pytest.mark.parametrize(("between", "commands"), [(1_048_576, ["make"]), (1_048_577, [])])
-def test_a_megabyte_before_the_mark_is_read_again(
-    memory: Memory, home: Path, between: int, commands: list[str]
-) -> None:
-    """`loading.OVERLAP`: a call that begins there is joined to its result behind the mark."""
-    common = {"sessionId": "one", "cwd": memory.folder, "timestamp": "2026-03-02T09:01:00Z"}
-
-    def line(kind: str, **content: Any) -> bytes:
-        message = {"id": "m", "content": [content]}
-        return json.dumps({**common, "type": kind, "message": message}).encode() + b"\n"
-
-    call = line("assistant", type="tool_use", id="u1", name="Bash", input={"command": "make"})
-    file = home.parent / ".claude" / "projects" / "-app" / "one.jsonl"
-    file.parent.mkdir(parents=True)
-    run = TranscriptRun(load_hosts(memory.settings, "claude-code"), SessionLocations(memory), accept=True)
-    prompt = json.dumps({**common, "type": "user", "message": {"role": "user", "content": "make it"}}).encode() + b"\n"
-    file.write_bytes(prompt + call + b" " * (between - len(call) - 1) + b"\n")
-    assert run.at([str(file)], str(home.parent))
-    with file.open("ab") as stream:
-        stream.write(line("user", type="tool_result", tool_use_id="u1", content="ok"))
-    assert run.at([str(file)], str(home.parent))
-    events = [event for _, event in memory.services.store.find_events(EventFilter())]
-    assert [event.command for event in events if event.tool == "Bash"] == commands
 
 
 MARK = '{"type":"session_meta","payload":{"id":"cx"}}\n'

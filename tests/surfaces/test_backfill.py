@@ -227,4 +227,3 @@ def test_lines_are_given_from_the_first_whole_one_behind_a_position(tmp_path: Pa
                             (5, ["thr�ee\n", "half"])):  # fmt: skip
         with TranscriptLines(str(file), start) as lines:
             assert list(lines) == expected
-            assert lines.position == 15

@@ -1,8 +1,7 @@
-"""Loads transcripts into memory, file by file, in small transactions, from where the last run stopped.
+"""Loads transcripts into memory, file by file, in small transactions.
 
-A state of the store says how far each file was read and whether its sessions were learnt from. Events have keys, so
-reading a part twice stores nothing twice. A little is read again on purpose, for calls whose results come later. A file
-that does not grow by lines is read whole if its size or time has changed.
+A state of the store says what each file was when it was read and learnt from. A file whose size or time
+has changed is read again. Events have keys, so what is read twice is stored once.
 """
 
 from __future__ import annotations
@@ -26,9 +25,6 @@ from holdfast.service.memory import Memory
 
 Taken = Counter[tuple[str, SessionId]]
 
-
-OVERLAP = 1024 * 1024
-"""Bytes before the cursor that are read again when a file has grown."""
 
 COMPANIONS = ("", "-wal")
 """Suffixes of the files that together make up a transcript."""
@@ -120,7 +116,6 @@ class Backfilling:
         self.tally = Tally()
         self._seen_events = SeenEvents(locations.memory)
         self._events_read = 0
-        self._by_lines = host.profile.grows_by_lines
         self._repository: str | None = None
 
     def read(self, path: str, advance: Callable[[int], None], repository: str | None = None) -> None:
@@ -137,10 +132,8 @@ class Backfilling:
                 self.tally.skipped[f"transcripts: {why}"] += 1
             elif self._is_old(path):
                 self.tally.skipped["transcripts: too old"] += 1
-            elif self._by_lines:
-                self._read_lines(path, advance)
             else:
-                self._read_whole(path, advance)
+                self._read(path, advance)
         except OSError:
             self.tally.skipped["transcripts: unreadable"] += 1
         except HostConfigError as exc:
@@ -149,65 +142,39 @@ class Backfilling:
     def _is_old(self, path: str) -> bool:
         return self.since is not None and datetime.fromtimestamp(os.stat(path).st_mtime, UTC) < self.since
 
-    def _read_lines(self, path: str, advance: Callable[[int], None]) -> None:
-        size = os.path.getsize(path)
-        with TranscriptLines(path) as probe:
-            inode = probe.identity()
-        cursor = _Cursor.load(self._load_cursor(path), inode, size)
-        if cursor.learnt_size == size > 0:
-            self._pass_over(size, advance)
-            return
-        self.tally.files += 1
-        with TranscriptLines(path, max(0, cursor.position - OVERLAP), head=True) as lines:
-            session = os.path.basename(path).removesuffix(".jsonl")
-            events = self.host.parse_transcript(lines, session, self._new_id())
-            taken = Counter[tuple[str, "SessionId"]]()
-            start = lines.position
-            for _ in self._take_in(events, taken):
-                if self.since is None and taken:
-                    self._keep_cursor(path, f"{inode}:{lines.position}:0")
-                advance(max(0, lines.position - start))
-                start = max(start, lines.position)
-            advance(max(0, lines.position - start))
-            done = lines.position
-        self.tally.bytes += size
-        self._mention_silence(size if cursor.position == 0 else 0)
-        self._learn(taken)
-        if taken and self.since is None:
-            self._keep_cursor(path, f"{inode}:{done}:{size}")
-
-    def _read_whole(self, path: str, advance: Callable[[int], None]) -> None:
-        """Load a file that does not grow by lines; its state is `whole:0` while it is read, then `whole:<stamp>`."""
+    def _read(self, path: str, advance: Callable[[int], None]) -> None:
+        """Load a file that changed; its state is `whole:0` while it is read, then `whole:<stamp>`."""
         # The project is part of the stamp: with --project the file is read again, for sessions whose folder was gone.
         size, stamp = _size(path), _stamp(path) + self.locations.project
         kept_stamp = self._load_cursor(path)
         if kept_stamp == f"whole:{stamp}":
-            self._pass_over(size, advance)
+            self.tally.unchanged += 1
+            advance(size)
             return
         self.tally.files += 1
-        taken = Counter[tuple[str, "SessionId"]]()
+        taken = Counter[tuple[str, SessionId]]()
         fresh: set[SessionId] = set()
-        for new in self._take_in(self.host.read_transcript(path, self._new_id()), taken):
+        for new in self._take_in(self._events(path), taken):
             if new and self.since is None and not fresh:
                 self._keep_cursor(path, "whole:0")
             fresh |= new
         advance(size)
         self.tally.bytes += size
-        self._mention_silence(size)
+        if size and not self._events_read:  # it may belong to another host
+            self.tally.skipped[f"transcripts: {NO_EVENT}"] += 1
         # After an interrupted run some sessions are stored but were not learnt from.
         finished_before = kept_stamp.startswith("whole:") and kept_stamp != "whole:0"
         self._learn(Counter({k: n for k, n in taken.items() if k[1] in fresh}) if finished_before else taken)
         if taken and self.since is None:
             self._keep_cursor(path, f"whole:{stamp}")
 
-    def _mention_silence(self, size: int) -> None:
-        """Count a non-empty file without events, which may belong to another host."""
-        if size and not self._events_read:
-            self.tally.skipped[f"transcripts: {NO_EVENT}"] += 1
-
-    def _pass_over(self, size: int, advance: Callable[[int], None]) -> None:
-        self.tally.unchanged += 1
-        advance(size)
+    def _events(self, path: str) -> Iterator[Event]:
+        if not self.host.profile.grows_by_lines:
+            yield from self.host.read_transcript(path, self._new_id())
+            return
+        with TranscriptLines(path) as lines:
+            session = os.path.basename(path).removesuffix(".jsonl")
+            yield from self.host.parse_transcript(lines, session, self._new_id())
 
     def _take_in(self, events: Iterator[Event], taken: Taken) -> Iterator[set[SessionId]]:
         """Store the events, and count in `taken` how many each (folder, session) had.
@@ -284,22 +251,6 @@ class Backfilling:
 
     def _new_id(self) -> Callable[[], str]:
         return self.memory.services.clock.new_id if self.memory else (lambda: "-")
-
-
-class _Cursor:
-    """How far a file was read, and its size when its sessions were learnt from (0 means not yet)."""
-
-    def __init__(self, position: int = 0, learnt_size: int = 0) -> None:
-        self.position = position
-        self.learnt_size = learnt_size
-
-    @classmethod
-    def load(cls, text: str, inode: str, size: int) -> _Cursor:
-        """Parse the cursor; it is at the beginning if the file is another one or has become shorter."""
-        parts = text.split(":")
-        if len(parts) != 3 or parts[0] != inode or not (parts[1] + parts[2]).isdecimal() or int(parts[1]) > size:
-            return cls()
-        return cls(int(parts[1]), int(parts[2]))
 
 
 def _is_inside(root: str, folder: str) -> bool:

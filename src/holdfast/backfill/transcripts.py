@@ -177,14 +177,13 @@ class SeenEvents:
 
 
 class TranscriptLines:
-    """The lines of a file from a position on; `position` is the end of the last complete line that was returned.
+    """The lines of a file from a position on.
 
     With `head` the first line of the file comes first, because some hosts name folder and session only there.
     """
 
     def __init__(self, path: str, start: int = 0, head: bool = False) -> None:
         self.path = path
-        self.position = start
         self._stream = open(path, "rb")  # noqa: SIM115 - closed by __exit__
         self._head = self._read_line() if head and start else b""
         self._stream.seek(max(0, start - 1))
@@ -203,14 +202,7 @@ class TranscriptLines:
         if self._head:
             yield self._head.decode("utf-8", "replace")
         while line := self._read_line():
-            # An incomplete last line may still be growing: it is returned now and read again next time.
-            if line.endswith(b"\n"):
-                self.position = self._stream.tell()
             yield line.decode("utf-8", "replace")
-
-    def identity(self) -> str:
-        """Return a mark that differs if another file takes this file's name."""
-        return str(os.fstat(self._stream.fileno()).st_ino)
 
     def _read_line(self) -> bytes:
         line = self._stream.readline(LINE_LIMIT)
