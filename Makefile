@@ -93,9 +93,10 @@ plugins: $(DEV) ## Build the packages that hosts know into dist/plugins
 wheel: $(DEV) ## Build the wheel into dist/
 	rm -rf dist && $(BIN)/python -m build --quiet --wheel --no-isolation
 
-wheels: $(DEV) ## Build the pure wheel and those with the hook's launcher, for Linux and macOS, into dist/
+wheels: $(DEV) ## Build the pure wheel, those with the hook's launcher for Linux and macOS, and holdfast-hosts, into dist/
 	$(PIP) install --group wheels
 	rm -rf dist && $(BIN)/python launcher/build.py wheels dist
+	$(BIN)/python -m build --quiet --wheel --no-isolation --outdir dist $(MORE_HOSTS)
 
 $(READY): pyproject.toml src/holdfast/_version.py launcher/hook.c
 	$(PYTHON) -m venv $(VENV)
@@ -104,11 +105,11 @@ $(READY): pyproject.toml src/holdfast/_version.py launcher/hook.c
 	$(BIN)/python launcher/build.py
 	touch $@
 
-HOSTS := packages/holdfast-hosts
+MORE_HOSTS := packages/holdfast-hosts
 
-$(DEV): $(READY) pyproject.toml $(HOSTS)/pyproject.toml
+$(DEV): $(READY) pyproject.toml $(MORE_HOSTS)/pyproject.toml
 	$(PIP) install --group dev
-	$(PIP) install -e $(HOSTS)
+	$(PIP) install -e $(MORE_HOSTS)
 	touch $@
 
 $(WHEEL): $(DEV) $(shell find src pyproject.toml README.md -type f -not -name '*.pyc' | sed 's/ /\\ /g')
