@@ -87,6 +87,9 @@ docs: $(DEV) ## Regenerate the generated pages
 	$(BIN)/python scripts/render_map.py
 	$(BIN)/python scripts/render_host_marks.py
 
+screens: $(DEV) ## Write anew what each command prints: tests/golden/screens, for a person to review
+	HOLDFAST_WRITE_SCREENS=1 $(BIN)/python -m pytest -q tests/surfaces/test_screens.py
+
 plugins: $(DEV) ## Build the packages that hosts know into dist/plugins
 	$(BIN)/python scripts/build_plugins.py
 
