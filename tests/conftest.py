@@ -14,7 +14,7 @@ from zlib import crc32
 import pytest
 from hypothesis import HealthCheck, settings
 
-from holdfast import plugins
+from holdfast import Memory, plugins
 from holdfast.ports.store import Store
 from holdfast.stores.sqlite import make
 from tests.codebase import Codebase
@@ -146,3 +146,20 @@ def _make_store(folder: Path) -> Store:
 def code(home: Path, tmp_path: Path) -> Codebase:
     """A project under git with two files, about which the home's memory knows nothing yet."""
     return Codebase(tmp_path / "harbour")
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A small project of two files, without git."""
+    folder = tmp_path / "harbour"
+    (folder / "src").mkdir(parents=True)
+    (folder / "src" / "tides.py").write_text("HIGH = 4\n")
+    (folder / "README.md").write_text("# harbour\n")
+    return folder
+
+
+@pytest.fixture
+def memory(home: Path, project: Path) -> Iterator[Memory]:
+    """That project's memory, wired as for a user."""
+    with Memory(str(project)) as opened:
+        yield opened

@@ -19,11 +19,10 @@ from holdfast.settings import load_settings
 from holdfast.surfaces.cli.status import tidying_lines
 from holdfast.testing.builders import FixedClock
 from tests.codebase import Codebase
-from tests.harbour import project
 from tests.surfaces.terminal import run, told, told_json
 from tests.surfaces.test_sharing_git import Member, team
 
-__all__ = ["project", "team"]
+__all__ = ["team"]
 
 FLOATS = "Store amounts of money as integer cents in the ledger table, never as floats"
 FLOATS_TOO = "Money amounts stay integer cents everywhere in the ledger table and never become floats"

@@ -29,9 +29,7 @@ from holdfast.upkeep.lessonrehearsal import (
     says,
 )
 from holdfast.upkeep.rehearsalbaseline import FORMAT, KnownLesson, compare, read_baseline, write_baseline
-from tests.harbour import memory, project
 
-__all__ = ["memory", "project"]
 INSTALL = ("command", "npm install left-pad")
 ASKED = ("prompt", "Which berth is free for the walrus ferry at low tide?")
 
