@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from functools import cache
+from importlib import import_module
 from typing import Any
 
 from holdfast.errors import PluginNotFoundError
@@ -31,13 +33,14 @@ def names(kind: str) -> list[str]:
     return sorted({*builtin_names(kind), *_entry_points(kind)})
 
 
-def builtin_names(kind: str) -> list[str]:
+@cache
+def builtin_names(kind: str) -> tuple[str, ...]:
     """Return the built-ins of a kind: its room's modules and packages, without `SHARED` and a leading underscore."""
     if kind not in KINDS:
         raise PluginNotFoundError(f"no plug-ins of kind {kind!r}", hint=f"choose from {', '.join(KINDS)}")
     room = os.path.join(os.path.dirname(__file__), kind)
     modules = (entry.removesuffix(".py") for entry in os.listdir(room) if entry.endswith(".py") or "." not in entry)
-    return sorted(name for name in modules if not name.startswith("_") and name != SHARED)
+    return tuple(sorted(name for name in modules if not name.startswith("_") and name != SHARED))
 
 
 def load(kind: str, name: str, options: Mapping[str, str] | None = None) -> Any:
@@ -47,8 +50,7 @@ def load(kind: str, name: str, options: Mapping[str, str] | None = None) -> Any:
     """
     module_name = name.replace("-", "_")
     if module_name in builtin_names(kind):
-        # not importlib.import_module: importing `importlib` costs a hook 0.4 ms, and __import__ is always there
-        return __import__(f"holdfast.{kind}.{module_name}", fromlist=["make"]).make(options or {})
+        return import_module(f"holdfast.{kind}.{module_name}").make(options or {})
     outside = _entry_points(kind)
     if name not in outside and kind == "hosts" and name in HOSTS_ELSEWHERE:
         raise PluginNotFoundError(f"{name} needs the package {HOSTS_PACKAGE}", hint=f"pip install {HOSTS_PACKAGE}")
@@ -59,7 +61,7 @@ def load(kind: str, name: str, options: Mapping[str, str] | None = None) -> Any:
 
 def load_index(options: Mapping[str, str]) -> Any:
     """Make the code index's store, not opened yet. It is always a SQLite file, whatever store holds the lessons."""
-    return __import__("holdfast.stores.sqlite.indexfile", fromlist=["make_index"]).make_index(options)
+    return import_module("holdfast.stores.sqlite.indexfile").make_index(options)
 
 
 def missing_hosts(home: str) -> list[str]:

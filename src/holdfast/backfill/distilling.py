@@ -122,12 +122,7 @@ def open_model(settings: Settings) -> LanguageModel:
 
 
 def distil_session(
-    memory: Memory,
-    settings: Settings,
-    session: SessionId,
-    model: LanguageModel,
-    *,
-    again: bool = False,
+    memory: Memory, settings: Settings, session: SessionId, model: LanguageModel, *, again: bool = False
 ) -> DistilReport:
     """Distil one session of the memory's folder and record the call before and after it.
 

@@ -99,10 +99,7 @@ class CopilotCli(Adapter):
             reads=("CLAUDE.md", "GEMINI.md", ".claude/rules/*.md"),
             notes=("Copilot's cloud agent reads neither file: it takes hooks from .github/hooks only.",),
             marks=HostMarks(
-                started="COPILOT_CLI",
-                started_rank=1,
-                folder="COPILOT_HOME",
-                client_names=("github-copilot",),
+                started="COPILOT_CLI", started_rank=1, folder="COPILOT_HOME", client_names=("github-copilot",)
             ),
             context_file=".github/copilot-instructions.md",
             sources=("docs.github.com, hooks reference, 2026-11-21",),

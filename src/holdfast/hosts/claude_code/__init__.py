@@ -21,6 +21,12 @@ from holdfast.hosts.sdk.hooks import BEFORE_END, TAKES_CONTEXT, render_nested
 from holdfast.hosts.sdk.programs import hook_command, hook_edit, server_edit
 from holdfast.ports.host import Headless, Host, HostMarks, HostPackage, HostProfile, InstallPlan, RulesTarget
 
+ASK = (
+    "-p", "--output-format", "json", "--tools", "", "--setting-sources", "", "--strict-mcp-config",
+    "--no-session-persistence", "--system-prompt", "You answer with one JSON object and nothing else.", "{model}",
+)  # fmt: skip
+"""Arguments with which Claude Code answers one prompt. Its own system prompt is four times as long as a digest, and
+describes tools that are disabled here."""
 HOOKS: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("SessionStart", "startup|resume|clear|compact|fork", {"timeout": 10}),
     ("UserPromptSubmit", "", {"timeout": 5}),
@@ -46,21 +52,7 @@ PROFILE = HostProfile(
     title="Claude Code",
     headless=Headless(
         program="claude",
-        # Claude Code's own system prompt is four times as long as a digest, and describes tools that are disabled here.
-        arguments=(
-            "-p",
-            "--output-format",
-            "json",
-            "--tools",
-            "",
-            "--setting-sources",
-            "",
-            "--strict-mcp-config",
-            "--no-session-persistence",
-            "--system-prompt",
-            "You answer with one JSON object and nothing else.",
-            "{model}",
-        ),
+        arguments=ASK,
         answer="result",
         cost="total_cost_usd",
         error="is_error",

@@ -14,11 +14,7 @@ from typing import Any
 
 from holdfast.domain.event import Event
 from holdfast.errors import InvalidValueError
-from holdfast.hosts.sdk.hooks import (
-    MACHINE_PROMPTS,
-    compaction_key,
-    start_key,
-)
+from holdfast.hosts.sdk.hooks import MACHINE_PROMPTS, compaction_key, start_key
 from holdfast.hosts.sdk.payloads import EventSource, clean, fields_of, said, shorten, text_of
 from holdfast.hosts.sdk.toolcalls import REFUSAL, call_failed, call_finished, refusal, response_text, summed_up
 from holdfast.lean.plain import parse_instant

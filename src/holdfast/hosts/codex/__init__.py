@@ -43,6 +43,11 @@ from holdfast.ports.host import (
 
 TAKES_CONTEXT = frozenset({"SessionStart", "SubagentStart", "UserPromptSubmit", "PreToolUse", "PostToolUse"})
 
+ASK = (
+    "exec", "--skip-git-repo-check", "--sandbox", "read-only", "--ephemeral", "--ignore-rules", "--color", "never",
+    "-c", "mcp_servers={}", "{model}", "-o", "{answer}", "-",
+)  # fmt: skip
+"""Arguments with which Codex answers one prompt."""
 HOOKS: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("SessionStart", "startup|resume|clear|compact|fork", {"timeout": 10}),
     ("UserPromptSubmit", "", {"timeout": 5}),
@@ -79,25 +84,7 @@ class Codex(Adapter):
         """What Codex can do and where."""
         return HostProfile(
             title="OpenAI Codex",
-            headless=Headless(
-                program="codex",
-                arguments=(
-                    "exec",
-                    "--skip-git-repo-check",
-                    "--sandbox",
-                    "read-only",
-                    "--ephemeral",
-                    "--ignore-rules",
-                    "--color",
-                    "never",
-                    "-c",
-                    "mcp_servers={}",
-                    "{model}",
-                    "-o",
-                    "{answer}",
-                    "-",
-                ),
-            ),
+            headless=Headless(program="codex", arguments=ASK),
             mcp="~/.codex/config.toml",
             hooks="~/.codex/hooks.json",
             moments=("session_start", "prompt", "before_file", "before_command", "after_failure", "after_compaction"),

@@ -18,11 +18,7 @@ from holdfast.importers.sdk.texts import load_markdown, split_front
 from holdfast.ports.plugins import CERTAIN, NO, Passage, Skipped, Source
 
 FOLDERS = ("memory-bank/", "memory_bank/", "memorybank/")
-KINDS: dict[str, LessonKind] = {
-    "systempatterns": "convention",
-    "techcontext": "convention",
-    "decisionlog": "decision",
-}
+KINDS: dict[str, LessonKind] = {"systempatterns": "convention", "techcontext": "convention", "decisionlog": "decision"}
 PASSING = ("activecontext", "progress", "tasks")
 """Files about the current work."""
 
