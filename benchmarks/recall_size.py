@@ -83,7 +83,8 @@ class Home:
 
     def memory(self, *, vectors: bool = False, cold: bool = False) -> Memory:
         """The shipped Memory, its embedder the benchmark's own when there are to be vectors, and none otherwise."""
-        memory = Memory(str(self.repository), settings=load_settings(self.env), cold=cold)
+        memory = Memory(str(self.repository), settings=load_settings(self.env))
+        memory = memory.for_hooks() if cold else memory
         embedder = TestEmbedder() if vectors else None
         memory.services = replace(memory.services, embedder=lambda: embedder)
         return memory

@@ -22,7 +22,7 @@ from typing import Any
 
 from benchmarks.replay.catalog import GoldLesson
 
-from holdfast import bootstrap
+from holdfast import bootstrap, wiring
 from holdfast.backfill.transcripts import keep_turn
 from holdfast.capture.sessionevents import session_events
 from holdfast.domain.hookcall import HookCall
@@ -41,7 +41,6 @@ from holdfast.ports.plugins import Completion
 from holdfast.ports.store import LogFilter
 from holdfast.rendering.budget import count_tokens
 from holdfast.service.hook import answer
-from holdfast.service.memory import Memory as FolderMemory
 from holdfast.settings import load_settings
 from holdfast.surfaces.hooks import learner
 from holdfast.upkeep.lessonrehearsal import WHEN_TOLD, rehearse_lessons
@@ -224,7 +223,7 @@ class Shipped:
                 _shuffle_titles(memory)
             memory.prepare_brief()
             deliver = CHANNELS if with_start else tuple(moment for moment in CHANNELS if moment != "session_start")
-            rehearsal = rehearse_lessons(FolderMemory(replace(memory.services, deliver=deliver), memory.folder))
+            rehearsal = rehearse_lessons(memory.with_services(replace(memory.services, deliver=deliver)))
         counts = Counter(lesson.told for lesson in rehearsal.lessons)
         return {when: counts[when] for when in WHEN_TOLD} | {"without moments": rehearsal.without_moments}
 
@@ -284,7 +283,7 @@ class RecordedModel:
         return Completion(text=json.dumps(answer))
 
 
-class SessionClock(bootstrap.SystemClock):
+class SessionClock(wiring.SystemClock):
     """A clock that stands at the replayed event, and goes on a little with every look at it.
 
     Its ids are the same in every run: where lessons are equally good, ids decide.
@@ -310,9 +309,9 @@ class SessionClock(bootstrap.SystemClock):
 @contextmanager
 def open_shipped(home: Path, folder: Path) -> Iterator[Shipped]:
     """The product with a scratch home, for sessions in that folder; environment and clock are put back afterwards."""
-    environment, system_clock, clock = dict(os.environ), bootstrap.SystemClock, SessionClock()
+    environment, system_clock, clock = dict(os.environ), wiring.SystemClock, SessionClock()
     os.environ.update(HOME=str(home), HOLDFAST_HOME=str(home / ".holdfast"), HOLDFAST_HOLDOUT="0")
-    bootstrap.SystemClock = lambda: clock  # type: ignore[misc, assignment]
+    wiring.SystemClock = lambda: clock  # type: ignore[misc, assignment]
     try:
         shipped = Shipped(str(folder), clock)
         try:
@@ -320,7 +319,7 @@ def open_shipped(home: Path, folder: Path) -> Iterator[Shipped]:
         finally:
             shipped.close()
     finally:
-        bootstrap.SystemClock = system_clock  # type: ignore[misc]
+        wiring.SystemClock = system_clock  # type: ignore[misc]
         os.environ.clear()
         os.environ.update(environment)
 

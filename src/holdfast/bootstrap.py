@@ -1,112 +1,511 @@
-"""Composition root: builds a `Memory` from the settings, with every service. `wiring` has the part that hooks need.
+"""`Memory`: the front of all use cases, for one folder; and the few things that surfaces open without one.
 
-Imports are inside the functions, so that a surface pays only for what it opens.
+`wiring` opens what a memory works with. A use case is a function over the services and a location; as a method of
+`Memory` it has the memory's own (`_here`), and its docstring.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from copy import copy
 from dataclasses import replace
+from datetime import datetime
+from functools import wraps
 from json import dumps
 from shutil import which
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 from holdfast import plugins
-from holdfast.domain.project import Location
-from holdfast.domain.statefamilies import StateFamily
-from holdfast.errors import HoldfastError, InvalidValueError, ModelError, StoreError
-from holdfast.home.runfiles import RunLock
-from holdfast.home.witness import Loss, accept, find_loss, keep
-from holdfast.ports.host import Host
-from holdfast.ports.plugins import Detector, Embedder, LanguageModel
-from holdfast.ports.store import Store
-from holdfast.ports.workspace import LessonFiles
-from holdfast.service import memory as _service
-from holdfast.settings import Settings, child_environment, load_settings, read_secret
-from holdfast.wiring import (
-    TIMEOUT_SCALE,
-    CodeIndexOnce,
-    SystemClock,
-    first_folder,
-    load_host,
-    make_parts,
-    make_workspace,
-    open_hook_store,
-    open_store,
+from holdfast.capture import heartbeat as _heartbeat
+from holdfast.capture.observe import observe as _observe
+from holdfast.capture.retention import drop_old_texts as _drop_old_texts
+from holdfast.curation import (
+    adopt as _adopt,
 )
+from holdfast.curation import (
+    agentwords as _agentwords,
+)
+from holdfast.curation import (
+    audit as _audit,
+)
+from holdfast.curation import (
+    checkpoint as _checkpoint,
+)
+from holdfast.curation import (
+    conflicts as _conflicts,
+)
+from holdfast.curation import (
+    edit as _edit,
+)
+from holdfast.curation import (
+    explain as _explain,
+)
+from holdfast.curation import (
+    forget as _forget,
+)
+from holdfast.curation import (
+    lineage as _lineage,
+)
+from holdfast.curation import (
+    remember as _remember,
+)
+from holdfast.curation import (
+    review as _review,
+)
+from holdfast.curation import (
+    revise as _revise,
+)
+from holdfast.curation import (
+    revival as _revival,
+)
+from holdfast.curation import (
+    taskstate as _taskstate,
+)
+from holdfast.curation import (
+    transfer as _transfer,
+)
+from holdfast.curation import (
+    undo as _undo,
+)
+from holdfast.domain.briefing import Briefing
+from holdfast.domain.event import Event
+from holdfast.domain.hookcall import HookCall
+from holdfast.domain.lesson import Lesson, Triggers
+from holdfast.domain.project import Location
+from holdfast.domain.records import Change
+from holdfast.domain.statefamilies import StateFamily
+from holdfast.domain.vocabulary import Freshness, LessonId, LessonKind, ScopeLevel, SessionId, State, Trust
+from holdfast.errors import InvalidValueError, ModelError, StoreError
+from holdfast.freshness import compare as _compare
+from holdfast.freshness import verify as _verify
+from holdfast.freshness.check import FreshnessCheck
+from holdfast.freshness.watch import Watch
+from holdfast.home import witness
+from holdfast.learning import gitbackfill as _gitbackfill
+from holdfast.learning import learn as _learn
+from holdfast.lessons import crossing as _crossing
+from holdfast.lessons import lookup as _lookup
+from holdfast.lessons import staging as _staging
+from holdfast.lessons.lookup import LessonHistory
+from holdfast.lessons.staged import hidden_here, seen_here
+from holdfast.outcomes import settle as _settle
+from holdfast.outcomes import stats as _stats
+from holdfast.ports.host import Host
+from holdfast.ports.plugins import LanguageModel
+from holdfast.ports.services import Services
+from holdfast.ports.store import Store
+from holdfast.publishing import sync as _sync
+from holdfast.publishing.sync import Syncing, SyncReport
+from holdfast.recall import brief as _brief
+from holdfast.recall import deliver as _deliver
+from holdfast.recall.ask import ask
+from holdfast.recall.embed import embed_pending
+from holdfast.recall.question import question
+from holdfast.recall.sessions import ask_across, only_turns, with_turns
+from holdfast.service import hook
+from holdfast.settings import Settings, child_environment, load_settings, read_secret
+from holdfast.wiring import TIMEOUT_SCALE, Opened, SystemClock, first_folder, load_host
 from holdfast.workspace.claims import Claims
 from holdfast.workspace.gitrun import Git
-from holdfast.workspace.lessonfiles import LocalLessonFiles
 from holdfast.workspace.local import LocalWorkspace
 
-EXPORT_KEY_FILE = "export.key"
-"""File in Holdfast's home with the key that seals exported lines, so that an import recognises them."""
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
-class Memory(_service.Memory):
+def _here(use_case: Callable[Concatenate[Services, Location, P], R]) -> Callable[Concatenate[Memory, P], R]:
+    """Return a use case as a method of `Memory`, which has the services and the location."""
+
+    @wraps(use_case)
+    def method(memory: Memory, /, *arguments: P.args, **named: P.kwargs) -> R:
+        return use_case(memory.services, memory.location, *arguments, **named)
+
+    return method
+
+
+def _everywhere(use_case: Callable[Concatenate[Services, P], R]) -> Callable[Concatenate[Memory, P], R]:
+    """Return a use case for all projects as a method of `Memory`, which has the services."""
+
+    @wraps(use_case)
+    def method(memory: Memory, /, *arguments: P.args, **named: P.kwargs) -> R:
+        return use_case(memory.services, *arguments, **named)
+
+    return method
+
+
+class Memory:
     """The memory of a folder's project on this machine: `with Memory() as memory: memory.recall("…")`."""
 
-    def __init__(
-        self, folder: str = "", *, settings: Settings | None = None, cold: bool = False, brief: bool = False
-    ) -> None:
+    def __init__(self, folder: str = "", *, settings: Settings | None = None, brief: bool = False) -> None:
         """Open the configured store, which is created on first use. Raises StoreError or InvalidValueError.
 
-        `cold` is for short-lived hooks: no embedder is loaded, waits are short, and no schema is upgraded. A store that
-        cannot be opened is then no error here; `trouble` holds the reason, and every use of the store raises it.
         `brief` is for a command that ends soon: a store that cannot be written, because the disk is full or
         permissions are missing, is opened for reading.
         """
         self.settings = settings or load_settings()
-        self._cold = cold
-        self.trouble: StoreError | None = None
-        if cold:
-            store, self.trouble = open_hook_store(self.settings)
-        else:
-            store = open_store(self.settings, frozen=brief)
-        clock = SystemClock()
-        workspace = make_workspace(self.settings, store, clock, low_latency=cold)
-        self._codeindex = CodeIndexOnce(self.settings, workspace, clock, cold)
-        self._low_latency_codeindex = CodeIndexOnce(self.settings, workspace, clock, True)
-        embedders = _Embedders(self.settings)
-        services = replace(
-            make_parts(self.settings, store, workspace, clock, self._codeindex),
-            low_latency=cold,
-            detectors=_load_detectors,
-            former=embedders.former,
-            export_key=lambda make: _load_export_key(self.settings, make),
-            lesson_files=_open_lesson_files,
-        )
-        if not cold:
-            services = replace(services, embedder=embedders.current)
-        super().__init__(services, os.path.abspath(folder or os.getcwd()))
+        self._opened = Opened(folder or os.getcwd(), self.settings, brief=brief)
+        self.services = self._opened.services
+        self.folder = self._opened.folder
+        self._location: Location | None = None
+
+    def __repr__(self) -> str:
+        return f"Memory({self.folder!r})"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
 
     def close(self) -> None:
         """Close the store, and the code index if one was opened."""
-        self._codeindex.close()
-        self._low_latency_codeindex.close()
-        if not self._cold:
-            self._keep_witness()
-        super().close()
+        with suppress(
+            StoreError
+        ):  # already closed, damaged or locked: the next process that closes it keeps the witness
+            witness.keep(self.settings.home, self.settings.store, self.services.store.extent())
+        self._opened.close()
 
-    def find_loss(self) -> Loss | None:
+    def at(self, folder: str) -> Memory:
+        """Return the same memory for another folder."""
+        there = copy(self)
+        there.folder, there._location = folder, None
+        return there
+
+    def for_hooks(self) -> Memory:
+        """Return the same memory for one answer that a host waits for; it checks few lessons closely, and briefly."""
+        return self.with_services(self._opened.for_hooks())
+
+    def with_services(self, services: Services) -> Memory:
+        """Return the same memory over other services, which this memory closes."""
+        other = self.at(self.folder)
+        other.services = services
+        return other
+
+    @property
+    def location(self) -> Location:
+        """The project and work tree of the folder. Raises ProjectUnknownError or InvalidValueError."""
+        if self._location is None:
+            self._location = self.services.workspace.locate(self.folder)
+        return self._location
+
+    def find_loss(self) -> witness.Loss | None:
         """Return what the store has lost since it was last closed, or None. Raises StoreError."""
-        return find_loss(self.settings.home, self.settings.store, self.services.store.extent())
+        return witness.find_loss(self.settings.home, self.settings.store, self.services.store.extent())
 
-    def accept_loss(self) -> None:
-        """Accept what the store holds now as complete; `find_loss` then returns None until more is lost."""
-        accept(self.settings.home, self.settings.store, self.services.store.extent())
+    # Capture and learning
 
-    def _keep_witness(self) -> None:
-        try:
-            keep(self.settings.home, self.settings.store, self.services.store.extent())
-        except StoreError:
-            return  # already closed, damaged or locked: the next process that closes it keeps the witness
+    def watch(self) -> Watch:
+        """Return a watch of the files that the project's active lessons are about; the caller repeats its looks."""
+        return Watch(self.services, self.folder)
 
-    def for_hooks(self) -> _service.Memory:
-        """Return the same memory for answers that a host waits for; it checks few lessons closely, and briefly."""
-        return _service.Memory(
-            replace(self.services, low_latency=True, codeindex=self._low_latency_codeindex), self.folder
+    append = _here(_observe)
+    learn = _here(_learn.learn)
+    learn_pending = _everywhere(_learn.learn_pending)
+    barren_sessions = _here(_learn.count_barren)
+    drop_old_texts = _everywhere(_drop_old_texts)
+    embed_pending = _everywhere(embed_pending)
+
+    # Delivery
+
+    inject = _here(_deliver.inject)
+    note_recall = _here(_deliver.log_recall)
+    prepare_brief = _here(_brief.prepare)
+
+    def observe(self, call: HookCall) -> int:
+        """Store the call's events, redacted; return how many were new."""
+        return _observe(self.services, self.location, call.events)
+
+    def answer_hook(self, host: str, payload: dict[str, Any]) -> str:
+        """Answer a hook: store its events, deliver lessons for its moment, and return the host's stdout text."""
+        return hook.answer(self, host, payload)
+
+    def brief(self, *, prompt: str = "", file: str = "", command: str = "", host: str = "") -> list[Briefing]:
+        """Return what a new session here is told: at its start, then for the prompt, file and command that are given.
+
+        Nothing is logged. `host` limits the start to what that host accepts; an unknown one raises PluginNotFoundError.
+        """
+        if host:
+            self.services.host(host)
+        start = HookCall(host=host, name="brief", session=SessionId("brief"), cwd=self.folder, moment="session_start")
+        calls = [start]
+        if prompt:
+            calls.append(replace(start, moment="prompt", prompt=prompt))
+        if file:
+            calls.append(replace(start, moment="before_file", paths=(file,)))
+        if command:
+            calls.append(replace(start, moment="before_command", command=command))
+        return _deliver.preview(self.services, self.location, calls)
+
+    def recall(
+        self,
+        text: str = "",
+        *,
+        paths: Sequence[str] = (),
+        symbols: Sequence[str] = (),
+        command: str = "",
+        error: str = "",
+        limit: int = 3,
+        budget_tokens: int = 2000,
+        as_of: datetime | None = None,
+        states: Sequence[State] = (),
+        kinds: Sequence[LessonKind] = (),
+        unconfirmed: Sequence[State] = (),
+        all_projects: bool = False,
+        across: bool = False,
+        sessions: bool = False,
+    ) -> Briefing:
+        """Return the lessons that matter to the question, best first, within the budget, checked against the code now.
+
+        Lessons in the `unconfirmed` states compete with the active ones and are marked. They wait for a person, so an
+        agent does not get them. `states` restricts the answer to lessons in these states. With `across`, lessons
+        of sibling projects follow the project's own, each with its project's name as the caveat.
+
+        Where no lesson answers well, the briefing's `turns` are the turns of earlier sessions that do. With `sessions`,
+        only these are searched.
+        """
+        question_text = error if text == "" else text
+        query = question(
+            self.services, self.location, question_text, paths, symbols, command, error, as_of, states or ("active",),
+            kinds,
+            all_projects,
+        )  # fmt: skip
+        if sessions:
+            return only_turns(self.services, query)
+        unconfirmed = () if states else tuple(unconfirmed)
+        if all_projects:
+            query = replace(query, exclude=_crossing.closed_lessons(self.services.store, query.project))
+        if across and not all_projects:
+            briefing = ask_across(
+                self.services, self.location, query, limit=limit, budget_tokens=budget_tokens, unconfirmed=unconfirmed
+            )
+        else:
+            briefing = ask(
+                self.services, self.location, query, limit=limit, budget_tokens=budget_tokens, unconfirmed=unconfirmed
+            )
+        return briefing if states or kinds else with_turns(self.services, query, briefing)
+
+    # Lessons
+
+    def remember(
+        self,
+        insight: str,
+        *,
+        kind: LessonKind = "convention",
+        title: str = "",
+        why: str = "",
+        how: str = "",
+        snippets: Sequence[str] = (),
+        files: Sequence[str] = (),
+        symbols: Sequence[str] = (),
+        tags: Sequence[str] = (),
+        topic_key: str = "",
+        scope: ScopeLevel = "project",
+        pinned: bool = False,
+        private: bool = False,
+        author: str = "",
+        quote: str = "",
+        trust: Trust = "person",
+        when: Triggers | None = None,
+        revive_when: str = "",
+    ) -> Lesson:
+        """Store a lesson that somebody states; one with an existing topic_key revises that lesson.
+
+        `when` adds triggers to those derived from its words. `revive_when` is a condition, such as `numpy>=2`, that
+        wakes the lesson once it is retired.
+        """
+        revival = _revival.settle_condition(self.services, self.location, revive_when) if revive_when else ""
+        return _remember.remember(
+            self.services, self.location, insight=insight, kind=kind, title=title, why=why, how=how,
+            snippets=snippets, files=files, symbols=symbols, tags=tags, topic_key=topic_key, scope=scope,
+            pinned=pinned, private=private, author=author, quote=quote, trust=trust, when=when,
+            revival=revival,
+        )  # fmt: skip
+
+    def revise(self, ref: str, *, author: str = "", trust: Trust = "person", **changes: Any) -> Lesson:
+        """Close the lesson and add a successor with those fields changed; return the successor."""
+        return _revise.revise(self.services, self.location, ref, changes, author=author, trust=trust)
+
+    def edit(self, ref: str, *, author: str = "", **changes: Any) -> Lesson:
+        """Change the title, or when a lesson is told: paths, symbols, literals, commands, work, standing.
+
+        Omitted fields stay.
+        """
+        return _edit.edit(self.services, self.location, ref, changes, author=author)
+
+    state = _here(_agentwords.state)
+    get = _here(_lookup.resolve)
+    counts = _here(_lookup.count_lessons)
+    lineage = _here(_lineage.lineage)
+    blame = _here(_lineage.blame)
+    explain = _here(_explain.explain)
+    surrounding = _here(_explain.find_surrounding)
+    compare = _here(_compare.compare)
+    verify = _here(_verify.verify)
+    follow_moves = _here(_verify.follow_moves)
+    confirm = _here(_review.confirm)
+    revive_when = _here(_revival.set_revival)
+    wake_retired = _here(_revival.wake_retired)
+    forget = _here(_forget.forget)
+    purge = _here(_forget.purge)
+    words_of = _here(_forget.words_of)
+    undo = _here(_undo.undo)
+    conflicts = _here(_conflicts.find_conflicts)
+    settle = _here(_conflicts.settle)
+    keep_both = _here(_conflicts.keep_both)
+
+    def rivals(self, lesson: Lesson) -> list[Lesson]:
+        """Return active lessons that contradict this one and were not closed, newest first, at most five."""
+        conflicts = _conflicts.conflicts_of(self.services, self.location, lesson)
+        return [conflict.other(lesson.id) for conflict in conflicts][:5]
+
+    def lessons(
+        self,
+        *,
+        states: Sequence[State] = ("active",),
+        kinds: Sequence[LessonKind] = (),
+        path: str = "",
+        all_projects: bool = False,
+        as_of: datetime | None = None,
+        limit: int = 1000,
+        tag: str = "",
+        host: str = "",
+        trust: Trust | None = None,
+        since: datetime | None = None,
+    ) -> list[Lesson]:
+        """Return lessons of the project and the user, newest first; all given conditions hold together.
+
+        `host` selects lessons learnt in a session of that host, `since` those valid since then or later.
+        """
+        choice = _lookup.LessonSelection(tag=tag, host=host, trust=trust, since=since)
+        lessons = _lookup.list_lessons(
+            self.services, self.location, states, kinds, path, all_projects, as_of, limit, choice
         )
+        if all_projects:
+            unseen = _crossing.unseen_from(self.services.store, self.location.project.id)
+            return [lesson for lesson in lessons if lesson.scope.project not in unseen]
+        return lessons
+
+    def verdicts(self, lessons: Sequence[Lesson]) -> list[tuple[Freshness, str]]:
+        """Return each lesson's freshness against the present code, and what changed, in words."""
+        check = FreshnessCheck(self.services, self.location)
+        return [check.judge(lesson) for lesson in lessons]
+
+    def history(self, lesson: LessonId) -> LessonHistory:
+        """Return a lesson's changes, deliveries and outcomes, each newest first."""
+        return _lookup.history(self.services, lesson)
+
+    def instant(self, text: str) -> datetime:
+        """Return the instant of a time, of words such as `3 days ago`, or of a commit. Raises InvalidValueError."""
+        try:
+            return _lookup.named_instant(text, self.services.clock.now())
+        except InvalidValueError:
+            points = self.services.workspace.history(self.location).points(text, text)
+            if not points:
+                raise
+            return points[-1].at
+
+    # Review
+
+    inbox = _here(_review.inbox)
+    accept = _here(_review.accept)
+    reject = _here(_review.reject)
+    feedback = _here(_review.feedback)
+    audit = _here(_audit.audit)
+    left_today = _here(_audit.left_today)
+    keep = _here(_audit.keep)
+    put_off = _here(_audit.put_off)
+    note_decided = _here(_audit.note_decided)
+
+    # What happened
+
+    settle_pending = _everywhere(_settle.settle_pending)
+    for_review = _here(_settle.for_review)
+    session_sums = _here(_stats.session_sums)
+    withheld = _here(_stats.withheld_lines)
+    stats = _here(_stats.stats_of)
+    log = _here(_lookup.deliveries)
+    changes = _here(_lookup.changes)
+
+    def newest_events(self) -> list[Event]:
+        """Return the newest event of each host and kind, from hooks and transcripts, newest first."""
+        return _heartbeat.last_events(self.services.store)
+
+    def heartbeat(self) -> list[Event]:
+        """Return the newest event of each host and kind that a hook reported on this machine, newest first."""
+        return [event for event in self.newest_events() if _heartbeat.is_from_hook(event)]
+
+    # Checkpoints
+
+    save_checkpoint = _here(_checkpoint.save)
+    checkpoint = _here(_taskstate.current)
+    checkpoints = _here(_taskstate.saved)
+    close_checkpoint = _here(_checkpoint.finish)
+
+    # Projects and branches
+
+    promote = _here(_crossing.promote)
+    close_project = _here(_crossing.close_project)
+    open_project = _here(_crossing.open_project)
+    staged = _here(_staging.list_staged)
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether this project's lessons are hidden from other projects."""
+        return self.location.project.id in _crossing.closed_projects(self.services.store)
+
+    def accept_project(self) -> Location:
+        """Accept the id that the folder's `.holdfast/project.toml` declares; return the resulting location.
+
+        Raises InvalidValueError where no such id waits.
+        """
+        self._location = self.services.workspace.accept_claim(self.folder)
+        return self._location
+
+    def release_project(self) -> Location:
+        """Stop accepting the id that the folder's `.holdfast/project.toml` declares; return the resulting location.
+
+        Raises InvalidValueError where no declared id is accepted.
+        """
+        self._location = self.services.workspace.release_claim(self.folder)
+        return self._location
+
+    def staged_elsewhere(self) -> int:
+        """Count the lessons that are staged on branches and invisible here."""
+        return len(hidden_here(self.services, self.location))
+
+    def rescue(self, refs: Sequence[str] = (), *, branch: str = "", author: str = "") -> list[Lesson]:
+        """Unstage the named lessons, or all of a branch, so that they are visible everywhere; return them."""
+
+        def wanted() -> list[Lesson]:
+            if branch:
+                return [x for x in _staging.find_staged(self.services, self.location) if x.scope.branch == branch]
+            return [self.get(ref) for ref in refs]
+
+        return _staging.rescue(self.services, self.location, wanted, author=author)
+
+    def settle_branches(self) -> Change | None:
+        """Unstage lessons once the main branch has what they are about; return the change.
+
+        It also updates which staged lessons are visible here, so that hooks find the answer.
+        """
+        change = _staging.settle(self.services, self.location)
+        seen_here(self.services, self.location)
+        return change
+
+    # In bulk
+
+    import_lessons = _here(_transfer.import_lessons)
+    export_lessons = _here(_transfer.export_lessons)
+    shareable = _here(_sync.find_shareable)
+    adopt = _here(_adopt.adopt)
+    backfill_git = _here(_gitbackfill.backfill_git)
+    take_back_git = _here(_gitbackfill.take_back)
+
+    def sync(self, how: Syncing) -> SyncReport:
+        """Synchronise the lessons' files of the work tree with the store; return a step for each lesson. Idempotent."""
+        return _sync.sync(self.services, self.location, self.services.lesson_files(self.location), how)
 
 
 def open_memory(folder: str = "", *, home: str = "") -> Memory:
@@ -151,22 +550,6 @@ def repository_texts(paths: Sequence[str]) -> dict[str, tuple[str, str]]:
     return repository_texts(Git(SystemClock(), TIMEOUT_SCALE), paths)
 
 
-def _open_lesson_files(location: Location) -> LessonFiles:
-    return LocalLessonFiles(location.root)
-
-
-def load_embedder(name: str, options: Mapping[str, str]) -> Embedder:
-    """Make the embedder of that name. The variable that `api_key_env` names is read here and nowhere else.
-
-    Raises PluginNotFoundError, InvalidValueError or EmbedderError.
-    """
-    resolved = dict(options)
-    if resolved.get("api_key_env"):
-        resolved["api_key"] = read_secret(resolved["api_key_env"])
-    embedder: Embedder = plugins.load("embedders", name, resolved)
-    return embedder
-
-
 def load_model(name: str, options: Mapping[str, str]) -> LanguageModel:
     """Make the model of the plug-in of that name, or of the host of that name, which runs as a headless agent.
 
@@ -206,80 +589,6 @@ def agent_options(host: str) -> dict[str, str]:
 
 MODEL_HERE = "{model}"
 """Placeholder in a host's arguments for the options that choose the model."""
-
-
-def _load_detectors() -> Sequence[Detector]:
-    return [plugins.load("detectors", name) for name in plugins.names("detectors")]
-
-
-def _load_export_key(settings: Settings, make: bool) -> bytes:
-    """Return this home's key for sealing exports; b"" if there is none and none can be created.
-
-    Raises InvalidValueError for a key that others can read, because they could seal any line.
-    """
-    path = os.path.join(settings.home, EXPORT_KEY_FILE)
-    try:
-        if make and not os.path.exists(path):
-            with RunLock(settings.run_path, "export-key", 2.0):  # two processes may start at once; only one creates it
-                if not os.path.exists(path):
-                    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
-                    with open(os.open(path, flags, 0o600), "w", encoding="ascii") as stream:
-                        stream.write(os.urandom(32).hex() + "\n")
-        with open(path, encoding="ascii") as stream:
-            key = bytes.fromhex(stream.read().strip())
-            mode = os.fstat(stream.fileno()).st_mode
-    except (OSError, ValueError):
-        return b""
-    if os.name == "posix" and mode & 0o077:
-        raise InvalidValueError(f"{path} can be read by others", hint=f"remove {path}; a new one is made")
-    return key if len(key) == 32 else b""
-
-
-class _Embedders:
-    """Makes each configured embedder once, at its first use, and follows changes by `holdfast embedder use`."""
-
-    def __init__(self, settings: Settings) -> None:
-        self._settings = settings
-        self._file = _stamp(settings.config_path)
-        self._made: dict[tuple[str, tuple[tuple[str, str], ...]], Embedder] = {}
-
-    def current(self) -> Embedder | None:
-        """Return the embedder in use, or None."""
-        self._follow()
-        return self._make(self._settings.embedder, self._settings.embedder_options)
-
-    def former(self, embedder_id: str) -> Embedder | None:
-        """Return the previous embedder if it has that id and can still be made, else None."""
-        try:
-            made = self._make(self._settings.former_embedder, self._settings.former_options)
-        except HoldfastError:
-            return None
-        return made if made is not None and made.id == embedder_id else None
-
-    def _make(self, name: str, options: tuple[tuple[str, str], ...]) -> Embedder | None:
-        if name and (name, options) not in self._made:
-            self._made[name, options] = load_embedder(name, dict(options))
-        return self._made.get((name, options))
-
-    def _follow(self) -> None:
-        """Read the settings again if the file changed: a user may choose another embedder while a server runs."""
-        file = _stamp(self._settings.config_path)
-        if file == self._file:
-            return
-        self._file = file
-        try:
-            self._settings = load_settings(child_environment(HOLDFAST_HOME=self._settings.home))
-        except HoldfastError:
-            return  # the file is half-edited: keep the embedder in use
-
-
-def _stamp(path: str) -> tuple[int, ...]:
-    """Return values that change whenever the file changes; empty when there is no file."""
-    try:
-        status = os.stat(path)
-    except OSError:
-        return ()
-    return status.st_mtime_ns, status.st_size, status.st_ino
 
 
 def all_hosts(settings: Settings) -> list[Host]:

@@ -1,14 +1,13 @@
-"""Builds the services that every process needs, also a hook: the clock, the store, the work tree, a host's adapter.
+"""Builds what a process works with, from the settings: the clock, the store, the work tree, the index, the embedder.
 
-A hook needs no more (`HookMemory`); `bootstrap` adds the rest. Imports are inside the functions, so that a process pays
-only for what it opens.
+Imports are inside the functions, so that a process pays only for what it opens.
 """
 
 from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
@@ -16,23 +15,22 @@ from typing import TYPE_CHECKING
 from holdfast import plugins
 from holdfast.domain.project import Location
 from holdfast.domain.vocabulary import STATES
-from holdfast.errors import HoldfastError, ProjectUnknownError, StoreError
+from holdfast.errors import HoldfastError, InvalidValueError, ProjectUnknownError, StoreError
 from holdfast.home.runfiles import RunLock, note
 from holdfast.lean.deadline import Deadline
 from holdfast.lean.texts import loads, uuid7
 from holdfast.ports.host import Host
 from holdfast.ports.services import Services
-from holdfast.service.location import LocationMemory
-from holdfast.settings import Settings
+from holdfast.settings import Settings, child_environment, load_settings, read_secret
 from holdfast.workspace.local import LocalWorkspace
 
 if TYPE_CHECKING:
     from holdfast.codeindex.local import LocalCodeIndex
     from holdfast.ports.codeindex import CodeIndex, IndexStore
-    from holdfast.ports.plugins import Embedder
+    from holdfast.ports.plugins import Detector, Embedder
     from holdfast.ports.services import Clock
     from holdfast.ports.store import Store
-    from holdfast.ports.workspace import Workspace
+    from holdfast.ports.workspace import LessonFiles, Workspace
     from holdfast.workspace.claims import Claims
 
 LAST_ROWS = 4_096
@@ -70,17 +68,62 @@ class SystemClock:
         return uuid7(time.time_ns() // 1_000_000, os.urandom(10))
 
 
-class HookMemory(LocationMemory):
-    """The memory of a short-lived hook: no embedder is loaded, waits are short, and no schema is upgraded."""
+class HeldClock:
+    """One reading of a clock for a whole hook: everything that it stores happened at one instant."""
 
-    def __init__(self, folder: str, settings: Settings) -> None:
-        """Open the configured store. A store that cannot be opened is no error here; `trouble` holds the reason."""
+    def __init__(self, clock: Clock) -> None:
+        self._now = clock.now()
+        self.elapsed_s = clock.elapsed_s
+        self.new_id = clock.new_id
+
+    def now(self) -> datetime:
+        """Return the instant at which this clock was made."""
+        return self._now
+
+
+class Opened:
+    """What a process has opened over the configured store: the services, and what to close at its end."""
+
+    def __init__(self, folder: str, settings: Settings, *, is_hook: bool = False, brief: bool = False) -> None:
+        """Open the configured store, which is created on first use. Raises StoreError or InvalidValueError.
+
+        A hook that answers alone (`is_hook`) loads no embedder, waits shortly and upgrades no schema. A store that
+        cannot be opened is no error there: `trouble` holds the reason, and every use of the store raises it. `brief` is
+        for a command that ends soon: a store that cannot be written is opened for reading.
+        """
         self.settings = settings
-        store, self.trouble = open_hook_store(settings)
+        self.folder = os.path.abspath(folder)
+        self.trouble: StoreError | None = None
+        if is_hook:
+            store, self.trouble = open_hook_store(settings)
+        else:
+            store = open_store(settings, frozen=brief)
         clock = SystemClock()
-        workspace = make_workspace(settings, store, clock, low_latency=True)
-        codeindex = CodeIndexOnce(settings, workspace, clock, True)
-        super().__init__(make_parts(settings, store, workspace, clock, codeindex), os.path.abspath(folder))
+        workspace = make_workspace(settings, store, clock, low_latency=is_hook)
+        self._codeindex = CodeIndexOnce(settings, workspace, clock, is_hook)
+        self._quick_codeindex = CodeIndexOnce(settings, workspace, clock, True)
+        self.services = make_services(settings, store, workspace, clock, self._codeindex)
+        if is_hook:
+            self.services = replace(self.services, clock=HeldClock(clock))
+        else:
+            embedders = _Embedders(settings)
+            self.services = replace(
+                self.services, low_latency=False, detectors=_load_detectors, embedder=embedders.current,
+                former=embedders.former, export_key=lambda make: _load_export_key(settings, make),
+                lesson_files=_open_lesson_files,
+            )  # fmt: skip
+
+    def for_hooks(self) -> Services:
+        """Return the services for one answer that a host waits for: few lessons are checked closely, and briefly."""
+        return replace(
+            self.services, low_latency=True, codeindex=self._quick_codeindex, clock=HeldClock(self.services.clock)
+        )
+
+    def close(self) -> None:
+        """Close the store, and the code index if one was opened."""
+        self._codeindex.close()
+        self._quick_codeindex.close()
+        self.services.store.__exit__(None, None, None)
 
     def bound_log(self, before: Callable[[], None]) -> None:
         """Close the store if its write-ahead log has become long, which empties the log.
@@ -115,7 +158,7 @@ def make_workspace(settings: Settings, store: Store, clock: Clock, *, low_latenc
     )
 
 
-def make_parts(
+def make_services(
     settings: Settings, store: Store, workspace: Workspace, clock: Clock, codeindex: CodeIndexOnce
 ) -> Services:
     """Return the services that use cases work with, as far as a hook needs them."""
@@ -278,3 +321,99 @@ def first_folder(store: Store, project: str) -> str | None:
             return ""
         where = replace(where, offset=where.offset + len(page))
     return None
+
+
+EXPORT_KEY_FILE = "export.key"
+"""File in Holdfast's home with the key that seals exported lines, so that an import recognises them."""
+
+
+def _load_export_key(settings: Settings, make: bool) -> bytes:
+    """Return this home's key for sealing exports; b"" if there is none and none can be created.
+
+    Raises InvalidValueError for a key that others can read, because they could seal any line.
+    """
+    path = os.path.join(settings.home, EXPORT_KEY_FILE)
+    try:
+        if make and not os.path.exists(path):
+            with RunLock(settings.run_path, "export-key", 2.0):  # two processes may start at once; only one creates it
+                if not os.path.exists(path):
+                    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+                    with open(os.open(path, flags, 0o600), "w", encoding="ascii") as stream:
+                        stream.write(os.urandom(32).hex() + "\n")
+        with open(path, encoding="ascii") as stream:
+            key = bytes.fromhex(stream.read().strip())
+            mode = os.fstat(stream.fileno()).st_mode
+    except (OSError, ValueError):
+        return b""
+    if os.name == "posix" and mode & 0o077:
+        raise InvalidValueError(f"{path} can be read by others", hint=f"remove {path}; a new one is made")
+    return key if len(key) == 32 else b""
+
+
+def _load_detectors() -> Sequence[Detector]:
+    return [plugins.load("detectors", name) for name in plugins.names("detectors")]
+
+
+def _open_lesson_files(location: Location) -> LessonFiles:
+    from holdfast.workspace.lessonfiles import LocalLessonFiles
+
+    return LocalLessonFiles(location.root)
+
+
+def load_embedder(name: str, options: Mapping[str, str]) -> Embedder:
+    """Make the embedder of that name. The variable that `api_key_env` names is read here and nowhere else.
+
+    Raises PluginNotFoundError, InvalidValueError or EmbedderError.
+    """
+    resolved = dict(options)
+    if resolved.get("api_key_env"):
+        resolved["api_key"] = read_secret(resolved["api_key_env"])
+    embedder: Embedder = plugins.load("embedders", name, resolved)
+    return embedder
+
+
+class _Embedders:
+    """Makes each configured embedder once, at its first use, and follows changes by `holdfast embedder use`."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._file = _stamp(settings.config_path)
+        self._made: dict[tuple[str, tuple[tuple[str, str], ...]], Embedder] = {}
+
+    def current(self) -> Embedder | None:
+        """Return the embedder in use, or None."""
+        self._follow()
+        return self._make(self._settings.embedder, self._settings.embedder_options)
+
+    def former(self, embedder_id: str) -> Embedder | None:
+        """Return the previous embedder if it has that id and can still be made, else None."""
+        try:
+            made = self._make(self._settings.former_embedder, self._settings.former_options)
+        except HoldfastError:
+            return None
+        return made if made is not None and made.id == embedder_id else None
+
+    def _make(self, name: str, options: tuple[tuple[str, str], ...]) -> Embedder | None:
+        if name and (name, options) not in self._made:
+            self._made[name, options] = load_embedder(name, dict(options))
+        return self._made.get((name, options))
+
+    def _follow(self) -> None:
+        """Read the settings again if the file changed: a user may choose another embedder while a server runs."""
+        file = _stamp(self._settings.config_path)
+        if file == self._file:
+            return
+        self._file = file
+        try:
+            self._settings = load_settings(child_environment(HOLDFAST_HOME=self._settings.home))
+        except HoldfastError:
+            return  # the file is half-edited: keep the embedder in use
+
+
+def _stamp(path: str) -> tuple[int, ...]:
+    """Return values that change whenever the file changes; empty when there is no file."""
+    try:
+        status = os.stat(path)
+    except OSError:
+        return ()
+    return status.st_mtime_ns, status.st_size, status.st_ino

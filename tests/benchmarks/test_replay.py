@@ -17,7 +17,7 @@ from benchmarks.replay.record import Delivery, Played, Record
 from benchmarks.replay.repository import Repository
 from benchmarks.replay.scoring import score
 
-from holdfast import bootstrap
+from holdfast import wiring
 
 DAY = datetime(2026, 1, 5, 12, tzinfo=UTC)
 IDS = {name: f"00000000-0000-7000-8000-0000{number:08x}" for number, name in enumerate("abcd", 1)}
@@ -229,7 +229,7 @@ def data_set(tmp_path: Path) -> Path:
 def test_what_the_first_session_taught_is_shown_to_the_second_before_the_file(
     data_set: Path, tmp_path: Path, with_gold: bool
 ) -> None:
-    scratch, environment, clock = tmp_path / "scratch", dict(os.environ), bootstrap.SystemClock
+    scratch, environment, clock = tmp_path / "scratch", dict(os.environ), wiring.SystemClock
     scratch.mkdir()
     sessions = load_catalog(data_set)
     record = play(sessions, Repository(data_set / "repo"), scratch, with_gold=with_gold, progress=lambda line: None)
@@ -239,4 +239,4 @@ def test_what_the_first_session_taught_is_shown_to_the_second_before_the_file(
     met = figures["needs"]["strength >= 3"]["in time"]
     assert met == ({"count": 1, "of": 1, "share": 1.0} if with_gold else met)
     assert ("capture" in figures) != with_gold
-    assert (dict(os.environ), bootstrap.SystemClock) == (environment, clock)
+    assert (dict(os.environ), wiring.SystemClock) == (environment, clock)

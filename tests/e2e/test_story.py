@@ -160,7 +160,7 @@ def _wait_until_quiet(machine: Machine) -> None:
 
 
 def _is_quiet(settings: Settings) -> bool:
-    with Memory(settings=settings, cold=True) as memory:
+    with Memory(settings=settings) as memory:
         if is_left_waiting(settings.run_path) or has_leftovers(memory.services.store):
             return False
     with LearningLock(settings.run_path) as ours:  # taken before the last event counts as learnt from

@@ -17,7 +17,7 @@ from click.testing import CliRunner
 
 from holdfast.bootstrap import Memory, all_hosts
 from holdfast.ports.host import ConfigEdit, OwnFile
-from holdfast.recall.moments.asking import REQUEST
+from holdfast.recall.moments import REQUEST
 from holdfast.settings import load_settings, program_paths
 from holdfast.surfaces.cli.main import cli
 from holdfast.wiring import load_host

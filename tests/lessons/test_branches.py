@@ -348,7 +348,7 @@ def test_a_hook_sees_the_same_with_fewer_looks(memory: Memory, code: Codebase, s
 
     for branch, is_told in (("feature/lists", True), ("main", False), ("feature/lists", True)):
         code.git("checkout", "-q", branch)
-        with Memory(str(code.folder), cold=True) as hook:
+        with Memory(str(code.folder)).for_hooks() as hook:
             assert shows_lesson(hook) == is_told
         assert shows_lesson(memory.at(memory.folder)) == is_told
 
@@ -362,10 +362,10 @@ def test_where_git_does_not_answer_every_lesson_is_seen_and_nothing_is_kept(
     with monkeypatch.context() as silent:
         silent.setattr(Git, "ask", lambda *words, **more: None)
         assert any(ranked.lesson.id == staged.id for ranked in here.recall(RULE).items)
-        with Memory(str(code.folder), cold=True) as hook:  # it does not ask again before HEAD moves
+        with Memory(str(code.folder)).for_hooks() as hook:  # it does not ask again before HEAD moves
             assert any(ranked.lesson.id == staged.id for ranked in hook.recall(RULE).items)
     memory.at(memory.folder).settle_branches()
-    with Memory(str(code.folder), cold=True) as hook:
+    with Memory(str(code.folder)).for_hooks() as hook:
         assert hook.recall(RULE).items == ()
     assert not seen(memory)
 

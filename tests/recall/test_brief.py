@@ -18,7 +18,7 @@ from holdfast.freshness.states import owner_of
 from holdfast.lean.texts import dumps
 from holdfast.recall.brief import Lines, Room, collect, fit, load, order, prepare, session_brief, short_ids
 from holdfast.recall.briefline import area_of, from_row, lines_of, to_row
-from holdfast.recall.inject import inject
+from holdfast.recall.deliver import inject
 from holdfast.recall.tuning import LEAST_ID
 from holdfast.rendering.budget import count_tokens
 from holdfast.rendering.lines import CLOSING, OPENING

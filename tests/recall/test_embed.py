@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from holdfast.domain.query import Query
 from holdfast.domain.statefamilies import EMBEDDER_COVERING, EMBEDDER_RESTING, LESSONS_CHANGED
 from holdfast.errors import EmbedderError
 from holdfast.ports.services import Services
@@ -21,6 +22,7 @@ from holdfast.recall.embed import (
     embedding_text,
     probe,
 )
+from holdfast.recall.question import with_vector
 from holdfast.recall.tuning import EMBEDDED_AT_ONCE, REST_S
 from holdfast.stores.sqlite.store import SqliteStore
 from holdfast.testing.builders import FixedClock, make_lesson, next_version
@@ -255,8 +257,8 @@ def test_no_secret_is_sent_to_an_embedder(store: SqliteStore) -> None:
     embedder = LetterEmbedder()
     services = parts_with(store, embedder)
     embed_pending(services)
-    placed = embed_question(services, f"what is {KEY}?")
-    assert (len(placed.vector), placed.embedder_id) == (2, "letters#2")
+    query, _ = with_vector(services, Query(text=f"what is {KEY}?"))
+    assert (len(query.vector), query.embedder_id) == (2, "letters#2")
     assert not any(KEY in text for text in embedder.texts)
     assert embed_question(services, "  ") == EmbeddedQuestion()
 

@@ -6,7 +6,8 @@ import pytest
 
 from holdfast import Memory
 from holdfast.domain.lesson import Triggers
-from holdfast.recall.moments.end import before_end
+from holdfast.recall.deliver import tell
+from holdfast.recall.moments import before_end
 from tests.recall.test_moments import PLAIN, TESTS, happened, keep, shown
 from tests.recall.test_turn import told_before, turn_of
 
@@ -14,7 +15,8 @@ LINT = "Always run `make lint` before you say that you are done."
 
 
 def at_the_end(memory: Memory, **fields: str) -> list[str]:
-    return shown(before_end(turn_of(memory, "before_command", **fields)))
+    here = turn_of(memory, "before_command", **fields)
+    return shown(tell(here, before_end(here)).briefing)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pytest
 from holdfast import Memory
 from holdfast.domain.lesson import Triggers
 from holdfast.domain.query import Query
-from holdfast.recall.moments.act import matched
+from holdfast.recall.moments import matched
 from holdfast.testing.builders import PROJECT, START, make_lesson
 from tests.recall.test_moments import ERRCHECK, deliver, edit, happened, keep, shown
 

@@ -10,9 +10,8 @@ import pytest
 
 from holdfast import Briefing, Memory
 from holdfast.domain.lesson import Provenance
-from holdfast.recall.inject import inject
-from holdfast.recall.moments.prompt import own_words
-from holdfast.recall.moments.task import shares_subject
+from holdfast.recall.deliver import inject
+from holdfast.recall.moments import own_words, shares_subject
 from holdfast.testing.builders import START
 from tests.recall.test_moments import PLAIN, briefed, deliver, keep, shown
 from tests.recall.test_turn import QUEUE, told_before, turn_of

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from holdfast import Memory
+from holdfast.capture.observe import ends_of
 from holdfast.domain.briefing import Briefing, Ranked, Why
 from holdfast.domain.hookcall import HookCall
 from holdfast.domain.lesson import Evidence, Link, Provenance
@@ -17,7 +18,7 @@ from holdfast.domain.vocabulary import LessonId, SessionId
 from holdfast.errors import EmbedderError, InvalidValueError
 from holdfast.lean.texts import short_id
 from holdfast.ports.store import LogFilter
-from holdfast.recall.inject import _ends_of, inject, log_recall, prepare
+from holdfast.recall.deliver import inject, log_recall, prepare
 from holdfast.recall.question import question, with_vector, without
 from holdfast.recall.quotation import quote_checkpoint, quote_lesson, quote_near
 from holdfast.testing.builders import START, make_checkpoint, make_lesson
@@ -159,7 +160,7 @@ def test_what_an_agent_was_shown_is_logged_with_what_brought_it(
     fields["paths"] = tuple(
         f"{memory.location.root}/{path}" if not path.startswith("/") else path for path in fields.get("paths", ())
     )
-    log_recall(memory.services, memory.location, call(memory, **fields), Briefing(items=items, tokens=41))
+    log_recall(memory.services, memory.location, Briefing(items=items, tokens=41), call(memory, **fields))
     rows = memory.services.store.find_records(Delivery, LogFilter(project=memory.location.project.id))
     assert {(row.lesson, row.rank, row.trigger.strip(), row.tokens, row.reason) for row in rows} == {
         (lesson, rank, trigger, 10, "w")
@@ -168,7 +169,7 @@ def test_what_an_agent_was_shown_is_logged_with_what_brought_it(
 
 
 def test_nothing_shown_is_not_logged_and_a_restored_state_is_under_its_own_id(memory: Memory) -> None:
-    log_recall(memory.services, memory.location, call(memory), Briefing())
+    log_recall(memory.services, memory.location, Briefing(), call(memory))
     assert memory.log() == []
     state = make_checkpoint(project=memory.location.project.id, session=SessionId("s0"), at=memory.services.clock.now())
     memory.services.store.record([state])
@@ -187,7 +188,7 @@ def test_nothing_shown_is_not_logged_and_a_restored_state_is_under_its_own_id(me
 )
 def test_a_tail_that_begins_within_a_private_span_begins_behind_it(middle: str, tail: str) -> None:
     text = "a" * 48_000 + middle + tail
-    kept_tail = _ends_of(text).partition("\n")[2]
+    kept_tail = ends_of(text).partition("\n")[2]
     assert kept_tail == (tail if tail[0] == "c" else "c" * (len(tail) - tail.index("c")))
 
 

@@ -221,7 +221,7 @@ class BrokenEmbedder(Embedder):
 
 def with_embedder(memory: Memory, embedder: Embedder | None) -> Memory:
     services = replace(memory.services, embedder=lambda: embedder)
-    return type(memory).__mro__[1](services, memory.folder)  # the service's Memory, wired by hand
+    return memory.with_services(services)
 
 
 def test_with_an_embedder_meaning_is_enough(memory: Memory) -> None:

@@ -17,7 +17,7 @@ from holdfast.domain.project import Location
 from holdfast.domain.symbol import Neighbour
 from holdfast.domain.vocabulary import SessionId
 from holdfast.errors import StoreCorruptError
-from holdfast.recall.inject import inject
+from holdfast.recall.deliver import inject
 from holdfast.testing.builders import make_lesson
 
 STORE = '''"""Where tides are kept."""

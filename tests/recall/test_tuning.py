@@ -23,7 +23,7 @@ from holdfast.ranking.relevance import LexicalOverlap
 from holdfast.recall.ask import ask
 from holdfast.recall.assemble import is_visible, says_something
 from holdfast.recall.embed import embed_pending, embed_question
-from holdfast.recall.moments.task import shares_subject
+from holdfast.recall.moments import shares_subject
 from holdfast.recall.question import question
 from holdfast.recall.retrieve import asked_words
 from holdfast.recall.score import RetrievedLesson, reason

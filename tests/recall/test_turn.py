@@ -12,7 +12,7 @@ from holdfast.domain.briefing import Briefing
 from holdfast.domain.hookcall import HookCall
 from holdfast.domain.lesson import Anchor, Lesson, Provenance, Triggers
 from holdfast.domain.vocabulary import LessonId, SessionId
-from holdfast.recall.moments.context import MomentContext, _since_compaction
+from holdfast.recall.situation import Situation, read_situation, since_compaction
 from holdfast.testing.builders import START, make_checkpoint, make_delivery
 from tests.recall.test_moments import TESTS, deliver, edit, happened, keep, shown
 
@@ -21,9 +21,9 @@ FUNCTIONS = "New functionality is expected to come with tests."
 """Says what TESTS says, to whoever groups them."""
 
 
-def turn_of(memory: Memory, moment: Any = "prompt", **fields: Any) -> MomentContext:
+def turn_of(memory: Memory, moment: Any = "prompt", **fields: Any) -> Situation:
     plain = {"host": "claude-code", "name": "Hook", "session": SessionId("s1"), "cwd": memory.folder, "moment": moment}
-    return MomentContext(memory.services, memory.location, HookCall(**{**plain, **fields}), moment)
+    return read_situation(memory.services, memory.location, HookCall(**{**plain, **fields}), moment)
 
 
 def told_before(memory: Memory, lesson: str, at: int, **fields: Any) -> None:
@@ -65,7 +65,7 @@ def test_lines_are_counted_by_moment_and_reason(memory: Memory) -> None:
     told_before(memory, "c", 2, moment="before_file", reason="trigger: y")
     told_before(memory, "d", 3, moment="before_file", reason="about this file")
     told_before(memory, "e", 4, moment="before_file", reason="trigger: z", rank=0)
-    context = turn_of(memory)
+    context = turn_of(memory).log
     counts = (context.count(), context.count("prompt"), context.count("before_file"), context.count(reason="trigger"),
               context.count("before_file", "trigger"), context.count("after_failure"))  # fmt: skip
     assert counts == (3, 1, 2, 2, 1, 0)
@@ -87,13 +87,13 @@ def test_an_agent_still_has_what_it_was_told_since_the_last_compaction(
         make_delivery(lesson=LessonId(str(n)), moment=moment, at=START + timedelta(minutes=n))
         for n, moment in enumerate(moments)
     ]
-    assert "".join(row.lesson for row in _since_compaction(reversed(rows))) == known
+    assert "".join(row.lesson for row in since_compaction(reversed(rows))) == known
 
 
 def test_what_was_told_together_with_the_restored_state_is_still_known() -> None:
     rows = [make_delivery(lesson=LessonId(name), moment="after_compaction", at=START) for name in "ab"]
     earlier = make_delivery(lesson=LessonId("c"), at=START - timedelta(seconds=1))
-    assert [row.lesson for row in _since_compaction([*rows, earlier])] == ["a", "b"]
+    assert [row.lesson for row in since_compaction([*rows, earlier])] == ["a", "b"]
 
 
 # Groups

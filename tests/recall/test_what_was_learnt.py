@@ -11,7 +11,7 @@ import pytest
 from holdfast import Memory
 from holdfast.curation.agentwords import AGENTS_WORDS
 from holdfast.domain.vocabulary import SessionId
-from holdfast.recall.moments.asking import REQUEST, is_real_work
+from holdfast.recall.moments import REQUEST, is_real_work
 from holdfast.recall.tuning import END_EVENTS, LONG_ACTS, LONG_PROMPTS
 from holdfast.testing.builders import make_event
 from holdfast.wiring import LAST_ROWS
@@ -156,7 +156,7 @@ def test_a_store_that_fails_lets_the_agent_stop(memory: Memory, monkeypatch: pyt
     def refuse(*_arguments: object) -> str:
         raise OSError("no")
 
-    monkeypatch.setattr("holdfast.recall.moments.end.must_ask", refuse)
+    monkeypatch.setattr("holdfast.recall.moments.is_real_work", refuse)
     assert hook(memory, **STOP) == ""
 
 

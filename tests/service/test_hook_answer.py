@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from holdfast import Memory
+from holdfast.capture.observe import ends_of
 from holdfast.domain.event import TEXT_LIMIT
 from holdfast.domain.hookcall import HookCall
 from holdfast.domain.project import Location
@@ -17,7 +18,6 @@ from holdfast.domain.records import Delivery
 from holdfast.domain.vocabulary import SessionId
 from holdfast.errors import StoreLockedError, StoreReadOnlyError
 from holdfast.ports.services import Services
-from holdfast.recall.inject import _ends_of
 from holdfast.service import hook
 from holdfast.testing.builders import make_event
 
@@ -156,9 +156,7 @@ def test_events_of_a_folder_whose_project_cannot_be_told_are_kept_for_later(rule
 
 
 def replace_parts(memory: Memory, **parts: Any) -> Any:
-    from holdfast.service.memory import Memory as Front
-
-    return Front(replace(memory.services, **parts), memory.folder)
+    return memory.with_services(replace(memory.services, **parts))
 
 
 def test_a_delivery_asked_for_by_a_client_is_given_although_it_cannot_be_logged(ruled: Memory) -> None:
@@ -173,11 +171,11 @@ def test_a_delivery_asked_for_by_a_client_is_given_although_it_cannot_be_logged(
 
 def test_megabytes_are_cut_before_they_are_searched() -> None:
     text = "first\n" + "x" * 5_000_000 + "\nlast"
-    short = _ends_of(text)
+    short = ends_of(text)
     assert len(short) < 5 * TEXT_LIMIT
     assert short.startswith("first\n")
     assert short.endswith("\nlast")
-    assert _ends_of("as it is") == "as it is"
+    assert ends_of("as it is") == "as it is"
 
 
 @pytest.mark.parametrize(
@@ -190,7 +188,7 @@ def test_megabytes_are_cut_before_they_are_searched() -> None:
 )
 def test_a_tail_within_a_private_span_begins_after_it(opening: str, closing: str) -> None:
     middle, secret = "x" * 200_000, "word of mine\n" * 1_000
-    assert secret[:13] not in _ends_of(f"{middle}{opening}{middle}{secret}{closing} public")
-    assert _ends_of(f"{middle}{opening}{middle}{secret}{closing} public").endswith(" public")
-    assert secret[:13] not in _ends_of(f"{middle}{opening}{middle}{secret}")
-    assert secret[:13] in _ends_of(f"{middle}{opening}{closing}{middle}{secret}")
+    assert secret[:13] not in ends_of(f"{middle}{opening}{middle}{secret}{closing} public")
+    assert ends_of(f"{middle}{opening}{middle}{secret}{closing} public").endswith(" public")
+    assert secret[:13] not in ends_of(f"{middle}{opening}{middle}{secret}")
+    assert secret[:13] in ends_of(f"{middle}{opening}{closing}{middle}{secret}")

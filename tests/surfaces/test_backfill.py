@@ -193,7 +193,7 @@ def test_an_interruption_loses_nothing_and_the_next_run_goes_on(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr(Memory.__mro__[1], "learn", interrupt)
+        patched.setattr(Memory, "learn", interrupt)
         result = machine.run()
     assert result.exit_code == 130
     assert "run it again" in result.stderr

@@ -142,13 +142,13 @@ def test_only_sessions_with_something_new_are_learnt_from_again(
 ) -> None:
     machine.goose("one", "two")
     learnt: list[str] = []
-    learn = Memory.__mro__[1].learn
+    learn = Memory.learn
 
     def listen(memory: Memory, session: str) -> Any:
         learnt.append(session)
         return learn(memory, session)
 
-    monkeypatch.setattr(Memory.__mro__[1], "learn", listen)
+    monkeypatch.setattr(Memory, "learn", listen)
     machine.json()
     machine.goose("three")
     machine.json()
@@ -170,11 +170,11 @@ def test_what_an_interruption_left_unlearnt_is_learnt_by_the_next_run(
         learnt.append(session)
         return original(_memory, session)
 
-    original = Memory.__mro__[1].learn
+    original = Memory.learn
     with monkeypatch.context() as patched:
-        patched.setattr(Memory.__mro__[1], "learn", interrupt)
+        patched.setattr(Memory, "learn", interrupt)
         assert machine.run().exit_code == 130
-    monkeypatch.setattr(Memory.__mro__[1], "learn", listen)
+    monkeypatch.setattr(Memory, "learn", listen)
     machine.json()
     assert "two" in learnt
     assert machine.json()["unchanged"] == 1

@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,7 +19,7 @@ from holdfast.home.spool import waiting
 from holdfast.lean.deadline import Deadline
 from holdfast.ports.store import EventFilter
 from holdfast.recall.embed import PROBE
-from holdfast.service.location import LocationMemory
+from holdfast.service import hook as answering
 from holdfast.settings import socket_folder
 from holdfast.surfaces.mcp import hooksocket
 from tests.surfaces.hookcalls import KINDS, Hooks, ask_for, finish, learners, told, wait_for
@@ -84,12 +85,12 @@ def test_a_delivery_that_takes_too_long_costs_no_lesson(
 ) -> None:
     """The server may take 160 ms and the hook waits for longer: an empty answer in between must not count."""
 
-    def hand_over_slowly(*arguments: object) -> object:
+    def prepare_slowly(*arguments: Any, **named: Any) -> object:
         time.sleep(0.18)
-        return hand_over(*arguments)  # type: ignore[arg-type]
+        return prepare(*arguments, **named)
 
-    hand_over = LocationMemory.hand_over
-    monkeypatch.setattr(LocationMemory, "hand_over", hand_over_slowly)
+    prepare = answering.prepare
+    monkeypatch.setattr(answering, "prepare", prepare_slowly)
     monkeypatch.setattr(Deadline, "deliver_s", 0.16)
     prompt = {"prompt": "Should ledger amounts round half up?"} if kind == "UserPromptSubmit" else {}
     assert "half to even" in served.call(kind, **prompt)

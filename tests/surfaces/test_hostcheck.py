@@ -15,7 +15,7 @@ from holdfast.domain.hookcall import HookCall
 from holdfast.domain.vocabulary import SessionId
 from holdfast.lean.texts import uuid7
 from holdfast.ports.host import HostProfile
-from holdfast.service.location import LocationMemory
+from holdfast.recall.deliver import prepare
 from holdfast.surfaces.cli.hostcheck import cut_of, judge
 from holdfast.testing.builders import make_event
 from holdfast.wiring import load_host
@@ -88,7 +88,7 @@ def test_a_start_that_a_host_would_cut_is_mentioned(
         cut = cut_of(services, memory.location, "narrow")
         assert cut == (f"a session's start is {words}" if words else "")
         call = HookCall(host="narrow", name="start", session=SessionId("s1"), cwd=memory.folder, moment="session_start")
-        delivered = LocationMemory(services, memory.folder).hand_over(call).briefing
+        delivered = prepare(services, memory.location, call).briefing
         assert 0 < len(delivered.text) <= characters
 
 

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from holdfast import Memory
 from tests.surfaces.terminal import run, told
 
 
@@ -93,10 +92,3 @@ def test_damaged_rows_are_named_and_mended(home: Path) -> None:
     assert "1 of lessons" in run("doctor", "--no-proof", "--mend").stdout
     assert problems() == []
     assert "damaged" not in run("recall", "berth pilots").stderr
-
-
-def test_a_hook_does_not_write_the_witness(home: Path, tmp_path: Path) -> None:
-    before = (home / "witness.json").read_bytes()
-    with Memory(str(tmp_path), cold=True) as memory:
-        memory.remember("Said where a host waits")
-    assert (home / "witness.json").read_bytes() == before

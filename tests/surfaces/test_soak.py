@@ -101,13 +101,13 @@ MANY_LEAVE = """
 import os, sys
 from holdfast.settings import load_settings
 from holdfast.testing.builders import make_event
-from holdfast.wiring import HookMemory
+from holdfast.wiring import Opened
 
 settings, sizes = load_settings(), []
 for number in range(60):
     child = os.fork()
     if child == 0:  # a hook: it opens the store, writes, and leaves without closing
-        memory = HookMemory(sys.argv[1], settings)
+        memory = Opened(sys.argv[1], settings, is_hook=True)
         text = f"{number} " + "output " * 2_000
         memory.services.store.append_events([make_event(key=f"k{number}-{n}", text=text) for n in range(15)])
         memory.bound_log(lambda: None)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.settings import load_settings
-from holdfast.wiring import HookMemory
+from holdfast.wiring import Opened
 from tests.codebase import Codebase
 from tests.surfaces.terminal import run, told, told_json
 
@@ -88,7 +88,7 @@ def test_a_restore_leaves_the_store_as_it_is(
 def test_a_hook_takes_no_file_of_the_project_for_a_log(fileless: Path) -> None:
     (fileless / "-wal").write_bytes(b"x" * 1_000_001)
     calls: list[str] = []
-    HookMemory(str(fileless), load_settings()).bound_log(lambda: calls.append("closing"))
+    Opened(str(fileless), load_settings(), is_hook=True).bound_log(lambda: calls.append("closing"))
     assert calls == []
 
 

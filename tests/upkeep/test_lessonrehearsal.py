@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from holdfast.bootstrap import Memory
 from holdfast.domain.learningmoment import LearningMoment
 from holdfast.domain.lesson import Lesson, Link, Triggers
 from holdfast.domain.moments import CHANNELS
@@ -17,7 +18,6 @@ from holdfast.domain.vocabulary import EventId, LessonId
 from holdfast.errors import InvalidValueError
 from holdfast.lean.plain import to_plain
 from holdfast.lean.texts import dumps
-from holdfast.service.memory import Memory
 from holdfast.testing.builders import SESSION, make_lesson, next_version
 from holdfast.upkeep.lessonrehearsal import (
     SHORTEST_STEM,
@@ -38,7 +38,7 @@ ASKED = ("prompt", "Which berth is free for the walrus ferry at low tide?")
 def quiet(memory: Memory) -> Memory:
     """The memory without deliveries at a session's start, which tell all of so few lessons."""
     deliver = tuple(channel for channel in CHANNELS if channel != "session_start")
-    return Memory(replace(memory.services, deliver=deliver), memory.folder)
+    return memory.with_services(replace(memory.services, deliver=deliver))
 
 
 def kept(memory: Memory, *moments: tuple[str, str], error: str = "", **fields: Any) -> Lesson:

@@ -29,8 +29,7 @@ from holdfast.backfill.distilrecord import (
     usual,
     waiting,
 )
-from holdfast.bootstrap import Memory as OpenMemory
-from holdfast.bootstrap import load_model
+from holdfast.bootstrap import Memory, load_model
 from holdfast.capture.sessionevents import session_events
 from holdfast.domain.event import Event
 from holdfast.domain.statefamilies import LEARNING_TROUBLE
@@ -41,7 +40,6 @@ from holdfast.learning.distil import DistilReport, distil
 from holdfast.ports.plugins import Completion, LanguageModel
 from holdfast.ports.services import Clock
 from holdfast.ports.store import EventFilter
-from holdfast.service.memory import Memory
 from holdfast.settings import Settings
 
 LEAST_REPLIES, LEAST_PROMPTS = 2, 3
@@ -258,7 +256,7 @@ class Estimate:
     dollars_left: float
 
 
-def sessions_to_distil(memory: OpenMemory, since: datetime | None = None) -> list[SessionId]:
+def sessions_to_distil(memory: Memory, since: datetime | None = None) -> list[SessionId]:
     """Return the project's sessions with real work that no model has read, the most recent first."""
     last: dict[SessionId, int] = {}
     works: dict[SessionId, Work] = {}
@@ -274,7 +272,7 @@ def sessions_to_distil(memory: OpenMemory, since: datetime | None = None) -> lis
     return [session for session in newest_first if works[session].is_real and not settled(session)]
 
 
-def estimate_cost(memory: OpenMemory, model: str, sessions: int) -> Estimate:
+def estimate_cost(memory: Memory, model: str, sessions: int) -> Estimate:
     """Estimate the cost of that many sessions from earlier calls to the model, else as an upper limit."""
     settings = memory.settings
     tokens_in, tokens_out, cost = usual(settings, model)

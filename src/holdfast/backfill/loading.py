@@ -15,13 +15,13 @@ from typing import Any
 
 from holdfast.backfill.transcriptfiles import unfit
 from holdfast.backfill.transcripts import BATCH, SeenEvents, TranscriptLines
+from holdfast.bootstrap import Memory
 from holdfast.domain.event import Event
 from holdfast.domain.statefamilies import TRANSCRIPT_READ
 from holdfast.domain.vocabulary import LIVING, LessonId, SessionId
 from holdfast.errors import HoldfastError, HostConfigError
 from holdfast.ports.host import Host
 from holdfast.ports.store import Store
-from holdfast.service.memory import Memory
 
 Taken = Counter[tuple[str, SessionId]]
 

@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 from types import TracebackType
 from typing import Self
 
+from holdfast.bootstrap import Memory
 from holdfast.capture.sessionevents import OUTCOME, is_open, outcome_of
 from holdfast.domain.event import Event
 from holdfast.domain.hookcall import HookCall
@@ -26,7 +27,6 @@ from holdfast.home.runfiles import take_errands
 from holdfast.ports.host import Host
 from holdfast.ports.store import EventFilter
 from holdfast.redaction import redact
-from holdfast.service.memory import Memory
 
 LINE_LIMIT = 32 * 1024 * 1024
 """Bytes; a longer line is no transcript's and is skipped."""

@@ -1,16 +1,19 @@
-"""Observe: stores a host's events, redacted, relative to the project, located and cut to size."""
+"""Redacts what a host says, and stores its events: relative to the project, located and cut to size."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import timedelta
 
+from holdfast.capture.tuning import HEAD_CHARACTERS, TAIL_CHARACTERS
 from holdfast.domain.event import TEXT_LIMIT, Event
+from holdfast.domain.hookcall import HookCall
 from holdfast.domain.project import Location
 from holdfast.lean.texts import has_drive
 from holdfast.ports.services import Services
-from holdfast.redaction import redact, redact_to
+from holdfast.redaction import fold, redact, redact_to
+from holdfast.redaction.tables import BEGIN, END
 from holdfast.text.globs import is_ignored, mentions_secrets
 
 COMMAND_LIMIT = 4_000
@@ -21,8 +24,65 @@ FILES_LIMIT = 200
 """Files of one event that are kept."""
 
 
+def redacted(call: HookCall) -> HookCall:
+    """Return the call without secrets and private spans, in its own words and in those of its events.
+
+    It is the one redaction of a hook: what is stored, matched and logged comes from this call. The call's own words are
+    cut to their head and tail. A text that stands in several fields is searched once.
+    """
+    known: dict[tuple[str, int], str] = {}
+
+    def words(text: str, limit: int) -> str:
+        if text and (text, limit) not in known:
+            known[text, limit] = redact_to(text, limit)
+        return known[text, limit] if text else ""
+
+    return replace(
+        call,
+        events=tuple(_redacted_event(event, words) for event in call.events),
+        prompt=words(ends_of(call.prompt), TEXT_LIMIT),
+        command=words(ends_of(call.command), TEXT_LIMIT),
+        search=words(ends_of(call.search), TEXT_LIMIT),
+        error=words(ends_of(call.error), TEXT_LIMIT),
+    )
+
+
+def ends_of(text: str) -> str:
+    """Return the head and the tail of a long text, to bound later searches.
+
+    A tail that would begin within a private span or a key block begins after it instead, because nothing marks the
+    rest as private once its opening mark is cut away.
+    """
+    if len(text) <= HEAD_CHARACTERS + TAIL_CHARACTERS:
+        return text
+    low, begin = fold(text), len(text) - TAIL_CHARACTERS
+    for opening, closing in (("<private>", "</private>"), (BEGIN.lower(), END.lower())):
+        if low.rfind(opening, 0, begin) > low.rfind(closing, 0, begin):
+            close = low.find(closing, begin)
+            begin = close + len(closing) if close >= 0 else len(text)
+    return f"{text[:HEAD_CHARACTERS]}\n{text[begin:]}"
+
+
+def _redacted_event(event: Event, words: Callable[[str, int], str]) -> Event:
+    """Return the event with redacted words; nothing of a text that a command with a file for secrets shows."""
+    hidden = mentions_secrets(event.command)
+    return replace(
+        event,
+        command=words(_clean(event.command), COMMAND_LIMIT),
+        old="" if hidden else words(_clean(event.old), TEXT_LIMIT),
+        new="" if hidden else words(_clean(event.new), TEXT_LIMIT),
+        text="" if hidden else words(_clean(event.text), TEXT_LIMIT),
+        text_length=event.text_length or len(event.text),
+    )
+
+
 def observe(services: Services, location: Location, events: Iterable[Event]) -> int:
-    """Store the events; return how many were new, 0 when capture is switched off.
+    """Redact and store events from anywhere; return how many were new. See `store_events`."""
+    return store_events(services, location, [_redacted_event(event, _redact) for event in events])
+
+
+def store_events(services: Services, location: Location, events: Iterable[Event]) -> int:
+    """Store redacted events; return how many were new, 0 when capture is switched off.
 
     What is stored contains no secret, no `<private>` span and nothing of an ignored path. An event that is only about
     ignored paths keeps its kind and tool, so that the sequence stays complete.
@@ -34,14 +94,13 @@ def observe(services: Services, location: Location, events: Iterable[Event]) -> 
 
 
 def prepare(services: Services, location: Location, event: Event) -> Event:
-    """Return the event in the form in which it may be stored."""
+    """Return a redacted event in the form in which it may be stored: located, without ignored paths."""
     inside = [
         path for path in (_inside(services, location, path, event.cwd) for path in event.files[:FILES_LIMIT]) if path
     ]
     files = tuple(dict.fromkeys(redact(path) for path in inside if not is_ignored(path, services.ignore)))
     is_live = services.clock.now() - event.at < timedelta(minutes=LIVE_MINUTES)
-    hidden = _is_hidden(event, inside, files, services.ignore)
-    return replace(
+    prepared = replace(
         event,
         project=event.project or location.project.id,
         cwd=redact(_clean(event.cwd)) or location.root,
@@ -49,20 +108,9 @@ def prepare(services: Services, location: Location, event: Event) -> Event:
         branch=redact(_clean(event.branch)) or (location.branch if is_live else ""),
         commit=event.commit or (location.commit if is_live else ""),
         files=files,
-        command=_text(event.command, COMMAND_LIMIT),
-        old="" if hidden else _text(event.old, TEXT_LIMIT),
-        new="" if hidden else _text(event.new, TEXT_LIMIT),
-        text="" if hidden else _text(event.text, TEXT_LIMIT),
-        text_length=event.text_length or len(event.text),
     )
-
-
-def _is_hidden(event: Event, inside: list[str], files: tuple[str, ...], ignore: tuple[str, ...]) -> bool:
-    """Return whether the event is only about ignored paths, or its command names a file for secrets."""
-    if inside and not files:
-        return True
     outside = not inside and event.files and all(is_ignored(path, ()) for path in event.files)
-    return bool(outside) or mentions_secrets(event.command)
+    return replace(prepared, old="", new="", text="") if outside or (inside and not files) else prepared
 
 
 def _inside(services: Services, location: Location, path: str, cwd: str) -> str:
@@ -83,8 +131,8 @@ def _tidy(path: str) -> str:
     return "" if ".." in parts else "/".join(parts)
 
 
-def _text(text: str, limit: int) -> str:
-    return redact_to(_clean(text), limit) if text else ""
+def _redact(text: str, limit: int) -> str:
+    return redact_to(text, limit) if text else ""
 
 
 def _clean(text: str) -> str:

@@ -78,7 +78,12 @@ class Ground:
 
 
 def state(
-    services: Services, location: Location, statements: Sequence[Mapping[str, Any]], session: SessionId, author: str
+    services: Services,
+    location: Location,
+    statements: Sequence[Mapping[str, Any]],
+    *,
+    session: SessionId,
+    author: str = "agent",
 ) -> list[Stated]:
     """Store what an agent states in a session; return what became of each statement, in their order.
 

@@ -73,7 +73,7 @@ def left_today(services: Services, location: Location) -> int:
     return max(0, DAILY - _Diary(services, location).decided_today)
 
 
-def keep(services: Services, location: Location, ref: str, *, author: str) -> Lesson:
+def keep(services: Services, location: Location, ref: str, *, author: str = "") -> Lesson:
     """Confirm that the lesson still holds, anchored to the present code; a waiting lesson is accepted.
 
     Raises InvalidValueError when nothing that it is about is left.

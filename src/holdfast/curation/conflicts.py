@@ -132,7 +132,7 @@ def settle_saved(services: Services, location: Location, lesson: Lesson, *, auth
         return services.store.get([lesson.id])[0]
 
 
-def settle(services: Services, location: Location, ref: str, over: Sequence[str] = (), *, author: str) -> Lesson:
+def settle(services: Services, location: Location, ref: str, over: Sequence[str] = (), *, author: str = "") -> Lesson:
     """Keep the lesson by a person's decision; close the active or waiting lessons in conflict with it in one change.
 
     `over` names the lessons to close, by default all that are in conflict with it. A waiting lesson that is kept
@@ -141,7 +141,7 @@ def settle(services: Services, location: Location, ref: str, over: Sequence[str]
     return with_retries(lambda: _settle(services, location, ref, over, author))
 
 
-def keep_both(services: Services, location: Location, ref: str, other: str, *, author: str) -> Lesson:
+def keep_both(services: Services, location: Location, ref: str, other: str, *, author: str = "") -> Lesson:
     """Link the first lesson to the other one as valid beside it, which ends their conflict; return the first."""
 
     def step() -> Lesson:

@@ -15,7 +15,7 @@ TITLE = "forgotten"
 INSIGHT = "This lesson was forgotten."
 
 
-def forget(services: Services, location: Location, ref: str, *, author: str) -> Lesson:
+def forget(services: Services, location: Location, ref: str, *, author: str = "") -> Lesson:
     """Return the tombstone: id, kind, scope and links stay, all words are removed.
 
     Earlier versions stay in the history until `purge`. A lesson forgotten before is returned as it is.

@@ -36,7 +36,7 @@ def inbox(services: Services, location: Location) -> list[Lesson]:
     return sorted(visible, key=_promise, reverse=True)  # stable: the store's order, newest first, breaks ties
 
 
-def accept(services: Services, location: Location, ref: str, *, author: str) -> Lesson:
+def accept(services: Services, location: Location, ref: str, *, author: str = "") -> Lesson:
     """Make the lesson active, with a person's trust. A rejected lesson can still be accepted.
 
     Accepting a revision of another lesson closes that one; conflicts of the lesson are settled.
@@ -47,7 +47,7 @@ def accept(services: Services, location: Location, ref: str, *, author: str) -> 
     return settle_saved(services, location, accepted, author=author)
 
 
-def reject(services: Services, location: Location, ref: str, *, author: str) -> Lesson:
+def reject(services: Services, location: Location, ref: str, *, author: str = "") -> Lesson:
     """Retire the lesson; learning will not propose the same statement again.
 
     Raises IllegalTransitionError for a lesson that does not wait.
@@ -109,7 +109,7 @@ def _not_waiting(lesson: Lesson) -> IllegalTransitionError:
 ENDED = ("superseded", "retired", "forgotten")
 
 
-def confirm(services: Services, location: Location, ref: str, *, author: str) -> Lesson:
+def confirm(services: Services, location: Location, ref: str, *, author: str = "") -> Lesson:
     """Return the lesson's next version, anchored to the present code; follow moved definitions, drop deleted ones.
 
     Raises IllegalTransitionError for a lesson that is out of use, InvalidValueError when it is about another
@@ -152,7 +152,14 @@ VERDICTS: tuple[Verdict, ...] = ("heeded", "helped", "hurt")
 
 
 def feedback(
-    services: Services, location: Location, ref: str, verdict: Verdict, note: str, session: SessionId, judge: str = ""
+    services: Services,
+    location: Location,
+    ref: str,
+    verdict: Verdict,
+    note: str = "",
+    session: SessionId | None = None,
+    *,
+    judge: str = "",
 ) -> Outcome:
     """Store the outcome. It moves the lesson in the order at once, and counts for more than an inferred outcome.
 

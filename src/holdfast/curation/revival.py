@@ -92,7 +92,9 @@ def settle_condition(services: Services, location: Location, text: str) -> str:
     return replace(condition, tests=tests).text
 
 
-def set_revival(services: Services, location: Location, ref: str, text: str, *, retire: bool, author: str) -> Lesson:
+def set_revival(
+    services: Services, location: Location, ref: str, text: str, *, retire: bool = False, author: str = ""
+) -> Lesson:
     """Return the lesson with that condition, or without one for empty text; `retire` retires it until then.
 
     Raises IllegalTransitionError for a lesson that is superseded or forgotten, InvalidValueError for an impossible

@@ -79,7 +79,7 @@ def _newest_first(services: Services, location: Location) -> Iterator[Checkpoint
         yield from saved(services, location, CHECKPOINTS_READ)[CHECKPOINTS_FIRST:]
 
 
-def saved(services: Services, location: Location, limit: int) -> list[Checkpoint]:
+def saved(services: Services, location: Location, limit: int = 50) -> list[Checkpoint]:
     """Return the project's checkpoints, newest first, closed ones included."""
     return services.store.find_records(Checkpoint, LogFilter(project=location.project.id, limit=limit))
 

@@ -24,7 +24,7 @@ FINAL = "purge"
 NOT_CHANGES = ("undo", "feedback", "stage", "merge")
 
 
-def undo(services: Services, location: Location, *, author: str, past_purges: bool = False) -> Change:
+def undo(services: Services, location: Location, *, author: str = "", past_purges: bool = False) -> Change:
     """Return the undo's own log record; `undone` is the change taken back, `lessons` those that differ now.
 
     Raises InvalidValueError when there is nothing to take back, or when the last change was a purge; with

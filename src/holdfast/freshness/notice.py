@@ -204,7 +204,7 @@ def _is_news(known: KnownState, call: HookCall, deliveries: Sequence[Delivery]) 
     if known.freshness not in WORSE and not not_judged_yet:
         return False
     shown = [delivery for delivery in deliveries if delivery.lesson == known.lesson]
-    if not shown or any(delivery.at > known.at or delivery.reason == known.reason for delivery in shown):
+    if not shown or any(delivery.at >= known.at or delivery.reason == known.reason for delivery in shown):
         return False  # a lesson that it was not shown cannot mislead it
     return known.by != FOUND and (known.by != call.session or call.agent in (known.agent, ""))
 

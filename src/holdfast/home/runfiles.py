@@ -13,15 +13,12 @@ import os
 from binascii import crc32
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
 
 from holdfast.domain.hookcall import HookCall, parse_errand
 from holdfast.errors import HoldfastError
 from holdfast.lean.files import FileLock, write_whole
+from holdfast.ports.services import HasServices
 from holdfast.redaction import redact
-
-if TYPE_CHECKING:
-    from holdfast.service.memory import Memory
 
 COUNTS = "hook-counts"
 LATE, SPOOLED, DROPPED = "late", "spooled", "dropped"
@@ -75,10 +72,12 @@ class EmbeddingLock(RunLock):
         super().__init__(run_path, "embedder", wait_s)
 
 
-def embed_in_turn(memory: Memory, run_path: str, limit: int) -> int:
-    """Embed as `Memory.embed_pending` does, or return 0 while another process embeds, which would do the work twice."""
+def embed_in_turn(memory: HasServices, run_path: str, limit: int) -> int:
+    """Embed pending lessons, or return 0 while another process embeds, which would do the work twice."""
+    from holdfast.recall.embed import embed_pending
+
     with EmbeddingLock(run_path) as ours:
-        return memory.embed_pending(limit) if ours else 0
+        return embed_pending(memory.services, limit) if ours else 0
 
 
 def write_private(folder: str, name: str, content: bytes) -> None:

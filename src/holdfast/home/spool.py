@@ -27,9 +27,8 @@ from holdfast.errors import HoldfastError, InvalidValueError, ProjectUnknownErro
 from holdfast.home.runfiles import DROPPED, SPOOLED, count, write_private
 from holdfast.lean.plain import from_plain, to_plain
 from holdfast.lean.texts import dumps, loads
-from holdfast.ports.services import Services
+from holdfast.ports.services import HasServices, Services
 from holdfast.ports.store import EventFilter
-from holdfast.service.location import LocationMemory
 from holdfast.workspace import gitfiles
 from holdfast.workspace.paths import inside, native
 
@@ -91,7 +90,7 @@ def unreadable(run_path: str) -> int:
         return 0
 
 
-def drain(memory: LocationMemory, run_path: str, until_s: float | None = None) -> int:
+def drain(memory: HasServices, run_path: str, until_s: float | None = None) -> int:
     """Move the spool's contents into the store; return how many events were new.
 
     Stops at `until_s` of the monotonic clock. A file that the store cannot take now stays; an unreadable file is set
@@ -105,7 +104,7 @@ def drain(memory: LocationMemory, run_path: str, until_s: float | None = None) -
         try:
             with open(path, encoding="utf-8", errors="replace") as stream:
                 entry = loads(stream.read())
-            new += _put(memory, entry)
+            new += _put(memory.services, entry)
             os.unlink(path)
         except (FileNotFoundError, ProjectUnknownError):
             continue  # another process was faster, or git did not answer in time; the next drain tries again
@@ -116,25 +115,25 @@ def drain(memory: LocationMemory, run_path: str, until_s: float | None = None) -
     return new
 
 
-def _put(memory: LocationMemory, entry: dict[str, Any]) -> int:
+def _put(services: Services, entry: dict[str, Any]) -> int:
     events = [from_plain(Event, plain) for plain in entry["events"]]
     if any(not event.project for event in events):
-        events = _located(memory, entry["folder"], events)
-    new = memory.services.store.append_events(events) if events else 0
+        events = _located(services, entry["folder"], events)
+    new = services.store.append_events(events) if events else 0
     deliveries = [from_plain(Delivery, plain) for plain in entry["deliveries"]]
     if deliveries:
-        memory.services.store.record(deliveries)
+        services.store.record(deliveries)
     if new and any(event.kind == "compaction" for event in events):
-        _keep_checkpoint(memory, entry["folder"], events[0].session)
+        _keep_checkpoint(services, entry["folder"], events[0].session)
     return new
 
 
-def _located(memory: LocationMemory, folder: str, events: list[Event]) -> list[Event]:
+def _located(services: Services, folder: str, events: list[Event]) -> list[Event]:
     """Return the events with their project, which was not known when they were spooled."""
     try:
-        location = memory.at(folder).location
+        location = services.workspace.locate(folder)
     except InvalidValueError:  # the folder is gone
-        project = _project_of(memory, events[0].session)
+        project = _project_of(services, events[0].session)
         return [replace(event, project=project) for event in events]
     head = location.branch, location.commit
     return [
@@ -143,17 +142,16 @@ def _located(memory: LocationMemory, folder: str, events: list[Event]) -> list[E
     ]
 
 
-def _project_of(memory: LocationMemory, session: SessionId) -> ProjectId:
+def _project_of(services: Services, session: SessionId) -> ProjectId:
     """Return the project of the session's other events; "" if there are none."""
-    known = memory.services.store.find_events(EventFilter(session=session, limit=1))
+    known = services.store.find_events(EventFilter(session=session, limit=1))
     return known[0][1].project if known else ""  # type: ignore[return-value]
 
 
-def _keep_checkpoint(memory: LocationMemory, folder: str, session: SessionId) -> None:
+def _keep_checkpoint(services: Services, folder: str, session: SessionId) -> None:
     """Save the task's checkpoint, as the hook before the compaction would have done."""
-    here = memory.at(folder)
     try:
-        capture(here.services, here.location, session)
+        capture(services, services.workspace.locate(folder), session)
     except (InvalidValueError, ProjectUnknownError):
         return  # the folder is gone, and so is the task
 

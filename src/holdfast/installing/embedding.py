@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable
 from contextlib import suppress
 
-from holdfast.bootstrap import Memory, load_embedder
+from holdfast.bootstrap import Memory
 from holdfast.domain.statefamilies import EMBEDDER_COVERING
 from holdfast.errors import AlreadyRunningError, EmbedderError, HoldfastError, InvalidValueError
 from holdfast.home.runfiles import EmbeddingLock, RunLock, note, start_detached
@@ -19,6 +19,7 @@ from holdfast.installing import pulling
 from holdfast.installing.configfile import load_text, save_text, with_table
 from holdfast.recall.embed import PROBE, embed_pending
 from holdfast.settings import Settings, isolated, load_settings
+from holdfast.wiring import load_embedder
 
 NONE = "none"
 PATIENCE_S = 5.0

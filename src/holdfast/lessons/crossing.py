@@ -100,7 +100,7 @@ def find_recurring(services: Services, location: Location) -> list[Recurring]:
     ]
 
 
-def promote(services: Services, location: Location, ref: str, *, author: str) -> Lesson:
+def promote(services: Services, location: Location, ref: str, *, author: str = "") -> Lesson:
     """Make the lesson one of the user's own, for every project; it supersedes the original and its twins elsewhere.
 
     Raises InvalidValueError for a lesson about a project's code, and for one that is for all projects already.

@@ -178,14 +178,14 @@ def folder_of(location: Location) -> str:
 
 
 def deliveries(
-    services: Services, location: Location, session: SessionId, lesson: LessonId, limit: int
+    services: Services, location: Location, *, session: str = "", lesson: str = "", limit: int = 50
 ) -> list[Delivery]:
     """Return what was shown in this project, newest first."""
-    where = LogFilter(project=location.project.id, session=session, lesson=lesson, limit=limit)
+    where = LogFilter(project=location.project.id, session=SessionId(session), lesson=LessonId(lesson), limit=limit)
     return services.store.find_records(Delivery, where)
 
 
-def changes(services: Services, location: Location, limit: int) -> list[Change]:
+def changes(services: Services, location: Location, limit: int = 50) -> list[Change]:
     """Return the changes of this project's memory, newest first."""
     return services.store.find_records(Change, LogFilter(project=location.project.id, limit=limit))
 

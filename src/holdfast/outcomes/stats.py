@@ -81,7 +81,7 @@ class SessionSums:
         return f"told {self.told}{came_to}, missed {self.missed}{withheld}, learnt {self.learnt}"
 
 
-def stats_of(services: Services, location: Location, all_projects: bool) -> list[Stats]:
+def stats_of(services: Services, location: Location, *, all_projects: bool = False) -> list[Stats]:
     """Return the stats of the location's project; or of all projects together, then of each, the busiest first."""
     own = location.project
     where = LogFilter(project=ProjectId("") if all_projects else own.id, limit=COUNTED_MOST)
@@ -107,7 +107,7 @@ def stats_of(services: Services, location: Location, all_projects: bool) -> list
     ]
 
 
-def session_sums(services: Services, location: Location, session: SessionId) -> SessionSums | None:
+def session_sums(services: Services, location: Location, session: SessionId | None = None) -> SessionSums | None:
     """Return the sums of a session of the project, by default of the latest with an entry; None without any."""
     session = session or _latest(services, location)
     if not session:
@@ -138,10 +138,12 @@ def session_sums(services: Services, location: Location, session: SessionId) -> 
 
 
 def withheld_lines(
-    services: Services, location: Location, session: SessionId, lesson: LessonId, limit: int
+    services: Services, location: Location, *, session: str = "", lesson: str = "", limit: int = 50
 ) -> list[Outcome]:
     """Return the records of lines that chance withheld from briefs of this project, newest first."""
-    where = LogFilter(project=location.project.id, session=session, lesson=lesson, limit=COUNTED_MOST)
+    where = LogFilter(
+        project=location.project.id, session=SessionId(session), lesson=LessonId(lesson), limit=COUNTED_MOST
+    )
     records = services.store.find_records(Outcome, where)
     return [outcome for outcome in records if outcome.verdict == "withheld"][:limit]
 

@@ -67,6 +67,18 @@ def learned_position(store: Store) -> int:
     return int(position) if position.isascii() and position.isdigit() else 0
 
 
+class HasServices(Protocol):
+    """A memory, or what a hook has opened: services for a folder."""
+
+    @property
+    def services(self) -> Services:
+        """Return the services."""
+
+    @property
+    def folder(self) -> str:
+        """Return the folder, absolute."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Services:
     """Everything a use case works with. Callables load what a hook should not pay for."""

@@ -116,47 +116,41 @@ def stem(word: str) -> str:
     return word[:-1] if len(word) > 4 and word[-1] == "e" else word
 
 
-EVERYDAY = frozenset(
-    stem(word)
-    for word in word_set(
-        """
-        src py js ts tsx jsx go rs compare
-        git github branch readme helper block context unknown cli md kept many touch integration checkout clone tag npm
-        able above accept across action actual actually add address agent allow almost already always answer anything
-        app appear application apply approach argument around array ask assume attempt available avoid away back bad
-        base basic become begin behavior behaviour being belong below best better between big bit bool break bring
-        broken bug build bunch button call cannot care case catch cause certain change check choose class clean clear
-        click client close code column come command comment commit common complete condition config configuration
-        configure confirm connect connection consider contain content continue convert copy core correct correctly
-        count crash create current currently custom data database day db debug default define delete depend dependency
-        deploy describe description design detail dev developer diff different directly directory display doc docs
-        document documentation double down drop early easy edit effect element else empty enable end ensure entire
-        entry env environment error even ever everything exact exactly example except exception execute exist existing
-        expect explain export expose extra fail failed failing failure fallback false far fast feature fetch field
-        file final find fine finish first fix flag flow folder follow follow-up form format found full fully
-        function further general generate global good great group guide handle handler happen hard high hold http
-        idea ignore image implement implementation import improve include incorrect index info information initial
-        input inside install instance instead int internal invalid issue item java javascript job json key kind large
-        last later latest layer lead least leave left length less level lib library light likely limit line link
-        list little live load local locally log logging logic long look loop lost lot low machine main maintain make
-        manage manual manually map mark match maybe mean mention merge message method middle migrate mind minor miss
-        missing mode model module month move multiple name native nearly necessary never new next nice node none normal
-        note nothing number object old open option order original otherwise output outside overall package page param
-        parameter parse part pass past patch path pattern people perform person pick pipeline place plain plan point
-        possible pr prepare present prevent previous print problem proceed process produce production program project
-        proper properly property provide public pull push python quick quickly raise random rather reach read ready real
-        really reason receive recent record refactor reference reject related release remain remote remove rename
-        replace repo report repository request require resolve response rest result return review rewrite right root
-        row rule run runtime rust safe save say scope script search second section see seem select send sense sentence
-        separate server service session set setting setup several shape share short show side sign similar simple
-        simply single size skip small smart solution solve somehow sort source space spec specific specify split sql
-        stage standard start state statement status stay step stick stop store story strange string structure stuff
-        suggest suite summary support sure switch system table target task team tell term test text thing think third
-        ticket time today tool top total track translate true turn two type typescript understand unexpected unit
-        unless update upgrade user util valid validate value variable verify version view visible wait walk warning
-        watch web week weird whole wide width window word work worker working workflow world worth write wrong yaml
-        year yesterday zero
-        """
-    )
+EVERYDAY = word_set(
+    """
+    able abov accept across action actual actually add address agent allow almost already alway answer anyth app
+    appear application apply approach argument around array ask assum attempt availabl avoid away back bad base
+    basic becom begin behavior behaviour being belong below best better between big bit block bool branch break
+    bring broken bug build bunch button call cannot care case catch caus certain chang check checkout choos class
+    clean clear cli click client clon clos code column come command comment commit common compar complet condition
+    config configur configuration confirm connect connection consider contain content context continu convert copy
+    core correct correctly count crash creat current currently custom data databas day db debug default defin delet
+    depend dependency deploy describ description design detail dev developer diff different directly directory
+    display doc document documentation doubl down drop early easy edit effect element else empty enabl end ensur
+    entir entry env environment error even ever everyth exact exactly exampl except exception execut exist expect
+    explain export expos extra fail failur fallback fals far fast featur fetch field file final find fine finish
+    first fix flag flow folder follow follow-up form format found full fully function further general generat git
+    github global go good great group guid handl handler happen hard helper high hold http idea ignor imag implement
+    implementation import improv includ incorrect index info information initial input insid install instanc instead
+    int integration internal invalid issu item java javascript job js json jsx kept key kind larg last later latest
+    layer lead least leav left length less level lib library light likely limit line link list littl live load local
+    locally log logg logic long look loop lost lot low machin main maintain make manag manual manually many map mark
+    match mayb md mean mention merg messag method middl migrat mind minor miss mode model modul month move multipl
+    name nativ nearly necessary never new next nice node none normal note noth npm number object old open option
+    order original otherwis output outsid overall packag page param parameter pars part pass past patch path pattern
+    peopl perform person pick pipelin plac plain plan point possibl pr prepar present prevent previous print problem
+    proc process produc production program project proper properly property provid public pull push py python quick
+    quickly rais random rather reach read readm ready real really reason receiv recent record refactor referenc
+    reject relat releas remain remot remov renam replac repo report repository request requir resolv respons rest
+    result return review rewrit right root row rs rule run runtim rust safe save say scop script search second
+    section see seem select send sens sentenc separat server servic session set sett setup several shap shar short
+    show side sign similar simpl simply singl size skip small smart solution solv somehow sort sourc spac spec
+    specific specify split sql src stag standard start stat statement status stay step stick stop stor story str
+    strang structur stuf suggest suit summary support sure switch system tabl tag target task team tell term test
+    text thing think third ticket time today tool top total touch track translat true ts tsx turn two type
+    typescript understand unexpect unit unknown unless updat upgrad user util valid validat valu variabl verify
+    version view visibl wait walk warn watch web week weird whol wide width window word work worker workflow world
+    worth writ wrong yaml year yesterday zero
+    """
 )
-"""Stems of words that any two texts about code may share."""
+"""Stems of words that any two texts about code may share, as `stem` makes them."""

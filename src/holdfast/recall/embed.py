@@ -89,11 +89,11 @@ def embed_pending(services: Services, limit: int = 1_000, on_batch: Callable[[in
 
 
 def embed_question(services: Services, text: str) -> EmbeddedQuestion:
-    """Embed the redacted question. Raises EmbedderError, also for a while after a failure without a new attempt."""
+    """Embed a redacted question. Raises EmbedderError, also for a while after a failure without a new attempt."""
     wanted = services.embedder() if text.strip() else None
     if wanted is None:
         return EmbeddedQuestion()
-    question = redact(text)[:EMBEDDED_QUESTION]
+    question = text[:EMBEDDED_QUESTION]
     former = _former(services, wanted)
     if former is not None:
         try:

@@ -72,10 +72,6 @@ REST_S = 30.0
 
 # What a hook looks at
 
-HEAD_CHARACTERS = 48_000
-"""Characters at the beginning of a prompt, command or error that are looked at: a host may send megabytes."""
-TAIL_CHARACTERS = 16_000
-"""Characters at its end."""
 TRIGGER_LIMIT = 120
 """Characters of what fired that a delivery's record keeps."""
 END_EVENTS = 400

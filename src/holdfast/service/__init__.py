@@ -1,5 +1,4 @@
-"""The facade of all use cases: `Memory`, which every surface calls, and the whole answer to a hook.
+"""The whole answer to a hook: it stores what happened, delivers lessons, and logs what the host received.
 
-It may touch: every use case and the ports, but nothing that implements a port.
-Begin with `memory`, whose methods load their use case when they are called, then `hook.attend`.
+It may touch: `recall`, `curation`, `freshness`, `capture`, `lessons`, `ports` and below. Begin with `hook`.
 """

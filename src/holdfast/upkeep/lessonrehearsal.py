@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 
+from holdfast.bootstrap import Memory
 from holdfast.domain.briefing import Briefing
 from holdfast.domain.hookcall import HookCall
 from holdfast.domain.learningmoment import MOMENT_KINDS, LearningMoment
@@ -21,9 +22,8 @@ from holdfast.domain.vocabulary import EventId, LessonId, SessionId
 from holdfast.lessons.learningmoments import load_moments
 from holdfast.ports.store import get_readable
 from holdfast.ranking.relevance import stems_of
-from holdfast.recall.inject import prepare
-from holdfast.recall.moments.context import TITLED
-from holdfast.service.memory import Memory
+from holdfast.recall.deliver import prepare
+from holdfast.recall.situation import TITLED
 from holdfast.text.shell import searched_pattern
 from holdfast.upkeep.rehearsal import ANY_HOST, MOST_LESSONS, for_any_host
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from holdfast.bootstrap import Memory
+from holdfast.capture.observe import redacted
 from holdfast.domain.briefing import Briefing, Ranked
 from holdfast.domain.event import Event
 from holdfast.domain.hookcall import HookCall
@@ -17,7 +19,7 @@ from holdfast.domain.vocabulary import EventId, LessonId, SessionId, State
 from holdfast.lean.texts import short_id
 from holdfast.ports.host import Host, HostProfile
 from holdfast.publishing.lessonfile import shared_id
-from holdfast.service.memory import Memory
+from holdfast.recall.deliver import prepare
 from holdfast.upkeep.expectations import DEFAULT_TOP, MOMENTS, Expectation
 
 ANY_HOST = "check"
@@ -90,7 +92,7 @@ def rehearse(memory: Memory, expectations: Sequence[Expectation], host: str = ""
 
 def for_any_host(memory: Memory) -> Memory:
     """Return the memory for sessions of ANY_HOST, too."""
-    return Memory(replace(memory.services, host=_with_any_host(memory.services.host)), memory.folder)
+    return memory.with_services(replace(memory.services, host=_with_any_host(memory.services.host)))
 
 
 def _play(memory: Memory, expectation: Expectation, host: str) -> Briefing:
@@ -98,7 +100,7 @@ def _play(memory: Memory, expectation: Expectation, host: str) -> Briefing:
         return memory.recall(expectation.subject, limit=max(expectation.top, DEFAULT_TOP))
     call = _call(memory, expectation, host)
     memory.observe(call)
-    return memory.hand_over(call).briefing
+    return prepare(memory.services, memory.location, redacted(call)).briefing
 
 
 def _call(memory: Memory, expectation: Expectation, host: str) -> HookCall:

@@ -13,9 +13,9 @@ import click
 
 from holdfast.backfill.loading import SessionLocations, Tally
 from holdfast.backfill.run import TranscriptRun, load_hosts
+from holdfast.bootstrap import Memory
 from holdfast.errors import InvalidValueError
 from holdfast.learning.gitbackfill import GitBackfill, GitReport
-from holdfast.service.memory import Memory
 from holdfast.settings import load_settings
 from holdfast.surfaces.cli.distil import distil_earlier
 from holdfast.surfaces.cli.frame import INTERRUPTED, Call, command, host_names

@@ -50,7 +50,7 @@ SETUP = "holdfast setup"
 MEND = "holdfast doctor --mend"
 WAIT_S = 3.0
 """How long a locked database is waited for."""
-LEAN_MODULES = ("wiring.py", "settings.py", "service/location.py", "service/hook.py", "surfaces/hooks/client.py")
+LEAN_MODULES = ("wiring.py", "settings.py", "recall/deliver.py", "service/hook.py", "surfaces/hooks/client.py")
 """Some of what a hook imports: without their compiled form each hook compiles them anew."""
 LOG_LINES = 3
 """Last lines of the hooks' log that are shown."""

@@ -19,7 +19,7 @@ from holdfast.errors import HoldfastError
 from holdfast.installing.hostfiles import MANIFEST, HostFiles, set_up
 from holdfast.ports.host import HostProfile
 from holdfast.ports.services import Services
-from holdfast.recall.inject import prepare
+from holdfast.recall.deliver import prepare
 from holdfast.settings import Settings
 from holdfast.wiring import load_host
 

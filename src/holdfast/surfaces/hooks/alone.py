@@ -19,7 +19,7 @@ from holdfast.lean.texts import loads
 from holdfast.ports.services import Services, no_codeindex
 from holdfast.service.hook import attend, parse
 from holdfast.settings import Settings
-from holdfast.wiring import HookMemory
+from holdfast.wiring import Opened
 
 if TYPE_CHECKING:
     from holdfast.home.spool import Spool
@@ -36,7 +36,7 @@ def answer_alone(
     plain = loads(payload.decode("utf-8", "replace"))
     if not isinstance(plain, dict):
         raise InvalidValueError("a hook payload that is not a JSON object")
-    memory = HookMemory(_folder(), settings)
+    memory = Opened(_folder(), settings, is_hook=True)
     if again:  # after a wait, parsing code could take the rest of the deadline
         memory.services = replace(memory.services, codeindex=no_codeindex)
     call = parse(memory, hook.host, plain)
@@ -82,7 +82,7 @@ class _LaterSpool:
         return Spool(self._settings.run_path, self._host)
 
 
-def _drain(memory: HookMemory, keep_by: float) -> None:
+def _drain(memory: Opened, keep_by: float) -> None:
     from holdfast.home.spool import drain  # late: as above
 
     try:
@@ -91,7 +91,7 @@ def _drain(memory: HookMemory, keep_by: float) -> None:
         return  # the spool waits for the next hook; the reason was logged when it was filled
 
 
-def _errand_due(memory: HookMemory, call: HookCall) -> str:
+def _errand_due(memory: Opened, call: HookCall) -> str:
     """Return the learner's request, or "" if none is due.
 
     One is due when a session ends or may end, or when it starts and an earlier session waits.
@@ -103,7 +103,7 @@ def _errand_due(memory: HookMemory, call: HookCall) -> str:
     return render_errand(call, _folder())
 
 
-def _has_leftovers(memory: HookMemory, call: HookCall) -> bool:
+def _has_leftovers(memory: Opened, call: HookCall) -> bool:
     if is_left_waiting(memory.settings.run_path):
         return True
     return memory.trouble is None and has_leftovers(memory.services.store, call.session)

@@ -23,12 +23,12 @@ from mcp.shared.message import ServerMessageMetadata
 from mcp_types import ListRootsRequest, ListRootsResult
 from pydantic import ValidationError
 
+from holdfast.bootstrap import Memory as Here
 from holdfast.domain.hookcall import HookCall
 from holdfast.domain.lesson import Lesson
 from holdfast.domain.vocabulary import SessionId
 from holdfast.errors import LessonNotFoundError
 from holdfast.lean.texts import short_id
-from holdfast.service.memory import Memory as Here
 from holdfast.settings import host_session
 from holdfast.surfaces.mcp.greeting import host_of
 from holdfast.surfaces.mcp.instructions import is_project

@@ -6,10 +6,10 @@ switched off. A host whose hooks deliver at any moment does not get it, because 
 
 from __future__ import annotations
 
+from holdfast.bootstrap import Memory as Here
 from holdfast.domain.hookcall import HookCall
 from holdfast.domain.vocabulary import Moment, SessionId
 from holdfast.errors import HoldfastError
-from holdfast.service.memory import Memory as Here
 from holdfast.settings import Settings
 from holdfast.surfaces.mcp.greeting import UNKNOWN, greet, is_registered, must_ask
 from holdfast.surfaces.mcp.opening import MemoryOnce

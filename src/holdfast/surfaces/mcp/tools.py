@@ -276,13 +276,14 @@ def _checkpoint(caller: Caller, arguments: Checkpoint) -> Named:
     if not arguments.goal.strip():
         checkpoint = caller.memory.checkpoint()
     else:
-        state = {
-            "done": arguments.done,
-            "next": arguments.next,
-            "open_questions": arguments.questions,
-            "files": arguments.files,
-        }
-        checkpoint = caller.memory.save_checkpoint(arguments.goal, session=caller.session, **state)
+        checkpoint = caller.memory.save_checkpoint(
+            arguments.goal,
+            session=caller.session,
+            done=arguments.done,
+            next=arguments.next,
+            open_questions=arguments.questions,
+            files=arguments.files,
+        )
     return Named(text=render.checkpoint(checkpoint), id=checkpoint.id if checkpoint else "")
 
 
