@@ -1,4 +1,4 @@
-"""What to tell when: a function a moment, each named after it, which returns a `MomentChoice`. Read what a moment's needs.
+"""What to tell when: a function for each moment, named after it, which returns a `MomentChoice`.
 
 - At a session's start and after a compaction: the state of the task, and the brief.
 - On a prompt: the nearest lessons in full words, and the titles of near ones that were not told yet.
