@@ -1,5 +1,5 @@
-"""Turns a question or a moment into a briefing: retrieve, score, filter, assemble. `moments` has a function for each moment.
+"""Turns a question or a moment into a briefing: retrieve, score, filter, assemble. `moments` has a function a moment.
 
-It may touch: `curation` and below. Hooks call it, so a test lists what they load.
-Begin with `retrieve`, then `inject`, which chooses the moment, and `moments/context`; `ask` answers on demand.
+It may touch: `curation` and below.
+Begin with `deliver.prepare`, then `situation` and `moments`; `retrieve` finds lessons, and `ask` answers on demand.
 """
