@@ -15,9 +15,9 @@ from pathlib import Path
 
 import pytest
 
+from holdfast import bootstrap
 from holdfast.errors import SchemaTooOldError
 from holdfast.home import handover, hookline
-from holdfast.service import memory as service
 from holdfast.surfaces.mcp import hooksocket
 from tests.surfaces.hookcalls import Hooks, ask_for, wait_for
 from tests.surfaces.patience import let_the_socket_wait
@@ -195,7 +195,7 @@ def test_a_server_embeds_a_hundred_lessons_after_a_turn_and_follows_code_now_and
     assert hooksocket.FOLLOW_EVERY_S == 600.0
     monkeypatch.setattr(hooksocket, "FOLLOW_EVERY_S", seconds)
     monkeypatch.setattr(hooksocket, "embed_in_turn", lambda memory, path, most: embedded.append(most))
-    monkeypatch.setattr(service.Memory, "follow_moves", lambda memory: followed.append(memory.folder))
+    monkeypatch.setattr(bootstrap.Memory, "follow_moves", lambda memory: followed.append(memory.folder))
     monkeypatch.setattr(hooksocket._Learner, "_learn_turn", lambda learner, call: learnt.append(call.session))
     with hooks.memory() as memory:
         close = hooksocket.serve(memory, hooks.settings.run_path)
