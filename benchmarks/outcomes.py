@@ -24,9 +24,8 @@ from uuid import UUID
 from holdfast.domain.lesson import Lesson, Scope, Validity
 from holdfast.domain.records import Outcome
 from holdfast.domain.vocabulary import LessonId, ProjectId, SessionId
-from holdfast.outcomes import estimate
-from holdfast.outcomes.holdout import is_withheld
-from holdfast.outcomes.standing import standing_of
+from holdfast.outcomes import stats as estimate
+from holdfast.outcomes.standing import is_withheld, standing_of
 
 BEGAN = datetime(2026, 1, 5, tzinfo=UTC)
 PROJECT = ProjectId("simulated")

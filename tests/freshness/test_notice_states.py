@@ -25,11 +25,14 @@ from holdfast.freshness.notice import (
     WATCHED,
     KnownState,
     find_news,
+    keep_found,
     keep_states,
     load_states,
+    may_have_news,
     note_edits,
+    owner_of,
+    parse_plain,
 )
-from holdfast.freshness.states import keep_found, may_have_news, owner_of, parse_plain
 from holdfast.testing.builders import FixedClock, make_delivery, make_lesson
 
 ELSEWHERE = "git1:" + "0" * 40

@@ -17,8 +17,16 @@ from holdfast.domain.symbol import Verdict
 from holdfast.domain.vocabulary import Freshness, LessonId, SessionId
 from holdfast.freshness.check import FreshnessCheck, caveat, worst
 from holdfast.freshness.compare import spans_of
-from holdfast.freshness.notice import FOUND, SWITCHED, WATCHED, find_news, keep_states, load_states
-from holdfast.freshness.states import keep_found, may_have_news
+from holdfast.freshness.notice import (
+    FOUND,
+    SWITCHED,
+    WATCHED,
+    find_news,
+    keep_found,
+    keep_states,
+    load_states,
+    may_have_news,
+)
 from holdfast.freshness.verify import reindex
 from holdfast.testing.builders import FixedClock, make_delivery, make_lesson
 

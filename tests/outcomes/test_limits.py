@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from holdfast.domain.vocabulary import LessonId, SessionId
-from holdfast.outcomes import estimate, holdout
+from holdfast.outcomes import standing as holdout
+from holdfast.outcomes import stats as estimate
 
 
 def test_equal_groups_differ_by_nothing_within_an_interval() -> None:

@@ -17,11 +17,12 @@ from holdfast.domain.lesson import Lesson, Triggers
 from holdfast.domain.records import Outcome
 from holdfast.domain.statefamilies import OUTCOME_WEIGHTS
 from holdfast.domain.vocabulary import LessonId, SessionId
-from holdfast.outcomes.advice import advice_of
-from holdfast.outcomes.holdout import is_withheld, may_withhold
+from holdfast.outcomes.judge import advice_of
 from holdfast.outcomes.standing import (
     OrderEvidence,
     Standing,
+    is_withheld,
+    may_withhold,
     order_evidence,
     order_factors,
     standing_of,

@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from holdfast.outcomes import tuning
-from holdfast.outcomes.advice import advice_of
-from holdfast.outcomes.estimate import difference_of, share_of
-from holdfast.outcomes.judge import Telling, _after_call
+from holdfast.outcomes.judge import Telling, _after_call, advice_of
+from holdfast.outcomes.stats import difference_of, share_of
 from holdfast.outcomes.story import Story
 from holdfast.testing.builders import make_event, make_lesson
 

@@ -14,7 +14,7 @@ from holdfast.domain.lesson import Lesson, Provenance, Triggers
 from holdfast.domain.records import Outcome
 from holdfast.domain.statefamilies import BRIEF, OUTCOME_WEIGHTS
 from holdfast.domain.vocabulary import LessonId, SessionId
-from holdfast.freshness.states import owner_of
+from holdfast.freshness.notice import owner_of
 from holdfast.lean.texts import dumps
 from holdfast.recall.brief import Lines, Room, collect, fit, load, order, prepare, session_brief, short_ids
 from holdfast.recall.briefline import area_of, from_row, lines_of, to_row

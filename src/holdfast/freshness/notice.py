@@ -3,7 +3,6 @@
 The known states of lessons that are not fresh are stored as one value for each work tree: the state, since when, and
 who observed the change. Hooks add what they find when a file is edited or a lesson is read; a watcher adds what it
 observes. At its next call a session is told of a change that makes a shown lesson untrue, twice a session at most.
-`states` has the part that every delivery needs.
 """
 
 from __future__ import annotations
@@ -16,25 +15,61 @@ from typing import Any
 from holdfast.domain.briefing import Ranked, Why
 from holdfast.domain.hookcall import HookCall
 from holdfast.domain.lesson import Lesson
+from holdfast.domain.moments import PARTICULAR_MOMENTS
 from holdfast.domain.project import Location
 from holdfast.domain.records import Delivery
 from holdfast.domain.statefamilies import LESSON_STATES
 from holdfast.domain.vocabulary import FRESHNESSES, Freshness, LessonId
 from holdfast.errors import LessonNotFoundError
 from holdfast.freshness.check import FreshnessCheck
-from holdfast.freshness.states import SOUND, load_plain, owner_of, parse_plain
-from holdfast.freshness.tuning import (
-    JUDGED_S,
-    LESSONS_A_FILE,
-    NOTICES_TRIED,
-    SAME_EDIT,
-    SESSION_NOTICES,
-    STATES_KEPT,
-)
+from holdfast.freshness.tuning import JUDGED_S, LESSONS_A_FILE, NOTICES_TRIED, SAME_EDIT, SESSION_NOTICES, STATES_KEPT
 from holdfast.lean.plain import from_plain, to_plain
-from holdfast.lean.texts import dumps
+from holdfast.lean.texts import dumps, loads
 from holdfast.ports.services import Services
 from holdfast.ports.store import LessonFilter
+
+SOUND = ("unanchored", "fresh", "moved")
+"""States that are not stored: a lesson without a stored state is in one of these."""
+
+
+def load_plain(services: Services, location: Location) -> dict[LessonId, dict[str, Any]]:
+    """Return the stored states as plain values: most hooks only ask whether there is one."""
+    return parse_plain(services.store.get_state(LESSON_STATES, owner_of(location)))
+
+
+def parse_plain(text: str) -> dict[LessonId, dict[str, Any]]:
+    """Parse the stored states; empty when they cannot be read."""
+    try:
+        return {plain["lesson"]: plain for plain in loads(text or "[]")}
+    except (KeyError, TypeError, ValueError):
+        return {}
+
+
+def keep_found(services: Services, location: Location, read: Iterable[Ranked]) -> None:
+    """Store the states of lessons that were read for a delivery: they hold before the session's next edit.
+
+    Where a host waits, not every lesson is checked closely; then `unverified` does not replace a known state.
+    """
+    judged = {ranked.lesson.id: ranked.freshness for ranked in read}
+    if not judged:
+        return
+    known = load_plain(services, location)
+    judged = {lesson: state for lesson, state in judged.items() if state != "unverified" or lesson not in known}
+    if any(lesson in known or state not in SOUND for lesson, state in judged.items()):
+        keep_states(services, location, judged)
+
+
+def owner_of(location: Location) -> str:
+    """Return the owner of the states: each work tree has its own."""
+    return f"{location.project.id}:{location.root}"
+
+
+def may_have_news(services: Services, location: Location, call: HookCall, deliveries: Sequence[Delivery]) -> bool:
+    """Return whether `find_news` has anything to check. A change that nobody observed is no news."""
+    if call.moment not in PARTICULAR_MOMENTS or not deliveries:
+        return False
+    return call.moment == "before_file" or any(plain.get("by") for plain in load_plain(services, location).values())
+
 
 States = dict[LessonId, "KnownState"]
 
@@ -128,7 +163,7 @@ def note_edits(services: Services, location: Location, call: HookCall) -> None:
 def find_news(services: Services, location: Location, call: HookCall, deliveries: Sequence[Delivery]) -> Ranked | None:
     """Return the lesson of which to tell this agent because its code got worse in this session; None for no news.
 
-    Call it only if `states.may_have_news`.
+    Call it only if `may_have_news`.
 
     Before a file, lessons about it that the agent was shown are checked again, because they are not shown twice.
     """

@@ -22,7 +22,7 @@ from holdfast.domain.query import Query
 from holdfast.domain.statefamilies import BRIEF
 from holdfast.domain.vocabulary import LessonId, SessionId
 from holdfast.freshness.check import FreshnessCheck
-from holdfast.freshness.states import load_plain, owner_of
+from holdfast.freshness.notice import load_plain, owner_of
 from holdfast.lean.texts import SHORT, dumps, loads
 from holdfast.lessons.staged import seen_here
 from holdfast.outcomes.standing import order_factors

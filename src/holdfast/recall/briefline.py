@@ -14,7 +14,7 @@ from holdfast.domain.kinds import profile_of
 from holdfast.domain.lesson import Lesson
 from holdfast.domain.vocabulary import FLOATED, LessonId, State
 from holdfast.lean.plain import field_names
-from holdfast.outcomes.holdout import may_withhold
+from holdfast.outcomes.standing import may_withhold
 from holdfast.ranking.relevance import EVERYDAY, stems_of
 from holdfast.recall.tuning import (
     EQUAL_TITLES,

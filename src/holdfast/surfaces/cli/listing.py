@@ -15,8 +15,7 @@ from holdfast.domain.vocabulary import TRUSTS, LessonId, SessionId
 from holdfast.errors import LessonNotFoundError
 from holdfast.lean.plain import as_dict, to_plain
 from holdfast.lean.texts import short_id
-from holdfast.outcomes.estimate import Difference, Share
-from holdfast.outcomes.stats import SessionSums, Stats
+from holdfast.outcomes.stats import Difference, SessionSums, Share, Stats
 from holdfast.outcomes.tuning import LEAST_WITHHELD
 from holdfast.rendering.views import lesson_json
 from holdfast.surfaces.cli.frame import (
