@@ -294,7 +294,7 @@ class _NoStore:
 
 def make_claims(store: Store, settings: Settings, wait_s: float) -> Claims:
     """Return what decides whether a project id declared in a repository counts; a waiting claim is logged once."""
-    from holdfast.workspace.claims import Claims
+    from holdfast.workspace.identity import Claims
 
     def report(root: str, declared: str) -> None:
         hint = "if it is the same project: holdfast project accept, in that folder"

@@ -10,7 +10,7 @@ import pytest
 
 from holdfast.errors import InvalidValueError
 from holdfast.wiring import SystemClock
-from holdfast.workspace.claims import Claims
+from holdfast.workspace.identity import Claims
 from holdfast.workspace.local import LocalWorkspace
 from tests.workspace.conftest import Ground
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.workspace.identity import normalise_remote
 from holdfast.workspace.local import BLOB_LIMIT
-from holdfast.workspace.remotes import normalise_remote
 from tests.workspace.conftest import Ground
 
 

@@ -11,8 +11,8 @@ import pytest
 
 from holdfast.wiring import SystemClock
 from holdfast.workspace.authorship import TRACKED, repository_texts
-from holdfast.workspace.branches import LocalBranches
 from holdfast.workspace.gitrun import Git
+from holdfast.workspace.history import LocalBranches
 from tests.workspace.conftest import Ground
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.workspace import objects
-from holdfast.workspace.objects import GitObjects
+from holdfast.workspace import gitrun as objects
+from holdfast.workspace.gitrun import GitObjects
 from tests.workspace.conftest import Ground
 
 

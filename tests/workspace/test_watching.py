@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.ports.workspace import Stamps
-from holdfast.workspace.watching import stamps
+from holdfast.workspace.local import stamps
 from tests.workspace.conftest import Ground
 
 

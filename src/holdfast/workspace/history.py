@@ -1,4 +1,7 @@
-"""LocalHistory: the past of one work tree, from git's plumbing, which runs nothing that a repository names."""
+"""LocalHistory and LocalBranches: git's past of one work tree, and the branches of its clone.
+
+They ask git's plumbing, which runs nothing that a repository names. Nothing is written, not even an object.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +10,11 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 
 from holdfast.domain.commit import Commit, CommitPoint
+from holdfast.workspace.gitfiles import find_checkout
 from holdfast.workspace.gitrun import Git
 
 TIMEOUT_S = 0.15
+"""Seconds for a question about one commit or tree, times git's patience."""
 WALK_TIMEOUT_S = 0.5
 """Seconds for a question that walks over commits."""
 
@@ -30,14 +35,36 @@ CALM_DIFF = ("--no-renames", "--no-ext-diff", "--no-textconv", "--no-color", "-O
 MAIN_LINES = ("main", "master", "trunk", "develop")
 HEX = frozenset("0123456789abcdef")
 
+BRANCH_WALK_TIMEOUT_S = 0.25
+"""Seconds for a question that walks over commits, times git's patience."""
+COMMITS_LIMIT = 500
+"""Most commits and paths that one question names."""
+REFLOG_LIMIT = 1_000_000
+"""Bytes of a reflog that are read, from its end."""
+FILES_LIMIT = 1_000
+"""Changed files of a branch that are told."""
+PLAIN_NAMES = ("-c", "core.quotePath=false")
+PATCH = ("-p", "-U0", "--src-prefix=a/", "--dst-prefix=b/", *CALM_DIFF)
 
-class LocalHistory:
-    """Git's history of the work tree at `root`; each answer is cached for the object's life."""
+
+class _Questions:
+    """Questions to git about the work tree at `root`; each answer is cached for the object's life."""
 
     def __init__(self, git: Git, root: str) -> None:
         self._git = git
         self._root = root
         self._kept: dict[tuple[str, ...], bytes | None] = {}
+
+    def _ask(self, *arguments: str, timeout_s: float = TIMEOUT_S) -> bytes | None:
+        if arguments not in self._kept:
+            if len(self._kept) >= LIMIT:
+                self._kept.clear()
+            self._kept[arguments] = self._git.ask(self._root, arguments, timeout_s, trusted=True)
+        return self._kept[arguments]
+
+
+class LocalHistory(_Questions):
+    """Git's history of the work tree."""
 
     def blob(self, blob: str) -> bytes | None:
         """Return the content with that id."""
@@ -128,7 +155,7 @@ class LocalHistory:
             how = ("-r", "-p", "-U0", *CALM_DIFF)
             output = self._ask("diff-tree", *how, commit + "^", commit, "--", path, timeout_s=WALK_TIMEOUT_S)
         signs: dict[str, set[str]] = {"-": set(), "+": set()}
-        _, _, hunks = (output or b"").decode("utf-8", "replace").partition("\n@@")
+        _, _, hunks = (output or b"").decode("utf-8", "replace").partition("\nWALK_TIMEOUT_S")
         for line in hunks.split("\n"):
             if line[:1] in signs and line[1:].strip():
                 signs[line[0]].add(line[1:].strip())
@@ -146,13 +173,6 @@ class LocalHistory:
         output = self._ask("symbolic-ref", "-q", "--short", "refs/remotes/origin/HEAD")
         default = (output or b"").decode("utf-8", "replace").strip().partition("/")[2]
         return bool(branch) and (branch == default if default else branch in MAIN_LINES)
-
-    def _ask(self, *arguments: str, timeout_s: float = TIMEOUT_S) -> bytes | None:
-        if arguments not in self._kept:
-            if len(self._kept) >= LIMIT:
-                self._kept.clear()
-            self._kept[arguments] = self._git.ask(self._root, arguments, timeout_s, trusted=True)
-        return self._kept[arguments]
 
 
 def _is_id(text: str) -> bool:
@@ -190,3 +210,216 @@ def _commits_in(output: bytes) -> Iterator[Commit]:
             id=name.strip(), author=author, email=email, at=when, message=message[:MESSAGE_LIMIT],
             files=tuple(files[:LIMIT]),
         )  # fmt: skip
+
+
+class LocalBranches(_Questions):
+    """The branches of the work tree's clone. Questions that walk history run only if lessons are staged."""
+
+    def __init__(self, git: Git, root: str) -> None:
+        super().__init__(git, root)
+        self._refs: dict[str, str] | None = None
+        self._reflogs: dict[str, list[bytes]] = {}
+        self._defaults: frozenset[str] = frozenset()
+
+    def resolve(self, revision: str) -> str:
+        """Return the commit that `git rev-parse` finds; empty for none and for what looks like an option."""
+        if not revision or revision.startswith("-") or "\0" in revision:
+            return ""
+        output = self._ask("rev-parse", "-q", "--verify", "--end-of-options", revision + "^{commit}")
+        return _commit((output or b"").decode("ascii", "replace").strip())
+
+    def time(self, commit: str) -> datetime | None:
+        """Return the committer's time; None if the commit does not exist."""
+        output = self._ask("log", "-1", "--format=%ct", commit, "--") if _commit(commit) else None
+        seconds = (output or b"").strip()
+        return datetime.fromtimestamp(int(seconds), UTC) if seconds.isdigit() else None
+
+    def is_main(self, branch: str) -> bool:
+        """Return whether it is a remote's default branch, or has the name of one."""
+        return branch in MAIN_LINES or (self._read_refs() is not None and branch in self._defaults)
+
+    def main_commits(self) -> list[str] | None:
+        """Return the commits of every main line, here and at remotes, each once; the remotes' default lines first."""
+        refs = self._read_refs()
+        if refs is None:
+            return None
+        names = self._defaults or {name for name in MAIN_LINES if self.tip(name)}
+        return list(dict.fromkeys(commit for ref, commit in refs.items() if _branch_of(ref) in names))
+
+    def tip(self, branch: str) -> str | None:
+        """Return the branch's commit here, else at a remote; empty if it is gone."""
+        refs = self._read_refs()
+        if refs is None:
+            return None
+        here = refs.get("refs/heads/" + branch)
+        return here or next((commit for ref, commit in refs.items() if _branch_of(ref) == branch), "")
+
+    def last_tip(self, branch: str) -> str:
+        """Return the branch's last commit here, from the work tree's reflog, which stays when a branch is deleted."""
+        checkout = find_checkout(self._root)
+        left = f"\tcheckout: moving from {branch} to ".encode()
+        for line in reversed(_reflog(checkout.git, "HEAD") if checkout else ()):
+            if left in line:
+                return _commit(line.split(b" ", 1)[0].decode("ascii", "replace"))
+        return ""
+
+    def created(self, branch: str) -> datetime | None:
+        """Return the time of the oldest entry in the branch's reflog."""
+        first = self._reflog_of(branch)[:1]
+        words = first[0].partition(b"\t")[0].split() if first else []
+        seconds = words[-2] if len(words) > 3 else b""
+        return datetime.fromtimestamp(int(seconds), UTC) if seconds.isdigit() else None
+
+    def checked_out(self, at: datetime) -> tuple[str, str]:
+        """Read the work tree's reflog: a clone keeps it for 90 days, also of branches that are gone."""
+        checkout = find_checkout(self._root)
+        before = ""
+        for line in _reflog(checkout.git, "HEAD") if checkout else ():
+            head, _, what = line.partition(b"\t")
+            words = head.split()
+            commit, seconds = (words[1], words[-2]) if len(words) > 3 else (b"", b"")
+            if not seconds.isdigit():
+                continue
+            if int(seconds) <= at.timestamp():
+                before = _commit(commit.decode("ascii", "replace"))
+            elif before:
+                return before, _commit(commit.decode("ascii", "replace")) if what.startswith(b"commit") else ""
+        return before, ""
+
+    def was_at(self, branch: str, commit: str) -> bool | None:
+        """Return whether the branch's reflog has the commit; None without one (git deletes it with the branch)."""
+        lines = self._reflog_of(branch)
+        return any(commit.encode() in line[:130] for line in lines) if lines else None
+
+    def missing(self, line: str, commits: Sequence[str]) -> frozenset[str] | None:
+        """Return the commits that do not exist or that `line` lacks; two git calls, however many commits."""
+        wanted = [commit for commit in commits if _commit(commit)][:COMMITS_LIMIT]
+        if not wanted or not _commit(line):
+            return frozenset(commits)
+        lacks = self._ask("rev-list", "--ignore-missing", *wanted, "^" + line, "--", timeout_s=BRANCH_WALK_TIMEOUT_S)
+        known = self._ask("rev-list", "--ignore-missing", "--no-walk=unsorted", *wanted, "--")
+        if lacks is None or known is None:
+            return None
+        outside = set(lacks.decode("ascii", "replace").split())
+        there = set(known.decode("ascii", "replace").split())
+        return frozenset(commit for commit in commits if commit in outside or commit not in there)
+
+    def fork(self, line: str, commit: str) -> str | None:
+        """Return the merge base; empty if there is none, None if git cannot tell."""
+        if not _commit(line) or not _commit(commit):
+            return ""
+        output = self._ask("merge-base", line, commit, timeout_s=BRANCH_WALK_TIMEOUT_S)
+        if output is None:  # of another root, or unknown
+            return "" if self._ask("cat-file", "-t", commit) is not None else None
+        return output.decode("ascii", "replace").strip()
+
+    def is_applied(self, line: str, commit: str) -> bool | None:
+        """Compare patches: each commit has an equal on `line`, or one commit there has the changes of all."""
+        base = self.fork(line, commit)
+        if not base or base == commit:
+            return None if base is None else False
+        output = self._ask("cherry", line, commit, timeout_s=BRANCH_WALK_TIMEOUT_S)
+        marks = {row[:1] for row in (output or b"").splitlines()}
+        return True if marks == {b"-"} else self._is_squashed(line, base, commit)
+
+    def blobs(self, commit: str, paths: Sequence[str]) -> dict[str, str] | None:
+        """Return blob ids by path, with one git call for every 500 paths."""
+        wanted = [path for path in paths if path and "\0" not in path]
+        blobs: dict[str, str] = {}
+        for start in range(0, len(wanted), COMMITS_LIMIT):
+            some = wanted[start : start + COMMITS_LIMIT]
+            output = self._ask("ls-tree", "-z", "--full-tree", commit, "--", *some) if _commit(commit) else None
+            if output is None:
+                return None
+            for row in filter(None, output.split(b"\0")):
+                head, _, name = row.partition(b"\t")
+                blobs[os.fsdecode(name)] = "git1:" + head.split()[2].decode("ascii", "replace")
+        return blobs
+
+    def below(self, commit: str, folder: str) -> frozenset[str] | None:
+        """Return the names of all files below the folder, with one git call."""
+        how = ("-r", "-z", "--full-tree", "--name-only")
+        output = self._ask("ls-tree", *how, commit, "--", folder + "/", timeout_s=BRANCH_WALK_TIMEOUT_S)
+        return None if output is None else frozenset(os.fsdecode(name) for name in output.split(b"\0") if name)
+
+    def changed(self, base: str, commit: str) -> list[str] | None:
+        """Compare the two trees by name; a rename is a removed and an added file."""
+        if not (_commit(base) and _commit(commit)):
+            return None
+        output = self._ask("diff-tree", "-r", "-z", "--name-only", "--no-renames", base, commit, "--")
+        return None if output is None else [os.fsdecode(name) for name in output.split(b"\0") if name][:FILES_LIMIT]
+
+    def file(self, commit: str, path: str) -> bytes | None:
+        """Return the file's content in that commit."""
+        return self._ask("cat-file", "blob", f"{commit}:{path}") if _commit(commit) and "\0" not in path else None
+
+    def _is_squashed(self, line: str, base: str, commit: str) -> bool | None:
+        """Return whether one commit of base..line has, for every file, the same changed lines as base..commit."""
+        output = self._ask(*PLAIN_NAMES, "diff-tree", "-r", *PATCH, base, commit, "--", timeout_s=BRANCH_WALK_TIMEOUT_S)
+        if output is None:
+            return None
+        patches = _patches(output)
+        if not patches or len(patches) > COMMITS_LIMIT:
+            return False
+        span = ["--format=", "-m", "--first-parent", f"{base}..{line}", "--", *map(os.fsdecode, patches)]
+        output = self._ask(*PLAIN_NAMES, "log", *PATCH, *span, timeout_s=BRANCH_WALK_TIMEOUT_S)
+        if output is None:
+            return None
+        there = set(_each_patch(output))
+        return all(patch in there for patch in patches.items())
+
+    def _reflog_of(self, branch: str) -> list[bytes]:
+        if branch not in self._reflogs:
+            checkout = find_checkout(self._root)
+            names = ("refs", "heads", *branch.split("/"))
+            self._reflogs[branch] = _reflog(checkout.common, *names) if checkout else []
+        return self._reflogs[branch]
+
+    def _read_refs(self) -> dict[str, str] | None:
+        if self._refs is None:
+            form = "--format=%(refname) %(objectname) %(symref)"
+            output = self._ask("for-each-ref", form, "refs/heads", "refs/remotes")
+            if output is None:
+                return None
+            rows = [row.split(" ") for row in os.fsdecode(output).splitlines()]
+            self._refs = {name: commit for name, commit, symref in rows if not symref}
+            pointed = [symref for name, _, symref in rows if symref and name.endswith("/HEAD")]
+            self._defaults = frozenset(map(_branch_of, pointed))
+        return self._refs
+
+
+def _branch_of(ref: str) -> str:
+    """Return `feature/x` for `refs/heads/feature/x` and for `refs/remotes/origin/feature/x`."""
+    if ref.startswith("refs/heads/"):
+        return ref.removeprefix("refs/heads/")
+    return ref.removeprefix("refs/remotes/").partition("/")[2]
+
+
+def _commit(text: str) -> str:
+    return text if len(text) in (40, 64) and HEX.issuperset(text) and text.strip("0") else ""
+
+
+def _reflog(git: str, *names: str) -> list[bytes]:
+    try:
+        with open(os.path.join(git, "logs", *names), "rb") as stream:
+            size = stream.seek(0, os.SEEK_END)
+            stream.seek(max(0, size - REFLOG_LIMIT))
+            return stream.read().splitlines()
+    except OSError:
+        return []
+
+
+def _patches(output: bytes) -> dict[bytes, bytes]:
+    """Return for each file the lines that a diff removes and adds, without their positions."""
+    return dict(_each_patch(output))
+
+
+def _each_patch(output: bytes) -> list[tuple[bytes, bytes]]:
+    patches = []
+    for part in (b"\n" + output).split(b"\ndiff --git ")[1:]:
+        head, _, hunks = part.partition(b"\nBRANCH_WALK_TIMEOUT_S")
+        name = next((row[6:] for row in head.split(b"\n") if row[:6] in (b"+++ b/", b"--- a/")), b"")
+        name = next((row[6:] for row in head.split(b"\n") if row[:6] == b"+++ b/"), name)
+        if name:
+            patches.append((name, b"\n".join(row for row in hunks.split(b"\n") if row[:1] in (b"+", b"-"))))
+    return patches

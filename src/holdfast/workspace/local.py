@@ -9,25 +9,56 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from hashlib import blake2b, sha1
 
 from holdfast.domain.project import Location, Person, Project
 from holdfast.domain.statefamilies import PLACE
+from holdfast.domain.vocabulary import ProjectId
 from holdfast.errors import InvalidValueError
 from holdfast.lean.gitsafety import without_filters
-from holdfast.workspace import gitfiles
-from holdfast.workspace.gitfiles import Checkout
+from holdfast.ports.services import Clock
+from holdfast.ports.store import StateCells
+from holdfast.ports.workspace import Stamps
+from holdfast.workspace import gitfiles, identity
+from holdfast.workspace.gitfiles import Checkout, find_checkout
+from holdfast.workspace.gitrun import Git, GitObjects
+from holdfast.workspace.history import LocalBranches, LocalHistory
+from holdfast.workspace.identity import Claims, is_reserved
 from holdfast.workspace.paths import inside, native, project_roots
 
-if TYPE_CHECKING:
-    from holdfast.ports.services import Clock
-    from holdfast.ports.store import StateCells
-    from holdfast.ports.workspace import Stamps
-    from holdfast.workspace.branches import LocalBranches
-    from holdfast.workspace.claims import Claims
-    from holdfast.workspace.gitrun import Git
-    from holdfast.workspace.history import LocalHistory
-    from holdfast.workspace.objects import GitObjects
+Stamp = tuple[int, ...]
+
+CHECKOUT_FILES = ("HEAD", "index", os.path.join("logs", "HEAD"), os.path.join("reftable", "tables.list"))
+"""Files of a work tree's git folder. Every commit, switch, reset and rebase replaces at least one of them."""
+
+
+def stamps(root: str, paths: Sequence[str]) -> Stamps:
+    """Return the stamps of a work tree and of files in it; never raises for the state of the disk."""
+    own = _stamp(root)
+    if not own:
+        return Stamps(files=((),) * len(paths))
+    checkout = find_checkout(root)
+    git = checkout.git + os.sep if checkout and checkout.root == root else ""
+    state = tuple(part for name in CHECKOUT_FILES for part in _stamp(git + name) or (0,)) if git else ()
+    inside = root + os.sep  # joined by hand: `os.path.join` costs half as much as the stat
+    return Stamps(
+        checkout=(own[0], *state),  # not the folder's times: they change with any file in it
+        files=tuple([_stamp(inside + path) for path in paths]),
+        busy=bool(git) and os.path.lexists(git + "index.lock"),
+    )
+
+
+def _stamp(path: str) -> Stamp:
+    """Return inode, size and times; empty if the file cannot be examined.
+
+    It includes the inode's change time, so an edit that restores the modification time is noticed too.
+    """
+    try:
+        status = os.stat(path)
+    except (OSError, ValueError):
+        return ()
+    return status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
+
 
 BLOB_LIMIT = 5_000_000
 """Bytes of a file that are still hashed on read."""
@@ -94,8 +125,6 @@ class LocalWorkspace:
 
         Raises InvalidValueError if no id waits for that, or if it has the form of a derived id.
         """
-        from holdfast.workspace.claims import is_reserved
-
         location = self.locate(folder)
         if not location.claim:
             raise InvalidValueError(f"no declared id waits in {location.root}", hint="holdfast project show")
@@ -155,14 +184,10 @@ class LocalWorkspace:
 
     def history(self, location: Location) -> LocalHistory:
         """Return git's history of the location's work tree; its answers are cached for the object's life."""
-        from holdfast.workspace.history import LocalHistory
-
         return LocalHistory(self._git(), location.root)
 
     def branches(self, location: Location) -> LocalBranches:
         """Return the branches of the location's clone; its answers are cached for the object's life."""
-        from holdfast.workspace.branches import LocalBranches
-
         return LocalBranches(self._git(), location.root)
 
     def person(self, location: Location) -> Person:
@@ -214,7 +239,6 @@ class LocalWorkspace:
 
     def stamps(self, location: Location, paths: Sequence[str]) -> Stamps:
         """Return stamps, at the cost of a stat each, that show whether the files or the checkout may have changed."""
-        from holdfast.workspace.watching import stamps  # imported late: only watchers need it
 
         return stamps(location.root, paths)
 
@@ -240,14 +264,10 @@ class LocalWorkspace:
 
     def _objects_of(self, root: str) -> GitObjects:
         if root not in self._objects:
-            from holdfast.workspace.objects import GitObjects
-
             self._objects[root] = GitObjects(root, self._timeout_scale)
         return self._objects[root]
 
     def _git(self) -> Git:
-        from holdfast.workspace.gitrun import Git
-
         return Git(self._clock, self._timeout_scale)
 
     def _head(self, checkout: Checkout) -> tuple[str, str]:
@@ -259,14 +279,13 @@ class LocalWorkspace:
 
     def _of_checkout(self, checkout: Checkout, commit: str) -> Project:
         """Return the stored identity of a git repository while nothing contradicts it, otherwise find it again."""
-        fields = self._states.get_state(PLACE, checkout.common).split("\n")
+        place = identity.load(self._states, PLACE, checkout.common, identity.KnownPlace)
         url = gitfiles.read_remote(checkout)
         has_root = bool(commit) and not gitfiles.is_shallow(checkout)
-        settled = len(fields) == 6 and fields[4] == url and fields[5] == gitfiles.repository_mark(checkout.common)
-        if settled and (fields[3] or not has_root):
-            return Project(id=fields[0], name=fields[1], source="git", remote=fields[2], root_commit=fields[3])  # type: ignore[arg-type]
-        from holdfast.workspace import identity
-
+        settled = place and place.url == url and place.mark == gitfiles.repository_mark(checkout.common)
+        if place and settled and (place.root_commit or not has_root):
+            known = ProjectId(place.id)
+            return Project(id=known, name=place.name, source="git", remote=place.remote, root_commit=place.root_commit)
         root = identity.ask_root_commit(self._git(), checkout, ROOT_COMMIT_TIMEOUT_S) if has_root else ""
         return identity.identify_checkout(self._states, checkout, url, root)
 
@@ -283,8 +302,6 @@ class LocalWorkspace:
     def _claims(self) -> Claims:
         if self._make_claims is not None:
             return self._make_claims()
-        from holdfast.workspace.claims import Claims
-
         return Claims(self._states)
 
     def _of_folder(self, folder: str, alone: bool = False) -> tuple[str, Project]:
@@ -293,12 +310,10 @@ class LocalWorkspace:
         `alone`: only its own.
         """
         for root in (folder,) if alone else project_roots(folder):
-            fields = self._states.get_state(PLACE, root).split("\n")
-            if fields[0]:
-                return root, Project(id=fields[0], name=os.path.basename(root), source="path")  # type: ignore[arg-type]
-        from holdfast.workspace.identity import identify_folder
-
-        return identify_folder(self._states, folder, alone)
+            place = identity.load(self._states, PLACE, root, identity.KnownPlace)
+            if place:
+                return root, Project(id=ProjectId(place.id), name=os.path.basename(root), source="path")
+        return identity.identify_folder(self._states, folder, alone)
 
 
 def _real_folder(folder: str) -> str:
@@ -335,14 +350,8 @@ def _ours(path: str) -> bool:
 
 
 def _blob_id(content: bytes) -> str:
-    try:
-        from _sha1 import sha1  # type: ignore[import-not-found]  # the C module alone: hashlib costs 3 ms
-    except ImportError:
-        from hashlib import sha1
-    return str(sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest())
+    return sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
 
 
 def _digest(text: str) -> str:
-    from hashlib import blake2b
-
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()

@@ -22,8 +22,8 @@ from holdfast.upkeep.scratch import scratch_memory
 from holdfast.upkeep.tidying.proposal import Proposal, Step, render_diff
 from holdfast.upkeep.tidying.tidy import apply, living
 from holdfast.wiring import TIMEOUT_SCALE, SystemClock
-from holdfast.workspace.branches import LocalBranches
 from holdfast.workspace.gitrun import Git
+from holdfast.workspace.history import LocalBranches
 
 FOLDER = ".holdfast"
 LESSONS = f"{FOLDER}/lessons"
