@@ -30,6 +30,7 @@ from tests.contract.memorystore import MemoryStore
 from holdfast.codeindex.local import LocalCodeIndex
 from holdfast.codeindex.source import unnumbered
 from holdfast.domain.symbol import Verdict
+from holdfast.rendering.verdicts import verdict_words
 from holdfast.stores.sqlite.indexfile import make_index
 from holdfast.wiring import SystemClock
 from holdfast.workspace.local import LocalWorkspace
@@ -164,7 +165,9 @@ def _measure(kind: str, answers: list[Answer]) -> dict[str, Any]:
 def _print_miss(answer: Answer) -> None:
     label, verdict = answer.label, answer.verdict
     print(f"{label.language}  {label.kind}  {label.path}::{label.symbol}  {label.before[:9]}..{label.after[:9]}")
-    verdict_text = f"{verdict.freshness} {answer.place} ({verdict.words})" if verdict else "it cannot be anchored"
+    verdict_text = (
+        f"{verdict.freshness} {answer.place} ({verdict_words(verdict)})" if verdict else "it cannot be anchored"
+    )
     print(f"      now {label.now or 'gone'}; told: {verdict_text}")
 
 

@@ -26,6 +26,7 @@ from tests.contract.memorystore import MemoryStore
 from holdfast.codeindex.local import LocalCodeIndex
 from holdfast.codeindex.source import read_source
 from holdfast.domain.symbol import Verdict
+from holdfast.rendering.verdicts import verdict_words
 from holdfast.stores.sqlite.indexfile import make_index
 from holdfast.wiring import SystemClock
 from holdfast.workspace.local import LocalWorkspace
@@ -168,7 +169,7 @@ def _show(sampled: dict[str, list[tuple[str, str]]], verdicts: dict[tuple[str, s
             verdict = verdicts[path, symbol]
             is_as_meant = verdict.freshness == ("moved" if name == "in a renamed file" else "fresh")
             if name == "gone" or not is_as_meant:
-                print(f"  {name}: {path}::{symbol}: {verdict.freshness}: {verdict.words}")
+                print(f"  {name}: {path}::{symbol}: {verdict.freshness}: {verdict_words(verdict)}")
 
 
 def _print(row: dict[str, Any]) -> None:

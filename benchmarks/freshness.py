@@ -27,6 +27,7 @@ from holdfast.codeindex.source import read_source, unnumbered
 from holdfast.domain.lesson import Anchor
 from holdfast.domain.project import Location
 from holdfast.domain.symbol import Verdict
+from holdfast.rendering.verdicts import verdict_words
 from holdfast.stores.sqlite.indexfile import make_index
 from holdfast.wiring import SystemClock
 from holdfast.workspace.local import LocalWorkspace
@@ -135,7 +136,7 @@ def _timed(code: LocalCodeIndex, location: Location, anchor: Anchor, speed: dict
 def _told(verdict: Verdict) -> Answer:
     state = OF_FRESHNESS[verdict.freshness]
     at = f"{verdict.anchor.path}::{unnumbered(verdict.anchor.symbol)}" if state in (FRESH, CHANGED) else ""
-    return state, at, verdict.words
+    return state, at, verdict_words(verdict)
 
 
 # Baselines

@@ -19,6 +19,7 @@ from holdfast.domain.lesson import Anchor
 from holdfast.domain.project import Location
 from holdfast.domain.symbol import Verdict
 from holdfast.ports.codeindex import FileState
+from holdfast.rendering.verdicts import verdict_words
 from holdfast.wiring import SystemClock
 from holdfast.workspace.local import LocalWorkspace
 from tests.contract.memoryindex import MemoryIndexStore
@@ -147,8 +148,8 @@ def _wrong(expected: str, verdict: Verdict) -> str:
     state, _, target = expected.partition(" -> ")
     freshness, _, words = state.partition(": ")
     at = f"{verdict.anchor.path}::{verdict.anchor.symbol}"
-    right = verdict.freshness == freshness and words in verdict.words and target in ("", at)
-    return "" if right else f"expected {expected}, got {verdict.freshness}: {verdict.words} -> {at}"
+    right = verdict.freshness == freshness and words in verdict_words(verdict) and target in ("", at)
+    return "" if right else f"expected {expected}, got {verdict.freshness}: {verdict_words(verdict)} -> {at}"
 
 
 def environment(folder: Path) -> dict[str, str]:

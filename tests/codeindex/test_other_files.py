@@ -9,6 +9,7 @@ import pytest
 
 from holdfast.codeindex.source import outline
 from holdfast.domain.lesson import Anchor
+from holdfast.rendering.verdicts import verdict_words
 from tests.codeindex.mutations import Ground, environment
 
 FILES = {
@@ -39,7 +40,7 @@ def ground(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ground:
 def words(ground: Ground, anchors: list[Anchor]) -> list[str]:
     """Each anchor's state, and why, in words."""
     verdicts = map(ground.verdict, anchors)
-    return [f"{verdict.freshness}: {verdict.words}" for verdict in verdicts]
+    return [f"{verdict.freshness}: {verdict_words(verdict)}" for verdict in verdicts]
 
 
 @pytest.mark.parametrize("path", FILES)

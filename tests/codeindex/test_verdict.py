@@ -10,6 +10,7 @@ import pytest
 
 from holdfast.codeindex.local import LocalCodeIndex
 from holdfast.domain.lesson import Anchor
+from holdfast.rendering.verdicts import verdict_words
 from tests.codeindex.mutations import Ground, environment
 
 BIG = "def f(a):\n    total = 0\n    for one in a:\n        total += one * one\n    return total / len(a)\n"
@@ -32,12 +33,12 @@ def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ground:
 
 def state_and_words(ground: Ground, anchor: Anchor) -> tuple[str, str]:
     verdict = ground.verdict(anchor)
-    return verdict.freshness, verdict.words
+    return verdict.freshness, verdict_words(verdict)
 
 
 def test_a_file_as_it_was_is_fresh_without_loading_the_parser(shop: Ground) -> None:
     verdict = shop.verdict(shop.anchor("a.py", "f"))
-    assert (verdict.freshness, verdict.words) == ("fresh", "")
+    assert (verdict.freshness, verdict_words(verdict)) == ("fresh", "")
 
 
 def test_what_was_recorded_on_another_branch_is_unverified_where_it_does_not_match(shop: Ground) -> None:
@@ -183,7 +184,11 @@ def test_a_file_anchor_follows_gits_renames(shop: Ground) -> None:
     shop.git("mv", "docs.txt", "words.txt")
     shop.commit()
     verdict = shop.verdict(anchor)
-    assert (verdict.freshness, verdict.words, verdict.anchor.path) == ("moved", "moved to words.txt", "words.txt")
+    assert (verdict.freshness, verdict_words(verdict), verdict.anchor.path) == (
+        "moved",
+        "moved to words.txt",
+        "words.txt",
+    )
 
 
 def test_a_trail_goes_on_through_several_commits(shop: Ground) -> None:
@@ -196,7 +201,7 @@ def test_a_trail_goes_on_through_several_commits(shop: Ground) -> None:
     shop.commit()
     verdict = shop.verdict(anchor)
     assert (verdict.freshness, verdict.anchor.path, verdict.anchor.symbol) == ("drifted", "c.py", "mean")
-    assert verdict.words == "renamed to mean, moved to c.py; body changed (2 of 28 tokens)"
+    assert verdict_words(verdict) == "renamed to mean, moved to c.py; body changed (2 of 28 tokens)"
 
 
 def test_the_commit_that_deleted_it_is_named(shop: Ground) -> None:
@@ -357,7 +362,7 @@ def test_one_name_for_another_is_told_as_such(shop: Ground) -> None:
     anchor = shop.anchor("a.py", "f")
     shop.write({"a.py": BIG.replace("total", "result")})
     verdict = shop.verdict(anchor)
-    assert (verdict.freshness, verdict.words) == ("drifted", "body changed (total is result throughout)")
+    assert (verdict.freshness, verdict_words(verdict)) == ("drifted", "body changed (total is result throughout)")
     assert verdict.share < 0.05
 
 

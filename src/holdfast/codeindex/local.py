@@ -24,6 +24,7 @@ from holdfast.lean.plain import as_dict
 from holdfast.ports.codeindex import IndexStore
 from holdfast.ports.services import Clock
 from holdfast.ports.workspace import Workspace
+from holdfast.rendering.verdicts import REASONS
 
 RULES = "3"
 """Increased whenever the same code would get another verdict, or a verdict's stored form changes."""
@@ -56,9 +57,10 @@ def load_verdict(
         return None
     try:
         fields["share"] = float(fields["share"])
-        return Verdict(anchor=now, **fields) if fields["freshness"] in FRESHNESSES else None
     except ValueError:
-        return None  # damaged
+        return None
+    is_sound = fields["freshness"] in FRESHNESSES and {fields["reason"], fields["hides"]} <= {"", *REASONS}
+    return Verdict(anchor=now, **fields) if is_sound else None
 
 
 def keep_verdict(store: IndexStore | None, location: Location, anchor: Anchor, blob: str, verdict: Verdict) -> None:

@@ -25,6 +25,7 @@ from holdfast.domain.lesson import Anchor
 from holdfast.domain.symbol import Symbol, Verdict
 from holdfast.domain.vocabulary import Freshness
 from holdfast.ports.codeindex import IndexStore
+from holdfast.rendering.verdicts import verdict_words
 
 SEEN_LOOKS = 40
 """Newest commits of a file that are looked through for a text recorded elsewhere."""
@@ -241,7 +242,7 @@ class AnchorJudge:
         if contained is None:
             return _unverified(anchor, "unknown_commit", anchor.commit[:10])
         branch = f" ({anchor.branch})" if anchor.branch and anchor.branch != self._snapshots.location.branch else ""
-        detail = f"{branch}; here: {verdict.words}"
+        detail = f"{branch}; here: {verdict_words(verdict)}"
         return replace(_unverified(anchor, "other_branch", detail), hides=verdict.reason)
 
 

@@ -22,6 +22,7 @@ from holdfast.freshness.tuning import (
     WAIT_S,
 )
 from holdfast.ports.services import Services
+from holdfast.rendering.verdicts import verdict_words
 
 Judged = tuple[Freshness, str]
 AnchorVerdict = tuple[Anchor, Verdict]
@@ -160,7 +161,7 @@ def caveat(anchor: Anchor, verdict: Verdict) -> str:
     """
     if verdict.freshness == "fresh":
         return ""
-    words = verdict.words or verdict.freshness
+    words = verdict_words(verdict) or verdict.freshness
     name = "" if _names(words, anchor) else anchor.symbol or anchor.path
     prefix = "not verified: " if verdict.freshness == "unverified" else ""
     text = f"{name} {prefix}{words}".strip()

@@ -28,6 +28,7 @@ from holdfast.ports.services import Services
 from holdfast.ports.store import EventFilter, LessonFilter, LogFilter
 from holdfast.redaction import redact
 from holdfast.rendering.lines import clean
+from holdfast.rendering.verdicts import verdict_words
 
 _REFERENCE = re.compile(r"(?<![\w`/.@])@(?=[\w~./$\\])[^\s`]+")
 
@@ -55,7 +56,7 @@ def reason_against(lesson: Lesson, verdicts: Sequence[Verdict], standing: Standi
         return doubt
     stale = next((verdict for verdict in verdicts if verdict.freshness in STALE), None)
     if stale:
-        return f"{stale.anchor.path}: {stale.words or stale.freshness}"
+        return f"{stale.anchor.path}: {verdict_words(stale) or stale.freshness}"
     return "it is in doubt: holdfast review" if standing.is_doubted else ""
 
 

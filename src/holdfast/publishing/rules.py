@@ -40,6 +40,7 @@ from holdfast.publishing.publication import (
 from holdfast.ranking.multipliers import multipliers
 from holdfast.rendering.budget import count_tokens
 from holdfast.rendering.lines import CLOSING, INTRODUCTION, OPENING, compile_line, safe_title
+from holdfast.rendering.verdicts import verdict_words
 from holdfast.text.occasions import CARDS, is_standing
 
 Group = tuple[str, tuple[int, ...]]
@@ -184,7 +185,7 @@ def _doubt(lesson: Lesson, verdicts: Sequence[Verdict]) -> str:
     """Return why a lesson is no rule: its code could not be compared, or it has no text."""
     unsure = next((verdict for verdict in verdicts if verdict.freshness == "unverified"), None)
     if unsure:
-        return unsure.words or f"{unsure.anchor.path}: not verified"
+        return verdict_words(unsure) or f"{unsure.anchor.path}: not verified"
     return "" if publishable(lesson.insight) else "it has no words"
 
 

@@ -19,6 +19,7 @@ from holdfast.lean.plain import as_dict, field_names, to_plain
 from holdfast.lean.texts import short_id
 from holdfast.lessons.lookup import LessonHistory
 from holdfast.outcomes.standing import since_of, standing_of
+from holdfast.rendering.verdicts import verdict_words
 from holdfast.rendering.views import lesson_json
 from holdfast.surfaces.cli.frame import Call, as_of_option, command, lesson_argument, lesson_ids
 from holdfast.surfaces.cli.screen import LABEL, coloured, counted, labelled, note, say, table, wrapped
@@ -138,12 +139,12 @@ def _anchor_line(anchor_state: AnchorState) -> str:
     name = f"{anchor.path}:{anchor.symbol}" if anchor.symbol else anchor.path
     where = " ".join(filter(None, (anchor.commit[:10], f"on {anchor.branch}" if anchor.branch else "")))
     anchored_at = f" (anchored at {where})" if where else ""
-    words = f": {verdict.words}" if verdict.words else ""
+    words = f": {verdict_words(verdict)}" if verdict_words(verdict) else ""
     return f"{name}{anchored_at} {coloured(verdict.freshness)}{words}{_commit_words(anchor_state)}"
 
 
 def _commit_words(anchor_state: AnchorState) -> str:
-    if not anchor_state.commit or "in commit" in anchor_state.verdict.words:
+    if not anchor_state.commit or "in commit" in verdict_words(anchor_state.verdict):
         return ""
     return ", not committed yet" if anchor_state.commit == UNCOMMITTED else f", in commit {anchor_state.commit[:10]}"
 
@@ -202,7 +203,7 @@ def _logs(history: LessonHistory) -> dict[str, Any]:
 def _why_json(explanation: Explanation) -> dict[str, Any]:
     anchors = [
         {
-            "anchor": to_plain(state.anchor), "freshness": state.verdict.freshness, "words": state.verdict.words,
+            "anchor": to_plain(state.anchor), "freshness": state.verdict.freshness, "words": verdict_words(state.verdict),
             "now_at": to_plain(state.verdict.anchor), "uncommitted": state.commit == UNCOMMITTED,
             "commit": "" if state.commit == UNCOMMITTED else state.commit,
         }
@@ -234,7 +235,7 @@ def diff(call: Call, memory: Memory, ref: str) -> None:
         say(*(click.style(line, fg=COLOURS[line[0]]) if line[:1] in COLOURS else line for line in lines))
         if comparison.note:
             note(comparison.note)
-        words = f": {comparison.verdict.words}" if comparison.verdict.words else ""
+        words = f": {verdict_words(comparison.verdict)}" if verdict_words(comparison.verdict) else ""
         same = "" if lines or comparison.then is None else ", no line differs"
         note(f"{comparison.anchor.symbol or comparison.anchor.path} is {comparison.verdict.freshness}{words}{same}")
     if not compared:
@@ -244,7 +245,7 @@ def diff(call: Call, memory: Memory, ref: str) -> None:
 def _diff_json(comparison: Comparison, lines: list[str]) -> dict[str, Any]:
     verdict = comparison.verdict
     return {
-        "anchor": to_plain(comparison.anchor), "freshness": verdict.freshness, "words": verdict.words,
+        "anchor": to_plain(comparison.anchor), "freshness": verdict.freshness, "words": verdict_words(verdict),
         "now_at": to_plain(verdict.anchor), "then": comparison.then, "now": comparison.now, "diff": lines,
         "note": comparison.note,
     }  # fmt: skip

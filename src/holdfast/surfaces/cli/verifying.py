@@ -22,6 +22,7 @@ from holdfast.freshness.watch import StateChange
 from holdfast.home.runfiles import RunLock
 from holdfast.lean.plain import as_dict, render_instant, to_plain
 from holdfast.lean.texts import short_id
+from holdfast.rendering.verdicts import verdict_words
 from holdfast.rendering.views import lesson_json
 from holdfast.surfaces.cli.frame import Call, command
 from holdfast.surfaces.cli.screen import GAP, bar, coloured, counted, note, place_of, say, table
@@ -94,7 +95,7 @@ def _lesson_json(checked: Checked) -> dict[str, Any]:
                 "path": anchor.path,
                 "symbol": anchor.symbol,
                 "freshness": verdict.freshness,
-                "words": verdict.words,
+                "words": verdict_words(verdict),
                 "path_now": verdict.anchor.path,
                 "symbol_now": verdict.anchor.symbol,
             }
