@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from holdfast import Memory
-from holdfast.domain.commit import Commit
 from holdfast.domain.lesson import Lesson, Provenance
+from holdfast.domain.project import Commit
 from holdfast.domain.statefamilies import COMMITS_READ
 from holdfast.domain.vocabulary import STATES
 from holdfast.errors import InvalidValueError

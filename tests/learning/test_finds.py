@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from holdfast.domain.commit import Commit
+from holdfast.domain.project import Commit
 from holdfast.learning.commitfinds import CommitFind, find_all, is_routine, mended, subject_files
 from tests.learning.test_git_history import CAUSE, NOW, commit
 

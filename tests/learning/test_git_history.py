@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from holdfast import Memory
-from holdfast.domain.commit import Commit
 from holdfast.domain.lesson import Lesson
+from holdfast.domain.project import Commit
 from holdfast.domain.statefamilies import COMMITS_READ
 from holdfast.domain.vocabulary import STATES
 from holdfast.errors import InvalidValueError

@@ -9,8 +9,8 @@ import pytest
 
 from holdfast import Memory
 from holdfast.domain.event import Event
-from holdfast.domain.learningmoment import LearningMoment
 from holdfast.domain.lesson import Evidence, Lesson, Provenance
+from holdfast.domain.records import LearningMoment
 from holdfast.domain.statefamilies import LEARNING_MOMENTS
 from holdfast.domain.vocabulary import EventId, SessionId
 from holdfast.errors import InvalidValueError

@@ -13,6 +13,7 @@ from holdfast.bootstrap import Memory
 from holdfast.domain.learningmoment import LearningMoment
 from holdfast.domain.lesson import Lesson, Link, Triggers
 from holdfast.domain.moments import CHANNELS
+from holdfast.domain.records import LearningMoment
 from holdfast.domain.statefamilies import LEARNING_MOMENTS
 from holdfast.domain.vocabulary import EventId, LessonId
 from holdfast.errors import InvalidValueError

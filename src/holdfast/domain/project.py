@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 
 from holdfast.domain.vocabulary import ProjectId
 
@@ -46,3 +47,33 @@ class Location:
     """The id that `.holdfast/project.toml` declares here but that is not accepted (ADR 18); else empty."""
     claim_owner: str = ""
     """Remote or root commit of the repository in which that id is accepted; empty when it is not known."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Commit:
+    """A commit without its changes."""
+
+    id: str
+    author: str
+    email: str
+    """The author's address as stated in the commit; git does not check it."""
+    at: datetime
+    """When the author wrote it, UTC."""
+    message: str
+    files: tuple[str, ...] = ()
+    """The files it added, changed or deleted, relative to the repository's root."""
+
+    @property
+    def subject(self) -> str:
+        """The first line of the message."""
+        return self.message.strip().partition("\n")[0].strip()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommitPoint:
+    """A commit as a point in time: when it entered the repository, not when its change was first written."""
+
+    id: str
+    at: datetime
+    """When it was committed, UTC. A rebase or a squash merge makes this later."""
+    subject: str = ""

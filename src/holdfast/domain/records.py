@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Literal
 
 from holdfast.domain.vocabulary import EventId, LessonId, Moment, ProjectId, SessionId, Verdict
+from holdfast.errors import InvalidValueError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,3 +102,32 @@ class Change:
     undone: str = ""
     """For an undo: the id of the change that it undid."""
     summary: str = ""
+
+
+MomentKind = Literal["prompt", "file", "command", "search"]
+
+MOMENT_KINDS: tuple[MomentKind, ...] = ("prompt", "file", "command", "search")
+"""A person's request, a file that was edited or read, a command that ran or failed, a search of the code."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LearningMoment:
+    """A request, a file, a command or a search beside which a lesson was learnt, redacted and short."""
+
+    event: EventId
+    """The event that it was; it distinguishes the moments of a lesson."""
+    session: SessionId
+    kind: MomentKind
+    text: str
+    """The first characters of the prompt, the file's path, the command, or the pattern."""
+    error: str = ""
+    """For a command that failed: the line that names the error."""
+    is_edit: bool = False
+    """The file was edited, not only read."""
+
+    def __post_init__(self) -> None:
+        """Require a known kind and a text; raise InvalidValueError otherwise."""
+        if self.kind not in MOMENT_KINDS:
+            raise InvalidValueError(f"unknown kind of moment {self.kind!r}")
+        if not self.text:
+            raise InvalidValueError("a moment needs a text")

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
-from holdfast.domain.commit import Commit
+from holdfast.domain.project import Commit
 from holdfast.domain.vocabulary import LessonKind
 from holdfast.learning.commitmessage import MessagePart, quoted_subject, read_message
 from holdfast.learning.tuning import (

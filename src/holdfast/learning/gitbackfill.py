@@ -13,9 +13,8 @@ from dataclasses import dataclass, replace
 
 from holdfast.compare.sameness import same
 from holdfast.curation.adopt import Adopting, PassageOutcome, SourceContents, adopt
-from holdfast.domain.commit import Commit
 from holdfast.domain.lesson import Lesson, in_state
-from holdfast.domain.project import Location
+from holdfast.domain.project import Commit, Location
 from holdfast.domain.statefamilies import COMMITS_READ
 from holdfast.domain.vocabulary import STATES, State
 from holdfast.errors import InvalidValueError

@@ -15,10 +15,9 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import pairwise
 
-from holdfast.domain.commit import CommitPoint
 from holdfast.domain.event import Event
 from holdfast.domain.lesson import Anchor
-from holdfast.domain.project import Location
+from holdfast.domain.project import CommitPoint, Location
 from holdfast.lessons.anchoring import Subject, anchor_subject
 from holdfast.lessons.tuning import PRESENT_H
 from holdfast.ports.services import Services

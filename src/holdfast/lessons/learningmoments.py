@@ -12,9 +12,9 @@ from datetime import timedelta
 from typing import Any
 
 from holdfast.domain.event import Event
-from holdfast.domain.learningmoment import LearningMoment, MomentKind
 from holdfast.domain.lesson import Lesson
 from holdfast.domain.project import Location
+from holdfast.domain.records import LearningMoment, MomentKind
 from holdfast.domain.statefamilies import LEARNING_MOMENTS
 from holdfast.domain.vocabulary import LIVING, LessonId
 from holdfast.errors import InvalidValueError, StoreError

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from holdfast.domain.commit import Commit, CommitPoint
-from holdfast.domain.project import Location, Person
+from holdfast.domain.project import Commit, CommitPoint, Location, Person
 
 
 class History(Protocol):

@@ -15,9 +15,8 @@ from hashlib import blake2b
 from holdfast.bootstrap import Memory
 from holdfast.domain.briefing import Briefing
 from holdfast.domain.hookcall import HookCall
-from holdfast.domain.learningmoment import MOMENT_KINDS, LearningMoment
 from holdfast.domain.lesson import Lesson
-from holdfast.domain.records import Delivery
+from holdfast.domain.records import MOMENT_KINDS, Delivery, LearningMoment
 from holdfast.domain.vocabulary import EventId, LessonId, SessionId
 from holdfast.lessons.learningmoments import load_moments
 from holdfast.ports.store import get_readable

@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 
-from holdfast.domain.commit import Commit, CommitPoint
+from holdfast.domain.project import Commit, CommitPoint
 from holdfast.workspace.gitfiles import find_checkout
 from holdfast.workspace.gitrun import Git
 

@@ -203,7 +203,8 @@ def _logs(history: LessonHistory) -> dict[str, Any]:
 def _why_json(explanation: Explanation) -> dict[str, Any]:
     anchors = [
         {
-            "anchor": to_plain(state.anchor), "freshness": state.verdict.freshness, "words": verdict_words(state.verdict),
+            "anchor": to_plain(state.anchor), "freshness": state.verdict.freshness,
+            "words": verdict_words(state.verdict),
             "now_at": to_plain(state.verdict.anchor), "uncommitted": state.commit == UNCOMMITTED,
             "commit": "" if state.commit == UNCOMMITTED else state.commit,
         }
