@@ -107,8 +107,8 @@ from holdfast.recall.sessions import ask_across, only_turns, with_turns
 from holdfast.service import hook
 from holdfast.settings import Settings, child_environment, load_settings, read_secret
 from holdfast.wiring import TIMEOUT_SCALE, Opened, SystemClock, first_folder, load_host
-from holdfast.workspace.claims import Claims
 from holdfast.workspace.gitrun import Git
+from holdfast.workspace.identity import Claims
 from holdfast.workspace.local import LocalWorkspace
 
 P = ParamSpec("P")

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from holdfast.ports.services import Clock
     from holdfast.ports.store import Store
     from holdfast.ports.workspace import LessonFiles, Workspace
-    from holdfast.workspace.claims import Claims
+    from holdfast.workspace.identity import Claims
 
 LAST_ROWS = 4_096
 """Bytes at the end of the record of distillations that are read for the last call of the model."""

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from holdfast.bootstrap import Memory
-from holdfast.domain.learningmoment import LearningMoment
 from holdfast.domain.lesson import Lesson, Link, Triggers
 from holdfast.domain.moments import CHANNELS
 from holdfast.domain.records import LearningMoment

@@ -21,8 +21,8 @@ from holdfast.domain.records import Checkpoint, Delivery
 from holdfast.domain.statefamilies import ASKED
 from holdfast.domain.vocabulary import LessonId
 from holdfast.errors import HoldfastError, StoreError
-from holdfast.freshness.states import keep_found, may_have_news
-from holdfast.outcomes.holdout import withheld_outcomes
+from holdfast.freshness.notice import keep_found, may_have_news
+from holdfast.outcomes.standing import withheld_outcomes
 from holdfast.ports.services import Services
 from holdfast.ports.store import damage_words
 from holdfast.recall.briefline import STALE, title_of_lesson

@@ -37,7 +37,7 @@ from holdfast.domain.query import Query
 from holdfast.domain.records import Checkpoint, Delivery
 from holdfast.domain.statefamilies import ASKED, LEARNING_TROUBLE
 from holdfast.domain.vocabulary import LessonId
-from holdfast.outcomes.holdout import is_withheld
+from holdfast.outcomes.standing import is_withheld
 from holdfast.ports.store import LogFilter, get_readable
 from holdfast.ranking.names import TELLING
 from holdfast.ranking.relevance import EVERYDAY, overlap_of, stems_of, weigh
