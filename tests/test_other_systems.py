@@ -16,7 +16,7 @@ from holdfast.ports.store import EventFilter
 from tests.surfaces.hookcalls import ENTRY, Hooks
 
 POOR = """
-import os, pathlib, select, signal, socket, subprocess, sys, tempfile
+import ctypes, os, pathlib, select, signal, socket, subprocess, sys, tempfile
 
 GONE = ("fcntl", "grp", "pwd", "termios", "tty", "pty", "resource", "syslog", "readline", "_posixsubprocess")
 LACKING = (
