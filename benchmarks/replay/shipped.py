@@ -44,7 +44,7 @@ from holdfast.service.hook import answer
 from holdfast.settings import load_settings
 from holdfast.surfaces.hooks import learner
 from holdfast.upkeep.lessonrehearsal import WHEN_TOLD, rehearse_lessons
-from holdfast.upkeep.scratch import scratch_memory
+from holdfast.upkeep.rehearsal import scratch_memory
 from holdfast.upkeep.tidying import tidy as tidying
 
 HOST = "claude-code"

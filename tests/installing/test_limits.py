@@ -5,28 +5,25 @@ from __future__ import annotations
 import os
 import stat
 import subprocess
-import time
 import zipfile
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from holdfast.bootstrap import Memory
 from holdfast.errors import HoldfastError
-from holdfast.installing import githooks, pulling
+from holdfast.installing import githooks
 from holdfast.installing.copies import find_copies
 from holdfast.installing.githooks import run_git
-from holdfast.installing.lessonsync import sync_lessons
 from holdfast.installing.rulesync import open_rules_planner
 from holdfast.installing.setup import set_up_git
 from holdfast.lean.files import FileLock
 from holdfast.publishing.sync import Syncing
 from holdfast.settings import Settings, load_settings
+from holdfast.surfaces.cli.team import sync_lessons
 from tests.surfaces.terminal import told
-from tests.surfaces.test_pulling import Hub, pull
 
 TEXT = "Count the tides in whole hours, never in minutes, whatever a pilot says"
 
@@ -92,7 +89,7 @@ def change_rules(memory: Memory) -> object:
 @pytest.mark.parametrize(
     ("name", "use"),
     [("sharing", sync), ("hostfiles", change_rules)],
-    ids=["lessonsync.LOCK_WAIT_S", "rulesync.LOCK_WAIT_S"],
+    ids=["team.LOCK_WAIT_S", "rulesync.LOCK_WAIT_S"],
 )
 def test_another_process_is_waited_for_ten_seconds(
     settings: Settings,
@@ -135,22 +132,3 @@ def test_a_git_that_does_not_answer_is_not_waited_for(
     monkeypatch.setenv("PATH", f"{slow.parent}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.setattr(githooks, "GIT_TIMEOUT_S", seconds)
     assert run_git(str(tmp_path / "shop"), "rev-parse", "--is-inside-work-tree") == answer
-
-
-# Pulling a model
-
-
-@pytest.mark.parametrize(("seconds", "code"), [(0.05, 1), (60.0, 0)])
-def test_a_hub_that_stays_silent_is_not_waited_for(
-    home: Path, hub: Hub, monkeypatch: pytest.MonkeyPatch, seconds: float, code: int
-) -> None:
-    """`pulling.TIMEOUT_S`."""
-    listed = hub.tree
-
-    def late() -> list[dict[str, Any]]:
-        time.sleep(0.5)
-        return listed()
-
-    monkeypatch.setattr(hub, "tree", late)
-    monkeypatch.setattr(pulling, "TIMEOUT_S", seconds)
-    pull(hub, code=code)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 from collections.abc import Iterator
 from hashlib import new, sha256
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -217,3 +218,19 @@ def test_the_model_that_was_pulled_is_used_without_naming_its_folder(home: Path,
     refused = CliRunner().invoke(cli, ["-C", str(tmp_path), "embedder", "use", "onnx"])
     assert str(home / "models" / "acme--tiny") in refused.stderr  # it is no model, as it says
     assert not (home / "config.toml").exists()
+
+
+@pytest.mark.parametrize(("seconds", "code"), [(0.05, 1), (60.0, 0)])
+def test_a_hub_that_stays_silent_is_not_waited_for(
+    home: Path, hub: Hub, monkeypatch: pytest.MonkeyPatch, seconds: float, code: int
+) -> None:
+    """`pulling.TIMEOUT_S`."""
+    listed = hub.tree
+
+    def late() -> list[dict[str, Any]]:
+        time.sleep(0.5)
+        return listed()
+
+    monkeypatch.setattr(hub, "tree", late)
+    monkeypatch.setattr(pulling, "TIMEOUT_S", seconds)
+    pull(hub, code=code)

@@ -20,15 +20,19 @@ from holdfast.lean.plain import to_plain
 from holdfast.lean.texts import dumps
 from holdfast.testing.builders import SESSION, make_lesson, next_version
 from holdfast.upkeep.lessonrehearsal import (
+    FORMAT,
     SHORTEST_STEM,
     TITLE_SHARE,
+    KnownLesson,
     LessonRehearsal,
     PlayedMoment,
     RehearsedLesson,
+    compare,
+    read_baseline,
     rehearse_lessons,
     says,
+    write_baseline,
 )
-from holdfast.upkeep.rehearsalbaseline import FORMAT, KnownLesson, compare, read_baseline, write_baseline
 
 INSTALL = ("command", "npm install left-pad")
 ASKED = ("prompt", "Which berth is free for the walrus ferry at low tide?")
@@ -260,7 +264,7 @@ def test_what_is_no_baseline_is_refused_with_a_hint(tmp_path: Path, content: byt
 
 
 def test_a_baseline_larger_than_its_limit_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("holdfast.upkeep.rehearsalbaseline.BASELINE_LIMIT", 40)
+    monkeypatch.setattr("holdfast.upkeep.lessonrehearsal.BASELINE_LIMIT", 40)
     path = tmp_path / "baseline.json"
     path.write_text(json.dumps({"format": 1, "lessons": {"a" * 40: {"told": "start", "moments": []}}}))
     with pytest.raises(InvalidValueError, match="is no baseline"):

@@ -1,4 +1,4 @@
-"""Adds lines to git hooks that keep rules and lesson files up to date, or says what to add by hand.
+"""Adds lines to git hooks that keep rules and lesson files up to date, and a merge driver for lesson files.
 
 A plain shell script gets a block at its end. A missing hook is created. Hooks that another program manages, or that a
 team shares, are left alone.
@@ -21,6 +21,10 @@ from holdfast.settings import child_environment, isolated
 HOOKS = ("post-merge", "post-checkout", "post-commit")
 OWNER = "git:git-hooks:"
 """The owner in the manifest, before the work tree's root."""
+LESSONS_OWNER = "git:lessons:"
+"""The owner of the merge driver, before the work tree's root."""
+LESSONS_LABEL = "lessons"
+ATTRIBUTE = "/.holdfast/lessons/**/*.md merge=holdfast"
 GIT_TIMEOUT_S = 10
 """Seconds that git may take for one question."""
 SHELLS = ("sh", "bash", "dash", "ksh", "zsh", "ash")
@@ -125,3 +129,26 @@ def run_git(root: str, *arguments: str) -> str:
     except (OSError, subprocess.SubprocessError):
         return ""
     return done.stdout.decode("utf-8", "surrogateescape").strip()
+
+
+def merge_edits(root: str, hooked: bool) -> list[Edit]:
+    """Return the edits by which git merges lesson files with `holdfast merge-driver`; `hooked` adds hooks that sync.
+
+    They are in this clone's git folder: git runs nothing that comes with a clone, and a file in the work tree would
+    block a pull that brings the same file. Raises HostConfigError outside a repository, or if hooks must not be
+    changed.
+
+    Source: gitattributes(5), "Defining a custom merge driver".
+    """
+    common = run_git(root, "rev-parse", "--path-format=absolute", "--git-common-dir")
+    if not common:
+        raise HostConfigError(f"{root} is not a git repository", hint="run the command in a repository")
+    program = shlex.join(word.replace(os.sep, "/") for word in isolated("holdfast.__main__"))
+    command = f"{program} merge-driver %O %A %B".replace("\\", "\\\\").replace('"', '\\"')
+    driver = f'[merge "holdfast"]\n\tname = lessons of Holdfast, field by field\n\tdriver = "{command}"'
+    texts = {os.path.join("info", "attributes"): ATTRIBUTE, "config": driver}
+    made: list[Edit] = [
+        BlockEdit(file=os.path.join(common, name), text=text, script=True, config=True, label=LESSONS_LABEL)
+        for name, text in texts.items()
+    ]
+    return made + (edits(root, ("sync", "--git-hook"), LESSONS_LABEL, waits=False) if hooked else [])

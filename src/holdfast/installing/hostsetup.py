@@ -11,8 +11,7 @@ from holdfast.errors import HoldfastError, HostConfigError
 from holdfast.installing import forms
 from holdfast.installing.githooks import run_git
 from holdfast.installing.hostfiles import FileChange, HostFiles, followed_inside
-from holdfast.installing.packages import TWICE, has_package
-from holdfast.ports.host import BlockEdit, Edit, Host
+from holdfast.ports.host import BlockEdit, Edit, Host, HostProfile
 from holdfast.settings import Settings, program_paths
 
 
@@ -124,3 +123,18 @@ def difference(change: FileChange) -> str:
     """Return the change of a file as a unified diff."""
     before, wanted = ((side or b"").decode("utf-8", "replace").splitlines() for side in (change.held, change.wanted))
     return "\n".join(difflib.unified_diff(before, wanted, change.file, change.file, lineterm="", n=1))
+
+
+TWICE = "it has Holdfast's plug-in package too, so every hook runs twice; remove one of the two"
+
+
+def has_package(profile: HostProfile, home: str) -> bool:
+    """Return whether the host's own records name Holdfast's package."""
+    for name, text in profile.package_records:
+        try:
+            with open(os.path.join(home, *name.split("/")), encoding="utf-8", errors="replace") as stream:
+                if text in stream.read():
+                    return True
+        except OSError:
+            continue  # the host or its record is missing, or the record cannot be read
+    return False

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from holdfast.bootstrap import all_hosts
 from holdfast.errors import InvalidValueError, PluginNotFoundError
-from holdfast.installing import gitmerge, launcher
+from holdfast.installing import githooks, launcher
 from holdfast.installing.hostfiles import SHARED_MODE, FileChange, HostFiles, set_up
 from holdfast.installing.hostsetup import HostInstaller
 from holdfast.ports.host import Edit, Host
@@ -86,7 +86,7 @@ class Removal:
 def set_up_git(settings: Settings, root: str, hooked: bool = False, dry: bool = False) -> list[FileChange]:
     """Set up the work tree's git to merge lesson files, and with `hooked` to import them; return the changes."""
     files = HostFiles(settings.home, SHARED_MODE)
-    wanted = {gitmerge.OWNER + root: gitmerge.edits(root, hooked)}
+    wanted = {githooks.LESSONS_OWNER + root: githooks.merge_edits(root, hooked)}
     changes = [files.plan_file(file, wanted) for file in files.files_of(wanted)]
     if not dry:
         files.apply(changes)

@@ -5,7 +5,11 @@ The caller passes a copy of the memory, because the session's events and deliver
 
 from __future__ import annotations
 
+import os
+import shutil
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from holdfast.bootstrap import Memory
@@ -16,11 +20,13 @@ from holdfast.domain.hookcall import HookCall
 from holdfast.domain.lesson import Lesson
 from holdfast.domain.moments import CHANNELS, MOMENT_PROFILES
 from holdfast.domain.vocabulary import EventId, LessonId, SessionId, State
-from holdfast.lean.texts import short_id
+from holdfast.lean.texts import file_url, short_id
 from holdfast.ports.host import Host, HostProfile
 from holdfast.publishing.lessonfile import shared_id
 from holdfast.recall.deliver import prepare
+from holdfast.settings import Settings
 from holdfast.upkeep.expectations import DEFAULT_TOP, MOMENTS, Expectation
+from holdfast.wiring import open_store
 
 ANY_HOST = "check"
 """The host's name if none is chosen."""
@@ -182,3 +188,27 @@ def _named(lesson: Lesson) -> str:
 def _shared(lesson: Lesson) -> str:
     """Return the id that the lesson has, or would have, in a shared file."""
     return shared_id(lesson.kind, lesson.insight)
+
+
+INDEX = "index"
+
+
+@contextmanager
+def scratch_memory(settings: Settings, folder: str, *, empty: bool) -> Iterator[Memory]:
+    """Open a memory of the folder in a temporary home, with every delivery on and none withheld.
+
+    It is a copy of the home's memory, or empty if `empty`. The home itself is only read. Raises StoreError for a store
+    that cannot be copied.
+    """
+    with tempfile.TemporaryDirectory(prefix="holdfast-") as home:
+        database = os.path.join(home, "memory.db")
+        if not empty and (not settings.database_path or os.path.exists(settings.database_path)):
+            with open_store(settings, frozen=True) as store:
+                store.write_copy(database)
+            if os.path.isdir(os.path.join(settings.home, INDEX)):
+                shutil.copytree(os.path.join(settings.home, INDEX), os.path.join(home, INDEX))
+        alone = replace(
+            settings, home=home, store=file_url(database), deliver=CHANNELS, capture=True, holdout=0.0, ask_agent=False
+        )
+        with Memory(folder, settings=alone) as memory:
+            yield memory

@@ -18,9 +18,8 @@ from holdfast.lean.plain import render_instant
 from holdfast.lean.texts import dumps
 from holdfast.settings import load_settings
 from holdfast.surfaces.hooks import learner
-from holdfast.upkeep.tidying import unattended
-from holdfast.upkeep.tidying.tidy import VERB, keep, living, pending, propose, undo
-from holdfast.upkeep.tidying.unattended import tidy_when_due
+from holdfast.upkeep.tidying import tidy as unattended
+from holdfast.upkeep.tidying.tidy import VERB, keep, living, pending, propose, tidy_when_due, undo
 from tests.surfaces.terminal import start, told
 from tests.upkeep.tidying.stand_in import FLOATS, FLOATS_TOO, StandInModel, put
 
@@ -28,7 +27,7 @@ from tests.upkeep.tidying.stand_in import FLOATS, FLOATS_TOO, StandInModel, put
 @pytest.fixture
 def grown(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> Memory:
     """A memory whose two lessons count as more than a brief holds."""
-    monkeypatch.setattr("holdfast.upkeep.tidying.unattended.OUTGROWN", 0.0)
+    monkeypatch.setattr("holdfast.upkeep.tidying.tidy.OUTGROWN", 0.0)
     put(memory, FLOATS, FLOATS_TOO)
     return memory
 
@@ -82,7 +81,7 @@ def test_what_a_person_took_back_is_not_done_again(grown: Memory) -> None:
 
 
 def test_closing_a_persons_rule_waits_for_a_person(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("holdfast.upkeep.tidying.unattended.OUTGROWN", 0.0)
+    monkeypatch.setattr("holdfast.upkeep.tidying.tidy.OUTGROWN", 0.0)
     memory.remember(FLOATS)
     put(memory, FLOATS_TOO, trust="person")
     put(memory, f"{FLOATS_TOO} anywhere")
@@ -112,7 +111,7 @@ def test_a_damaged_record_of_the_last_time_counts_as_none(grown: Memory) -> None
 
 @pytest.fixture
 def learning(home: Path, project: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr("holdfast.upkeep.tidying.unattended.OUTGROWN", 0.0)
+    monkeypatch.setattr("holdfast.upkeep.tidying.tidy.OUTGROWN", 0.0)
     monkeypatch.setattr(learner, "_leave_the_host", lambda: None)
     with Memory(str(project)) as memory:
         put(memory, FLOATS, FLOATS_TOO, "The tide tables are in metres above chart datum")

@@ -18,11 +18,21 @@ from holdfast.settings import load_settings
 from holdfast.surfaces.cli.frame import Call, command
 from holdfast.surfaces.cli.screen import bar, counted, note, say, table
 from holdfast.upkeep.expectations import FILE_LIMIT, Expectation, Mistake, parse_expectations
-from holdfast.upkeep.lessonrehearsal import NEVER, WHEN_TOLD, LessonRehearsal, RehearsedLesson, rehearse_lessons
-from holdfast.upkeep.rehearsal import Rehearsed
+from holdfast.upkeep.lessonrehearsal import (
+    NEVER,
+    WHEN_TOLD,
+    BaselineComparison,
+    LessonRehearsal,
+    Lost,
+    RehearsedLesson,
+    as_lost,
+    compare,
+    read_baseline,
+    rehearse_lessons,
+    write_baseline,
+)
+from holdfast.upkeep.rehearsal import Rehearsed, scratch_memory
 from holdfast.upkeep.rehearsal import rehearse as play_expectations
-from holdfast.upkeep.rehearsalbaseline import BaselineComparison, Lost, as_lost, compare, read_baseline, write_baseline
-from holdfast.upkeep.scratch import scratch_memory
 from holdfast.wiring import load_host
 
 CHECKS = ".holdfast/checks.yaml"

@@ -21,7 +21,7 @@ from holdfast.home.spool import FOLDER, unreadable, waiting
 from holdfast.home.witness import accept, find_loss
 from holdfast.installing import forms, launcher
 from holdfast.installing.hostfiles import BACKUPS, SETUP_SCOPES, HostFiles, backups, set_up
-from holdfast.installing.packages import TWICE, has_package
+from holdfast.installing.hostsetup import TWICE, has_package
 from holdfast.learning.learn import count_barren
 from holdfast.ports.host import Host
 from holdfast.ports.store import Extent, Store

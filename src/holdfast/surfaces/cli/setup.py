@@ -17,8 +17,7 @@ from holdfast.errors import HoldfastError
 from holdfast.installing import pulling
 from holdfast.installing.configfile import load_text
 from holdfast.installing.hostfiles import BACKUPS, FileChange, HostFiles, backups, set_up
-from holdfast.installing.hostsetup import HostSetup, difference, what_happens
-from holdfast.installing.packages import has_package
+from holdfast.installing.hostsetup import HostSetup, difference, has_package, what_happens
 from holdfast.installing.setup import Removal, Setup, set_up_git
 from holdfast.learning.gitbackfill import GitBackfill
 from holdfast.settings import Settings, load_settings

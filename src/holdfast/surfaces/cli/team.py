@@ -9,9 +9,10 @@ import click
 
 from holdfast.backfill.transcriptfiles import work_tree
 from holdfast.bootstrap import Memory
+from holdfast.errors import HoldfastError
+from holdfast.home.runfiles import RunLock
 from holdfast.home.runfiles import note as log
 from holdfast.installing.githooks import is_busy
-from holdfast.installing.lessonsync import FOLDER, sync_lessons, take_in_for_git
 from holdfast.lean.gitsafety import git_program, safe_environment
 from holdfast.lean.texts import short_id
 from holdfast.publishing.lessonfile import FILE_LIMIT, merge_files
@@ -21,6 +22,10 @@ from holdfast.rendering.views import lesson_json
 from holdfast.settings import load_settings
 from holdfast.surfaces.cli.frame import Call, command, group, lesson_ids
 from holdfast.surfaces.cli.screen import counted, note, note_conflicts, say, table
+
+FOLDER = ".holdfast/lessons/"
+LOCK_WAIT_S = 10.0
+"""Seconds to wait for another process that syncs lessons."""
 
 some_lessons = click.argument("refs", metavar="[ID]...", nargs=-1, shell_complete=lesson_ids)
 
@@ -61,14 +66,28 @@ def sync(call: Call, accept: bool, dry_run: bool, from_git: bool) -> int:
     return _answer_sync(call, report, dry_run)
 
 
+def sync_lessons(memory: Memory, how: Syncing) -> SyncReport:
+    """Synchronise the memory's work tree under a lock, and settle staged lessons. Raises HoldfastError."""
+    with RunLock(memory.settings.run_path, "sharing", LOCK_WAIT_S) as is_ours:
+        if not is_ours:
+            raise HoldfastError("another holdfast process is syncing lessons", hint="try again in a moment")
+        report = memory.sync(how)
+        if not how.dry:
+            memory.settle_branches()
+        return report
+
+
 def _sync_for_git(call: Call) -> int:
-    """Import lesson files for a git hook: print nothing, never fail, log errors, and do nothing during a rebase."""
+    """Import lesson files for a git hook: write no file, print nothing, log errors, do nothing during a rebase."""
+    path = load_settings().log_path
     try:
         if not is_busy(work_tree(call.folder or ".")):
             with call.open() as memory:
-                take_in_for_git(memory)
+                report = sync_lessons(memory, Syncing(take_only=True))
+            for problem in report.problems:
+                log(path, "sync", HoldfastError(f"{FOLDER}{problem.path}:{problem.line}: {problem.reason}"))
     except Exception as exc:
-        log(load_settings().log_path, "sync", exc)
+        log(path, "sync", exc)
     return 0
 
 

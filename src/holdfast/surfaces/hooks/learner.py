@@ -179,7 +179,7 @@ def _tidy(settings: Settings, ended: HookCall, until_s: float) -> None:
     if not os.path.isdir(ended.cwd):
         return
     from holdfast.backfill.distilling import open_metered
-    from holdfast.upkeep.tidying.unattended import tidy_when_due
+    from holdfast.upkeep.tidying.tidy import tidy_when_due
 
     try:
         with Memory(ended.cwd, settings=settings) as memory, RunLock(settings.run_path, "tidy") as ours:

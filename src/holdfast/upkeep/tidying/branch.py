@@ -18,7 +18,7 @@ from holdfast.domain.vocabulary import LessonId
 from holdfast.errors import InvalidValueError
 from holdfast.publishing.publication import publishable
 from holdfast.publishing.sync import Syncing, SyncReport, shared_lessons
-from holdfast.upkeep.scratch import scratch_memory
+from holdfast.upkeep.rehearsal import scratch_memory
 from holdfast.upkeep.tidying.proposal import Proposal, Step, render_diff
 from holdfast.upkeep.tidying.tidy import apply, living
 from holdfast.wiring import TIMEOUT_SCALE, SystemClock

@@ -1,9 +1,15 @@
-"""Makes a proposal for a project's memory, keeps it for a person to look at, and applies it as one change."""
+"""Makes a proposal for a project's memory, keeps it for a person to look at, and applies it as one change.
+
+The learner tidies a memory that has outgrown the brief without a person, at most once a day and project. The user's own
+memory is tidied at once, which `tidy --undo` takes back. What changes a shared lesson or closes one of a person
+is kept as a proposal: memory that a team shares is reviewed, and only a person closes a person's rule.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from typing import Any
 
 from holdfast.curation.undo import find_latest, undo_latest
@@ -15,8 +21,8 @@ from holdfast.domain.records import Change
 from holdfast.domain.statefamilies import TIDY_PROPOSAL, TIDYING
 from holdfast.domain.vocabulary import FLOATED, LessonId
 from holdfast.errors import HoldfastError, InvalidValueError
-from holdfast.lean.plain import render_instant
-from holdfast.lean.texts import dumps
+from holdfast.lean.plain import parse_instant, render_instant
+from holdfast.lean.texts import dumps, loads
 from holdfast.lessons.ledger import with_retries, write_change
 from holdfast.lessons.statement import merged
 from holdfast.ports.plugins import LanguageModel
@@ -26,8 +32,8 @@ from holdfast.publishing.sync import shared_lessons
 from holdfast.recall.briefline import lines_of
 from holdfast.text.occasions import CARDS
 from holdfast.upkeep.tidying.asking import batches, read_answer, render_prompt
-from holdfast.upkeep.tidying.checks import check, joins_words, with_words
-from holdfast.upkeep.tidying.proposal import Proposal, Step, dump, load
+from holdfast.upkeep.tidying.checks import check, is_stated, joins_words, with_words
+from holdfast.upkeep.tidying.proposal import RULE, Proposal, Step, dump, load
 from holdfast.upkeep.tidying.rules import find_needless, find_weak_titles
 
 ModelSource = Callable[[], LanguageModel | None]
@@ -226,3 +232,68 @@ def note_tidied(services: Services, location: Location, count: int | None = None
 def last(services: Services, location: Location) -> Change | None:
     """Return the last change that tidied and was not taken back; None without one."""
     return find_latest(services, location, VERB)
+
+
+GROWN = 1.2
+"""How many times as many lessons as after the last tidying make the next one worth its time."""
+PAUSE = timedelta(days=1)
+"""Least time between two tidyings of a project."""
+
+
+def tidy_when_due(services: Services, location: Location, open_model: ModelSource = lambda: None) -> Proposal | None:
+    """Tidy the project's memory if it is due; return the proposal, a part of which may wait for a person, or None.
+
+    A model that fails is asked again on the next day; what the rules found is applied meanwhile.
+    """
+    lessons = living(services, location)
+    tidied_at, count = _last_time(services, location)
+    if not _is_due(lessons, services.clock.now(), tidied_at, count):
+        return None
+    proposal = propose(services, location, open_model)
+    shared = shared_lessons(services, location)
+    persons = frozenset(lesson.id for lesson in lessons if is_stated(lesson))
+    own, rest = _split(proposal.steps, shared, persons)
+    if own:
+        apply(services, location, replace(proposal, steps=own))
+    left = {lesson.id: lesson for lesson in living(services, location)}
+    rest, _ = check(rest, left, shared)
+    keep(services, location, replace(proposal, steps=rest) if rest else None)
+    note_tidied(services, location, count if proposal.failure else None)
+    return proposal
+
+
+def _split(
+    steps: Sequence[Step], shared: Container[LessonId], persons: frozenset[LessonId]
+) -> tuple[tuple[Step, ...], tuple[Step, ...]]:
+    """Return the steps that need nobody, and those for a person.
+
+    These change a shared lesson, close a person's, or retire what a model thinks needless: in the replay of real
+    sessions that lost needs, while merges lost none.
+    """
+    own: list[Step] = []
+    rest: list[Step] = []
+    for step in steps:
+        if step.lesson in shared or (step.verb == "retire" and step.by != RULE):
+            rest.append(step)
+            continue
+        if theirs := persons.intersection(step.replaces):
+            rest.append(replace(step.replacing(theirs), title=""))
+        ours = step.replacing(frozenset(step.replaces) - persons)
+        if ours.replaces or step.verb != "merge":
+            own.append(ours)
+    return tuple(own), tuple(rest)
+
+
+def _is_due(lessons: Sequence[Lesson], now: datetime, tidied_at: datetime | None, count: int) -> bool:
+    if tidied_at is not None and (now - tidied_at < PAUSE or len(lessons) < GROWN * count):
+        return False
+    return outgrown(lessons) > OUTGROWN
+
+
+def _last_time(services: Services, location: Location) -> tuple[datetime | None, int]:
+    """Return when the memory was tidied last and how many lessons were living then; None and 0 if it never was."""
+    try:
+        record = loads(services.store.get_state(TIDYING, location.project.id) or "{}")
+        return parse_instant(record["at"]), int(record["living"])
+    except (HoldfastError, KeyError, TypeError, ValueError):
+        return None, 0
