@@ -200,7 +200,6 @@ class SqliteIndex:
         self._connection.close()
 
     def files(self, root: str) -> dict[str, FileState]:
-        """Return what was indexed under that work tree's root, by path."""
         query = (
             "SELECT f.path, o.blob, f.size, f.mtime_ns FROM files f JOIN outlines o ON o.id = f.outline WHERE f.root ="
             " (SELECT id FROM roots WHERE root = ?)"
@@ -209,12 +208,9 @@ class SqliteIndex:
         return {path: FileState(blob=blob, size=size, mtime_ns=mtime) for path, blob, size, mtime in rows}
 
     def outlined(self, blobs: Sequence[str]) -> set[str]:
-        """Return those of the blobs that have an outline."""
         return self._read(lambda sql: set(outline_ids(sql, blobs)))
 
     def put(self, root: str, outlines: Sequence[Outline], states: Mapping[str, FileState]) -> None:
-        """Store outlines and the current blob of each path, in one transaction."""
-
         def write(sql: sqlite3.Connection) -> None:
             put_outlines(sql, outlines)
             put_files(sql, root_id(sql, root), states)
@@ -222,8 +218,6 @@ class SqliteIndex:
         self._write(write)
 
     def drop(self, root: str, paths: Sequence[str]) -> None:
-        """Drop deleted paths, and the outlines that only they used."""
-
         def write(sql: sqlite3.Connection) -> None:
             number = root_id(sql, root)
             gone = [clean(path) for path in paths]
@@ -237,12 +231,9 @@ class SqliteIndex:
         self._write(write)
 
     def rules(self) -> str:
-        """Return the rules by which its outlines were made."""
         return self._value(RULES)
 
     def clear(self, rules: str) -> None:
-        """Drop everything; outlines that follow are made by these rules."""
-
         def write(sql: sqlite3.Connection) -> None:
             for table in ("symbols", "outlines", "files", "roots", "pairs", "marks"):
                 sql.execute(f"DELETE FROM {table}")
@@ -251,7 +242,6 @@ class SqliteIndex:
         self._write(write)
 
     def symbols(self, root: str, by: str, value: str) -> list[Symbol]:
-        """Return definitions in the work tree, by path and position in the file."""
         if by not in _WHERE:
             raise InvalidValueError(f"symbols cannot be found by {by!r}", hint=f"one of {', '.join(_WHERE)}")
         value = clean(value)
@@ -265,8 +255,6 @@ class SqliteIndex:
         return [Symbol(**dict(zip(field_names(Symbol), row, strict=True))) for row in rows]
 
     def put_pairs(self, relation: str, pairs: Mapping[tuple[str, str], float], upto: str) -> None:
-        """Replace a relation's weighted pairs."""
-
         def write(sql: sqlite3.Connection) -> None:
             sql.execute("DELETE FROM pairs WHERE relation = ?", (relation,))
             add_pairs(sql, relation, pairs)
@@ -275,8 +263,6 @@ class SqliteIndex:
         self._write(write)
 
     def add_pairs(self, relation: str, pairs: Mapping[tuple[str, str], float], since: str, upto: str) -> bool:
-        """Add weighted pairs to a relation that is complete up to exactly `since`."""
-
         def write(sql: sqlite3.Connection) -> bool:
             if read_value(sql, UPTO + relation) != since:
                 return False
@@ -287,11 +273,9 @@ class SqliteIndex:
         return self._write(write)
 
     def pairs_upto(self, relation: str) -> str:
-        """Return the position up to which the relation's pairs are complete."""
         return self._value(UPTO + relation)
 
     def pairs(self, relation: str, path: str) -> list[tuple[str, float]]:
-        """Return the other path and the weight of each pair of that relation, in either order, heaviest first."""
         query = (
             "SELECT file, sum(weight) AS w FROM ("
             "SELECT other AS file, weight FROM pairs WHERE relation = ?1 AND path = ?2 UNION ALL "
@@ -301,11 +285,9 @@ class SqliteIndex:
         return self._read(lambda sql: sql.execute(query, (relation, clean(path))).fetchall())
 
     def verdict(self, key: str) -> str:
-        """Return the verdict stored under that key."""
         return self._value(VERDICT + clean(key))
 
     def keep_verdict(self, key: str, verdict: str) -> None:
-        """Store a verdict; the oldest verdicts are dropped when there are many."""
         if self.verdict(key) != clean(verdict):
             self._write(lambda sql: put_value(sql, VERDICT + clean(key), clean(verdict)))
 
