@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from hashlib import sha1
 from typing import Any, Self
 
 from holdfast.codeindex.anchoring import choose, make_anchors, plain_name, search
@@ -83,11 +84,7 @@ def _key(anchor: Anchor, blob: str) -> str:
 
 
 def _digest(text: str) -> str:
-    try:
-        from _sha1 import sha1  # type: ignore[import-not-found]  # the C module alone: hashlib costs 3 ms
-    except ImportError:
-        from hashlib import sha1
-    return str(sha1(text.encode("utf-8", "replace"), usedforsecurity=False).hexdigest())
+    return sha1(text.encode("utf-8", "replace"), usedforsecurity=False).hexdigest()
 
 
 SEARCH_S = 2.0

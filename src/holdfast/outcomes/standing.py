@@ -12,7 +12,7 @@ from binascii import crc32
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from holdfast.domain.briefing import Ranked
 from holdfast.domain.hookcall import HookCall
@@ -37,10 +37,7 @@ from holdfast.outcomes.tuning import (
     STATED_BY_AGENT,
 )
 from holdfast.ports.services import Services
-from holdfast.ports.store import LogFilter
-
-if TYPE_CHECKING:
-    from holdfast.ports.store import Store
+from holdfast.ports.store import LogFilter, Store
 
 BRIEF: Moment = "session_start"
 """The only moment at which chance withholds lessons."""

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from holdfast.domain.event import Event, spoken_prefix
 from holdfast.domain.records import Change, Checkpoint, Delivery, Outcome
 from holdfast.errors import InvalidValueError
-from holdfast.ports.store import EventFilter, LogFilter
+from holdfast.ports.store import EventFilter, L, LogFilter, LogRecord
 from holdfast.stores.sqlite.rows import LeftOut, clean, document, micros, read_rows, record_of
-
-if TYPE_CHECKING:
-    import sqlite3
-
-    from holdfast.ports.store import L, LogRecord
 
 TABLES: dict[type, tuple[str, tuple[str, ...]]] = {
     Delivery: ("deliveries", ("project", "session", "lesson")),

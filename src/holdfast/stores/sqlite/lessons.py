@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from holdfast.domain.lesson import Lesson
 from holdfast.domain.vocabulary import LIVING, STATES, LessonId, State
@@ -32,9 +32,6 @@ from holdfast.text.searchkeys import TOKEN_LIMIT, anchored_files, lesson_tokens,
 from holdfast.text.triggermatch import key_of, last_part
 from holdfast.text.triggers import triggers_of
 from holdfast.text.words import duplicate_key
-
-if TYPE_CHECKING:
-    import sqlite3
 
 SEARCHABLE = ("candidate", "active", "superseded", "retired", "quarantined")
 """States whose lessons are in the indexes: all except tombstones."""

@@ -7,8 +7,9 @@ modules of their own.
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from holdfast.domain.query import Query
 from holdfast.domain.vocabulary import LessonId
@@ -32,9 +33,6 @@ from holdfast.text.globs import glob_matches
 from holdfast.text.searchkeys import LINKED_LIMIT, asked_names, asked_tokens, folders_above, related_names
 from holdfast.text.shell import command_lines
 from holdfast.text.triggermatch import acts_in, begins, last_part, stands_in, words_of
-
-if TYPE_CHECKING:
-    import sqlite3
 
 Clause = tuple[str, list[Any]]
 
