@@ -28,7 +28,6 @@ from holdfast.errors import HostConfigError
 from holdfast.hosts.sdk.adapter import Adapter, check_scope
 from holdfast.hosts.sdk.files import (
     VALUE_LIMIT,
-    ForeignDatabase,
     find_files,
     instant,
     open_foreign,
@@ -45,6 +44,7 @@ from holdfast.hosts.sdk.programs import OUR_MARKS, hook_command, server_edit
 from holdfast.hosts.sdk.replay import UNANSWERED, TranscriptReplay, arguments_of, blocks_of, failure
 from holdfast.hosts.sdk.toolcalls import response_text, with_usual_fields
 from holdfast.lean.texts import dumps
+from holdfast.outside.sqlitefile import ForeignDatabase
 from holdfast.ports.host import (
     ConfigEdit,
     Headless,

@@ -31,7 +31,6 @@ LINE_LIMIT = 32 * 1024 * 1024
 MILLISECONDS_FROM = 100_000_000_000
 """Numbers from here on are milliseconds since 1970, smaller ones seconds."""
 
-__all__ = ["VALUE_LIMIT", "ForeignDatabase", "open_foreign"]
 VALUE_LIMIT = 32 * 1024 * 1024
 """Bytes of one value; readers ask for shorter ones only: `length(x) < {VALUE_LIMIT}`."""
 UNPACKED_LIMIT = 256 * 1024 * 1024

@@ -14,7 +14,6 @@ from holdfast.domain.event import Event
 from holdfast.hosts.sdk.adapter import Adapter
 from holdfast.hosts.sdk.files import (
     VALUE_LIMIT,
-    ForeignDatabase,
     instant,
     open_foreign,
     parse_object,
@@ -24,6 +23,7 @@ from holdfast.hosts.sdk.files import (
 from holdfast.hosts.sdk.payloads import fields_of, text_of
 from holdfast.hosts.sdk.replay import UNANSWERED, TranscriptReplay, open_calls
 from holdfast.hosts.sdk.toolcalls import response_text
+from holdfast.outside.sqlitefile import ForeignDatabase
 
 CHANNELS = ("cli", "cli-next")
 CHAIN = f"""
