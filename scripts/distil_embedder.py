@@ -36,7 +36,7 @@ import torch
 from numpy.typing import NDArray
 from torch.nn import functional
 
-from holdfast.embedders.static.pieces import WordPieces, words_of
+from holdfast.embedders.static import WordPieces, words_of
 
 TEACHER_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 DIMENSION = 256

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.embedders.onnx import fingerprint
-from holdfast.embedders.static.pieces import words_of
+from holdfast.embedders.static import words_of
 from holdfast.errors import EmbedderError
 
 from .endpoint import EmbeddingServer, vector_of

@@ -14,8 +14,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast import plugins
-from holdfast.embedders.static import DIMENSION, LONGEST, SHA256, TABLE, StaticEmbedder, load_table, make
-from holdfast.embedders.static.pieces import KEPT_WORDS, LONGEST_WORD, WordPieces, words_of
+from holdfast.embedders.static import (
+    DIMENSION,
+    KEPT_WORDS,
+    LONGEST,
+    LONGEST_WORD,
+    SHA256,
+    TABLE,
+    StaticEmbedder,
+    WordPieces,
+    load_table,
+    make,
+    words_of,
+)
 from holdfast.errors import EmbedderError
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "embedders" / "static" / "pieces.json"

@@ -4,6 +4,12 @@ Nothing is downloaded and no text leaves the process. scripts/distil_embedder.py
 all-MiniLM-L6-v2 on software text; docs/explanation/static-embedder.md describes how, and its quality. The table is read
 for the first text, after its checksum is compared. Options: none.
 
+Word pieces are BERT's uncased words, cut greedily into the longest pieces of a vocabulary. As in BERT, accents are
+stripped, letters lowered, and a word's later pieces are written `##piece`. Two things differ, because the texts are
+about code: an identifier is split where its case changes (`takeSnapshot` would otherwise start with the piece `takes`),
+and punctuation marks are not words. Source: Devlin et al., NAACL 2019; Wu et al. 2016, "Google's Neural Machine Translation
+System" (word pieces).
+
 A word that cannot be made of known pieces (another script, a hash) gets its own direction, drawn from its SHA-256: it
 is similar only to itself. A text without words gets the empty word's direction.
 """
@@ -11,13 +17,14 @@ is similar only to itself. A text without words gets the empty word's direction.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import file_digest, sha256
 from typing import TYPE_CHECKING, BinaryIO
 
-from holdfast.embedders.static.pieces import WordPieces
 from holdfast.errors import EmbedderError
 
 if TYPE_CHECKING:
@@ -33,6 +40,18 @@ LONGEST = 20_000
 """Characters of a text that are embedded."""
 SAMPLE = 1_024
 """Rows at the table's end, of words our own texts brought, whose lengths say what a word usually weighs."""
+
+LONGEST_WORD = 100
+"""Characters; a longer word has no pieces."""
+KEPT_WORDS = 50_000
+"""Words whose pieces are remembered."""
+CONTROLS = dict.fromkeys(code for code in (*range(32), 127) if code not in (9, 10, 13))
+DROPPED = ("Mn", "Cf")
+"""Categories of characters that are dropped without ending a word: separated accents, format marks."""
+CASE_CHANGE = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+IDEOGRAPHS = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0002fa1f"
+WORD = re.compile(rf"[{IDEOGRAPHS}]|[^\W_{IDEOGRAPHS}]+")
+"""An ideograph or kana is a separate word: such scripts have no spaces."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,3 +143,52 @@ def _own_direction(word: str) -> NDArray[np.float32]:
 
     bits = np.unpackbits(np.frombuffer(sha256(word.encode("utf-8", "replace")).digest(), np.uint8))
     return (bits.astype(np.float32) * 2 - 1) / np.float32(DIMENSION**0.5)
+
+
+class WordPieces:
+    """A vocabulary that cuts texts. A piece's row is its position in the vocabulary."""
+
+    def __init__(self, vocabulary: Sequence[str]) -> None:
+        self._rows = {piece: row for row, piece in enumerate(vocabulary)}
+        self._known: dict[str, tuple[int, ...]] = {}
+
+    def cut(self, text: str) -> tuple[list[int], list[str]]:
+        """Return the rows of the text's pieces in order, and the words that cannot be made of pieces."""
+        rows: list[int] = []
+        strange: list[str] = []
+        for word in words_of(text):
+            pieces = self._known.get(word)
+            if pieces is None:
+                pieces = self._remember(word)
+            rows += pieces
+            if not pieces:
+                strange.append(word)
+        return rows, strange
+
+    def _remember(self, word: str) -> tuple[int, ...]:
+        if len(self._known) >= KEPT_WORDS:
+            self._known.clear()
+        pieces = self._known[word] = tuple(self._longest_first(word)) if len(word) <= LONGEST_WORD else ()
+        return pieces
+
+    def _longest_first(self, word: str) -> Iterator[int]:
+        """Yield rows of the longest pieces from the left; nothing if a part of the word has no piece."""
+        rows = []
+        start = 0
+        while start < len(word):
+            mark = "##" if start else ""
+            ends = range(len(word), start, -1)
+            end = next((end for end in ends if mark + word[start:end] in self._rows), 0)
+            if not end:
+                return
+            rows.append(self._rows[mark + word[start:end]])
+            start = end
+        yield from rows
+
+
+def words_of(text: str) -> list[str]:
+    """Return the text's words: runs of letters and digits, without accents, in lower case, identifiers split."""
+    text = CASE_CHANGE.sub(" ", text.translate(CONTROLS))
+    if not text.isascii():
+        text = "".join(c for c in unicodedata.normalize("NFD", text) if unicodedata.category(c) not in DROPPED)
+    return WORD.findall(text.lower())
