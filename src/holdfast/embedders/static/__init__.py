@@ -7,8 +7,8 @@ for the first text, after its checksum is compared. Options: none.
 Word pieces are BERT's uncased words, cut greedily into the longest pieces of a vocabulary. As in BERT, accents are
 stripped, letters lowered, and a word's later pieces are written `##piece`. Two things differ, because the texts are
 about code: an identifier is split where its case changes (`takeSnapshot` would otherwise start with the piece `takes`),
-and punctuation marks are not words. Source: Devlin et al., NAACL 2019; Wu et al. 2016, "Google's Neural Machine Translation
-System" (word pieces).
+and punctuation marks are not words. Sources: Devlin et al., NAACL 2019; Wu et al. 2016, "Google's Neural Machine
+Translation System" (word pieces).
 
 A word that cannot be made of known pieces (another script, a hash) gets its own direction, drawn from its SHA-256: it
 is similar only to itself. A text without words gets the empty word's direction.
