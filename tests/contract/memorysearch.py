@@ -19,8 +19,7 @@ from holdfast.text.globs import glob_matches
 from holdfast.text.occasions import occasions
 from holdfast.text.shell import command_lines
 from holdfast.text.signature import error_signature
-from holdfast.text.triggermatch import begins, last_part, stands_in
-from holdfast.text.triggers import triggers_of
+from holdfast.text.triggers import begins, last_part, stands_in, triggers_of
 from holdfast.text.words import is_begun, terms
 
 Row = tuple[int, Lesson]

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from holdfast.text.named import NAMED_COMMANDS, NAMED_PLACES, named_in
-from holdfast.text.triggermatch import ACT_WORDS, acts_in, begins
+from holdfast.text.triggers import ACT_WORDS, acts_in, begins
 
 
 @pytest.mark.parametrize(

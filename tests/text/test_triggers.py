@@ -3,8 +3,7 @@ from __future__ import annotations
 import pytest
 
 from holdfast.domain.lesson import Triggers
-from holdfast.text.triggermatch import begins, key_of, stands_in
-from holdfast.text.triggers import beginning_of, derive_triggers, restated, united
+from holdfast.text.triggers import beginning_of, begins, derive_triggers, key_of, restated, stands_in, united
 
 
 @pytest.mark.parametrize(

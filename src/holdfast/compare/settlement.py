@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from holdfast.compare.contradiction import OPEN_SLOTS, Relation
+from holdfast.domain.kinds import profile_of
 from holdfast.domain.lesson import Lesson
 from holdfast.domain.vocabulary import TRUSTS, Trust
 
@@ -90,3 +91,10 @@ def _may_close(better: Lesson, worse: Lesson, relation: Relation) -> bool:
 def _replaces(better: Lesson, worse: Lesson, relation: Relation) -> bool:
     """Return whether a lesson of equal trust replaces the earlier one: it has the newer value of a known slot."""
     return relation.slot not in OPEN_SLOTS and better.validity.valid_from >= worse.validity.valid_from
+
+
+def differ_in_taste(lesson: Lesson, other: Lesson) -> bool:
+    """Return whether the lessons are preferences of two persons, neither of whom is wrong."""
+    mine, theirs = lesson.provenance.person, other.provenance.person
+    is_taste = lesson.kind == other.kind and profile_of(lesson.kind).is_personal
+    return is_taste and bool(mine and theirs and mine != theirs)

@@ -15,10 +15,10 @@ from itertools import combinations
 from holdfast.compare.claims import LONGEST, Claim, read_claim
 from holdfast.compare.contradiction import Relation, relate
 from holdfast.compare.sameness import same_choice
-from holdfast.compare.settlement import CLOSING, Ruling, rule
+from holdfast.compare.settlement import CLOSING, Ruling, differ_in_taste, rule
 from holdfast.compare.singlevalued import VALUES
 from holdfast.curation.tuning import COMMON_WORD, COMPARED_LESSONS, NEAR_LESSONS
-from holdfast.domain.kinds import family_of, profile_of
+from holdfast.domain.kinds import family_of
 from holdfast.domain.lesson import Lesson, Link, in_state, next_instant
 from holdfast.domain.project import Location
 from holdfast.domain.query import Query
@@ -218,18 +218,10 @@ def _comparable(lesson: Lesson, other: Lesson) -> bool:
         return False
     if lesson.globs and other.globs and not set(lesson.globs) & set(other.globs):
         return False
-    if _differ_in_taste(lesson, other):
+    if differ_in_taste(lesson, other):
         return False
     links = {link.kind for link in (_link(lesson, other.id), _link(other, lesson.id)) if link}
     return not links or links == {"contradicts"}
-
-
-def _differ_in_taste(lesson: Lesson, other: Lesson) -> bool:
-    """Return whether the lessons are preferences of two persons, neither of whom is wrong."""
-    mine, theirs = lesson.provenance.person, other.provenance.person
-    return (
-        lesson.kind == other.kind and profile_of(lesson.kind).is_personal and bool(mine and theirs and mine != theirs)
-    )
 
 
 def _link(lesson: Lesson, target: LessonId) -> Link | None:

@@ -215,7 +215,9 @@ def _candidate(
     edited = list(dict.fromkeys(file for edit in edits for file in edit.files))
     named = [file for file in edited if file.rpartition("/")[2] in event.text]
     files = tuple((named or edited)[:5])
-    insight = stand_alone(_TOLD.sub("", rule)).text or (_chosen(pair) if pair else "")
+    insight = stand_alone(_TOLD.sub("", rule)).text or (
+        capital(_VERB.sub("", pair["words"].strip(" ,;:"))) if pair else ""
+    )
     if not insight:
         return None
     standing = bool(_STANDING.search(insight)) and is_norm(insight)
@@ -235,11 +237,6 @@ def _candidate(
         confidence=0.8 if standing else round(0.45 + 0.1 * stopped, 2),
         salience=0.6,
     )
-
-
-def _chosen(pair: re.Match[str]) -> str:
-    """Return the words that name both, without the verb that leans on the sentence: "it should be a, not b"."""
-    return capital(_VERB.sub("", pair["words"].strip(" ,;:")))
 
 
 def _last_command(turn: Sequence[Event]) -> str:

@@ -287,11 +287,8 @@ def _candidate(
             salience=0.8,
             scope_level="user" if everywhere else "project",
             explicit=True,
-            when=_triggers(stated, insight) if trust == "person" else Triggers(),
+            when=united(named_in(insight), Triggers(standing=stated.sort == "rule"))
+            if trust == "person"
+            else Triggers(),
         )
     ]
-
-
-def _triggers(stated: Rule, insight: str) -> Triggers:
-    """Return when to deliver it: a rule stands, and all belong to what they name."""
-    return united(named_in(insight), Triggers(standing=stated.sort == "rule"))

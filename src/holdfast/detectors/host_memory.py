@@ -137,7 +137,6 @@ class TextPiece(NamedTuple):
     """The text on one line, without markdown."""
     above: tuple[str, ...]
     """Headings and list items above it, the nearest last."""
-    is_item: bool
 
 
 def read_pieces(text: str) -> list[TextPiece]:
@@ -201,7 +200,7 @@ class _Reader:
         elif indent >= 0:
             self._items.append((indent, text.rstrip(":")))
         last = lines[-1]
-        yield TextPiece(lines[0].start, last.start + len(last.text.rstrip()), text, above, indent >= 0)
+        yield TextPiece(lines[0].start, last.start + len(last.text.rstrip()), text, above)
 
     def _open_heading(self, level: int, name: str) -> None:
         self._headings = [heading for heading in self._headings if heading[0] < level] + [(level, name)]

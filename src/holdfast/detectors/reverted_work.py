@@ -161,7 +161,7 @@ def _grouped(window: Sequence[Event], approaches: Sequence[_Undone]) -> list[_Un
 def _find(window: Sequence[Event]) -> list[_Undone]:
     approaches: list[_Undone] = []
     state = _Work()
-    last = _last_edits(window)
+    last = {_key(event): at for at, event in enumerate(window) if event.kind == "file_edit" and event.files}
     for at, event in enumerate(window):
         if event.kind == "file_edit" and event.files:
             inverse = _inverse(state.pending, event)
@@ -184,10 +184,6 @@ def _find(window: Sequence[Event]) -> list[_Undone]:
 
 def _key(event: Event) -> tuple[str, int]:
     return event.files[0], hash((event.old.strip(), event.new.strip()))
-
-
-def _last_edits(window: Sequence[Event]) -> dict[tuple[str, int], int]:
-    return {_key(event): at for at, event in enumerate(window) if event.kind == "file_edit" and event.files}
 
 
 def _comes_back(edit: Event, at: int, last: Mapping[tuple[str, int], int]) -> bool:

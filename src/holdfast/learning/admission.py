@@ -15,12 +15,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from functools import cached_property
 from typing import Any
 
 from holdfast.capture.sessionevents import session_events
 from holdfast.compare.contradiction import relation
 from holdfast.compare.overruling import overrules
 from holdfast.compare.sameness import opposed, same, same_choice
+from holdfast.compare.settlement import differ_in_taste
 from holdfast.curation.conflicts import settle_saved
 from holdfast.domain.candidate import Candidate
 from holdfast.domain.event import Event
@@ -98,26 +100,18 @@ class Admission:
         """Lessons to be written, by id, as they will be."""
         self._expected: dict[LessonId, datetime | None] = {}
         self._told: list[tuple[EventId, int, int, str, str]] = []
-        self._near: list[Lesson] | None = None
-        self._gone: frozenset[str] | None = None
-        self._read: Material | None = None
-        self._person: Person | None = None
-        self._rules: list[Lesson] | None = None
         self._requested: list[Lesson] = []
         """What a person asked to remember."""
-        self._branches: Branches | None = None
-        self._code: CodeThen | None = None
+        self._code = CodeThen(services, location)
 
     def take(self, candidates: Iterable[Candidate]) -> None:
         """Decide on each candidate, the surest first, so that a repetition is merged into the better one."""
         for proposed in sorted(candidates, key=lambda c: (not c.explicit, -c.confidence)):
             candidate = self._as_trusted(proposed)
             draft = None if self._is_told(candidate) else self._draft(candidate)
-            if (
-                draft is None
-                or duplicate_key(draft.insight) in self._forgotten()
-                or is_ruled_out(draft, self._persons_rules())
-            ):
+            if draft is None or duplicate_key(draft.insight) in self._forgotten:
+                continue
+            if is_ruled_out(draft, self._persons_rules()):
                 continue
             known = self._known(draft)
             if known is None:
@@ -200,10 +194,12 @@ class Admission:
         )
         return self._staged(draft, candidate)
 
+    @cached_property
+    def _branches(self) -> Branches:
+        return self.services.workspace.branches(self.location)
+
     def _staged(self, draft: Lesson, candidate: Candidate) -> Lesson:
         """Return the draft, staged on its session's branch if it applies to that branch only."""
-        if self._branches is None:
-            self._branches = self.services.workspace.branches(self.location)
         return stage(self.services, self.location, draft, self._branch(candidate), self._branches)
 
     def _branch(self, candidate: Candidate) -> str:
@@ -216,8 +212,6 @@ class Admission:
         paths = [path for path in dict.fromkeys(candidate.files) if _is_inside(path)][:FILES_KEPT]
         behind = [self.source.events[e.event] for e in candidate.evidence if e.event in self.source.events]
         words = "\n".join((candidate.insight, candidate.why, *candidate.symbols))
-        if self._code is None:
-            self._code = CodeThen(self.services, self.location)
         return self._code.anchors(subject_of(behind, paths, words), behind, self.source.events.values())
 
     def _provenance(self, candidate: Candidate) -> Provenance:
@@ -233,9 +227,11 @@ class Admission:
         """Return who said what the candidate quotes: the person who works here, if a person said it."""
         if candidate.trust != "person" and not candidate.quotes_person:
             return Person()
-        if self._person is None:
-            self._person = self.services.workspace.person(self.location)
         return self._person
+
+    @cached_property
+    def _person(self) -> Person:
+        return self.services.workspace.person(self.location)
 
     # Known lessons
 
@@ -262,28 +258,25 @@ class Admission:
 
         `by_family`: kinds of one family count as the same.
         """
-        if self._near is None:
-            where = LessonFilter(project=self.location.project.id, limit=NEIGHBOURS)
-            self._near = self.services.store.find(where)
         words = set(duplicate_key(draft.insight).split())
         lessons = [self._now(lesson) for lesson in self._near]
         lessons += [new for id, new in self.changed.items() if self._expected[id] is None]
         return [lesson for lesson in lessons if _is_near(lesson, draft, words, by_family=by_family)]
 
+    @cached_property
+    def _near(self) -> list[Lesson]:
+        return self.services.store.find(LessonFilter(project=self.location.project.id, limit=NEIGHBOURS))
+
     def _now(self, lesson: Lesson) -> Lesson:
         return self.changed.get(lesson.id, lesson)
 
+    @cached_property
     def _forgotten(self) -> frozenset[str]:
-        """Return the keys of forgotten lessons, read from the versions before their tombstones."""
-        if self._gone is None:
-            store = self.services.store
-            tombs = store.find(LessonFilter(project=self.location.project.id, states=("forgotten",)))
-            keys: set[str] = set()
-            for tomb in tombs:
-                for before in store.get([tomb.id], _just_before(tomb.recorded_at)):
-                    keys.add(duplicate_key(before.insight))
-            self._gone = frozenset(keys)
-        return self._gone
+        """The keys of forgotten lessons, read from the versions before their tombstones."""
+        store = self.services.store
+        tombs = store.find(LessonFilter(project=self.location.project.id, states=("forgotten",)))
+        versions = (store.get([tomb.id], tomb.recorded_at - timedelta(microseconds=1)) for tomb in tombs)
+        return frozenset(duplicate_key(before.insight) for version in versions for before in version)
 
     # Decisions
 
@@ -355,10 +348,12 @@ class Admission:
                 links.append(Link(kind="supersedes", target=lesson.id))
         return links
 
+    @cached_property
+    def _rules(self) -> list[Lesson]:
+        return persons_rules(self.services, self.location)
+
     def _persons_rules(self) -> list[Lesson]:
         """Return the active lessons that persons stated, as they are now."""
-        if self._rules is None:
-            self._rules = persons_rules(self.services, self.location)
         lessons = [self._now(lesson) for lesson in self._rules]
         lessons += [new for id, new in self.changed.items() if self._expected[id] is None and is_persons_rule(new)]
         return [lesson for lesson in lessons if lesson.state == "active"]
@@ -403,13 +398,13 @@ class Admission:
         if candidate.explicit:
             return "active" if candidate.trust == "person" else "candidate"
         if candidate.is_worded or candidate.quotes_person:
-            is_free = not (self._rests_on_reading(candidate) or self._material().untried("\n".join(words)))
+            is_free = not (self._rests_on_reading(candidate) or self._material.untried("\n".join(words)))
             return "active" if is_free and not reservation("\n".join(words)) else "candidate"
         if candidate.confidence < SURE or candidate.trust in UNTRUSTED:
             return "candidate"
         if candidate.written:
             written_in = candidate.evidence[0].event if candidate.evidence else None
-            is_free = not self._material().holds(candidate.insight, written_in)  # it repeats nothing the session read
+            is_free = not self._material.holds(candidate.insight, written_in)  # it repeats nothing the session read
             return "active" if is_free and not reservation("\n".join(words)) else "candidate"
         if not candidate.structured or candidate.trust not in TRUSTED:
             return "candidate"
@@ -421,7 +416,7 @@ class Admission:
             return True
         if candidate.quotes_person:
             quotes = [span.quote for span in candidate.evidence]
-            return not is_about(quotes, candidate.insight) and bool(self._material().holds(candidate.insight))
+            return not is_about(quotes, candidate.insight) and bool(self._material.holds(candidate.insight))
         return any(self._is_others(candidate.insight, span) for span in candidate.evidence)
 
     def _is_others(self, insight: str, span: Evidence) -> bool:
@@ -431,7 +426,7 @@ class Admission:
         the message than of the work. Of what was read, only what came before the quoted words counts, because the
         agent's own words come back in plans, commits and logs.
         """
-        read, event = self._material(), self.source.events.get(span.event)
+        read, event = self._material, self.source.events.get(span.event)
         if event is not None and span.quote in event.text and event.kind != "reply":
             is_failure = bool(event.command) and failed(event)
             return bool(read.tells(insight, event.id)) if is_failure else event.kind in _READ
@@ -448,7 +443,7 @@ class Admission:
         events = self.source.events
         quotes = [span.quote for span in candidate.evidence if span.event in events]
         replies = [q for q, span in zip(quotes, candidate.evidence, strict=False) if events[span.event].kind == "reply"]
-        return not any(self._material().holds(quote) for quote in replies)
+        return not any(self._material.holds(quote) for quote in replies)
 
     def _next_state(self, known: Lesson, draft: Lesson, seen: Sequence[SessionId], *, again: bool) -> State:
         """Return the state after a further sighting; `again`: a person said it a second time in one session."""
@@ -474,12 +469,11 @@ class Admission:
         others = [session for session in seen if session != self.source.session][-SESSIONS_ASKED:]
         events = [e for session in others for e in session_events(self.services, self.location.project.id, session)]
         earlier = Material(self.services, self.location, events)
-        return any(m.holds(words) for m in (self._material(), earlier) for words in (known.insight, draft.insight))
+        return any(m.holds(words) for m in (self._material, earlier) for words in (known.insight, draft.insight))
 
+    @cached_property
     def _material(self) -> Material:
-        if self._read is None:
-            self._read = Material(self.services, self.location, self.source.events.values())
-        return self._read
+        return Material(self.services, self.location, self.source.events.values())
 
     def _keep(self, lesson: Lesson, before: Lesson | None) -> None:
         self._expected.setdefault(lesson.id, before.recorded_at if before else None)
@@ -505,17 +499,9 @@ def _contradicts(lesson: Lesson, draft: Lesson, *, of_a_model: bool) -> bool:
     A model names what its lesson refutes. Of what it did not name, only a person's lesson counts, and what is sure.
     """
     related = relation(lesson.insight, draft.insight)
-    if related.kind != "contradicts" or _differ_in_taste(lesson, draft):
+    if related.kind != "contradicts" or differ_in_taste(lesson, draft):
         return False
     return not of_a_model or lesson.trust == "person" or related.is_sure
-
-
-def _differ_in_taste(lesson: Lesson, draft: Lesson) -> bool:
-    """Return whether two persons prefer opposite things, so that neither is wrong."""
-    if not (lesson.kind == draft.kind and profile_of(draft.kind).is_personal):
-        return False
-    mine, other = lesson.provenance.person, draft.provenance.person
-    return bool(mine and other and mine != other)
 
 
 def _is_cut(candidate: Candidate, insight: str) -> bool:
@@ -606,7 +592,3 @@ def _is_near(lesson: Lesson, draft: Lesson, words: set[str], *, by_family: bool)
 
 def _is_inside(path: str) -> bool:
     return bool(path) and not path.startswith(("/", "\\", "..")) and path[1:2] != ":"
-
-
-def _just_before(at: datetime) -> datetime:
-    return at - timedelta(microseconds=1)

@@ -268,7 +268,7 @@ class _Decided:
         where = first.event if first else candidate.insight
         span = (first.start, first.end) if first else (0, 0)
         spans = self._spans.setdefault(_digest(candidate.detector.partition("/")[0], where), [])
-        if any(_overlap(span, other) for other in spans):
+        if any(span[0] == other[0] or max(span[0], other[0]) < min(span[1], other[1]) for other in spans):
             return False
         spans.append(span)
         self._changed = True
@@ -283,10 +283,6 @@ class _Decided:
 
 def _digest(*words: str) -> str:
     return blake2b("\0".join(words).encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
-
-
-def _overlap(span: tuple[int, int], other: tuple[int, int]) -> bool:
-    return span[0] == other[0] or max(span[0], other[0]) < min(span[1], other[1])
 
 
 def _sum(reports: Sequence[LearnReport]) -> LearnReport:

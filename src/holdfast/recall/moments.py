@@ -97,7 +97,7 @@ from holdfast.text.occasions import (
 from holdfast.text.prompts import read_prompt
 from holdfast.text.shell import command_lines, command_target
 from holdfast.text.speech import MACHINE_OPENINGS
-from holdfast.text.triggermatch import begins, last_part, stands_in
+from holdfast.text.triggers import begins, last_part, stands_in
 from holdfast.text.words import word_set
 
 if TYPE_CHECKING:

@@ -45,7 +45,6 @@ _IDENTIFIED = re.compile(
 """SQL's `IDENTIFIED BY 'x'`, `IDENTIFIED WITH plugin BY 'x'`, `IDENTIFIED BY x`."""
 _SECRET_KIND = re.compile(r'kind: (?:sealed)?secret(?![^\W_])|"kind": ?"secret"')
 _DATA = re.compile(r'(?<![^\W_])(?:data:|stringdata:|"data":|"stringdata":)')
-_JSON_VALUE = re.compile(r':.{0,7}?"(?P<value>[^"]*)"', re.DOTALL)
 
 
 def may_hold_a_form(low: str, parts: frozenset[str]) -> bool:

@@ -232,7 +232,7 @@ def _pipelines(group: list[SimpleCommand]) -> list[list[SimpleCommand]]:
 def _failure(at: int, event: Event, pipes: list[list[SimpleCommand]], pipefail: bool) -> list[Attempt]:
     """Return the run that failed, or nothing if a probe, a filter or a signal may have set the status."""
     if event.exit_code in SIGNALS or (is_probe(pipes[-1][-1].text) and not pipefail):
-        return _reported(at, event, pipes)
+        return [a for pipe in pipes if is_test_run(pipe[0].text) for a in _success(at, event, pipe, status=False)]
     suspects = [pipe[0] for pipe in pipes if not is_probe(pipe[0].text)]
     if not suspects:
         return []
@@ -244,10 +244,6 @@ def _failure(at: int, event: Event, pipes: list[list[SimpleCommand]], pipefail: 
             at=at, event=event, target=target, line=_shown(line), passed=False, tests=tests, alone=len(suspects) == 1
         )
     ] if target else []  # fmt: skip
-
-
-def _reported(at: int, event: Event, pipes: list[list[SimpleCommand]]) -> list[Attempt]:
-    return [a for pipe in pipes if is_test_run(pipe[0].text) for a in _success(at, event, pipe, status=False)]
 
 
 def _success(at: int, event: Event, pipe: list[SimpleCommand], *, status: bool) -> list[Attempt]:

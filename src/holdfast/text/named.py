@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from holdfast.domain.lesson import Triggers
 from holdfast.lean.texts import has_drive
-from holdfast.text.triggermatch import ACTS
+from holdfast.text.triggers import ACTS
 from holdfast.text.words import word_set
 
 NAMED_COMMANDS, NAMED_PLACES = 16, 6

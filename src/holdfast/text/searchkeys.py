@@ -154,17 +154,9 @@ def _is_exact(word: str) -> bool:
         return True
     if "." in core:
         return max(map(len, core.split("."))) > 2 and "://" not in core
-    return _has_hump(core) or _is_code(core)
-
-
-def _has_hump(word: str) -> bool:
-    """Return whether it is camelCase, or PascalCase of two words; not ALL CAPS and not Capitalised."""
-    return any(word[i].islower() and word[i + 1].isupper() for i in range(len(word) - 1))
-
-
-def _is_code(word: str) -> bool:
-    """Return whether it is a code such as E0308, TS2345, ORA-00942: capitals and at least two digits."""
-    return word.isupper() and word[0].isalpha() and sum(c.isdigit() for c in word) >= 2
+    return any(core[i].islower() and core[i + 1].isupper() for i in range(len(core) - 1)) or (
+        core.isupper() and core[0].isalpha() and sum(c.isdigit() for c in core) >= 2
+    )
 
 
 def _unnumbered(symbol: str) -> str:

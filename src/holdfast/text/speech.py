@@ -95,7 +95,7 @@ def _tag_blocks(text: str) -> list[tuple[int, int]]:
             closing = closings[name]
             if closing > at:
                 end = closing
-            elif not text[text.rfind("\n", 0, at) + 1 : at].strip() and not _closes_itself(text, at):
+            elif not text[text.rfind("\n", 0, at) + 1 : at].strip() and not text[at : text.find(">", at)].endswith("/"):
                 end = len(text)
         if end:
             spans.append((at, end))
@@ -123,10 +123,6 @@ def _last_closing(lowered: str, name: str) -> int:
         if rest[:1] == ">" or (rest[:1] in (" ", "\t", "\n") and rest.lstrip()[:1] == ">"):
             return at + 2 + len(name) + rest.index(">") + 1
     return 0
-
-
-def _closes_itself(text: str, at: int) -> bool:
-    return text[at : text.find(">", at)].endswith("/")
 
 
 def _fenced(text: str, sign: str) -> list[tuple[int, int]]:

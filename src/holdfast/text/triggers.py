@@ -26,7 +26,6 @@ LEAST, MOST = 4, 60
 """Characters of a literal."""
 WORDS_OF_A_COMMAND = 4
 """Words of a quoted command that make its beginning; what follows is of one occasion."""
-
 _PROGRAMS = word_set(
     """
     git gh go cargo npm pnpm yarn bun node npx make mise just task python python3 pip pip3 uv poetry pytest ruff mypy
@@ -49,6 +48,12 @@ _WRITING = word_set(
 )
 """Words that show that a clause is about text in code."""
 _PLACEHOLDERS = ("<", "…", "...", "{", "$")
+_FILE_ENDINGS = word_set("json jsonl md txt yaml yml toml lock cfg ini sql html css xml csv log env mod sum proto")
+ACTS = frozenset({"deploy", "release", "publish", "migrate", "rollback", "seed", "backfill"})
+"""One-word triggers that stand for an act: they match a command that has the word, such as `make deploy`."""
+ACT_WORDS = 4
+"""Words of a command among which the word of an act may stand: `npm run deploy`, `mise run deploy:staging`."""
+_MARKS = str.maketrans("/.:-_", "     ")
 
 
 def derive_triggers(kind: LessonKind, trust: Trust, insight: str, how: str = "", *, standing: bool = False) -> Triggers:
@@ -199,9 +204,6 @@ def _is_file(name: str) -> bool:
     return bool(language_of(name)) or name.rpartition(".")[2].lower() in _FILE_ENDINGS
 
 
-_FILE_ENDINGS = word_set("json jsonl md txt yaml yml toml lock cfg ini sql html css xml csv log env mod sum proto")
-
-
 def _literal(piece: str) -> str:
     """Return the piece as it occurs in wrong code; empty for a piece that could occur in any code."""
     if any(sign in piece for sign in ("<", "…", "...")) or piece.startswith("//") or "/" in piece:
@@ -215,3 +217,50 @@ def _literal(piece: str) -> str:
 
 def _joined(stated: Iterable[str], derived: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*stated, *derived)))
+
+
+def last_part(symbol: str) -> str:
+    """Return `put` for `Store.put`, `Store::Put` and `Store#put`: the key of a symbol's trigger."""
+    return symbol.replace("::", ".").replace("#", ".").rpartition(".")[2].casefold()
+
+
+def begins(command: str, beginning: str) -> bool:
+    """Return whether a command, as words joined by single blanks, begins with those words or does that act."""
+    if command == beginning or command.startswith(beginning + " "):
+        return True
+    return beginning in ACTS and beginning in acts_in(command)
+
+
+def acts_in(command: str) -> list[str]:
+    """Return the acts that a command does, by the parts of its first words: `deploy` for `scripts/deploy.sh prod`."""
+    parts = " ".join(command.split(" ", ACT_WORDS)[:ACT_WORDS]).translate(_MARKS).split()
+    return [part for part in dict.fromkeys(parts) if part in ACTS]
+
+
+def stands_in(literal: str, text: str) -> bool:
+    """Return whether the text holds the literal, but not as a part of a longer word."""
+    at = text.find(literal)
+    while at >= 0:
+        end = at + len(literal)
+        before, after = text[at - 1 : at], text[end : end + 1]
+        if not (_goes_on(before, literal[0]) or _goes_on(after, literal[-1])):
+            return True
+        at = text.find(literal, at + 1)
+    return False
+
+
+def key_of(literal: str) -> str:
+    """Return the longest word of a literal, which is its key; empty if no word has three letters."""
+    runs = words_of(literal)
+    longest = max(runs, key=len, default="")
+    return longest if len(longest) > 2 else ""
+
+
+def words_of(text: str) -> list[str]:
+    """Return the runs of letters, digits and underscores in a text, in lower case, each once."""
+    spread = "".join(c if c.isalnum() or c == "_" else " " for c in text.lower())
+    return list(dict.fromkeys(spread.split()))
+
+
+def _goes_on(neighbour: str, edge: str) -> bool:
+    return (neighbour.isalnum() or neighbour == "_") and (edge.isalnum() or edge == "_")

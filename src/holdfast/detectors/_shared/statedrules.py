@@ -637,7 +637,7 @@ def stated_rule(sentence: str) -> StatedRule | None:
         if sort == "cause":  # it tells of what failed, and two writers of "the same file" are not at hand
             return None if _AT_HAND.search(sentence.replace("the same ", "")) else StatedRule(rule, sort)
         claim = _CONSEQUENCE.split(rule)[0]
-        is_report = _REPORT.search(claim) or (_FAULT.search(claim) and not _is_order(rule))
+        is_report = _REPORT.search(claim) or (_FAULT.search(claim) and not bool(_ORDER.match(rule)))
         if _AT_HAND.search(sentence) or (is_report and sort != "decision"):
             return None
         return StatedRule(rule, sort) if stand_alone(_RELATIVE.sub(" which", rule)).text else None
@@ -665,8 +665,3 @@ _ORDER = re.compile(
     r"|ask|nobody|no one|I )\b",
     re.IGNORECASE,
 )
-
-
-def _is_order(rule: str) -> bool:
-    """Return whether the rule tells what to do, so that words of faults name its subject: "never ignore errors"."""
-    return bool(_ORDER.match(rule))

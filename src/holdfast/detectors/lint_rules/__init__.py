@@ -126,17 +126,14 @@ def _reports(at: int, event: Event) -> Iterator[_Report]:
             part = _PART.match(message) if tool == "golangci-lint" else None
             rule, message = (f"{match['rule']} {part['part']}", part["message"]) if part else (match["rule"], message)
             message = SENTENCES.get(rule) or SENTENCES.get(match["rule"], message)
-            if message and not _is_everywhere(match["rule"], rule, tool):
+            if message and not (
+                bool({match["rule"], rule} & SLIPS) or (tool in ("tsc", "mypy") and rule not in COMPILERS)
+            ):
                 yield _Report(
                     at=at, rule=rule, tool=tool, message=message.strip(), file=groups.get("file") or "",
                     start=start, end=start + len(line),
                 )  # fmt: skip
         start += len(line) + 1
-
-
-def _is_everywhere(linter: str, rule: str, tool: str) -> bool:
-    """Return whether the rule teaches nothing: every project has it, or a compiler's message is about one place."""
-    return bool({linter, rule} & SLIPS) or (tool in ("tsc", "mypy") and rule not in COMPILERS)
 
 
 def _match(line: str) -> tuple[re.Match[str] | None, str]:

@@ -29,8 +29,7 @@ from holdfast.stores.sqlite.rows import (
 )
 from holdfast.text.occasions import occasions
 from holdfast.text.searchkeys import TOKEN_LIMIT, anchored_files, lesson_tokens, text_columns
-from holdfast.text.triggermatch import key_of, last_part
-from holdfast.text.triggers import triggers_of
+from holdfast.text.triggers import key_of, last_part, triggers_of
 from holdfast.text.words import duplicate_key
 
 SEARCHABLE = ("candidate", "active", "superseded", "retired", "quarantined")

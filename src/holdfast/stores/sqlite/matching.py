@@ -32,7 +32,7 @@ from holdfast.stores.sqlite.rows import SOURCE_CODES, clean, clean_all, instant,
 from holdfast.text.globs import glob_matches
 from holdfast.text.searchkeys import LINKED_LIMIT, asked_names, asked_tokens, folders_above, related_names
 from holdfast.text.shell import command_lines
-from holdfast.text.triggermatch import acts_in, begins, last_part, stands_in, words_of
+from holdfast.text.triggers import acts_in, begins, last_part, stands_in, words_of
 
 Clause = tuple[str, list[Any]]
 
