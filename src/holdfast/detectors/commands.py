@@ -26,14 +26,8 @@ TOPIC = "commands/"
 MOST = 24
 """Commands of one session."""
 _RULES = (
-    "AGENTS.md",
-    "CLAUDE.md",
-    "CONTRIBUTING.md",
-    "README.md",
-    "GEMINI.md",
-    "DEVELOPMENT.md",
-    "copilot-instructions.md",
-)
+    "AGENTS.md", "CLAUDE.md", "CONTRIBUTING.md", "README.md", "GEMINI.md", "DEVELOPMENT.md", "copilot-instructions.md",
+)  # fmt: skip
 _EVERYTHING = re.compile(r"^(?:\S+=\S+ )*go (?:test|build|vet)\b(?!.*\.\.\.)")
 """Go commands that name no package; they work on the current folder."""
 

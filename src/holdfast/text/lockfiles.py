@@ -81,11 +81,7 @@ def _requirements(text: str) -> Pairs:
 
 
 READERS: dict[str, Callable[[str], Pairs]] = {
-    "package-lock.json": _npm,
-    "npm-shrinkwrap.json": _npm,
-    "uv.lock": _toml,
-    "poetry.lock": _toml,
-    "Cargo.lock": _toml,
-    "requirements.txt": _requirements,
-}
+    "package-lock.json": _npm, "npm-shrinkwrap.json": _npm, "uv.lock": _toml, "poetry.lock": _toml,
+    "Cargo.lock": _toml, "requirements.txt": _requirements,
+}  # fmt: skip
 """Readers by file name. If two of these files are in one folder, the first that names a package counts."""

@@ -79,35 +79,11 @@ _ENDINGS = word_set(
     """
 )
 _EITHER_OR = word_set("and/or yes/no on/off i/o ci/cd client/server read/write input/output w/o n/a he/she a/b tcp/ip")
-_NAMES = frozenset(
-    [
-        "GitHub",
-        "GitLab",
-        "TypeScript",
-        "JavaScript",
-        "PostgreSQL",
-        "MySQL",
-        "MongoDB",
-        "GraphQL",
-        "OpenAPI",
-        "FastAPI",
-        "NextJS",
-        "DevOps",
-        "MacOS",
-        "macOS",
-        "iOS",
-        "IntelliJ",
-        "CircleCI",
-        "YouTube",
-        "LinkedIn",
-        "SQLite",
-        "NumPy",
-        "PyTorch",
-        "OAuth",
-        "WebSocket",
-        "JSDoc",
-    ]
-)
+_NAMES = frozenset({
+    "GitHub", "GitLab", "TypeScript", "JavaScript", "PostgreSQL", "MySQL", "MongoDB", "GraphQL", "OpenAPI", "FastAPI",
+    "NextJS", "DevOps", "MacOS", "macOS", "iOS", "IntelliJ", "CircleCI", "YouTube", "LinkedIn", "SQLite", "NumPy",
+    "PyTorch", "OAuth", "WebSocket", "JSDoc",
+})  # fmt: skip
 """Products whose names look like identifiers."""
 PATHS, SYMBOLS = 5, 12
 """Most of each that are followed."""

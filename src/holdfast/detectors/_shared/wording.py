@@ -61,24 +61,10 @@ _CAN = re.compile(
     r"(?P<no>not )?(?:(?:please|just) )*(?P<verb>[a-z]+)\b(?P<rest>.*)",
     re.IGNORECASE,
 )
-_RULE_VERBS = frozenset(
-    [
-        "use",
-        "keep",
-        "avoid",
-        "prefer",
-        "stop",
-        "leave",
-        "stick",
-        "always",
-        "never",
-        "follow",
-        "name",
-        "call",
-        "put",
-        "treat",
-    ]
-)
+_RULE_VERBS = frozenset({
+    "use", "keep", "avoid", "prefer", "stop", "leave", "stick", "always", "never", "follow", "name", "call", "put",
+    "treat",
+})  # fmt: skip
 """Verbs of requests that state how something is to be, not only what to do next."""
 _EVERYWHERE = re.compile(
     r"\b(?:everywhere|always|in (?:all|every|each) \w+|every time|each time|whenever|from now on|in (?:the )?future"
@@ -143,36 +129,10 @@ _MOMENT = re.compile(
 )
 """Words that describe the moment: no rule, and soon untrue."""
 _NOUN = re.compile(r"^(?i:the|a|an|our|each|every|all|any|no|some)$|[`_./\\]|[a-z][A-Z]|\d")
-_BEFORE_THAT = frozenset(
-    [
-        "now",
-        "so",
-        "given",
-        "such",
-        "sure",
-        "ensure",
-        "note",
-        "provided",
-        "know",
-        "means",
-        "mean",
-        "remember",
-        "assume",
-        "says",
-        "said",
-        "say",
-        "seems",
-        "is",
-        "was",
-        "check",
-        "verify",
-        "fact",
-        "except",
-        "prefer",
-        "want",
-        "like",
-    ]
-)
+_BEFORE_THAT = frozenset({
+    "now", "so", "given", "such", "sure", "ensure", "note", "provided", "know", "means", "mean", "remember", "assume",
+    "says", "said", "say", "seems", "is", "was", "check", "verify", "fact", "except", "prefer", "want", "like",
+})  # fmt: skip
 """Words after which "that" joins two clauses and is no pronoun."""
 _WORD = re.compile(r"\S+")
 _MAIN = re.compile(

@@ -65,16 +65,8 @@ _NOT_LINT = frozenset({"typecheck", "test", "tests", "error", "fail", "deprecate
 _WAIVERS = ("nolint", "noqa", "eslint-disable", "rubocop:disable", "shellcheck disable", "allow(clippy", "biome-ignore")
 _QUOTED = re.compile(r"`[^`\n]{1,120}`|'[^'\n]{1,40}'|\"[^\"\n]{1,40}\"")
 _LANGUAGES = {
-    "go": "go",
-    "py": "py",
-    "rb": "rb",
-    "rs": "rs",
-    "sh": "sh",
-    "ts": "ts",
-    "tsx": "tsx",
-    "js": "js",
-    "jsx": "jsx",
-}
+    "go": "go", "py": "py", "rb": "rb", "rs": "rs", "sh": "sh", "ts": "ts", "tsx": "tsx", "js": "js", "jsx": "jsx",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
