@@ -37,8 +37,7 @@ _GENERIC = word_set(
 """Words that say nothing about where a rule on a tool holds."""
 _CALLED = re.compile(
     r"^(?:our|the)?\s*(?P<what>.{3,60}?) (?P<verb>(?:is|are) (?:called|named|hosted|deployed|stored|located)"
-    r"|lives?|runs?)\b"
-    r"\s*(?:in|at|on)?\s*(?P<value>.+)$",
+    r"|lives?|runs?)\b\s*(?:in|at|on)?\s*(?P<value>.+)$",
     re.IGNORECASE,
 )
 

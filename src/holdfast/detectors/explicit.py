@@ -67,8 +67,7 @@ _HERE = re.compile(
 )
 _STANDING = re.compile(
     rf"{LEAD}(?P<rule>(?:always|never(?! ?mind| again))\b.{{6,}}|(?:you (?:must|should) (?:always|never))\b.{{6,}}"
-    r"|don't ever\b.{6,}"
-    r"|(?:we|I) (?:always|never) (?:want|use|do)\b.{6,})",
+    r"|don't ever\b.{6,}|(?:we|I) (?:always|never) (?:want|use|do)\b.{6,})",
     re.IGNORECASE,
 )
 _REQUESTED = re.compile(
@@ -80,8 +79,7 @@ _REQUESTED = re.compile(
 )
 _TAKES_BACK = re.compile(
     r"[-*\u2022(\s]*(?:but|except|unless|only|not|no longer|never|however|although|though|apart from"
-    r"|that (?:is|was)|this (?:is|was)"
-    r"|it (?:is|was)|which|or (?:else|not)|otherwise|until)\b",
+    r"|that (?:is|was)|this (?:is|was)|it (?:is|was)|which|or (?:else|not)|otherwise|until)\b",
     re.IGNORECASE,
 )
 """Openings of a sentence that narrows or denies the one before."""
@@ -101,8 +99,7 @@ _VERB = re.compile(
 
 _PAST = re.compile(
     r"(?:when|how|what|where|why|who|if|whether|the time|last time|me\b|(?:also )?you\b|us\b|i'm\b|i am\b|to ask"
-    r"|correctly"
-    r"|right)\b",
+    r"|correctly|right)\b",
     re.IGNORECASE,
 )
 """What follows "remember" if somebody only recalls."""

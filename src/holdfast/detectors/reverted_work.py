@@ -99,8 +99,7 @@ _NO_REASON = re.compile(
     r"\?|\b(?:for now|first|instead of this|later|let's|let me|I want|I'd like|try|start over|option|plan|approach"
     r"|the (?:old|previous|original) (?:version|state|one)|you|your|look at|can we|please|thanks)\b"
     r"|\b(?:I|we)(?:'re|'m|'ll| are| am| will)\b|^(?:it|that) was (?:actually |really )?(?:the|a|an|my|just|only)\b"
-    r"|\b(?:not"
-    r"|n't) (?:the (?:problem|cause|issue)|needed|necessary)\b",
+    r"|\b(?:not|n't) (?:the (?:problem|cause|issue)|needed|necessary)\b",
     re.IGNORECASE,
 )
 """Words of what is to be done next, which say nothing against what was tried."""

@@ -34,8 +34,7 @@ Lines = Callable[[str, str], tuple[frozenset[str], frozenset[str]]]
 
 _BOT = re.compile(
     r"\[bot\]|\b(?:dependabot|renovate|greenkeeper|semantic-release|release-please|github-actions|snyk-bot"
-    r"|pre-commit-ci"
-    r"|allcontributors|crowdin|weblate|imgbot|codecov|mergify|copybara)\b",
+    r"|pre-commit-ci|allcontributors|crowdin|weblate|imgbot|codecov|mergify|copybara)\b",
     re.IGNORECASE,
 )
 _ROUTINE = re.compile(
@@ -85,16 +84,14 @@ _HARM = re.compile(
     r"\b(?:panic|crash|deadlock|race|leak|hang|hung|stale|silently|corrupt|lost|loses|overwrit|truncat"
     r"|out of memory|oom"
     r"|timeout|time out|fails?|failed|failure|breaks?|broke|broken|wrong|incorrect|regress|flaky|infinite"
-    r"|duplicate|slow"
-    r"|ignored|missing|swallow|nil|null|undefined)\w*",
+    r"|duplicate|slow|ignored|missing|swallow|nil|null|undefined)\w*",
     re.IGNORECASE,
 )
 _DOING = re.compile(
     r"(?:also |then |and )?(?:this (?:commit|pr|patch|change|pull request)\b|add(?:s|ed)?\b|updat(?:e|es|ed)\b"
     r"|remov(?:e|es|ed)\b"
     r"|renam(?:e|es|ed)\b|mov(?:e|es|ed)\b|refactor|introduc|implement|extract|replac(?:e|es|ed)\b|includ(?:e"
-    r"|es)\b|creat"
-    r"|bump|tests?\b|cover|verif|document|clean|tidy|fold|wire|rewrite|convert|migrat)",
+    r"|es)\b|creat|bump|tests?\b|cover|verif|document|clean|tidy|fold|wire|rewrite|convert|migrat)",
     re.IGNORECASE,
 )
 """Openings of sentences that only say what was done."""
@@ -117,8 +114,7 @@ _LEAN = opening(
 )
 _LEANS_INSIDE = re.compile(
     r"\b(?:the same (?:problem|issue|suite|scenario|way|reason|bug)|that (?:first|second|last)|the (?:former"
-    r"|latter|user brief)"
-    r"|as (?:before|above)|above|(?:first|second|third) (?:fallback|one))\b",
+    r"|latter|user brief)|as (?:before|above)|above|(?:first|second|third) (?:fallback|one))\b",
     re.IGNORECASE,
 )
 """Words that refer to a missing sentence."""

@@ -69,8 +69,7 @@ _REPORT_FAILED = re.compile(
     re.M,
 )
 _REPORT_PASSED = re.compile(
-    r"^=+ \d+ passed\b.* =+$|^\d+ passed\b.* in [\d.]+s|^ok\s+\S+\s+(?:[\d.]+s|\(cached\))|^PASS$"
-    r"|^test result: ok\."
+    r"^=+ \d+ passed\b.* =+$|^\d+ passed\b.* in [\d.]+s|^ok\s+\S+\s+(?:[\d.]+s|\(cached\))|^PASS$|^test result: ok\."
     r"|^[ \t]*Tests?:?\s+\d+ passed\b|^OK(?: \(skipped=\d+\))?$|^[ \t]*\d+ passing\b|^\d+ examples?, 0 failures"
     r"|^BUILD SUCCESSFUL|^OK \(\d+ tests?",
     re.M,

@@ -45,8 +45,7 @@ _OWN_WORK = re.compile(
     r"|needs? (?:to be )?(?:updat|chang"
     r"|adjust|fix|add|remov|import)\w*|pre-existing|unrelated|already (?:fixed|done|there)|earlier|just (?:added"
     r"|changed|removed)|new (?:code|test|function)|this (?:session|task|change|pr|branch)|(?:still|again) (?:fail|flag"
-    r"|complain)\w*|line \d+)\b"
-    r"|\btests? (?:expects?|is looking for|was (?:checking|written)|checks?)\b",
+    r"|complain)\w*|line \d+)\b|\btests? (?:expects?|is looking for|was (?:checking|written)|checks?)\b",
     re.IGNORECASE,
 )
 _LEANS = opening(

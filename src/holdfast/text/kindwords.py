@@ -11,20 +11,16 @@ _FORMS: tuple[tuple[LessonKind, str], ...] = (
         "failed_approach",
         r"\b(?:didn'?t|did not|doesn'?t|does not) (?:help|work|scale|pay off)\b.*\b(?:tried|because|since)\b"
         r"|\b(?:tried|attempted)\b.{3,}\b(?:abandoned|gave up|given up|dropped|reverted|rolled back|backed out"
-        r"|backfired"
-        r"|(?:didn'?t|did not|doesn'?t|does not|never) (?:work|help|scale|fix|hold)|failed|(?:went|switched"
-        r"|moved) back|made it (?:worse|slower)"
-        r"|too (?:slow|flaky|fragile|brittle|complex|expensive))\b",
+        r"|backfired|(?:didn'?t|did not|doesn'?t|does not|never) (?:work|help|scale|fix|hold)|failed|(?:went|switched"
+        r"|moved) back|made it (?:worse|slower)|too (?:slow|flaky|fragile|brittle|complex|expensive))\b",
     ),
     (
         "bug_cause",
         r"\broot cause\b|\b(?:was|were|is|are|been) (?:actually |really |mostly )?(?:caused|triggered) by\b"
         r"|\b(?:bugs?|crash(?:es|ed)?|failures?|outages?|incidents?|leaks?|deadlocks?|hangs?|flak(?:es?|iness)"
-        r"|timeouts?"
-        r"|errors?|slowness|corruption)\b.{0,60}?"
+        r"|timeouts?|errors?|slowness|corruption)\b.{0,60}?"
         r"\b(?:was|were|is|comes? from|came from|happen(?:s|ed)?|occur(?:s|red)?)\b.{0,30}\b(?:because|due to"
-        r"|from|when)\b"
-        r"|\b(?:failed|broke|crashed|leaked|hung|died|blew up|deadlocked|went down|was (?:broken|wrong"
+        r"|from|when)\b|\b(?:failed|broke|crashed|leaked|hung|died|blew up|deadlocked|went down|was (?:broken|wrong"
         r"|missing))\b.{0,40}\bbecause\b",
     ),
     (
@@ -38,16 +34,14 @@ _FORMS: tuple[tuple[LessonKind, str], ...] = (
         "preference",
         r"\b[Ii](?:'d| would)? (?:\w+ )?(?:prefer|rather|like|hate|love|want)\b"
         r"|\bmy (?:personal )?(?:preference|style|taste)\b|\b(?:answer|reply|explain|talk|write) (?:to )?me\b"
-        r"|\bto me\b|\bme first\b"
-        r"|\b(?:your|the) (?:answers?|replies|explanations?|summaries|responses?)\b"
+        r"|\bto me\b|\bme first\b|\b(?:your|the) (?:answers?|replies|explanations?|summaries|responses?)\b"
         r"|^(?:always )?(?:answer|reply|respond|explain)\b|\b(?:asking|telling|checking with|ask|tell) me\b",
     ),
     (
         "constraint",
         r"\b(?:must(?:n't)?|never|cannot|can't|can not|not allowed|forbidden|off[- ]limits|banned|prohibited|don't"
         r"|do not|dont|no one|nobody|no more than|at most|at least|up to \d|only (?:if|when|after|from|with|on)"
-        r"|limit(?:ed)? (?:is|of|to)"
-        r"|requires? (?:approval|review|a review|sign-?off)|may not|read-?only|frozen)\b",
+        r"|limit(?:ed)? (?:is|of|to)|requires? (?:approval|review|a review|sign-?off)|may not|read-?only|frozen)\b",
     ),
     (
         "tooling",

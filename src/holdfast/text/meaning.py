@@ -61,8 +61,7 @@ _TALK = re.compile(
     r"|\b(?:why (?:not|don't (?:we|you)|couldn't we))\b"
     r"|^\W*(?:(?:I(?:'m| am)? |we )?wonder(?:ing)? (?:if|whether) )?should(?:n't| not)\b(?! (?:not|never)\b)(?=[^.]*\?)"
     r"|(?:[\s,;.-]+(?:right|or|or no|or not|no|isn't it|aren't they|doesn't it|don't you think)\s*\?[?!.]*)+\s*$"
-    r"|(?:[\s,;.-]+no[!.]+)\s*$"
-    r"|^\s*(?:for )?(?:[0-9]{1,2}|[A-Da-d])[.):]\s+",
+    r"|(?:[\s,;.-]+no[!.]+)\s*$|^\s*(?:for )?(?:[0-9]{1,2}|[A-Da-d])[.):]\s+",
     re.IGNORECASE,
 )
 """Words of talk whose negations deny nothing, and numbers of a list."""

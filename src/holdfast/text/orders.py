@@ -35,12 +35,10 @@ _SENDS = re.compile(
 )
 _SAFEGUARD = re.compile(
     r"--(?:no-verify|insecure|no-check-certificate|disable-\w|allow-\w*unsafe|privileged|trusted-host|no-sandbox)"
-    r"|verify=False"
-    r"|\bchmod\s+(?:-R\s+)?0?777\b|\brm\s+-\w*[rf]\w*[rf]|\bsudo\s+\w|\bgit\s+push\s[^\n]*(?:--force|-f)\b"
+    r"|verify=False|\bchmod\s+(?:-R\s+)?0?777\b|\brm\s+-\w*[rf]\w*[rf]|\bsudo\s+\w|\bgit\s+push\s[^\n]*(?:--force|-f)\b"
     r"|\b(?:(?:disable|skip|bypass|turn(?:ed)? off|ignore|remove|weaken)\b[^.;:,\n]{0,40}|without\b[^.;:,\n]{0,16})"
     r"\b(?:auth\w*|tls|ssl|certificates?|signatures?|signing|verification|security|firewall|sandbox|permissions?"
-    r"|reviews?|approvals?|audit|safety|checks?"
-    r"|hooks?|encryption|validation|2fa|mfa)\b",
+    r"|reviews?|approvals?|audit|safety|checks?|hooks?|encryption|validation|2fa|mfa)\b",
     re.IGNORECASE,
 )
 _CREDENTIAL = re.compile(

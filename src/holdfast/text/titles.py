@@ -55,8 +55,7 @@ _HARD = re.compile(
 """Ends of a clause that can be read without what follows."""
 _REASON = re.compile(
     r",?\s+\b(?:because|so that|since(?= (?:the|it|they|a|an|we|both|each|every|all)\b)|otherwise|or else|else|e\.g\."
-    r"|i\.e\.|for example|for instance|in case|in order|to (?:avoid|prevent|make sure"
-    r"|ensure|keep|allow|guard))\b"
+    r"|i\.e\.|for example|for instance|in case|in order|to (?:avoid|prevent|make sure|ensure|keep|allow|guard))\b"
     r"|,\s+(?:so|since|as|which|where|even|thus|hence|making|causing|leading|giving|whose|such as|like|including"
     r"|to|and (?:it|they|this|that|then)|but (?:it|they|this)|not because)\b",
     re.IGNORECASE,
@@ -94,16 +93,14 @@ _LEANS = re.compile(
 """Beginnings of clauses that need the one before."""
 _EXCEPTS = re.compile(
     r"(?:but|except|unless|however|although|though|until|apart"
-    r"|(?:only|not|never) (?:if|when|for|on|in|after|before|with)"
-    r"|(?:the )?exceptions?)\b",
+    r"|(?:only|not|never) (?:if|when|for|on|in|after|before|with)|(?:the )?exceptions?)\b",
     re.IGNORECASE,
 )
 """Beginnings of a clause that limits the one before."""
 _CONDITION = re.compile(r"(?:when|if|whenever|while|before|after|once|unless|until|without|where|to)\b")
 _NORM = re.compile(
     r"\b(?:must|never|always|should|cannot|can't|don't|do not|not|needs?|only|instead of|rather than|no longer"
-    r"|requires?"
-    r"|has to|have to|avoid|prefer|wants?|no)\b",
+    r"|requires?|has to|have to|avoid|prefer|wants?|no)\b",
     re.IGNORECASE,
 )
 

@@ -18,8 +18,7 @@ LEAD = (
     r"(?:(?:ok(?:ay)?|also|and|so|but|please|hey|btw|fyi|note(?: that)?|important|reminder|great|thanks|yes|no"
     r"|nope|wait|wrong"
     r"|incorrect|actually|well|claude|plz|pls|remember|remember that|careful|heads[- ]up|just so you know"
-    r"|for your information|one more thing|that'?s (?:wrong"
-    r"|not right))[\s,.!:;-]+)*"
+    r"|for your information|one more thing|that'?s (?:wrong|not right))[\s,.!:;-]+)*"
 )
 """Opening words in front of a rule."""
 _TURNED_DOWN = r"(?:no|nope|wait|wrong|incorrect|actually|that'?s (?:wrong|not right))\b[\s,.!:;-]+"
@@ -34,8 +33,7 @@ _PROCESS = (
 
 _PLURAL = (
     r"(?!(?:the|this|that|these|those|it|they|we|you|i|a|an|users?|people|customers|buttons?|there|what|which"
-    r"|things)\b)"
-    r"(?:(?:all|our) )?[a-z][\w /-]{1,40}?s"
+    r"|things)\b)(?:(?:all|our) )?[a-z][\w /-]{1,40}?s"
 )
 """A subject in general, without an article: "dates", "all http calls"."""
 _MADE = (
@@ -44,12 +42,10 @@ _MADE = (
 )
 _RESOURCE = (
     r"(?:running|docker|podman|redis|postgres\w*|mysql|mongo\w*|kafka|rabbitmq|elasticsearch|minio|localstack|vpn"
-    r"|internet"
-    r"|network|tokens?|credentials?|env(?:ironment)? (?:var|variable)s?|[A-Z][A-Z0-9]*_[A-Z0-9_]+|version|node"
+    r"|internet|network|tokens?|credentials?|env(?:ironment)? (?:var|variable)s?|[A-Z][A-Z0-9]*_[A-Z0-9_]+|version|node"
     r"|python|java"
     r"|jdk|go|ruby|rust|php|gpu|sudo|root|emulator|browser|chrome|chromium|firefox|database|db|server|daemon|port"
-    r"|licen[cs]e"
-    r"|api key|secret)"
+    r"|licen[cs]e|api key|secret)"
 )
 _KEPT = (
     r"(?:stored|written|named|kept|saved|logged|formatted|sorted|created|generated|deployed|released|tagged|merged"
@@ -63,8 +59,7 @@ _SOURCES: tuple[tuple[FormSort, str], ...] = (
     (
         "rule",
         r"(?:I(?:'d| would)? (?:want|need|expect|like|prefer) you to |make sure (?:that )?(?:you |we |to )?"
-        r"|be sure to )"
-        r"(?P<rule>(?:always|never|not ever)\b.{6,})",
+        r"|be sure to )(?P<rule>(?:always|never|not ever)\b.{6,})",
     ),
     (
         "rule",
@@ -167,8 +162,7 @@ _SOURCES: tuple[tuple[FormSort, str], ...] = (
         "rule",
         r"(?P<rule>we (?:don't|do not|never) (?:do|use|write|mock|commit|allow|ship|log|accept|want|support|merge"
         r"|deploy|like)\b(?! (?:it|this|that|them|the)\b).{3,}\b(?:here|around here|in (?:this|our|the) (?:repo"
-        r"|repository"
-        r"|project|codebase|code base|team|company)|in production|in tests|on main|on master)\W*$)",
+        r"|repository|project|codebase|code base|team|company)|in production|in tests|on main|on master)\W*$)",
     ),
     (
         "rule",
@@ -212,23 +206,20 @@ _SOURCES: tuple[tuple[FormSort, str], ...] = (
         r"(?P<rule>(?:keep|update|add|write|run|bump|include|check) [^,?]{3,50} (?:with|for|after|on|before"
         r"|in) (?:each|every)"
         r" (?:new |single )?(?:change|commit|pr|pull request|release|feature|bug|fix|file|test|merge|push"
-        r"|deploy\w*|endpoint"
-        r"|migration|function|module|package|component)\b.*)",
+        r"|deploy\w*|endpoint|migration|function|module|package|component)\b.*)",
     ),
     (
         "rule",
         r"(?P<rule>we (?:squash|rebase|squash[- ]merge|version|pin|vendor|lint|format|deploy|release|ship|tag|prefix"
         r"|translate|document|review|index|cache|validate|test) (?:\w+ )?(?:everything|all|every|each|(?:the "
-        r"|our )?\w+ "
-        r"(?:by|with|through|via|only|because|since|on every|in every))\b.*)",
+        r"|our )?\w+ (?:by|with|through|via|only|because|since|on every|in every))\b.*)",
     ),
     (
         "rule",
         rf"(?P<rule>{_IN_HERE}we (?:only |always )?(?:use|indent|format|write|name|store|test|deploy|release|log|prefer"
         r"|call|commit|squash|target|support)\b(?! (?:it|this|that|them|these|the)\b).{3,80}?\b(?:here|everywhere"
         r"|throughout|across the board|in (?:this|our|all|every) (?:repo|repository|project|codebase|code base|team"
-        r"|company"
-        r"|services?|modules?|packages?))\W*$)",
+        r"|company|services?|modules?|packages?))\W*$)",
     ),
     ("rule", rf"(?P<rule>in (?:this|our|the) {_CODE_BASE},? we\b.{{6,}})"),
     (
@@ -243,16 +234,14 @@ _SOURCES: tuple[tuple[FormSort, str], ...] = (
         r"|ask|tell|notify|sync|install)\b.{3,60}? (?:after|before|when(?:ever)?|each time|every time|if) (?:you "
         r"|we |one )?"
         r"(?:chang|edit|touch|add|modif|pull|upgrad|rebas|merg|renam|mov|delet|remov|deploy|releas)\w*\b(?! (?:it"
-        r"|this|that"
-        r"|these)\b).*)",
+        r"|this|that|these)\b).*)",
     ),
     (
         "rule",
         r"(?P<rule>(?:always )?(?:run|call|regenerate|rebuild|update|bump|restart|sync) .{2,60}? (?:after|whenever"
         r"|each time"
         r"|every time|when(?:ever)? you) (?:you |we )?(?:chang|edit|touch|add|modif|pull|upgrad|rebas|merg|renam|mov"
-        r"|delet"
-        r"|remov)\w*\b(?! (?:it|this|that|these)\b).{3,})",
+        r"|delet|remov)\w*\b(?! (?:it|this|that|these)\b).{3,})",
     ),
     (
         "rule",
@@ -285,16 +274,14 @@ _SOURCES: tuple[tuple[FormSort, str], ...] = (
     (
         "rule",
         r"(?P<rule>[\w -]{3,40}? (?:lives?|belongs?|go(?:es)?|are (?:kept|stored)|is (?:kept|stored)) (?:in|on|under"
-        r"|into"
-        r"|inside) [^,?]{2,60}(?:,|;| and| -) ?(?:so )?(?:not|never|don't|do not|dont) .{3,})",
+        r"|into|inside) [^,?]{2,60}(?:,|;| and| -) ?(?:so )?(?:not|never|don't|do not|dont) .{3,})",
     ),
     (
         "rule",
         rf"(?P<rule>(?:do not|don't|dont|never) {_EDITS} (?:(?:any|anything|the|our|those|files) )?(?:in |under "
         rf"|inside "
         rf"|below )?[`'\"]?[\w.*-]*/?[\w./*-]+[`'\"]?(?: (?:files?|folder|directory))?[\s,;.:-]+(?:(?:because|since"
-        rf"|as) )?"
-        rf"(?:it|they|that|those)(?:'s|'re|s| is| are| gets?| get| was| were|re)? (?:\w+ )?{_MADE}\b.*)",
+        rf"|as) )?(?:it|they|that|those)(?:'s|'re|s| is| are| gets?| get| was| were|re)? (?:\w+ )?{_MADE}\b.*)",
     ),
     (
         "rule",
@@ -310,8 +297,7 @@ _SOURCES: tuple[tuple[FormSort, str], ...] = (
     (
         "rule",
         r"(?P<rule>we (?:don't|do not|dont) (?:do|use|write|allow|mock|commit|merge|ship|accept|support|log|import"
-        r"|squash"
-        r"|rebase|cache|hard-?code)\b(?! (?:it|this|that|them|the|any of|much|a lot|anything|so|here\b"
+        r"|squash|rebase|cache|hard-?code)\b(?! (?:it|this|that|them|the|any of|much|a lot|anything|so|here\b"
         r"|yet)\b) .{3,})",
     ),
     (
@@ -340,8 +326,7 @@ _SOURCES: tuple[tuple[FormSort, str], ...] = (
         r"(?P<rule>(?:don't|do not|dont|never) (?:ever )?(?:add|write|use|put|create|introduce|leave|make|merge"
         r"|commit|log)"
         r" (?!the\b|this\b|that\b|these\b|those\b|an?\b|it\b|more\b)(?:[\w-]+ ){0,2}?[\w-]+s (?:that|which|unless"
-        r"|without"
-        r"|like) .{4,})",
+        r"|without|like) .{4,})",
     ),
     (
         "rule",
@@ -357,17 +342,14 @@ _SOURCES: tuple[tuple[FormSort, str], ...] = (
         r"|errors?|logs?|events?|configs?|scripts?|routes?|commands?|types?|apis?|repos?|configs?) (?:return|use"
         r"|have|has|go"
         r"|goe|live|start|end|carry|carrie|extend|implement|throw|log|take|expose|inherit|accept|come|write|read"
-        r"|run)s?\b"
-        r"(?! (?:again|now)\b).{3,})",
+        r"|run)s?\b(?! (?:again|now)\b).{3,})",
     ),
     (
         "rule",
         r"(?P<rule>(?:tests|files|functions|modules|migrations|scripts|endpoints|components|classes|types|branches"
-        r"|commits"
-        r"|packages|services|jobs|queries|handlers|secrets|configs|methods|errors|events|routes|tables|columns)"
+        r"|commits|packages|services|jobs|queries|handlers|secrets|configs|methods|errors|events|routes|tables|columns)"
         r"(?: (?:that|which|with|without|in|for|of|from) [^,?]{2,40}?)? (?:must|have to|should always|need to|always"
-        r"|never)"
-        r"\b(?! be able\b) .{3,})",
+        r"|never)\b(?! be able\b) .{3,})",
     ),
     # statements in general, without an article before their subject
     (
@@ -375,8 +357,7 @@ _SOURCES: tuple[tuple[FormSort, str], ...] = (
         r"(?P<rule>(?:our|most of our) (?!tests? (?:are|is)\b|build is\b|ci is\b)(?:[\w/.-]+ ){1,4}?(?!again\b|now\b"
         r"|still\b)(?:want|start"
         r"|end|begin|carry|follow|contain|cannot|can't|must|never|always|only|belong|come|go|live|sit|are (?:called"
-        r"|named|in|on|at"
-        r"|behind|stored|written|kept|limited|versioned|prefixed))s?\b.{3,})",
+        r"|named|in|on|at|behind|stored|written|kept|limited|versioned|prefixed))s?\b.{3,})",
     ),
     (
         "rule",
@@ -393,8 +374,7 @@ _SOURCES: tuple[tuple[FormSort, str], ...] = (
         rf"(?P<rule>{_PLURAL} are (?!(?:green|red|done|ready|in|fine|ok|okay|good|missing|failing|running|there|gone"
         rf"|up|not|now"
         r"|still|passing|wrong|empty|too|very|the|also|all|both|back|coming|going|on)\b)[^,?]{2,60}(?:,| and"
-        r"| so) ?(?:not|never|no"
-        r"|don't|do not|dont|so)\b.{3,})",
+        r"| so) ?(?:not|never|no|don't|do not|dont|so)\b.{3,})",
     ),
     (
         "rule",
@@ -406,8 +386,7 @@ _SOURCES: tuple[tuple[FormSort, str], ...] = (
     (
         "rule",
         r"(?P<rule>you (?:should|must|need to|have to) .{4,80}?\b(?:before|after|when|whenever) you (?:commit|push"
-        r"|merge|deploy"
-        r"|release|finish|open|start|edit|add|change|rename)\b(?! (?:it|this|that)\b).*)",
+        r"|merge|deploy|release|finish|open|start|edit|add|change|rename)\b(?! (?:it|this|that)\b).*)",
     ),
     (
         "rule",
@@ -431,8 +410,7 @@ _SOURCES: tuple[tuple[FormSort, str], ...] = (
     (
         "rule",
         r"(?P<rule>[\w.-]+ (?:for|in) (?!the\b|this\b|that\b)[\w /.+-]{2,25}[,;] ?(?:and )?[\w.-]+ (?:for"
-        r"|in) (?!the\b|this\b|that\b)"
-        r"[\w /.+-]{2,25}\W*$)",
+        r"|in) (?!the\b|this\b|that\b)[\w /.+-]{2,25}\W*$)",
     ),
     (
         "rule",
@@ -444,14 +422,12 @@ _SOURCES: tuple[tuple[FormSort, str], ...] = (
         r"(?P<rule>the (?:[\w-]+ ){0,2}?(?:sandbox|ci|container|runner|staging|prod|production|cluster|server|db"
         r"|database|vm|image"
         r"|pipeline|gateway|proxy|worker|lambda|cron|registry|machine|laptop|host|network|account) (?:has|have|gets?"
-        r"|only|allows?)"
-        r" (?:no|only|at most|a limit|\d|takes?|accepts?|supports?|has|sees|runs?)\b.{3,})",
+        r"|only|allows?) (?:no|only|at most|a limit|\d|takes?|accepts?|supports?|has|sees|runs?)\b.{3,})",
     ),
     (
         "cause",
         r"(?P<rule>the (?:[\w-]+ ){1,4}?(?:died|crashed|failed|broke|hung|blew up|went down|deadlocked"
-        r"|leaked) because\b"
-        r"(?! (?:of )?(?:it|this|that|you|i)\b).{6,})",
+        r"|leaked) because\b(?! (?:of )?(?:it|this|that|you|i)\b).{6,})",
     ),
     (
         "cause",
@@ -464,8 +440,7 @@ _SOURCES: tuple[tuple[FormSort, str], ...] = (
     (
         "fact",
         r"(?P<rule>our (?:[\w/.-]+ ){1,4}?(?:only |still |always |just )?(?:has|have|runs?|uses?|supports?|expects?"
-        r"|listens?"
-        r"|builds?|deploys?|needs?|requires?|ships?|speaks?|talks?|accepts?|allows?|pins?|caches?)\b .{2,})",
+        r"|listens?|builds?|deploys?|needs?|requires?|ships?|speaks?|talks?|accepts?|allows?|pins?|caches?)\b .{2,})",
     ),
     (
         "fact",
@@ -473,8 +448,7 @@ _SOURCES: tuple[tuple[FormSort, str], ...] = (
         r"(?:the|our) (?:[\w-]+ ){0,3}?(?:server|database|db|app|api|proxy|worker|ui|frontend|backend|gateway"
         r"|registry|broker"
         r"|cache|queue|emulator|container) (?:runs|listens|lives|sits|is reachable|is served|answers) (?:on|at|under"
-        r"|behind|in)"
-        r"\b.{2,}))",
+        r"|behind|in)\b.{2,}))",
     ),
     (
         "fact",
@@ -492,8 +466,7 @@ _SOURCES: tuple[tuple[FormSort, str], ...] = (
         r"(?P<rule>(?:the |our |all |every )?(?:[\w`./-]+ ){0,3}?[\w-]+ (?:(?:is|are|gets?) (?:rotated|refreshed"
         r"|renewed|purged"
         r"|deleted|backed up|synced|rebuilt|deployed|archived|reset|regenerated|restored|wiped|cleared|restarted"
-        r"|retried|limited"
-        r"|capped)"
+        r"|retried|limited|capped)"
         r"|expires?|rotates?|times? out)(?: (?:from|by|to|in) [\w -]{2,40}?)? (?:every|after|once|nightly|daily"
         r"|hourly|weekly|at|to)\b.{0,10}?"
         r"(?:\d|nightly|daily|hourly|weekly|a day|an hour|a week|midnight|night|hour|day).*)",
@@ -530,8 +503,7 @@ _SOURCES: tuple[tuple[FormSort, str], ...] = (
         r"|which )?(?:abandon\w*|gave (?:it |that )?up|dropped|reverted|rolled (?:it )?back|backed (?:it )?out"
         r"|didn'?t work"
         r"|did not work|doesn'?t work|never worked|failed|was too|turned out|(?:went|switched|moved|returned"
-        r"|came) back).*?\b(?:because|since|as|due to|too"
-        r"|:)\b.{3,})",
+        r"|came) back).*?\b(?:because|since|as|due to|too|:)\b.{3,})",
     ),
     ("cause", r"(?P<rule>(?:the )?(?:real |actual )?root cause (?:of|for|behind) .{3,60}? (?:was|were|is)\b.{4,})"),
     (
@@ -539,8 +511,7 @@ _SOURCES: tuple[tuple[FormSort, str], ...] = (
         r"(?P<rule>(?:the|our|last \w+'s) (?:[\w-]+ ){0,4}?(?:crash(?:es)?|bugs?|outages?|failures?|incidents?"
         r"|leaks?|deadlocks?"
         r"|hangs?|timeouts?|flak(?:e|es|iness)|data loss|slowness|corruption) (?:was|were) (?:actually "
-        r"|really )?(?:caused by"
-        r"|due to|because of|because)\b.{4,})",
+        r"|really )?(?:caused by|due to|because of|because)\b.{4,})",
     ),
     # what the agent got wrong
     (
@@ -601,8 +572,7 @@ _ANNOUNCED = re.compile(
     re.IGNORECASE,
 )
 _NEWS = re.compile(
-    r"(?:I|you|he|she|they|someone|somebody|it)\b|we (?:just|have|had|will|did|were)\b|\w+ed\b"
-    r"|(?:the|my"
+    r"(?:I|you|he|she|they|someone|somebody|it)\b|we (?:just|have|had|will|did|were)\b|\w+ed\b|(?:the|my"
     r"|your) \w+ (?:was|were|has been)\b",
     re.IGNORECASE,
 )
@@ -661,7 +631,6 @@ def is_at_hand(sentence: str) -> bool:
 
 _ORDER = re.compile(
     r"(?:always|never|not ever|do not|don't|dont|we (?:don't|dont|do not)|stop|use|you|prefer|every|all|before|after"
-    r"|for|if"
-    r"|ask|nobody|no one|I )\b",
+    r"|for|if|ask|nobody|no one|I )\b",
     re.IGNORECASE,
 )

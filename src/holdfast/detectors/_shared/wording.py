@@ -43,8 +43,7 @@ _LEAD = re.compile(
     r"|on top of that|in fact|(?:the|my|your) (?:point|answer|rule) is)\s*(?:[,.!:;]|[\u2014\u2013-](?=\s))+\s*"
     r"|I (?:can )?see(?: that| the (?:issue|problem))?\b\s*(?:[,.:;]|[\u2014\u2013-](?=\s))*\s+"
     r"|the (?:(?:real|actual|main) )?(?:issue|problem|bug|root cause) (?:is|was) that\s+|looking at [^,]{2,60},\s+"
-    r"|I (?:think|mean|believe|feel like|feel)(?: that)?,?\s+"
-    r"|(?:for )?(?:[0-9]{1,2}|[A-Da-d])[.):]\s+)+",
+    r"|I (?:think|mean|believe|feel like|feel)(?: that)?,?\s+|(?:for )?(?:[0-9]{1,2}|[A-Da-d])[.):]\s+)+",
     re.IGNORECASE,
 )
 _TAIL = re.compile(
@@ -77,15 +76,13 @@ _WHY_NOT = re.compile(
 )
 _SHOULD_WE = re.compile(
     r"(?P<wondered>(?:I(?:'m| am)? |we )?wonder(?:ing)?(?: now)? (?:if|whether) )?"
-    r"(?:(?P<asked>should(?:n't| not)? we)|we should)"
-    r" (?:(?:rather|maybe|also|perhaps|just) )*(?P<rest>.+)",
+    r"(?:(?P<asked>should(?:n't| not)? we)|we should) (?:(?:rather|maybe|also|perhaps|just) )*(?P<rest>.+)",
     re.IGNORECASE,
 )
 _DENIED = re.compile(r"(?:not|never|no)\b|.* not$", re.IGNORECASE)
 _SHOULD_BE = re.compile(
     r"should(?:n't| not)? (?P<subject>(?:the|all|every|each|our|any|no) [^,;?]{2,60}?) (?P<verb>(?:always |only "
-    r"|never )?"
-    r"(?:be|have|use|go|return|live|contain|include|come|stay|start|end|call|take))\b(?P<rest>.*)",
+    r"|never )?(?:be|have|use|go|return|live|contain|include|come|stay|start|end|call|take))\b(?P<rest>.*)",
     re.IGNORECASE,
 )
 _GERUNDS = {
@@ -104,8 +101,7 @@ _LEANS = re.compile(
     rf"(?:[0-9]+(?=,)|(?:{PRONOUNS})|which|whose|here|therefore|thus|hence|otherwise|instead[,.]|because|both|neither"
     r"|same|the same"
     r"|one of|the (?:first|second|third|latter|former|other|last|previous|next) (?:one|part|point|option|approach"
-    r"|case|two)"
-    r"|ditto|as (?:above|before|said)|not (?:as|that|like)|like if|for example|e\.g\.|what we more)\b",
+    r"|case|two)|ditto|as (?:above|before|said)|not (?:as|that|like)|like if|for example|e\.g\.|what we more)\b",
     re.IGNORECASE,
 )
 """Beginnings of sentences that cannot be understood without the one before."""
@@ -113,8 +109,7 @@ _POINTS = re.compile(
     r"\b(?:the (?:above|below|following)|(?:above|below|following) (?:is|are)|option [0-9A-C]\b|(?:item|point"
     r"|step|issue"
     r"|finding|comment|phase) #?[0-9]+|as (?:mentioned|discussed|described)|the two(?=[,.;]|$)|this (?:is|was|one"
-    r"|way|change|line"
-    r"|function|method|file|test|error|issue|branch|commit|pr|session|case|thing|approach|plan)\b"
+    r"|way|change|line|function|method|file|test|error|issue|branch|commit|pr|session|case|thing|approach|plan)\b"
     r"|(?:your|the) (?:last|previous|latest) (?:\w+ )?(?:message|change|commit|edit)"
     r"|you (?:did|made|just|added|wrote|said|mentioned|were|have (?:just )?(?:done|made|added)))",
     re.IGNORECASE,
@@ -161,8 +156,7 @@ _NORM = re.compile(
 )
 _ONCE = re.compile(
     r"\bshould (?:now |then )?(?:add|update|start|include|make|create|write|fix|change|remove|delete|do|look|try"
-    r"|check|test"
-    r"|go|merge|move|rename|implement|build|run|see|find|get|ask)\b"
+    r"|check|test|go|merge|move|rename|implement|build|run|see|find|get|ask)\b"
     r"|^(?:do not|don't) (?:fix|change|edit|touch|implement|write|create|start|do|make|run)\b|\b(?:properly"
     r"|correctly)\b",
     re.IGNORECASE,
@@ -171,8 +165,7 @@ _ONCE = re.compile(
 _GENERAL = re.compile(r"\b(?:any|every|each|all|always|never|wherever|whenever|everywhere)\b", re.IGNORECASE)
 _DOUBT = re.compile(
     r"\b(?:guess|wonder(?:ing)?|maybe|perhaps|might|not sure|unsure|could be|probably|I suppose|seems?"
-    r"|don't (?:know|have|see"
-    r"|think|need|understand|remember|get|always)|if you)\b|\?|\.\.\.",
+    r"|don't (?:know|have|see|think|need|understand|remember|get|always)|if you)\b|\?|\.\.\.",
     re.IGNORECASE,
 )
 
