@@ -149,10 +149,9 @@ _VERSION_CUE = re.compile(
 )
 _VALUE_CUE = re.compile(
     r"(?:\b(?:is|are|to|at|of|by|than|most|least|max|maximum|minimum|limit|after|every|within|over|under|port"
-    r"|(?<=\w )status)|[=:])\s+\d"
-    r"|\d\s?(?:%|(?:ms|s|sec|seconds?|minutes?|min|hours?|days?|weeks?|times|retries|attempts|repeats|[kmg]i?b|bytes"
-    r"|bits|spaces|columns|characters|lines|threads|workers|connections|entries|items|files)\b)"
-    r"|\b(?:two|three|four|five|six|eight|ten) (?:times|spaces|workers|days|hours|minutes|seconds|retries)\b",
+    r"|(?<=\w )status)|[=:])\s+\d|\d\s?(?:%|(?:ms|s|sec|seconds?|minutes?|min|hours?|days?|weeks?|times|retries"
+    r"|attempts|repeats|[kmg]i?b|bytes|bits|spaces|columns|characters|lines|threads|workers|connections|entries|items"
+    r"|files)\b)|\b(?:two|three|four|five|six|eight|ten) (?:times|spaces|workers|days|hours|minutes|seconds|retries)\b",
     re.IGNORECASE,
 )
 

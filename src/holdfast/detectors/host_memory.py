@@ -53,11 +53,10 @@ _LEANING = opening(
 )
 _STATUS = re.compile(
     r"(?:all|both|every|\d+) [\w\s]{0,40}\b(?:pass(?:es|ed|ing)?|green|clean)\b|tests? (?:pass|are passing|green)"
-    r"|(?:lint|linting|build|ci) (?:passes|is clean|clean|green)"
-    r"|(?:done|completed?|fixed|resolved|verified|thanks)\b[.!]?"
-    r"|\[[ xX]\]|generated with|co-authored-by|signed-off-by|reviewed-by|closes #|fixes #\d+\W*$|ref(?:s|erences)? #"
-    r"|test plan\b|🤖|✅|user (?:asked|requested|confirmed|said|wants?ed|rejected|approved|chose)\b"
-    r"|(?:i|we) (?:am|are|was|were|will|have|had|then|also|just|need)\b|let me\b|next step|waiting\b|pending\b",
+    r"|(?:lint|linting|build|ci) (?:passes|is clean|clean|green)|(?:done|completed?|fixed|resolved|verified"
+    r"|thanks)\b[.!]?|\[[ xX]\]|generated with|co-authored-by|signed-off-by|reviewed-by|closes #|fixes #\d+\W*$|ref(?:s"
+    r"|erences)? #|test plan\b|🤖|✅|user (?:asked|requested|confirmed|said|wants?ed|rejected|approved|chose)\b|(?:i"
+    r"|we) (?:am|are|was|were|will|have|had|then|also|just|need)\b|let me\b|next step|waiting\b|pending\b",
     re.IGNORECASE,
 )
 _WORD = re.compile(r"[^\W\d_]{2,}")

@@ -53,9 +53,8 @@ COMMITS_KEPT = 10
 """Commits of the session that a revert may undo, the newest."""
 
 _DEBUGGING = re.compile(
-    r"^[ \t]*(?:\+[ \t]*)?(?:print\(|console\.(?:log|debug)|fmt\.(?:Print|Fprint)|t\.Log"
-    r"|log\.(?:Print|Debug)|debugger\b|dbg!"
-    r"|breakpoint\(\)|import pdb|pdb\.|System\.out\.|puts |var_dump|eprintln!|logger\.debug)",
+    r"^[ \t]*(?:\+[ \t]*)?(?:print\(|console\.(?:log|debug)|fmt\.(?:Print|Fprint)|t\.Log|log\.(?:Print|Debug)"
+    r"|debugger\b|dbg!|breakpoint\(\)|import pdb|pdb\.|System\.out\.|puts |var_dump|eprintln!|logger\.debug)",
     re.MULTILINE,
 )
 _EXPERIMENT = re.compile(
@@ -80,9 +79,8 @@ _ORDERING = re.compile(
 )
 _UNDOING = (
     r"(?:undo(?:ing|ne)?|revert(?:s|ed|ing)?|(?:roll|rolled|rolling|back|backed|backing|take|took|taking|put|putting|go"
-    r"|going|change|changed|changing)(?: (?:it|this|that|them|everything|the \w+|my \w+))? (?:back|out)"
-    r"|(?:drop|dropped|throw away|threw away|get rid of|remove|removed|discard|discarded)"
-    r"(?= (?:it|this|that|them|the|my)\b))"
+    r"|going|change|changed|changing)(?: (?:it|this|that|them|everything|the \w+|my \w+))? (?:back|out)|(?:drop|dropped"
+    r"|throw away|threw away|get rid of|remove|removed|discard|discarded)(?= (?:it|this|that|them|the|my)\b))"
 )
 _REASON_AFTER = re.compile(
     rf"(?:[^,.;:?\u2014]{{0,25}}[,.:]\s*)?[^,.;:?\u2014]{{0,60}}\b{_UNDOING}\b[^,.;:?\u2014]{{0,40}}?"

@@ -38,9 +38,8 @@ _BOT = re.compile(
     re.IGNORECASE,
 )
 _ROUTINE = re.compile(
-    r"(?:release|bump|prepare (?:for )?(?:next|release)|version|v?\d+\.\d+|merge\b|changelog"
-    r"|update (?:dependenc|changelog"
-    r"|lock|readme|translations?)|chore\(release|chore\(deps|wip\b|initial commit|squash|typo|format|lint"
+    r"(?:release|bump|prepare (?:for )?(?:next|release)|version|v?\d+\.\d+|merge\b|changelog|update (?:dependenc"
+    r"|changelog|lock|readme|translations?)|chore\(release|chore\(deps|wip\b|initial commit|squash|typo|format|lint"
     r"|apply suggestions)",
     re.IGNORECASE,
 )
@@ -57,17 +56,15 @@ _VAGUE = re.compile(
 
 _CAUSE = re.compile(
     r"\broot cause\b|\b(?:was|were|is|are|been|which) caused by\b|\bthe (?:bug|problem|issue|culprit|cause"
-    r"|reason)\b.{0,40}"
-    r"\b(?:was|is|were)\b|\bturn(?:s|ed) out\b|\bbecause\b|\bdue to\b|\bcaus(?:es|ed|ing)\b|\bleads? to\b|\bled to\b"
-    r"|\bresult(?:s|ed|ing) in\b|\bso (?:it|they|the|a|an|no|every)\b.{3,60}\b(?:never|always|fail|lost|stale"
-    r"|wrong|silently)",
+    r"|reason)\b.{0,40}\b(?:was|is|were)\b|\bturn(?:s|ed) out\b|\bbecause\b|\bdue to\b|\bcaus(?:es|ed|ing)\b"
+    r"|\bleads? to\b|\bled to\b|\bresult(?:s|ed|ing) in\b|\bso (?:it|they|the|a|an|no|every)\b.{3,60}\b(?:never|always"
+    r"|fail|lost|stale|wrong|silently)",
     re.IGNORECASE,
 )
 _REASON = re.compile(
     r"\bbecause\b|\bso that\b|\binstead of\b|\brather than\b|\bto avoid\b|\bto prevent\b|\botherwise\b"
-    r"|\bsince\b(?! v?\d)"
-    r"|\bin order to\b|\bthe other option\b|\bwithout (?:this|it|that)\b|\bon purpose\b|\bdeliberate|\bintentional"
-    r"|\bprevents?\b|\bavoids?\b|\btrade-?off\b|\bnot worth\b|\bdoes not work\b|\bdoesn't work\b",
+    r"|\bsince\b(?! v?\d)|\bin order to\b|\bthe other option\b|\bwithout (?:this|it|that)\b|\bon purpose\b|\bdeliberate"
+    r"|\bintentional|\bprevents?\b|\bavoids?\b|\btrade-?off\b|\bnot worth\b|\bdoes not work\b|\bdoesn't work\b",
     re.IGNORECASE,
 )
 _STRONG = re.compile(
@@ -81,25 +78,22 @@ _RULE = re.compile(
     re.IGNORECASE,
 )
 _HARM = re.compile(
-    r"\b(?:panic|crash|deadlock|race|leak|hang|hung|stale|silently|corrupt|lost|loses|overwrit|truncat"
-    r"|out of memory|oom"
-    r"|timeout|time out|fails?|failed|failure|breaks?|broke|broken|wrong|incorrect|regress|flaky|infinite"
-    r"|duplicate|slow|ignored|missing|swallow|nil|null|undefined)\w*",
+    r"\b(?:panic|crash|deadlock|race|leak|hang|hung|stale|silently|corrupt|lost|loses|overwrit|truncat|out of memory"
+    r"|oom|timeout|time out|fails?|failed|failure|breaks?|broke|broken|wrong|incorrect|regress|flaky|infinite|duplicate"
+    r"|slow|ignored|missing|swallow|nil|null|undefined)\w*",
     re.IGNORECASE,
 )
 _DOING = re.compile(
     r"(?:also |then |and )?(?:this (?:commit|pr|patch|change|pull request)\b|add(?:s|ed)?\b|updat(?:e|es|ed)\b"
-    r"|remov(?:e|es|ed)\b"
-    r"|renam(?:e|es|ed)\b|mov(?:e|es|ed)\b|refactor|introduc|implement|extract|replac(?:e|es|ed)\b|includ(?:e"
-    r"|es)\b|creat|bump|tests?\b|cover|verif|document|clean|tidy|fold|wire|rewrite|convert|migrat)",
+    r"|remov(?:e|es|ed)\b|renam(?:e|es|ed)\b|mov(?:e|es|ed)\b|refactor|introduc|implement|extract|replac(?:e|es|ed)\b"
+    r"|includ(?:e|es)\b|creat|bump|tests?\b|cover|verif|document|clean|tidy|fold|wire|rewrite|convert|migrat)",
     re.IGNORECASE,
 )
 """Openings of sentences that only say what was done."""
 _PASSING = re.compile(
-    r"\bcurrently fails\b|\bfailing test\b|\bTDD\b|\bvalidated via\b|\bbenchmark\w*\b.{0,60}\bop\b"
-    r"|\bin this (?:branch|pr|commit)\b"
-    r"|\bparent branch\b|\bthis pr\b|\bthis session\b|\bfollow[- ]up\b|\bBREAKING CHANGE\b|\bpre-existing\b"
-    r"|\btests? (?:pass|verif)",
+    r"\bcurrently fails\b|\bfailing test\b|\bTDD\b|\bvalidated via\b|\bbenchmark\w*\b.{0,60}\bop\b|\bin this (?:branch"
+    r"|pr|commit)\b|\bparent branch\b|\bthis pr\b|\bthis session\b|\bfollow[- ]up\b|\bBREAKING CHANGE\b"
+    r"|\bpre-existing\b|\btests? (?:pass|verif)",
     re.IGNORECASE,
 )
 """Words about what held only while the commit was made."""

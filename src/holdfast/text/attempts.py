@@ -58,9 +58,8 @@ _STEP = re.compile(
 
 _TEST_PROGRAM = re.compile(
     r"(?:pytest|py\.test|unittest|nosetests|tox|nox|jest|vitest|mocha|ava|rspec|phpunit|ctest|karma|gotestsum"
-    r"|(?:playwright|go|cargo) test|cypress run|cargo nextest"
-    r"|(?:npm|pnpm|yarn|bun|deno|mvn|gradle|gradlew|dotnet|swift|mix|rake|rails|make|just|mise|task|sbt|lein|cabal)"
-    r"(?: run)? (?:tests?|check|verify)(?:[:-]\S*)?)(?=\s|$)"
+    r"|(?:playwright|go|cargo) test|cypress run|cargo nextest|(?:npm|pnpm|yarn|bun|deno|mvn|gradle|gradlew|dotnet|swift"
+    r"|mix|rake|rails|make|just|mise|task|sbt|lein|cabal)(?: run)? (?:tests?|check|verify)(?:[:-]\S*)?)(?=\s|$)"
 )
 _REPORT_FAILED = re.compile(
     r"^=+ .*?\b\d+ (?:failed|errors?)\b.* =+$|^\d+ failed\b.* in [\d.]+s|^--- FAIL: \S+|^FAIL\t\S+|^FAIL$"

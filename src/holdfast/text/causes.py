@@ -54,12 +54,10 @@ _LEANS = opening(
     r"(?: (?:here|is|was|fails?|failed))?\b(?! [`\w.]*`)",
 )
 _LEAD = re.compile(
-    r"^(?:\*\*)?(?:(?:(?:the |this |that )?(?:tests?|build|linter|lint|run|job) (?:fails?|failed|is failing)"
-    r" (?:because|since|as)|that (?:doesn't|does not|didn't) (?:help|work)"
-    r"|(?:the )?(?:root cause|actual (?:issue|problem|cause)|issue|problem|cause|bug|reason)(?: here)?"
-    r"(?: is|:)(?: that)?)"
-    r"|(?:I see|found it|got it|ah|right|good catch|interesting|aha|actually|turns out)[,:;.!\u2014-]*(?: that)?)"
-    r"(?:\*\*)?[:,]?\s+",
+    r"^(?:\*\*)?(?:(?:(?:the |this |that )?(?:tests?|build|linter|lint|run|job) (?:fails?|failed|is failing) (?:because"
+    r"|since|as)|that (?:doesn't|does not|didn't) (?:help|work)|(?:the )?(?:root cause|actual (?:issue|problem|cause)"
+    r"|issue|problem|cause|bug|reason)(?: here)?(?: is|:)(?: that)?)|(?:I see|found it|got it|ah|right|good catch"
+    r"|interesting|aha|actually|turns out)[,:;.!\u2014-]*(?: that)?)(?:\*\*)?[:,]?\s+",
     re.IGNORECASE,
 )
 """Openings that only announce a cause."""

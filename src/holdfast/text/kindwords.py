@@ -16,18 +16,16 @@ _FORMS: tuple[tuple[LessonKind, str], ...] = (
     ),
     (
         "bug_cause",
-        r"\broot cause\b|\b(?:was|were|is|are|been) (?:actually |really |mostly )?(?:caused|triggered) by\b"
-        r"|\b(?:bugs?|crash(?:es|ed)?|failures?|outages?|incidents?|leaks?|deadlocks?|hangs?|flak(?:es?|iness)"
-        r"|timeouts?|errors?|slowness|corruption)\b.{0,60}?"
-        r"\b(?:was|were|is|comes? from|came from|happen(?:s|ed)?|occur(?:s|red)?)\b.{0,30}\b(?:because|due to"
-        r"|from|when)\b|\b(?:failed|broke|crashed|leaked|hung|died|blew up|deadlocked|went down|was (?:broken|wrong"
-        r"|missing))\b.{0,40}\bbecause\b",
+        r"\broot cause\b|\b(?:was|were|is|are|been) (?:actually |really |mostly )?(?:caused|triggered) by\b|\b(?:bugs?"
+        r"|crash(?:es|ed)?|failures?|outages?|incidents?|leaks?|deadlocks?|hangs?|flak(?:es?|iness)|timeouts?|errors?"
+        r"|slowness|corruption)\b.{0,60}?\b(?:was|were|is|comes? from|came from|happen(?:s|ed)?|occur(?:s"
+        r"|red)?)\b.{0,30}\b(?:because|due to|from|when)\b|\b(?:failed|broke|crashed|leaked|hung|died|blew up"
+        r"|deadlocked|went down|was (?:broken|wrong|missing))\b.{0,40}\bbecause\b",
     ),
     (
         "decision",
-        r"\bwe(?:'ve| have)? (?:\w+ )?(?:decided|agreed|settled|standardi[sz]ed|opted|chose|chosen|picked"
-        r"|switched|moved"
-        r"|migrated|dropped|replaced|ditched)\b|\bdeliberate(?:ly)?\b|\bon purpose\b|\bintentional(?:ly)?\b"
+        r"\bwe(?:'ve| have)? (?:\w+ )?(?:decided|agreed|settled|standardi[sz]ed|opted|chose|chosen|picked|switched"
+        r"|moved|migrated|dropped|replaced|ditched)\b|\bdeliberate(?:ly)?\b|\bon purpose\b|\bintentional(?:ly)?\b"
         r"|\bwe went with\b|\bthe decision (?:is|was)\b",
     ),
     (
@@ -45,10 +43,9 @@ _FORMS: tuple[tuple[LessonKind, str], ...] = (
     ),
     (
         "tooling",
-        r"\b(?:needs? \w+ set|run|runs|running|install|start|starts|started|deploy(?:s|ed)?|build|builds|built"
-        r"|compile|port|env"
-        r"|environment|docker|container|database|db|server|cluster|staging|command|script|binary|cli|version|registry"
-        r"|queue|bucket|hosted|token|tokens|rotated?|expires?|cron|ci|vpn|logs (?:are|live)|localhost)\b"
+        r"\b(?:needs? \w+ set|run|runs|running|install|start|starts|started|deploy(?:s|ed)?|build|builds|built|compile"
+        r"|port|env|environment|docker|container|database|db|server|cluster|staging|command|script|binary|cli|version"
+        r"|registry|queue|bucket|hosted|token|tokens|rotated?|expires?|cron|ci|vpn|logs (?:are|live)|localhost)\b"
         r"|\bneeds? (?:a|an|the)? ?(?:running )?\w+ (?:running|started|up)\b|`[^`]+`",
     ),
 )  # fmt: skip

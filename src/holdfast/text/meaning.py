@@ -56,12 +56,11 @@ _LIGHT = word_set(
 )
 """Words that cannot be what a negation denies."""
 _TALK = re.compile(
-    r"^\s*(?:(?:no|nope|no wait|yes|yeah|ok|okay|well|actually|wait|so|but|and)\b[\s,.!:;\u2014\u2013-]+)+"
-    r"|^\W*(?:that|this|it)(?:'s| is| was)(?: not|n't)? (?:correct|right|true|wrong)\s*[,;.:\u2014-]"
-    r"|\b(?:why (?:not|don't (?:we|you)|couldn't we))\b"
-    r"|^\W*(?:(?:I(?:'m| am)? |we )?wonder(?:ing)? (?:if|whether) )?should(?:n't| not)\b(?! (?:not|never)\b)(?=[^.]*\?)"
-    r"|(?:[\s,;.-]+(?:right|or|or no|or not|no|isn't it|aren't they|doesn't it|don't you think)\s*\?[?!.]*)+\s*$"
-    r"|(?:[\s,;.-]+no[!.]+)\s*$|^\s*(?:for )?(?:[0-9]{1,2}|[A-Da-d])[.):]\s+",
+    r"^\s*(?:(?:no|nope|no wait|yes|yeah|ok|okay|well|actually|wait|so|but|and)\b[\s,.!:;\u2014\u2013-]+)+|^\W*(?:that"
+    r"|this|it)(?:'s| is| was)(?: not|n't)? (?:correct|right|true|wrong)\s*[,;.:\u2014-]|\b(?:why (?:not|don't (?:we"
+    r"|you)|couldn't we))\b|^\W*(?:(?:I(?:'m| am)? |we )?wonder(?:ing)? (?:if|whether) )?should(?:n't| not)\b(?! (?:not"
+    r"|never)\b)(?=[^.]*\?)|(?:[\s,;.-]+(?:right|or|or no|or not|no|isn't it|aren't they|doesn't it"
+    r"|don't you think)\s*\?[?!.]*)+\s*$|(?:[\s,;.-]+no[!.]+)\s*$|^\s*(?:for )?(?:[0-9]{1,2}|[A-Da-d])[.):]\s+",
     re.IGNORECASE,
 )
 """Words of talk whose negations deny nothing, and numbers of a list."""

@@ -62,28 +62,25 @@ _INSTALLS = re.compile(
 _INSTRUCTS = re.compile(
     r"\b(?:always|never|must|should|shall|please|remember|from now on|make sure|ensure|important|recommended|do not"
     r"|don't|you (?:can|need|have|may|might|are)|your|to (?:fix|resolve|repair|solve|avoid|continue)|try(?:ing)? to"
-    r"|(?:has|have|had|needs?) to"
-    r"|instead|agents?|assistants?|ai|llm|claude|copilot|maintainers?|everyone|policy|disable|bypass|whitelist|approve)\b"
-    r"|(?:^|[.;:!,(\u2014\u2013-]\s*|\band\s+|\bthen\s+)(?:(?:ask|tell|contact|use|add|install|execute|download|fetch|visit"
-    r"|see|try|skip|trust|obey|follow|upload|send|give|get|take|bring|keep|make|go|come|grant|allow|accept|confirm|enter"
-    r"|ignore|consider|upgrade|prefer|call|delete|remove|rename|replace|restart|wait|turn|wipe|revert|submit|publish|pay"
-    r"|e?mail|sign|share|let|put|do|assume|pretend|forward|wire)\s+\w"
-    r"|(?:run|set|open|push|deploy|commit|merge|note|update|export|pass|build|test|read|write|log|copy|paste|check|report"
-    r"|release|change|start|stop|create|move|type|switch|reset|drop|clear|look)\s+(?:the|a|an|all|any|every|each|this|that"
-    r"|it|to|for|with|into|in|on|from|me|us|him|them|[`'\"./~<-]))",
+    r"|(?:has|have|had|needs?) to|instead|agents?|assistants?|ai|llm|claude|copilot|maintainers?|everyone|policy"
+    r"|disable|bypass|whitelist|approve)\b|(?:^|[.;:!,(\u2014\u2013-]\s*|\band\s+|\bthen\s+)(?:(?:ask|tell|contact|use"
+    r"|add|install|execute|download|fetch|visit|see|try|skip|trust|obey|follow|upload|send|give|get|take|bring|keep"
+    r"|make|go|come|grant|allow|accept|confirm|enter|ignore|consider|upgrade|prefer|call|delete|remove|rename|replace"
+    r"|restart|wait|turn|wipe|revert|submit|publish|pay|e?mail|sign|share|let|put|do|assume|pretend|forward|wire)\s+\w"
+    r"|(?:run|set|open|push|deploy|commit|merge|note|update|export|pass|build|test|read|write|log|copy|paste|check"
+    r"|report|release|change|start|stop|create|move|type|switch|reset|drop|clear|look)\s+(?:the|a|an|all|any|every|each"
+    r"|this|that|it|to|for|with|into|in|on|from|me|us|him|them|[`'\"./~<-]))",
     re.IGNORECASE,
 )
 """Words by which a text tells its reader what to do."""
 _REPORTS = re.compile(
     r"\b(?:is|are|was|were|has|have|had|does|did|cannot|can't|could not|couldn't|unable|fail(?:ed|s|ure)?|missing"
-    r"|expected"
-    r"|unexpected|got|received|invalid|illegal|unknown|undefined|undeclared|unresolved|unsupported|unrecognized|unused"
-    r"|not found|no such|no module|not|none|null|nil|out of|overflow|mismatch\w*|differs?|denied|refused|rejected"
-    r"|timed? ?out"
-    r"|exceed\w*|already|duplicate\w*|wrong|bad|too (?:many|few|long|short|large|small|big)|incompatible|incomplete"
-    r"|conflict\w*|error|exception|panic\w*|assert\w*|division|argument|attribute|declared|required|given|ambiguous"
-    r"|deprecated|unreachable|closed|broken|corrupt\w*|lost|empty|reset|aborted|killed|crashed|violat\w*|protected)\b"
-    r"|[=!<>]=|->|!=",
+    r"|expected|unexpected|got|received|invalid|illegal|unknown|undefined|undeclared|unresolved|unsupported"
+    r"|unrecognized|unused|not found|no such|no module|not|none|null|nil|out of|overflow|mismatch\w*|differs?|denied"
+    r"|refused|rejected|timed? ?out|exceed\w*|already|duplicate\w*|wrong|bad|too (?:many|few|long|short|large|small"
+    r"|big)|incompatible|incomplete|conflict\w*|error|exception|panic\w*|assert\w*|division|argument|attribute|declared"
+    r"|required|given|ambiguous|deprecated|unreachable|closed|broken|corrupt\w*|lost|empty|reset|aborted|killed|crashed"
+    r"|violat\w*|protected)\b|[=!<>]=|->|!=",
     re.IGNORECASE,
 )
 """Words by which a message says what went wrong."""

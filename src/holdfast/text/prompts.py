@@ -85,9 +85,8 @@ _OUTPUT = re.compile(
 )
 _SURE = re.compile(rf"\s*(?:[{_DRAWN}]|={{3,}}\s)|[+-](?:\s{{2,}}|\t)|\s*(?:ERROR|FAIL)\b")
 _TO_SOMEBODY = re.compile(
-    r"\b(?:I|I'm|I've|I'd|me|my|we|we're|we've|our|us|you|your|let's|lets)\b|\?"
-    r"|\A\W*(?:please|thanks?|ok|okay|hmm|yeah|yes|no|(?:how|what) about|what if|why|however|but|also|and|so)\b"
-    r"|\b(?-i:ALWAYS|NEVER|MUST)\b",
+    r"\b(?:I|I'm|I've|I'd|me|my|we|we're|we've|our|us|you|your|let's|lets)\b|\?|\A\W*(?:please|thanks?|ok|okay|hmm|yeah"
+    r"|yes|no|(?:how|what) about|what if|why|however|but|also|and|so)\b|\b(?-i:ALWAYS|NEVER|MUST)\b",
     re.IGNORECASE,
 )
 """Words by which people speak to each other, go on speaking or state rules. Reviewers and programs do not use them."""

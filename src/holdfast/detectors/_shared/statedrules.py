@@ -15,9 +15,8 @@ from holdfast.detectors._shared.wording import stand_alone
 FormSort = Literal["rule", "fact", "decision", "cause"]
 
 LEAD = (
-    r"(?:(?:ok(?:ay)?|also|and|so|but|please|hey|btw|fyi|note(?: that)?|important|reminder|great|thanks|yes|no"
-    r"|nope|wait|wrong"
-    r"|incorrect|actually|well|claude|plz|pls|remember|remember that|careful|heads[- ]up|just so you know"
+    r"(?:(?:ok(?:ay)?|also|and|so|but|please|hey|btw|fyi|note(?: that)?|important|reminder|great|thanks|yes|no|nope"
+    r"|wait|wrong|incorrect|actually|well|claude|plz|pls|remember|remember that|careful|heads[- ]up|just so you know"
     r"|for your information|one more thing|that'?s (?:wrong|not right))[\s,.!:;-]+)*"
 )
 """Opening words in front of a rule."""
@@ -43,15 +42,13 @@ _MADE = (
 _RESOURCE = (
     r"(?:running|docker|podman|redis|postgres\w*|mysql|mongo\w*|kafka|rabbitmq|elasticsearch|minio|localstack|vpn"
     r"|internet|network|tokens?|credentials?|env(?:ironment)? (?:var|variable)s?|[A-Z][A-Z0-9]*_[A-Z0-9_]+|version|node"
-    r"|python|java"
-    r"|jdk|go|ruby|rust|php|gpu|sudo|root|emulator|browser|chrome|chromium|firefox|database|db|server|daemon|port"
-    r"|licen[cs]e|api key|secret)"
+    r"|python|java|jdk|go|ruby|rust|php|gpu|sudo|root|emulator|browser|chrome|chromium|firefox|database|db|server"
+    r"|daemon|port|licen[cs]e|api key|secret)"
 )
 _KEPT = (
     r"(?:stored|written|named|kept|saved|logged|formatted|sorted|created|generated|deployed|released|tagged|merged"
-    r"|squashed"
-    r"|signed|encrypted|hashed|committed|cached|served|run|built|versioned|prefixed|done|made|sent|passed|represented"
-    r"|reviewed|tested|in|on|by)"
+    r"|squashed|signed|encrypted|hashed|committed|cached|served|run|built|versioned|prefixed|done|made|sent|passed"
+    r"|represented|reviewed|tested|in|on|by)"
 )
 
 _SOURCES: tuple[tuple[FormSort, str], ...] = (
@@ -172,28 +169,24 @@ _SOURCES: tuple[tuple[FormSort, str], ...] = (
     (
         "rule",
         r"(?P<rule>(?:if|when|whenever|after|before) you (?:change|edit|touch|modify|add|create|write|rename|remove"
-        r"|delete|bump|upgrade|introduce|commit|push|merge|deploy|release)\b(?: (?:an?|any|new|something"
-        r"|anything|one of)"
-        r"\b[^,:]{3,60}?|,)(?:,| you|:) ?(?:please |then |you )?(?:always|also|have to|need to|must|should|run|update"
-        r"|regenerate|add|bump|rebuild)\b.{3,})",
+        r"|delete|bump|upgrade|introduce|commit|push|merge|deploy|release)\b(?: (?:an?|any|new|something|anything"
+        r"|one of)\b[^,:]{3,60}?|,)(?:,| you|:) ?(?:please |then |you )?(?:always|also|have to|need to|must|should|run"
+        r"|update|regenerate|add|bump|rebuild)\b.{3,})",
     ),
     (
         "rule",
         r"(?P<rule>(?:I (?:like|prefer) (?:my|your|all)|keep (?:your|all|the)) (?:answers|replies|responses"
-        r"|explanations"
-        r"|summaries|commits|commit messages|diffs|prs|pull requests|comments|functions|methods|files|tests|docs"
-        r"|messages)\b.{4,})",
+        r"|explanations|summaries|commits|commit messages|diffs|prs|pull requests|comments|functions|methods|files"
+        r"|tests|docs|messages)\b.{4,})",
     ),
     (
         "rule",
         r"(?P<rule>(?:all |our |new )?(?:commits|commit messages|commit subjects|pull requests|prs|branches"
-        r"|branch names"
-        r"|migrations|test names|test files|unit tests|docstrings|log messages|logs|error messages|dates|timestamps"
-        r"|secrets|passwords|file names|filenames|feature flags|endpoints|env vars|environment variables|services"
-        r"|components|modules|packages|imports|constants|fixtures|queries) (?:should|must|need to|have to|get"
-        r"|start with"
-        r"|end with|use|go|belong|live|are (?:named|written|stored|kept|always|formatted|sorted|squashed|prefixed))\b"
-        r".{3,})",
+        r"|branch names|migrations|test names|test files|unit tests|docstrings|log messages|logs|error messages|dates"
+        r"|timestamps|secrets|passwords|file names|filenames|feature flags|endpoints|env vars|environment variables"
+        r"|services|components|modules|packages|imports|constants|fixtures|queries) (?:should|must|need to|have to|get"
+        r"|start with|end with|use|go|belong|live|are (?:named|written|stored|kept|always|formatted|sorted|squashed"
+        r"|prefixed))\b.{3,})",
     ),
     ("rule", r"(?P<rule>(?:nobody|no one|no-one) (?:should|may|must|can) (?:ever )?(?!know|see|care|notice)\w+ .{4,})"),
     (
@@ -203,9 +196,8 @@ _SOURCES: tuple[tuple[FormSort, str], ...] = (
     ),
     (
         "rule",
-        r"(?P<rule>(?:keep|update|add|write|run|bump|include|check) [^,?]{3,50} (?:with|for|after|on|before"
-        r"|in) (?:each|every)"
-        r" (?:new |single )?(?:change|commit|pr|pull request|release|feature|bug|fix|file|test|merge|push"
+        r"(?P<rule>(?:keep|update|add|write|run|bump|include|check) [^,?]{3,50} (?:with|for|after|on|before|in) (?:each"
+        r"|every) (?:new |single )?(?:change|commit|pr|pull request|release|feature|bug|fix|file|test|merge|push"
         r"|deploy\w*|endpoint|migration|function|module|package|component)\b.*)",
     ),
     (
@@ -230,18 +222,15 @@ _SOURCES: tuple[tuple[FormSort, str], ...] = (
     (
         "rule",
         r"(?P<rule>(?:you|we|one) (?:still |always )?(?:need|have) to (?:run|call|regenerate|rebuild|update|bump"
-        r"|restart|add"
-        r"|ask|tell|notify|sync|install)\b.{3,60}? (?:after|before|when(?:ever)?|each time|every time|if) (?:you "
-        r"|we |one )?"
-        r"(?:chang|edit|touch|add|modif|pull|upgrad|rebas|merg|renam|mov|delet|remov|deploy|releas)\w*\b(?! (?:it"
-        r"|this|that|these)\b).*)",
+        r"|restart|add|ask|tell|notify|sync|install)\b.{3,60}? (?:after|before|when(?:ever)?|each time|every time"
+        r"|if) (?:you |we |one )?(?:chang|edit|touch|add|modif|pull|upgrad|rebas|merg|renam|mov|delet|remov|deploy"
+        r"|releas)\w*\b(?! (?:it|this|that|these)\b).*)",
     ),
     (
         "rule",
         r"(?P<rule>(?:always )?(?:run|call|regenerate|rebuild|update|bump|restart|sync) .{2,60}? (?:after|whenever"
-        r"|each time"
-        r"|every time|when(?:ever)? you) (?:you |we )?(?:chang|edit|touch|add|modif|pull|upgrad|rebas|merg|renam|mov"
-        r"|delet|remov)\w*\b(?! (?:it|this|that|these)\b).{3,})",
+        r"|each time|every time|when(?:ever)? you) (?:you |we )?(?:chang|edit|touch|add|modif|pull|upgrad|rebas|merg"
+        r"|renam|mov|delet|remov)\w*\b(?! (?:it|this|that|these)\b).{3,})",
     ),
     (
         "rule",
@@ -279,9 +268,8 @@ _SOURCES: tuple[tuple[FormSort, str], ...] = (
     (
         "rule",
         rf"(?P<rule>(?:do not|don't|dont|never) {_EDITS} (?:(?:any|anything|the|our|those|files) )?(?:in |under "
-        rf"|inside "
-        rf"|below )?[`'\"]?[\w.*-]*/?[\w./*-]+[`'\"]?(?: (?:files?|folder|directory))?[\s,;.:-]+(?:(?:because|since"
-        rf"|as) )?(?:it|they|that|those)(?:'s|'re|s| is| are| gets?| get| was| were|re)? (?:\w+ )?{_MADE}\b.*)",
+        rf"|inside |below )?[`'\"]?[\w.*-]*/?[\w./*-]+[`'\"]?(?: (?:files?|folder|directory))?[\s,;.:-]+(?:(?:because"
+        rf"|since|as) )?(?:it|they|that|those)(?:'s|'re|s| is| are| gets?| get| was| were|re)? (?:\w+ )?{_MADE}\b.*)",
     ),
     (
         "rule",
@@ -303,9 +291,8 @@ _SOURCES: tuple[tuple[FormSort, str], ...] = (
     (
         "rule",
         r"(?P<rule>we (?:write|make|do|build|run|release|deploy|maintain|update|generate|review|test|bump|sign|tag"
-        r"|format)"
-        r"\b(?! (?:it|this|that|them)\b).{2,60}? (?:by hand|manually|ourselves|automatically|from ci|in ci|locally"
-        r"|only on \w+|once an? \w+|every \w+)\b.*)",
+        r"|format)\b(?! (?:it|this|that|them)\b).{2,60}? (?:by hand|manually|ourselves|automatically|from ci|in ci"
+        r"|locally|only on \w+|once an? \w+|every \w+)\b.*)",
     ),
     (
         "rule",
@@ -317,15 +304,13 @@ _SOURCES: tuple[tuple[FormSort, str], ...] = (
     (
         "rule",
         r"(?P<rule>(?:use|prefer|stick to|stay on) (?!the\b|this\b|that\b|it\b|a\b"
-        r"|an\b)[\w@./+-]+(?: [\w@./+-]+)?[,;] ?"
-        r"(?!please\b|then\b|and\b)(?:[\w@./+-]+ ){1,3}?(?:is|are|breaks?|fails?|can't|cannot|doesn't|does not|has|have"
-        r"|mess(?:es)?|ignores?|loses?|needs?|hangs?|leaks?)\b.{2,})",
+        r"|an\b)[\w@./+-]+(?: [\w@./+-]+)?[,;] ?(?!please\b|then\b|and\b)(?:[\w@./+-]+ ){1,3}?(?:is|are|breaks?|fails?"
+        r"|can't|cannot|doesn't|does not|has|have|mess(?:es)?|ignores?|loses?|needs?|hangs?|leaks?)\b.{2,})",
     ),
     (
         "rule",
-        r"(?P<rule>(?:don't|do not|dont|never) (?:ever )?(?:add|write|use|put|create|introduce|leave|make|merge"
-        r"|commit|log)"
-        r" (?!the\b|this\b|that\b|these\b|those\b|an?\b|it\b|more\b)(?:[\w-]+ ){0,2}?[\w-]+s (?:that|which|unless"
+        r"(?P<rule>(?:don't|do not|dont|never) (?:ever )?(?:add|write|use|put|create|introduce|leave|make|merge|commit"
+        r"|log) (?!the\b|this\b|that\b|these\b|those\b|an?\b|it\b|more\b)(?:[\w-]+ ){0,2}?[\w-]+s (?:that|which|unless"
         r"|without|like) .{4,})",
     ),
     (
@@ -336,13 +321,10 @@ _SOURCES: tuple[tuple[FormSort, str], ...] = (
     (
         "rule",
         r"(?P<rule>(?:all|every|each|our) (?:[\w-]+ ){0,2}?(?:endpoints?|services?|modules?|packages?|components?"
-        r"|handlers?"
-        r"|tests?|migrations?|commits?|branches|queries|functions?|methods?|class(?:es)?|files?|jobs?|workers?"
-        r"|models?|tables?"
-        r"|errors?|logs?|events?|configs?|scripts?|routes?|commands?|types?|apis?|repos?|configs?) (?:return|use"
-        r"|have|has|go"
-        r"|goe|live|start|end|carry|carrie|extend|implement|throw|log|take|expose|inherit|accept|come|write|read"
-        r"|run)s?\b(?! (?:again|now)\b).{3,})",
+        r"|handlers?|tests?|migrations?|commits?|branches|queries|functions?|methods?|class(?:es)?|files?|jobs?"
+        r"|workers?|models?|tables?|errors?|logs?|events?|configs?|scripts?|routes?|commands?|types?|apis?|repos?"
+        r"|configs?) (?:return|use|have|has|go|goe|live|start|end|carry|carrie|extend|implement|throw|log|take|expose"
+        r"|inherit|accept|come|write|read|run)s?\b(?! (?:again|now)\b).{3,})",
     ),
     (
         "rule",
@@ -355,9 +337,8 @@ _SOURCES: tuple[tuple[FormSort, str], ...] = (
     (
         "rule",
         r"(?P<rule>(?:our|most of our) (?!tests? (?:are|is)\b|build is\b|ci is\b)(?:[\w/.-]+ ){1,4}?(?!again\b|now\b"
-        r"|still\b)(?:want|start"
-        r"|end|begin|carry|follow|contain|cannot|can't|must|never|always|only|belong|come|go|live|sit|are (?:called"
-        r"|named|in|on|at|behind|stored|written|kept|limited|versioned|prefixed))s?\b.{3,})",
+        r"|still\b)(?:want|start|end|begin|carry|follow|contain|cannot|can't|must|never|always|only|belong|come|go|live"
+        r"|sit|are (?:called|named|in|on|at|behind|stored|written|kept|limited|versioned|prefixed))s?\b.{3,})",
     ),
     (
         "rule",
@@ -378,9 +359,8 @@ _SOURCES: tuple[tuple[FormSort, str], ...] = (
     ),
     (
         "rule",
-        r"(?P<rule>(?:you|we) (?:can't|cannot|can not|may not) (?:use|rely on|assume|depend on|import|call|install"
-        r"|run|reach"
-        r"|access|log|store|add|ship)\b(?! (?:the|this|that|it|these|those)\b).{3,}?(?:,|;| because| since| as"
+        r"(?P<rule>(?:you|we) (?:can't|cannot|can not|may not) (?:use|rely on|assume|depend on|import|call|install|run"
+        r"|reach|access|log|store|add|ship)\b(?! (?:the|this|that|it|these|those)\b).{3,}?(?:,|;| because| since| as"
         r"|:).{4,})",
     ),
     (
@@ -400,12 +380,10 @@ _SOURCES: tuple[tuple[FormSort, str], ...] = (
     ),
     (
         "rule",
-        r"(?P<rule>(?:don't|do not|dont|never) (?:mock|use|call|import|log|store|put|hard-?code|sleep|print|commit"
-        r"|push|deploy|run"
-        r"|test|stub|catch|swallow|throw|return|write|read|block|poll)\b .{2,50}? (?:in|on|from|to|for|against"
-        r"|outside|inside|at)"
-        r" (?:(?:\w+ ){0,2}(?!this|does|is|was|has)\w{3,}s|prod|production|main|master|ci|staging|library code"
-        r"|python|go|ts)\W*$)",
+        r"(?P<rule>(?:don't|do not|dont|never) (?:mock|use|call|import|log|store|put|hard-?code|sleep|print|commit|push"
+        r"|deploy|run|test|stub|catch|swallow|throw|return|write|read|block|poll)\b .{2,50}? (?:in|on|from|to|for"
+        r"|against|outside|inside|at) (?:(?:\w+ ){0,2}(?!this|does|is|was|has)\w{3,}s|prod|production|main|master|ci"
+        r"|staging|library code|python|go|ts)\W*$)",
     ),
     (
         "rule",
@@ -431,9 +409,8 @@ _SOURCES: tuple[tuple[FormSort, str], ...] = (
     ),
     (
         "cause",
-        r"(?P<rule>(?!it\b|this\b|that\b|you\b|i\b)[\w ./-]{3,40}? (?:didn'?t|did not|doesn'?t|does not"
-        r"|never) (?:help|work|scale"
-        r"|pay off|hold up)\b[^?]{0,20}?(?:[,;:.-]| because| since) ?(?=.*\b(?:tried|because|since|kills?"
+        r"(?P<rule>(?!it\b|this\b|that\b|you\b|i\b)[\w ./-]{3,40}? (?:didn'?t|did not|doesn'?t|does not|never) (?:help"
+        r"|work|scale|pay off|hold up)\b[^?]{0,20}?(?:[,;:.-]| because| since) ?(?=.*\b(?:tried|because|since|kills?"
         r"|too)\b).{4,})",
     ),
     # what the project has and does
@@ -444,11 +421,10 @@ _SOURCES: tuple[tuple[FormSort, str], ...] = (
     ),
     (
         "fact",
-        r"(?P<rule>(?:port \d+ is (?:taken|used|reserved|blocked|occupied)\b.{3,}|(?:[^,;?]{3,60}(?:,| so| because) )?"
-        r"(?:the|our) (?:[\w-]+ ){0,3}?(?:server|database|db|app|api|proxy|worker|ui|frontend|backend|gateway"
-        r"|registry|broker"
-        r"|cache|queue|emulator|container) (?:runs|listens|lives|sits|is reachable|is served|answers) (?:on|at|under"
-        r"|behind|in)\b.{2,}))",
+        r"(?P<rule>(?:port \d+ is (?:taken|used|reserved|blocked|occupied)\b.{3,}|(?:[^,;?]{3,60}(?:,| so"
+        r"| because) )?(?:the|our) (?:[\w-]+ ){0,3}?(?:server|database|db|app|api|proxy|worker|ui|frontend|backend"
+        r"|gateway|registry|broker|cache|queue|emulator|container) (?:runs|listens|lives|sits|is reachable|is served"
+        r"|answers) (?:on|at|under|behind|in)\b.{2,}))",
     ),
     (
         "fact",
@@ -464,12 +440,10 @@ _SOURCES: tuple[tuple[FormSort, str], ...] = (
     (
         "fact",
         r"(?P<rule>(?:the |our |all |every )?(?:[\w`./-]+ ){0,3}?[\w-]+ (?:(?:is|are|gets?) (?:rotated|refreshed"
-        r"|renewed|purged"
-        r"|deleted|backed up|synced|rebuilt|deployed|archived|reset|regenerated|restored|wiped|cleared|restarted"
-        r"|retried|limited|capped)"
-        r"|expires?|rotates?|times? out)(?: (?:from|by|to|in) [\w -]{2,40}?)? (?:every|after|once|nightly|daily"
-        r"|hourly|weekly|at|to)\b.{0,10}?"
-        r"(?:\d|nightly|daily|hourly|weekly|a day|an hour|a week|midnight|night|hour|day).*)",
+        r"|renewed|purged|deleted|backed up|synced|rebuilt|deployed|archived|reset|regenerated|restored|wiped|cleared"
+        r"|restarted|retried|limited|capped)|expires?|rotates?|times? out)(?: (?:from|by|to"
+        r"|in) [\w -]{2,40}?)? (?:every|after|once|nightly|daily|hourly|weekly|at|to)\b.{0,10}?(?:\d|nightly|daily"
+        r"|hourly|weekly|a day|an hour|a week|midnight|night|hour|day).*)",
     ),
     (
         "fact",
@@ -499,18 +473,15 @@ _SOURCES: tuple[tuple[FormSort, str], ...] = (
     (
         "cause",
         r"(?P<rule>we(?:'ve)? (?:have |had )?(?:already |once |previously )?tried\b.{3,}?(?:,|;| and| but|\."
-        r"| -)? ?(?:it |that |we "
-        r"|which )?(?:abandon\w*|gave (?:it |that )?up|dropped|reverted|rolled (?:it )?back|backed (?:it )?out"
-        r"|didn'?t work"
-        r"|did not work|doesn'?t work|never worked|failed|was too|turned out|(?:went|switched|moved|returned"
-        r"|came) back).*?\b(?:because|since|as|due to|too|:)\b.{3,})",
+        r"| -)? ?(?:it |that |we |which )?(?:abandon\w*|gave (?:it |that )?up|dropped|reverted|rolled (?:it )?back"
+        r"|backed (?:it )?out|didn'?t work|did not work|doesn'?t work|never worked|failed|was too|turned out|(?:went"
+        r"|switched|moved|returned|came) back).*?\b(?:because|since|as|due to|too|:)\b.{3,})",
     ),
     ("cause", r"(?P<rule>(?:the )?(?:real |actual )?root cause (?:of|for|behind) .{3,60}? (?:was|were|is)\b.{4,})"),
     (
         "cause",
-        r"(?P<rule>(?:the|our|last \w+'s) (?:[\w-]+ ){0,4}?(?:crash(?:es)?|bugs?|outages?|failures?|incidents?"
-        r"|leaks?|deadlocks?"
-        r"|hangs?|timeouts?|flak(?:e|es|iness)|data loss|slowness|corruption) (?:was|were) (?:actually "
+        r"(?P<rule>(?:the|our|last \w+'s) (?:[\w-]+ ){0,4}?(?:crash(?:es)?|bugs?|outages?|failures?|incidents?|leaks?"
+        r"|deadlocks?|hangs?|timeouts?|flak(?:e|es|iness)|data loss|slowness|corruption) (?:was|were) (?:actually "
         r"|really )?(?:caused by|due to|because of|because)\b.{4,})",
     ),
     # what the agent got wrong
@@ -526,14 +497,13 @@ _FORMS: tuple[tuple[FormSort, re.Pattern[str]], ...] = tuple(
 )
 
 _AT_HAND = re.compile(
-    r"\b(?:this|that|these|those|the (?:above|current|same|last|previous|next|first|second|other)|your) (?:\w+ )?"
-    r"(?:functions?|methods?|class(?:es)?|files?|tests?|case|branch|prs?|pull request|commits?|change[sd]?|line"
-    r"|lines|loop"
-    r"|block|ticket|issue|one|ones|step|plan|task|session|time|section|page|dialog|button|screen|message|bug|error"
-    r"|approach|option|part|thing|check|feature|fix|refactor\w*|migration|endpoint|comment|version|point|query"
-    r"|module)\b"
-    r"|\b(?:just|right|for|not) now\b|\bnow\W*$|\b(?:today|tonight|tomorrow|yesterday|yet|later|again|at the moment"
-    r"|for the moment|this (?:week|sprint|morning)|until (?:I|we|it)\b|before I|once I|after I)\b",
+    r"\b(?:this|that|these|those|the (?:above|current|same|last|previous|next|first|second|other)"
+    r"|your) (?:\w+ )?(?:functions?|methods?|class(?:es)?|files?|tests?|case|branch|prs?|pull request|commits?"
+    r"|change[sd]?|line|lines|loop|block|ticket|issue|one|ones|step|plan|task|session|time|section|page|dialog|button"
+    r"|screen|message|bug|error|approach|option|part|thing|check|feature|fix|refactor\w*|migration|endpoint|comment"
+    r"|version|point|query|module)\b|\b(?:just|right|for|not) now\b|\bnow\W*$|\b(?:today|tonight|tomorrow|yesterday|yet"
+    r"|later|again|at the moment|for the moment|this (?:week|sprint|morning)|until (?:I|we|it)\b|before I|once I"
+    r"|after I)\b",
     re.IGNORECASE,
 )
 """Words that bind a sentence to what its speakers have before them."""
@@ -552,10 +522,9 @@ _DOUBT = re.compile(
     re.IGNORECASE,
 )
 _FAULT = re.compile(
-    r"\b(?:fail(?:s|ed|ing|ure)?|crash\w*|errors? out|broken?|breaking|hangs?|leaks?|bugs?|wrong(?!,)|missing"
-    r"|null|undefined"
-    r"|not work\w*|doesn't|didn't|isn't|wasn't|don't (?:get|see|have|know)|slow|stuck|red again|flaky|weird|strange"
-    r"|supposed to|was|were|had|did|got|gets called|being called)\b",
+    r"\b(?:fail(?:s|ed|ing|ure)?|crash\w*|errors? out|broken?|breaking|hangs?|leaks?|bugs?|wrong(?!,)|missing|null"
+    r"|undefined|not work\w*|doesn't|didn't|isn't|wasn't|don't (?:get|see|have|know)|slow|stuck|red again|flaky|weird"
+    r"|strange|supposed to|was|were|had|did|got|gets called|being called)\b",
     re.IGNORECASE,
 )
 """Words of a report of what goes wrong, or of what happened."""
@@ -566,9 +535,8 @@ _REPORT = re.compile(
     re.IGNORECASE,
 )
 _ANNOUNCED = re.compile(
-    r"(?:(?:ok(?:ay)?|also|oh|and|btw)[\s,]+)*(?:heads[- ]up|fyi|for the record|for your information"
-    r"|just so you know|careful"
-    r"|be careful|beware|psa|(?:as a )?reminder|good to know)[\s,:.!-]+(?:that )?(?P<rule>.{12,})",
+    r"(?:(?:ok(?:ay)?|also|oh|and|btw)[\s,]+)*(?:heads[- ]up|fyi|for the record|for your information|just so you know"
+    r"|careful|be careful|beware|psa|(?:as a )?reminder|good to know)[\s,:.!-]+(?:that )?(?P<rule>.{12,})",
     re.IGNORECASE,
 )
 _NEWS = re.compile(

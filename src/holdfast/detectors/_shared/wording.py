@@ -35,15 +35,14 @@ class Wording(NamedTuple):
 
 
 _LEAD = re.compile(
-    r"(?:(?:ok(?:ay)?|so|and|but|also|then|please|actually|basically|honestly|hmm+|note that|btw|however"
-    r"|additionally|moreover|furthermore)\b[\s,.!:;\u2014\u2013-]*\s"
-    r"|(?:yes|yeah|yep|no|nope|no wait|wait|right|well|ah|oh|now|sorry|fyi|good|great|perfect|excellent|note"
-    r"|important|hey"
-    r"|claude|q|just to be sure|stop for a second|hold on|in general|got it|i see|you're right|key insight"
-    r"|on top of that|in fact|(?:the|my|your) (?:point|answer|rule) is)\s*(?:[,.!:;]|[\u2014\u2013-](?=\s))+\s*"
-    r"|I (?:can )?see(?: that| the (?:issue|problem))?\b\s*(?:[,.:;]|[\u2014\u2013-](?=\s))*\s+"
-    r"|the (?:(?:real|actual|main) )?(?:issue|problem|bug|root cause) (?:is|was) that\s+|looking at [^,]{2,60},\s+"
-    r"|I (?:think|mean|believe|feel like|feel)(?: that)?,?\s+|(?:for )?(?:[0-9]{1,2}|[A-Da-d])[.):]\s+)+",
+    r"(?:(?:ok(?:ay)?|so|and|but|also|then|please|actually|basically|honestly|hmm+|note that|btw|however|additionally"
+    r"|moreover|furthermore)\b[\s,.!:;\u2014\u2013-]*\s|(?:yes|yeah|yep|no|nope|no wait|wait|right|well|ah|oh|now|sorry"
+    r"|fyi|good|great|perfect|excellent|note|important|hey|claude|q|just to be sure|stop for a second|hold on"
+    r"|in general|got it|i see|you're right|key insight|on top of that|in fact|(?:the|my|your) (?:point|answer"
+    r"|rule) is)\s*(?:[,.!:;]|[\u2014\u2013-](?=\s))+\s*|I (?:can )?see(?: that| the (?:issue|problem))?\b\s*(?:[,.:;]"
+    r"|[\u2014\u2013-](?=\s))*\s+|the (?:(?:real|actual|main) )?(?:issue|problem|bug|root cause) (?:is|was) that\s+"
+    r"|looking at [^,]{2,60},\s+|I (?:think|mean|believe|feel like|feel)(?: that)?,?\s+|(?:for )?(?:[0-9]{1,2}"
+    r"|[A-Da-d])[.):]\s+)+",
     re.IGNORECASE,
 )
 _TAIL = re.compile(
@@ -106,12 +105,11 @@ _LEANS = re.compile(
 )
 """Beginnings of sentences that cannot be understood without the one before."""
 _POINTS = re.compile(
-    r"\b(?:the (?:above|below|following)|(?:above|below|following) (?:is|are)|option [0-9A-C]\b|(?:item|point"
-    r"|step|issue"
-    r"|finding|comment|phase) #?[0-9]+|as (?:mentioned|discussed|described)|the two(?=[,.;]|$)|this (?:is|was|one"
+    r"\b(?:the (?:above|below|following)|(?:above|below|following) (?:is|are)|option [0-9A-C]\b|(?:item|point|step"
+    r"|issue|finding|comment|phase) #?[0-9]+|as (?:mentioned|discussed|described)|the two(?=[,.;]|$)|this (?:is|was|one"
     r"|way|change|line|function|method|file|test|error|issue|branch|commit|pr|session|case|thing|approach|plan)\b"
-    r"|(?:your|the) (?:last|previous|latest) (?:\w+ )?(?:message|change|commit|edit)"
-    r"|you (?:did|made|just|added|wrote|said|mentioned|were|have (?:just )?(?:done|made|added)))",
+    r"|(?:your|the) (?:last|previous|latest) (?:\w+ )?(?:message|change|commit|edit)|you (?:did|made|just|added|wrote"
+    r"|said|mentioned|were|have (?:just )?(?:done|made|added)))",
     re.IGNORECASE,
 )
 """Words that refer to the conversation, or to what its participants look at."""
@@ -155,10 +153,9 @@ _NORM = re.compile(
     re.IGNORECASE,
 )
 _ONCE = re.compile(
-    r"\bshould (?:now |then )?(?:add|update|start|include|make|create|write|fix|change|remove|delete|do|look|try"
-    r"|check|test|go|merge|move|rename|implement|build|run|see|find|get|ask)\b"
-    r"|^(?:do not|don't) (?:fix|change|edit|touch|implement|write|create|start|do|make|run)\b|\b(?:properly"
-    r"|correctly)\b",
+    r"\bshould (?:now |then )?(?:add|update|start|include|make|create|write|fix|change|remove|delete|do|look|try|check"
+    r"|test|go|merge|move|rename|implement|build|run|see|find|get|ask)\b|^(?:do not|don't) (?:fix|change|edit|touch"
+    r"|implement|write|create|start|do|make|run)\b|\b(?:properly|correctly)\b",
     re.IGNORECASE,
 )
 """Forms of a rule that ask for one change, or describe one fault."""
