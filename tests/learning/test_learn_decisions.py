@@ -17,7 +17,7 @@ from holdfast.domain.lesson import Evidence, Lesson
 from holdfast.domain.statefamilies import DECIDED, LEARNING_BEGUN, LEARNING_SET_ASIDE
 from holdfast.domain.vocabulary import STATES, EventId, SessionId
 from holdfast.learning.learn import LearnReport, admit_from, learn
-from holdfast.testing.builders import START, make_event, make_lesson
+from holdfast.testing.builders import START, make_event
 from tests.learning.test_learn import ONE, RULE, TWO, Says, admitted, all_lessons, make_candidate, say, use
 
 
@@ -127,17 +127,6 @@ def test_damaged_entries_of_what_was_decided_are_left_out_and_stay_where_nothing
     assert memory.services.store.get_state(DECIDED, ONE) == damaged
 
 
-# What is taken back
-
-
-CLAIM = "The root cause is that `go-git` caches the index, so the status of changed files is stale."
-
-
-def claims(trust: str = "agent", at: int = 0) -> Proposes:
-    span = Evidence(event=EventId("claim"), quote=CLAIM, start=0, end=len(CLAIM))
-    return Proposes(make_candidate(kind="bug_cause", insight=CLAIM, evidence=(span,), files=(), trust=trust))
-
-
 def happened(memory: Memory, kind: str, text: str, **fields: Any) -> None:
     minutes = fields.pop("minutes", 0)
     event = make_event(
@@ -145,43 +134,6 @@ def happened(memory: Memory, kind: str, text: str, **fields: Any) -> None:
         **{"session": ONE, "trust": "person" if kind == "prompt" else "agent", **fields},
     )  # fmt: skip
     memory.append([event])
-
-
-@pytest.mark.parametrize(
-    ("fields", "state"),
-    [
-        ({}, "retired"),
-        ({"state": "active"}, "retired"),
-        ({"state": "quarantined"}, "quarantined"),
-        ({"state": "retired"}, "retired"),
-        ({"trust": "person"}, "candidate"),
-        ({"sessions_seen": (ONE, TWO)}, "candidate"),
-        ({"sessions_seen": ()}, "candidate"),
-    ],
-)
-def test_what_a_session_takes_back_is_retired_where_that_session_alone_taught_it(
-    memory: Memory, fields: dict[str, Any], state: str
-) -> None:
-    use(memory, claims())
-    happened(memory, "reply", CLAIM, id="claim")
-    happened(memory, "prompt", "that is wrong", minutes=1)
-    known = make_lesson(
-        project=memory.location.project.id, insight=CLAIM, **{"state": "candidate", "sessions_seen": (ONE,), **fields}
-    )
-    memory.services.store.put([known], {known.id: None})
-    assert memory.learn(ONE).admitted == 0
-    assert memory.get(known.id).state == state
-
-
-def test_a_claim_is_closed_again_when_its_session_goes_on_to_deny_it(memory: Memory) -> None:
-    use(memory, claims())
-    happened(memory, "reply", CLAIM, id="claim")
-    assert memory.learn(ONE).admitted == 1
-    [waiting] = memory.inbox()
-    happened(memory, "prompt", "that is wrong", minutes=1)
-    memory.learn(ONE)
-    assert memory.get(waiting.id).state == "retired"
-    assert len(memory.changes()) == 2
 
 
 # What detectors see and how they are heard

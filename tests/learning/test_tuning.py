@@ -24,7 +24,6 @@ from tests.learning.test_commandcard import cards, ran
 from tests.learning.test_distillation import lesson, story
 from tests.learning.test_git_history import NOW, commit
 from tests.learning.test_learn import ONE, RULE, TWO, Says, admitted, all_lessons, make_candidate, say, use, works_here
-from tests.learning.test_refutation import CACHE, settled
 
 
 @pytest.fixture
@@ -179,37 +178,6 @@ def test_two_sessions_make_a_waiting_lesson_active(memory: Memory) -> None:
         assert [lesson.state for lesson in all_lessons(memory)] == states
 
 
-# What a session takes back
-
-
-@pytest.mark.parametrize(
-    ("denial", "is_refuted"),
-    [
-        ("no, that is wrong one two three four five", True),
-        ("no, that is wrong one two three four five six", False),
-        ("that is wrong, the index that `go-git` has is never in the caches of it", True),
-        ("that is wrong, all of it, and we have said so more than once before today", False),
-    ],
-)
-def test_nine_words_deny_the_whole_claim_and_more_have_to_share_its_words(denial: str, is_refuted: bool) -> None:
-    assert bool(settled(CACHE, ("prompt", denial)).refuted) is is_refuted
-
-
-@pytest.mark.parametrize(
-    ("right", "is_told"),
-    [
-        ("The `go-git` index is rewritten", True),
-        ("`go-git` writes the index anew", True),
-        ("`go-git` writes the index now", False),
-        ("the sky over the harbour is blue today", False),
-    ],
-)
-def test_a_correction_of_thirty_characters_that_names_something_is_kept(right: str, is_told: bool) -> None:
-    after = settled(CACHE, ("reply", f"I was wrong about how `go-git` caches the index. {right}"))
-    assert len(after.refuted) == 1
-    assert bool(after.kept) is is_told
-
-
 # Command cards
 
 
@@ -283,12 +251,6 @@ def test_a_card_of_a_person_is_not_counted_on(memory: Memory) -> None:
     memory.services.store.put([stated], {card.id: card.recorded_at})
     ran(memory, SessionId("two"), "pytest", "pytest")
     assert cards(memory)["commands/test"].insight == card.insight
-
-
-def test_a_retraction_that_names_nothing_is_about_the_sentence_before_it() -> None:
-    before = "The status of changed files in `go-git` is not stale because of the index."
-    assert settled(CACHE, ("reply", f"{before} I was wrong there.")).refuted
-    assert not settled(CACHE, ("reply", f"{before} The sky is blue. I was wrong there.")).refuted
 
 
 @pytest.mark.parametrize(("kind", "state"), [("preference", "active"), ("decision", "candidate")])

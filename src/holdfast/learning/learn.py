@@ -13,7 +13,6 @@ from hashlib import blake2b
 from holdfast.capture.sessionevents import session_events
 from holdfast.domain.candidate import Candidate
 from holdfast.domain.event import Event
-from holdfast.domain.lesson import Lesson, in_state
 from holdfast.domain.project import Location
 from holdfast.domain.statefamilies import BARREN_SESSIONS, DECIDED, LEARNED_POSITION, LEARNING_BEGUN, LEARNING_SET_ASIDE
 from holdfast.domain.vocabulary import STATES, LessonId, ProjectId, SessionId, State
@@ -21,16 +20,11 @@ from holdfast.errors import HoldfastError, InvalidValueError, ProjectUnknownErro
 from holdfast.learning.admission import Admission, SourceSession
 from holdfast.learning.associations import associate
 from holdfast.learning.commandcard import retire_ruled_out, update_cards
-from holdfast.learning.refutation import settle
 from holdfast.learning.tuning import ATTEMPTS, BARREN_KEPT, CALLS_OF_WORK, EVENTS_A_READ, SET_ASIDE_MOST
-from holdfast.lessons.ledger import with_retries, write_change
-from holdfast.lessons.statement import clean
+from holdfast.lessons.ledger import with_retries
 from holdfast.ports.services import Services, learned_position
 from holdfast.ports.store import EventFilter, LessonFilter
-from holdfast.text.words import duplicate_key
 
-OPEN: tuple[State, ...] = ("candidate", "active")
-"""States of a lesson that may still be delivered."""
 WAITING: tuple[State, ...] = ("candidate", "quarantined")
 """States of a lesson that waits for a person."""
 COMMANDS = "commands/"
@@ -68,37 +62,16 @@ def learn(services: Services, location: Location, session: SessionId) -> LearnRe
     if not proposed:
         note_session(services, location, session, events, taught=False)
         return LearnReport(failed=failed)
-    settled = settle([candidate for candidate in proposed if not candidate.runs], events)
-    candidates = list(settled.kept)
+    candidates = [candidate for candidate in proposed if not candidate.runs]
     decided = _Decided(services, session)
     new = [candidate for candidate in candidates if decided.is_new(candidate)]
     source = SourceSession(session=session, host=events[-1].host, events={event.id: event for event in events})
     report = _admit(services, location, new, source) if new else LearnReport()
     decided.keep()
     note_session(services, location, session, events, taught=bool(report.admitted or report.merged))
-    _close_refuted(services, location, session, settled.refuted)
     retire_ruled_out(services, location)  # the rule may have come from a command line or another session
     counted = _count_commands(services, location, session, proposed, events)
     return _sum([LearnReport(found=len(candidates) - len(new), failed=failed), report, counted])
-
-
-def _close_refuted(services: Services, location: Location, session: SessionId, refuted: Sequence[Candidate]) -> None:
-    """Retire lessons that only this session taught and has taken back by now: it was learnt from while it ran."""
-
-    def step() -> None:
-        at = services.clock.now()
-        gone: dict[LessonId, Lesson] = {}
-        for candidate in refuted:
-            key = duplicate_key(clean(candidate.insight))
-            where = LessonFilter(project=location.project.id, states=OPEN, duplicate_key=key)
-            own = [lesson for lesson in services.store.find(where) if lesson.sessions_seen == (session,)]
-            gone.update((lesson.id, lesson) for lesson in own if lesson.trust != "person")
-        if gone:
-            after = [in_state(lesson, "retired", at=at) for lesson in gone.values()]
-            write_change(services, location, "learn", after, {id: lesson.recorded_at for id, lesson in gone.items()})
-
-    if refuted:
-        with_retries(step)
 
 
 def _count_commands(

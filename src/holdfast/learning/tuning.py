@@ -40,23 +40,6 @@ SET_ASIDE_MOST = 100
 LOOKED_BACK = 10
 """Different files before an edit, the last ones first, that are tied to the edited one."""
 
-# Claims that are taken back
-
-RETRACTION_SPAN = 80
-"""Events behind a claim in which words may take it back."""
-RUN_SPAN = 60
-"""Events around a claim in which the runs are looked at."""
-LEAST_SHARED = 3
-"""Telling words that a retraction has in common with the claim, a shared name of the code counting once more."""
-SHORT_WORD = 3
-"""Letters up to which a word is too short to be compared."""
-BARE_WORDS = 9
-"""Words of a person's answer up to which it is about the last thing said as a whole."""
-RETRACTION_READ = 6_000
-"""Characters of a reply or prompt in which a retraction is looked for."""
-SHORTEST_CORRECTION = 30
-"""Characters from which what a retraction says instead can be a lesson."""
-
 # Command cards
 
 SIGHTED_SESSIONS_KEPT = 60

@@ -85,16 +85,6 @@ def names_in(sentence: str) -> list[str]:
     return [quoted or plain for quoted, plain in _NAME.findall(sentence)]
 
 
-def stands_alone(sentence: str) -> bool:
-    """Return whether the sentence can be understood without what was said before it."""
-    return not _LEANS.match(sentence) and not dangles(sentence)
-
-
-def tells_work(sentence: str) -> bool:
-    """Return whether the sentence doubts, plans, or tells of the speaker's own work in progress."""
-    return bool(_OWN_WORK.search(sentence))
-
-
 def _causes(span: Sequence[Event], about: frozenset[str]) -> Iterator[tuple[bool, str, Evidence]]:
     for event in span:
         if event.agent or event.kind not in ("reply", "prompt") or (event.kind == "prompt" and event.trust != "person"):

@@ -13,9 +13,10 @@ from dataclasses import dataclass
 
 from holdfast.domain.lesson import Triggers
 from holdfast.lean.texts import has_drive
-from holdfast.text.triggers import ACTS
 from holdfast.text.words import word_set
 
+ACTS = frozenset({"deploy", "release", "publish", "migrate", "rollback", "seed", "backfill"})
+"""One-word triggers that stand for an act: they match a command that has the word, such as `make deploy`."""
 NAMED_COMMANDS, NAMED_PLACES = 16, 6
 """Most commands, and most globs and symbols each, that the words of a rule give."""
 NAMED_PROGRAMS = word_set(

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator
 from holdfast.domain.kinds import profile_of
 from holdfast.domain.lesson import Lesson, Triggers
 from holdfast.domain.vocabulary import LessonKind, Trust
-from holdfast.text.named import named_in
+from holdfast.text.named import ACTS, named_in
 from holdfast.text.occasions import is_standing_rule, language_of, names_code
 from holdfast.text.words import word_set
 
@@ -49,8 +49,6 @@ _WRITING = word_set(
 """Words that show that a clause is about text in code."""
 _PLACEHOLDERS = ("<", "…", "...", "{", "$")
 _FILE_ENDINGS = word_set("json jsonl md txt yaml yml toml lock cfg ini sql html css xml csv log env mod sum proto")
-ACTS = frozenset({"deploy", "release", "publish", "migrate", "rollback", "seed", "backfill"})
-"""One-word triggers that stand for an act: they match a command that has the word, such as `make deploy`."""
 ACT_WORDS = 4
 """Words of a command among which the word of an act may stand: `npm run deploy`, `mise run deploy:staging`."""
 _MARKS = str.maketrans("/.:-_", "     ")
