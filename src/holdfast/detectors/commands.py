@@ -132,8 +132,8 @@ def _step(failure: Attempt, run: Attempt, prepared: Attempt | None) -> str:
 
     The step is in the same line, or is the last preparing command between failure and success.
     """
-    if cure := step_before(failure, run):
-        return cure.how.splitlines()[0]
+    if step := step_before(failure, run):
+        return step
     if (
         prepared
         and purpose_of(prepared.line) not in _NO_STEPS

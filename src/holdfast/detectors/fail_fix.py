@@ -1,32 +1,27 @@
 """Finds what made a failing command pass: the same target failed first and passed later.
 
-The cure is stated as a rule for the next run: a wrapper, a variable or a flag, another folder, a step that must run
-before, or, for an edit, the cause that somebody stated. What does not generalise is not reported: another file, another
-branch, a corrected slip, an unexplained edit, a re-run that passes by itself. Failing tests belong to `red_green`; a
-test runner called so that it runs nothing belongs here.
+The cure is stated as a rule for the next run: a wrapper, a variable or a flag, or, for an edit, the cause that somebody
+stated. What does not generalise is not reported: another file, another branch, a corrected slip, an unexplained edit, a
+re-run that passes by itself. Failing tests belong to `red_green`.
 """
 
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from holdfast.detectors._shared.cures import (
     Cure,
-    before_cure,
-    folder_cure,
     form_cure,
     general_line,
     is_personal,
     shown_failure,
-    step_before,
 )
 from holdfast.domain.candidate import Candidate
 from holdfast.domain.event import Event
 from holdfast.domain.lesson import Evidence
-from holdfast.text.attempts import Attempt, attempts, is_preparing, reports_tests
+from holdfast.text.attempts import Attempt, attempts, reports_tests
 from holdfast.text.causes import stated_cause
 from holdfast.text.orders import fetches, instructs
 from holdfast.text.shell import command_target
@@ -43,10 +38,7 @@ MOST = 5
 """Finds of one session."""
 UNSURE = 0.35
 """Probability at which a find only waits for a person."""
-WORTH = {
-    "absent": 0.8, "protected": 0.8, "variable": 0.75, "folder": 0.6, "before": 0.6, "flag": 0.6, "runner": 0.6,
-    "edit": 0.45,
-}  # fmt: skip
+WORTH = {"absent": 0.8, "protected": 0.8, "variable": 0.75, "flag": 0.6, "edit": 0.45}
 """Estimated share of finds worth keeping (read by eye, five repositories), by the sort of cure."""
 
 _SLIP = re.compile(
@@ -80,26 +72,6 @@ class _Explained:
     files: tuple[str, ...]
 
 
-class _WindowRuns:
-    """A window with its runs and the folder in which it began."""
-
-    def __init__(self, window: Sequence[Event]) -> None:
-        self.window = window
-        self.runs = attempts(window)
-        self._places = [run.at for run in self.runs]
-        self.root = next((event.cwd for event in window if event.cwd), "")
-
-    def repairs(self, failure: Attempt, cure: Attempt) -> list[Attempt]:
-        """Return commands in between that passed and prepare something."""
-        between = self.runs[bisect_right(self._places, failure.at) : bisect_left(self._places, cure.at)]
-        repairs = {
-            run.target: run
-            for run in between
-            if run.passed and run.event.command and not run.tests and is_preparing(run.line)
-        }
-        return list(repairs.values())
-
-
 class FailFix:
     """Finds what made a failing command pass, if that is a rule."""
 
@@ -107,17 +79,16 @@ class FailFix:
 
     def detect(self, window: Sequence[Event]) -> list[Candidate]:
         """Return at most one candidate for each failure with a known cure, in order of the cures."""
-        reading = _WindowRuns(window)
         candidates: list[Candidate] = []
         broken: dict[str, Attempt] = {}
         recent: list[Attempt] = []
-        for run in reading.runs:
+        for run in attempts(window):
             started = run.tests and reports_tests(run.event.text)
             if not run.passed and not started:
                 broken[run.target] = run
                 recent = [*recent[-3:], run]
                 continue
-            made = _cured(reading, broken.pop(run.target, None), recent, run)
+            made = _cured(window, broken.pop(run.target, None), recent, run)
             if made and all(made.title != other.title for other in candidates):
                 candidates.append(made)
                 recent = []
@@ -129,28 +100,25 @@ def make(options: Mapping[str, str]) -> FailFix:
     return FailFix()
 
 
-def _cured(reading: _WindowRuns, failure: Attempt | None, recent: list[Attempt], run: Attempt) -> Candidate | None:
+def _cured(window: Sequence[Event], failure: Attempt | None, recent: list[Attempt], run: Attempt) -> Candidate | None:
     """Return what made a run pass that had failed: in the same target, or in another form of it."""
     if failure and run.at - failure.at <= SPAN:
-        edits = edits_between(reading.window, failure.at, run.at)
-        repairs = [general_line(repair.line, keep_files=True) for repair in reading.repairs(failure, run)]
-        cure = form_cure(failure, run) or folder_cure(failure, run, reading.root) or step_before(failure, run)
-        if cure is None and not edits and repairs and all(repairs):
-            cure = before_cure(run, repairs)
+        edits = edits_between(window, failure.at, run.at)
+        cure = form_cure(failure, run)
         if cure and not edits and _complaint(failure.event.text):
             return _by_rule(failure, run, cure)
-        explained = _explained(reading, failure, run, edits) if edits and not failure.tests else None
+        explained = _explained(window, failure, run, edits) if edits and not failure.tests else None
         return _by_edit(failure, run, explained) if explained else None
     for failure in reversed(recent):
         near = run.at - failure.at <= FORM_SPAN and bool(failure.event.command)
-        if near and not edits_between(reading.window, failure.at, run.at):
+        if near and not edits_between(window, failure.at, run.at):
             other = form_cure(failure, run)
             if other:
                 return _by_rule(failure, run, other)
     return None
 
 
-def _explained(reading: _WindowRuns, failure: Attempt, run: Attempt, edits: list[Event]) -> _Explained | None:
+def _explained(window: Sequence[Event], failure: Attempt, run: Attempt, edits: list[Event]) -> _Explained | None:
     """Return the edits with their stated cause; None for a slip of new code, too many files or no cause."""
     complaint = _complaint(failure.event.text)
     if not complaint or _SLIP.search(complaint) or _DIAGNOSTIC.search(failure.event.text[:20_000]):
@@ -161,7 +129,7 @@ def _explained(reading: _WindowRuns, failure: Attempt, run: Attempt, edits: list
     if not files or len(files) > SUBJECTS:
         return None
     about = "\n".join((failure.event.text[:8_000], failure.line, *(f"{e.files[0]} {e.old} {e.new}" for e in subjects)))
-    cause = stated_cause(reading.window, failure.at, run.at, about)
+    cause = stated_cause(window, failure.at, run.at, about)
     if cause is None or _SLIP.search(cause[0]):
         return None
     return _Explained(cause=cause[0], evidence=cause[1], edits=tuple(subjects), files=files)
@@ -175,8 +143,6 @@ def _by_rule(failure: Attempt, run: Attempt, cure: Cure) -> Candidate:
         fetches(cure.how) and any(line in failure.event.text for line in cure.how.splitlines())
     )
     seen = f" (`{line}` failed with: {shown})" if line and shown and not ordered and cure.sort != "protected" else ""
-    if seen and cure.sort == "runner":  # the rule already names the line
-        seen = f" ({shown})"
     worth = WORTH[cure.sort]
     return Candidate(
         kind="constraint" if cure.sort == "protected" else "tooling",

@@ -9,10 +9,9 @@ Only detectors load this module; hooks never do.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-from holdfast.text.attempts import Attempt, is_preparing, reports_tests, split_line
+from holdfast.text.attempts import Attempt, is_preparing, split_line
 from holdfast.text.shell import command_target
 from holdfast.text.window import clip, status
 from holdfast.text.words import word_set
@@ -45,8 +44,6 @@ _RISKY = re.compile(
     r"^--(?:no-verify|force|force-with-lease|no-check|ignore-scripts|no-sandbox|insecure|skip|allow|legacy)|^-f$|^-F$"
 )
 """Flags that bypass a check; only a person may recommend them."""
-_ONE_TEST = re.compile(r"::|\s-(?:-?run|k|-filter|-grep|-testNamePattern)\b|\.\w+\.test_|#\w+$")
-"""Marks of a command that runs one test, or the tests of one name."""
 _ASSIGNMENT = re.compile(r"^([A-Za-z_]\w*)=(\S*)$")
 _WRAPPERS = word_set(
     """
@@ -108,7 +105,7 @@ class Cure:
     how: str
     """What to type, or what to do first."""
     sort: str
-    """How the rule was found: `absent`, `variable`, `flag`, `runner`, `folder`, `before` or `protected`."""
+    """How the rule was found: `absent`, `variable`, `flag` or `protected`."""
 
 
 def form_cure(failure: Attempt, run: Attempt) -> Cure | None:
@@ -118,64 +115,21 @@ def form_cure(failure: Attempt, run: Attempt) -> Cure | None:
     refused = _protected(failure, run)
     if refused or not failure.alone:
         return refused
-    return _absent(failure, run) or _variable(failure, run) or _flag(failure, run) or _runner(failure, run)
+    return _absent(failure, run) or _variable(failure, run) or _flag(failure, run)
 
 
-def _runner(failure: Attempt, run: Attempt) -> Cure | None:
-    """Return a rule if one form of a test runner's command ran no test and another did.
+def step_before(failure: Attempt, run: Attempt) -> str:
+    """Return the preparing step in front of the command on its line, if the command failed without it; empty if none.
 
-    Commands for one test, or for a path of one machine, give no rule.
+    More than REPAIRS such steps count as none: nobody can say which one mattered.
     """
-    if not (failure.tests and run.tests) or reports_tests(failure.event.text) or not reports_tests(run.event.text):
-        return None
-    wrong, right = failure.line.split(), run.line.split()
-    shared = next(
-        (n for n, (a, b) in enumerate(zip(wrong, right, strict=False)) if a != b), min(len(wrong), len(right))
-    )
-    lines = (failure.line, run.line)
-    if shared < 2 or wrong == right or any(_ONE_TEST.search(line) or is_personal(line) for line in lines):
-        return None
-    rule = f"`{run.line}` runs the tests; `{failure.line}` runs none"
-    return Cure(rule=rule, how=run.line, sort="runner") if len(rule) <= RULE_LIMIT else None
-
-
-def folder_cure(failure: Attempt, run: Attempt, root: str) -> Cure | None:
-    """Return a rule if the command failed at the project's root and passed after a `cd` into one of its folders."""
-    if failure.line != run.line or "cd " in failure.event.command or failure.event.cwd.rstrip("/") != root.rstrip("/"):
-        return None
-    steps = [step.text.split() for step in split_line(run.event.command)]
-    folders = [words[1].strip("'\"") for words in steps if words[:1] == ["cd"] and len(words) == 2]
-    line = general_line(run.line)
-    if len(folders) != 1 or not line:
-        return None
-    inside = folders[0].removeprefix(root.rstrip("/") + "/").strip("/").removeprefix("./")
-    if not inside or (folders[0].startswith("/") and "/" + inside == folders[0]) or re.search(r"^[.~$]|:", inside):
-        return None
-    return Cure(
-        rule=f"`{line}` runs in `{inside}/`, not at the project's root", how=f"cd {inside} && {line}", sort="folder"
-    )
-
-
-def step_before(failure: Attempt, run: Attempt) -> Cure | None:
-    """Return a rule if a preparing step precedes the command on its line, and the command failed without that step."""
     steps = [step for step in split_line(run.event.command) if step.joiner not in ("|", "|&")]
     own = next((n for n, step in enumerate(steps) if " ".join(step.text.split()).startswith(run.line)), 0)
     tried = " ".join(failure.event.command.split())
     lines = [general_line(step.text, keep_files=True) for step in steps[:own]]
     lines = [line for line in lines if line and is_preparing(line) and line not in tried]
-    return before_cure(run, lines)
-
-
-def before_cure(run: Attempt, lines: Sequence[str]) -> Cure | None:
-    """Return the rule that these lines must run before the command; None if it has no general form.
-
-    None also if there are no lines or more than REPAIRS.
-    """
     target = general_line(run.line, keep_files=True)
-    if not lines or len(lines) > REPAIRS or not target or any(line == target for line in lines):
-        return None
-    first = " and ".join(f"`{line}`" for line in lines)
-    return Cure(rule=f"Before `{target}` run {first}", how="\n".join((*lines, target)), sort="before")
+    return lines[0] if 0 < len(lines) <= REPAIRS and target and target not in lines else ""
 
 
 def _protected(failure: Attempt, run: Attempt) -> Cure | None:
