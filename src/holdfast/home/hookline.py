@@ -113,9 +113,11 @@ def serving_host(registered: str, names: frozenset[str]) -> str:
 class Answering:
     """The answerer's end of one request. A hook that has left is no error: nobody waits any more."""
 
-    def __init__(self, line: socket.socket, refuse_after_s: float = float("inf")) -> None:
+    def __init__(self, line: socket.socket, refuse_after_s: float = float("inf"), releases: bool = False) -> None:
         self._line = line
         self._refuse_after_s = refuse_after_s
+        self._releases = releases
+        """Whether the host need not wait until the answer is logged, because its next hook will."""
         self._best = ""
         self._is_answered = False
         self.is_late = False
@@ -159,17 +161,17 @@ class Answering:
         return self._best or None if sign == OFFERED else None
 
     def _finish(self, letter: bytes, text: str) -> bytes:
-        self._send(letter, text)
+        self._send(letter, text, before=b"G0\n" if self._releases else b"")
         try:
             self._line.settimeout(HEARD_S)
             return self._line.recv(1)
         except OSError:
             return UNHEARD
 
-    def _send(self, letter: bytes, text: str) -> None:
+    def _send(self, letter: bytes, text: str, before: bytes = b"") -> None:
         body = text.encode("utf-8", "replace")
         with suppress(OSError):
-            self._line.sendall(b"%s%d\n%s" % (letter, len(body), body))
+            self._line.sendall(b"%s%s%d\n%s" % (before, letter, len(body), body))
 
 
 class ServerAnswer(NamedTuple):

@@ -80,6 +80,8 @@ class _Server:
         os.chmod(self._path, 0o600)
         self._line.listen(BACKLOG)
         self._answering: set[threading.Thread] = set()
+        self._turns: dict[str, threading.Lock] = {}
+        """By session: a hook waits until the answer before it is logged, and so does not show the same again."""
         self._starting = threading.Lock()
         """Held while a thread is added and started, because a thread that has not started cannot be joined."""
 
@@ -150,10 +152,17 @@ class _Server:
         if call.transcript and memory.services.capture:
             with suppress(OSError):  # for example a full disk; the learner still gets this turn from the queue
                 leave_errand(settings.run_path, call)
-        reply = Answering(asking, refuse_after_s=until_s)
+        ends = call.ends_session or call.may_be_last
+        reply = Answering(asking, refuse_after_s=until_s, releases=not ends)
         reply.wait_until(deadline, is_patient=call.moment in PATIENT_MOMENTS)
-        hook.attend(memory, call, reply, self._log_failure, later=Spool(settings.run_path, host), until_s=until_s)
-        if call.ends_session or call.may_be_last:
+        turn = self._turns.setdefault(call.session, threading.Lock())
+        has_turn = turn.acquire(timeout=deadline.deliver_s)
+        try:
+            hook.attend(memory, call, reply, self._log_failure, later=Spool(settings.run_path, host), until_s=until_s)
+        finally:
+            if has_turn:
+                turn.release()
+        if ends:
             # The host will soon end this server too, so the learner must be a process of its own.
             start_learner(render_errand(call))
         elif call.ends_turn:
