@@ -15,7 +15,6 @@ from pathlib import Path
 
 import pytest
 
-from holdfast import bootstrap
 from holdfast.errors import SchemaTooOldError
 from holdfast.home import handover, hookline
 from holdfast.surfaces.mcp import hooksocket
@@ -29,7 +28,10 @@ pytestmark = pytest.mark.skipif(not hasattr(socket, "AF_UNIX"), reason="there ar
 def hooks(monkeypatch: pytest.MonkeyPatch) -> Iterator[Hooks]:
     let_the_socket_wait(monkeypatch)
     with tempfile.TemporaryDirectory(prefix="hf") as folder:  # short enough for a socket's address
-        yield Hooks(Path(folder))
+        made = Hooks(Path(folder))
+        for name in ("HOME", "HOLDFAST_HOME", "HOLDFAST_HOLDOUT"):
+            monkeypatch.setenv(name, made.env[name])  # for the learners that a server in this process starts
+        yield made
 
 
 @pytest.fixture
@@ -183,28 +185,24 @@ def test_closing_waits_for_a_hook_that_is_being_answered(
         wait_for(lambda: not _answering(), "the server has seen us leave")
 
 
-@pytest.mark.parametrize(("seconds", "follows"), [(600.0, 1), (0.0, 2)])
-def test_a_server_embeds_a_hundred_lessons_after_a_turn_and_follows_code_now_and_then(
-    hooks: Hooks, monkeypatch: pytest.MonkeyPatch, seconds: float, follows: int
-) -> None:
-    """`hooksocket.EMBEDDED_AT_ONCE` and `hooksocket.FOLLOW_EVERY_S`."""
-    embedded: list[int] = []
-    followed: list[str] = []
-    learnt: list[str] = []
-    monkeypatch.setattr(hooksocket, "SETTLE_S", 0.0)
-    assert hooksocket.FOLLOW_EVERY_S == 600.0
-    monkeypatch.setattr(hooksocket, "FOLLOW_EVERY_S", seconds)
-    monkeypatch.setattr(hooksocket, "embed_in_turn", lambda memory, path, most: embedded.append(most))
-    monkeypatch.setattr(bootstrap.Memory, "follow_moves", lambda memory: followed.append(memory.folder))
-    monkeypatch.setattr(hooksocket._Learner, "_learn_turn", lambda learner, call: learnt.append(call.session))
+def test_learners_of_turns_run_one_after_another(hooks: Hooks, monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[tuple[str, ...]] = []
+    may_end = threading.Event()
+
+    def start(*arguments: str) -> int:
+        started.append(arguments)
+        assert may_end.wait(60.0)
+        return 0
+
+    monkeypatch.setattr(hooksocket, "start_learner", start)
+    monkeypatch.setattr(hooksocket, "_reap", lambda process: None)
     with hooks.memory() as memory:
         close = hooksocket.serve(memory, hooks.settings.run_path)
-        for session in ("s1", "s2"):
-            payload = json.dumps(hooks.payload("Stop", session)).encode()
-            assert ask_for(hooks.settings, payload) == "{}"
-        wait_for(lambda: len(embedded) == 3, "the server has learnt from both turns")
-        wait_for(lambda: len(followed) == follows, "the server has followed what moved")
+        for session in ("s1", "s2", "s2", "s3"):
+            assert ask_for(hooks.settings, json.dumps(hooks.payload("Stop", session)).encode()) == "{}"
+        assert len(started) <= 1
+        may_end.set()
+        wait_for(lambda: len(started) == 3, "each session's last turn is learnt from")
         close()
-    assert learnt == ["s1", "s2"]
-    assert set(embedded) == {100}
-    assert len(followed) == follows
+    assert {errand.split("\t")[2] for errand, _ in started} == {"s1", "s2", "s3"}
+    assert {option for _, option in started} == {"turn"}

@@ -52,9 +52,9 @@ class HookCall:
 def render_errand(call: HookCall, folder: str = "") -> str:
     """Serialise a learner's request as one line of tab-separated fields.
 
-    The fields are the folder and, for a session that ended, its host, id and transcript.
+    The fields are the folder and, for a session or turn that ended, its host, id and transcript.
     """
-    ended = (call.host, call.session, call.transcript) if call.ends_session else ("", "", "")
+    ended = (call.host, call.session, call.transcript) if call.ends_session or call.ends_turn else ("", "", "")
     return "\t".join(part.replace("\t", " ").replace("\n", " ") for part in (call.cwd or folder, *ended))
 
 

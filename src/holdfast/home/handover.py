@@ -1,7 +1,8 @@
 """Starts learners in processes of their own, so that the host never waits for them.
 
 A learner starts at a session's end, at a turn's end in a host that does not report a session's end, at a start that
-finds an unlearnt session, and for a store with an older schema. No other hook starts a process.
+finds an unlearnt session, and for a store with an older schema. A running server also starts one after each turn, for
+that session alone. No other hook starts a process.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from holdfast.ports.services import learned_position
 from holdfast.ports.store import EventFilter, Store
 from holdfast.settings import interpreter, package_folder
 
+TURN = "turn"
 UPGRADE = "upgrade.started"
 UPGRADE_EVERY_S = 60.0
 """Seconds before a hook starts another upgrade, should the one before have failed."""
@@ -39,10 +41,13 @@ def waits(run_path: str, folder: str) -> bool:
         return False
 
 
-def start_learner(errand: str = "") -> None:
-    """Start a learner that outlives this process; `errand` is its request from `domain.hookcall.render_errand`."""
+def start_learner(errand: str = "", *options: str) -> int:
+    """Start a learner that outlives this process; return its id.
+
+    `errand` is its request from `domain.hookcall.render_errand`; the option `TURN` limits it to that session.
+    """
     entry = os.path.join(package_folder(), "surfaces", "hooks", "entry.py")
-    start_detached([interpreter(), "-I", entry, "--learn", errand])
+    return start_detached([interpreter(), "-I", entry, "--learn", errand, *options])
 
 
 def start_upgrader(trouble: StoreError | None, run_path: str) -> None:
@@ -50,14 +55,18 @@ def start_upgrader(trouble: StoreError | None, run_path: str) -> None:
 
     The learner upgrades the store by opening it, then empties the spool. Two learners take turns.
     """
-    if not isinstance(trouble, SchemaTooOldError):
-        return
-    stamp = os.path.join(run_path, UPGRADE)
+    if isinstance(trouble, SchemaTooOldError) and is_due(run_path, UPGRADE, UPGRADE_EVERY_S):
+        start_learner()
+
+
+def is_due(run_path: str, name: str, every_s: float) -> bool:
+    """Return whether that long has passed since this last returned True for the name, in any process."""
+    stamp = os.path.join(run_path, name)
     try:
-        if time.time() - os.stat(stamp).st_mtime < UPGRADE_EVERY_S:
-            return
+        if time.time() - os.stat(stamp).st_mtime < every_s:
+            return False
     except OSError:
         os.makedirs(run_path, mode=0o700, exist_ok=True)
     with open(os.open(stamp, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), "wb"):
         os.utime(stamp)
-    start_learner()
+    return True

@@ -263,17 +263,19 @@ def _forget_older_half(log: int, size: int) -> None:
     os.write(log, newer)
 
 
-def start_detached(command: list[str]) -> None:
-    """Start a process that outlives this one, in a new session, without standard streams or inherited files."""
+def start_detached(command: list[str]) -> int:
+    """Start a process that outlives this one, in a new session, without standard streams or inherited files.
+
+    Returns its id.
+    """
     if not hasattr(os, "posix_spawn"):
-        _start_elsewhere(command)
-        return
+        return _start_elsewhere(command)
     quiet = [(os.POSIX_SPAWN_OPEN, fd, os.devnull, os.O_RDWR, 0) for fd in (0, 1, 2)]
     closed = [(os.POSIX_SPAWN_CLOSE, fd) for fd in _inherited()]
     try:
-        os.posix_spawn(command[0], command, os.environ, file_actions=[*quiet, *closed], setsid=True)
+        return os.posix_spawn(command[0], command, os.environ, file_actions=[*quiet, *closed], setsid=True)
     except NotImplementedError:  # no setsid here; the new process leaves the session by itself
-        os.posix_spawn(command[0], command, os.environ, file_actions=[*quiet, *closed])
+        return os.posix_spawn(command[0], command, os.environ, file_actions=[*quiet, *closed])
 
 
 def _inherited() -> list[int]:
@@ -291,9 +293,9 @@ def _passes_on(fd: int) -> bool:
         return False
 
 
-def _start_elsewhere(command: list[str]) -> None:
+def _start_elsewhere(command: list[str]) -> int:
     import subprocess  # Windows
 
     # A hidden console for the programs that the process starts: without a console git would open a window.
     flags = getattr(subprocess, "CREATE_NO_WINDOW", 0) | getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)
-    subprocess.Popen(command, stdin=-3, stdout=-3, stderr=-3, close_fds=True, creationflags=flags)
+    return subprocess.Popen(command, stdin=-3, stdout=-3, stderr=-3, close_fds=True, creationflags=flags).pid

@@ -1,7 +1,8 @@
-"""`python -m holdfast.surfaces.hooks.learner [errand]`: learns from what sessions left behind, then ends.
+"""`python -m holdfast.surfaces.hooks.learner [errand [turn]]`: learns from what sessions left behind, then ends.
 
-Only one learner works at a time. A learner that does not get its turn in time exits. Nothing is lost: the learner at
-work checks for new events before it ends.
+After a turn it reads that session only; what takes long waits for the session's end. Only one learner works at a time.
+A learner that does not get its turn in time exits. Nothing is lost: the learner at work checks for new events before it
+ends.
 """
 
 from __future__ import annotations
@@ -15,12 +16,12 @@ from functools import partial
 
 from holdfast.backfill.transcripts import keep_turn, read_errands
 from holdfast.bootstrap import Memory
-from holdfast.curation.checkpoint import close_over, leave_waiting
+from holdfast.curation.checkpoint import close_over, leave, leave_waiting
 from holdfast.curation.claims import settle_claims
 from holdfast.domain.hookcall import HookCall, parse_errand
 from holdfast.domain.vocabulary import SessionId
 from holdfast.freshness.verify import reindex
-from holdfast.home.handover import has_leftovers
+from holdfast.home.handover import TURN, has_leftovers, is_due
 from holdfast.home.runfiles import LearningLock, RunLock, embed_in_turn, note
 from holdfast.home.spool import drain
 from holdfast.learning.associations import associate
@@ -35,7 +36,13 @@ DISTILLING_S = 600.0
 EMBEDDED_AT_ONCE = 1_000
 
 PATIENCE_S = 10.0
-"""How long to wait for a server that is learning from a turn."""
+"""How long to wait for another learner."""
+
+EMBEDDED_AFTER_TURN = 100
+"""Lessons given a vector after a turn; the others follow after the next, or at the session's end."""
+
+FOLLOW_EVERY_S = 600.0
+"""Seconds between two looks after turns at all lessons whose code may have moved; every delivery follows its own."""
 
 
 def main(arguments: Sequence[str] = ()) -> None:
@@ -49,8 +56,12 @@ def main(arguments: Sequence[str] = ()) -> None:
     ended = parse_errand(arguments[0] if arguments else "")
     try:
         with LearningLock(settings.run_path, PATIENCE_S) as ours:
-            if ours:
+            if ours and TURN in arguments[1:]:
+                learn_turn(settings, ended)
+            elif ours:
                 learn_all(settings, ended)
+        if TURN in arguments[1:]:
+            return
         embed_all(settings)
         if distil_all(settings, began_s + DISTILLING_S):
             embed_all(settings)
@@ -59,6 +70,23 @@ def main(arguments: Sequence[str] = ()) -> None:
         note(settings.log_path, "learner", exc)
     finally:
         stop.cancel()
+
+
+def learn_turn(settings: Settings, turn: HookCall) -> None:
+    """Learn from one session whose turn has ended, and save the state of its task: a killed host reports no end."""
+    with Memory(turn.cwd if os.path.isdir(turn.cwd) else os.sep, settings=settings) as memory:
+        drain(memory, settings.run_path)
+        _get_known(memory, turn, settings, only=turn)
+        try:
+            leave(memory.services, memory.location, turn.session)
+        except Exception as exc:  # the turn is learnt from all the same
+            note(settings.log_path, "learner", exc)
+        for why in memory.learn(turn.session).failed:
+            note(settings.log_path, "learner", RuntimeError(why))
+        embed_in_turn(memory, settings.run_path, EMBEDDED_AFTER_TURN)
+        if is_due(settings.run_path, "moves.followed", FOLLOW_EVERY_S):
+            memory.follow_moves()
+            memory.prepare_brief(turn.session)
 
 
 def learn_all(settings: Settings, ended: HookCall) -> None:
@@ -110,7 +138,7 @@ def embed_all(settings: Settings) -> None:
             pass
 
 
-def _get_known(memory: Memory, ended: HookCall, settings: Settings) -> None:
+def _get_known(memory: Memory, ended: HookCall, settings: Settings, only: HookCall | None = None) -> None:
     """Find a large repository's identity, which a hook had no time for, and store events from waiting transcripts.
 
     The session that ended has also left a request in a file, unless the disk was full; then its turn is read here.
@@ -118,7 +146,7 @@ def _get_known(memory: Memory, ended: HookCall, settings: Settings) -> None:
     try:
         if os.path.isdir(ended.cwd):
             memory.services.workspace.locate(ended.cwd)
-        done = read_errands(memory, settings.run_path, lambda exc: note(settings.log_path, "learner", exc))
+        done = read_errands(memory, settings.run_path, lambda exc: note(settings.log_path, "learner", exc), only)
         if ended.transcript and all((ended.host, ended.session) != (call.host, call.session) for call in done):
             keep_turn(memory, ended)
     except Exception as exc:  # the other sessions can still be learnt from

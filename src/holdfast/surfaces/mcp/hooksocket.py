@@ -1,15 +1,13 @@
 """The private socket of a running server, which hooks ask instead of opening the store themselves.
 
 The folder is accessible to its owner only. Each process has one socket, and each connection carries one request.
-`home/hookline` describes the protocol. A separate thread learns from finished turns, so that learning never
-delays an answer.
+`home/hookline` describes the protocol. Learners are processes of their own, so that learning never delays an answer.
 """
 
 from __future__ import annotations
 
 import atexit
 import os
-import queue
 import socket
 import sys
 import threading
@@ -18,17 +16,15 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from holdfast._version import __version__
-from holdfast.backfill.transcripts import keep_turn, read_errands
 from holdfast.bootstrap import Memory
-from holdfast.curation.checkpoint import leave, leave_waiting
 from holdfast.domain.hookcall import HookCall, render_errand
 from holdfast.domain.moments import PATIENT_MOMENTS
-from holdfast.home.handover import start_learner
+from holdfast.errors import HoldfastError
+from holdfast.home.handover import TURN, has_leftovers, is_left_waiting, start_learner
 from holdfast.home.hookline import REQUEST_S, Answering, Request, is_own_user, read_request, serving_host
-from holdfast.home.runfiles import LearningLock, embed_in_turn, leave_errand, note
-from holdfast.home.spool import Spool, drain
+from holdfast.home.runfiles import leave_errand, note
+from holdfast.home.spool import Spool
 from holdfast.lean.texts import loads
-from holdfast.learning.learn import LearnReport
 from holdfast.recall.embed import probe
 from holdfast.service import hook
 from holdfast.settings import Settings, child_environment, load_settings, socket_folder
@@ -38,17 +34,11 @@ BACKLOG = 16
 SETTLE_S = 3.0
 """Before learning what crashed sessions left: the session's own start goes first."""
 
-EMBEDDED_AT_ONCE = 100
-"""Lessons given a vector after a turn; the others follow after the next, or with the learner."""
-
-FOLLOW_EVERY_S = 600.0
-"""Seconds between two looks through all lessons for code that has moved; every delivery follows its own anyway."""
-
 SWITCH_S = 0.0005
 """How long a thread may keep others waiting: Python's 5 ms, for each step of a hook, add up to a late answer."""
 
 LEAVE_S = 2.0
-"""How long closing waits for what is being learnt."""
+"""How long closing waits for hooks that are being answered."""
 
 Closer = Callable[[], None]
 
@@ -72,7 +62,7 @@ def serve(memory: Memory, run_path: str) -> Closer:
 class _Server:
     def __init__(self, memory: Memory, folder: str) -> None:
         self._memory = memory
-        self._learner = _Learner(memory)
+        self._learners = _Learners()
         self._path = os.path.join(folder, f"{os.getpid()}.sock")
         self._line = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         _remove(self._path)
@@ -86,7 +76,9 @@ class _Server:
         """Held while a thread is added and started, because a thread that has not started cannot be joined."""
 
     def start(self) -> None:
-        self._learner.start()
+        settled = threading.Timer(SETTLE_S, self._catch_up)
+        settled.daemon = True
+        settled.start()
         threading.Thread(target=self._accept, daemon=True, name="holdfast-hook-socket").start()
 
     def close(self) -> None:
@@ -97,7 +89,6 @@ class _Server:
         with suppress(OSError):  # not on every system
             self._line.shutdown(socket.SHUT_RDWR)  # wakes the thread that accepts
         self._line.close()
-        self._learner.close()
         until_s = time.monotonic() + LEAVE_S
         with self._starting:
             answering = list(self._answering)
@@ -163,94 +154,56 @@ class _Server:
             if has_turn:
                 turn.release()
         if ends:
-            # The host will soon end this server too, so the learner must be a process of its own.
-            start_learner(render_errand(call))
+            self._learners.start(render_errand(call))
         elif call.ends_turn:
-            self._learner.add(call)
+            self._learners.add_turn(call)
+
+    def _catch_up(self) -> None:
+        """Learn what crashed sessions left in the spool, in their transcripts, and among the events."""
+        with suppress(HoldfastError):  # the hooks report a broken store
+            if is_left_waiting(self._memory.settings.run_path) or has_leftovers(self._memory.services.store):
+                self._learners.start()
 
     def _log_failure(self, step: str, exc: Exception) -> None:
         note(self._memory.settings.log_path, f"server {step}", exc)
 
 
-class _Learner:
-    """One thread that learns from finished turns, one after another."""
+class _Learners:
+    """Starts the processes that learn: at once for a session that ends, one after another for turns that end."""
 
-    def __init__(self, memory: Memory) -> None:
-        self._memory = memory
-        self._calls: queue.SimpleQueue[HookCall | None] = queue.SimpleQueue()
-        self._closed = threading.Event()
-        self._thread = threading.Thread(target=self._work, daemon=True, name="holdfast-learner")
+    def __init__(self) -> None:
+        self._turns: dict[str, HookCall] = {}
+        """By session, those whose last turn is still to be learnt from."""
+        self._lock = threading.Lock()
+        self._is_working = False
 
-    def start(self) -> None:
-        self._thread.start()
+    def start(self, errand: str = "") -> None:
+        """Learn from all sessions now: the host may soon end this server too."""
+        threading.Thread(target=_reap, args=(start_learner(errand),), daemon=True, name="holdfast-learner").start()
 
-    def add(self, call: HookCall) -> None:
+    def add_turn(self, call: HookCall) -> None:
         """Learn from the call's session soon."""
-        self._calls.put(call)
-
-    def close(self) -> None:
-        """Accept no more turns, and wait for the current one, because the caller closes the store next."""
-        self._closed.set()
-        self._calls.put(None)
-        self._thread.join(LEAVE_S)
+        with self._lock:
+            self._turns[call.session] = call
+            if self._is_working:
+                return
+            self._is_working = True
+        threading.Thread(target=self._work, daemon=True, name="holdfast-learner").start()
 
     def _work(self) -> None:
-        if self._closed.wait(SETTLE_S):
-            return
-        try:
-            # a store of its own, because long use of the shared store would delay hooks
-            with Memory(self._memory.folder, settings=self._memory.settings) as own:
-                self._memory = own
-                self._run(lambda: self._catch_up(own))
-                self._run(lambda: embed_in_turn(own, own.settings.run_path, EMBEDDED_AT_ONCE))
-                self._take_turns(own)
-        except Exception as exc:  # learners in processes of their own still learn when sessions end
-            note(self._memory.settings.log_path, "server learner", exc)
+        while True:
+            with self._lock:
+                if not self._turns:
+                    self._is_working = False
+                    return
+                _, call = self._turns.popitem()
+            _reap(start_learner(render_errand(call), TURN))
 
-    def _take_turns(self, own: Memory) -> None:
-        followed = -FOLLOW_EVERY_S
-        while (call := self._calls.get()) is not None and not self._closed.is_set():
-            self._run(lambda ended_turn=call: self._learn_turn(ended_turn))  # type: ignore[misc]
-            self._run(lambda: embed_in_turn(own, own.settings.run_path, EMBEDDED_AT_ONCE))
-            if own.services.clock.elapsed_s() - followed >= FOLLOW_EVERY_S:
-                self._run(lambda ended_turn=call: own.at(ended_turn.cwd).follow_moves())  # type: ignore[misc]
-                self._run(lambda ended_turn=call: own.at(ended_turn.cwd).prepare_brief(ended_turn.session))  # type: ignore[misc]
-                followed = own.services.clock.elapsed_s()
 
-    def _catch_up(self, own: Memory) -> None:
-        """Learn from what crashed sessions left in the spool, in their transcripts, and among the events."""
-        drain(own, own.settings.run_path)
-        read_errands(own, own.settings.run_path, self._note)
-        for why in leave_waiting(own.services):
-            self._note(RuntimeError(why))
-        self._log_failures(own.learn_pending())
-
-    def _learn_turn(self, call: HookCall) -> None:
-        run_path = self._memory.settings.run_path
-        drain(self._memory, run_path)
-        if not read_errands(self._memory, run_path, self._note, call):
-            keep_turn(self._memory, call)
-        here = self._memory.at(call.cwd)
-        try:
-            leave(here.services, here.location, call.session)  # a host that is killed tells of no end
-        except Exception as exc:  # the turn is learnt from all the same
-            self._note(exc)
-        self._log_failures(here.learn(call.session))
-
-    def _log_failures(self, report: LearnReport) -> None:
-        for why in report.failed:
-            note(self._memory.settings.log_path, "server learn", RuntimeError(why))
-
-    def _note(self, exc: Exception) -> None:
-        note(self._memory.settings.log_path, "server learn", exc)
-
-    def _run(self, learn: Callable[[], object]) -> None:
-        try:
-            with LearningLock(self._memory.settings.run_path) as ours:
-                if ours:
-                    learn()
-        except Exception as exc:  # the session's end repeats the learning; the server goes on
-            note(self._memory.settings.log_path, "server learn", exc)
+def _reap(process: int) -> None:
+    """Wait for the learner's end, so that it does not stay as a zombie."""
+    with suppress(OSError):
+        os.waitpid(process, 0)
 
 
 def _load_embedder(memory: Memory) -> None:
