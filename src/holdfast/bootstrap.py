@@ -401,7 +401,7 @@ class Memory:
         try:
             return _lookup.named_instant(text, self.services.clock.now())
         except InvalidValueError:
-            points = self.services.workspace.history(self.location).points(text, text)
+            points = self.services.workspace.history(self.location).list_points(text, text)
             if not points:
                 raise
             return points[-1].at

@@ -40,13 +40,13 @@ class Past:
         page = self.all[begun:end][skip : skip + most]
         return None if any(each.id == self.gone for each in page) else page
 
-    def holds(self, commit: str) -> bool | None:
+    def contains(self, commit: str) -> bool | None:
         return commit in [each.id for each in self.all]
 
     def own_address(self) -> str:
         return self.address
 
-    def lines(self, commit: str, path: str) -> tuple[frozenset[str], frozenset[str]]:
+    def read_changed_lines(self, commit: str, path: str) -> tuple[frozenset[str], frozenset[str]]:
         return frozenset(), frozenset()
 
 

@@ -34,11 +34,13 @@ def test_every_family_is_read_and_written() -> None:
         for path in SOURCE.rglob("*.py")
         if path.name != "statefamilies.py" and "testing" not in path.parts
     )
-    used = {verb: set(re.findall(rf"{verb}\(\s*([A-Z_]+)", text)) for verb in ("get_state", "set_state", "edit_state")}
-    handed_on = set(re.findall(r"_keep\(services, ([A-Z_]+)", text))
+    records = r"\((?:self\._states|states|services), ([A-Z_]+)"
+    edited = set(re.findall(r"edit_state\(\s*([A-Z_]+)", text))
+    read = set(re.findall(r"get_state\(\s*([A-Z_]+)", text)) | set(re.findall(rf"\bload{records}", text))
+    written = set(re.findall(r"set_state\(\s*([A-Z_]+)", text)) | set(re.findall(rf"keep{records}", text))
     names = set(CONSTANTS.values())
-    assert used["get_state"] | used["edit_state"] >= names
-    assert used["set_state"] | used["edit_state"] | handed_on >= names
+    assert read | edited >= names
+    assert written | edited >= names
 
 
 def test_commits_are_read_again_by_a_new_version_of_their_reader() -> None:

@@ -68,26 +68,26 @@ class Trap:
         history.blob(blob)
         history.file(self.last, "file0.txt")
         history.file(self.last + "^", "file1.txt")
-        history.holds(self.first)
-        history.touching("file1.txt", self.first)
-        history.touching("file1.txt", self.first, "clone")
-        history.changed(self.last)
-        history.renamed(self.last, "file1.txt")
+        history.contains(self.first)
+        history.list_touching("file1.txt", self.first)
+        history.list_touching("file1.txt", self.first, "clone")
+        history.list_changed(self.last)
+        history.find_new_name(self.last, "file1.txt")
         history.commits("HEAD", 0, 10)
         history.commits(f"{self.first}..HEAD", 0, 10)
-        history.lines(self.last, "file1.txt")
+        history.read_changed_lines(self.last, "file1.txt")
         history.own_address()
         side = self.git("commit-tree", "-m", "side", "-p", self.first, self.last + "^{tree}").strip()
         branches = workspace.branches(location)
         branches.main_commits()
         branches.resolve("HEAD")
         branches.time(self.last)
-        branches.missing(self.last, [self.first, side, "0" * 39 + "1"])
+        branches.find_missing(self.last, [self.first, side, "0" * 39 + "1"])
         branches.is_applied(self.last, side)
         branches.is_applied(side, self.last)
         branches.blobs(self.last, ["file0.txt"])
-        branches.below(self.last, "src")
-        branches.changed(self.first, self.last)
+        branches.list_below(self.last, "src")
+        branches.list_changed(self.first, self.last)
         branches.file(self.last, "file1.txt")
         for ask in (lambda: list(iter_commits(str(self.root), "HEAD")), lambda: walk(str(self.root))):
             with suppress(OSError, HoldfastError):
@@ -292,7 +292,7 @@ def test_a_file_named_like_a_revision_is_no_riddle(trap: Trap, name: str) -> Non
     last = trap.git("rev-parse", "HEAD")
     (trap.root / last).write_text("x")
     (trap.root / (last + "^")).write_text("x")
-    assert list(trap.ground.workspace.history(located).changed(last)) == [name]
+    assert list(trap.ground.workspace.history(located).list_changed(last)) == [name]
 
 
 def test_names_of_settings_tell_the_filters() -> None:

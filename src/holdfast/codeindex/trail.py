@@ -242,8 +242,8 @@ def follow(snapshots: SourceSnapshots, path: str, name: str, since: str, in_time
 def follow_file(snapshots: SourceSnapshots, path: str, since: str) -> str:
     """Return where a deleted file is now, by git's renames; empty if it was deleted or git cannot tell."""
     for _ in range(MAX_HOPS):
-        commits = snapshots.history.touching(path, since)
-        target = snapshots.history.renamed(commits[-1], path) if commits else ""
+        commits = snapshots.history.list_touching(path, since)
+        target = snapshots.history.find_new_name(commits[-1], path) if commits else ""
         if not target or snapshots.workspace.exists(snapshots.location, target):
             return target
         path, since = target, commits[-1]
@@ -270,7 +270,7 @@ class CommitStep:
         if source is None or name not in source.by_name:
             return None
         old = (source, source.by_name[name][0])
-        renamed = self._snapshots.history.renamed(self._commit, path) if self._commit else ""
+        renamed = self._snapshots.history.find_new_name(self._commit, path) if self._commit else ""
         if renamed and self._is_there(renamed, name, old[1].kind):
             return renamed, name
         gone, come = self._changed(self._files(path, source))
@@ -308,7 +308,7 @@ class CommitStep:
 
     def _files(self, path: str, source: ParsedSource) -> list[str]:
         changed = (
-            self._snapshots.history.changed(self._commit)
+            self._snapshots.history.list_changed(self._commit)
             if self._commit
             else self._snapshots.workspace.dirty(self._snapshots.location)
         )
@@ -388,7 +388,7 @@ def _first_with(snapshots: SourceSnapshots, path: str, name: str, since: str, in
     """
     if _has(snapshots, since, path, name):
         return since
-    later = snapshots.history.touching(path, since)[:FIRST_LOOKS]
+    later = snapshots.history.list_touching(path, since)[:FIRST_LOOKS]
     return next((commit for commit in takewhile(lambda _: in_time(), later) if _has(snapshots, commit, path, name)), "")
 
 
@@ -421,7 +421,7 @@ def _left_meanwhile(snapshots: SourceSnapshots, path: str, name: str, since: str
     return next(
         (
             commit
-            for commit in snapshots.history.touching(path, since, head)
+            for commit in snapshots.history.list_touching(path, since, head)
             if _is_end(snapshots, commit, path, name, kind)
         ),
         "",
@@ -430,7 +430,7 @@ def _left_meanwhile(snapshots: SourceSnapshots, path: str, name: str, since: str
 
 def _vanished_in(snapshots: SourceSnapshots, path: str, name: str, kind: str, since: str) -> str | None:
     """Return the commit after `since` in which it left the file; empty for the work tree; None if not found."""
-    commits = snapshots.history.touching(path, since)
+    commits = snapshots.history.list_touching(path, since)
     if not commits or _has(snapshots, commits[-1], path, name, kind):
         return ""
     present, absent = -1, len(commits) - 1

@@ -193,14 +193,14 @@ class AnchorJudge:
         A squash merge or a rebase brings the text without the commit at which it was recorded.
         """
         own = anchor.commit
-        if not own or own == self._snapshots.location.commit or self._snapshots.history.holds(own):
+        if not own or own == self._snapshots.location.commit or self._snapshots.history.contains(own):
             return anchor
         seen = self._seen_in(anchor)
         return replace(anchor, commit=seen, branch=self._snapshots.location.branch) if seen else anchor
 
     def _seen_in(self, anchor: Anchor) -> str:
         """Return the newest commit of this branch whose file has the anchored text; empty if none of the newest has."""
-        commits = self._snapshots.history.touching(anchor.path, "")[-SEEN_LOOKS:]
+        commits = self._snapshots.history.list_touching(anchor.path, "")[-SEEN_LOOKS:]
         for commit in reversed(commits):
             if not self._in_time():
                 break
@@ -236,7 +236,7 @@ class AnchorJudge:
         bad = verdict.freshness in ("drifted", "changed", "orphaned")
         if not bad or not anchor.commit or anchor.commit == self._snapshots.location.commit:
             return verdict
-        contained = self._snapshots.history.holds(anchor.commit)
+        contained = self._snapshots.history.contains(anchor.commit)
         if contained:
             return verdict
         if contained is None:

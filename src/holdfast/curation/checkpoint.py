@@ -222,7 +222,7 @@ def _is_over(services: Services, location: Location, branches: Branches, record:
     if record.uncommitted or not first or first[0][1].commit in ("", tip):
         return False
     lines = branches.main_commits() or []
-    return any(branches.missing(line, [tip]) == frozenset() or branches.is_applied(line, tip) for line in lines)
+    return any(branches.find_missing(line, [tip]) == frozenset() or branches.is_applied(line, tip) for line in lines)
 
 
 def _events(services: Services, location: Location, session: SessionId) -> list[Event]:

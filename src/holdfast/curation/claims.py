@@ -94,4 +94,4 @@ def _has_landed(services: Services, location: Location, lesson: Lesson) -> bool:
         return False
     history = services.workspace.history(location)
     names = [name for name in read(lesson.insight).names if LEAST_NAME <= len(name) <= LONGEST_NAME and "/" not in name]
-    return any(history.touching(".", since, name) for name in names[:NAMES_LOOKED_FOR])
+    return any(history.list_touching(".", since, name) for name in names[:NAMES_LOOKED_FOR])

@@ -51,7 +51,7 @@ def changing_commit(services: Services, location: Location, anchor: Anchor, verd
     It reads at most 40 commits of the file, newest first, while the definition in them is as it is now.
     """
     history = services.workspace.history(location)
-    commits = list(history.touching(anchor.path, anchor.commit)) if anchor.commit else []
+    commits = list(history.list_touching(anchor.path, anchor.commit)) if anchor.commit else []
     if not anchor.symbol or not commits:
         return commits[-1] if commits else ""
     now, changed_in = _fingerprint(services, anchor, services.workspace.read(location, anchor.path)), "-"

@@ -166,13 +166,13 @@ def _is_followed(history: History, location: Location, anchor: Anchor, verdict: 
     now = verdict.anchor
     if verdict.freshness in ("unverified", "orphaned") or (now.path, now.symbol) == (anchor.path, anchor.symbol):
         return False
-    return now.commit in ("", location.commit) or history.holds(now.commit) is True
+    return now.commit in ("", location.commit) or history.contains(now.commit) is True
 
 
 def _is_settled(history: History, anchor: Anchor, verdict: Verdict) -> bool:
     """Return whether the text is in this history under another commit than the recorded one."""
     now = verdict.anchor
-    return verdict.freshness == "fresh" and now.commit != anchor.commit and history.holds(now.commit) is True
+    return verdict.freshness == "fresh" and now.commit != anchor.commit and history.contains(now.commit) is True
 
 
 def _is_committed(services: Services, location: Location, history: History, old: Anchor, now: Anchor) -> bool:

@@ -97,7 +97,7 @@ def backfill_git(
     history = services.workspace.history(location)
     run = _Reader(services, location, history, how)
     stopped = run.read(progress or (lambda count: None))
-    finds = [find for find in find_all(run.commits, history.lines) if find.worth >= HISTORY_LEAST_WORTH]
+    finds = [find for find in find_all(run.commits, history.read_changed_lines) if find.worth >= HISTORY_LEAST_WORTH]
     own = run.is_own()
     chosen, report = _choose(services, location, finds, MOST_KEPT if own else MOST_WAITING)
     readings = list(_readings(chosen))
@@ -143,7 +143,7 @@ class _Reader:
         self._how = how
         self._project = location.project.id
         newest, count, own = (*services.store.get_state(COMMITS_READ, self._project).split(), "", "", "")[:3]
-        known = bool(newest) and count.isdigit() and history.holds(newest) is True
+        known = bool(newest) and count.isdigit() and history.contains(newest) is True
         self._newest, self._count = (newest, int(count)) if known else ("", 0)
         self._was_own = known and own == "own"
         if how.accept and not self._was_own:

@@ -89,7 +89,7 @@ class CodeThen:
     def _around(self, event: Event) -> tuple[str, str]:
         """Return the commit that the event saw, and the next one; each is empty where it is not known."""
         if event.cwd and self._services.workspace.relative(self._location, event.cwd + "/.git"):
-            before, after = self._branches.checked_out(event.at)
+            before, after = self._branches.find_checked_out(event.at)
         else:
             before, after = "", ""
         if event.commit and self._was_made_before(event.commit, event.at):
@@ -128,7 +128,7 @@ class CodeThen:
     def _line(self, tip: str) -> Sequence[CommitPoint]:
         """Return the commits of a line along first parents, oldest first, in the order of their times."""
         if tip not in self._lines:
-            self._lines[tip] = sorted(self._history.points("", tip) or (), key=lambda point: point.at)
+            self._lines[tip] = sorted(self._history.list_points("", tip) or (), key=lambda point: point.at)
         return self._lines[tip]
 
     def _edited_since(self, commit: str, last: Event, session: Iterable[Event]) -> set[str]:

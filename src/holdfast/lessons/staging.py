@@ -77,7 +77,7 @@ class SharedStaging:
         if not self._is_known:
             self._is_known = True
             lines = self._branches.main_commits() or ()
-            listings = [files for line in lines if (files := self._branches.below(line, self._folder)) is not None]
+            listings = [files for line in lines if (files := self._branches.list_below(line, self._folder)) is not None]
             self._merged = frozenset().union(*listings) if listings else None
         return self._merged is None or f"{self._folder}/{path}" in self._merged
 
@@ -101,7 +101,7 @@ def unstaged(scope: Scope) -> Scope:
 
 def fork_of(branches: Branches, commit: str, lines: Sequence[str]) -> str:
     """Return the newest commit that the commit shares with one of the lines; empty if there is none."""
-    forks = dict.fromkeys(fork for line in lines if (fork := branches.fork(line, commit)))
+    forks = dict.fromkeys(fork for line in lines if (fork := branches.find_fork(line, commit)))
     dated = [(at, fork) for fork in forks if len(forks) > 1 and (at := branches.time(fork)) is not None]
     return max(dated)[1] if dated else next(iter(forks), "")
 
@@ -141,7 +141,7 @@ def find_seen(services: Services, location: Location, lessons: Sequence[Lesson])
     """Return the staged lessons that are visible at the location, and whether git could answer for all of them."""
     branches = services.workspace.branches(location)
     commits = [lesson.scope.commit for lesson in lessons if _has_own_commit(lesson)]
-    missing = branches.missing(location.commit, list(dict.fromkeys(commits))) if commits else frozenset()
+    missing = branches.find_missing(location.commit, list(dict.fromkeys(commits))) if commits else frozenset()
     if missing is None:
         return tuple(lesson.id for lesson in lessons), False
     elsewhere: list[Lesson] = []
@@ -260,7 +260,7 @@ def _settled(services: Services, branches: Branches, lesson: Lesson, lines: Sequ
     last = tip or branches.last_tip(scope.branch)
     own = [commit for commit in dict.fromkeys((scope.commit, last)) if commit and commit != scope.base]
     for line in lines:
-        missing = branches.missing(line, own) if own else frozenset()
+        missing = branches.find_missing(line, own) if own else frozenset()
         if missing is None:
             return None
         if _has_own_commit(lesson) and scope.commit not in missing:
@@ -277,13 +277,13 @@ def _settled(services: Services, branches: Branches, lesson: Lesson, lines: Sequ
 
 
 def _is_on_any(branches: Branches, lines: Sequence[str], commit: str) -> bool:
-    return any(not branches.missing(line, [commit]) for line in lines)
+    return any(not branches.find_missing(line, [commit]) for line in lines)
 
 
 def _is_doubtful(branches: Branches, lesson: Lesson, lines: Sequence[str], own: Sequence[str]) -> bool:
     """Return whether the branch may have been merged in an undetectable form: the main branch has changed its files."""
     base = lesson.scope.base
-    paths = lesson.paths or (branches.changed(base, own[-1]) if base and own else ()) or ()
+    paths = lesson.paths or (branches.list_changed(base, own[-1]) if base and own else ()) or ()
     before = branches.blobs(base, paths) if base and paths else None
     return before is not None and any(branches.blobs(line, paths) not in (None, before) for line in lines)
 

@@ -19,20 +19,20 @@ class History(Protocol):
     def file(self, commit: str, path: str) -> bytes | None:
         """Return the file's content in that commit."""
 
-    def holds(self, commit: str) -> bool | None:
+    def contains(self, commit: str) -> bool | None:
         """Return whether the commit is in the history of what is checked out; None when git cannot tell."""
 
-    def touching(self, path: str, since: str, text: str = "") -> Sequence[str]:
+    def list_touching(self, path: str, since: str, text: str = "") -> Sequence[str]:
         """Return the commits after `since` that changed the file, oldest first; at most the newest 1,000.
 
         With an empty `since`, search the whole history of what is checked out. With a text, return only the commits
         that changed how often it occurs.
         """
 
-    def changed(self, commit: str) -> Sequence[str]:
+    def list_changed(self, commit: str) -> Sequence[str]:
         """Return the files that the commit added, changed or deleted against its first parent; at most 1,000."""
 
-    def renamed(self, commit: str, path: str) -> str:
+    def find_new_name(self, commit: str, path: str) -> str:
         """Return the file's new name in that commit, by git's rename map; empty when the commit did not rename it."""
 
     def commits(self, revisions: str, skip: int, most: int) -> Sequence[Commit] | None:
@@ -41,7 +41,7 @@ class History(Protocol):
         `revisions` is `HEAD`, a commit's id, or `ID..HEAD` for the commits after that one.
         """
 
-    def points(self, since: str, until: str) -> Sequence[CommitPoint] | None:
+    def list_points(self, since: str, until: str) -> Sequence[CommitPoint] | None:
         """Return the commits from `until` back to `since`, both included, along first parents, oldest first.
 
         Both are names as people give them to git: a branch, a tag, the beginning of an id. An empty `since` means the
@@ -49,7 +49,7 @@ class History(Protocol):
         takes too long.
         """
 
-    def lines(self, commit: str, path: str) -> tuple[frozenset[str], frozenset[str]]:
+    def read_changed_lines(self, commit: str, path: str) -> tuple[frozenset[str], frozenset[str]]:
         """Return the lines that the commit removed from the file and those that it added, without outer blanks."""
 
     def own_address(self) -> str:
@@ -80,10 +80,10 @@ class Branches(Protocol):
     def last_tip(self, branch: str) -> str:
         """Return the commit of a deleted branch at the last checkout of another one; empty when it is not known."""
 
-    def created(self, branch: str) -> datetime | None:
+    def read_created(self, branch: str) -> datetime | None:
         """Return when this clone created the branch; a later rebase does not change the answer."""
 
-    def checked_out(self, at: datetime) -> tuple[str, str]:
+    def find_checked_out(self, at: datetime) -> tuple[str, str]:
         """Return the commit that the work tree had checked out then, and the next one that was made there.
 
         Each is empty where this clone does not know: it is younger, or git has dropped the record.
@@ -92,10 +92,10 @@ class Branches(Protocol):
     def was_at(self, branch: str, commit: str) -> bool | None:
         """Return whether the branch of that name ever pointed at the commit, even if it was rebased since."""
 
-    def missing(self, line: str, commits: Sequence[str]) -> frozenset[str] | None:
+    def find_missing(self, line: str, commits: Sequence[str]) -> frozenset[str] | None:
         """Return those of the commits that `line` does not contain, including commits that git does not know."""
 
-    def fork(self, line: str, commit: str) -> str | None:
+    def find_fork(self, line: str, commit: str) -> str | None:
         """Return the newest commit that both histories share; empty if there is none."""
 
     def is_applied(self, line: str, commit: str) -> bool | None:
@@ -104,10 +104,10 @@ class Branches(Protocol):
     def blobs(self, commit: str, paths: Sequence[str]) -> Mapping[str, str] | None:
         """Return the blob id, as `git1:…`, of each of the paths that the commit has."""
 
-    def below(self, commit: str, folder: str) -> frozenset[str] | None:
+    def list_below(self, commit: str, folder: str) -> frozenset[str] | None:
         """Return the commit's files below the folder, relative to the project's root."""
 
-    def changed(self, base: str, commit: str) -> Sequence[str] | None:
+    def list_changed(self, base: str, commit: str) -> Sequence[str] | None:
         """Return the files that differ between the two commits; at most 1,000."""
 
     def file(self, commit: str, path: str) -> bytes | None:

@@ -163,7 +163,7 @@ def branch_lessons(services: Services, location: Location, base: str = "") -> li
     if not location.branch or (not base and branches.is_main(location.branch)):
         return []
     # the earlier of both: a rebase moves the fork, but not the sessions
-    begun = min(filter(None, (branches.time(fork), branches.created(location.branch))), default=None)
+    begun = min(filter(None, (branches.time(fork), branches.read_created(location.branch))), default=None)
     where = LessonFilter(project=location.project.id, states=("active",), limit=EVERY_LESSON)
     return [
         lesson

@@ -77,7 +77,7 @@ class LocalHistory(_Questions):
             return None
         return self._ask("cat-file", "blob", f"{commit}:{path}")
 
-    def holds(self, commit: str) -> bool | None:
+    def contains(self, commit: str) -> bool | None:
         """Return whether the commit is in the history of HEAD; None if git does not know the commit."""
         if not _is_id(commit):
             return None
@@ -86,7 +86,7 @@ class LocalHistory(_Questions):
             return None if self._ask("cat-file", "-t", commit) is None else False
         return output.decode("ascii", "replace").strip() == commit
 
-    def touching(self, path: str, since: str, text: str = "") -> Sequence[str]:
+    def list_touching(self, path: str, since: str, text: str = "") -> Sequence[str]:
         """Return commits after `since`, oldest first, that changed the file, or how often the text is in it."""
         if (since and not _is_id(since)) or "\0" in path:
             return ()
@@ -99,7 +99,7 @@ class LocalHistory(_Questions):
             output = self._ask("log", "--full-history", "--no-merges", *how, "--", path, timeout_s=WALK_TIMEOUT_S)
         return tuple(reversed((output or b"").decode("ascii", "replace").split()[:LIMIT]))
 
-    def changed(self, commit: str) -> Sequence[str]:
+    def list_changed(self, commit: str) -> Sequence[str]:
         """Return the files that the commit added, changed or deleted against its first parent."""
         if not _is_id(commit):
             return ()
@@ -107,7 +107,7 @@ class LocalHistory(_Questions):
         output = self._ask("diff-tree", *how, commit + "^", commit, "--")
         return tuple(os.fsdecode(name) for name in (output or b"").split(b"\0")[:LIMIT] if name)
 
-    def renamed(self, commit: str, path: str) -> str:
+    def find_new_name(self, commit: str, path: str) -> str:
         """Return the name that the commit gave to the file, by git's rename detection."""
         if not _is_id(commit):
             return ""
@@ -127,7 +127,7 @@ class LocalHistory(_Questions):
         output = self._git.ask(self._root, ["log", *how, *span], PAGE_TIMEOUT_S, trusted=True)
         return None if output is None else tuple(_commits_in(output))
 
-    def points(self, since: str, until: str) -> Sequence[CommitPoint] | None:
+    def list_points(self, since: str, until: str) -> Sequence[CommitPoint] | None:
         """Return the commits from `until` back to `since`, both included, along first parents, oldest first."""
         ends = [self._resolved(name) for name in (until, since) if name]
         if not ends or "" in ends:
@@ -148,7 +148,7 @@ class LocalHistory(_Questions):
         commit = (output or b"").decode("ascii", "replace").strip()
         return commit if _is_id(commit) else ""
 
-    def lines(self, commit: str, path: str) -> tuple[frozenset[str], frozenset[str]]:
+    def read_changed_lines(self, commit: str, path: str) -> tuple[frozenset[str], frozenset[str]]:
         """Return the lines that the commit removed from the file and those that it added, without outer blanks."""
         output = None
         if _is_id(commit):
@@ -263,14 +263,14 @@ class LocalBranches(_Questions):
                 return _commit(line.split(b" ", 1)[0].decode("ascii", "replace"))
         return ""
 
-    def created(self, branch: str) -> datetime | None:
+    def read_created(self, branch: str) -> datetime | None:
         """Return the time of the oldest entry in the branch's reflog."""
         first = self._reflog_of(branch)[:1]
         words = first[0].partition(b"\t")[0].split() if first else []
         seconds = words[-2] if len(words) > 3 else b""
         return datetime.fromtimestamp(int(seconds), UTC) if seconds.isdigit() else None
 
-    def checked_out(self, at: datetime) -> tuple[str, str]:
+    def find_checked_out(self, at: datetime) -> tuple[str, str]:
         """Read the work tree's reflog: a clone keeps it for 90 days, also of branches that are gone."""
         checkout = find_checkout(self._root)
         before = ""
@@ -291,7 +291,7 @@ class LocalBranches(_Questions):
         lines = self._reflog_of(branch)
         return any(commit.encode() in line[:130] for line in lines) if lines else None
 
-    def missing(self, line: str, commits: Sequence[str]) -> frozenset[str] | None:
+    def find_missing(self, line: str, commits: Sequence[str]) -> frozenset[str] | None:
         """Return the commits that do not exist or that `line` lacks; two git calls, however many commits."""
         wanted = [commit for commit in commits if _commit(commit)][:COMMITS_LIMIT]
         if not wanted or not _commit(line):
@@ -304,7 +304,7 @@ class LocalBranches(_Questions):
         there = set(known.decode("ascii", "replace").split())
         return frozenset(commit for commit in commits if commit in outside or commit not in there)
 
-    def fork(self, line: str, commit: str) -> str | None:
+    def find_fork(self, line: str, commit: str) -> str | None:
         """Return the merge base; empty if there is none, None if git cannot tell."""
         if not _commit(line) or not _commit(commit):
             return ""
@@ -315,7 +315,7 @@ class LocalBranches(_Questions):
 
     def is_applied(self, line: str, commit: str) -> bool | None:
         """Compare patches: each commit has an equal on `line`, or one commit there has the changes of all."""
-        base = self.fork(line, commit)
+        base = self.find_fork(line, commit)
         if not base or base == commit:
             return None if base is None else False
         output = self._ask("cherry", line, commit, timeout_s=BRANCH_WALK_TIMEOUT_S)
@@ -336,13 +336,13 @@ class LocalBranches(_Questions):
                 blobs[os.fsdecode(name)] = "git1:" + head.split()[2].decode("ascii", "replace")
         return blobs
 
-    def below(self, commit: str, folder: str) -> frozenset[str] | None:
+    def list_below(self, commit: str, folder: str) -> frozenset[str] | None:
         """Return the names of all files below the folder, with one git call."""
         how = ("-r", "-z", "--full-tree", "--name-only")
         output = self._ask("ls-tree", *how, commit, "--", folder + "/", timeout_s=BRANCH_WALK_TIMEOUT_S)
         return None if output is None else frozenset(os.fsdecode(name) for name in output.split(b"\0") if name)
 
-    def changed(self, base: str, commit: str) -> list[str] | None:
+    def list_changed(self, base: str, commit: str) -> list[str] | None:
         """Compare the two trees by name; a rename is a removed and an added file."""
         if not (_commit(base) and _commit(commit)):
             return None

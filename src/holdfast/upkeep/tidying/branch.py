@@ -131,7 +131,7 @@ class _WorkTree:
         branches = LocalBranches(self._git, self._root)
         os.makedirs(self.folder, exist_ok=True)
         self.ask("read-tree", "HEAD")
-        for path in sorted(branches.below(commit, FOLDER) or ()):
+        for path in sorted(branches.list_below(commit, FOLDER) or ()):
             file = os.path.join(self.folder, *path.split("/"))
             os.makedirs(os.path.dirname(file), exist_ok=True)
             with open(file, "wb") as stream:
