@@ -5,6 +5,10 @@ the rules files. Tool hooks carry no output.
 
 Sources: goose's documentation on hooks and extensions, measured reports of others on 1.46 to 1.49; 2026-11-21. Not run
 here.
+
+Turns Goose's sessions into events: the database `sessions.db`.
+
+Sources: the public repository of Goose, session storage and message content; others' readers; 2026-11-21. Not run here.
 """
 
 from __future__ import annotations
@@ -12,17 +16,21 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from holdfast._version import __version__
 from holdfast.domain.briefing import Briefing
+from holdfast.domain.event import Event
 from holdfast.domain.hookcall import HookCall
+from holdfast.errors import InvalidValueError
 from holdfast.hosts.sdk.adapter import Adapter, check_scope
-from holdfast.hosts.sdk.files import settings_folder
+from holdfast.hosts.sdk.files import VALUE_LIMIT, instant, open_foreign, settings_folder
 from holdfast.hosts.sdk.payloads import fields_of, text_of
 from holdfast.hosts.sdk.programs import OUR_MARKS, SERVER_NAME, hook_command, server_words
-from holdfast.hosts.sdk.toolcalls import with_usual_fields
+from holdfast.hosts.sdk.replay import UNANSWERED, TranscriptReplay
+from holdfast.hosts.sdk.toolcalls import response_text, with_usual_fields
+from holdfast.lean.texts import loads
 from holdfast.ports.host import ConfigEdit, Host, HostProfile, InstallPlan, OwnFile, RulesTarget
 
 HOOKS = (
@@ -45,7 +53,6 @@ class Goose(Adapter):
     """The adapter for Goose; implements `ports.host.Host`."""
 
     name = "goose"
-    keeps_transcripts = True
 
     @property
     def profile(self) -> HostProfile:
@@ -104,6 +111,33 @@ class Goose(Adapter):
         )
         return InstallPlan(host=self.name, scope=scope, edits=edits, notes=self.profile.notes)
 
+    def find_transcripts(self, home: str) -> Sequence[str]:
+        """Return the database if it exists; on macOS too it is in `~/.local/share`."""
+        if sys.platform == "win32":
+            root = os.path.join(settings_folder(home), "Block", "goose", "data")
+        else:
+            root = os.path.join(home, ".local", "share", "goose")
+        path = os.path.join(root, "sessions", "sessions.db")
+        return [path] if os.path.exists(path) else []
+
+    def read_transcript(self, path: str, new_id: Callable[[], str]) -> Iterator[Event]:
+        """Yield events of all sessions. Raises OSError or HostConfigError."""
+        with open_foreign(path) as opened:
+            sessions = list(opened.rows("SELECT id, working_dir, created_at FROM sessions ORDER BY created_at, id"))
+            for session, folder, created in sessions:
+                telling = TranscriptReplay(
+                    self, str(session), new_id, lambda payload: self.translate(_as_hook(payload))
+                )
+                telling.stand(at=instant(created), cwd=text_of(folder))
+                rows = opened.rows(
+                    "SELECT role, content_json, created_timestamp FROM messages"
+                    f" WHERE session_id = ? AND length(content_json) < {VALUE_LIMIT} ORDER BY created_timestamp, id",
+                    session,
+                )
+                for role, content, at in rows:
+                    telling.stand(at=instant(at))
+                    yield from _message(telling, role, _parts(content))
+
 
 def _config(home: str) -> str:
     if sys.platform == "win32":
@@ -119,3 +153,42 @@ def _manifest() -> str:
 def _hooks(command: str) -> str:
     hooks = {name: [{"hooks": [{"type": "command", "command": command, "timeout": s}]}] for name, s in HOOKS}
     return json.dumps({"hooks": hooks}, indent=2) + "\n"
+
+
+def _as_hook(payload: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the call in the form of Goose's hooks; its developer tools have names without the extension."""
+    name = text_of(payload["tool_name"])
+    named = {"event": payload["hook_event_name"], "tool_name": name, "tool_call_id": payload["tool_use_id"]}
+    return {**payload, **named}
+
+
+def _parts(content: object) -> list[Mapping[str, Any]]:
+    try:
+        parts = loads(text_of(content))
+    except (InvalidValueError, RecursionError):
+        return []
+    return [fields_of(part) for part in parts] if isinstance(parts, list) else []
+
+
+def _message(telling: TranscriptReplay, role: object, parts: list[Mapping[str, Any]]) -> Iterator[Event]:
+    text = "\n".join(text_of(part.get("text")) for part in parts if part.get("type") == "text")
+    if role == "user":
+        yield from telling.prompt(text)
+    elif role == "assistant":
+        yield from telling.reply(text)
+    for part in parts:
+        if part.get("type") == "toolRequest":
+            call = fields_of(part.get("toolCall"))
+            call = fields_of(call.get("value")) or call
+            telling.open(text_of(part.get("id")), text_of(call.get("name")), call.get("arguments"))
+        elif part.get("type") == "toolResponse":
+            yield from _answered(telling, text_of(part.get("id")), fields_of(part.get("toolResult")))
+
+
+def _answered(telling: TranscriptReplay, use: str, result: Mapping[str, Any]) -> Iterator[Event]:
+    value = result.get("value", result)
+    output = response_text(value)
+    failed = result.get("status") == "error" or fields_of(value).get("isError") is True
+    error = (text_of(result.get("error")) or output or "failed") if failed else ""
+    # A shell's exit status is not reported, and a call that is marked as done may have failed.
+    yield from telling.close(use, {"stdout": output, "content": output, **UNANSWERED}, error)

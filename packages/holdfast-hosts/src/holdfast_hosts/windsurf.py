@@ -3,19 +3,28 @@
 No hook's output reaches the model. Its own store is encrypted; only the hooks' payloads, and transcripts that it writes
 if a hook asks for them, can be read. Sources: docs.windsurf.com and docs.devin.ai on Cascade hooks, MCP and rules;
 2026-11-21. Not run here.
+
+Turns Windsurf's transcripts into events: `~/.windsurf/transcripts/<trajectory>.jsonl`.
+
+Windsurf writes them, the newest 100, if a hook `post_cascade_response_with_transcript` is set up. A step is `{status,
+type, <type>: {...}}`. There are neither times nor the folder, so the first file's folder is used. Sources:
+docs.windsurf.com on Cascade hooks, others' confirmed readings; 2026-11-21. Not run here.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from holdfast.domain.briefing import Briefing
+from holdfast.domain.event import Event
 from holdfast.domain.hookcall import HookCall
 from holdfast.hosts.sdk.adapter import Adapter, check_scope
+from holdfast.hosts.sdk.files import find_files, instant, path_of_uri, read_lines, written_at
 from holdfast.hosts.sdk.payloads import fields_of, text_of
 from holdfast.hosts.sdk.programs import OUR_MARKS, hook_command, server_edit
+from holdfast.hosts.sdk.replay import UNANSWERED, TranscriptReplay, as_it_is, failure
 from holdfast.ports.host import ConfigEdit, Host, HostProfile, InstallPlan, RulesTarget
 
 EVENTS = {
@@ -23,6 +32,8 @@ EVENTS = {
     "post_run_command": "PostToolUse", "post_cascade_response": "Stop",
 }  # fmt: skip
 TOOLS = {"post_read_code": "Read", "post_write_code": "MultiEdit", "post_run_command": "Bash"}
+
+PATHS = ("path", "file_path", "absolute_path", "absolute_path_uri", "file_uri", "cwd")
 
 
 def make(options: Mapping[str, str]) -> Host:
@@ -35,7 +46,6 @@ class Windsurf(Adapter):
 
     name = "windsurf"
     folders = (".codeium/windsurf", ".codeium/windsurf-next")
-    keeps_transcripts = True
     tells_end = False
 
     @property
@@ -93,3 +103,49 @@ class Windsurf(Adapter):
         edits = [ConfigEdit(file=file, path=("hooks", name), value=entry, **OUR_MARKS) for name in EVENTS]
         edits.append(server_edit(os.path.join(root, "mcp_config.json"), command, self.name))
         return InstallPlan(host=self.name, scope=scope, edits=tuple(edits), notes=self.profile.notes)
+
+    def find_transcripts(self, home: str) -> Sequence[str]:
+        """Return the transcripts that Windsurf kept."""
+        return find_files(os.path.join(home, ".windsurf", "transcripts"), (".jsonl",))
+
+    def read_transcript(self, path: str, new_id: Callable[[], str]) -> Iterator[Event]:
+        """Yield events of a trajectory. Raises OSError."""
+        telling = TranscriptReplay(self, os.path.basename(path).removesuffix(".jsonl"), new_id, as_it_is)
+        folders = (os.path.dirname(file) for entry in read_lines(path) if (file := _path(_about(entry))))
+        telling.stand(at=written_at(path), cwd=next(folders, ""))
+        for entry in read_lines(path):
+            telling.stand(at=instant(entry.get("timestamp")))
+            yield from _step(telling, text_of(entry.get("type")), _about(entry), entry.get("status"))
+
+
+def _about(entry: Mapping[str, Any]) -> Mapping[str, Any]:
+    return fields_of(entry.get(text_of(entry.get("type"))))
+
+
+def _path(about: Mapping[str, Any]) -> str:
+    return path_of_uri(next((text_of(about[name]) for name in PATHS if text_of(about.get(name))), ""))
+
+
+def _step(telling: TranscriptReplay, kind: str, about: Mapping[str, Any], status: object) -> Iterator[Event]:
+    if kind == "user_input":
+        yield from telling.prompt(text_of(about.get("user_response")))
+    elif kind == "planner_response":
+        yield from telling.reply(text_of(about.get("response")))
+    elif kind == "code_action":
+        arguments = {"file_path": _path(about), "content": text_of(about.get("new_content"))}
+        response = {"originalFile": text_of(about.get("old_content"))}
+        yield from telling.call("Write", arguments, response) if arguments["file_path"] else ()
+    elif kind == "view_file":
+        yield from telling.call("Read", {"file_path": _path(about)}, {})
+    elif kind == "run_command":
+        yield from _command(telling, about, status)
+
+
+def _command(telling: TranscriptReplay, about: Mapping[str, Any], status: object) -> Iterator[Event]:
+    command = text_of(about.get("command_line")) or text_of(about.get("command"))
+    output = text_of(about.get("output")) or text_of(about.get("combined_output"))
+    code = about.get("exit_code")
+    response = {"stdout": output, **({} if isinstance(code, int) else UNANSWERED)}
+    error = failure(code, output) or (output or "failed" if status == "error" else "")
+    if command:
+        yield from telling.call("Bash", {"command": command}, response, "", error)

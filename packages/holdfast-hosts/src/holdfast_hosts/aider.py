@@ -1,4 +1,11 @@
-"""Turns Aider's chat history into events: `.aider.chat.history.md` in a project, with all its sessions in a row.
+"""Aider: no MCP client and no hooks; it reads a file of conventions that its configuration names.
+
+Set-up makes it read `CONVENTIONS.md`, in which `holdfast rules sync` maintains a block. Aider only warns if the file is
+missing.
+
+Sources: aider.chat/docs, conventions and YAML config file; 2026-11-21. Not run here.
+
+Turns Aider's chat history into events: `.aider.chat.history.md` in a project, with all its sessions in a row.
 
 A session begins with `# aider chat started at ...` (local time), a person's lines with `####`, the program's with `>`;
 the rest is the agent's. Edits are blocks in the agent's words; they count only if the program reports that it applied
@@ -9,13 +16,18 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 
 from holdfast.domain.event import Event
-from holdfast.hosts.sdk.adapter import Adapter
+from holdfast.hosts.sdk.adapter import Adapter, check_scope
 from holdfast.hosts.sdk.files import read_text, written_at
 from holdfast.hosts.sdk.replay import TranscriptReplay, as_it_is
+from holdfast.ports.host import ConfigEdit, Host, HostProfile, InstallPlan, RulesTarget
+
+CONFIG = ".aider.conf.yml"
+RULES = "CONVENTIONS.md"
 
 HISTORY = ".aider.chat.history.md"
 START = "# aider chat started at "
@@ -38,22 +50,62 @@ BLOCK = re.compile(
 )
 
 
-def find(host: Adapter, home: str) -> list[str]:
-    """Return the history of chats in the home folder; other histories are in projects."""
-    path = os.path.join(home, HISTORY)
-    return [path] if os.path.exists(path) else []
+def make(options: Mapping[str, str]) -> Host:
+    """Return the adapter; it has no options."""
+    return Aider()
 
 
-def read(host: Adapter, path: str, new_id: Callable[[], str]) -> Iterator[Event]:
-    """Yield events of all sessions in a history. Raises OSError or HostConfigError."""
-    folder = os.path.dirname(os.path.abspath(path))
-    for part in f"\n{read_text(path)}".split(f"\n{START}")[1:]:
-        began, _, text = part.partition("\n")
-        telling = TranscriptReplay(
-            host, f"aider-{began.strip().replace(' ', 'T')}-{os.path.basename(folder)}", new_id, as_it_is
+class Aider(Adapter):
+    """The adapter for Aider; implements `ports.host.Host`."""
+
+    name = "aider"
+    folders = (CONFIG, ".aider")
+
+    @property
+    def profile(self) -> HostProfile:
+        """What Aider can do and where."""
+        return HostProfile(
+            title="Aider",
+            transcripts=".aider.chat.history.md in each project",
+            grows_by_lines=False,
+            transcript_files=(".aider.chat.history.md",),
+            transcript_marks=(("#aiderchatstartedat",),),
+            rules=(RulesTarget(file=RULES),),
+            notes=("Aider has neither MCP nor hooks: it reads what `holdfast rules sync` writes.",),
+            sources=("aider.chat/docs/usage/conventions.html, 2026-11-21", "not run"),
         )
-        telling.stand(at=_began(began) or written_at(path), cwd=folder)
-        yield from _Session(telling).read(text.split("\n"))
+
+    def find(self, home: str) -> str:
+        """Return its configuration or program, or an empty string."""
+        return super().find(home) or shutil.which("aider") or ""
+
+    def find_in_project(self, root: str) -> Sequence[str]:
+        """Return a project's history."""
+        path = os.path.join(root, ".aider.chat.history.md")
+        return (path,) if os.path.isfile(path) else ()
+
+    def plan_install(self, scope: str, folder: str, home: str, command: Sequence[str]) -> InstallPlan:
+        """Return the edit that adds the conventions file to what Aider reads, for all projects or for one."""
+        check_scope(self.name, scope, ("user", "project"))
+        file = os.path.join(folder if scope == "project" else home, CONFIG)
+        edit = ConfigEdit(file=file, path=("read",), value=RULES, ours=RULES)
+        return InstallPlan(host=self.name, scope=scope, edits=(edit,), notes=self.profile.notes)
+
+    def find_transcripts(self, home: str) -> Sequence[str]:
+        """Return the history of chats in the home folder; other histories are in projects."""
+        path = os.path.join(home, HISTORY)
+        return [path] if os.path.exists(path) else []
+
+    def read_transcript(self, path: str, new_id: Callable[[], str]) -> Iterator[Event]:
+        """Yield events of all sessions in a history. Raises OSError or HostConfigError."""
+        folder = os.path.dirname(os.path.abspath(path))
+        for part in f"\n{read_text(path)}".split(f"\n{START}")[1:]:
+            began, _, text = part.partition("\n")
+            telling = TranscriptReplay(
+                self, f"aider-{began.strip().replace(' ', 'T')}-{os.path.basename(folder)}", new_id, as_it_is
+            )
+            telling.stand(at=_began(began) or written_at(path), cwd=folder)
+            yield from _Session(telling).read(text.split("\n"))
 
 
 def _began(text: str) -> datetime | None:
