@@ -88,18 +88,6 @@ def test_a_session_that_goes_on_after_its_end_has_not_ended(memory: Memory) -> N
     assert queued(memory) == []
 
 
-@pytest.mark.parametrize(("ago", "is_over"), [(timedelta(minutes=29), False), (timedelta(minutes=30), True)])
-def test_a_session_that_was_silent_for_half_an_hour_has_ended(
-    memory: Memory, ago: timedelta, is_over: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """`endedsessions.IDLE`."""
-    begin(memory)
-    happen(memory, "prompt", "p")
-    assert queued(memory) == []
-    later(memory, monkeypatch, ago)
-    assert queued(memory) == (["s1"] if is_over else [])
-
-
 def later(memory: Memory, monkeypatch: pytest.MonkeyPatch, span: timedelta) -> None:
     """Move the memory's clock."""
     now = memory.services.clock.now
@@ -160,23 +148,6 @@ def test_the_sessions_heard_of_last_stay_open(memory: Memory, monkeypatch: pytes
 def events_of(**counts: int) -> list[Event]:
     kinds = [kind for kind, count in counts.items() for _ in range(count)]
     return [make_event(kind=kind, key=f"{kind}{number}", text="x") for number, kind in enumerate(kinds)]
-
-
-@pytest.mark.parametrize(
-    ("counts", "is_real"),
-    [
-        ({"reply": 2, "prompt": 2}, False),
-        ({"reply": 2, "prompt": 3}, True),
-        ({"reply": 1, "prompt": 3, "file_edit": 9}, False),
-        ({"reply": 2, "file_edit": 1}, True),
-        ({"reply": 2, "tool_failure": 1}, True),
-        ({"reply": 2, "commit": 1}, True),
-        ({"reply": 2, "tool_use": 9}, False),
-    ],
-)
-def test_real_work_is_two_replies_and_an_act_or_three_prompts(counts: dict[str, int], is_real: bool) -> None:
-    """`distilling.LEAST_REPLIES`, `distilling.LEAST_PROMPTS`."""
-    assert work_of(events_of(**counts)).is_real is is_real
 
 
 def test_a_commit_of_the_agent_is_work_and_a_sub_agents_prompt_is_none() -> None:

@@ -107,12 +107,6 @@ def test_lines_and_bytes_are_those_of_the_definition_with_its_decorators() -> No
     assert symbol.signature == "def f(a)"
 
 
-def test_a_signature_is_one_line_of_at_most_300_characters() -> None:
-    symbol = outline("a.py", b"def f(\n" + b"".join(b"    a%d,\n" % n for n in range(200)) + b"): ...\n").symbols[0]
-    assert "\n" not in symbol.signature
-    assert len(symbol.signature) == 300
-
-
 @given(
     st.sampled_from(languages.names()),
     st.binary(max_size=200) | st.text(max_size=200).map(lambda text: text.encode("utf-8", "surrogatepass")),

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,7 +13,7 @@ from holdfast import Memory
 from holdfast.domain.briefing import Ranked, Why
 from holdfast.domain.event import Event
 from holdfast.domain.hookcall import HookCall
-from holdfast.domain.lesson import Anchor, Lesson, in_state
+from holdfast.domain.lesson import Anchor, Lesson
 from holdfast.domain.records import Delivery
 from holdfast.domain.statefamilies import LESSON_STATES
 from holdfast.domain.symbol import Verdict
@@ -293,26 +292,6 @@ def test_the_newest_change_is_told_first(desk: Desk) -> None:
     news = desk.news(desk.shown(old), desk.shown(new))
     assert news is not None
     assert news.lesson == new
-
-
-def test_three_lessons_are_tried_for_one_that_still_is_so(desk: Desk, project: Path) -> None:
-    lessons = [desk.lesson() for _ in range(4)]
-    for lesson in lessons:
-        desk.know(lesson, "changed", WATCHED)
-    shown = [desk.shown(lesson) for lesson in lessons]
-    for lesson in lessons[2:]:
-        after = in_state(lesson, "retired", at=desk.clock.now())
-        desk.services.store.put([after], {lesson.id: lesson.recorded_at})
-    news = desk.news(*shown)
-    assert news is not None
-    assert news.lesson == lessons[1]
-    for lesson in lessons[1:]:
-        desk.know(lesson, "changed", WATCHED)
-    after = in_state(lessons[1], "retired", at=desk.clock.now())
-    desk.services.store.put([after], {lessons[1].id: lessons[1].recorded_at})
-    assert desk.news(*shown) is None, "the fourth is not tried"
-    assert set(desk.states()) == {lessons[0].id}
-    assert desk.news(*shown) is not None
 
 
 def test_a_file_that_differs_somewhere_is_no_news_of_a_lesson_about_all_of_it(desk: Desk) -> None:

@@ -181,11 +181,6 @@ def test_a_lesson_of_the_project_is_anchored_to_files_within_it(memory: Memory) 
     assert only(memory).scope.project == memory.location.project.id
 
 
-def test_eight_files_are_kept(memory: Memory) -> None:
-    admitted(memory, make_candidate(files=tuple(f"f{n}.py" for n in range(10))))
-    assert only(memory).paths == tuple(f"f{n}.py" for n in range(8))
-
-
 def test_texts_of_a_draft_are_cleaned(memory: Memory) -> None:
     secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
     admitted(memory, make_candidate(
@@ -433,16 +428,6 @@ def test_a_lesson_without_a_failure_takes_the_one_that_is_told_of_the_same_words
     assert (only(memory).error_signature, only(memory).command) == (failure, command)
 
 
-@pytest.mark.parametrize("shared", [True, False])
-def test_rules_that_share_two_fifths_of_the_shorter_ones_words_are_compared_for_a_contradiction(
-    memory: Memory, shared: bool
-) -> None:
-    kept(memory, insight="Always squash commits before a merge", kind="decision")
-    opposite = "Never squash commits before a merge" if shared else "Never salute flags over the mast"
-    admitted(memory, make_candidate(kind="decision", insight=opposite, files=()))
-    assert [bool(lesson.links) for lesson in every(memory) if lesson.insight == opposite] == [shared]
-
-
 # Contradictions
 
 
@@ -588,13 +573,6 @@ def test_a_lesson_that_is_active_again_holds_without_an_end(memory: Memory) -> N
     assert memory.get(ended.id).validity.valid_from == START
 
 
-def test_fifty_sessions_are_remembered_the_newest(memory: Memory) -> None:
-    seen = tuple(SessionId(f"s{n}") for n in range(50))
-    lesson = kept(memory, sessions_seen=seen)
-    admitted(memory, make_candidate())
-    assert memory.get(lesson.id).sessions_seen == (*seen[1:], ONE)
-
-
 def test_words_that_an_earlier_session_read_do_not_recur_unless_exit_statuses_verified_them(memory: Memory) -> None:
     output = make_event(
         session=TWO, kind="tool_result", tool="Bash", command="cat x", text=RULE, trust="tool",
@@ -616,18 +594,6 @@ def replace_text(event: Event, text: str) -> Event:
         session=event.session, kind=event.kind, tool=event.tool, command=event.command, text=text, trust=event.trust,
         project=event.project,
     )  # fmt: skip
-
-
-@pytest.mark.parametrize(("session", "state"), [(3, "candidate"), (0, "active")])
-def test_the_last_three_earlier_sessions_are_asked_what_they_read(memory: Memory, session: int, state: str) -> None:
-    output = make_event(
-        session=f"s{session}", kind="tool_result", tool="Bash", command="cat x", text=RULE, trust="tool",
-        project=memory.location.project.id,
-    )  # fmt: skip
-    memory.services.store.append_events([output])
-    lesson = kept(memory, state="candidate", sessions_seen=tuple(SessionId(f"s{n}") for n in range(4)))
-    admitted(memory, make_candidate(trust="agent"))
-    assert memory.get(lesson.id).state == state
 
 
 def test_a_lesson_of_another_person_keeps_its_own_name_where_nobody_else_says_it(memory: Memory) -> None:

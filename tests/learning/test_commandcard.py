@@ -227,12 +227,6 @@ def test_a_card_is_told_for_the_work_that_needs_it(memory: Memory, purpose: str,
     assert card.when.work == work
 
 
-def test_a_start_command_of_two_sessions_is_told_for_operating(memory: Memory) -> None:
-    assert counted(memory, ONE, runs_of("npm start", 1, "run")) == []
-    [card] = counted(memory, TWO, runs_of("npm start", 1, "run"))
-    assert card.when.work == ("operate",)
-
-
 def test_partial_runs_alone_make_a_card_and_no_text_holds_a_count(memory: Memory) -> None:
     [card] = counted(memory, ONE, runs_of("pytest", 0, aimed=3))
     [again] = counted(memory, TWO, runs_of("pytest", 0, failed=2))
@@ -277,30 +271,6 @@ def test_a_command_whose_counts_are_lost_is_not_told_any_more(memory: Memory) ->
 
 
 # What is told beside it
-
-
-@pytest.mark.parametrize(
-    ("sessions", "passed", "is_told"), [((ONE, TWO), 1, True), ((ONE,), 1, False), ((ONE, TWO), 0, False)]
-)
-def test_a_further_command_is_told_when_it_passed_in_two_sessions(
-    memory: Memory, sessions: tuple[SessionId, ...], passed: int, is_told: bool
-) -> None:
-    for session in (ONE, TWO):
-        others = [runs_of("ctest", passed + (sessions == (ONE,)), aimed=0)] if session in sessions else []
-        counted(memory, session, runs_of("pytest", 10), *others)
-    card = cards(memory)["commands/test"]
-    assert ("Also used: `ctest`." in card.insight) is is_told
-    assert card.when.commands == (("pytest", "ctest") if is_told else ("pytest",))
-
-
-def test_three_further_commands_are_told_and_six_forms_kept(memory: Memory) -> None:
-    names = [f"pytest-{n}" for n in range(8)]
-    for session in (ONE, TWO):
-        counted(memory, session, *(runs_of(name, 20 - n) for n, name in enumerate(names)))
-    card = cards(memory)["commands/test"]
-    assert [name in card.insight for name in names] == [True] * 4 + [False] * 4
-    assert card.snippets == tuple(names[:6])
-    assert len(card.provenance.evidence) == 3
 
 
 def test_the_step_before_is_that_of_the_first_command_and_is_remembered(memory: Memory) -> None:
@@ -353,15 +323,6 @@ def test_a_card_that_a_person_stated_or_that_was_retired_is_left_alone(
 
 
 # What is kept
-
-
-def test_sixty_sessions_are_counted_and_fifty_named(memory: Memory) -> None:
-    for number in range(62):
-        counted(memory, SessionId(f"s{number}"), runs_of("pytest", 1))
-    card = cards(memory)["commands/test"]
-    [counts] = json.loads(memory.services.store.get_state(COMMAND_COUNTS, memory.location.project.id)).values()
-    assert len(counts) == 60
-    assert card.sessions_seen == tuple(SessionId(f"s{number}") for number in range(12, 62))
 
 
 def test_a_hundred_and_twenty_commands_are_counted_the_last_ones(memory: Memory) -> None:

@@ -148,20 +148,6 @@ def test_an_empty_summary_is_not_told() -> None:
 # Failures
 
 
-@pytest.mark.parametrize(
-    ("output", "lines"),
-    [
-        ("one\n\n  error: two  \nthree", ["error: two"]),
-        ("\n".join(f"error {n}" for n in range(1, 8)), [f"error {n}" for n in range(1, 6)]),
-        ("error 1\nerror 1\nerror 2", ["error 1", "error 2"]),
-        ("one\n\ntwo\n \nthree\n\n", ["two", "three"]),
-        ("one", ["one"]),
-    ],
-)
-def test_a_failed_command_is_told_with_its_telling_lines_or_its_last_two(output: str, lines: list[str]) -> None:
-    assert rows(make_event(**FAILURE, command="make", text=output)) == ["FAILED: $ make", *lines]
-
-
 def test_a_tool_that_failed_without_a_command_is_told_by_its_telling_lines() -> None:
     failure = make_event(**{**FAILURE, "exit_code": None, "tool": "Read"}, text="error 1\nerror 2")
     assert rows(failure) == ["FAILED: error 1", "error 2"]

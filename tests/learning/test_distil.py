@@ -8,10 +8,10 @@ import pytest
 
 from holdfast import Memory
 from holdfast.domain.vocabulary import SessionId
-from holdfast.learning.distil import DistilReport, distil, prepare
+from holdfast.learning.distil import DistilReport, distil
 from holdfast.ports.plugins import Completion
 from holdfast.rendering.lines import source_word
-from holdfast.testing.builders import make_event, make_lesson
+from holdfast.testing.builders import make_event
 from tests.learning.test_distillation import CAUSE, Scripted, lesson, story
 
 RULE_QUOTE = "don't use floats for money"
@@ -99,24 +99,3 @@ def test_an_idea_is_marked_as_floated_and_the_person_who_said_it_is_its_source(m
     by_tags = {memory.get(id_).tags: memory.get(id_) for id_ in report.active}
     assert set(by_tags) == {("floated",), ()}
     assert [source_word(by_tags[tags]) for tags in (("floated",), ())] == ["from user", "agent"]
-
-
-def test_known_lessons_are_open_ones_of_two_shared_words_the_rarest_words_first(memory: Memory) -> None:
-    rules = {
-        "three": ("Split the bill of guests.", "active"),
-        "two": ("A bill has guests.", "active"),
-        "other": ("The guests pay the bill.", "active"),
-        "alone": ("Split wood.", "active"),
-        "waiting": ("Split the bill of all guests.", "candidate"),
-    }
-    ids = {name: f"0000000{n}-0000-7000-8000-000000000000" for n, name in enumerate(("other", "two", "three", "alone",
-                                                                                     "waiting"))}  # fmt: skip
-    lessons = [
-        make_lesson(id=ids[name], project=memory.location.project.id, insight=insight, state=state)
-        for name, (insight, state) in rules.items()
-    ]
-    memory.services.store.put(lessons, {})
-    _, known, prompt = prepare(memory.services, memory.location, story())
-    assert [each.insight for each in known] == [rules[name][0] for name in ("three", "waiting", "two", "other")]
-    assert "K1: Split the bill of guests" in prompt
-    assert CAUSE in prompt

@@ -138,23 +138,6 @@ def test_markdown_and_a_label_in_front_are_left_out() -> None:
 # What a sentence is worth
 
 
-@pytest.mark.parametrize(
-    ("body", "worth"),
-    [
-        # three names at most, and two strong words
-        ("The readings must be in `a_list` so that `b_list` and `c_list` are read in the order of all the days.", 0.61),
-        ("The readings must be in `a_list` so that `b_list` and `c_list` and `d_e` are read in order of days.", 0.61),
-        ("The readings must be in `a_list` because, so that, and otherwise `b_list` and `c_list` read all the days.",
-         0.69),
-        # ninety characters
-        (sized("It must be in `a_list` so that `b_list` and `c_list` are", 90), 0.61),
-        (sized("It must be in `a_list` so that `b_list` and `c_list` are", 89), 0.53),
-    ],
-)  # fmt: skip
-def test_names_strong_words_and_length_count_up_to_a_limit(body: str, worth: float) -> None:
-    assert [find.worth for find in finds(body)] == [worth]
-
-
 def test_a_worth_is_never_below_nothing() -> None:
     weak = "Add the readings in this commit instead of a mapping, rather than others."
     [find] = finds(weak, "docs: update stuff", at=NOW)

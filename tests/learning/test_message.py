@@ -112,11 +112,6 @@ def test_what_is_not_the_authors_prose_is_left_out_and_parts_paragraphs(line: st
     assert below("One", line, "two") == ("One", "two")
 
 
-@pytest.mark.parametrize("blanks", [" ", "    ", "        "])
-def test_a_nested_bullet_is_read_up_to_eight_blanks(blanks: str) -> None:
-    assert below("- one", f"{blanks}- two") == ("one", "two")
-
-
 def test_paragraphs_end_at_an_empty_line_or_a_bullet_and_are_joined_to_one_line() -> None:
     assert below("One  line", "goes on", "", "", "Two", "- three", "  goes on", "4. four") == (
         "One line goes on", "Two", "three goes on", "four",

@@ -15,14 +15,14 @@ from holdfast.bootstrap import Memory
 from holdfast.domain.lesson import Evidence
 from holdfast.domain.project import Person
 from holdfast.domain.vocabulary import EventId, SessionId
-from holdfast.learning.commitfinds import CommitFind, find_all, is_routine, mended, subject_files
+from holdfast.learning.commitfinds import CommitFind, find_all, is_routine, subject_files
 from holdfast.learning.digest import make_digest
 from holdfast.learning.distil import read_answer, render_prompt
 from holdfast.learning.learn import LearnReport, admit_from
 from holdfast.testing.builders import START, make_event, make_id, make_lesson
 from tests.learning.test_commandcard import cards, ran
 from tests.learning.test_distillation import lesson, story
-from tests.learning.test_git_history import NOW, commit
+from tests.learning.test_git_history import commit
 from tests.learning.test_learn import ONE, RULE, TWO, Says, admitted, all_lessons, make_candidate, say, use, works_here
 
 
@@ -71,24 +71,6 @@ def test_a_message_of_less_than_fifty_characters_is_routine_and_so_is_a_release(
     assert not is_routine(commit("x" * 50))
     assert is_routine(commit("chore: bump the version because " + "x" * 50))
     assert is_routine(commit("x" * 50, email="49699333+dependabot[bot]@users.noreply.github.com"))
-
-
-@pytest.mark.parametrize(
-    ("days", "line", "between", "is_mended"),
-    [(14, "return tide", 0, True), (15, "return tide", 0, False), (1, "return", 0, True), (1, "retur", 0, False),
-     (1, "return tide", 2, True), (1, "return tide", 3, False), (-1, "return tide", 0, False)],
-)  # fmt: skip
-def test_a_fix_mends_one_of_the_last_three_commits_of_a_fortnight_that_share_a_line(
-    days: int, line: str, between: int, is_mended: bool
-) -> None:
-    added = commit("Add", id="a" * 40, at=NOW - timedelta(days=days))
-    others = [commit("Other", id=str(number) * 40, at=NOW) for number in range(between)]
-    fix = commit("Fix", id="f" * 40, at=NOW)
-
-    def lines(id: str, path: str) -> tuple[frozenset[str], frozenset[str]]:
-        return frozenset({line} if id == fix.id else ()), frozenset({line} if id == added.id else ())
-
-    assert dict(mended([fix, *others, added], lines, {fix.id})) == ({fix.id: added} if is_mended else {})
 
 
 # What a model answers
@@ -170,24 +152,7 @@ def test_a_find_begins_where_its_source_and_its_worth_put_it(
     assert [lesson.state for lesson in all_lessons(memory)] == ([state] if state else [])
 
 
-def test_two_sessions_make_a_waiting_lesson_active(memory: Memory) -> None:
-    use(memory, Says())
-    for session, states in ((ONE, ["candidate"]), (SessionId("session-two"), ["active"])):
-        say(memory, session, RULE)
-        memory.learn(session)
-        assert [lesson.state for lesson in all_lessons(memory)] == states
-
-
 # Command cards
-
-
-def test_a_command_is_the_way_from_two_passes_on_and_a_start_command_from_two_sessions(memory: Memory) -> None:
-    ran(memory, ONE, "pytest")
-    assert cards(memory) == {}
-    ran(memory, SessionId("two"), "pytest", "pytest", "npm start", "npm start")
-    assert list(cards(memory)) == ["commands/test"]
-    ran(memory, SessionId("three"), "npm start")
-    assert sorted(cards(memory)) == ["commands/run", "commands/test"]
 
 
 def test_a_card_names_further_commands_that_have_a_twentieth_of_the_passes(memory: Memory) -> None:

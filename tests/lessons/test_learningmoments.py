@@ -105,13 +105,6 @@ def test_commands_of_memory_itself_and_lessons_without_their_event_keep_nothing(
     assert find_moments(make_lesson(), events) == ()
 
 
-def test_three_hundred_characters_of_a_text_are_kept() -> None:
-    [moment] = find_moments(resting_on(event := happened(prompt("tide " * 400))[0]), [event])
-    assert len(moment.text) == 299, "the 300th character is a blank"
-    [moment] = find_moments(resting_on(event := happened(prompt("x" * 1_000_000))[0]), [event])
-    assert len(moment.text) == 300
-
-
 @pytest.mark.parametrize("text", ["a\0b \ud800 c\x1b[31m", "\u200b\u202e tide", "\ufffd\ufffd"])
 def test_odd_characters_are_stored_and_read_again(memory: Memory, text: str) -> None:
     [event] = happened(prompt(f"harbour {text}"))

@@ -9,7 +9,7 @@ import pytest
 
 from holdfast import Memory
 from holdfast.domain.event import Event
-from holdfast.lessons.material import Material, is_about
+from holdfast.lessons.material import Material
 from holdfast.testing.builders import make_event
 
 RULE = "Choose quickq as the queue: the others lose jobs."
@@ -97,14 +97,6 @@ def test_what_a_lesson_installs_was_named_by_a_person_or_ran(memory: Memory) -> 
     assert not material(memory, ran).untried(lesson)
     assert not material(memory, event("prompt", "use harbour-prep-tool")).untried(lesson)
     assert not material(memory).untried("Before the build run `make prep`.")
-
-
-def test_a_quote_is_about_a_rule_from_three_of_its_words_or_three_in_ten() -> None:
-    rule = "harbour pilots announce lighthouse beacons sunset quays anchors cranes ropes sails tides"
-    assert is_about(["harbour pilots announce"], rule)
-    assert not is_about(["harbour pilots sleep"], rule)
-    assert is_about(["harbour pilots sleep"], "harbour pilots announce lighthouse beacons sunset")
-    assert not is_about(["harbour pilots sleep"], "harbour pilots announce lighthouse beacons sunset quays")
 
 
 def test_the_message_of_a_failure_is_others_where_a_lesson_says_more_of_it_than_of_the_work(memory: Memory) -> None:

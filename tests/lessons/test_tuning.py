@@ -22,19 +22,6 @@ def read(memory: Memory, text: str, rule: str = RULE, **fields: Any) -> bool:
     return bool(Material(memory.services, memory.location, [event]).holds(rule))
 
 
-@pytest.mark.parametrize(
-    ("text", "is_read"),
-    [
-        ("harbour pilots announce lighthouse beacons before every sunset", True),
-        ("harbour pilots announce", False),
-        ("harbour pilots announce\nlighthouse beacons before\nevery sunset at quays", True),
-        ("harbour\nx\npilots\nx\nannounce\nx\nlighthouse beacons\nx\nbefore every\nx\nsunset at quays", False),
-    ],
-)
-def test_a_rule_was_read_where_most_of_its_words_stand_in_three_lines(memory: Memory, text: str, is_read: bool) -> None:
-    assert read(memory, text) is is_read
-
-
 def test_what_the_agent_or_the_memory_said_was_not_read(memory: Memory) -> None:
     assert not read(memory, RULE, kind="reply")
     assert not read(memory, RULE, command="holdfast list")

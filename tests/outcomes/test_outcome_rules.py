@@ -89,18 +89,6 @@ def test_a_command_that_names_the_occasion_is_not_the_act(words: str, commands: 
 # Standing
 
 
-@pytest.mark.parametrize(
-    ("verdicts", "factor"),
-    [
-        (["heeded", "missed"], 1.0), (["heeded"] * 3, 2.0), (["ignored"] * 3, 0.5),
-        (["heeded", "ignored", "ignored"], 1.2), (["missed"] * 9, 2.0), (["overridden"] * 99, 0.5),
-        (["unclear", "failed"] * 9, 1.0),
-    ],
-)  # fmt: skip
-def test_a_factor_stays_within_a_half_and_two_and_needs_three_outcomes(verdicts: list[str], factor: float) -> None:
-    assert standing_of(made(*verdicts)).factor == factor
-
-
 @pytest.mark.parametrize("judge", ["", "agent"])
 def test_one_report_of_harm_puts_a_lesson_behind_all_others(judge: str) -> None:
     standing = standing_of(made(*["heeded"] * 40) + made("hurt", judge=judge))

@@ -99,9 +99,3 @@ def test_a_choice_is_worth_its_score_less_its_likeness_and_never_nothing() -> No
     chosen = diversify([rival(2.0, "a b c d"), rival(1.0, "a e f g")], 2)
     assert chosen == [(0, pytest.approx(MMR_LAMBDA)), (1, pytest.approx(MMR_LAMBDA / 2 - novelty / 7))]
     assert diversify([rival(1.0, "a"), rival(0.0, "b")], 2)[1] == (1, WORTH_LEAST)
-
-
-def test_a_copy_comes_last_from_four_fifths_of_its_words_on() -> None:
-    weak = rival(0.1, "z")
-    assert [at for at, _ in diversify([rival(1.0, "a b c d e"), rival(0.9, "a b c d"), weak], 3)] == [0, 2, 1]
-    assert [at for at, _ in diversify([rival(1.0, "a b c d"), rival(0.9, "a b c"), weak], 3)] == [0, 1, 2]

@@ -7,8 +7,7 @@ import pytest
 
 from holdfast.domain.briefing import RetrieverShare
 from holdfast.ranking import tuning
-from holdfast.ranking.ranker import FEATURES, applies, features, judge, last_part
-from holdfast.ranking.tuning import RANKED_LESSONS
+from holdfast.ranking.ranker import FEATURES, features, judge, last_part
 from holdfast.testing.builders import START, make_lesson
 
 
@@ -34,14 +33,6 @@ def test_the_best_has_one_and_every_other_less() -> None:
 
 def test_the_last_part_of_a_symbol_is_its_own_name() -> None:
     assert [last_part(symbol) for symbol in ("Store.put#2", "store::Store::Put", "put")] == ["put", "put", "put"]
-
-
-def test_the_ranker_is_for_many_lessons_half_of_them_about_code() -> None:
-    code, plain = make_lesson(path="a.py"), make_lesson()
-    assert applies([code, plain], RANKED_LESSONS)
-    assert not applies([code, plain], RANKED_LESSONS - 1)
-    assert not applies([code, plain, plain], RANKED_LESSONS)
-    assert not applies([], RANKED_LESSONS)
 
 
 def test_each_feature_is_what_its_name_says() -> None:

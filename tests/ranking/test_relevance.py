@@ -48,13 +48,6 @@ def test_a_short_word_and_a_word_with_a_digit_are_their_own_stem(word: str) -> N
 
 
 @pytest.mark.parametrize(
-    ("word", "weight"), [("да", 0.6), ("мир", 1.0), ("天気予", 0.6), ("ox", 1.0), ("é", 0.6), ("αβγδε", 1.0)]
-)
-def test_a_term_of_another_script_weighs_as_a_pair_up_to_two_characters(word: str, weight: float) -> None:
-    assert {each for _, each, _ in weigh(word).stems} == {weight}
-
-
-@pytest.mark.parametrize(
     ("question", "stems", "fits"),
     [
         ("log", {"blogger"}, False),

@@ -16,7 +16,6 @@ from holdfast.ports.store import (
     PathMatch,
     PinnedMatch,
     RecentMatch,
-    SymbolMatch,
     TextMatch,
     TextMatches,
     TokenMatch,
@@ -31,7 +30,6 @@ from holdfast.ranking.retrievers import (
     score_paths,
     score_pinned,
     score_recent,
-    score_symbols,
     score_text,
     score_triggers,
     score_vector,
@@ -98,12 +96,6 @@ def test_an_error_of_nearly_the_same_words_scores_by_the_share_of_them() -> None
     assert scored == {1: 0.9, 2: pytest.approx(0.9 * 4 / 5), 3: pytest.approx(0.9 * 3 / 5)}
 
 
-def test_an_error_that_shares_less_or_has_two_words_is_not_near() -> None:
-    assert near("brokererror refused login queue", "brokererror refused mirror address") == {}
-    assert near("brokererror refused", "brokererror refused") == {}
-    assert near("brokererror refused login", "brokererror refused login") == {1: 0.9}
-
-
 def test_an_equal_error_counts_as_equal_and_not_as_near() -> None:
     equal = token("error brokererror refused login", "error", 1, 1)
     errors = ErrorMatches(
@@ -147,18 +139,6 @@ def test_a_term_that_most_lessons_have_still_counts_as_asked() -> None:
         assert hit.score == pytest.approx(0.11 / (2.2 * 0.1))
 
 
-def test_a_text_score_counts_up_to_twice_where_its_words_are_familiar_without_a_jump() -> None:
-    def factor(count: int) -> float:
-        (hit,) = score_text(text(match(1, 1.0), terms=(("reed", count), ("heron", 0)), lessons=5_000), 5)
-        return hit.weight
-
-    assert [factor(count) for count in (10, 100)] == [1.0, 1.0]
-    assert factor(200) == pytest.approx(1.63, abs=0.01)
-    assert factor(201) == pytest.approx(factor(200), rel=0.005)
-    assert factor(300) == pytest.approx(2.0)
-    assert factor(3_000) == 2.0
-
-
 def test_a_backend_that_tells_shares_gets_the_same_scores_as_one_that_tells_bm25() -> None:
     terms = (("walrus", 1), ("zebra", 0))
     most = 2.2 * (idf(1, 20) + idf(0, 20))
@@ -172,12 +152,6 @@ def test_the_lesson_learnt_next_and_the_session_take_shares_of_a_hit() -> None:
     scored = score_text(text(match(1, 2.0, "s", after=2), match(3, 1.0)), 5)
     assert scores(scored) == pytest.approx({1: alone * 1.2, 3: alone / 2, 2: alone * (0.3 + 0.2)})
     assert [hit.weight for hit in scored] == [2.0, 1.0, 0.0]
-
-
-def test_a_session_counts_by_its_three_best_hits() -> None:
-    single = scores(score_text(text(match(9, 1.0)), 5))[9]
-    scored = scores(score_text(text(*(match(n, 1.0, "s") for n in range(1, 5))), 5))
-    assert scored == pytest.approx(dict.fromkeys(range(4, 0, -1), single * (1 + 0.2 * 3)))
 
 
 def test_a_session_counts_by_the_best_of_its_hits_whatever_their_order() -> None:
@@ -229,18 +203,6 @@ def test_equal_scores_come_newest_first_and_the_limit_cuts_after_scoring() -> No
     assert list(scores(score_paths(places, 9))) == [1, 9, 8, 7]
     assert list(scores(score_paths(places, 2))) == [1, 9]
     assert score_paths(places, 0) == score_paths(places, -1) == []
-
-
-@pytest.mark.parametrize(
-    ("relation", "levels", "score"),
-    [("same", 0, 1.0), ("unqualified", 0, 0.9), ("around", 0, 0.8), ("around", 1, 0.72), ("inside", 0, 0.6)],
-)
-def test_a_name_scores_by_its_relation_and_three_quarters_where_only_named(
-    relation: Any, levels: int, score: float
-) -> None:
-    named = SymbolMatch(name="x", relation=relation, levels=levels, is_anchor=False, lessons=lessons(2))
-    anchored = SymbolMatch(name="x", relation=relation, levels=levels, lessons=lessons(1))
-    assert scores(score_symbols([named, anchored], 5)) == {1: pytest.approx(score), 2: pytest.approx(0.75 * score)}
 
 
 def test_linked_files_score_by_their_heaviest_link_and_below_a_file_asked() -> None:

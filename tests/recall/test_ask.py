@@ -20,7 +20,6 @@ from holdfast.recall.ask import ask, find, rows_of
 from holdfast.recall.embed import embed_pending
 from holdfast.recall.question import question
 from holdfast.recall.retrieve import PARTICULAR
-from holdfast.rendering.budget import count_tokens
 from holdfast.testing.builders import START
 from tests.recall.test_moments import keep
 from tests.recall.test_tuning import Index
@@ -268,20 +267,6 @@ def test_what_a_match_contradicts_is_told_with_it_where_it_is_active_and_not_lef
 
 
 # What fits and what is nearest
-
-
-def test_lines_are_told_up_to_the_very_budget(memory: Memory) -> None:
-    for number in range(5):
-        keep(memory, f"Tide gauge {number} is read at noon by pilot {number}.", tags=("tide gauge",), **ABOUT)
-    whole = answer(memory, "tide gauge")
-    sizes = [len(answer(memory, "tide gauge", budget_tokens=tokens).items) for tokens in range(whole.tokens + 40)]
-    assert sizes == sorted(sizes)
-    assert set(sizes) == {0, 1, 2, 3, 4, 5}
-    for tokens in range(0, whole.tokens + 40, 7):
-        briefing = answer(memory, "tide gauge", budget_tokens=tokens)
-        assert count_tokens(briefing.text) == briefing.tokens <= tokens
-        assert briefing.more == 5 - len(briefing.items)
-        assert [item.rank for item in briefing.items] == list(range(1, len(briefing.items) + 1))
 
 
 def test_where_nothing_passes_the_nearest_are_told_best_first_and_the_rest_counted(memory: Memory) -> None:

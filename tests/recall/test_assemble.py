@@ -30,16 +30,6 @@ def pair(number: int, score: float = 1.0, insight: str = "", **fields: Any) -> t
     return Ranked(lesson=lesson, rank=1, score=score, why=Why(shares=shares, multipliers=())), match
 
 
-def test_the_best_are_told_up_to_the_limit_and_the_rest_is_counted() -> None:
-    pairs = [pair(number, 1.0 - number / 100) for number in range(6)]
-    briefing = assemble(pairs, moment="prompt", limit=2, budget_tokens=2_000)
-    assert [item.lesson.id for item in briefing.items] == [ranked.lesson.id for ranked, _ in pairs[:2]]
-    assert [item.rank for item in briefing.items] == [1, 2]
-    assert (briefing.more, briefing.moment) == (4, "prompt")
-    assert "4 more: holdfast recall" in briefing.text
-    assert briefing.tokens == count_tokens(briefing.text)
-
-
 def test_lessons_that_were_not_read_count_among_the_rest() -> None:
     briefing = assemble([pair(0)], moment="prompt", limit=2, budget_tokens=2_000, extra=7, hint="holdfast list")
     assert briefing.more == 7

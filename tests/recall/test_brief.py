@@ -17,7 +17,7 @@ from holdfast.domain.vocabulary import LessonId, SessionId
 from holdfast.freshness.notice import owner_of
 from holdfast.lean.texts import dumps
 from holdfast.recall.brief import Lines, Room, collect, fit, load, order, prepare, session_brief, short_ids
-from holdfast.recall.briefline import area_of, from_row, lines_of, to_row
+from holdfast.recall.briefline import area_of, from_row, to_row
 from holdfast.recall.deliver import inject
 from holdfast.recall.tuning import LEAST_ID
 from holdfast.rendering.budget import count_tokens
@@ -151,15 +151,6 @@ def test_equal_statements_are_one_line_and_all_of_them_count_as_told(memory: Mem
     assert deliver(memory, "session_start").text == ""
 
 
-def test_titles_are_equal_by_three_quarters_of_their_words_from_three_telling_ones() -> None:
-    def lines(*titles: str) -> int:
-        return len(lines_of([make_lesson(insight=title) for title in titles]))
-
-    assert lines("dredge basin sluice gate", "dredge basin sluice") == 1  # 3 of 4
-    assert lines("dredge basin sluice gate", "dredge basin sluice harbour") == 2  # 3 of 5
-    assert lines("dredge basin", "dredge basin") == 2
-
-
 def test_a_lesson_of_another_folder_or_an_unseen_branch_is_not_told(memory: Memory) -> None:
     services = memory.services
     web = note(memory, distinct(0), prefix="web")
@@ -239,31 +230,6 @@ def test_what_does_not_fit_is_what_is_worth_least_and_it_is_counted_and_named(me
     assert len(briefing.left_out) == 40
     assert briefing.left_out[0].id == lessons[-count - 1].id
     assert f"{80 - count} more: `recall` a subject, or `holdfast list`" in briefing.text
-
-
-def test_newness_counts_half_after_forty_lessons(memory: Memory) -> None:
-    for number in range(61):
-        note(memory, distinct(number), number)
-    worths = [worth for worth, _ in order(memory.services, memory.location, load(memory.services, memory.location))]
-    (base,) = {line.worth for line in load(memory.services, memory.location).lines}
-    assert worths[0] == pytest.approx(base + 1.0)
-    assert worths[42] == pytest.approx(base + 0.5, abs=0.01)
-    assert worths[60] == pytest.approx(base + 0.368, abs=0.001)
-
-
-def test_commands_and_rules_come_before_titles_however_old_and_at_most_eight_of_each(memory: Memory) -> None:
-    for number in range(10):
-        keep(memory, f"Rule of captain {distinct(number)}", pinned=True, trust="agent", valid_from=START)
-        card = f"commands/basin{number}"
-        keep(memory, f"Basin{number} runs with make b{number}.", kind="tooling", trust="verified", topic_key=card)
-    for number in range(100):
-        note(memory, distinct(20 + number), 10)
-    reasons = [entry.reason for entry in brief(memory, Room(tokens=800, characters=9_000)).entries]
-    assert reasons.count("command of the brief") == reasons.count("rule of the brief") == 8
-    assert "title of the brief" in reasons
-    whole = [entry.reason for entry in brief(memory).entries]
-    assert len(whole) == 120
-    assert whole.count("rule of the brief") == 8
 
 
 def test_rules_in_full_have_two_hundred_and_forty_tokens_and_sixty_each(memory: Memory) -> None:
@@ -400,21 +366,6 @@ def test_after_a_compaction_everything_is_told_again_and_the_task(memory: Memory
     assert ids(briefing) == [lesson.id]
     assert briefing.text.index("goal: chart the harbour") < briefing.text.index(distinct(0).rstrip("."))
     assert "next: sound the basin" in briefing.text
-
-
-def test_a_task_takes_at_most_three_hundred_tokens_of_the_brief(memory: Memory) -> None:
-    memory.save_checkpoint("chart the basin " * 90, next=["sound the basin"] * 40, session=SessionId("s0"))
-    note(memory, distinct(0))
-    briefing = deliver(memory, "session_start")
-    assert count_tokens(briefing.checkpoint_text) <= 300
-    assert len(briefing.entries) == 1
-
-
-def test_a_sub_agents_brief_has_eight_hundred_tokens(memory: Memory) -> None:
-    for number in range(150):
-        note(memory, distinct(number), number)
-    assert 1_700 < deliver(memory, "session_start").tokens <= 2_300
-    assert 700 < deliver(memory, "session_start", agent="sub-1").tokens <= 800
 
 
 # Bad input

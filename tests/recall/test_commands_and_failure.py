@@ -150,9 +150,3 @@ def test_nothing_is_told_after_no_failure_or_without_tokens_left(memory: Memory)
     assert after(memory, ERROR) == []
     memory.services = replace(memory.services, session_tokens=4_000)
     assert after(memory, ERROR) == ["Open the sluice by hand first."]
-
-
-def test_a_failure_brings_at_most_four_lessons(memory: Memory) -> None:
-    for number in range(6):
-        keep(memory, f"Open sluice {number} by hand.", kind="fix", trust="agent", error_signature=ERROR)
-    assert len(after(memory, ERROR)) == 4

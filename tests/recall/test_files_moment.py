@@ -119,14 +119,3 @@ def test_of_lessons_on_a_file_a_title_is_enough_but_a_rule_comes_in_full(memory:
     keep(memory, "Read the gauge at noon.", kind="constraint", trust="agent", path="src/tides.py")
     assert len(deliver(memory, "session_start").entries) == 2
     assert shown(edit(memory, "src/tides.py")) == ["Read the gauge at noon."]
-
-
-def test_a_file_brings_at_most_eight_lines_triggers_first(memory: Memory) -> None:
-    for number in range(9):
-        when = Triggers(literals=(f"call{number}(",))
-        keep(memory, f"Rule {number} of its own.", kind="constraint", trust="agent", when=when)
-    keep(memory, "Read the gauge at noon.", kind="constraint", trust="agent", path="src/tides.py")
-    code = "\n".join(f"call{number}(x)" for number in range(9))
-    briefing = edit(memory, "src/tides.py", new=code)
-    assert [item.why.words.partition(":")[0] for item in briefing.items] == ["trigger"] * 8
-    assert len(edit(memory, "src/tides.py", new=code).items) == 2

@@ -73,15 +73,6 @@ def of_queues(memory: Memory, count: int) -> None:
         keep(memory, words, kind="constraint", trust="agent")
 
 
-def test_the_first_prompt_brings_the_nearest_up_to_four_hundred_tokens(memory: Memory) -> None:
-    of_queues(memory, 20)
-    keep(memory, "Ferries moor at the quay.", kind="constraint", trust="agent")
-    briefing = deliver(memory, "prompt", prompt=QUESTION)
-    assert len(briefing.items) > 4
-    assert 300 < briefing.tokens <= 400
-    assert all("retry queue" in insight for insight in shown(briefing))
-
-
 def test_a_later_prompt_brings_titles_and_in_full_what_clearly_leads(memory: Memory) -> None:
     of_queues(memory, 4)
     told_before(memory, "l1", 1, moment="prompt")

@@ -54,29 +54,6 @@ def test_an_exact_hit_says_as_much_as_what_was_hit(
     assert scores(store, "exact", **query_fields) == ([] if score is None else [pytest.approx(score)])
 
 
-def test_a_name_says_less_the_more_lessons_mention_it_and_nothing_from_five_on(store: SqliteStore) -> None:
-    for number in range(4):
-        keep(store, insight=f"Call loadTide first, way {number}.")
-    assert scores(store, "exact", text="why loadTide") == [pytest.approx(0.5 / 1.5)] * 4
-    keep(store, insight="Call loadTide first, the last way.")
-    assert scores(store, "exact", text="why loadTide") == []
-
-
-@pytest.mark.parametrize(
-    ("error", "score"),
-    [
-        ("ValueError: harbour gauge lost signal", 1.0),
-        ("ValueError: harbour gauge lost power", 0.9 * 6 / 8),  # `valueerror`, `value` and `error` are words, too
-        ("ValueError: harbour gauge broke down", None),
-    ],
-)
-def test_an_error_of_three_fifths_of_the_words_is_nearly_the_same(
-    store: SqliteStore, error: str, score: float | None
-) -> None:
-    keep(store, error_signature="ValueError: harbour gauge lost signal")
-    assert scores(store, "exact", error=error) == ([] if score is None else [pytest.approx(score)])
-
-
 # Places
 
 
@@ -96,12 +73,6 @@ def test_an_error_of_three_fifths_of_the_words_is_nearly_the_same(
 def test_a_place_scores_by_how_near_it_is(store: SqliteStore, path: str, asked_path: str, score: float | None) -> None:
     keep(store, path=path)
     assert scores(store, "path", paths=(asked_path,)) == ([] if score is None else [pytest.approx(score)])
-
-
-def test_a_glob_scores_four_fifths(store: SqliteStore) -> None:
-    keep(store, globs=("src/**/*.py",))
-    assert scores(store, "path", paths=("src/a/tide.py",)) == [0.8]
-    assert scores(store, "path", paths=("docs/tide.py",)) == []
 
 
 @pytest.mark.parametrize(

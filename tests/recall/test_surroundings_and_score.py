@@ -60,13 +60,6 @@ def test_a_file_that_is_gone_empty_or_huge_has_no_definition_in_hand(memory: Mem
     assert symbols_at(memory.services, memory.location, "src/tides.py", read) == ()
 
 
-def test_two_dozen_definitions_are_in_hand(memory: Memory, project: Path) -> None:
-    bodies = [f"def f{n}():\n    return {n}\n" for n in range(30)]
-    (project / "src" / "tides.py").write_text("".join(bodies))
-    halves = call(memory, excerpts=("".join(bodies[:15]), "".join(bodies[15:])))
-    assert len(symbols_at(memory.services, memory.location, "src/tides.py", halves)) == 24
-
-
 class Links:
     """A code index with links of one relation to each file."""
 

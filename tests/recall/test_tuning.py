@@ -5,7 +5,6 @@ from __future__ import annotations
 from contextlib import nullcontext
 from dataclasses import replace
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,23 +18,17 @@ from holdfast.domain.symbol import Neighbour
 from holdfast.domain.vocabulary import LessonId
 from holdfast.errors import EmbedderError, InvalidValueError
 from holdfast.lean.texts import short_id
-from holdfast.ranking.relevance import LexicalOverlap
 from holdfast.recall.ask import ask
 from holdfast.recall.assemble import is_visible, says_something
 from holdfast.recall.embed import embed_pending, embed_question
 from holdfast.recall.moments import shares_subject
 from holdfast.recall.question import question
 from holdfast.recall.retrieve import asked_words
-from holdfast.recall.score import RetrievedLesson, reason
 from holdfast.recall.surroundings import linked_files, way_to
 from holdfast.stores.sqlite.store import SqliteStore
 from holdfast.testing.builders import PROJECT, START, FixedClock, make_lesson
 from tests.recall.test_embed import LetterEmbedder, parts_with, put
 from tests.recall.test_moments import deliver, keep
-from tests.recall.test_turn import told_before
-
-RULE = "Harbour pilots announce every lighthouse beacon before sunset."
-"""Six telling words."""
 
 
 def share(retriever: str, raw: float) -> RetrieverShare:
@@ -78,16 +71,6 @@ def test_a_linked_lesson_is_seen_only_where_a_search_would_find_it(
 ) -> None:
     query = Query(**{"project": PROJECT, "states": ("active",), **query_fields})
     assert is_visible(make_lesson(**fields), query) is visible
-
-
-def test_what_is_said_of_a_choice_names_at_most_four_words_and_only_decisive_places() -> None:
-    def said(*shares: RetrieverShare, matched: tuple[str, ...] = (), via: str = "") -> str:
-        overlap = LexicalOverlap(matched=matched)
-        return reason(RetrievedLesson(lesson=make_lesson(), shares=shares, overlap=overlap, stems=frozenset(), via=via))
-
-    assert said() == "nearest"
-    assert said(share("path", 0.6), share("symbol", 0.5), share("pinned", 0.0)) == "about this file; pinned"
-    assert said(matched=("a", "b", "c", "d", "e"), via="linked") == "linked; shares a, b, c, d"
 
 
 def test_the_words_of_a_question_are_those_of_its_command_error_and_symbols_too() -> None:
@@ -164,34 +147,6 @@ def test_a_prompt_goes_on_with_a_task_by_three_words_or_by_saying_so(prompt: str
     assert shares_subject(prompt, task) is goes_on
 
 
-# What a rules file says already
-
-
-@pytest.mark.parametrize(
-    ("text", "is_left_out"),
-    [
-        ("harbour pilots announce lighthouse beacons sunset", True),
-        ("harbour pilots announce lighthouse beacons", False),
-        ("harbour pilots\n\nannounce lighthouse\n\nbeacons sunset", True),
-        ("harbour pilots\nannounce lighthouse\nbeacons\nsunset", False),
-        ("harbour pilots announce lighthouse beacons sunset?", False),
-        (" " * 59_990 + RULE, False),
-    ],
-)
-def test_a_rules_file_says_a_rule_by_nearly_all_of_its_words_in_three_lines_of_its_first_sixty_thousand_bytes(
-    memory: Memory, project: Path, text: str, is_left_out: bool
-) -> None:
-    keep(memory, RULE)
-    (project / "AGENTS.md").write_text(text)
-    assert memory.prepare_brief() == (0 if is_left_out else 1)
-
-
-def test_a_rule_of_three_telling_words_is_never_left_out(memory: Memory, project: Path) -> None:
-    keep(memory, "Always announce the beacon.")
-    (project / "AGENTS.md").write_text("Always announce the beacon.")
-    assert memory.prepare_brief() == 1
-
-
 # How much a session is told
 
 
@@ -202,19 +157,6 @@ def test_a_command_brings_lessons_of_every_kind_but_decisions_and_checkpoints(me
     assert bool(deliver(memory, "before_command", command="make basin").items) is brings
     failed = deliver(memory, "after_failure", session="s2", command="make basin", error="Error: gate stuck at pier 3")
     assert bool(failed.items) is (brings and kind != "exploration")
-
-
-@pytest.mark.parametrize(("words", "leads"), [(8, True), (3, False)])
-def test_a_later_prompt_brings_in_full_what_is_a_quarter_nearer_than_the_next(
-    memory: Memory, words: int, leads: bool
-) -> None:
-    deliver(memory, "prompt", prompt="look at the tide gauge")
-    told_before(memory, "l", 1, moment="prompt")
-    subject = ["lantern", "barometer", "squall", "datum", "fathoms", "plotter", "soundings", "swell"]
-    keep(memory, f"Of {' '.join(subject[:words])}.", kind="constraint", trust="agent")
-    keep(memory, f"About {' '.join(subject[:3])}.", kind="constraint", trust="agent")
-    text = deliver(memory, "prompt", prompt=f"why {' '.join(subject)}?").text
-    assert text.count("- [") == (1 if leads else 0)
 
 
 # Embedding

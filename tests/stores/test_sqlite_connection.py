@@ -122,13 +122,6 @@ def test_a_file_that_another_process_upgraded_meanwhile_needs_nothing(path: Path
     connection.close()
 
 
-@pytest.mark.parametrize("timeout", [None, "0.5"])
-def test_a_call_waits_for_thirty_seconds_unless_told_otherwise(path: Path, timeout: str | None) -> None:
-    options = {"url": f"sqlite://{path}"} | ({"timeout_s": timeout} if timeout else {})
-    assert make(options)._connection.timeout_s == float(timeout or 30)
-    assert SqliteStore(str(path))._connection.timeout_s == 30
-
-
 def test_a_private_file_stays_as_it_is_and_any_right_of_others_is_taken_away(path: Path) -> None:
     for mode in (0o600, 0o400, 0o700, 0o640, 0o604, 0o610, 0o601, 0o666):
         path.chmod(mode)
@@ -262,16 +255,3 @@ def test_a_turn_that_is_flushed_leaves_the_next_one_as_it_was_also_after_a_failu
         _fail(LookupError("in the middle"))
     assert connection.sql.execute("PRAGMA synchronous").fetchone() == (1,)
     connection.close()
-
-
-def test_a_log_of_a_megabyte_is_emptied_at_closing_and_a_shorter_one_is_left(path: Path) -> None:
-    log = Path(f"{path}-wal")
-    for size, is_emptied in ((900_000, False), (1_100_000, True)):
-        stays, leaves = opened(path), opened(path)
-        leaves.sql.execute("PRAGMA wal_autocheckpoint=0")
-        with leaves.writing() as sql:
-            sql.execute("CREATE TABLE IF NOT EXISTS filler (text)")
-            sql.execute("INSERT INTO filler VALUES (zeroblob(?))", (size,))
-        leaves.close()
-        assert (log.stat().st_size == 0) is is_emptied
-        stays.close()

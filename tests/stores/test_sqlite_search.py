@@ -42,15 +42,3 @@ def test_newer_lessons_that_may_not_be_seen_do_not_hide_older_ones(
     (by_file, beside) = store.match_paths(query, 2)
     assert [id_ for _, id_ in by_file.lessons] == [seen[2].id, seen[1].id]
     assert by_file.lessons == beside.lessons
-
-
-@pytest.mark.parametrize(("least", "visible_told"), [(1, 2), (7, 3)])
-def test_beside_a_file_twice_the_limit_of_lessons_are_looked_at_and_never_fewer_than_so_many(
-    store: SqliteStore, monkeypatch: pytest.MonkeyPatch, least: int, visible_told: int
-) -> None:
-    monkeypatch.setattr(matching, "BESIDE", least)
-    seen = [make_lesson(path=f"src/file{i}.py") for i in range(5)]
-    hidden = [make_lesson(path=f"src/file{i}.py", state="candidate") for i in range(4)]
-    store.put([*seen, *hidden], {})
-    (beside,) = store.match_paths(Query(project=PROJECT, paths=("src/other.py",)), 3)
-    assert [id_ for _, id_ in beside.lessons] == [lesson.id for lesson in seen[::-1][:visible_told]]

@@ -35,18 +35,6 @@ def test_code_is_looked_through_as_far_as_its_first_characters(
     assert told(store, code="walrus(".rjust(21)) == {}
 
 
-def test_so_many_different_words_of_code_are_looked_up_slice_by_slice(
-    store: SqliteStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    lesson = kept(store, literals=("walrus(",))
-    monkeypatch.setattr(triggers, "SLICE", 2)
-    monkeypatch.setattr(triggers, "WORDS_LIMIT", 5)
-    for before, is_told in ((0, True), (1, True), (2, True), (4, True), (5, False)):
-        code = " ".join([*(f"seal{n}" for n in range(before)), "walrus(1)"])
-        assert bool(told(store, code=code)) is is_told, before
-    assert told(store, code="seal seal seal seal seal walrus(1)") == {"literal": [lesson.id]}
-
-
 def test_a_literal_without_a_word_is_looked_for_in_any_code_and_in_none(store: SqliteStore) -> None:
     lesson = kept(store, literals=("=>",))
     assert told(store, code="a => b") == {"literal": [lesson.id]}
@@ -72,8 +60,3 @@ def test_paths_and_symbols_are_told_where_one_of_several_fits(store: SqliteStore
     assert told(store, paths=("a.md", "src/a/b.py")) == {}
     assert told(store, symbols=("get", "Cache::put")) == {"symbol": [symbol.id]}
     assert told(store, symbols=("Store",)) == {}
-
-
-def test_the_newest_are_told_first_up_to_the_limit(store: SqliteStore) -> None:
-    lessons = [kept(store, literals=("walrus(",)) for _ in range(3)]
-    assert told(store, 2, code="walrus(1)") == {"literal": [lessons[2].id, lessons[1].id]}

@@ -21,8 +21,6 @@ from holdfast.lean.texts import dumps
 from holdfast.testing.builders import SESSION, make_lesson, next_version
 from holdfast.upkeep.lessonrehearsal import (
     FORMAT,
-    SHORTEST_STEM,
-    TITLE_SHARE,
     KnownLesson,
     LessonRehearsal,
     PlayedMoment,
@@ -125,15 +123,6 @@ def test_a_title_that_says_nothing_of_its_lesson_does_not_tell_it(memory: Memory
     lesson = kept(memory, ("file", "a.py"), insight=insight, title=title, kind="bug_cause")
     assert (where_told(memory, lesson) == "start") == is_told
     assert says(title, lesson) == is_told
-
-
-def test_forty_percent_of_a_titles_words_are_enough() -> None:
-    lesson = make_lesson(insight="Pilots board ships before dawn")
-    assert TITLE_SHARE == 0.4
-    assert says("Pilots ships crane tide berth", lesson)
-    assert not says("Pilots ships crane tide berth gate", lesson)
-    assert SHORTEST_STEM == 3
-    assert says("Pilots at it by us on of ox", lesson), "words of two letters do not count"
 
 
 def test_only_confirmed_lessons_with_moments_are_played_and_the_others_counted(memory: Memory) -> None:

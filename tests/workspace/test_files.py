@@ -107,13 +107,6 @@ def test_changed_and_new_files_are_dirty(ground: Ground) -> None:
     assert set(dirty) == {"file0.txt", "file1.txt", "file2.txt", "moved.txt", "naïve name.txt", "folder/deep.txt"}
 
 
-def test_at_most_50_files_are_told_dirty(ground: Ground) -> None:
-    made = ground.repository("made")
-    for number in range(80):
-        (made / f"new{number}").write_text("")
-    assert len(ground.workspace.dirty(ground.workspace.locate(str(made)))) == 50
-
-
 def test_nothing_is_dirty_without_git_or_an_answer(ground: Ground, monkeypatch: pytest.MonkeyPatch) -> None:
     made = ground.repository("made")
     (made / "file0.txt").write_text("changed")
