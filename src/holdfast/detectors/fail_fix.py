@@ -11,6 +11,8 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from holdfast.detectors._shared.attempts import Attempt, attempts, reports_tests
+from holdfast.detectors._shared.causes import stated_cause
 from holdfast.detectors._shared.cures import (
     Cure,
     form_cure,
@@ -21,8 +23,6 @@ from holdfast.detectors._shared.cures import (
 from holdfast.domain.candidate import Candidate
 from holdfast.domain.event import Event
 from holdfast.domain.lesson import Evidence
-from holdfast.text.attempts import Attempt, attempts, reports_tests
-from holdfast.text.causes import stated_cause
 from holdfast.text.orders import fetches, instructs
 from holdfast.text.shell import command_target
 from holdfast.text.signature import error_signature

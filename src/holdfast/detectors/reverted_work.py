@@ -11,12 +11,12 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from holdfast.detectors._shared.attempts import split_line
+from holdfast.detectors._shared.causes import stated_cause
 from holdfast.domain.candidate import Candidate
 from holdfast.domain.event import Event
 from holdfast.domain.lesson import Evidence
 from holdfast.domain.vocabulary import Trust
-from holdfast.text.attempts import split_line
-from holdfast.text.causes import stated_cause
 from holdfast.text.window import (
     capital,
     change_snippet,

@@ -54,9 +54,8 @@ from holdfast.lessons.statement import clean
 from holdfast.lessons.suspicion import suspicion
 from holdfast.ports.services import Services
 from holdfast.ports.store import LessonFilter
-from holdfast.text.attempts import is_preparing
 from holdfast.text.occasions import CARDS
-from holdfast.text.purposes import PURPOSES, is_wrapper
+from holdfast.text.purposes import PURPOSES, is_preparing, is_wrapper
 from holdfast.text.shell import command_target, simple_commands
 from holdfast.text.titles import WORDS_MOST, clipped
 

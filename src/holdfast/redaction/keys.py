@@ -50,7 +50,7 @@ _PEM_HEAD = re.compile(r"-----BEGIN (?P<label>(?:(?!-----).){0,64})-----", re.DO
 _LINE_END = re.compile(r"\n|\\n")
 _WRAPPED_KEY = re.compile(
     "|".join(
-        r"(?<![\w+/.~-])(?=\S*[0-9])(?=\S*[A-Z]|[^a-z\s]+\s)[\w+/.~-]{SIZE}"
+        r"(?<![\w+/.~-])(?=\S{0,69}[0-9])(?=\S{0,69}[A-Z]|[^a-z\s]{SIZE}\s)[\w+/.~-]{SIZE}"
         r"(?:[\r\n \t]{1,24}[A-Za-z0-9+/=]{SIZE}(?![A-Za-z0-9+/=])){2,}".replace("SIZE", size)
         for size in ("64", "70")
     ),

@@ -1,4 +1,4 @@
-"""Tells what a command is for in a project: testing, building, linting and so on.
+"""Tells what a command is for in a project: testing, building, linting, preparing for others, answering a question.
 
 Tools are known by name. For a runner of scripts (npm, make, mise, gradle ...) the name of the script decides.
 """
@@ -66,6 +66,28 @@ _PARTS = re.compile(r"[:./_]|(?<=\w)-(?=\w)")
 _PACKAGES = re.compile(r"^(?:npm|pnpm|yarn|bun) (?:install|i|ci|add)\b")
 _PACKAGE = re.compile(r"\b(?:npm|pnpm|yarn|bun) (?:\S+ )*?(?:install|i|ci|add)(?: -\S+)* [^-\s]")
 """The installation of one package, which is no way to install a project's dependencies."""
+_PROBES = word_set(
+    """
+    grep egrep fgrep rg ag ack zgrep test [ [[ diff cmp which type command pgrep ls find cat head tail less stat file
+    wc kill pkill killall expr jq awk sed cut sort uniq tr tee xargs echo printf true false sleep cd pushd popd export
+    source . set unset pwd env date lsof ps nc ping host dig readlink realpath basename dirname tree du df hash column
+    rm rmdir id whoami hexdump xxd od strings fd bat curl wget
+    """
+)
+"""Programs whose exit status answers a question, or that only prepare other commands."""
+_GIT_PROBES = word_set(
+    """
+    diff grep show show-ref merge-base rev-parse ls-files ls-remote ls-tree cat-file config log status check-ignore
+    blame reflog remote branch for-each-ref describe rev-list symbolic-ref
+    """
+)
+_PREPARES = re.compile(
+    r"\b(?:install|sync|generate|gen|codegen|migrate|upgrade|init|tidy|download|vendor|bootstrap|setup|link|start|up"
+    r"|login|build|restore|clean|prune|enable|trust|compile|ci|prisma|submodule|seed|createdb|reset)\b"
+)
+"""Words of a command that prepares for other commands."""
+_NO_STEP = re.compile(r"^(?:git (?!submodule|lfs)|gh |cd |rm |mkdir |touch |cp |mv |kill|pkill|sleep|chmod|echo|cat )")
+"""Commands that change only this session's files, branches and processes; a later session does not need them."""
 
 
 def purpose_of(line: str) -> str:
@@ -101,3 +123,29 @@ def _of_script(words: list[str]) -> str:
                 if part in known:
                     return purpose
     return ""
+
+
+def is_probe(line: str) -> bool:
+    """Return whether the simple command answers a question with its exit status, or only prepares."""
+    words = _bare(line).split(None, 4)
+    if not words:
+        return True
+    if words[0] == "git":
+        rest = [word for word in words[1:] if not word.startswith("-") and "/" not in word]
+        return not rest or rest[0] in _GIT_PROBES
+    return words[0] in _PROBES
+
+
+def is_preparing(line: str) -> bool:
+    """Return whether the command installs, generates, starts or migrates something that later commands need."""
+    return bool(_PREPARES.search(line)) and not _NO_STEP.match(line) and not is_probe(line)
+
+
+def _bare(line: str) -> str:
+    """Return the command without leading assignments and wrappers, its program without folder."""
+    words = line.strip().split()
+    while words and (words[0] in ("sudo", "time", "env", "command") or re.match(r"\w+=", words[0])):
+        words = words[1:]
+    if words and words[0] == "timeout":
+        words = words[2:]
+    return " ".join([words[0].rpartition("/")[2], *words[1:]]) if words else ""

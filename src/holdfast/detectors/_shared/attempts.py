@@ -4,8 +4,6 @@ An exit status describes the last command of a line. After `| tail`, `; echo` or
 program in front. Probes (grep, test, diff, ls ...) use the exit status as an answer, so a non-zero status of a probe is
 no failure. If a test runner's status is hidden, its closing report is read instead: whole lines of its documented
 format, never words inside other text.
-
-Only detectors load this module; hooks never do.
 """
 
 from __future__ import annotations
@@ -15,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from holdfast.domain.event import Event
+from holdfast.text.purposes import is_probe
 from holdfast.text.shell import command_target
 from holdfast.text.signature import error_signature
 from holdfast.text.window import ended_well, failed, refused
@@ -25,29 +24,7 @@ LINE_LIMIT = 4_000
 SIGNALS = (124, 130, 137, 143)
 """Exit statuses after a time-out, an interrupt or a kill. They do not show a fault in the command."""
 
-_PROBES = word_set(
-    """
-    grep egrep fgrep rg ag ack zgrep test [ [[ diff cmp which type command pgrep ls find cat head tail less stat file
-    wc kill pkill killall expr jq awk sed cut sort uniq tr tee xargs echo printf true false sleep cd pushd popd export
-    source . set unset pwd env date lsof ps nc ping host dig readlink realpath basename dirname tree du df hash column
-    rm rmdir id whoami hexdump xxd od strings fd bat curl wget
-    """
-)
-"""Programs whose exit status answers a question, or that only prepare other commands."""
-_GIT_PROBES = word_set(
-    """
-    diff grep show show-ref merge-base rev-parse ls-files ls-remote ls-tree cat-file config log status check-ignore
-    blame reflog remote branch for-each-ref describe rev-list symbolic-ref
-    """
-)
 _OPAQUE = word_set("for while until if case select function do done then else elif fi esac { } ( ) !")
-_PREPARES = re.compile(
-    r"\b(?:install|sync|generate|gen|codegen|migrate|upgrade|init|tidy|download|vendor|bootstrap|setup|link|start|up"
-    r"|login|build|restore|clean|prune|enable|trust|compile|ci|prisma|submodule|seed|createdb|reset)\b"
-)
-"""Words of a command that prepares for other commands."""
-_NO_STEP = re.compile(r"^(?:git (?!submodule|lfs)|gh |cd |rm |mkdir |touch |cp |mv |kill|pkill|sleep|chmod|echo|cat )")
-"""Commands that change only this session's files, branches and processes; a later session does not need them."""
 _REDIRECTED = re.compile(r"(?:\s+\d?>+&?\s?(?:\d|/dev/null))+\s*$")
 _HEREDOC = re.compile(r"<<-?\s*(['\"]?)([A-Za-z_][\w]*)\1")
 _STEP = re.compile(
@@ -136,32 +113,6 @@ def reports_tests(text: str) -> bool:
 def is_test_run(line: str) -> bool:
     """Return whether the simple command runs tests."""
     return bool(_TEST_PROGRAM.match(command_target(line)))
-
-
-def is_probe(line: str) -> bool:
-    """Return whether the simple command answers a question with its exit status, or only prepares."""
-    words = _bare(line).split(None, 4)
-    if not words:
-        return True
-    if words[0] == "git":
-        rest = [word for word in words[1:] if not word.startswith("-") and "/" not in word]
-        return not rest or rest[0] in _GIT_PROBES
-    return words[0] in _PROBES
-
-
-def is_preparing(line: str) -> bool:
-    """Return whether the command installs, generates, starts or migrates something that later commands need."""
-    return bool(_PREPARES.search(line)) and not _NO_STEP.match(line) and not is_probe(line)
-
-
-def _bare(line: str) -> str:
-    """Return the command without leading assignments and wrappers, its program without folder."""
-    words = line.strip().split()
-    while words and (words[0] in ("sudo", "time", "env", "command") or re.match(r"\w+=", words[0])):
-        words = words[1:]
-    if words and words[0] == "timeout":
-        words = words[2:]
-    return " ".join([words[0].rpartition("/")[2], *words[1:]]) if words else ""
 
 
 def split_line(command: str) -> list[SimpleCommand]:
