@@ -8,7 +8,7 @@ doubt, a report of a fault and a request about what is at hand are none, whateve
 from __future__ import annotations
 
 import re
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, cast
 
 from holdfast.detectors._shared.wording import stand_alone
 
@@ -51,450 +51,219 @@ _KEPT = (
     r"|represented|reviewed|tested|in|on|by)"
 )
 
-_SOURCES: tuple[tuple[FormSort, str], ...] = (
+_SOURCES: tuple[str, ...] = (
     # always, never, must
-    (
-        "rule",
-        r"(?:I(?:'d| would)? (?:want|need|expect|like|prefer) you to |make sure (?:that )?(?:you |we |to )?"
-        r"|be sure to )(?P<rule>(?:always|never|not ever)\b.{6,})",
-    ),
-    (
-        "rule",
-        r"(?P<rule>(?:you|we|nobody|no one|agents?) (?:must|may|can|should) (?:always|never|only ever)\b.{6,})",
-    ),
-    ("rule", r"(?P<rule>(?:you|we|nobody|no one|agents?) must not\b.{6,})"),
-    ("rule", r"(?P<rule>(?:do not|don't|dont) ever\b.{6,})"),
-    ("rule", r"(?P<rule>(?:must|should) (?:never|always)\b(?! have\b).{6,})"),
-    (
-        "rule",
-        rf"(?P<rule>(?:do not|don't|dont) \w+ [^,?]{{3,80}} (?:in|from) (?:this|our|the) {_CODE_BASE}\b[^,?]{{0,40}})",
-    ),
-    ("rule", rf"(?P<rule>{_IN_HERE}we (?:(?:do not|don't) ever|always|never|only ever)\b.{{6,}})"),
-    ("rule", rf"(?P<rule>{_THING} (?:must|should|may|can) (?:never|always)\b.{{4,}}|{_THING} must not\b.{{4,}})"),
-    (
-        "rule",
-        r"(?P<rule>(?:all|every|each|any|no) [^,;:?]{3,60}? (?:must(?! pass| be (?:fixed|done))|has to|have to"
-        r"|needs?(?! to be\b)) .{3,})",
-    ),
-    (
-        "rule",
-        r"(?P<rule>we (?:should(?: not|n't| never)) (?:touch|use|log|store|commit|write|edit|modify|depend|rely|import"
-        r"|expose|print|retry|swallow|hard-?code|mock|pollute|polute|add|push|merge|deploy|ship|release)\b.{4,})",
-    ),
-    ("rule", r"(?P<rule>(?:if|when) [^,:]{4,80}, (?:please |we |you )?(?:always|never)\b.{6,})"),
-    (
-        "rule",
-        r"(?P<rule>we (?:should|must|want to|need to) (?:be using|use|prefer)\b.{3,}\b(?:wherever|everywhere|whenever"
-        r"|at all times|in all|by default)\b.*)",
-    ),
+    r"(?:I(?:'d| would)? (?:want|need|expect|like|prefer) you to |make sure (?:that )?(?:you |we |to )?"
+    r"|be sure to )(?P<rule>(?:always|never|not ever)\b.{6,})",
+    r"(?P<rule>(?:you|we|nobody|no one|agents?) (?:must|may|can|should) (?:always|never|only ever)\b.{6,})",
+    r"(?P<rule>(?:you|we|nobody|no one|agents?) must not\b.{6,})",
+    r"(?P<rule>(?:do not|don't|dont) ever\b.{6,})",
+    r"(?P<rule>(?:must|should) (?:never|always)\b(?! have\b).{6,})",
+    rf"(?P<rule>(?:do not|don't|dont) \w+ [^,?]{{3,80}} (?:in|from) (?:this|our|the) {_CODE_BASE}\b[^,?]{{0,40}})",
+    rf"(?P<rule>{_IN_HERE}we (?:(?:do not|don't) ever|always|never|only ever)\b.{{6,}})",
+    rf"(?P<rule>{_THING} (?:must|should|may|can) (?:never|always)\b.{{4,}}|{_THING} must not\b.{{4,}})",
+    r"(?P<rule>(?:all|every|each|any|no) [^,;:?]{3,60}? (?:must(?! pass| be (?:fixed|done))|has to|have to"
+    r"|needs?(?! to be\b)) .{3,})",
+    r"(?P<rule>we (?:should(?: not|n't| never)) (?:touch|use|log|store|commit|write|edit|modify|depend|rely|import"
+    r"|expose|print|retry|swallow|hard-?code|mock|pollute|polute|add|push|merge|deploy|ship|release)\b.{4,})",
+    r"(?P<rule>(?:if|when) [^,:]{4,80}, (?:please |we |you )?(?:always|never)\b.{6,})",
+    r"(?P<rule>we (?:should|must|want to|need to) (?:be using|use|prefer)\b.{3,}\b(?:wherever|everywhere|whenever"
+    r"|at all times|in all|by default)\b.*)",
     # this and not that
-    (
-        "rule",
-        r"(?P<rule>(?:use|prefer|run|call|write|put|keep|install|name|store|throw|return|import)\b[^.?!]{2,80}?"
-        r"(?:,|;| and| but| -)\s*(?:and |but )?(?:never(?! mind)|not ever|(?:do not|don't) ever)\b.{2,})",
-    ),
-    (
-        "rule",
-        rf"(?P<rule>{_IN_HERE}we (?:use|run|write|deploy|store|keep|name|format|test|indent|prefer)\b"
-        r"(?! (?:it|this|that|them)\b).{2,80}(?:,|;| and) ?(?:and )?(?:not|never|no|don't use)\b.{2,})",
-    ),
+    r"(?P<rule>(?:use|prefer|run|call|write|put|keep|install|name|store|throw|return|import)\b[^.?!]{2,80}?"
+    r"(?:,|;| and| but| -)\s*(?:and |but )?(?:never(?! mind)|not ever|(?:do not|don't) ever)\b.{2,})",
+    rf"(?P<rule>{_IN_HERE}we (?:use|run|write|deploy|store|keep|name|format|test|indent|prefer)\b"
+    r"(?! (?:it|this|that|them)\b).{2,80}(?:,|;| and) ?(?:and )?(?:not|never|no|don't use)\b.{2,})",
     # each time
-    (
-        "rule",
-        r"(?P<rule>(?:whenever|every time|each time|any ?time) (?:you|we|an?|someone|anyone)\b[^,:]{4,80}"
-        r"[,:]? (?!it\b|this\b|that\b|they\b|there\b|I get\b|we get\b).{6,})",
-    ),
-    ("rule", r"(?P<rule>when(?:ever)? (?:you|we) [^,:]{4,80}, (?:please )?(?:always|never)\b.{6,})"),
-    (
-        "rule",
-        r"(?P<rule>(?:before|after|for|on|with|in) (?:every|each|any) [^,:]{3,50},? (?:please |also |always |you must "
-        r"|you should |I want |we want |we )?(?:run|write|add|update|regenerate|check|ask|bump|make|use|include|create"
-        r"|an? )\b.{4,})",
-    ),
+    r"(?P<rule>(?:whenever|every time|each time|any ?time) (?:you|we|an?|someone|anyone)\b[^,:]{4,80}"
+    r"[,:]? (?!it\b|this\b|that\b|they\b|there\b|I get\b|we get\b).{6,})",
+    r"(?P<rule>when(?:ever)? (?:you|we) [^,:]{4,80}, (?:please )?(?:always|never)\b.{6,})",
+    r"(?P<rule>(?:before|after|for|on|with|in) (?:every|each|any) [^,:]{3,50},? (?:please |also |always |you must "
+    r"|you should |I want |we want |we )?(?:run|write|add|update|regenerate|check|ask|bump|make|use|include|create"
+    r"|an? )\b.{4,})",
     # hands off
-    (
-        "rule",
-        rf"(?P<rule>(?:do not|don't|dont|never|you (?:must|should)(?: not|n't)) {_EDITS} (?:(?:any|the|our|those) )?"
-        r"(?:\w+ ){0,3}?(?:in|under|inside|below|within) [`'\"]?(?:(?:the )?[\w.*-]*/[\w./*-]*|the [\w-]+ (?:folder"
-        r"|directory|dir)|[\w.-]+(?= (?:folder|directory|dir)\b|/|,)).*)",
-    ),
-    (
-        "rule",
-        rf"(?P<rule>(?:our [^,;:?]{{3,60}}, (?:so )?)?(?:do not|don't|dont|never|you (?:must|should)(?: not"
-        rf"|n't)) {_EDITS}\b.{{3,80}}\b"
-        r"(?:by hand|manually|without (?:asking|telling|checking|talking|approval|my|me))\b.*)",
-    ),
-    (
-        "rule",
-        r"(?P<rule>stop (?:using|adding|putting|writing|creating|leaving|importing|mocking|hard-?coding)\b"
-        r"(?! (?:the|this|that|it|these|those|your|my)\b) .{5,})",
-    ),
-    (
-        "rule",
-        rf"(?P<rule>{_THING} (?:is|are) (?:strictly |absolutely )?(?:forbidden|off[- ]limits|banned|prohibited"
-        r"|not allowed)\b(?! by).*)",
-    ),
-    (
-        "rule",
-        r"(?:our|the|my|house) (?:rule|convention|policy|standard|practice)(?: here| for [^:,]{2,40})?"
-        r"(?: is|:)[\s:,]*(?:that |to )?(?P<rule>.{10,})",
-    ),
-    (
-        "rule",
-        r"(?P<rule>I (?:(?:always|strongly|generally|usually|really) )?prefer (?!to\b|the\b|this|that|it\b|option"
-        r"|your\b|my\b)(?:[\w-]+ ){0,3}[\w-]+s\b.*)",
-    ),
-    (
-        "rule",
-        r"(?P<rule>(?:nobody|no one|no-one) (?:\w+s|is allowed to|may|can|should)\b.{3,}\b(?:without|except|but"
-        r"|unless)\b.{3,})",
-    ),
-    ("rule", r"(?P<rule>(?:do not|don't|dont) .{6,}?,? ever\W*$)"),
-    (
-        "rule",
-        r"(?P<rule>(?:use|keep|write|put|run|name|add|call|return|throw|prefer|ask|check)\b.{6,}?,? (?:please,? )?"
-        r"(?:always|every time|each time|everywhere)\W*$)",
-    ),
-    (
-        "rule",
-        r"(?P<rule>we (?:don't|do not|never) (?:do|use|write|mock|commit|allow|ship|log|accept|want|support|merge"
-        r"|deploy|like)\b(?! (?:it|this|that|them|the)\b).{3,}\b(?:here|around here|in (?:this|our|the) (?:repo"
-        r"|repository|project|codebase|code base|team|company)|in production|in tests|on main|on master)\W*$)",
-    ),
-    (
-        "rule",
-        r"(?:[^,;:?]{3,60}(?:,| so) )?(?P<rule>only (?:push|commit|merge|deploy|release|publish|install|rebase|tag)\b"
-        r".{2,}?\b(?:once|when|after|if|with|from|on|in)\b.{3,})",
-    ),
-    (
-        "rule",
-        r"(?P<rule>(?:if|when|whenever|after|before) you (?:change|edit|touch|modify|add|create|write|rename|remove"
-        r"|delete|bump|upgrade|introduce|commit|push|merge|deploy|release)\b(?: (?:an?|any|new|something|anything"
-        r"|one of)\b[^,:]{3,60}?|,)(?:,| you|:) ?(?:please |then |you )?(?:always|also|have to|need to|must|should|run"
-        r"|update|regenerate|add|bump|rebuild)\b.{3,})",
-    ),
-    (
-        "rule",
-        r"(?P<rule>(?:I (?:like|prefer) (?:my|your|all)|keep (?:your|all|the)) (?:answers|replies|responses"
-        r"|explanations|summaries|commits|commit messages|diffs|prs|pull requests|comments|functions|methods|files"
-        r"|tests|docs|messages)\b.{4,})",
-    ),
-    (
-        "rule",
-        r"(?P<rule>(?:all |our |new )?(?:commits|commit messages|commit subjects|pull requests|prs|branches"
-        r"|branch names|migrations|test names|test files|unit tests|docstrings|log messages|logs|error messages|dates"
-        r"|timestamps|secrets|passwords|file names|filenames|feature flags|endpoints|env vars|environment variables"
-        r"|services|components|modules|packages|imports|constants|fixtures|queries) (?:should|must|need to|have to|get"
-        r"|start with|end with|use|go|belong|live|are (?:named|written|stored|kept|always|formatted|sorted|squashed"
-        r"|prefixed))\b.{3,})",
-    ),
-    ("rule", r"(?P<rule>(?:nobody|no one|no-one) (?:should|may|must|can) (?:ever )?(?!know|see|care|notice)\w+ .{4,})"),
-    (
-        "rule",
-        r"(?P<rule>[\w -]{3,40}? (?:belongs?|goes?|lives?) (?:in|on|under|into|inside) [^,?]{3,60}, (?:not"
-        r"|never) .{3,})",
-    ),
-    (
-        "rule",
-        r"(?P<rule>(?:keep|update|add|write|run|bump|include|check) [^,?]{3,50} (?:with|for|after|on|before|in) (?:each"
-        r"|every) (?:new |single )?(?:change|commit|pr|pull request|release|feature|bug|fix|file|test|merge|push"
-        r"|deploy\w*|endpoint|migration|function|module|package|component)\b.*)",
-    ),
-    (
-        "rule",
-        r"(?P<rule>we (?:squash|rebase|squash[- ]merge|version|pin|vendor|lint|format|deploy|release|ship|tag|prefix"
-        r"|translate|document|review|index|cache|validate|test) (?:\w+ )?(?:everything|all|every|each|(?:the "
-        r"|our )?\w+ (?:by|with|through|via|only|because|since|on every|in every))\b.*)",
-    ),
-    (
-        "rule",
-        rf"(?P<rule>{_IN_HERE}we (?:only |always )?(?:use|indent|format|write|name|store|test|deploy|release|log|prefer"
-        r"|call|commit|squash|target|support)\b(?! (?:it|this|that|them|these|the)\b).{3,80}?\b(?:here|everywhere"
-        r"|throughout|across the board|in (?:this|our|all|every) (?:repo|repository|project|codebase|code base|team"
-        r"|company|services?|modules?|packages?))\W*$)",
-    ),
-    ("rule", rf"(?P<rule>in (?:this|our|the) {_CODE_BASE},? we\b.{{6,}})"),
-    (
-        "rule",
-        r"(?P<rule>(?:for|in|on|with|inside|outside) (?!this\b|that\b|now\b)[^,:;?]{2,40}?,? we (?:only|always|never"
-        r"|don't|do not|use)\b.{4,})",
-    ),
-    (
-        "rule",
-        r"(?P<rule>(?:you|we|one) (?:still |always )?(?:need|have) to (?:run|call|regenerate|rebuild|update|bump"
-        r"|restart|add|ask|tell|notify|sync|install)\b.{3,60}? (?:after|before|when(?:ever)?|each time|every time"
-        r"|if) (?:you |we |one )?(?:chang|edit|touch|add|modif|pull|upgrad|rebas|merg|renam|mov|delet|remov|deploy"
-        r"|releas)\w*\b(?! (?:it|this|that|these)\b).*)",
-    ),
-    (
-        "rule",
-        r"(?P<rule>(?:always )?(?:run|call|regenerate|rebuild|update|bump|restart|sync) .{2,60}? (?:after|whenever"
-        r"|each time|every time|when(?:ever)? you) (?:you |we )?(?:chang|edit|touch|add|modif|pull|upgrad|rebas|merg"
-        r"|renam|mov|delet|remov)\w*\b(?! (?:it|this|that|these)\b).{3,})",
-    ),
-    (
-        "rule",
-        r"(?P<rule>we (?:still |also )?(?:have to|need to|must) (?:support|run on|work on|stay on|stick to"
-        r"|stay compatible with|keep supporting)\b.{3,})",
-    ),
-    ("rule", r"(?P<rule>[\w.+# -]{2,30}? is (?:the|our) (?:minimum|oldest|lowest|highest|maximum|only) \w+.*)"),
-    (
-        "rule",
-        r"(?P<rule>[A-Za-z][\w.+#-]* ?\d[\w.]* is (?:the|our) (?:minimum|oldest|lowest|highest|maximum|newest"
-        r"|limit)\b.*)",
-    ),
-    (
-        "rule",
-        rf"(?P<rule>{_PLURAL} (?:are|get|go) (?:always|never|only) {_KEPT}\b.{{2,}})",
-    ),
-    (
-        "rule",
-        r"(?P<rule>(?:all|every|our) [^,;:?]{3,60}? (?:is|are) [^,;:?]{3,60}?(?:,|;| and) ?(?:never|not|no)\b.{3,})",
-    ),
-    (
-        "rule",
-        rf"(?P<rule>(?:{_PLURAL}|all [^,;:?]{{3,60}}?) (?:must|have to) (?!be able\b)[^?]{{4,80}}?"
-        r"(?: because(?: of)?| since| so that|, otherwise| or else)\b.{3,})",
-    ),
-    (
-        "rule",
-        rf"(?P<rule>{_PLURAL} (?:must|have to) (?:go|come|pass) (?:through|from|via|behind)\b.{{3,}})",
-    ),
-    (
-        "rule",
-        r"(?P<rule>[\w -]{3,40}? (?:lives?|belongs?|go(?:es)?|are (?:kept|stored)|is (?:kept|stored)) (?:in|on|under"
-        r"|into|inside) [^,?]{2,60}(?:,|;| and| -) ?(?:so )?(?:not|never|don't|do not|dont) .{3,})",
-    ),
-    (
-        "rule",
-        rf"(?P<rule>(?:do not|don't|dont|never) {_EDITS} (?:(?:any|anything|the|our|those|files) )?(?:in |under "
-        rf"|inside |below )?[`'\"]?[\w.*-]*/?[\w./*-]+[`'\"]?(?: (?:files?|folder|directory))?[\s,;.:-]+(?:(?:because"
-        rf"|since|as) )?(?:it|they|that|those)(?:'s|'re|s| is| are| gets?| get| was| were|re)? (?:\w+ )?{_MADE}\b.*)",
-    ),
-    (
-        "rule",
-        r"(?P<rule>no (?!need|problem|worries|idea|rush|thanks|more\b|longer\b"
-        r"|one\b)[\w -]{3,40}? .{0,60}?,? ever\W*$)",
-    ),
-    (
-        "rule",
-        r"(?P<rule>no (?!need|problem|worries|idea|rush|thanks|one\b)[\w -]{3,40}?s? without (?:a|an|my|asking|review"
-        r"|approval|tests?|telling)\b.*)",
-    ),
+    rf"(?P<rule>(?:do not|don't|dont|never|you (?:must|should)(?: not|n't)) {_EDITS} (?:(?:any|the|our|those) )?"
+    r"(?:\w+ ){0,3}?(?:in|under|inside|below|within) [`'\"]?(?:(?:the )?[\w.*-]*/[\w./*-]*|the [\w-]+ (?:folder"
+    r"|directory|dir)|[\w.-]+(?= (?:folder|directory|dir)\b|/|,)).*)",
+    rf"(?P<rule>(?:our [^,;:?]{{3,60}}, (?:so )?)?(?:do not|don't|dont|never|you (?:must|should)(?: not"
+    rf"|n't)) {_EDITS}\b.{{3,80}}\b"
+    r"(?:by hand|manually|without (?:asking|telling|checking|talking|approval|my|me))\b.*)",
+    r"(?P<rule>stop (?:using|adding|putting|writing|creating|leaving|importing|mocking|hard-?coding)\b"
+    r"(?! (?:the|this|that|it|these|those|your|my)\b) .{5,})",
+    rf"(?P<rule>{_THING} (?:is|are) (?:strictly |absolutely )?(?:forbidden|off[- ]limits|banned|prohibited"
+    r"|not allowed)\b(?! by).*)",
+    r"(?:our|the|my|house) (?:rule|convention|policy|standard|practice)(?: here| for [^:,]{2,40})?"
+    r"(?: is|:)[\s:,]*(?:that |to )?(?P<rule>.{10,})",
+    r"(?P<rule>I (?:(?:always|strongly|generally|usually|really) )?prefer (?!to\b|the\b|this|that|it\b|option"
+    r"|your\b|my\b)(?:[\w-]+ ){0,3}[\w-]+s\b.*)",
+    r"(?P<rule>(?:nobody|no one|no-one) (?:\w+s|is allowed to|may|can|should)\b.{3,}\b(?:without|except|but"
+    r"|unless)\b.{3,})",
+    r"(?P<rule>(?:do not|don't|dont) .{6,}?,? ever\W*$)",
+    r"(?P<rule>(?:use|keep|write|put|run|name|add|call|return|throw|prefer|ask|check)\b.{6,}?,? (?:please,? )?"
+    r"(?:always|every time|each time|everywhere)\W*$)",
+    r"(?P<rule>we (?:don't|do not|never) (?:do|use|write|mock|commit|allow|ship|log|accept|want|support|merge"
+    r"|deploy|like)\b(?! (?:it|this|that|them|the)\b).{3,}\b(?:here|around here|in (?:this|our|the) (?:repo"
+    r"|repository|project|codebase|code base|team|company)|in production|in tests|on main|on master)\W*$)",
+    r"(?:[^,;:?]{3,60}(?:,| so) )?(?P<rule>only (?:push|commit|merge|deploy|release|publish|install|rebase|tag)\b"
+    r".{2,}?\b(?:once|when|after|if|with|from|on|in)\b.{3,})",
+    r"(?P<rule>(?:if|when|whenever|after|before) you (?:change|edit|touch|modify|add|create|write|rename|remove"
+    r"|delete|bump|upgrade|introduce|commit|push|merge|deploy|release)\b(?: (?:an?|any|new|something|anything"
+    r"|one of)\b[^,:]{3,60}?|,)(?:,| you|:) ?(?:please |then |you )?(?:always|also|have to|need to|must|should|run"
+    r"|update|regenerate|add|bump|rebuild)\b.{3,})",
+    r"(?P<rule>(?:I (?:like|prefer) (?:my|your|all)|keep (?:your|all|the)) (?:answers|replies|responses"
+    r"|explanations|summaries|commits|commit messages|diffs|prs|pull requests|comments|functions|methods|files"
+    r"|tests|docs|messages)\b.{4,})",
+    r"(?P<rule>(?:all |our |new )?(?:commits|commit messages|commit subjects|pull requests|prs|branches|branch names"
+    r"|migrations|test names|test files|unit tests|docstrings|log messages|logs|error messages|dates|timestamps|secrets"
+    r"|passwords|file names|filenames|feature flags|endpoints|env vars|environment variables|services|components"
+    r"|modules|packages|imports|constants|fixtures|queries) (?:should|must|need to|have to|get|start with|end with|use"
+    r"|go|belong|live|are (?:named|written|stored|kept|always|formatted|sorted|squashed|prefixed))\b.{3,})",
+    r"(?P<rule>(?:nobody|no one|no-one) (?:should|may|must|can) (?:ever )?(?!know|see|care|notice)\w+ .{4,})",
+    r"(?P<rule>[\w -]{3,40}? (?:belongs?|goes?|lives?) (?:in|on|under|into|inside) [^,?]{3,60}, (?:not|never) .{3,})",
+    r"(?P<rule>(?:keep|update|add|write|run|bump|include|check) [^,?]{3,50} (?:with|for|after|on|before|in) (?:each"
+    r"|every) (?:new |single )?(?:change|commit|pr|pull request|release|feature|bug|fix|file|test|merge|push"
+    r"|deploy\w*|endpoint|migration|function|module|package|component)\b.*)",
+    r"(?P<rule>we (?:squash|rebase|squash[- ]merge|version|pin|vendor|lint|format|deploy|release|ship|tag|prefix"
+    r"|translate|document|review|index|cache|validate|test) (?:\w+ )?(?:everything|all|every|each|(?:the "
+    r"|our )?\w+ (?:by|with|through|via|only|because|since|on every|in every))\b.*)",
+    rf"(?P<rule>{_IN_HERE}we (?:only |always )?(?:use|indent|format|write|name|store|test|deploy|release|log|prefer"
+    r"|call|commit|squash|target|support)\b(?! (?:it|this|that|them|these|the)\b).{3,80}?\b(?:here|everywhere"
+    r"|throughout|across the board|in (?:this|our|all|every) (?:repo|repository|project|codebase|code base|team"
+    r"|company|services?|modules?|packages?))\W*$)",
+    rf"(?P<rule>in (?:this|our|the) {_CODE_BASE},? we\b.{{6,}})",
+    r"(?P<rule>(?:for|in|on|with|inside|outside) (?!this\b|that\b|now\b)[^,:;?]{2,40}?,? we (?:only|always|never"
+    r"|don't|do not|use)\b.{4,})",
+    r"(?P<rule>(?:you|we|one) (?:still |always )?(?:need|have) to (?:run|call|regenerate|rebuild|update|bump"
+    r"|restart|add|ask|tell|notify|sync|install)\b.{3,60}? (?:after|before|when(?:ever)?|each time|every time"
+    r"|if) (?:you |we |one )?(?:chang|edit|touch|add|modif|pull|upgrad|rebas|merg|renam|mov|delet|remov|deploy"
+    r"|releas)\w*\b(?! (?:it|this|that|these)\b).*)",
+    r"(?P<rule>(?:always )?(?:run|call|regenerate|rebuild|update|bump|restart|sync) .{2,60}? (?:after|whenever"
+    r"|each time|every time|when(?:ever)? you) (?:you |we )?(?:chang|edit|touch|add|modif|pull|upgrad|rebas|merg"
+    r"|renam|mov|delet|remov)\w*\b(?! (?:it|this|that|these)\b).{3,})",
+    r"(?P<rule>we (?:still |also )?(?:have to|need to|must) (?:support|run on|work on|stay on|stick to"
+    r"|stay compatible with|keep supporting)\b.{3,})",
+    r"(?P<rule>[\w.+# -]{2,30}? is (?:the|our) (?:minimum|oldest|lowest|highest|maximum|only) \w+.*)",
+    r"(?P<rule>[A-Za-z][\w.+#-]* ?\d[\w.]* is (?:the|our) (?:minimum|oldest|lowest|highest|maximum|newest|limit)\b.*)",
+    rf"(?P<rule>{_PLURAL} (?:are|get|go) (?:always|never|only) {_KEPT}\b.{{2,}})",
+    r"(?P<rule>(?:all|every|our) [^,;:?]{3,60}? (?:is|are) [^,;:?]{3,60}?(?:,|;| and) ?(?:never|not|no)\b.{3,})",
+    rf"(?P<rule>(?:{_PLURAL}|all [^,;:?]{{3,60}}?) (?:must|have to) (?!be able\b)[^?]{{4,80}}?"
+    r"(?: because(?: of)?| since| so that|, otherwise| or else)\b.{3,})",
+    rf"(?P<rule>{_PLURAL} (?:must|have to) (?:go|come|pass) (?:through|from|via|behind)\b.{{3,}})",
+    r"(?P<rule>[\w -]{3,40}? (?:lives?|belongs?|go(?:es)?|are (?:kept|stored)|is (?:kept|stored)) (?:in|on|under"
+    r"|into|inside) [^,?]{2,60}(?:,|;| and| -) ?(?:so )?(?:not|never|don't|do not|dont) .{3,})",
+    rf"(?P<rule>(?:do not|don't|dont|never) {_EDITS} (?:(?:any|anything|the|our|those|files) )?(?:in |under "
+    rf"|inside |below )?[`'\"]?[\w.*-]*/?[\w./*-]+[`'\"]?(?: (?:files?|folder|directory))?[\s,;.:-]+(?:(?:because"
+    rf"|since|as) )?(?:it|they|that|those)(?:'s|'re|s| is| are| gets?| get| was| were|re)? (?:\w+ )?{_MADE}\b.*)",
+    r"(?P<rule>no (?!need|problem|worries|idea|rush|thanks|more\b|longer\b|one\b)[\w -]{3,40}? .{0,60}?,? ever\W*$)",
+    r"(?P<rule>no (?!need|problem|worries|idea|rush|thanks|one\b)[\w -]{3,40}?s? without (?:a|an|my|asking|review"
+    r"|approval|tests?|telling)\b.*)",
     # everyday forms without a signal word
-    (
-        "rule",
-        r"(?P<rule>we (?:don't|do not|dont) (?:do|use|write|allow|mock|commit|merge|ship|accept|support|log|import"
-        r"|squash|rebase|cache|hard-?code)\b(?! (?:it|this|that|them|the|any of|much|a lot|anything|so|here\b"
-        r"|yet)\b) .{3,})",
-    ),
-    (
-        "rule",
-        r"(?P<rule>we (?:write|make|do|build|run|release|deploy|maintain|update|generate|review|test|bump|sign|tag"
-        r"|format)\b(?! (?:it|this|that|them)\b).{2,60}? (?:by hand|manually|ourselves|automatically|from ci|in ci"
-        r"|locally|only on \w+|once an? \w+|every \w+)\b.*)",
-    ),
-    (
-        "rule",
-        rf"(?P<rule>{_PLURAL} (?:are|have|start with|end with|end in|use|get) [^,?]{{2,60}} (?:here|in this (?:repo"
-        rf"|repository"
-        r"|project|codebase|package)|everywhere|throughout)\W*$)",
-    ),
-    ("rule", r"(?P<rule>ask (?:me |us |first )?before (?:you )?(?!it\b|this\b|that\b)\w+.{3,})"),
-    (
-        "rule",
-        r"(?P<rule>(?:use|prefer|stick to|stay on) (?!the\b|this\b|that\b|it\b|a\b"
-        r"|an\b)[\w@./+-]+(?: [\w@./+-]+)?[,;] ?(?!please\b|then\b|and\b)(?:[\w@./+-]+ ){1,3}?(?:is|are|breaks?|fails?"
-        r"|can't|cannot|doesn't|does not|has|have|mess(?:es)?|ignores?|loses?|needs?|hangs?|leaks?)\b.{2,})",
-    ),
-    (
-        "rule",
-        r"(?P<rule>(?:don't|do not|dont|never) (?:ever )?(?:add|write|use|put|create|introduce|leave|make|merge|commit"
-        r"|log) (?!the\b|this\b|that\b|these\b|those\b|an?\b|it\b|more\b)(?:[\w-]+ ){0,2}?[\w-]+s (?:that|which|unless"
-        r"|without|like) .{4,})",
-    ),
-    (
-        "rule",
-        r"(?P<rule>I (?:really )?(?:hate|dislike|detest|can't stand|love|don't like|do not like) (?!the\b|this\b|that\b"
-        r"|these\b|those\b|it\b|how\b|your\b|my\b|what\b|when\b)(?:[\w-]+ ){0,2}[\w-]+s\b.*)",
-    ),
-    (
-        "rule",
-        r"(?P<rule>(?:all|every|each|our) (?:[\w-]+ ){0,2}?(?:endpoints?|services?|modules?|packages?|components?"
-        r"|handlers?|tests?|migrations?|commits?|branches|queries|functions?|methods?|class(?:es)?|files?|jobs?"
-        r"|workers?|models?|tables?|errors?|logs?|events?|configs?|scripts?|routes?|commands?|types?|apis?|repos?"
-        r"|configs?) (?:return|use|have|has|go|goe|live|start|end|carry|carrie|extend|implement|throw|log|take|expose"
-        r"|inherit|accept|come|write|read|run)s?\b(?! (?:again|now)\b).{3,})",
-    ),
-    (
-        "rule",
-        r"(?P<rule>(?:tests|files|functions|modules|migrations|scripts|endpoints|components|classes|types|branches"
-        r"|commits|packages|services|jobs|queries|handlers|secrets|configs|methods|errors|events|routes|tables|columns)"
-        r"(?: (?:that|which|with|without|in|for|of|from) [^,?]{2,40}?)? (?:must|have to|should always|need to|always"
-        r"|never)\b(?! be able\b) .{3,})",
-    ),
+    r"(?P<rule>we (?:don't|do not|dont) (?:do|use|write|allow|mock|commit|merge|ship|accept|support|log|import|squash"
+    r"|rebase|cache|hard-?code)\b(?! (?:it|this|that|them|the|any of|much|a lot|anything|so|here\b|yet)\b) .{3,})",
+    r"(?P<rule>we (?:write|make|do|build|run|release|deploy|maintain|update|generate|review|test|bump|sign|tag"
+    r"|format)\b(?! (?:it|this|that|them)\b).{2,60}? (?:by hand|manually|ourselves|automatically|from ci|in ci"
+    r"|locally|only on \w+|once an? \w+|every \w+)\b.*)",
+    rf"(?P<rule>{_PLURAL} (?:are|have|start with|end with|end in|use|get) [^,?]{{2,60}} (?:here|in this (?:repo"
+    rf"|repository"
+    r"|project|codebase|package)|everywhere|throughout)\W*$)",
+    r"(?P<rule>ask (?:me |us |first )?before (?:you )?(?!it\b|this\b|that\b)\w+.{3,})",
+    r"(?P<rule>(?:use|prefer|stick to|stay on) (?!the\b|this\b|that\b|it\b|a\b"
+    r"|an\b)[\w@./+-]+(?: [\w@./+-]+)?[,;] ?(?!please\b|then\b|and\b)(?:[\w@./+-]+ ){1,3}?(?:is|are|breaks?|fails?"
+    r"|can't|cannot|doesn't|does not|has|have|mess(?:es)?|ignores?|loses?|needs?|hangs?|leaks?)\b.{2,})",
+    r"(?P<rule>(?:don't|do not|dont|never) (?:ever )?(?:add|write|use|put|create|introduce|leave|make|merge|commit"
+    r"|log) (?!the\b|this\b|that\b|these\b|those\b|an?\b|it\b|more\b)(?:[\w-]+ ){0,2}?[\w-]+s (?:that|which|unless"
+    r"|without|like) .{4,})",
+    r"(?P<rule>I (?:really )?(?:hate|dislike|detest|can't stand|love|don't like|do not like) (?!the\b|this\b|that\b"
+    r"|these\b|those\b|it\b|how\b|your\b|my\b|what\b|when\b)(?:[\w-]+ ){0,2}[\w-]+s\b.*)",
+    r"(?P<rule>(?:all|every|each|our) (?:[\w-]+ ){0,2}?(?:endpoints?|services?|modules?|packages?|components?"
+    r"|handlers?|tests?|migrations?|commits?|branches|queries|functions?|methods?|class(?:es)?|files?|jobs?"
+    r"|workers?|models?|tables?|errors?|logs?|events?|configs?|scripts?|routes?|commands?|types?|apis?|repos?"
+    r"|configs?) (?:return|use|have|has|go|goe|live|start|end|carry|carrie|extend|implement|throw|log|take|expose"
+    r"|inherit|accept|come|write|read|run)s?\b(?! (?:again|now)\b).{3,})",
+    r"(?P<rule>(?:tests|files|functions|modules|migrations|scripts|endpoints|components|classes|types|branches"
+    r"|commits|packages|services|jobs|queries|handlers|secrets|configs|methods|errors|events|routes|tables|columns)"
+    r"(?: (?:that|which|with|without|in|for|of|from) [^,?]{2,40}?)? (?:must|have to|should always|need to|always"
+    r"|never)\b(?! be able\b) .{3,})",
     # statements in general, without an article before their subject
-    (
-        "rule",
-        r"(?P<rule>(?:our|most of our) (?!tests? (?:are|is)\b|build is\b|ci is\b)(?:[\w/.-]+ ){1,4}?(?!again\b|now\b"
-        r"|still\b)(?:want|start|end|begin|carry|follow|contain|cannot|can't|must|never|always|only|belong|come|go|live"
-        r"|sit|are (?:called|named|in|on|at|behind|stored|written|kept|limited|versioned|prefixed))s?\b.{3,})",
-    ),
-    (
-        "rule",
-        r"(?P<rule>no (?!need|problem|worries|idea|rush|thanks|one\b|errors?|warnings?|changes?|issues?|results?"
-        r"|output|tests? )"
-        r"(?:[\w-]+ ){0,2}?[\w-]+s (?:in|on|for|from|to|outside|inside|across|at) (?!the\b|this\b|that\b|it\b).{3,})",
-    ),
-    (
-        "rule",
-        rf"(?P<rule>{_PLURAL} (?:must|cannot|can't|may not|have to|always|never) (?!be able\b|pass\b).{{3,}})",
-    ),
-    (
-        "rule",
-        rf"(?P<rule>{_PLURAL} are (?!(?:green|red|done|ready|in|fine|ok|okay|good|missing|failing|running|there|gone"
-        rf"|up|not|now"
-        r"|still|passing|wrong|empty|too|very|the|also|all|both|back|coming|going|on)\b)[^,?]{2,60}(?:,| and"
-        r"| so) ?(?:not|never|no|don't|do not|dont|so)\b.{3,})",
-    ),
-    (
-        "rule",
-        r"(?P<rule>(?:you|we) (?:can't|cannot|can not|may not) (?:use|rely on|assume|depend on|import|call|install|run"
-        r"|reach|access|log|store|add|ship)\b(?! (?:the|this|that|it|these|those)\b).{3,}?(?:,|;| because| since| as"
-        r"|:).{4,})",
-    ),
-    (
-        "rule",
-        r"(?P<rule>you (?:should|must|need to|have to) .{4,80}?\b(?:before|after|when|whenever) you (?:commit|push"
-        r"|merge|deploy|release|finish|open|start|edit|add|change|rename)\b(?! (?:it|this|that)\b).*)",
-    ),
-    (
-        "rule",
-        r"(?P<rule>prefer (?!the\b|this\b|that\b|it\b|option\b).{3,50}? (?:over|to|instead of|rather than) .{3,})",
-    ),
-    (
-        "rule",
-        r"(?P<rule>keep (?!the\b|this\b|that\b|these\b|it\b|going\b|an?\b|your\b"
-        r"|my\b)(?:[\w-]+ ){0,2}?[\w-]+s (?:under|below"
-        r"|short|small|to|in|out of|free of|free from|sorted|pure|simple|flat|alphabetical|separate|private)\b.*)",
-    ),
-    (
-        "rule",
-        r"(?P<rule>(?:don't|do not|dont|never) (?:mock|use|call|import|log|store|put|hard-?code|sleep|print|commit|push"
-        r"|deploy|run|test|stub|catch|swallow|throw|return|write|read|block|poll)\b .{2,50}? (?:in|on|from|to|for"
-        r"|against|outside|inside|at) (?:(?:\w+ ){0,2}(?!this|does|is|was|has)\w{3,}s|prod|production|main|master|ci"
-        r"|staging|library code|python|go|ts)\W*$)",
-    ),
-    (
-        "rule",
-        r"(?P<rule>[\w.-]+ (?:for|in) (?!the\b|this\b|that\b)[\w /.+-]{2,25}[,;] ?(?:and )?[\w.-]+ (?:for"
-        r"|in) (?!the\b|this\b|that\b)[\w /.+-]{2,25}\W*$)",
-    ),
-    (
-        "rule",
-        r"(?P<rule>I (?:want|expect|like) (?!the\b|this\b|that\b|an?\b|to\b|you\b|it\b)[\w-]+s,?"
-        r" (?:first|before|with|in)\b.{4,})",
-    ),
-    (
-        "fact",
-        r"(?P<rule>the (?:[\w-]+ ){0,2}?(?:sandbox|ci|container|runner|staging|prod|production|cluster|server|db"
-        r"|database|vm|image"
-        r"|pipeline|gateway|proxy|worker|lambda|cron|registry|machine|laptop|host|network|account) (?:has|have|gets?"
-        r"|only|allows?) (?:no|only|at most|a limit|\d|takes?|accepts?|supports?|has|sees|runs?)\b.{3,})",
-    ),
-    (
-        "cause",
-        r"(?P<rule>the (?:[\w-]+ ){1,4}?(?:died|crashed|failed|broke|hung|blew up|went down|deadlocked"
-        r"|leaked) because\b(?! (?:of )?(?:it|this|that|you|i)\b).{6,})",
-    ),
-    (
-        "cause",
-        r"(?P<rule>(?!it\b|this\b|that\b|you\b|i\b)[\w ./-]{3,40}? (?:didn'?t|did not|doesn'?t|does not|never) (?:help"
-        r"|work|scale|pay off|hold up)\b[^?]{0,20}?(?:[,;:.-]| because| since) ?(?=.*\b(?:tried|because|since|kills?"
-        r"|too)\b).{4,})",
-    ),
+    r"(?P<rule>(?:our|most of our) (?!tests? (?:are|is)\b|build is\b|ci is\b)(?:[\w/.-]+ ){1,4}?(?!again\b|now\b"
+    r"|still\b)(?:want|start|end|begin|carry|follow|contain|cannot|can't|must|never|always|only|belong|come|go|live"
+    r"|sit|are (?:called|named|in|on|at|behind|stored|written|kept|limited|versioned|prefixed))s?\b.{3,})",
+    r"(?P<rule>no (?!need|problem|worries|idea|rush|thanks|one\b|errors?|warnings?|changes?|issues?|results?"
+    r"|output|tests? )"
+    r"(?:[\w-]+ ){0,2}?[\w-]+s (?:in|on|for|from|to|outside|inside|across|at) (?!the\b|this\b|that\b|it\b).{3,})",
+    rf"(?P<rule>{_PLURAL} (?:must|cannot|can't|may not|have to|always|never) (?!be able\b|pass\b).{{3,}})",
+    rf"(?P<rule>{_PLURAL} are (?!(?:green|red|done|ready|in|fine|ok|okay|good|missing|failing|running|there|gone"
+    rf"|up|not|now"
+    r"|still|passing|wrong|empty|too|very|the|also|all|both|back|coming|going|on)\b)[^,?]{2,60}(?:,| and"
+    r"| so) ?(?:not|never|no|don't|do not|dont|so)\b.{3,})",
+    r"(?P<rule>(?:you|we) (?:can't|cannot|can not|may not) (?:use|rely on|assume|depend on|import|call|install|run"
+    r"|reach|access|log|store|add|ship)\b(?! (?:the|this|that|it|these|those)\b).{3,}?(?:,|;| because| since| as"
+    r"|:).{4,})",
+    r"(?P<rule>you (?:should|must|need to|have to) .{4,80}?\b(?:before|after|when|whenever) you (?:commit|push"
+    r"|merge|deploy|release|finish|open|start|edit|add|change|rename)\b(?! (?:it|this|that)\b).*)",
+    r"(?P<rule>prefer (?!the\b|this\b|that\b|it\b|option\b).{3,50}? (?:over|to|instead of|rather than) .{3,})",
+    r"(?P<rule>keep (?!the\b|this\b|that\b|these\b|it\b|going\b|an?\b|your\b|my\b)(?:[\w-]+ ){0,2}?[\w-]+s (?:under"
+    r"|below|short|small|to|in|out of|free of|free from|sorted|pure|simple|flat|alphabetical|separate|private)\b.*)",
+    r"(?P<rule>(?:don't|do not|dont|never) (?:mock|use|call|import|log|store|put|hard-?code|sleep|print|commit|push"
+    r"|deploy|run|test|stub|catch|swallow|throw|return|write|read|block|poll)\b .{2,50}? (?:in|on|from|to|for"
+    r"|against|outside|inside|at) (?:(?:\w+ ){0,2}(?!this|does|is|was|has)\w{3,}s|prod|production|main|master|ci"
+    r"|staging|library code|python|go|ts)\W*$)",
+    r"(?P<rule>[\w.-]+ (?:for|in) (?!the\b|this\b|that\b)[\w /.+-]{2,25}[,;] ?(?:and )?[\w.-]+ (?:for"
+    r"|in) (?!the\b|this\b|that\b)[\w /.+-]{2,25}\W*$)",
+    r"(?P<rule>I (?:want|expect|like) (?!the\b|this\b|that\b|an?\b|to\b|you\b|it\b)[\w-]+s,?"
+    r" (?:first|before|with|in)\b.{4,})",
+    r"(?P<fact>the (?:[\w-]+ ){0,2}?(?:sandbox|ci|container|runner|staging|prod|production|cluster|server|db|database"
+    r"|vm|image|pipeline|gateway|proxy|worker|lambda|cron|registry|machine|laptop|host|network|account) (?:has|have"
+    r"|gets?|only|allows?) (?:no|only|at most|a limit|\d|takes?|accepts?|supports?|has|sees|runs?)\b.{3,})",
+    r"(?P<cause>the (?:[\w-]+ ){1,4}?(?:died|crashed|failed|broke|hung|blew up|went down|deadlocked"
+    r"|leaked) because\b(?! (?:of )?(?:it|this|that|you|i)\b).{6,})",
+    r"(?P<cause>(?!it\b|this\b|that\b|you\b|i\b)[\w ./-]{3,40}? (?:didn'?t|did not|doesn'?t|does not|never) (?:help"
+    r"|work|scale|pay off|hold up)\b[^?]{0,20}?(?:[,;:.-]| because| since) ?(?=.*\b(?:tried|because|since|kills?"
+    r"|too)\b).{4,})",
     # what the project has and does
-    (
-        "fact",
-        r"(?P<rule>our (?:[\w/.-]+ ){1,4}?(?:only |still |always |just )?(?:has|have|runs?|uses?|supports?|expects?"
-        r"|listens?|builds?|deploys?|needs?|requires?|ships?|speaks?|talks?|accepts?|allows?|pins?|caches?)\b .{2,})",
-    ),
-    (
-        "fact",
-        r"(?P<rule>(?:port \d+ is (?:taken|used|reserved|blocked|occupied)\b.{3,}|(?:[^,;?]{3,60}(?:,| so"
-        r"| because) )?(?:the|our) (?:[\w-]+ ){0,3}?(?:server|database|db|app|api|proxy|worker|ui|frontend|backend"
-        r"|gateway|registry|broker|cache|queue|emulator|container) (?:runs|listens|lives|sits|is reachable|is served"
-        r"|answers) (?:on|at|under|behind|in)\b.{2,}))",
-    ),
-    (
-        "fact",
-        rf"(?P<rule>(?:the |our |all )?(?:[\w`./-]+ ){{0,3}}?{_PROCESS} (?:also )?(?:needs?|requires?|expects?"
-        rf"|depends? on"
-        rf"|relies on|rely on) (?:(?:a|an|the|to have|your|our|at least) )?(?:[\w.-]+ ){{0,3}}?{_RESOURCE}\b.*)",
-    ),
-    (
-        "fact",
-        rf"(?P<rule>(?:[\w`./-]+ ){{0,3}}?{_PROCESS} only (?:works?|runs?|pass(?:es)?|starts?|builds?)"
-        r" (?:with|on|when|if|after|in|under|behind|from)\b.{3,})",
-    ),
-    (
-        "fact",
-        r"(?P<rule>(?:the |our |all |every )?(?:[\w`./-]+ ){0,3}?[\w-]+ (?:(?:is|are|gets?) (?:rotated|refreshed"
-        r"|renewed|purged|deleted|backed up|synced|rebuilt|deployed|archived|reset|regenerated|restored|wiped|cleared"
-        r"|restarted|retried|limited|capped)|expires?|rotates?|times? out)(?: (?:from|by|to"
-        r"|in) [\w -]{2,40}?)? (?:every|after|once|nightly|daily|hourly|weekly|at|to)\b.{0,10}?(?:\d|nightly|daily"
-        r"|hourly|weekly|a day|an hour|a week|midnight|night|hour|day).*)",
-    ),
-    (
-        "fact",
-        rf"(?P<rule>(?:the|our|all) (?:[\w`./-]+ ){{0,3}}?{_PROCESS} only (?:works?|runs?|pass(?:es)?|starts?|builds?)"
-        r" (?:with|on|when|if|after|in|under|behind|from)\b.{3,})",
-    ),
-    (
-        "fact",
-        r"(?P<rule>(?:our [\w /-]{3,50}?|the [\w /-]{0,40}?(?:database|server|cluster|bucket|queue|topic|environment"
-        r"|account|channel|domain|registry|branch|folder|service|package|module|app|repo|project|workspace"
-        r"|namespace)) (?:is|are) (?:called|named|hosted|deployed|stored|located|managed"
-        r"|owned|generated|built|served)\b.{3,})",
-    ),
-    (
-        "fact",
-        r"(?P<rule>our [\w /-]{2,50}? (?:lives?|runs?|sits?|resides?|deploys?|goes|go|listens?|uses?) "
-        r"(?:only )?(?:in|at|on|under|behind|to|via|through|with)\b.{3,})",
-    ),
-    (
-        "decision",
-        r"(?P<rule>we(?:'ve| have)? (?:just )?(?:decided|agreed|settled|standardi[sz]ed|opted|chosen|chose|picked"
-        r"|switched|moved|migrated|went with|dropped|replaced|ditched)\b(?! (?:it|this|that|them|to (?:do|try"
-        r"|go with) (?:it|this|that))\b)"
-        r".{3,}?\b(?:because|since|as|due to|so that|instead of|over|rather than|in favou?r of|away from)\b.{3,})",
-    ),
+    r"(?P<fact>our (?:[\w/.-]+ ){1,4}?(?:only |still |always |just )?(?:has|have|runs?|uses?|supports?|expects?"
+    r"|listens?|builds?|deploys?|needs?|requires?|ships?|speaks?|talks?|accepts?|allows?|pins?|caches?)\b .{2,})",
+    r"(?P<fact>(?:port \d+ is (?:taken|used|reserved|blocked|occupied)\b.{3,}|(?:[^,;?]{3,60}(?:,| so"
+    r"| because) )?(?:the|our) (?:[\w-]+ ){0,3}?(?:server|database|db|app|api|proxy|worker|ui|frontend|backend"
+    r"|gateway|registry|broker|cache|queue|emulator|container) (?:runs|listens|lives|sits|is reachable|is served"
+    r"|answers) (?:on|at|under|behind|in)\b.{2,}))",
+    rf"(?P<fact>(?:the |our |all )?(?:[\w`./-]+ ){{0,3}}?{_PROCESS} (?:also )?(?:needs?|requires?|expects?|depends? on"
+    rf"|relies on|rely on) (?:(?:a|an|the|to have|your|our|at least) )?(?:[\w.-]+ ){{0,3}}?{_RESOURCE}\b.*)",
+    rf"(?P<fact>(?:[\w`./-]+ ){{0,3}}?{_PROCESS} only (?:works?|runs?|pass(?:es)?|starts?|builds?)"
+    r" (?:with|on|when|if|after|in|under|behind|from)\b.{3,})",
+    r"(?P<fact>(?:the |our |all |every )?(?:[\w`./-]+ ){0,3}?[\w-]+ (?:(?:is|are|gets?) (?:rotated|refreshed"
+    r"|renewed|purged|deleted|backed up|synced|rebuilt|deployed|archived|reset|regenerated|restored|wiped|cleared"
+    r"|restarted|retried|limited|capped)|expires?|rotates?|times? out)(?: (?:from|by|to"
+    r"|in) [\w -]{2,40}?)? (?:every|after|once|nightly|daily|hourly|weekly|at|to)\b.{0,10}?(?:\d|nightly|daily"
+    r"|hourly|weekly|a day|an hour|a week|midnight|night|hour|day).*)",
+    rf"(?P<fact>(?:the|our|all) (?:[\w`./-]+ ){{0,3}}?{_PROCESS} only (?:works?|runs?|pass(?:es)?|starts?|builds?)"
+    r" (?:with|on|when|if|after|in|under|behind|from)\b.{3,})",
+    r"(?P<fact>(?:our [\w /-]{3,50}?|the [\w /-]{0,40}?(?:database|server|cluster|bucket|queue|topic|environment"
+    r"|account|channel|domain|registry|branch|folder|service|package|module|app|repo|project|workspace"
+    r"|namespace)) (?:is|are) (?:called|named|hosted|deployed|stored|located|managed"
+    r"|owned|generated|built|served)\b.{3,})",
+    r"(?P<fact>our [\w /-]{2,50}? (?:lives?|runs?|sits?|resides?|deploys?|goes|go|listens?|uses?) "
+    r"(?:only )?(?:in|at|on|under|behind|to|via|through|with)\b.{3,})",
+    r"(?P<decision>we(?:'ve| have)? (?:just )?(?:decided|agreed|settled|standardi[sz]ed|opted|chosen|chose|picked"
+    r"|switched|moved|migrated|went with|dropped|replaced|ditched)\b(?! (?:it|this|that|them|to (?:do|try"
+    r"|go with) (?:it|this|that))\b)"
+    r".{3,}?\b(?:because|since|as|due to|so that|instead of|over|rather than|in favou?r of|away from)\b.{3,})",
     # what went wrong and why
-    (
-        "cause",
-        r"(?P<rule>we(?:'ve)? (?:have |had )?(?:already |once |previously )?tried\b.{3,}?(?:,|;| and| but|\."
-        r"| -)? ?(?:it |that |we |which )?(?:abandon\w*|gave (?:it |that )?up|dropped|reverted|rolled (?:it )?back"
-        r"|backed (?:it )?out|didn'?t work|did not work|doesn'?t work|never worked|failed|was too|turned out|(?:went"
-        r"|switched|moved|returned|came) back).*?\b(?:because|since|as|due to|too|:)\b.{3,})",
-    ),
-    ("cause", r"(?P<rule>(?:the )?(?:real |actual )?root cause (?:of|for|behind) .{3,60}? (?:was|were|is)\b.{4,})"),
-    (
-        "cause",
-        r"(?P<rule>(?:the|our|last \w+'s) (?:[\w-]+ ){0,4}?(?:crash(?:es)?|bugs?|outages?|failures?|incidents?|leaks?"
-        r"|deadlocks?|hangs?|timeouts?|flak(?:e|es|iness)|data loss|slowness|corruption) (?:was|were) (?:actually "
-        r"|really )?(?:caused by|due to|because of|because)\b.{4,})",
-    ),
+    r"(?P<cause>we(?:'ve)? (?:have |had )?(?:already |once |previously )?tried\b.{3,}?(?:,|;| and| but|\."
+    r"| -)? ?(?:it |that |we |which )?(?:abandon\w*|gave (?:it |that )?up|dropped|reverted|rolled (?:it )?back"
+    r"|backed (?:it )?out|didn'?t work|did not work|doesn'?t work|never worked|failed|was too|turned out|(?:went"
+    r"|switched|moved|returned|came) back).*?\b(?:because|since|as|due to|too|:)\b.{3,})",
+    r"(?P<cause>(?:the )?(?:real |actual )?root cause (?:of|for|behind) .{3,60}? (?:was|were|is)\b.{4,})",
+    r"(?P<cause>(?:the|our|last \w+'s) (?:[\w-]+ ){0,4}?(?:crash(?:es)?|bugs?|outages?|failures?|incidents?|leaks?"
+    r"|deadlocks?|hangs?|timeouts?|flak(?:e|es|iness)|data loss|slowness|corruption) (?:was|were) (?:actually "
+    r"|really )?(?:caused by|due to|because of|because)\b.{4,})",
     # what the agent got wrong
-    (
-        "fact",
-        rf"(?P<no>{_TURNED_DOWN})(?P<rule>(?:the|our|all|every) (?:[\w`./-]+ ){{0,3}}?{_PROCESS} (?:(?:also|only) )?"
-        r"(?:needs?|requires?|expects?|depends? on|works? (?:with|on|when)|runs? (?:with|via|through|on|in)"
-        r"|(?:is|are) (?:run|started|built|generated|deployed) (?:with|by|via|from|through))\b(?! to be\b).{4,})",
-    ),
-)
-_FORMS: tuple[tuple[FormSort, re.Pattern[str]], ...] = tuple(
-    (sort, re.compile(LEAD + form, re.IGNORECASE)) for sort, form in _SOURCES
-)
+    rf"(?P<no>{_TURNED_DOWN})(?P<fact>(?:the|our|all|every) (?:[\w`./-]+ ){{0,3}}?{_PROCESS} (?:(?:also|only) )?"
+    r"(?:needs?|requires?|expects?|depends? on|works? (?:with|on|when)|runs? (?:with|via|through|on|in)"
+    r"|(?:is|are) (?:run|started|built|generated|deployed) (?:with|by|via|from|through))\b(?! to be\b).{4,})",
+)  # fmt: skip
+"""Forms of a sentence; the group is named after what the sentence is, and holds it."""
+_FORMS = tuple(re.compile(LEAD + form, re.IGNORECASE) for form in _SOURCES)
 
 _AT_HAND = re.compile(
     r"\b(?:this|that|these|those|the (?:above|current|same|last|previous|next|first|second|other)"
@@ -567,11 +336,12 @@ def stated_rule(sentence: str) -> StatedRule | None:
     """Return what the sentence lays down or tells of the project; None for anything else."""
     if _DOUBT.search(sentence) or _QUESTION.match(sentence):
         return None
-    for sort, form in _FORMS:
+    for form in _FORMS:
         match = form.match(sentence)
         if match is None or sentence[match.end() :].strip(" .!"):
             continue  # a rule is kept whole
-        rule = match["rule"].strip().rstrip("!").strip()
+        sort = cast("FormSort", match.lastgroup)
+        rule = match[sort].strip().rstrip("!").strip()
         if sort == "cause":  # it tells of what failed, and two writers of "the same file" are not at hand
             return None if _AT_HAND.search(sentence.replace("the same ", "")) else StatedRule(rule, sort)
         claim = _CONSEQUENCE.split(rule)[0]
