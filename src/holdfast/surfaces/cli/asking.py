@@ -1,4 +1,4 @@
-"""`holdfast recall`: search memory."""
+"""`recall` and `brief`: what memory answers, and what an agent is told here."""
 
 from __future__ import annotations
 
@@ -19,16 +19,7 @@ from holdfast.recall.quotation import turn_place, turn_words
 from holdfast.rendering.lines import source_word
 from holdfast.rendering.views import briefing_json
 from holdfast.surfaces.cli.frame import Call, all_projects_option, as_of_option, command
-from holdfast.surfaces.cli.screen import (
-    counted,
-    note,
-    read_text,
-    say,
-    shown,
-    summary_lines,
-    table,
-    wrapped,
-)
+from holdfast.surfaces.cli.screen import counted, note, read_text, say, shown, summary_lines, table, wrapped
 
 
 @command(

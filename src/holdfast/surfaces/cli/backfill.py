@@ -21,6 +21,9 @@ from holdfast.surfaces.cli.distil import distil_earlier
 from holdfast.surfaces.cli.frame import INTERRUPTED, Call, command, host_names
 from holdfast.surfaces.cli.screen import answer_json, bar, counted, note, say, size
 
+SHOWN = 5
+"""Titles that are printed, the likeliest first."""
+
 
 @command(
     "holdfast backfill --dry-run",
@@ -208,10 +211,6 @@ def _cells(name: str, tally: Tally) -> tuple[str, ...]:
     return (name, *(f"{number:,}" for number in (tally.files, tally.unchanged, tally.sessions, tally.events, lessons)))
 
 
-SHOWN = 5
-"""Titles that are printed, the likeliest first."""
-
-
 def learn_from_git(memory: Memory, how: GitBackfill) -> tuple[GitReport, float]:
     """Learn from the repository's commits; return the report and the seconds it took.
 
@@ -226,13 +225,8 @@ def learn_from_git(memory: Memory, how: GitBackfill) -> tuple[GitReport, float]:
 def git_facts(report: GitReport, seconds: float, dry_run: bool) -> dict[str, Any]:
     """Return the report as `--json` prints it."""
     return {
-        "seconds": seconds,
-        "dry_run": dry_run,
-        "commits": report.commits,
-        "complete": report.complete,
-        "interrupted": report.stopped,
-        "own": report.own,
-        "found": report.found,
+        "seconds": seconds, "dry_run": dry_run, "commits": report.commits, "complete": report.complete,
+        "interrupted": report.stopped, "own": report.own, "found": report.found,
         "lessons": [
             {"id": step.lesson, "commit": step.label.removeprefix("commit "), "title": step.title, "state": step.state}
             for step in report.added
@@ -243,7 +237,7 @@ def git_facts(report: GitReport, seconds: float, dry_run: bool) -> dict[str, Any
             "suspicious": report.suspicious,
             "over_the_limit": report.over,
         },
-    }
+    }  # fmt: skip
 
 
 def tell_git(report: GitReport, dry_run: bool) -> None:

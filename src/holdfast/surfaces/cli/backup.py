@@ -1,4 +1,4 @@
-"""`holdfast backup`: write everything in this Holdfast home into one file."""
+"""`backup` and `restore`: everything in this Holdfast home in one file, and back."""
 
 from __future__ import annotations
 
@@ -43,14 +43,10 @@ def contents(manifest: Manifest) -> str:
 def manifest_json(manifest: Manifest) -> dict[str, object]:
     """Return what a backup contains, for `--json`."""
     return {
-        "format": manifest.format,
-        "holdfast": manifest.holdfast,
-        "made": manifest.made,
-        "lessons": manifest.extent.lessons,
-        "versions": manifest.extent.versions,
-        "events": manifest.extent.events,
+        "format": manifest.format, "holdfast": manifest.holdfast, "made": manifest.made,
+        "lessons": manifest.extent.lessons, "versions": manifest.extent.versions, "events": manifest.extent.events,
         "files": [{"name": member.name, "bytes": member.size, "sha256": member.sha256} for member in manifest.members],
-    }
+    }  # fmt: skip
 
 
 @command(

@@ -1,4 +1,4 @@
-"""`holdfast check`: check that memory delivers what a repository's checks expect."""
+"""`holdfast check`: memory delivers what a repository's checks expect, or tells lessons where they were learnt."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import Any
 import click
 
 from holdfast.backfill.transcriptfiles import work_tree
-from holdfast.bootstrap import Memory
 from holdfast.errors import InvalidValueError
+from holdfast.lean.plain import as_dict
 from holdfast.lean.texts import short_id
 from holdfast.publishing.sync import Syncing
 from holdfast.settings import load_settings
@@ -36,6 +36,7 @@ from holdfast.upkeep.rehearsal import rehearse as play_expectations
 from holdfast.wiring import load_host
 
 CHECKS = ".holdfast/checks.yaml"
+HEADS = ("kind", "lessons", *(when if when != NEVER else "not at all" for when in WHEN_TOLD))
 
 
 @command(
@@ -79,7 +80,6 @@ def check(
     if rehearse:
         if file or from_files or only:
             raise click.UsageError("--rehearse plays lessons of your memory: leave out FILE, --files and --only")
-
         return rehearse_memory(call, root, host=host, sample=sample or 0, baseline=baseline or "")
     if sample or baseline:
         raise click.UsageError("--sample and --baseline need --rehearse")
@@ -111,41 +111,28 @@ def _run(call: Call, root: str, expectations: Sequence[Expectation], from_files:
     if not from_files:
         call.open().close()  # takes in what waits in the spool, and updates an older schema
     with scratch_memory(load_settings(), root, empty=from_files) as memory:
-        if from_files:
-            _take_files(memory)
+        if from_files:  # the memory is a scratch one, so nobody has to vouch for the files
+            report = memory.sync(Syncing(accept=True, take_only=True))
+            for p in report.problems:
+                note(f"error: .holdfast/lessons/{p.path}:{p.line}:{p.column}: {p.reason}; skipped")
+            note(f"{counted(report.shared, 'lesson')} from .holdfast/lessons")
         return list(play_expectations(memory, expectations, host))
-
-
-def _take_files(memory: Memory) -> None:
-    """Import the repository's lesson files. The memory is a scratch one, so nobody has to vouch for them."""
-    report = memory.sync(Syncing(accept=True, take_only=True))
-    for problem in report.problems:
-        note(f"error: .holdfast/lessons/{problem.path}:{problem.line}:{problem.column}: {problem.reason}; skipped")
-    note(f"{counted(report.shared, 'lesson')} from .holdfast/lessons")
 
 
 def _answer(call: Call, path: str, outcomes: Sequence[Rehearsed], mistakes: Sequence[Mistake]) -> None:
     failed = sum(bool(outcome.failures) for outcome in outcomes)
-    if call.answer(
-        {
-            "file": path,
-            "passed": len(outcomes) - failed,
-            "failed": failed,
-            "checks": [_json(outcome) for outcome in outcomes],
-            "mistakes": [
-                {"line": mistake.line, "column": mistake.column, "reason": mistake.reason} for mistake in mistakes
-            ],
-        }
-    ):
+    plain = {
+        "file": path, "passed": len(outcomes) - failed, "failed": failed,
+        "checks": [_json(outcome) for outcome in outcomes], "mistakes": [as_dict(mistake) for mistake in mistakes],
+    }  # fmt: skip
+    if call.answer(plain):
         return
     for outcome in outcomes:
         word = click.style("FAIL", fg="red") if outcome.failures else click.style("ok  ", fg="green")
         say(f"{word}  {outcome.expectation.name}")
-        for failure in outcome.failures:
-            say(f"      {path}:{outcome.expectation.line}: {failure}")
+        say(*(f"      {path}:{outcome.expectation.line}: {failure}" for failure in outcome.failures))
         if outcome.failures:
-            for line in _delivered(outcome):
-                say(f"      {line}")
+            say(*(f"      {line}" for line in _delivered(outcome)))
     for mistake in mistakes:
         note(f"error: {path}:{mistake.line}:{mistake.column}: {mistake.reason}")
     if mistakes:
@@ -163,23 +150,17 @@ def _delivered(outcome: Rehearsed) -> list[str]:
 
 def _json(outcome: Rehearsed) -> dict[str, object]:
     return {
-        "name": outcome.expectation.name,
-        "line": outcome.expectation.line,
-        "passed": not outcome.failures,
-        "failures": outcome.failures,
-        "tokens": outcome.tokens,
+        "name": outcome.expectation.name, "line": outcome.expectation.line, "passed": not outcome.failures,
+        "failures": outcome.failures, "tokens": outcome.tokens,
         "delivered": [
             {"rank": delivery.rank, "id": delivery.lesson, "title": delivery.title} for delivery in outcome.delivered
         ],
-    }
+    }  # fmt: skip
 
 
 def _shown_path(path: str) -> str:
     relative = os.path.relpath(path)
     return path if relative.startswith("..") else relative
-
-
-HEADS = ("kind", "lessons", *(when if when != NEVER else "not at all" for when in WHEN_TOLD))
 
 
 def rehearse_memory(call: Call, root: str, *, host: str, sample: int, baseline: str) -> int:

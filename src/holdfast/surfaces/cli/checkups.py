@@ -25,7 +25,7 @@ from holdfast.installing.hostsetup import TWICE, has_package
 from holdfast.learning.learn import count_barren
 from holdfast.ports.host import Host
 from holdfast.ports.store import Extent, Store
-from holdfast.settings import Settings, interpreter, package_folder
+from holdfast.settings import Settings, compiled_hook, interpreter, package_folder
 from holdfast.surfaces.cli.hostcheck import (
     BAD,
     LEARN_ON,
@@ -280,7 +280,8 @@ def check_launcher(settings: Settings) -> Iterator[CheckFinding]:
             BAD, "launcher", f"{change.file} starts another installation, or one that no longer exists", SETUP
         )
     else:
-        yield CheckFinding(OK, "launcher", f"{change.file} starts this installation")
+        way = "compiled" if compiled_hook() else "Python alone: this package has no program for this machine"
+        yield CheckFinding(OK, "launcher", f"{change.file} starts this installation; hooks: {way}")
 
 
 def _check_file(file: str, edits: list[dict[str, Any]]) -> Iterator[CheckFinding]:

@@ -1,7 +1,4 @@
-"""`holdfast distil`: choose a model, see what it would be sent, and let it read one session.
-
-`holdfast learn` lets the model read each session after its end.
-"""
+"""`holdfast distil` and `backfill --distil`: choose a model, see what it would be sent, let it read sessions."""
 
 from __future__ import annotations
 
@@ -35,6 +32,9 @@ from holdfast.surfaces.cli.frame import INTERRUPTED, Call, command, group
 from holdfast.surfaces.cli.learn import WHAT_IS_SENT, limits, progress, report_plain, report_words
 from holdfast.surfaces.cli.screen import answer_json, counted, note, say, table
 from holdfast.wiring import load_host
+
+FAILURES_IN_A_ROW = 3
+"""An agent that asks for a login fails each time: no more than this is tried."""
 
 
 @group(
@@ -159,10 +159,6 @@ def _option(text: str) -> tuple[str, str]:
         hint = "put the key into an environment variable and give the variable's name: api_key_env=VARIABLE"
         raise InvalidValueError("an API key must not be on a command line or in a file", hint=hint)
     return key, os.path.expanduser(value)
-
-
-FAILURES_IN_A_ROW = 3
-"""An agent that asks for a login fails each time: no more than this is tried."""
 
 
 def distil_earlier(call: Call, *, since: datetime | None, limit: int | None, yes: bool, dry_run: bool) -> int:

@@ -1,4 +1,4 @@
-"""Findings: the lines that `holdfast doctor` reports."""
+"""What doctor reports, and its lines for each host: its version, its last events and delivery, what a start cuts."""
 
 from __future__ import annotations
 
@@ -24,23 +24,6 @@ from holdfast.settings import Settings
 from holdfast.wiring import load_host
 
 OK, NOTE, BAD = "ok", "note", "bad"
-
-
-class CheckFinding(NamedTuple):
-    """The result of one check. Status `bad` is a problem; `mend` is the command that solves it."""
-
-    status: str
-    name: str
-    what: str
-    mend: str = ""
-
-
-def failure(name: str, exc: Exception, mend: str = "") -> CheckFinding:
-    """Return a bad finding with the error's message; `mend` defaults to the error's hint."""
-    hint = exc.hint if isinstance(exc, HoldfastError) else ""
-    return CheckFinding(BAD, name, str(exc) or type(exc).__name__, mend or hint)
-
-
 VERSION_TIMEOUT_S = 10.0
 """Seconds that a host's program may take to tell its version."""
 QUIET = timedelta(days=3)
@@ -58,6 +41,21 @@ WORDS = {
     "session_end": "end"
 }  # fmt: skip
 """Short words for kinds of events whose name has two words."""
+
+
+class CheckFinding(NamedTuple):
+    """The result of one check. Status `bad` is a problem; `mend` is the command that solves it."""
+
+    status: str
+    name: str
+    what: str
+    mend: str = ""
+
+
+def failure(name: str, exc: Exception, mend: str = "") -> CheckFinding:
+    """Return a bad finding with the error's message; `mend` defaults to the error's hint."""
+    hint = exc.hint if isinstance(exc, HoldfastError) else ""
+    return CheckFinding(BAD, name, str(exc) or type(exc).__name__, mend or hint)
 
 
 def check_heard(settings: Settings, heard: Mapping[str, HostActivity]) -> Iterator[CheckFinding]:

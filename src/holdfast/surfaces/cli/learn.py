@@ -1,4 +1,4 @@
-"""`holdfast learn`: let your own agent read each session after its end. Off until you agree."""
+"""`holdfast learn`: let your own agent read each session after its end; off until you agree. And what that takes."""
 
 from __future__ import annotations
 
@@ -27,6 +27,11 @@ from holdfast.wiring import load_host
 BEST = "best"
 """Stands for the best agent on this machine."""
 SWITCH_ON = "holdfast learn --on"
+WHAT_IS_SENT = (
+    "For each session with real work, one digest without secrets goes to that model: what you typed, the agent's\n"
+    "explanations, failures and their fixes, commit messages. To read it in full: holdfast distil digest\n"
+    "A memory that outgrows a session's start is tidied, at most once a day: that model then gets its lessons' titles."
+)
 
 
 @command(
@@ -152,13 +157,6 @@ def _model_words(settings: Settings) -> str:
         return open_model(settings).id
     except HoldfastError:
         return settings.distil_model
-
-
-WHAT_IS_SENT = (
-    "For each session with real work, one digest without secrets goes to that model: what you typed, the agent's\n"
-    "explanations, failures and their fixes, commit messages. To read it in full: holdfast distil digest\n"
-    "A memory that outgrows a session's start is tidied, at most once a day: that model then gets its lessons' titles."
-)
 
 
 def agents(settings: Settings, first: Sequence[str] = ()) -> list[str]:

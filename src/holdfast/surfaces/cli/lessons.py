@@ -25,6 +25,31 @@ from holdfast.surfaces.cli.frame import Call, as_of_option, command, lesson_argu
 from holdfast.surfaces.cli.screen import LABEL, coloured, counted, labelled, note, say, table, wrapped
 from holdfast.text.window import clip
 
+SHOWN = 5
+"""Newest of each kind of log record that are printed."""
+UNCOMMITTED = "-"
+COLOURS = {"+": "green", "-": "red", "@": "cyan"}
+TEXT_SHOWN = 120
+"""Characters of a field that are shown before and after."""
+_LINES = re.compile(r"^(?P<path>.+?):(?P<first>\d+)(?:-(?P<last>\d+))?$")
+WORDS = {
+    "answers": "the user's answer to a question",
+    "code_comment": "a comment in the code",
+    "commit_text": "a commit's message",
+    "commands": "the commands of several sessions",
+    "compaction_summary": "a summary before a compaction",
+    "correction": "a correction by the user",
+    "explicit": "the user asked to remember it",
+    "exploration": "searches and reads of a session",
+    "fail_fix": "a failure and its fix",
+    "git_history": "a commit's message",
+    "host_memory": "the host's own memory",
+    "lint_rules": "a lint rule and its waiver",
+    "red_green": "tests that failed and then passed",
+    "reverted_work": "work that was reverted",
+    "statements": "a sentence of the session",
+}
+
 
 @command(
     "holdfast show 1f0c9a2b", "holdfast show 1f0c9a2b --json", "holdfast show 1f0c9a2b --as-of 2026-03-01", memory=True
@@ -93,11 +118,6 @@ def _span(begun: datetime, ended: datetime | None) -> str:
 
 def _when(at: datetime) -> str:
     return f"{at:%Y-%m-%d %H:%M:%S} UTC"
-
-
-SHOWN = 5
-"""Newest of each kind of log record that are printed."""
-UNCOMMITTED = "-"
 
 
 @command("holdfast why 1f0c9a2b", "holdfast why 1f0c9a2b --json", memory=True)
@@ -217,9 +237,6 @@ def _why_json(explanation: Explanation) -> dict[str, Any]:
     }  # fmt: skip
 
 
-COLOURS = {"+": "green", "-": "red", "@": "cyan"}
-
-
 @command("holdfast diff 1f0c9a2b", "holdfast diff 1f0c9a2b --json", memory=True)
 @lesson_argument
 def diff(call: Call, memory: Memory, ref: str) -> None:
@@ -250,13 +267,6 @@ def _diff_json(comparison: Comparison, lines: list[str]) -> dict[str, Any]:
         "now_at": to_plain(verdict.anchor), "then": comparison.then, "now": comparison.now, "diff": lines,
         "note": comparison.note,
     }  # fmt: skip
-
-
-TEXT_SHOWN = 120
-"""Characters of a field that are shown before and after."""
-
-
-_LINES = re.compile(r"^(?P<path>.+?):(?P<first>\d+)(?:-(?P<last>\d+))?$")
 
 
 @command("holdfast history 1f0c9a2b", "holdfast history --file src/app.py:40-60")
@@ -330,25 +340,6 @@ def _version_lines(version: Version) -> list[str]:
 
 def _short(text: str) -> str:
     return clip(" ".join(text.split()), TEXT_SHOWN)
-
-
-WORDS = {
-    "answers": "the user's answer to a question",
-    "code_comment": "a comment in the code",
-    "commit_text": "a commit's message",
-    "commands": "the commands of several sessions",
-    "compaction_summary": "a summary before a compaction",
-    "correction": "a correction by the user",
-    "explicit": "the user asked to remember it",
-    "exploration": "searches and reads of a session",
-    "fail_fix": "a failure and its fix",
-    "git_history": "a commit's message",
-    "host_memory": "the host's own memory",
-    "lint_rules": "a lint rule and its waiver",
-    "red_green": "tests that failed and then passed",
-    "reverted_work": "work that was reverted",
-    "statements": "a sentence of the session",
-}
 
 
 def found_by(detector: str) -> str:

@@ -31,6 +31,15 @@ from holdfast.surfaces.cli.frame import (
 from holdfast.surfaces.cli.review import print_conflicts
 from holdfast.surfaces.cli.screen import chosen_states, counted, note, read_time, say, summary_lines, table
 
+CHECKPOINTS = 1_000
+"""Checkpoints looked through for those that were restored."""
+HEADS = ("time (UTC)", "moment", "id", "title", "shown for", "because", "host", "session")
+LATEST = "latest"
+"""The value of `--session` without an id."""
+NAMED = 3
+"""Lessons of a change that are named; an import has thousands."""
+VERDICTS = ("heeded", "ignored", "overridden", "failed", "unclear")
+
 
 @command(
     "holdfast list",
@@ -82,15 +91,6 @@ def list_(call: Call, memory: Memory, /, conflicts: bool, limit: int, **conditio
     elsewhere = 0 if conditions["all_projects"] or as_of else memory.staged_elsewhere()
     if elsewhere:
         note(f"{counted(elsewhere, 'lesson')} of other branches not listed: holdfast staged")
-
-
-CHECKPOINTS = 1_000
-"""Checkpoints looked through for those that were restored."""
-HEADS = ("time (UTC)", "moment", "id", "title", "shown for", "because", "host", "session")
-LATEST = "latest"
-"""The value of `--session` without an id."""
-NAMED = 3
-"""Lessons of a change that are named; an import has thousands."""
 
 
 @command(
@@ -201,9 +201,6 @@ def _title(memory: Memory, lesson: LessonId, goals: dict[LessonId, str]) -> str:
         return memory.services.store.get([lesson])[0].title
     except LessonNotFoundError:
         return "(erased)"
-
-
-VERDICTS = ("heeded", "ignored", "overridden", "failed", "unclear")
 
 
 @command("holdfast stats", "holdfast stats --all-projects", "holdfast stats --json", memory=True)

@@ -12,6 +12,8 @@ from holdfast.surfaces.cli.becoming import become
 from holdfast.surfaces.cli.frame import Call, command
 from holdfast.surfaces.cli.screen import say
 
+VARIABLE = "_HOLDFAST_COMPLETE"
+
 
 @command("holdfast mcp", "claude mcp add -s user holdfast -- holdfast mcp", json=False)
 @click.option(
@@ -47,9 +49,6 @@ def hook(call: Call, host: str, arguments: tuple[str, ...]) -> None:
     `holdfast setup` registers the hook program directly, which starts four times faster than this command.
     """
     become(hook_program(host, *arguments))
-
-
-VARIABLE = "_HOLDFAST_COMPLETE"
 
 
 @command(

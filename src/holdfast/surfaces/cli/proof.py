@@ -1,6 +1,7 @@
-"""Doctor's proof that memory persists: two sessions in a scratch home, played through the real hook program.
+"""Doctor's proofs: memory persists from one session to the next, and hosts can start the MCP server here.
 
-Every step is a process of its own, as with a host, so that only what was stored passes from one step to the next.
+Two sessions are played in a scratch home through the real hook program. Every step is a process of its own, as with a
+host, so that only what was stored passes from one step to the next.
 """
 
 from __future__ import annotations
@@ -28,6 +29,15 @@ STEP_TIMEOUT_S = 20.0
 """Seconds that one program of the proof may take."""
 LEARN_TIMEOUT_S = 20.0
 """Seconds that the learner of the proof may take, and its lock be held after that."""
+SERVER_NAME = "holdfast"
+START_TIMEOUT_S = 30.0
+"""Seconds that an MCP server may take to answer its first request."""
+HELLO = {
+    "jsonrpc": "2.0", "id": 1, "method": "initialize",
+    "params": {
+        "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "holdfast doctor", "version": "1"}
+    }
+}  # fmt: skip
 
 
 def prove() -> Iterator[CheckFinding]:
@@ -99,12 +109,9 @@ class _Story:
     def hook(self, session: str, name: str, **fields: str) -> str:
         """Return the hook program's answer to a payload in the host's format."""
         payload = {
-            "session_id": session,
-            "transcript_path": os.path.join(self.folder, f"{session}.jsonl"),
-            "cwd": self.folder,
-            "hook_event_name": name,
-            **fields,
-        }
+            "session_id": session, "transcript_path": os.path.join(self.folder, f"{session}.jsonl"), "cwd": self.folder,
+            "hook_event_name": name, **fields,
+        }  # fmt: skip
         answer = self._run(hook_program(HOST), json.dumps(payload))
         json.loads(answer)
         return answer
@@ -138,17 +145,6 @@ def _log_of(settings: Settings) -> str:
     except OSError:
         return ""
     return f": {lines[-1]}" if lines else ""
-
-
-SERVER_NAME = "holdfast"
-START_TIMEOUT_S = 30.0
-"""Seconds that an MCP server may take to answer its first request."""
-HELLO = {
-    "jsonrpc": "2.0", "id": 1, "method": "initialize",
-    "params": {
-        "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "holdfast doctor", "version": "1"}
-    }
-}  # fmt: skip
 
 
 def check_server(settings: Settings) -> Iterator[CheckFinding]:

@@ -324,12 +324,9 @@ def _parse_sheet(text: str) -> dict[str, str]:
 def conflict_json(conflict: Conflict) -> dict[str, Any]:
     """Return both lessons, what they differ in, and why the first comes first."""
     return {
-        "first": lesson_json(conflict.better),
-        "second": lesson_json(conflict.worse),
-        "slot": conflict.slot,
-        "values": list(conflict.values),
-        "reason": conflict.reason,
-    }
+        "first": lesson_json(conflict.better), "second": lesson_json(conflict.worse), "slot": conflict.slot,
+        "values": list(conflict.values), "reason": conflict.reason,
+    }  # fmt: skip
 
 
 def conflict_lines(conflict: Conflict) -> list[str]:

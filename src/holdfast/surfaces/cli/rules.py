@@ -19,6 +19,9 @@ from holdfast.settings import load_settings
 from holdfast.surfaces.cli.frame import Call, command, group, host_names
 from holdfast.surfaces.cli.screen import counted, note, say, table
 
+STATES = {"unchanged": "up to date", "changed": "out of date", "created": "missing", "removed": "not needed"}
+"""The state of a file, by the change that a sync would make."""
+
 
 @group("holdfast rules sync --dry-run", "holdfast rules sync", "holdfast rules status")
 def rules(call: Call) -> None:
@@ -132,10 +135,6 @@ def remove(call: Call, memory: Memory, hosts: tuple[str, ...], dry_run: bool) ->
     if not call.answer(_json(plan) | {"dry_run": dry_run}):
         _tell(plan, dry_run)
     return 1 if plan.problems else 0
-
-
-STATES = {"unchanged": "up to date", "changed": "out of date", "created": "missing", "removed": "not needed"}
-"""The state of a file, by the change that a sync would make."""
 
 
 def _sync_quietly(call: Call, request: RulesRequest) -> int:

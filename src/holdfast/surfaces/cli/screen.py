@@ -255,9 +255,9 @@ def bar(label: str, total: int | None = None, *, in_bytes: bool = False) -> Iter
         yield Bar()
         return
     from rich.console import Console  # slow to import, and seldom needed
-    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
     count = DownloadColumn() if in_bytes else TextColumn("{task.completed:,.0f}")
-    columns = (TextColumn(label), BarColumn(), count, TimeElapsedColumn())
+    columns = (TextColumn(label), BarColumn(), count, TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         yield Bar(progress, progress.add_task("", total=total))

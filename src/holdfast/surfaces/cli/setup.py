@@ -1,4 +1,8 @@
-"""`holdfast setup`: register Holdfast's hooks and MCP server with the hosts on this machine."""
+"""`setup` and `uninstall`: register Holdfast's hooks and MCP server with the hosts on this machine, and undo it.
+
+Setup then asks a new user about commits, a model and an embedder. The questions do not depend on each other. A no or an
+error leaves the hosts set up. Nothing is sent to a model or downloaded without a yes on a terminal.
+"""
 
 from __future__ import annotations
 
@@ -30,6 +34,8 @@ from holdfast.surfaces.cli.screen import counted, note, say, short_path, table
 NEXT = """next: holdfast backfill  learns from the sessions on this machine
       holdfast doctor    proves that memory works
       holdfast           shows what memory holds and what needs you"""
+SECONDS = 20.0
+"""How long setup reads commits; `holdfast backfill --git` goes on from there."""
 
 
 @command(
@@ -177,10 +183,6 @@ def _tell(host_setups: Sequence[HostSetup], dry_run: bool, with_diff: bool) -> N
         note("nothing was changed")
     elif any(not host_setup.error for host_setup in host_setups):
         note("before you remove Holdfast, run holdfast uninstall, which undoes these changes")
-
-
-SECONDS = 20.0
-"""How long setup reads commits; `holdfast backfill --git` goes on from there."""
 
 
 def begin(call: Call, settings: Settings, hosts: Sequence[str], *, from_git: bool | None, yes: bool) -> None:

@@ -30,6 +30,15 @@ from holdfast.surfaces.cli.project import ACCEPT, claim_line, identity, plain
 from holdfast.surfaces.cli.screen import coloured, counted, note, pairs, say, short_path, size
 from holdfast.upkeep.tidying.tidy import last, pending
 
+SHOWN = 3
+"""Lessons shown of each sort."""
+CHECKED = 200
+"""Newest lessons that are checked against the code."""
+NAMED_HOSTS = 4
+"""Hosts that the first screen names."""
+RECENT = timedelta(days=30)
+"""How long the last tidying is told."""
+
 
 @command("holdfast status", "holdfast status --json", "holdfast -C ~/src/app status", memory=True)
 def status(call: Call, memory: Memory) -> None:
@@ -47,9 +56,7 @@ def _gather(memory: Memory) -> dict[str, Any]:
     path = settings.database_path
     loss, sums = memory.find_loss(), memory.session_sums()
     return {
-        "project": plain(location),
-        "identity": identity(location),
-        "claim": claim_line(location),
+        "project": plain(location), "identity": identity(location), "claim": claim_line(location),
         "store": {
             "url": settings.store,
             "bytes": os.path.getsize(path) if os.path.exists(path) else None,
@@ -60,24 +67,19 @@ def _gather(memory: Memory) -> dict[str, Any]:
             "by_state": dict(Counter(lesson.state for lesson in lessons)),
             "by_kind": dict(Counter(lesson.kind for lesson in lessons if lesson.state == "active")),
         },
-        "confirmed": counts.confirmed,
-        "unconfirmed": counts.unconfirmed,
-        "barren_sessions": memory.barren_sessions(),
+        "confirmed": counts.confirmed, "unconfirmed": counts.unconfirmed, "barren_sessions": memory.barren_sessions(),
         "inbox": len([lesson for lesson in waiting if not is_from_commit(lesson)]),
         "from_commits": len([lesson for lesson in waiting if is_from_commit(lesson)]),
         "tidying": list(tidying_lines(memory.services, memory.location)),
-        "last_session": as_dict(sums) | {"words": sums.words} if sums else None,
-        "for_review": len(memory.for_review()),
-        "checkpoint": to_plain(checkpoint) if checkpoint else None,
-        "capture": settings.capture,
-        "deliver": list(settings.deliver),
-        "embedder": settings.embedder,
+        "last_session": as_dict(sums) | {"words": sums.words} if sums else None, "for_review": len(memory.for_review()),
+        "checkpoint": to_plain(checkpoint) if checkpoint else None, "capture": settings.capture,
+        "deliver": list(settings.deliver), "embedder": settings.embedder,
         "distil": learning_facts(settings, memory.services.clock.now()),
         "set_up": sorted(set_up(HostFiles(settings.home).manifest)),
         "heartbeat": [
             {"host": event.host, "event": event.kind, "at": render_instant(event.at)} for event in memory.heartbeat()
         ],
-    }
+    }  # fmt: skip
 
 
 def _lines(fields: dict[str, Any]) -> Iterator[str]:
@@ -133,14 +135,6 @@ def _heartbeat(events: list[dict[str, str]], set_up_hosts: list[str]) -> Iterato
     if not events:
         following = "start a session, or restart a running one" if set_up_hosts else "holdfast setup"
         yield "events", f"none from any hook yet: {following}"
-
-
-SHOWN = 3
-"""Lessons shown of each sort."""
-CHECKED = 200
-"""Newest lessons that are checked against the code."""
-NAMED_HOSTS = 4
-"""Hosts that the first screen names."""
 
 
 def print_dashboard(call: Call) -> bool:
@@ -238,10 +232,6 @@ def _alarms(memory: Memory) -> Iterator[str]:
     with suppress(HoldfastError):  # setup's own record cannot be read; doctor reports that
         for host, alarm in list(alarms(memory.settings, activity(memory.services.store), now)):
             yield f"{host}: {alarm} (holdfast doctor)"
-
-
-RECENT = timedelta(days=30)
-"""How long the last tidying is told."""
 
 
 def tidying_lines(services: Services, location: Location) -> Iterator[str]:

@@ -43,7 +43,6 @@ def tidy(call: Call, show: bool, apply_it: bool, take_back: bool, branch: str, n
     """
     if sum(map(bool, (show, apply_it, take_back, branch))) > 1:
         raise click.UsageError("--show, --apply, --undo and --branch exclude each other")
-
     with call.open() as memory:
         if show:
             _show(call, memory)
@@ -71,7 +70,7 @@ def _tidy(call: Call, memory: Memory, apply_it: bool, no_model: bool, yes: bool)
         return
     if not apply_it:
         _print(memory, proposal)
-    if apply_it or yes or _agrees():
+    if apply_it or yes or (sys.stdin.isatty() and click.confirm("Apply it?", err=True)):
         _apply(call, memory, proposal)
     else:
         note("nothing was changed; to apply the proposal: holdfast tidy --apply")
@@ -92,10 +91,6 @@ def _make(call: Call, memory: Memory, no_model: bool) -> Proposal:
     if proposal.failure and not call.as_json:
         note(f"the model gave no usable answer, so only the other steps follow: {proposal.failure}")
     return proposal
-
-
-def _agrees() -> bool:
-    return sys.stdin.isatty() and click.confirm("Apply it?", err=True)
 
 
 def _apply(call: Call, memory: Memory, proposal: Proposal) -> str:

@@ -1,4 +1,4 @@
-"""`holdfast import`: import lessons from other tools' files, and whole lessons from JSON lines."""
+"""`import` and `export`: lessons of other tools' files and JSON lines, and whole lessons as these or Markdown."""
 
 from __future__ import annotations
 
@@ -30,6 +30,11 @@ OWN = "holdfast"
 """The name of our own form: JSON lines, as `holdfast export` writes them."""
 TOLD = 20
 """Bad lines that are told one by one."""
+VERBS = ("added", "revised", "accepted", "unchanged", "skipped", "removed")
+IMPORTING_TOLD = 20
+"""Steps of a kind that are told one by one where nobody asked for all."""
+MOST_READABLE = 100_000
+"""Lessons in one Markdown text."""
 
 
 class _Format(click.ParamType[str]):
@@ -110,17 +115,11 @@ def _import_lines(call: Call, path: str, accept: bool, dry: bool) -> int:
 
 def _json(report: ImportReport, mended: list[int]) -> dict[str, object]:
     return {
-        "added": report.added,
-        "revised": report.revised,
-        "unchanged": report.unchanged,
+        "added": report.added, "revised": report.revised, "unchanged": report.unchanged,
         "failed": [{"line": line, "reason": reason} for line, reason in report.failed],
-        "ignored_keys": dict(report.ignored),
-        "mended_lines": mended,
-        "waiting": report.waiting,
-        "quarantined": report.quarantined,
-        "exported_elsewhere": report.exported,
-        "conflicts": report.conflicts,
-    }
+        "ignored_keys": dict(report.ignored), "mended_lines": mended, "waiting": report.waiting,
+        "quarantined": report.quarantined, "exported_elsewhere": report.exported, "conflicts": report.conflicts,
+    }  # fmt: skip
 
 
 def _print(report: ImportReport, mended: list[int], dry: bool) -> None:
@@ -152,11 +151,6 @@ def _note_standing(report: ImportReport, dry: bool) -> None:
             f"{counted(report.quarantined, 'lesson')} in quarantine because the text looks suspicious: holdfast review"
         )
     note_conflicts(report.conflicts)
-
-
-VERBS = ("added", "revised", "accepted", "unchanged", "skipped", "removed")
-IMPORTING_TOLD = 20
-"""Steps of a kind that are told one by one where nobody asked for all."""
 
 
 def import_foreign(memory: Memory, request: ImportRequest) -> ImportOutcome:
@@ -242,10 +236,6 @@ def _note_waiting(steps: Sequence[PassageOutcome], request: ImportRequest) -> No
         note(f"{counted(waiting, 'lesson')} {verb} in the inbox: "
              f"{click.style('holdfast review', bold=True)}, or import again with --accept")  # fmt: skip
     _note_some("in quarantine because the text looks suspicious; holdfast review shows them", quarantined)
-
-
-MOST_READABLE = 100_000
-"""Lessons in one Markdown text."""
 
 
 @command(

@@ -73,35 +73,25 @@ def _tell(report: VerifyReport) -> None:
 
 def _json(report: VerifyReport, woken: list[Woken]) -> dict[str, Any]:
     return {
-        "counts": report.counts,
-        "lessons": [_lesson_json(checked) for checked in report.checked],
-        "change": to_plain(report.change) if report.change else None,
-        "indexed": report.indexed,
+        "counts": report.counts, "lessons": [_lesson_json(checked) for checked in report.checked],
+        "change": to_plain(report.change) if report.change else None, "indexed": report.indexed,
         "woken": [{"id": entry.lesson.id, "title": entry.lesson.title, "reason": entry.reason} for entry in woken],
-    }
+    }  # fmt: skip
 
 
 def _lesson_json(checked: Checked) -> dict[str, Any]:
+    lesson = checked.lesson
+    anchors = [
+        {
+            "path": anchor.path, "symbol": anchor.symbol, "freshness": verdict.freshness,
+            "words": verdict_words(verdict), "path_now": verdict.anchor.path, "symbol_now": verdict.anchor.symbol,
+        }
+        for anchor, verdict in checked.anchor_verdicts
+    ]  # fmt: skip
     return {
-        "id": checked.lesson.id,
-        "short_id": short_id(checked.lesson.id),
-        "title": checked.lesson.title,
-        "state": checked.lesson.state,
-        "freshness": checked.freshness,
-        "caveat": checked.caveat,
-        "followed": checked.followed,
-        "anchors": [
-            {
-                "path": anchor.path,
-                "symbol": anchor.symbol,
-                "freshness": verdict.freshness,
-                "words": verdict_words(verdict),
-                "path_now": verdict.anchor.path,
-                "symbol_now": verdict.anchor.symbol,
-            }
-            for anchor, verdict in checked.anchor_verdicts
-        ],
-    }
+        "id": lesson.id, "short_id": short_id(lesson.id), "title": lesson.title, "state": lesson.state,
+        "freshness": checked.freshness, "caveat": checked.caveat, "followed": checked.followed, "anchors": anchors,
+    }  # fmt: skip
 
 
 @command("holdfast watch", "holdfast watch --json | jq -r '.lesson.title'")

@@ -1,4 +1,4 @@
-"""Output of commands that change one lesson: the lesson as it is now, and what it contradicts."""
+"""Commands that change a lesson: remember, revise, edit, confirm, feedback, forget and undo."""
 
 from __future__ import annotations
 
@@ -21,6 +21,9 @@ from holdfast.ports.store import get_readable
 from holdfast.rendering.views import lesson_json
 from holdfast.surfaces.cli.frame import Call, command, lesson_argument, lesson_ids
 from holdfast.surfaces.cli.screen import answer_json, counted, note, read_text, say, summary_lines
+
+NAMES = {"paths": "file", "symbols": "symbol", "literals": "code", "commands": "command", "work": "work"}
+SHOWN = 10
 
 
 def print_written(call: Call, lesson: Lesson, rivals: Sequence[Lesson] = ()) -> None:
@@ -130,9 +133,6 @@ def revise(call: Call, /, ref: str, **options: Any) -> None:
         rivals = memory.rivals(lesson)
     print_written(call, lesson, rivals)
     note(f"supersedes {short_id(old.id)}")
-
-
-NAMES = {"paths": "file", "symbols": "symbol", "literals": "code", "commands": "command", "work": "work"}
 
 
 @command(
@@ -266,9 +266,6 @@ def _remove(memory: Memory, lesson: Lesson, purge: bool) -> dict[str, int]:
         return memory.purge(lesson.id)
     memory.forget(lesson.id)
     return {}
-
-
-SHOWN = 10
 
 
 @command("holdfast undo", "holdfast log --changes", "holdfast undo --json", memory=True)
