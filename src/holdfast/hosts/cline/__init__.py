@@ -11,17 +11,19 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from holdfast._version import __version__
 from holdfast.domain.briefing import Briefing
+from holdfast.domain.event import Event
 from holdfast.domain.hookcall import HookCall
+from holdfast.hosts.cline.transcripts import find, outcome, read
 from holdfast.hosts.sdk.adapter import Adapter, check_scope
 from holdfast.hosts.sdk.hooks import plugin_file, render_context
 from holdfast.hosts.sdk.payloads import PATCH_TOOL, fields_of, persons_words, text_of
 from holdfast.hosts.sdk.programs import OUR_MARKS, SERVER_NAME, server_words
-from holdfast.hosts.sdk.toolcalls import exited, response_text, with_usual_fields
+from holdfast.hosts.sdk.toolcalls import with_usual_fields
 from holdfast.ports.host import ConfigEdit, Host, HostProfile, InstallPlan, OwnFile, RulesTarget
 
 TOOLS = {
@@ -29,7 +31,6 @@ TOOLS = {
     "write_to_file": "Write", "write_file": "Write", "replace_in_file": "Edit", "edit_file": "Edit", "editor": "Edit",
     "search_files": "Grep", "search_codebase": "Grep", "list_files": "LS", "apply_patch": PATCH_TOOL,
 }  # fmt: skip
-EXITED = "[Command exited with code "
 SEARCH, MIDDLE, REPLACE = "------- SEARCH\n", "\n=======\n", "\n+++++++ REPLACE"
 
 
@@ -43,7 +44,6 @@ class Cline(Adapter):
 
     name = "cline"
     folders = (".cline",)
-    keeps_transcripts = True
     tells_end = False
 
     @property
@@ -118,27 +118,13 @@ class Cline(Adapter):
         )  # fmt: skip
         return InstallPlan(host=self.name, scope=scope, edits=edits, notes=self.profile.notes)
 
+    def find_transcripts(self, home: str) -> Sequence[str]:
+        """Return sessions and tasks."""
+        return find(home)
 
-def outcome(response: object) -> tuple[str, bool]:
-    """Return a tool's text and whether it failed.
-
-    Built-in tools return `{query, result, error, success}`, some a list of it, one for each command or file; a
-    command's exit code precedes its output. MCP tools return `content` and `isError`. Hooks get it in the field
-    `output`.
-    """
-    about = fields_of(response)
-    answer = about.get("output", response)
-    parts = [fields_of(part) for part in answer] if isinstance(answer, list) else [fields_of(answer)]
-    if not any("success" in part for part in parts):
-        return response_text(answer), any(part.get("isError") is True for part in parts)
-    failed = any(part.get("success") is False for part in parts)
-    text = "\n".join(filter(None, (text_of(part.get("result")) or text_of(part.get("error")) for part in parts)))
-    head, _, output = text.partition("]\n")
-    code = head.removeprefix(EXITED)
-    if head == code:
-        return text.removeprefix("\n[stderr]\n"), failed
-    output = output.removeprefix("\n[stderr]\n")
-    return exited(code, output) or output, failed
+    def read_transcript(self, path: str, new_id: Callable[[], str]) -> Iterator[Event]:
+        """Return the events of a session or a task. Raises OSError, or HostConfigError for a huge file."""
+        return read(self, path, new_id)
 
 
 def _arguments(arguments: dict[str, Any]) -> dict[str, Any]:

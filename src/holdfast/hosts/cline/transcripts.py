@@ -22,7 +22,6 @@ from functools import lru_cache
 from typing import Any
 
 from holdfast.domain.event import Event
-from holdfast.hosts.cline import outcome
 from holdfast.hosts.sdk.adapter import Adapter
 from holdfast.hosts.sdk.files import (
     find_files,
@@ -36,8 +35,10 @@ from holdfast.hosts.sdk.files import (
 )
 from holdfast.hosts.sdk.payloads import fields_of, shorten, text_of
 from holdfast.hosts.sdk.replay import UNANSWERED, TranscriptReplay, Translate, blocks_of, failure, tell_message
+from holdfast.hosts.sdk.toolcalls import exited, response_text
 
 MESSAGES = ".messages.json"
+EXITED = "[Command exited with code "
 HISTORY = "api_conversation_history.json"
 EDITORS = ("Code", "Code - Insiders", "VSCodium", "Cursor", "Windsurf")
 """Editors in which the extensions run, by their settings folders."""
@@ -71,7 +72,7 @@ TOOLS = {
 """Names of tools as shown, and the names by which the agent calls them."""
 
 
-def find(host: Adapter, home: str) -> list[str]:
+def find(home: str) -> list[str]:
     """Return sessions and tasks."""
     own = os.path.join(home, ".cline", "data")
     folders = [os.path.join(own, "tasks"), *task_folders(home, "saoudrizwan.claude-dev")]
@@ -106,6 +107,28 @@ def read(host: Adapter, path: str, new_id: Callable[[], str]) -> Iterator[Event]
             telling, message.get("role"), [_with_outcome(b) for b in blocks_of(message.get("content"))]
         )
     yield from telling.close_all()
+
+
+def outcome(response: object) -> tuple[str, bool]:
+    """Return a tool's text and whether it failed.
+
+    Built-in tools return `{query, result, error, success}`, some a list of it, one for each command or file; a
+    command's exit code precedes its output. MCP tools return `content` and `isError`. Hooks get it in the field
+    `output`.
+    """
+    about = fields_of(response)
+    answer = about.get("output", response)
+    parts = [fields_of(part) for part in answer] if isinstance(answer, list) else [fields_of(answer)]
+    if not any("success" in part for part in parts):
+        return response_text(answer), any(part.get("isError") is True for part in parts)
+    failed = any(part.get("success") is False for part in parts)
+    text = "\n".join(filter(None, (text_of(part.get("result")) or text_of(part.get("error")) for part in parts)))
+    head, _, output = text.partition("]\n")
+    code = head.removeprefix(EXITED)
+    if head == code:
+        return text.removeprefix("\n[stderr]\n"), failed
+    output = output.removeprefix("\n[stderr]\n")
+    return exited(code, output) or output, failed
 
 
 def _with_outcome(block: Mapping[str, Any]) -> Mapping[str, Any]:

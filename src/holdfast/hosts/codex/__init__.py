@@ -17,12 +17,14 @@ import os
 import shutil
 import subprocess
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from holdfast.domain.briefing import Briefing
+from holdfast.domain.event import Event
 from holdfast.domain.hookcall import HookCall
 from holdfast.errors import HostConfigError
+from holdfast.hosts.codex.transcripts import find, parse
 from holdfast.hosts.sdk.adapter import Adapter, check_scope
 from holdfast.hosts.sdk.hooks import render_nested
 from holdfast.hosts.sdk.payloads import PATCH_TOOL, fields_of, text_of
@@ -77,7 +79,6 @@ class Codex(Adapter):
 
     name = "codex"
     folders = (".codex",)
-    keeps_transcripts = True
 
     @property
     def profile(self) -> HostProfile:
@@ -131,6 +132,14 @@ class Codex(Adapter):
             server_edit(os.path.join(root, "config.toml"), command, self.name, ("mcp_servers",), startup_timeout_sec=30)
         )
         return InstallPlan(host=self.name, scope=scope, edits=tuple(edits), notes=self.profile.notes)
+
+    def find_transcripts(self, home: str) -> Sequence[str]:
+        """Return rollouts, live and archived."""
+        return find(self.root(home))
+
+    def parse_transcript(self, lines: Iterable[str], session: str, new_id: Callable[[], str]) -> Iterator[Event]:
+        """Return the events of a rollout. Raises HostConfigError for a compressed one that Python cannot unpack."""
+        return parse(self, lines, session, new_id)
 
 
 def _finished(payload: Mapping[str, Any], response: str) -> dict[str, Any]:

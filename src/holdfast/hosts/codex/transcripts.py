@@ -15,7 +15,7 @@ from typing import Any
 
 from holdfast.domain.event import Event
 from holdfast.errors import InvalidValueError
-from holdfast.hosts.codex import Codex
+from holdfast.hosts.sdk.adapter import Adapter
 from holdfast.hosts.sdk.files import find_files, instant, oldest_first, parse_line, unpacked_lines
 from holdfast.hosts.sdk.payloads import PATCH_TOOL, fields_of, text_of
 from holdfast.hosts.sdk.replay import UNANSWERED, TranscriptReplay, as_it_is, failure
@@ -30,14 +30,13 @@ SCRIPTED = re.compile(r'\bcmd"?\s*:\s*("(?:[^"\\\n]|\\.)*")')
 RUNNING = "Process running with session ID "
 
 
-def find(host: Codex, home: str) -> list[str]:
+def find(root: str) -> list[str]:
     """Return rollouts, live and archived."""
-    root = host.root(home)
     folders = (os.path.join(root, name) for name in ("sessions", "archived_sessions"))
     return oldest_first(path for folder in folders for path in find_files(folder, (".jsonl", ".jsonl.zst")))
 
 
-def parse(host: Codex, lines: Iterable[str], session: str, new_id: Callable[[], str]) -> Iterator[Event]:
+def parse(host: Adapter, lines: Iterable[str], session: str, new_id: Callable[[], str]) -> Iterator[Event]:
     """Yield events of a rollout's lines. Raises HostConfigError for a compressed one that this Python cannot unpack."""
     path = getattr(lines, "path", "")
     if path.endswith(".zst"):

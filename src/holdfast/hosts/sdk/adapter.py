@@ -6,7 +6,6 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from importlib import import_module
 from typing import Any
 
 from holdfast.domain.briefing import Briefing
@@ -31,8 +30,6 @@ class Adapter:
     name = ""
     folders: tuple[str, ...] = ()
     """Paths under the user's home; the host is present if one exists. The first holds its files."""
-    keeps_transcripts = False
-    """If true, its module `transcripts` reads them: `find(host, home)`, and `parse` (lines) or `read` (a file)."""
     late = False
     """If true, the host takes nothing before a tool runs; lessons come with the result of a read or a search."""
 
@@ -83,7 +80,7 @@ class Adapter:
 
     def find_transcripts(self, home: str) -> Sequence[str]:
         """Return absolute paths of its transcripts, least recently written first."""
-        return self._reader().find(self, home) if self.keeps_transcripts else ()
+        return ()
 
     def find_in_project(self, root: str) -> Sequence[str]:
         """Return absolute paths of transcripts that it keeps inside a project; none for most hosts."""
@@ -91,16 +88,11 @@ class Adapter:
 
     def parse_transcript(self, lines: Iterable[str], session: str, new_id: Callable[[], str]) -> Iterator[Event]:
         """Return the events of a transcript's lines; none if its transcripts are read as whole files."""
-        parse = getattr(self._reader(), "parse", None) if self.keeps_transcripts else None
-        return parse(self, lines, session, new_id) if parse else iter(())
+        return iter(())
 
     def read_transcript(self, path: str, new_id: Callable[[], str]) -> Iterator[Event]:
         """Return the events of a file that is read as a whole. Raises OSError or HostConfigError."""
-        read = getattr(self._reader(), "read", None) if self.keeps_transcripts else None
-        return read(self, path, new_id) if read else iter(())
-
-    def _reader(self) -> Any:
-        return import_module(f"{type(self).__module__}.transcripts")
+        return iter(())
 
 
 def check_scope(host: str, scope: str, has: Sequence[str] = ("user",)) -> None:
