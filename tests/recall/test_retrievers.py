@@ -137,15 +137,17 @@ class OneLink:
         return [Neighbour(path="harbour/store.py", relation="edited_together", weight=self._weight)]
 
 
-def test_asking_about_a_file_brings_the_lessons_of_linked_files_after_its_own(indexed: Memory) -> None:
-    keep(indexed, "Heights are centimetres everywhere.", path="harbour/store.py")
-    keep(indexed, "Berths are numbered from the sea.", path="harbour/pilot.py")
-    keep(indexed, "Notes are kept in English.", path="notes.md")
-    briefing = indexed.recall(paths=["harbour/pilot.py"])
+def test_asking_about_a_file_brings_the_lessons_of_linked_files_after_its_own(memory: Memory) -> None:
+    keep(memory, "Heights are centimetres everywhere.", path="harbour/store.py")
+    keep(memory, "Berths are numbered from the sea.", path="harbour/pilot.py")
+    keep(memory, "Notes are kept in English.", path="notes.md")
+    close = Memory.at(memory, memory.folder)
+    close.services = replace(memory.services, codeindex=lambda: OneLink(0.9))
+    briefing = close.recall(paths=["harbour/pilot.py"])
     assert shown(briefing)[:2] == ["Berths are numbered from the sea.", "Heights are centimetres everywhere."]
     linked = briefing.items[1]
     assert "graph" in [share.lane for share in linked.why.shares]
-    assert linked.why.words == "about harbour/store.py, imported here"
+    assert linked.why.words == "about harbour/store.py, edited together"
     for item in briefing.items:
         parts = fsum(share.share for share in item.why.shares) * prod(factor for _, factor in item.why.multipliers)
         assert parts == pytest.approx(item.score, rel=1e-12)

@@ -394,7 +394,7 @@ class _Run:
         if not self.rules:
             self.rules.update((same_rule(lesson), lesson) for lesson in self.lessons.values())
         same = self.rules.get(rule)
-        if same is not None and same.state != "forgotten":
+        if same is not None and same.state in LIVING:
             return same  # already known here; it stays this machine's until somebody shares it or vouches for the file
         self.rules[rule] = self.lessons[draft.id] = draft
         self.after[draft.id] = draft
