@@ -147,7 +147,7 @@ def test_asking_about_a_file_brings_the_lessons_of_linked_files_after_its_own(me
     assert shown(briefing)[:2] == ["Berths are numbered from the sea.", "Heights are centimetres everywhere."]
     linked = briefing.items[1]
     assert "graph" in [share.lane for share in linked.why.shares]
-    assert linked.why.words == "about harbour/store.py, edited together"
+    assert linked.why.words == "about harbour/store.py, often edited with it"
     for item in briefing.items:
         parts = fsum(share.share for share in item.why.shares) * prod(factor for _, factor in item.why.multipliers)
         assert parts == pytest.approx(item.score, rel=1e-12)

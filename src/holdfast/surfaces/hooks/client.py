@@ -39,6 +39,8 @@ TICK_S = 0.05
 """How often the thread that answers at the deadline looks at the clock."""
 ATTENDED_S = 4.0
 """How long a process that a host waits for may go on after the deadline: the host has its answer already."""
+NOTED_S = 1.0
+"""How long it may then take to log that it was late."""
 
 
 def main(arguments: Sequence[str]) -> None:
@@ -106,7 +108,7 @@ class Printed:
         time.sleep(ATTENDED_S)
         self.is_late = True
         # The note may hang on a lock that the other thread holds.
-        threading.Timer(TICK_S, os._exit, (0,)).start()
+        threading.Timer(NOTED_S, os._exit, (0,)).start()
         hook.note_lateness()
         os._exit(0)
 
