@@ -350,8 +350,7 @@ def test_only_active_lessons_of_the_project_about_files_are_watched(empty: Memor
     assert (watch.lessons, watch.files) == (1, 2)
 
 
-def test_lessons_are_read_page_by_page(empty: Memory, harbour: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("holdfast.freshness.watch.LESSONS_A_PAGE", 2)
+def test_all_lessons_about_a_file_are_watched(empty: Memory, harbour: Path) -> None:
     index = Index(pilots="drifted")
     lessons = [lesson_about(empty, "pilots") for _ in range(5)]
     watch = watch_with(empty, index)

@@ -152,7 +152,8 @@ def note_edits(services: Services, location: Location, call: HookCall) -> None:
     """Check the lessons about the files that the call's events edited, and store their states."""
     edited = [name for event in call.events if event.kind == "file_edit" for name in event.files]
     judged: dict[LessonId, Freshness] = {}
-    check = _check(replace(services, low_latency=False), location)  # hosts do not wait for the hook after an edit
+    patient = replace(services, low_latency=False)  # hosts do not wait for the hook after an edit
+    check = FreshnessCheck(patient, location, within_s=JUDGED_S)
     for path in _relative(services, location, call, edited):
         for lesson in _lessons_about(services, location, path):
             judged[lesson.id] = check.judge(lesson)[0]
@@ -200,10 +201,6 @@ def _is_session(by: str) -> bool:
     return by not in (FOUND, WATCHED, SWITCHED)
 
 
-def _check(services: Services, location: Location) -> FreshnessCheck:
-    return FreshnessCheck(services, location, within_s=JUDGED_S)
-
-
 def _relative(services: Services, location: Location, call: HookCall, names: Iterable[str]) -> list[str]:
     paths = (services.workspace.relative(location, name, call.cwd) for name in names)
     return [path for path in dict.fromkeys(paths) if path]
@@ -220,7 +217,7 @@ def _look_again(
 ) -> States:
     """Check the lessons about the call's files that the agent was shown, and return the resulting states."""
     shown = {delivery.lesson for delivery in deliveries}
-    check = _check(services, location)
+    check = FreshnessCheck(services, location, within_s=JUDGED_S)
     judged: dict[LessonId, Freshness] = {}
     for path in _relative(services, location, call, call.paths):
         for lesson in _lessons_about(services, location, path):
@@ -246,13 +243,13 @@ def _is_news(known: KnownState, call: HookCall, deliveries: Sequence[Delivery]) 
 
 def _first_true(services: Services, location: Location, due: Sequence[KnownState]) -> Ranked | None:
     """Return the first of them that is still true, ready to be delivered."""
-    check = _check(services, location) if due else None
+    check = FreshnessCheck(services, location, within_s=JUDGED_S)
     for known in due:
         try:
             (lesson,) = services.store.get([known.lesson])
         except LessonNotFoundError:
             continue
-        freshness, words = check.judge(lesson) if check and lesson.state == "active" else ("fresh", "")
+        freshness, words = check.judge(lesson) if lesson.state == "active" else ("fresh", "")
         if freshness == "drifted" and not lesson.symbols:
             continue  # the file differs somewhere, which says nothing about the lesson
         if freshness in WORSE:

@@ -51,5 +51,3 @@ WAITS = 20
 """Pauses after which they are judged even if they never stand still."""
 LOOKS_SHARE = 25
 """Looks take at most one part in so many of the time: with thousands of files they become rarer."""
-LESSONS_A_PAGE = 500
-"""Lessons that a watcher reads at a time."""

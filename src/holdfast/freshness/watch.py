@@ -8,8 +8,8 @@ because every read checks again.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from math import inf
 
@@ -21,7 +21,7 @@ from holdfast.errors import HoldfastError
 from holdfast.freshness.check import FreshnessCheck, worst
 from holdfast.freshness.notice import FOUND, SWITCHED, WATCHED, keep_states
 from holdfast.freshness.tuning import (
-    LESSONS_A_PAGE,
+    EVERY_LESSON,
     LOOK_S,
     LOOKS_SHARE,
     SETTLE_S,
@@ -139,7 +139,8 @@ class Watch:
         newest_id = next((change.id for change in newest), "nothing yet")
         if newest_id == self._newest:
             return []
-        active = {lesson.id: lesson for lesson in self._active()}
+        where = LessonFilter(project=self.location.project.id, states=("active",), limit=EVERY_LESSON)
+        active = {lesson.id: lesson for lesson in self._services.store.find(where) if lesson.paths}
         gone = self._held.keys() - active.keys()
         keep_states(self._services, self.location, dict.fromkeys(gone, "fresh"))
         for lesson_id in gone:
@@ -154,19 +155,12 @@ class Watch:
         self._newest = newest_id
         return changes
 
-    def _active(self) -> Iterator[Lesson]:
-        """Yield the active lessons about files of this project, page by page."""
-        where = LessonFilter(project=self.location.project.id, states=("active",), limit=LESSONS_A_PAGE)
-        while page := self._services.store.find(where):
-            yield from (lesson for lesson in page if lesson.paths)
-            where = replace(where, offset=where.offset + LESSONS_A_PAGE)
-
     def _judge(self, ids: Sequence[LessonId], by: str) -> list[StateChange]:
         """Check those lessons, store their states, and return those whose state differs from the previous one."""
         check = FreshnessCheck(self._services, self.location, within_s=inf)
         judged: dict[LessonId, _Held] = {}
         changes: list[StateChange] = []
-        for lesson in self._fetch(ids):
+        for lesson in get_readable(self._services.store, ids):
             anchor_verdicts = check.anchor_verdicts(lesson)
             freshness, words = worst(anchor_verdicts)
             paths = frozenset([*lesson.paths, *(verdict.anchor.path for _, verdict in anchor_verdicts)])
@@ -184,10 +178,6 @@ class Watch:
         for path in self._stamps.keys() - wanted:
             del self._stamps[path]
         return changes
-
-    def _fetch(self, ids: Sequence[LessonId]) -> Iterator[Lesson]:
-        for start in range(0, len(ids), LESSONS_A_PAGE):
-            yield from get_readable(self._services.store, ids[start : start + LESSONS_A_PAGE])
 
     def _look_at(self, paths: set[str]) -> None:
         """Start to watch those files; files watched already keep the stamp of their last check."""

@@ -33,26 +33,6 @@ class Clock(Protocol):
         """Return a new UUID version 7."""
 
 
-def no_codeindex() -> CodeIndex | None:
-    """Return None: freshness then compares whole files."""
-    return None
-
-
-def no_former(embedder_id: str) -> Embedder | None:
-    """Return None: no other embedder was configured before."""
-    return None
-
-
-def no_key(make: bool) -> bytes:
-    """Return no key: exported lines are then not sealed, and none is recognised as ours."""
-    return b""
-
-
-def no_question() -> bool:
-    """Return False: nobody is asked."""
-    return False
-
-
 def no_lesson_files(location: Location) -> LessonFiles:
     """Raise InvalidValueError: only a bootstrapped memory has files."""
     raise InvalidValueError(f"no lesson files in {location.root}")
@@ -91,12 +71,13 @@ class Services:
     detectors: Callable[[], Sequence[Detector]]
     embedder: Callable[[], Embedder | None]
     """Returns the configured embedder, made on first use; None without one or where it is too slow (a cold hook)."""
-    codeindex: Callable[[], CodeIndex | None] = no_codeindex
-    """Returns the code index, made on first use; None where there is none."""
-    former: Callable[[str], Embedder | None] = no_former
+    codeindex: Callable[[], CodeIndex | None] = lambda: None
+    """Returns the code index, made on first use; None where there is none: freshness then compares whole files."""
+    former: Callable[[str], Embedder | None] = lambda embedder_id: None
     """Returns an embedder that was configured before, by id; None if it was another or can no longer be made."""
-    export_key: Callable[[bool], bytes] = no_key
-    """Returns this home's key for sealing exports, or empty bytes; with True it makes a missing key."""
+    export_key: Callable[[bool], bytes] = lambda make: b""
+    """Returns this home's key for sealing exports, or empty bytes: then lines are not sealed, and none is recognised as
+    ours. With True it makes a missing key."""
     lesson_files: Callable[[Location], LessonFiles] = no_lesson_files
     """Returns the folder of a work tree that holds shared lessons as files."""
     low_latency: bool = False
@@ -105,7 +86,7 @@ class Services:
     deliver: tuple[Moment, ...] = ()
     session_tokens: int = 4_000
     """Tokens that a session is told; a brief after a compaction counts anew."""
-    asks_agent: Callable[[], bool] = no_question
+    asks_agent: Callable[[], bool] = lambda: False
     """Returns whether the agent may be asked, once a session after real work, what the session taught."""
     ignore: tuple[str, ...] = ()
     retention_days: int = 90

@@ -179,15 +179,19 @@ def _is_id(text: str) -> bool:
     return len(text) >= 7 and HEX.issuperset(text)
 
 
+def _instant(seconds: str) -> datetime:
+    """Return the time that a commit states, or 1970: it may state any number."""
+    try:
+        return datetime.fromtimestamp(int(seconds), UTC)
+    except (ValueError, OverflowError, OSError):
+        return datetime.fromtimestamp(0, UTC)
+
+
 def _points_in(output: bytes) -> Iterator[CommitPoint]:
     """Yield the commits of `git log` in `POINT_FORMAT`, in git's order."""
     words = [word.decode("utf-8", "replace") for word in output.split(b"\0")]
     for name, seconds, subject in zip(words[0::3], words[1::3], words[2::3], strict=False):
-        try:
-            when = datetime.fromtimestamp(int(seconds), UTC)
-        except (ValueError, OverflowError, OSError):
-            when = datetime.fromtimestamp(0, UTC)  # a commit may state any number
-        yield CommitPoint(id=name.strip(), at=when, subject=subject)
+        yield CommitPoint(id=name.strip(), at=_instant(seconds), subject=subject)
 
 
 def _commits_in(output: bytes) -> Iterator[Commit]:
@@ -202,12 +206,8 @@ def _commits_in(output: bytes) -> Iterator[Commit]:
             files.append(os.fsdecode(words[at].lstrip(b"\n")))
             at += 1
         at += 1
-        try:
-            when = datetime.fromtimestamp(int(seconds), UTC)
-        except (ValueError, OverflowError, OSError):
-            when = datetime.fromtimestamp(0, UTC)  # a commit may state any number
         yield Commit(
-            id=name.strip(), author=author, email=email, at=when, message=message[:MESSAGE_LIMIT],
+            id=name.strip(), author=author, email=email, at=_instant(seconds), message=message[:MESSAGE_LIMIT],
             files=tuple(files[:LIMIT]),
         )  # fmt: skip
 

@@ -16,7 +16,7 @@ from holdfast.home.handover import has_leftovers, is_left_waiting, start_learner
 from holdfast.home.runfiles import leave_errand
 from holdfast.lean.deadline import Deadline
 from holdfast.lean.texts import loads
-from holdfast.ports.services import Services, no_codeindex
+from holdfast.ports.services import Services
 from holdfast.service.hook import attend, parse
 from holdfast.settings import Settings
 from holdfast.wiring import Opened
@@ -38,7 +38,7 @@ def answer_alone(
         raise InvalidValueError("a hook payload that is not a JSON object")
     memory = Opened(_folder(), settings, is_hook=True)
     if again:  # after a wait, parsing code could take the rest of the deadline
-        memory.services = replace(memory.services, codeindex=no_codeindex)
+        memory.services = replace(memory.services, codeindex=lambda: None)
     call = parse(memory, hook.host, plain)
     hook.subject = f"{hook.host} {call.name}"
     hook.reply.wait_until(deadline, is_patient=call.moment in PATIENT_MOMENTS)
