@@ -31,8 +31,7 @@ from tests.ranking.thresholds import meets_threshold
 
 from holdfast.ranking.threshold import ASKED, PUSHED, Threshold
 from holdfast.recall.question import question, with_vector
-from holdfast.recall.retrieve import PARTICULAR, retrieve
-from holdfast.recall.score import RetrievedLesson, score_matches
+from holdfast.recall.retrieve import PARTICULAR, RetrievedLesson, retrieve, score_matches
 
 SETS = ("transcripts", "locomo", "project_history")
 VARIANTS = ("gist", "gist + quote + files", "turn", "session whole", "title", "task", "changelog")

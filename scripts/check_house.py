@@ -71,8 +71,8 @@ HOST_NAMES = {
 EVERYDAY_HOSTS = {"amp", "cursor", "goose", "pi"}
 """Hosts whose names mean something else in code: they are looked for in texts alone."""
 NUMBERS_ELSEWHERE = {
-    "capture/observe.py", "capture/sessionevents.py", "curation/taskstate.py", "lessons/staged.py",
-    "recall/enclosing.py", "recall/failure.py", "lessons/language.py",
+    "capture/observe.py", "capture/sessionevents.py", "curation/taskstate.py", "lessons/staging.py",
+    "recall/surroundings.py", "recall/failure.py", "lessons/material.py",
 }  # fmt: skip
 """Files of rooms with a `tuning.py` whose numbers stay with the code: they limit how much of a text it reads."""
 NO_TUNING = {"FULL_ID", "FAR", "SEED", "_WORD", "WORD", "SIBLING", "UNNAMED", "EVERYDAY_NAME", "TELLING", "LOWEST",

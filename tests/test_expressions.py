@@ -9,7 +9,7 @@ SCRIPT = """
 from holdfast.detectors.reverted_work import _DEBUGGING
 from holdfast.detectors._shared.attempts import _FAILING, _REPORT_FAILED, _REPORT_PASSED
 from holdfast.lessons.anchoring import _OTHER_FRAME
-from holdfast.lessons.suspicion import _ADDRESSED
+from holdfast.lessons.statement import _ADDRESSED
 lines = "\\n" * 1_000_000
 for expression in (_REPORT_FAILED, _REPORT_PASSED, _FAILING, _DEBUGGING, _ADDRESSED):
     expression.search(lines)

@@ -24,11 +24,10 @@ from holdfast.lean.texts import uuid7
 from holdfast.recall import ask as asking
 from holdfast.recall.embed import embed_pending
 from holdfast.recall.question import question, with_vector
-from holdfast.recall.retrieve import PARTICULAR
-from holdfast.recall.score import score_matches
+from holdfast.recall.retrieve import PARTICULAR, score_matches
 from holdfast.recall.surroundings import linked_files
 from holdfast.recall.tuning import ASKED_POOL, POOL_LIMIT
-from holdfast.rendering.budget import count_tokens
+from holdfast.rendering.lines import count_tokens
 from holdfast.settings import load_settings
 
 BATCH = 2_000

@@ -39,7 +39,7 @@ from holdfast.learning.distil import distil, prepare
 from holdfast.lessons.ledger import write_change
 from holdfast.ports.plugins import Completion
 from holdfast.ports.store import LogFilter
-from holdfast.rendering.budget import count_tokens
+from holdfast.rendering.lines import count_tokens
 from holdfast.service.hook import answer
 from holdfast.settings import load_settings
 from holdfast.surfaces.hooks import learner

@@ -17,10 +17,11 @@ from json import dumps
 from shutil import which
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
+# isort: off - one line for each room, not one for each name
 from holdfast import plugins
-from holdfast.capture import heartbeat as _heartbeat
+from holdfast.capture import sessionevents as _sessionevents
+from holdfast.capture.observe import drop_old_texts as _drop_old_texts
 from holdfast.capture.observe import observe as _observe
-from holdfast.capture.retention import drop_old_texts as _drop_old_texts
 from holdfast.curation import (
     adopt as _adopt,
 )
@@ -37,16 +38,10 @@ from holdfast.curation import (
     conflicts as _conflicts,
 )
 from holdfast.curation import (
-    edit as _edit,
-)
-from holdfast.curation import (
     explain as _explain,
 )
 from holdfast.curation import (
     forget as _forget,
-)
-from holdfast.curation import (
-    lineage as _lineage,
 )
 from holdfast.curation import (
     remember as _remember,
@@ -89,7 +84,7 @@ from holdfast.lessons import crossing as _crossing
 from holdfast.lessons import lookup as _lookup
 from holdfast.lessons import staging as _staging
 from holdfast.lessons.lookup import LessonHistory
-from holdfast.lessons.staged import hidden_here, seen_here
+from holdfast.lessons.staging import hidden_here, seen_here
 from holdfast.outcomes import settle as _settle
 from holdfast.outcomes import stats as _stats
 from holdfast.ports.host import Host
@@ -110,6 +105,8 @@ from holdfast.wiring import TIMEOUT_SCALE, Opened, SystemClock, first_folder, lo
 from holdfast.workspace.gitrun import Git
 from holdfast.workspace.identity import Claims
 from holdfast.workspace.local import LocalWorkspace
+
+# isort: on
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -332,13 +329,13 @@ class Memory:
 
         Omitted fields stay.
         """
-        return _edit.edit(self.services, self.location, ref, changes, author=author)
+        return _revise.edit(self.services, self.location, ref, changes, author=author)
 
     state = _here(_agentwords.state)
     get = _here(_lookup.resolve)
     counts = _here(_lookup.count_lessons)
-    lineage = _here(_lineage.lineage)
-    blame = _here(_lineage.blame)
+    lineage = _here(_explain.lineage)
+    blame = _here(_explain.blame)
     explain = _here(_explain.explain)
     surrounding = _here(_explain.find_surrounding)
     compare = _here(_compare.compare)
@@ -430,11 +427,11 @@ class Memory:
 
     def newest_events(self) -> list[Event]:
         """Return the newest event of each host and kind, from hooks and transcripts, newest first."""
-        return _heartbeat.last_events(self.services.store)
+        return _sessionevents.last_events(self.services.store)
 
     def heartbeat(self) -> list[Event]:
         """Return the newest event of each host and kind that a hook reported on this machine, newest first."""
-        return [event for event in self.newest_events() if _heartbeat.is_from_hook(event)]
+        return [event for event in self.newest_events() if _sessionevents.is_from_hook(event)]
 
     # Checkpoints
 

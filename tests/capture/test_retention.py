@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from holdfast.capture.retention import drop_old_texts
+from holdfast.capture.observe import drop_old_texts
 from holdfast.domain.statefamilies import ASKED, PLACE
 from holdfast.ports.services import Services
 from holdfast.ports.store import EventFilter, Store

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.capture.heartbeat import activity, newest_position
+from holdfast.capture.sessionevents import activity, newest_position
 from holdfast.stores.sqlite.store import SqliteStore
 from holdfast.testing.builders import make_event
 

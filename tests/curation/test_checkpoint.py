@@ -11,7 +11,7 @@ from holdfast.curation.checkpoint import capture, save
 from holdfast.curation.taskstate import current, render
 from holdfast.domain.vocabulary import SessionId
 from holdfast.errors import InvalidValueError
-from holdfast.rendering.budget import count_tokens
+from holdfast.rendering.lines import count_tokens
 from holdfast.testing.builders import START, make_checkpoint, make_event
 
 S = SessionId("session-9")

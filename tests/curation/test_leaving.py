@@ -18,7 +18,7 @@ from holdfast.curation.taskstate import answer_text, answers_where_left_off, cur
 from holdfast.curation.tuning import OVER_LOOKED_AT, STATE_DAYS
 from holdfast.domain.records import Checkpoint
 from holdfast.domain.vocabulary import SessionId
-from holdfast.rendering.budget import count_tokens
+from holdfast.rendering.lines import count_tokens
 from holdfast.service import hook
 from holdfast.testing.builders import FixedClock, make_checkpoint, make_event
 

@@ -14,8 +14,7 @@ from holdfast.domain.statefamilies import LESSON_STATES
 from holdfast.domain.vocabulary import EventId, LessonId, SessionId
 from holdfast.freshness import notice
 from holdfast.freshness.notice import keep_states, load_states
-from holdfast.rendering.budget import count_tokens
-from holdfast.rendering.lines import OPENING
+from holdfast.rendering.lines import OPENING, count_tokens
 from holdfast.service import hook
 
 TIDES = "High water is kept in centimetres above chart datum."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.lessons.language import FOREIGN_LETTERS, LEAST_WORDS, NOT_LATIN, language_of
+from holdfast.lessons.material import FOREIGN_LETTERS, LEAST_WORDS, NOT_LATIN, language_of
 
 
 @pytest.mark.parametrize(

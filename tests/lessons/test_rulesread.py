@@ -5,8 +5,8 @@ from pathlib import Path
 
 from holdfast.bootstrap import Memory
 from holdfast.domain.vocabulary import SessionId
-from holdfast.lessons.rulesread import files_read_by_host, note_files_read
 from holdfast.lessons.tuning import RULES_FILES
+from holdfast.recall.written import files_read_by_host, note_files_read
 from holdfast.service import hook
 from holdfast.settings import load_settings
 

@@ -16,7 +16,7 @@ from holdfast.domain.records import Outcome
 from holdfast.domain.vocabulary import SessionId
 from holdfast.ports.host import RulesTarget
 from holdfast.publishing.rules import MARK, Budget, Outlet, Rules, RulesFile, compile_rules, is_read
-from holdfast.rendering.budget import count_tokens
+from holdfast.rendering.lines import count_tokens
 from holdfast.testing.builders import make_lesson
 
 WHOLE = RulesTarget(

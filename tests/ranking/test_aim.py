@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.ranking.aim import Aim, kinds_asked, says_only_when, task_of
-from holdfast.ranking.multipliers import multipliers
+from holdfast.ranking.fuse import multipliers
 from holdfast.ranking.tuning import AIM_CHARACTERS, RANGES
 from holdfast.testing.builders import START, make_lesson
 from holdfast.text.timespan import LOOKED_AT, span_in

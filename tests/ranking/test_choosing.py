@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from holdfast.ranking.fuse import Rival, diversify, likeness
 from holdfast.ranking.tuning import MMR_LAMBDA, SAME_SESSION, WORTH_LEAST
-from holdfast.rendering.budget import fit_budget
+from holdfast.rendering.lines import fit_budget
 
 
 def rival(score: float, words: str, **fields: object) -> Rival:

@@ -10,7 +10,7 @@ import pytest
 
 from holdfast.domain.kinds import KIND_PROFILES, LESSON_KINDS
 from holdfast.domain.vocabulary import LessonKind
-from holdfast.ranking.multipliers import multipliers, recency
+from holdfast.ranking.fuse import multipliers, recency
 from holdfast.ranking.tuning import RANGES
 from holdfast.testing.builders import START, make_lesson
 

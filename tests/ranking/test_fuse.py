@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from holdfast.domain.briefing import Why
 from holdfast.domain.vocabulary import FRESHNESSES, TRUSTS, LessonId
-from holdfast.ranking.fuse import fuse, is_exact, score_of, total
-from holdfast.ranking.multipliers import HIGHEST, LOWEST, multipliers, recency
+from holdfast.ranking.fuse import HIGHEST, LOWEST, fuse, is_exact, multipliers, recency, score_of, total
 from holdfast.ranking.retrievers import Hit
 from holdfast.ranking.tuning import (
     FRESHNESS,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.ranking.names import EVERYDAY_NAME, TELLING, UNNAMED, naming, runs_of
+from holdfast.ranking.relevance import EVERYDAY_NAME, TELLING, UNNAMED, naming, runs_of
 from holdfast.ranking.tuning import NAME_CHARACTERS, SLIPS_AMONG
 from holdfast.testing.builders import make_lesson
 

@@ -1,4 +1,4 @@
-"""The whole of a threshold, as `recall.assemble` asks it: a shared path or name, the meaning, or the words."""
+"""The whole of a threshold, as `recall.ask` asks it: a shared path or name, the meaning, or the words."""
 
 from __future__ import annotations
 

@@ -12,11 +12,10 @@ from holdfast.domain.briefing import Ranked, RetrieverShare, Why
 from holdfast.domain.lesson import Link
 from holdfast.ranking.relevance import LexicalOverlap
 from holdfast.ranking.threshold import PUSHED
-from holdfast.recall.assemble import assemble, filter_relevant, render
+from holdfast.recall.ask import assemble, filter_relevant, render
 from holdfast.recall.question import question
-from holdfast.recall.score import RetrievedLesson, reason
-from holdfast.rendering.budget import count_tokens
-from holdfast.rendering.lines import LINE_TOKENS, Line
+from holdfast.recall.retrieve import RetrievedLesson, reason
+from holdfast.rendering.lines import LINE_TOKENS, Line, count_tokens
 from holdfast.testing.builders import START, make_lesson
 from tests.recall.test_moments import keep
 

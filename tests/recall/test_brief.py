@@ -20,8 +20,7 @@ from holdfast.recall.brief import Lines, Room, collect, fit, load, order, prepar
 from holdfast.recall.briefline import area_of, from_row, to_row
 from holdfast.recall.deliver import inject
 from holdfast.recall.tuning import LEAST_ID
-from holdfast.rendering.budget import count_tokens
-from holdfast.rendering.lines import CLOSING, OPENING
+from holdfast.rendering.lines import CLOSING, OPENING, count_tokens
 from holdfast.testing.builders import START, make_lesson, next_version
 from tests.recall.test_moments import briefed, deliver, keep
 from tests.recall.test_turn import told_before, turn_of

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.recall.enclosing import LIMIT, definitions_at, lines_of
+from holdfast.recall.surroundings import LIMIT, definitions_at, lines_of
 
 CASES = {
     "store.py": (

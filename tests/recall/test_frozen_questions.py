@@ -21,8 +21,7 @@ from holdfast.domain.vocabulary import LessonId, SessionId
 from holdfast.recall import ask as asking
 from holdfast.recall.embed import embed_pending
 from holdfast.recall.question import question, with_vector
-from holdfast.recall.retrieve import PARTICULAR
-from holdfast.recall.score import score_matches
+from holdfast.recall.retrieve import PARTICULAR, score_matches
 from holdfast.settings import load_settings
 from holdfast.testing.builders import make_lesson
 

@@ -14,7 +14,7 @@ from holdfast.domain.moments import MOMENT_PROFILES
 from holdfast.domain.vocabulary import SessionId
 from holdfast.errors import StoreCorruptError
 from holdfast.recall.deliver import inject
-from holdfast.rendering.budget import count_tokens
+from holdfast.rendering.lines import count_tokens
 from holdfast.service import hook
 from holdfast.testing.builders import make_checkpoint, make_lesson
 

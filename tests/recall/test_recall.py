@@ -16,7 +16,7 @@ from holdfast.ports.store import Store
 from holdfast.recall.ask import ask
 from holdfast.recall.question import question
 from holdfast.recall.retrieve import retrieve
-from holdfast.rendering.budget import count_tokens
+from holdfast.rendering.lines import count_tokens
 from holdfast.testing.builders import SESSION, make_lesson
 from holdfast.text.named import clues_in
 

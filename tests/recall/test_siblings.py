@@ -12,7 +12,7 @@ from holdfast.domain.vocabulary import ProjectId
 from holdfast.lean.texts import short_id
 from holdfast.recall.question import question
 from holdfast.recall.sessions import ask_across
-from holdfast.rendering.budget import count_tokens
+from holdfast.rendering.lines import count_tokens
 from holdfast.testing.builders import make_lesson
 from tests.recall.test_moments import keep
 

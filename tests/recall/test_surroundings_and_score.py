@@ -16,9 +16,8 @@ from holdfast.domain.symbol import Neighbour
 from holdfast.domain.vocabulary import SessionId
 from holdfast.errors import StoreLockedError
 from holdfast.ranking.relevance import LexicalOverlap
-from holdfast.recall.enclosing import TEXT_LIMIT
-from holdfast.recall.score import RetrievedLesson, score_matches
-from holdfast.recall.surroundings import linked_files, symbols_at, way_to
+from holdfast.recall.retrieve import RetrievedLesson, score_matches
+from holdfast.recall.surroundings import TEXT_LIMIT, linked_files, symbols_at, way_to
 from tests.recall.test_moments import keep
 
 CODE = "def high():\n    return 4\n\n\ndef low():\n    return 1\n"

@@ -6,13 +6,13 @@ from hypothesis import strategies as st
 
 from holdfast.domain.lesson import INSIGHT_LIMIT, Anchor
 from holdfast.lean.texts import short_id
-from holdfast.rendering.budget import count_tokens
 from holdfast.rendering.lines import (
     CLOSING,
     LINE_TOKENS,
     OPENING,
     clean,
     compile_line,
+    count_tokens,
     frame_tokens,
     more_line,
     render_block,

@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.rendering.budget import count_tokens
+from holdfast.rendering.lines import count_tokens
 
 
 def test_words_marks_and_wide_characters_cost() -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.bootstrap import Memory
-from holdfast.capture.heartbeat import HostActivity, activity
+from holdfast.capture.sessionevents import HostActivity, activity
 from holdfast.domain.hookcall import HookCall
 from holdfast.domain.vocabulary import SessionId
 from holdfast.lean.texts import uuid7

@@ -19,8 +19,7 @@ from holdfast.bootstrap import Memory
 from holdfast.domain.briefing import Briefing, Ranked, Why
 from holdfast.domain.vocabulary import SessionId
 from holdfast.lean.texts import short_id
-from holdfast.rendering.budget import count_tokens
-from holdfast.rendering.lines import frame_tokens
+from holdfast.rendering.lines import count_tokens, frame_tokens
 from holdfast.settings import load_settings
 from holdfast.surfaces.mcp import render, tools
 from holdfast.surfaces.mcp.callers import Caller

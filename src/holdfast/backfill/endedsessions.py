@@ -14,7 +14,7 @@ from typing import Any
 
 from holdfast.backfill.distilrecord import LOCK_S, enqueue
 from holdfast.bootstrap import Memory
-from holdfast.capture.heartbeat import newest_position
+from holdfast.capture.sessionevents import newest_position
 from holdfast.capture.tuning import LOOK_BACK
 from holdfast.domain.event import Event
 from holdfast.domain.statefamilies import SESSIONS_OPEN

@@ -10,6 +10,7 @@ from holdfast.capture.tuning import HEAD_CHARACTERS, TAIL_CHARACTERS
 from holdfast.domain.event import TEXT_LIMIT, Event
 from holdfast.domain.hookcall import HookCall
 from holdfast.domain.project import Location
+from holdfast.domain.statefamilies import TIDIED
 from holdfast.lean.texts import has_drive
 from holdfast.ports.services import Services
 from holdfast.redaction import fold, redact, redact_to
@@ -138,3 +139,24 @@ def _redact(text: str, limit: int) -> str:
 def _clean(text: str) -> str:
     """Remove NUL characters, which neither SQLite nor a terminal handles."""
     return text.replace("\0", "") if "\0" in text else text
+
+
+# Retention: drops old raw texts; lessons stay
+
+
+def drop_old_texts(services: Services) -> int:
+    """Drop the texts of events older than the retention window, once a day; return how many events had one.
+
+    An event's kind, file, command and exit status stay. A window of 0 days keeps every text. Expired states are
+    dropped as well.
+    """
+    now = services.clock.now()
+    today = now.date().isoformat()
+    if services.store.get_state(TIDIED) == today:
+        return 0
+    dropped = 0
+    if services.retention_days > 0:
+        dropped = services.store.erase_event_texts(now - timedelta(days=services.retention_days))
+    services.store.expire_states(now)
+    services.store.set_state(TIDIED, "", today)
+    return dropped

@@ -28,8 +28,7 @@ from holdfast.domain.project import Location
 from holdfast.domain.vocabulary import STATES, TRANSITIONS, LessonId, ProjectId, State
 from holdfast.errors import InvalidValueError, LessonNotFoundError
 from holdfast.lessons.ledger import with_retries, write_change
-from holdfast.lessons.statement import anchors_of, clean, clean_all, with_title
-from holdfast.lessons.suspicion import suspicion
+from holdfast.lessons.statement import anchors_of, clean, clean_all, suspicion, with_title
 from holdfast.ports.plugins import Passage, Skipped
 from holdfast.ports.services import Services
 from holdfast.ports.store import LessonFilter

@@ -26,9 +26,7 @@ from holdfast.errors import HoldfastError, InvalidValueError
 from holdfast.lessons.anchoring import parse_named
 from holdfast.lessons.lookup import folder_of, in_project
 from holdfast.lessons.material import Material, recent_events, repeated_in
-from holdfast.lessons.quoting import find_quote
-from holdfast.lessons.statement import clean, doubt, texts
-from holdfast.lessons.suspicion import suspicion
+from holdfast.lessons.statement import clean, doubt, find_quote, suspicion, texts
 from holdfast.lessons.tuning import COVERAGE
 from holdfast.ports.services import Services
 from holdfast.ports.store import LessonFilter

@@ -337,8 +337,7 @@ def _task(task: str, branch: str) -> str:
 
 def _kept(text: str) -> str:
     """Return the text without secrets, cut to size, or a note if it looks like an attack."""
-    from holdfast.lessons.statement import doubtful_name
-    from holdfast.lessons.suspicion import suspicion
+    from holdfast.lessons.statement import doubtful_name, suspicion
     from holdfast.text.orders import harm
 
     doubtful = suspicion(text) or doubtful_name([text]) or harm(text)

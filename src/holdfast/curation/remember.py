@@ -15,7 +15,6 @@ from holdfast.errors import InvalidValueError
 from holdfast.lessons.learningmoments import keep_stated_moments
 from holdfast.lessons.ledger import with_retries, write_change
 from holdfast.lessons.material import Material, recent_events, repeated_in
-from holdfast.lessons.quoting import find_quote
 from holdfast.lessons.staging import restated, stage
 from holdfast.lessons.statement import (
     anchors_of,
@@ -23,6 +22,7 @@ from holdfast.lessons.statement import (
     clean,
     clean_all,
     doubt,
+    find_quote,
     merged,
     said,
     texts,

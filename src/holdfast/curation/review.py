@@ -15,7 +15,7 @@ from holdfast.lean.texts import short_id
 from holdfast.lessons.anchoring import renew
 from holdfast.lessons.ledger import with_retries, write_change
 from holdfast.lessons.lookup import resolve
-from holdfast.lessons.staged import hidden_here
+from holdfast.lessons.staging import hidden_here
 from holdfast.lessons.statement import clean
 from holdfast.outcomes.standing import store_evidence
 from holdfast.ports.services import Services

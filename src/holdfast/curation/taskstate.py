@@ -12,8 +12,7 @@ from holdfast.domain.records import Checkpoint
 from holdfast.ports.services import Services
 from holdfast.ports.store import LogFilter
 from holdfast.ranking.relevance import stem, stems_of
-from holdfast.rendering.budget import count_tokens
-from holdfast.rendering.lines import clean
+from holdfast.rendering.lines import clean, count_tokens
 
 LEFT_OUT = "[left out: "
 """Beginning of a note that replaces words which look like an attack."""

@@ -19,8 +19,8 @@ from hashlib import sha256
 from typing import Any, Literal
 
 from holdfast.curation.conflicts import find_conflicts
-from holdfast.curation.edit import triggers_of
 from holdfast.curation.remember import find_same, same_rule
+from holdfast.curation.revise import triggers_of
 from holdfast.curation.tuning import CONFIDENCE, LESSONS_A_PAGE, LESSONS_A_WRITE, LINE_LIMIT, SAID_SALIENCE, SALIENCE
 from holdfast.domain.lesson import Anchor, Lesson, Link, Provenance, Scope, Triggers, Validity
 from holdfast.domain.project import Location
@@ -30,8 +30,7 @@ from holdfast.errors import InvalidValueError, LessonNotFoundError
 from holdfast.lean.plain import field_names, from_plain, parse_instant, render_instant, to_plain
 from holdfast.lean.texts import dumps, has_drive, loads
 from holdfast.lessons.ledger import with_retries, write_change
-from holdfast.lessons.statement import LISTS, TEXTS, anchors_of, clean, clean_all, merged, texts, with_title
-from holdfast.lessons.suspicion import suspicion
+from holdfast.lessons.statement import LISTS, TEXTS, anchors_of, clean, clean_all, merged, suspicion, texts, with_title
 from holdfast.ports.services import Services
 from holdfast.ports.store import LessonFilter
 from holdfast.redaction import redact

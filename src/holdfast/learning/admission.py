@@ -60,8 +60,7 @@ from holdfast.lessons.learningmoments import keep_moments
 from holdfast.lessons.ledger import write_change
 from holdfast.lessons.material import Material, is_about
 from holdfast.lessons.staging import restated, stage
-from holdfast.lessons.statement import clean, doubtful_name, merged
-from holdfast.lessons.suspicion import suspicion
+from holdfast.lessons.statement import clean, doubtful_name, merged, suspicion
 from holdfast.ports.services import Services
 from holdfast.ports.store import LessonFilter
 from holdfast.ports.workspace import Branches

@@ -50,8 +50,7 @@ from holdfast.learning.tuning import (
     START_SESSIONS,
 )
 from holdfast.lessons.ledger import with_retries, write_change
-from holdfast.lessons.statement import clean
-from holdfast.lessons.suspicion import suspicion
+from holdfast.lessons.statement import clean, suspicion
 from holdfast.ports.services import Services
 from holdfast.ports.store import LessonFilter
 from holdfast.text.occasions import CARDS

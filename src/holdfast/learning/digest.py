@@ -24,7 +24,7 @@ from holdfast.learning.tuning import (
     WORTH,
 )
 from holdfast.redaction import redact
-from holdfast.rendering.budget import count_tokens
+from holdfast.rendering.lines import count_tokens
 from holdfast.text.window import failed, said_on_refusal, spoken
 
 CUT = " […] "

@@ -40,7 +40,7 @@ from holdfast.learning.tuning import (
     USER_CONFIDENCE,
     WHY_LIMIT,
 )
-from holdfast.lessons.quoting import find_quote
+from holdfast.lessons.statement import find_quote
 from holdfast.ports.plugins import LanguageModel
 from holdfast.ports.services import Services
 from holdfast.ports.store import LessonFilter

@@ -27,8 +27,7 @@ from holdfast.learning.tuning import (
     MOST_WAITING,
 )
 from holdfast.lessons.ledger import with_retries, write_change
-from holdfast.lessons.statement import doubtful_name
-from holdfast.lessons.suspicion import suspicion
+from holdfast.lessons.statement import doubtful_name, suspicion
 from holdfast.ports.plugins import Passage
 from holdfast.ports.services import Services
 from holdfast.ports.store import LessonFilter

@@ -10,10 +10,9 @@ from typing import TypeVar
 from holdfast.domain.lesson import Lesson, next_instant
 from holdfast.domain.project import Location
 from holdfast.domain.records import Change
-from holdfast.domain.statefamilies import LESSONS_CHANGED, PROJECT_NAME
+from holdfast.domain.statefamilies import LESSONS_CHANGED, PROJECT_NAME, STAGED_SEEN
 from holdfast.domain.vocabulary import LessonId
 from holdfast.errors import StaleWriteError
-from holdfast.lessons.staged import forget_seen
 from holdfast.lessons.tuning import TRIES
 from holdfast.ports.services import Services
 
@@ -58,7 +57,7 @@ def write_change(
     _note_name(services, location)
     services.store.put(recorded, expected, change)
     if any(lesson.scope.branch for lesson in recorded):
-        forget_seen(services, location.project.id)
+        services.store.set_state(STAGED_SEEN, location.project.id, "")
     _mark_changed(services)  # again: an embedder that looked before the put found nothing new and cleared the mark
     return Written(change=change, lessons=recorded)
 

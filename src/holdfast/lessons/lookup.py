@@ -14,7 +14,7 @@ from holdfast.domain.vocabulary import LIVING, STATES, TRUSTS, LessonId, LessonK
 from holdfast.errors import AmbiguousIdError, InvalidValueError, LessonNotFoundError
 from holdfast.lean.plain import parse_instant
 from holdfast.lean.texts import short_id
-from holdfast.lessons.staged import hidden_here
+from holdfast.lessons.staging import hidden_here
 from holdfast.lessons.tuning import COUNTED_LESSONS, LESSONS_A_PAGE, SHORTEST_REF
 from holdfast.ports.services import Services
 from holdfast.ports.store import LessonFilter, LogFilter

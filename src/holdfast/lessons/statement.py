@@ -2,26 +2,45 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from holdfast.domain.lesson import INSIGHT_LIMIT, Anchor, Lesson
+from holdfast.domain.event import Event
+from holdfast.domain.lesson import INSIGHT_LIMIT, Anchor, Evidence, Lesson
 from holdfast.domain.project import Location
 from holdfast.domain.vocabulary import Trust
 from holdfast.errors import InvalidValueError
 from holdfast.lessons.anchoring import Subject, parse_named
 from holdfast.lessons.codethen import CodeThen
 from holdfast.lessons.lookup import folder_of, in_project
-from holdfast.lessons.suspicion import suspicion
-from holdfast.lessons.tuning import NAME_LIMIT
+from holdfast.lessons.tuning import NAME_LIMIT, SHORTEST_QUOTE
 from holdfast.ports.services import Services
 from holdfast.redaction import redact
-from holdfast.text.hidden import without_hidden
+from holdfast.text.hidden import disguises_word, folded, hides_something, without_hidden
 from holdfast.text.orders import is_order
 from holdfast.text.titles import fault_of, make_title
 from holdfast.text.triggers import united
 from holdfast.text.words import duplicate_key
+
+_ADDRESSED = re.compile(
+    r"\b(?:ignore|disregard|forget|override|bypass)\b.{0,20}\b(?:previous|prior|above|earlier|your|system)\b"
+    r".{0,20}\b(?:instructions?|prompts?|rules|guidelines|messages|guardrails)\b"
+    r"|\b(?:ignore|disregard|forget) (?:all|any) (?:of )?(?:the )?(?:instructions|prompts)\b"
+    r"|\byou are now (?:a|an|in \w+ mode)\b|^[ \t]*new instructions?:"
+    r"|\b(?:do not|don't|never|without) (?:tell|telling|mention|mentioning|inform|informing|reveal|alert|alerting)"
+    r"(?: it| this| any of this)?(?: to)? the user\b"
+    r"|<\|?(?:im_start|im_end|system|assistant|endoftext)\|?>|\[/?INST\]|<</?SYS>>"
+    r"|^[ \t]*(?:system|assistant)[ \t]*:\s",
+    re.IGNORECASE | re.MULTILINE | re.DOTALL,
+)
+_SENT_AWAY = re.compile(
+    r"\b(?:curl|wget|iwr|Invoke-WebRequest)\b[^\n|]{0,200}\|\s*(?:sudo\s+)?(?:ba|z|da|k)?sh\b"
+    r"|\bbase64\s+(?:-d|-D|--decode)\b[^\n]{0,60}\|\s*(?:ba|z)?sh\b|\bexfiltrat|\beval\s*\(\s*(?:atob|base64)",
+    re.IGNORECASE,
+)
+_RUN = re.compile(r"[A-Za-z0-9+/]{100,}={0,2}")
 
 TEXTS = ("title", "insight", "why", "how", "topic_key")
 LISTS = ("snippets", "tags")
@@ -191,3 +210,47 @@ def _united_anchors(old: Iterable[Anchor], new: Iterable[Anchor]) -> Iterable[An
         anchors.setdefault((anchor.path, anchor.symbol), anchor)
     precise = {path for path, symbol in anchors if symbol}
     return [anchor for (path, symbol), anchor in anchors.items() if symbol or path not in precise]
+
+
+# Suspicion: why a text needs a person's confirmation before it is believed
+
+
+def suspicion(text: str) -> str:
+    """Return the reason in a few words, or an empty string for a text that needs no quarantine."""
+    if hides_something(text):
+        return "hidden characters"
+    if disguises_word(text):
+        return "letters that look like others"
+    plain = folded(without_hidden(text))
+    if _ADDRESSED.search(plain):
+        return "text that addresses the agent"
+    if _SENT_AWAY.search(plain):
+        return "a command that runs what it downloads"
+    if any(_is_payload(run) for run in _RUN.findall(plain)):
+        return "an encoded payload"
+    return ""
+
+
+def _is_payload(run: str) -> bool:
+    """Return whether it is a long run of mixed case and digits, and neither a path nor a hash."""
+    mixed = run != run.lower() and run != run.upper() and any(c.isdigit() for c in run)
+    return mixed and run.count("/") * 20 < len(run)
+
+
+# Finds the words that a lesson rests on in the events of its session, exactly but for white space
+
+
+def find_quote(quote: str, events: Iterable[Event]) -> tuple[Event, Evidence]:
+    """Return the first event whose text, command or written text holds the quote, and the span there.
+
+    Raises InvalidValueError for a quote that is too short or that no event holds.
+    """
+    words = quote.split()
+    if len(quote) < SHORTEST_QUOTE or not words:
+        raise InvalidValueError("the quote is missing or too short")
+    pattern = re.compile(r"\s+".join(map(re.escape, words)))
+    for event in events:
+        for text in (event.text, event.command, event.new):
+            if match := pattern.search(text):
+                return event, Evidence(event=event.id, quote=match.group(), start=match.start(), end=match.end())
+    raise InvalidValueError("the quote does not occur in the session")

@@ -24,8 +24,7 @@ from holdfast.domain.vocabulary import TRUSTS, LessonId
 from holdfast.errors import InvalidValueError
 from holdfast.lean.plain import parse_instant, render_instant
 from holdfast.lean.texts import dumps, has_drive, short_id
-from holdfast.lessons.statement import clean
-from holdfast.lessons.suspicion import suspicion
+from holdfast.lessons.statement import clean, suspicion
 from holdfast.text.titles import make_title
 from holdfast.text.words import duplicate_key
 

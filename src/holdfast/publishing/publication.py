@@ -22,7 +22,7 @@ from holdfast.freshness.tuning import EVERY_LESSON
 from holdfast.freshness.verify import STALE
 from holdfast.lean.texts import short_id
 from holdfast.lessons.staging import fork_of
-from holdfast.lessons.suspicion import suspicion
+from holdfast.lessons.statement import suspicion
 from holdfast.outcomes.standing import Standing, since_of, standing_of
 from holdfast.ports.services import Services
 from holdfast.ports.store import EventFilter, LessonFilter, LogFilter

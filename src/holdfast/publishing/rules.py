@@ -23,7 +23,7 @@ from holdfast.domain.vocabulary import LessonId
 from holdfast.freshness.check import FreshnessCheck
 from holdfast.freshness.tuning import EVERY_LESSON
 from holdfast.lean.texts import dumps, short_id
-from holdfast.lessons.staged import seen_here
+from holdfast.lessons.staging import seen_here
 from holdfast.outcomes.standing import Standing
 from holdfast.ports.host import RulesTarget
 from holdfast.ports.services import Services
@@ -37,9 +37,8 @@ from holdfast.publishing.publication import (
     standing_in,
     unreferring,
 )
-from holdfast.ranking.multipliers import multipliers
-from holdfast.rendering.budget import count_tokens
-from holdfast.rendering.lines import CLOSING, INTRODUCTION, OPENING, compile_line, safe_title
+from holdfast.ranking.fuse import multipliers
+from holdfast.rendering.lines import CLOSING, INTRODUCTION, OPENING, compile_line, count_tokens, safe_title
 from holdfast.rendering.verdicts import verdict_words
 from holdfast.text.occasions import CARDS, is_standing
 

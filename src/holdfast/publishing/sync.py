@@ -31,9 +31,8 @@ from holdfast.freshness.tuning import EVERY_LESSON
 from holdfast.lean.plain import as_dict, from_plain, parse_instant, render_instant, to_plain
 from holdfast.lean.texts import dumps, loads, short_id
 from holdfast.lessons.ledger import with_retries, write_change
-from holdfast.lessons.staged import hidden_here
-from holdfast.lessons.staging import SharedStaging, find_staged
-from holdfast.lessons.suspicion import suspicion
+from holdfast.lessons.staging import SharedStaging, find_staged, hidden_here
+from holdfast.lessons.statement import suspicion
 from holdfast.ports.services import Services
 from holdfast.ports.store import LessonFilter, LogFilter, get_readable
 from holdfast.ports.workspace import LessonFiles

@@ -14,25 +14,38 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import fsum
+from datetime import datetime
+from math import fsum, prod
 
 from holdfast.domain.briefing import RetrieverShare, Why
-from holdfast.domain.vocabulary import LessonId
-from holdfast.ranking.multipliers import HIGHEST, LOWEST
+from holdfast.domain.kinds import profile_of
+from holdfast.domain.lesson import Lesson
+from holdfast.domain.vocabulary import Freshness, LessonId
+from holdfast.ranking.aim import Aim
 from holdfast.ranking.retrievers import Hit
 from holdfast.ranking.tuning import (
+    FRESHNESS,
+    MILD,
     MMR_LAMBDA,
     NEAR_COPY,
+    RANGES,
     RETRIEVER_WEIGHTS,
     RETRIEVERS_AT_MOST,
+    REWRITTEN,
     RRF_K,
     SAME_SESSION,
     SURE_EXACT,
     TEXT_MOST,
     TEXT_POWER,
     TIE,
+    TRUST,
     WORTH_LEAST,
 )
+
+LOWEST, HIGHEST = map(prod, zip(*RANGES.values(), strict=True))
+"""Least and greatest product of all multipliers."""
+
+NO_AIM = Aim()
 
 EXACT_FLOOR = (
     (TEXT_MOST**TEXT_POWER * sum(RETRIEVER_WEIGHTS.values()) + RETRIEVERS_AT_MOST * TIE / (RRF_K + 1))
@@ -140,3 +153,44 @@ def likeness(rival: Rival, other: Rival) -> float:
     words = shared / (len(rival.terms) + len(other.terms) - shared) if shared else 0.0
     same = SAME_SESSION if rival.session and rival.session == other.session else 0.0
     return same + (1 - same) * words
+
+
+# Bounded multipliers on a fused score
+
+
+def multipliers(
+    lesson: Lesson, freshness: Freshness, now: datetime, aim: Aim = NO_AIM, share: float = 1.0
+) -> tuple[tuple[str, float], ...]:
+    """Return name and factor of each multiplier, in the order of RANGES.
+
+    `share` is how much of the code behind the lesson changed, 0 to 1: a rewrite counts more than a changed word.
+    A lesson learnt in the time that the question names, or of a kind that its task prefers, gets the greatest factor.
+    """
+    return (
+        ("freshness", _freshness_factor(freshness, share)),
+        ("trust", TRUST[lesson.trust]),
+        ("confidence", _within("confidence", lesson.confidence)),
+        ("salience", _within("salience", lesson.salience)),
+        ("recency", _within("recency", recency(lesson, now))),
+        ("time", _within("time", aim.names_time_of(lesson))),
+        ("task", _within("task", aim.is_for(lesson))),
+    )
+
+
+def recency(lesson: Lesson, now: datetime) -> float:
+    """Return 1 for a lesson recorded now, 0.5 after its kind's half-life, then towards 0; 1 for pinned lessons."""
+    if lesson.pinned:
+        return 1.0
+    age_days = max(0.0, (now - lesson.recorded_at).total_seconds() / 86_400)
+    return float(0.5 ** (age_days / profile_of(lesson.kind).half_life_days))
+
+
+def _freshness_factor(freshness: Freshness, share: float) -> float:
+    full = FRESHNESS[freshness]
+    return full + (MILD.get(freshness, full) - full) * (1.0 - min(1.0, max(0.0, share) / REWRITTEN))
+
+
+def _within(name: str, part: float) -> float:
+    """Return the value at `part` (0 to 1) of the multiplier's range."""
+    low, high = RANGES[name]
+    return low + (high - low) * min(1.0, max(0.0, part))

@@ -8,12 +8,26 @@ says how rare a word is among many lessons; `threshold` uses both.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from holdfast.domain.lesson import Lesson
-from holdfast.ranking.tuning import EVERYDAY_WEIGHT, KNOWN_CHUNKS, NAME_WEIGHT, PAIR_WEIGHT, WEIGHED_TERMS, WORD_WEIGHT
+from holdfast.ranking.tuning import (
+    EVERYDAY_WEIGHT,
+    KNOWN_CHUNKS,
+    NAME_CHARACTERS,
+    NAME_WEIGHT,
+    NAME_WORDS,
+    PAIR_WEIGHT,
+    SLIP_LEAST,
+    SLIPS_AMONG,
+    WEIGHED_TERMS,
+    WORD_WEIGHT,
+)
 from holdfast.text.searchkeys import named_places
 from holdfast.text.words import WORD_LIMIT, chunks, is_begun, terms, terms_of, word_set
+
+TELLING, EVERYDAY_NAME, UNNAMED = 2, 1, 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,3 +168,52 @@ EVERYDAY = word_set(
     """
 )
 """Stems of words that any two texts about code may share, as `stem` makes them."""
+
+
+# The names of a lesson: its topic key and its tags. A question that contains one of them is about that lesson
+
+
+def runs_of(text: str) -> dict[str, bool]:
+    """Return every run of 1 to NAME_WORDS stemmed words of a question, and whether it may match with a slip."""
+    stems = _stems(text[:NAME_CHARACTERS])
+    short = len(stems) <= SLIPS_AMONG
+    runs: dict[str, bool] = {}
+    for at in range(len(stems)):
+        for size in range(1, min(NAME_WORDS, len(stems) - at) + 1):
+            run = stems[at : at + size]
+            runs[" ".join(run)] = short and not all(word in EVERYDAY for word in run)
+    return runs
+
+
+def naming(lesson: Lesson, runs: dict[str, bool]) -> int:
+    """Return TELLING if the question has a name of the lesson, EVERYDAY_NAME for one everyday word, else UNNAMED."""
+    best = UNNAMED
+    for name in filter(None, (lesson.topic_key, *lesson.tags)) if runs else ():
+        stems = _stems(name)
+        if len(stems) > NAME_WORDS:
+            continue
+        joined = " ".join(stems)
+        if joined in EVERYDAY:
+            best = EVERYDAY_NAME if joined in runs else best
+        elif joined in runs or _has_slip(joined, runs):
+            return TELLING
+    return best
+
+
+def _has_slip(name: str, runs: dict[str, bool]) -> bool:
+    return len(name) >= SLIP_LEAST and any(near and _is_slip(run, name) for run, near in runs.items())
+
+
+def _is_slip(word: str, other: str) -> bool:
+    """Return whether the words differ by one extra, missing or swapped letter; the first letter must be equal."""
+    if word[0] != other[0] or abs(len(word) - len(other)) > 1:
+        return False
+    at = next((i for i, (a, b) in enumerate(zip(word, other, strict=False)) if a != b), len(word))
+    if len(word) == len(other):
+        return word[at : at + 2] == other[at : at + 2][::-1] and word[at + 2 :] == other[at + 2 :]
+    shorter, longer = sorted((word, other), key=len)
+    return shorter[at:] == longer[at + 1 :]
+
+
+def _stems(text: str) -> Sequence[str]:
+    return [stem(word) for word in "".join(c if c.isalnum() else " " for c in text.lower()).split()]

@@ -24,7 +24,7 @@ from holdfast.domain.vocabulary import LessonId, SessionId
 from holdfast.freshness.check import FreshnessCheck
 from holdfast.freshness.notice import load_plain, owner_of
 from holdfast.lean.texts import SHORT, dumps, loads
-from holdfast.lessons.staged import seen_here
+from holdfast.lessons.staging import seen_here
 from holdfast.outcomes.standing import order_factors
 from holdfast.ports.services import Services
 from holdfast.ports.store import get_readable
@@ -62,8 +62,7 @@ from holdfast.recall.tuning import (
     RULE_LINES,
     RULES_TOKENS,
 )
-from holdfast.rendering.budget import count_tokens
-from holdfast.rendering.lines import render_block
+from holdfast.rendering.lines import count_tokens, render_block
 from holdfast.text.occasions import COMMAND_KINDS
 
 INTRODUCTION = (

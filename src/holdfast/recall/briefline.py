@@ -27,8 +27,7 @@ from holdfast.recall.tuning import (
     RULE_TOKENS,
     STALE_WORTH,
 )
-from holdfast.rendering.budget import count_tokens
-from holdfast.rendering.lines import clean, compile_line, safe_title, source_word
+from holdfast.rendering.lines import clean, compile_line, count_tokens, safe_title, source_word
 from holdfast.text.occasions import CARDS, COMMAND_KINDS, habit_of, is_standing, lint_languages, linters_in, occasions
 
 COMMAND, RULE, TITLE = "command", "rule", "title"

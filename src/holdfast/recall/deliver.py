@@ -27,11 +27,10 @@ from holdfast.ports.services import Services
 from holdfast.ports.store import damage_words
 from holdfast.recall.briefline import STALE, title_of_lesson
 from holdfast.recall.moments import CHOOSERS, REQUEST
-from holdfast.recall.score import RetrievedLesson, score_matches
+from holdfast.recall.retrieve import RetrievedLesson, score_matches
 from holdfast.recall.situation import TITLED, MomentChoice, Pick, Situation, read_situation
 from holdfast.recall.tuning import FRAME_TOKENS, TRIGGER_LIMIT
-from holdfast.rendering.budget import count_tokens
-from holdfast.rendering.lines import LINE_TOKENS, Line, add_line, compile_line, frame_tokens, render_block
+from holdfast.rendering.lines import LINE_TOKENS, Line, add_line, compile_line, count_tokens, frame_tokens, render_block
 from holdfast.text.occasions import group_keys
 
 Scored = Sequence[tuple[Ranked, RetrievedLesson]]

@@ -39,8 +39,7 @@ from holdfast.domain.statefamilies import ASKED, LEARNING_TROUBLE
 from holdfast.domain.vocabulary import LessonId
 from holdfast.outcomes.standing import is_withheld
 from holdfast.ports.store import LogFilter, get_readable
-from holdfast.ranking.names import TELLING
-from holdfast.ranking.relevance import EVERYDAY, overlap_of, stems_of, weigh
+from holdfast.ranking.relevance import EVERYDAY, TELLING, overlap_of, stems_of, weigh
 from holdfast.ranking.retrievers import score_triggers
 from holdfast.ranking.threshold import (
     PUSHED,
@@ -54,8 +53,7 @@ from holdfast.recall.brief import Room, session_brief
 from holdfast.recall.briefline import branch_of
 from holdfast.recall.failure import answers_failure, read_failure
 from holdfast.recall.question import read_question, with_vector
-from holdfast.recall.retrieve import Retrieval, retrieve
-from holdfast.recall.score import RetrievedLesson
+from holdfast.recall.retrieve import Retrieval, RetrievedLesson, retrieve
 from holdfast.recall.situation import TITLED, MomentChoice, Pick, as_found
 from holdfast.recall.surroundings import symbols_at
 from holdfast.recall.tuning import (

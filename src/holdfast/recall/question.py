@@ -10,7 +10,7 @@ from holdfast.domain.project import Location
 from holdfast.domain.query import Query
 from holdfast.domain.vocabulary import LessonId, LessonKind, State
 from holdfast.errors import EmbedderError, InvalidValueError, PluginNotFoundError
-from holdfast.lessons.staged import seen_here
+from holdfast.lessons.staging import seen_here
 from holdfast.ports.services import Services
 from holdfast.recall.embed import embed_question
 from holdfast.recall.tuning import TEXT_LIMIT

@@ -2,19 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 
-from holdfast.domain.briefing import UNCONFIRMED, RetrieverShare
+from holdfast.domain.briefing import UNCONFIRMED, Ranked, RetrieverShare, Why
 from holdfast.domain.lesson import Lesson
+from holdfast.domain.project import Location
 from holdfast.domain.query import Query
+from holdfast.domain.vocabulary import Freshness
 from holdfast.errors import StoreError
+from holdfast.freshness.check import FreshnessCheck
 from holdfast.ports.services import Services
 from holdfast.ports.store import Search, TextMatches, damage_words, get_readable
 from holdfast.ranking.aim import Aim, task_of
-from holdfast.ranking.fuse import fuse
-from holdfast.ranking.names import naming, runs_of
-from holdfast.ranking.relevance import QueryTerms, lesson_stems, overlap_of, stem, weigh
+from holdfast.ranking.fuse import NO_AIM, fuse, multipliers, score_of
+from holdfast.ranking.relevance import (
+    UNNAMED,
+    LexicalOverlap,
+    QueryTerms,
+    lesson_stems,
+    naming,
+    overlap_of,
+    runs_of,
+    stem,
+    weigh,
+)
 from holdfast.ranking.retrievers import (
     Hit,
     score_exact,
@@ -29,20 +42,24 @@ from holdfast.ranking.retrievers import (
     score_vector,
 )
 from holdfast.ranking.threshold import (
+    UNKNOWN,
     CorpusSize,
     is_sufficient_alone,
 )
 from holdfast.ranking.tuning import COMMON_LEAST, COMMON_SHARE, MANY, NEARBY_HITS
-from holdfast.recall.score import RetrievedLesson
 from holdfast.recall.surroundings import way_to
 from holdfast.recall.tuning import (
     ERRORS_COMPARED,
+    LOOKED_AT,
     PLACE_DEPTH,
     POOL,
     RETRIEVER_DEPTH,
 )
 from holdfast.text.shell import command_target
 from holdfast.text.signature import error_signature
+
+SETTLING = ("pinned", "recent")
+"""Retrievers that settle ties; a lesson that only they find answers no particular question."""
 
 PLACES = ("path", "symbol", "graph")
 """Retrievers that only say where lessons belong."""
@@ -168,3 +185,92 @@ def common_stems(matches: TextMatches) -> frozenset[str]:
     if matches.lessons < COMMON_LEAST:
         return frozenset()
     return frozenset(stem(term) for term, count in matches.terms if count > COMMON_SHARE * matches.lessons)
+
+
+# Gives each match its score, its reason, and its freshness as of now
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RetrievedLesson:
+    """A lesson that retrievers found, with its lexical overlap."""
+
+    lesson: Lesson
+    shares: tuple[RetrieverShare, ...]
+    overlap: LexicalOverlap
+    stems: frozenset[str]
+    aim: Aim = NO_AIM
+    via: str = ""
+    """For a lesson about another file than those in play: how that file is linked to them."""
+    named: int = UNNAMED
+    """Whether the question contains a name of it: see `ranking.relevance`."""
+    corpus: CorpusSize = UNKNOWN
+    """The amount of text that the question could match by chance."""
+    weight: float = 0.0
+    """The lesson's own BM25, without shares from neighbouring hits."""
+
+
+def score_matches(
+    services: Services,
+    location: Location,
+    matches: Sequence[RetrievedLesson],
+    because: str = "",
+    offer: Callable[[list[tuple[Ranked, RetrievedLesson]]], None] | None = None,
+) -> list[tuple[Ranked, RetrievedLesson]]:
+    """Return the matches with score, reason and freshness as of now, best first. Ranks are set when they are chosen.
+
+    `because` is the moment's own reason; otherwise retrievers and words give it. A close freshness check can take
+    longer than a host waits, so `offer` is called with the list as it is before the first one; it is not called when
+    no close check is needed.
+    """
+    check = FreshnessCheck(services, location)
+    now = services.clock.now()
+    quick_checked = ((match, check.quick_check(match.lesson)) for match in matches)
+    scored = sorted(
+        (_score_match(match, judged, because, now, check.share(match.lesson)) for match, judged in quick_checked),
+        key=_best_first,
+    )
+    while lesson := check.next_to_verify([ranked.lesson for ranked, _ in scored[:LOOKED_AT]]):
+        if offer is not None:
+            offer(scored)
+            offer = None
+        judged, share = check.judge(lesson), check.share(lesson)
+        again = (
+            _score_match(match, judged, because, now, share) if match.lesson is lesson else (r, match)
+            for r, match in scored
+        )
+        scored = sorted(again, key=_best_first)
+    return scored
+
+
+def _score_match(
+    match: RetrievedLesson, judged: tuple[Freshness, str], because: str, now: datetime, share: float
+) -> tuple[Ranked, RetrievedLesson]:
+    freshness, caveat = judged
+    why = Why(
+        shares=match.shares,
+        multipliers=multipliers(match.lesson, freshness, now, match.aim, share),
+        words=(match.via and reason(match)) or because or reason(match),
+    )
+    ranked = Ranked(lesson=match.lesson, rank=1, score=score_of(why), why=why, freshness=freshness, caveat=caveat)
+    return ranked, match
+
+
+def _best_first(pair: tuple[Ranked, RetrievedLesson]) -> tuple[float, str]:
+    return -pair[0].score, pair[0].lesson.id
+
+
+def reason(match: RetrievedLesson) -> str:
+    """Return why it was chosen, in a few words."""
+    reasons = [match.via] if match.via else []
+    for share in match.shares:
+        if share.lane in SETTLING or (share.lane in _REASONS and is_sufficient_alone(share)):
+            reasons.append(_REASONS[share.lane])
+    if match.overlap.matched:
+        reasons.append("shares " + ", ".join(match.overlap.matched[:4]))
+    return "; ".join(reasons) or "nearest"
+
+
+_REASONS = {
+    "exact": "names the same thing", "path": "about this file", "symbol": "about this symbol",
+    "vector": "similar in meaning", "pinned": "pinned", "recent": "recent",
+}  # fmt: skip

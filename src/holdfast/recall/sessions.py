@@ -16,7 +16,7 @@ from holdfast.domain.vocabulary import State
 from holdfast.errors import EmbedderError, PluginNotFoundError
 from holdfast.lean.texts import short_id
 from holdfast.lessons.crossing import name_of, siblings_of
-from holdfast.lessons.suspicion import suspicion
+from holdfast.lessons.statement import suspicion
 from holdfast.ports.services import Services
 from holdfast.ranking.fuse import is_exact
 from holdfast.ranking.passages import TurnPassage, choose, passages, with_cosines
@@ -31,7 +31,7 @@ from holdfast.recall.tuning import (
     TURN_DEPTH,
     TURNS_SHOWN,
 )
-from holdfast.rendering.budget import count_tokens
+from holdfast.rendering.lines import count_tokens
 
 
 def only_turns(services: Services, query: Query) -> Briefing:

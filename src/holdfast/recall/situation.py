@@ -20,14 +20,14 @@ from holdfast.domain.project import Location
 from holdfast.domain.query import Query
 from holdfast.domain.records import Checkpoint, Delivery
 from holdfast.domain.vocabulary import LessonId, Moment
-from holdfast.lessons.staged import seen_here
+from holdfast.lessons.staging import seen_here
 from holdfast.outcomes.standing import OrderEvidence, order_evidence
 from holdfast.ports.host import HostProfile
 from holdfast.ports.services import Services
 from holdfast.ports.store import EventFilter, LogFilter, get_readable
 from holdfast.ranking.relevance import LexicalOverlap
 from holdfast.recall.briefline import TOLD_STATES
-from holdfast.recall.score import RetrievedLesson
+from holdfast.recall.retrieve import RetrievedLesson
 from holdfast.recall.tuning import DELIVERIES_READ, LATER_PROMPT_TOKENS, OCCASION_DEPTH, SUB_AGENT_TOKENS
 from holdfast.text.globs import fits as fits_glob
 

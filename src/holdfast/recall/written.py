@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from holdfast.domain.lesson import Lesson
 from holdfast.domain.project import Location
+from holdfast.domain.statefamilies import RULES_READ
 from holdfast.domain.vocabulary import SessionId
 from holdfast.lean.hostmarks import CONTEXT_FILES
-from holdfast.lessons.rulesread import files_read_by_host
+from holdfast.lessons.tuning import RULES_FILES
 from holdfast.ports.services import Services
 from holdfast.ranking.relevance import EVERYDAY, stems_of
 from holdfast.recall.tuning import RULES_FILE_BYTES, WRITTEN_LEAST_WORDS, WRITTEN_SHARE, WRITTEN_SPAN
@@ -59,3 +60,26 @@ def _passages(text: str) -> Iterator[str]:
     lines = [line for line in text.splitlines() if line.strip() and not line.rstrip().endswith("?")]
     for at in range(max(1, len(lines) - WRITTEN_SPAN + 1)):
         yield "\n".join(lines[at : at + WRITTEN_SPAN])
+
+
+# The rules files that a host has given to the agent of a session: what they say need not be told again
+
+
+def note_files_read(services: Services, session: SessionId, paths: Sequence[str]) -> None:
+    """Note that the host has given these files to the agent of the session. Raises StoreError."""
+    lines = [path for path in paths if path.strip() and len(path.splitlines()) == 1]
+    if lines and not set(lines) <= set(files_read_by_host(services, session)):
+        services.store.edit_state(RULES_READ, session, lambda known: _joined(known, lines))
+
+
+def files_read_by_host(services: Services, session: SessionId) -> tuple[str, ...]:
+    """Return the files that the host says it has given to the agent of the session, as absolute paths.
+
+    Empty for a host that does not say so. Claude Code reports them after the hook of a session's start and before the
+    first prompt's, so the delivery at the start does not know them. Raises StoreError.
+    """
+    return tuple(services.store.get_state(RULES_READ, session).splitlines())
+
+
+def _joined(known: str, lines: Sequence[str]) -> str:
+    return "\n".join(list(dict.fromkeys([*known.splitlines(), *lines]))[:RULES_FILES])

@@ -13,9 +13,9 @@ from holdfast.domain.project import Location
 from holdfast.domain.records import Delivery
 from holdfast.errors import HoldfastError
 from holdfast.freshness.notice import note_edits
-from holdfast.lessons.rulesread import note_files_read
 from holdfast.ports.services import HasServices, Services
 from holdfast.recall.deliver import Handover, prepare
+from holdfast.recall.written import note_files_read
 
 LogFailure = Callable[[str, Exception], None]
 

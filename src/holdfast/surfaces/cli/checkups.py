@@ -14,7 +14,7 @@ from typing import Any
 
 from holdfast.backfill.distilling import learning_facts, learning_trouble
 from holdfast.bootstrap import Memory, all_hosts, find_place
-from holdfast.capture.heartbeat import activity, is_from_hook, last_events
+from holdfast.capture.sessionevents import activity, is_from_hook, last_events
 from holdfast.errors import HoldfastError, PluginNotFoundError, StoreCorruptError, StoreLockedError, StoreReadOnlyError
 from holdfast.home.runfiles import DROPPED, LATE, SPOOLED, read_counts
 from holdfast.home.spool import FOLDER, unreadable, waiting

@@ -11,7 +11,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
-from holdfast.capture.heartbeat import HostActivity
+from holdfast.capture.sessionevents import HostActivity
 from holdfast.domain.hookcall import HookCall
 from holdfast.domain.project import Location
 from holdfast.domain.vocabulary import SessionId

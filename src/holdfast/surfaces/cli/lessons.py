@@ -11,8 +11,7 @@ import click
 
 from holdfast.bootstrap import Memory
 from holdfast.curation.claims import status_of
-from holdfast.curation.explain import AnchorState, Explanation
-from holdfast.curation.lineage import Version
+from holdfast.curation.explain import AnchorState, Explanation, Version
 from holdfast.domain.lesson import Lesson
 from holdfast.freshness.compare import Comparison
 from holdfast.lean.plain import as_dict, field_names, to_plain

@@ -13,8 +13,7 @@ from typing import Any
 from holdfast.domain.lesson import Lesson
 from holdfast.errors import ModelError
 from holdfast.recall.briefline import area_of
-from holdfast.rendering.budget import count_tokens
-from holdfast.rendering.lines import source_word
+from holdfast.rendering.lines import count_tokens, source_word
 from holdfast.upkeep.tidying.proposal import Step
 
 PROMPT_TOKENS = 7_500
