@@ -17,51 +17,24 @@ from json import dumps
 from shutil import which
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
-# isort: off - one line for each room, not one for each name
+# isort: off
 from holdfast import plugins
 from holdfast.capture import sessionevents as _sessionevents
-from holdfast.capture.observe import drop_old_texts as _drop_old_texts
-from holdfast.capture.observe import observe as _observe
+from holdfast.capture.observe import drop_old_texts as _drop_old_texts, observe as _observe
 from holdfast.curation import (
     adopt as _adopt,
-)
-from holdfast.curation import (
     agentwords as _agentwords,
-)
-from holdfast.curation import (
     audit as _audit,
-)
-from holdfast.curation import (
     checkpoint as _checkpoint,
-)
-from holdfast.curation import (
     conflicts as _conflicts,
-)
-from holdfast.curation import (
     explain as _explain,
-)
-from holdfast.curation import (
     forget as _forget,
-)
-from holdfast.curation import (
     remember as _remember,
-)
-from holdfast.curation import (
     review as _review,
-)
-from holdfast.curation import (
     revise as _revise,
-)
-from holdfast.curation import (
     revival as _revival,
-)
-from holdfast.curation import (
     taskstate as _taskstate,
-)
-from holdfast.curation import (
     transfer as _transfer,
-)
-from holdfast.curation import (
     undo as _undo,
 )
 from holdfast.domain.briefing import Briefing
@@ -73,28 +46,22 @@ from holdfast.domain.records import Change
 from holdfast.domain.statefamilies import StateFamily
 from holdfast.domain.vocabulary import Freshness, LessonId, LessonKind, ScopeLevel, SessionId, State, Trust
 from holdfast.errors import InvalidValueError, ModelError, StoreError
-from holdfast.freshness import compare as _compare
-from holdfast.freshness import verify as _verify
+from holdfast.freshness import compare as _compare, verify as _verify
 from holdfast.freshness.check import FreshnessCheck
 from holdfast.freshness.watch import Watch
 from holdfast.home import witness
-from holdfast.learning import gitbackfill as _gitbackfill
-from holdfast.learning import learn as _learn
-from holdfast.lessons import crossing as _crossing
-from holdfast.lessons import lookup as _lookup
-from holdfast.lessons import staging as _staging
+from holdfast.learning import gitbackfill as _gitbackfill, learn as _learn
+from holdfast.lessons import crossing as _crossing, lookup as _lookup, staging as _staging
 from holdfast.lessons.lookup import LessonHistory
 from holdfast.lessons.staging import hidden_here, seen_here
-from holdfast.outcomes import settle as _settle
-from holdfast.outcomes import stats as _stats
+from holdfast.outcomes import settle as _settle, stats as _stats
 from holdfast.ports.host import Host
 from holdfast.ports.plugins import LanguageModel
 from holdfast.ports.services import Services
 from holdfast.ports.store import Store
 from holdfast.publishing import sync as _sync
 from holdfast.publishing.sync import Syncing, SyncReport
-from holdfast.recall import brief as _brief
-from holdfast.recall import deliver as _deliver
+from holdfast.recall import brief as _brief, deliver as _deliver
 from holdfast.recall.ask import ask
 from holdfast.recall.embed import embed_pending
 from holdfast.recall.question import question
