@@ -18,8 +18,7 @@ from holdfast.domain.symbol import Neighbour
 from holdfast.domain.vocabulary import LessonId
 from holdfast.errors import EmbedderError, InvalidValueError
 from holdfast.lean.texts import short_id
-from holdfast.recall.ask import ask
-from holdfast.recall.ask import is_visible, says_something
+from holdfast.recall.ask import ask, is_visible, says_something
 from holdfast.recall.embed import embed_pending, embed_question
 from holdfast.recall.moments import shares_subject
 from holdfast.recall.question import question
