@@ -299,7 +299,7 @@ def measure_hooks(small: Home, large: Home, rounds: int) -> dict[str, Any]:
     for turn in range(-2, rounds):
         for size, bench in benches.items():
             for name, payload in bench.payloads().items():
-                took_ms, _ = bench.hook_ms(payload)
+                (took_ms, _), _ = bench.hook_ms(payload)
                 if turn >= 0:
                     taken.setdefault(name, {}).setdefault(size, []).append(took_ms)
     medians = {name: {size: statistics.median(times) for size, times in sizes.items()} for name, sizes in taken.items()}
