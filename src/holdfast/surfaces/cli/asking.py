@@ -23,14 +23,11 @@ from holdfast.surfaces.cli.screen import counted, note, read_text, say, shown, s
 
 
 @command(
-    "holdfast recall 'flaky login test'",
-    "holdfast recall --path src/app.py --why",
-    "pytest 2>&1 | holdfast recall --error -",
-    "holdfast recall --across 'certificate pinning'",
-    "holdfast recall --sessions 'why did we drop the cache'",
-    "holdfast recall retry --as-of 2026-03-01 --json",
+    "holdfast recall 'flaky login test'", "holdfast recall --path src/app.py --why",
+    "pytest 2>&1 | holdfast recall --error -", "holdfast recall --across 'certificate pinning'",
+    "holdfast recall --sessions 'why did we drop the cache'", "holdfast recall retry --as-of 2026-03-01 --json",
     memory=True,
-)
+)  # fmt: skip
 @click.argument("text", nargs=-1)
 @click.option("--path", "--file", "paths", multiple=True, help="A file the work is about; may be repeated.")
 @click.option("--symbol", "symbols", multiple=True, help="A function or class the work is about.")
@@ -145,12 +142,9 @@ def _talk(briefing: Briefing) -> None:
 
 
 @command(
-    "holdfast brief",
-    "holdfast brief --why",
-    "holdfast brief --prompt 'add retries to the uploader'",
-    "holdfast brief --file src/app.py --command 'npm install'",
-    memory=True,
-)
+    "holdfast brief", "holdfast brief --why", "holdfast brief --prompt 'add retries to the uploader'",
+    "holdfast brief --file src/app.py --command 'npm install'", memory=True,
+)  # fmt: skip
 @click.option("--prompt", default="", help="Also print what this first prompt brings; - reads it from stdin.")
 @click.option("--file", default="", help="Also print what comes before this file is read or edited.")
 @click.option("--command", "line", default="", help="Also print what comes before this command is run.")

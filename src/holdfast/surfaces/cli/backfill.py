@@ -26,15 +26,11 @@ SHOWN = 5
 
 
 @command(
-    "holdfast backfill --dry-run",
-    "holdfast backfill",
-    "holdfast backfill --host codex --since 2026-10-01",
-    "holdfast backfill old-laptop/*.jsonl --project ~/src/shop --accept",
-    "holdfast backfill --git",
-    "holdfast backfill --git --dry-run --commits 500",
-    "holdfast backfill --git --undo",
+    "holdfast backfill --dry-run", "holdfast backfill", "holdfast backfill --host codex --since 2026-10-01",
+    "holdfast backfill old-laptop/*.jsonl --project ~/src/shop --accept", "holdfast backfill --git",
+    "holdfast backfill --git --dry-run --commits 500", "holdfast backfill --git --undo",
     "holdfast backfill --distil --limit 20",
-)
+)  # fmt: skip
 @click.argument("paths", nargs=-1, type=click.Path(exists=True))
 @click.option(
     "--project",

@@ -50,11 +50,9 @@ def manifest_json(manifest: Manifest) -> dict[str, object]:
 
 
 @command(
-    "holdfast restore ~/holdfast.zip --dry-run",
-    "holdfast restore ~/holdfast.zip",
-    "holdfast restore ~/holdfast.zip --settings --yes",
-    folder=False,
-)
+    "holdfast restore ~/holdfast.zip --dry-run", "holdfast restore ~/holdfast.zip",
+    "holdfast restore ~/holdfast.zip --settings --yes", folder=False,
+)  # fmt: skip
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, resolve_path=True))
 @click.option("--settings", "with_config", is_flag=True, help="Also restore config.toml.")
 @click.option("--dry-run", is_flag=True, help="Check the file and print what would be done; change nothing.")
@@ -68,28 +66,20 @@ def restore(call: Call, file: str, with_config: bool, dry_run: bool, yes: bool) 
     settings = load_settings()
     plan = restore_backup(settings, file, with_config=with_config, dry=True)
     if not dry_run:
-        if not yes and not _is_empty(plan):
+        is_empty = plan.before is not None and not (plan.before.versions or plan.before.events)
+        if not (yes or is_empty):
             _agree(plan)
         plan = restore_backup(settings, file, with_config=with_config)
-    if call.answer(
-        {
-            "dry_run": dry_run,
-            "backup": manifest_json(plan.manifest),
-            "replaced_lessons": None if plan.before is None else plan.before.lessons,
-            "kept_in": plan.saved,
-            "placed": plan.placed,
-            "left": plan.left,
-        }
-    ):
+    plain = {
+        "dry_run": dry_run, "backup": manifest_json(plan.manifest), "kept_in": plan.saved, "placed": plan.placed,
+        "left": plan.left, "replaced_lessons": None if plan.before is None else plan.before.lessons,
+    }  # fmt: skip
+    if call.answer(plain):
         return
     say(f"{'would restore' if dry_run else 'restored'} {contents(plan.manifest)}")
     _note_files(plan)
     if dry_run:
         note("the file is sound; nothing was changed")
-
-
-def _is_empty(plan: Restored) -> bool:
-    return plan.before is not None and not (plan.before.versions or plan.before.events)
 
 
 def _agree(plan: Restored) -> None:

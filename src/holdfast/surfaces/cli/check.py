@@ -40,12 +40,9 @@ HEADS = ("kind", "lessons", *(when if when != NEVER else "not at all" for when i
 
 
 @command(
-    "holdfast check",
-    "holdfast check --only 'token rule'",
-    "holdfast check --files",
-    "holdfast check --rehearse",
+    "holdfast check", "holdfast check --only 'token rule'", "holdfast check --files", "holdfast check --rehearse",
     "holdfast check --rehearse --baseline before.json",
-)
+)  # fmt: skip
 @click.argument("file", required=False, type=click.Path(dir_okay=False, resolve_path=True))
 @click.option("--files", "from_files", is_flag=True, help="Use only the lessons in .holdfast/lessons, as CI does.")
 @click.option("--only", default="", metavar="WORDS", help="Run only the checks whose name contains WORDS.")
@@ -53,11 +50,9 @@ HEADS = ("kind", "lessons", *(when if when != NEVER else "not at all" for when i
 @click.option("--rehearse", is_flag=True, help="Play the moments at which your confirmed lessons were learnt.")
 @click.option("--sample", type=click.IntRange(min=1), metavar="N", help="Rehearse only N of the lessons.")
 @click.option(
-    "--baseline",
-    type=click.Path(dir_okay=False),
-    metavar="FILE",
+    "--baseline", type=click.Path(dir_okay=False), metavar="FILE",
     help="Fail only for what got worse since FILE; write FILE if it does not exist.",
-)
+)  # fmt: skip
 def check(
     call: Call,
     file: str | None,
@@ -231,7 +226,8 @@ def _rehearsing_json(
         "told": _counts(rehearsal.lessons),
         "kinds": {kind: _counts([each for each in rehearsal.lessons if each.kind == kind]) for kind in kinds},
         "failed": [
-            {"id": lost.id, "kind": lost.now.kind, "title": lost.now.title, "superseded_by": _successor(lost)}
+            {"id": lost.id, "kind": lost.now.kind, "title": lost.now.title, 
+             "superseded_by": lost.now.id if lost.now.id != lost.id else ""}
             for lost in failed
         ],
         "rehearsed": [
@@ -247,7 +243,3 @@ def _rehearsing_json(
     if comparison is not None:
         result["baseline"] = {"lost": len(comparison.lost), "new": comparison.new, "gone": comparison.gone}
     return result
-
-
-def _successor(lost: Lost) -> str:
-    return lost.now.id if lost.now.id != lost.id else ""

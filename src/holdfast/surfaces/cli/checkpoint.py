@@ -19,10 +19,8 @@ EVERY = 10_000
 
 @group(
     "holdfast checkpoint save --goal 'make login work' --done 'clock seeded' --next 'fix logout'",
-    "holdfast checkpoint show",
-    "holdfast checkpoint list",
-    "holdfast checkpoint done",
-)
+    "holdfast checkpoint show", "holdfast checkpoint list", "holdfast checkpoint done",
+)  # fmt: skip
 def checkpoint(call: Call) -> None:
     """Save, show or close the working state of a task.
 
@@ -65,15 +63,12 @@ def list_saved(call: Call, memory: Memory, task: str, limit: int) -> None:
     shown = checkpoints[:limit]
     if call.answer({"checkpoints": [to_plain(checkpoint) for checkpoint in shown], "more": len(checkpoints) > limit}):
         return
-    rows = [_cells(checkpoint, newest[checkpoint.task]) for checkpoint in shown]
+    rows = []
+    for saved in shown:
+        state = "closed" if saved.closed else "open" if saved.id == newest[saved.task] else "earlier"
+        rows.append([f"{saved.at:%Y-%m-%d %H:%M}", saved.task, saved.branch or "-", saved.goal, state])
     say(*table(rows, ("saved (UTC)", "task", "branch", "goal", "state")))
     note(counted(len(shown), "checkpoint") + (", and more: --limit" if len(checkpoints) > limit else ""))
-
-
-def _cells(checkpoint: Checkpoint, newest: str) -> list[str]:
-    """Return the row. Its last cell says whether the checkpoint is the task's current one, an earlier one or closed."""
-    state = "closed" if checkpoint.closed else "open" if checkpoint.id == newest else "earlier"
-    return [f"{checkpoint.at:%Y-%m-%d %H:%M}", checkpoint.task, checkpoint.branch or "-", checkpoint.goal, state]
 
 
 @command("holdfast checkpoint done", "holdfast checkpoint done --task login", of=checkpoint, memory=True)

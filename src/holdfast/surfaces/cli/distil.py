@@ -38,14 +38,9 @@ FAILURES_IN_A_ROW = 3
 
 
 @group(
-    "holdfast distil models",
-    "holdfast distil use claude-code",
-    "holdfast distil",
-    "holdfast distil digest",
-    json=True,
-    folder=True,
-    invoke_without_command=True,
-)
+    "holdfast distil models", "holdfast distil use claude-code", "holdfast distil", "holdfast distil digest", json=True,
+    folder=True, invoke_without_command=True,
+)  # fmt: skip
 def distil(call: Call) -> None:
     """Choose the model that reads sessions, and see what it would be sent.
 
@@ -111,13 +106,10 @@ def models(call: Call) -> None:
 
 
 @command(
-    "holdfast distil use claude-code",
-    "holdfast distil use ollama model=qwen3:8b",
-    "holdfast distil use openai-compatible url=https://api.example.org/v1 model=m api_key_env=MY_KEY",
-    of=distil,
-    json=False,
-    folder=False,
-)
+    "holdfast distil use claude-code", "holdfast distil use ollama model=qwen3:8b",
+    "holdfast distil use openai-compatible url=https://api.example.org/v1 model=m api_key_env=MY_KEY", of=distil,
+    json=False, folder=False,
+)  # fmt: skip
 @click.argument("name")
 @click.argument("options", nargs=-1, metavar="[KEY=VALUE]...")
 @click.option("--yes", is_flag=True, help="Do not ask.")

@@ -47,11 +47,9 @@ def list_embedders(call: Call) -> None:
 @command(
     "holdfast embedder use ollama model=nomic-embed-text",
     "holdfast embedder use openai-compatible url=https://api.example.org/v1 model=m api_key_env=MY_KEY",
-    "holdfast embedder use onnx",
-    "holdfast embedder use onnx path=~/models/all-minilm-l6-v2",
-    "holdfast embedder use none",
-    of=embedder,
-)
+    "holdfast embedder use onnx", "holdfast embedder use onnx path=~/models/all-minilm-l6-v2",
+    "holdfast embedder use none", of=embedder,
+)  # fmt: skip
 @click.argument("name")
 @click.argument("options", nargs=-1, metavar="[KEY=VALUE]...")
 @click.option("--wait", is_flag=True, help="Embed every lesson before the command ends, not in the background.")
@@ -89,12 +87,9 @@ def status(call: Call, memory: Memory) -> None:
 
 
 @command(
-    "holdfast embedder pull",
-    "holdfast embedder pull BAAI/bge-small-en-v1.5",
-    "holdfast embedder use onnx",
-    of=embedder,
-    folder=False,
-)
+    "holdfast embedder pull", "holdfast embedder pull BAAI/bge-small-en-v1.5", "holdfast embedder use onnx",
+    of=embedder, folder=False,
+)  # fmt: skip
 @click.argument("model", default=pulling.DEFAULT, metavar="[MODEL]")
 @click.option("--hub", default=pulling.HUB, show_default=True, help="Address of the hub or of a mirror.")
 def pull(call: Call, model: str, hub: str) -> None:

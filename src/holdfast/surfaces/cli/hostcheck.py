@@ -114,7 +114,9 @@ def judge(
     if activity.heard_at is None:
         return CheckFinding(NOTE, name, f"{head}no event yet: start a session, or restart a running one")
     kinds = ", ".join(WORDS.get(kind, kind) for kind in activity.kinds)
-    line = f"{head}last event {ago_words(now - activity.heard_at)} ago ({kinds}); {_last_delivery(activity, now)}"
+    delivered = activity.delivered_at
+    last = f"last delivery {ago_words(now - delivered)} ago" if delivered else "nothing delivered yet"
+    line = f"{head}last event {ago_words(now - activity.heard_at)} ago ({kinds}); {last}"
     alarm = alarm_of(activity, now, since)
     return CheckFinding(NOTE, name, f"{line}. {alarm}") if alarm else CheckFinding(OK, name, line)
 
@@ -157,12 +159,6 @@ def version_of(profile: HostProfile) -> tuple[str, str]:
         return "", f"{name} --version ended with exit {ran.returncode}"
     number = re.search(r"\d+(?:\.\d+)+", ran.stdout.decode("utf-8", "replace"))
     return (number[0] if number else ""), ""
-
-
-def _last_delivery(activity: HostActivity, now: datetime) -> str:
-    if activity.delivered_at is None:
-        return "nothing delivered yet"
-    return f"last delivery {ago_words(now - activity.delivered_at)} ago"
 
 
 def ago_words(span: timedelta) -> str:

@@ -35,23 +35,13 @@ WHAT_IS_SENT = (
 
 
 @command(
-    "holdfast learn",
-    "holdfast learn --on",
-    "holdfast learn --on codex",
-    "holdfast learn --now",
-    "holdfast learn --off",
-    "holdfast learn --json",
-    folder=False,
-)
+    "holdfast learn", "holdfast learn --on", "holdfast learn --on codex", "holdfast learn --now",
+    "holdfast learn --off", "holdfast learn --json", folder=False,
+)  # fmt: skip
 @click.option(
-    "--on",
-    "agent",
-    is_flag=False,
-    flag_value=BEST,
-    default="",
-    metavar="[NAME]",
+    "--on", "agent", is_flag=False, flag_value=BEST, default="", metavar="[NAME]",
     help="From now on, let this agent read each session; by default the chosen model, else the best agent here.",
-)
+)  # fmt: skip
 @click.option("--off", "stops", is_flag=True, help="Send nothing any more after sessions.")
 @click.option("--now", "at_once", is_flag=True, help="Read the sessions that wait now, with a progress bar.")
 @click.option("--status", "tells", is_flag=True, help="Print the state; the same as without an option.")

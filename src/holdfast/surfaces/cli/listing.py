@@ -42,13 +42,10 @@ VERDICTS = ("heeded", "ignored", "overridden", "failed", "unclear")
 
 
 @command(
-    "holdfast list",
-    "holdfast list --kind constraint --path src/app.py",
-    "holdfast list --state all --all-projects --json",
-    "holdfast list --tag release --since '2 weeks ago'",
-    "holdfast list --conflicts",
-    memory=True,
-)
+    "holdfast list", "holdfast list --kind constraint --path src/app.py",
+    "holdfast list --state all --all-projects --json", "holdfast list --tag release --since '2 weeks ago'",
+    "holdfast list --conflicts", memory=True,
+)  # fmt: skip
 @states_option
 @click.option("--kind", "kinds", multiple=True, type=click.Choice(LESSON_KINDS), help="Only lessons of this kind.")
 @click.option("--path", "--file", "path", default="", help="Only lessons about this file.")
@@ -94,20 +91,13 @@ def list_(call: Call, memory: Memory, /, conflicts: bool, limit: int, **conditio
 
 
 @command(
-    "holdfast log",
-    "holdfast log --session",
-    "holdfast log --session 4f5a --json",
-    "holdfast log --lesson 1f0c9a2b",
-    "holdfast log --changes",
-    memory=True,
-)
+    "holdfast log", "holdfast log --session", "holdfast log --session 4f5a --json", "holdfast log --lesson 1f0c9a2b",
+    "holdfast log --changes", memory=True,
+)  # fmt: skip
 @click.option(
-    "--session",
-    is_flag=False,
-    flag_value=LATEST,
-    default="",
+    "--session", is_flag=False, flag_value=LATEST, default="",
     help="Only this session's deliveries, and their outcome; without an id, the latest session's.",
-)
+)  # fmt: skip
 @click.option("--lesson", "ref", default="", shell_complete=lesson_ids, help="Only deliveries of this lesson.")
 @click.option("--why", is_flag=True, help="Also print trigger, reason, host and session; a pipe always gets them.")
 @click.option("--changes", "only_changes", is_flag=True, help="Print changes of memory instead of deliveries.")

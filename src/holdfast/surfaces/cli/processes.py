@@ -17,12 +17,9 @@ VARIABLE = "_HOLDFAST_COMPLETE"
 
 @command("holdfast mcp", "claude mcp add -s user holdfast -- holdfast mcp", json=False)
 @click.option(
-    "--for",
-    "host",
-    metavar="HOST",
-    default="",
+    "--for", "host", metavar="HOST", default="",
     help="The host that starts the server, by its name in `holdfast setup`.",
-)
+)  # fmt: skip
 @click.option("--hooked", is_flag=True, help="The host runs Holdfast's hooks; do not repeat what they deliver.")
 def mcp(call: Call, host: str, hooked: bool) -> None:
     """Run the MCP server on stdin and stdout, for a host.
@@ -36,11 +33,9 @@ def mcp(call: Call, host: str, hooked: bool) -> None:
 
 
 @command(
-    "holdfast hook claude-code < payload.json",
-    json=False,
-    folder=False,
+    "holdfast hook claude-code < payload.json", json=False, folder=False,
     context_settings={"ignore_unknown_options": True},
-)
+)  # fmt: skip
 @click.argument("host")
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="")
 def hook(call: Call, host: str, arguments: tuple[str, ...]) -> None:
@@ -52,12 +47,9 @@ def hook(call: Call, host: str, arguments: tuple[str, ...]) -> None:
 
 
 @command(
-    "holdfast completion bash >> ~/.bashrc",
-    "holdfast completion zsh >> ~/.zshrc",
-    "holdfast completion fish > ~/.config/fish/completions/holdfast.fish",
-    json=False,
-    folder=False,
-)
+    "holdfast completion bash >> ~/.bashrc", "holdfast completion zsh >> ~/.zshrc",
+    "holdfast completion fish > ~/.config/fish/completions/holdfast.fish", json=False, folder=False,
+)  # fmt: skip
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 def completion(call: Call, shell: str) -> None:
     """Print the script that completes holdfast's commands and options in a shell."""

@@ -14,7 +14,7 @@ from holdfast.home.runfiles import note as log
 from holdfast.installing.hostsetup import difference, what_happens
 from holdfast.installing.rulesync import Plan, RulesRequest, open_rules_planner, sync_for_git
 from holdfast.lean.texts import short_id
-from holdfast.publishing.rules import ALWAYS_TOKENS, SCOPED_TOKENS, Budget, RulesFile
+from holdfast.publishing.rules import ALWAYS_TOKENS, SCOPED_TOKENS, Budget
 from holdfast.settings import load_settings
 from holdfast.surfaces.cli.frame import Call, command, group, host_names
 from holdfast.surfaces.cli.screen import counted, note, say, table
@@ -56,13 +56,9 @@ def _choosing(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @command(
-    "holdfast rules sync --dry-run",
-    "holdfast rules sync",
-    "holdfast rules sync --host cursor --budget 600",
-    "holdfast rules sync --check",
-    "holdfast rules sync --install-git-hooks",
-    of=rules,
-)
+    "holdfast rules sync --dry-run", "holdfast rules sync", "holdfast rules sync --host cursor --budget 600",
+    "holdfast rules sync --check", "holdfast rules sync --install-git-hooks", of=rules,
+)  # fmt: skip
 @_choosing
 @click.option("--check", is_flag=True, help="Write nothing; exit with 1 if a file is not up to date.")
 @click.option("--dry-run", is_flag=True, help="Print what would change; write nothing.")
@@ -112,9 +108,11 @@ def status(call: Call, memory: Memory, request: RulesRequest) -> None:
         return
     states = {change.file: STATES[what_happens(change)] for change in plan.changes}
     made = {planner.path(rules_file.file): rules_file for rules_file in plan.rules.files}
-    rows = [
-        [os.path.relpath(file, planner.root), state, *_cells(made.get(file))] for file, state in sorted(states.items())
-    ]
+    rows = []
+    for file, state in sorted(states.items()):
+        text = made.get(file)
+        cells = (", ".join(text.hosts), len(text.lessons), text.tokens) if text else ("-", 0, 0)
+        rows.append([os.path.relpath(file, planner.root), state, *map(str, cells)])
     say(*table(rows, ("file", "state", "hosts", "lessons", "tokens")))
     _talk(plan)
     note("git hooks: " + (", ".join(hooks) or "none set up; holdfast rules sync --install-git-hooks adds them"))
@@ -171,12 +169,6 @@ def _talk(plan: Plan) -> None:
         note(f"error: {problem}")
         if problem.hint:
             note(f"hint: {problem.hint}")
-
-
-def _cells(made: RulesFile | None) -> tuple[str, str, str]:
-    if made is None:
-        return "-", "0", "0"
-    return ", ".join(made.hosts), str(len(made.lessons)), str(made.tokens)
 
 
 def _json(plan: Plan) -> dict[str, Any]:

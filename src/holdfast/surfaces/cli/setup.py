@@ -39,13 +39,9 @@ SECONDS = 20.0
 
 
 @command(
-    "holdfast setup",
-    "holdfast setup --list",
-    "holdfast setup claude-code codex --dry-run",
-    "holdfast setup claude-code --project",
-    "holdfast setup --yes --no-git",
-    "holdfast setup git --git-hooks",
-)
+    "holdfast setup", "holdfast setup --list", "holdfast setup claude-code codex --dry-run",
+    "holdfast setup claude-code --project", "holdfast setup --yes --no-git", "holdfast setup git --git-hooks",
+)  # fmt: skip
 @click.argument("hosts", nargs=-1, metavar="[HOST]...", shell_complete=host_names)
 @click.option(
     "--list", "listed", is_flag=True, help="List the hosts: whether each is found and set up, and what it can do."

@@ -242,9 +242,6 @@ def tidying_lines(services: Services, location: Location) -> Iterator[str]:
     change = last(services, location)
     now = services.clock.now()
     if change is not None and now - change.at < RECENT:
-        yield f"tidied {_day(change.at, now)}: {change.summary}; holdfast tidy --undo"
-
-
-def _day(at: datetime, now: datetime) -> str:
-    days = (now.date() - at.date()).days
-    return "today" if days <= 0 else "yesterday" if days == 1 else f"{days} days ago"
+        days = (now.date() - change.at.date()).days
+        day = "today" if days <= 0 else "yesterday" if days == 1 else f"{days} days ago"
+        yield f"tidied {day}: {change.summary}; holdfast tidy --undo"

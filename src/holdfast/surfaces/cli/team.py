@@ -208,7 +208,11 @@ def merge_driver(call: Call, base: str, ours: str, theirs: str) -> int:
     If both sides changed the rule, both rules are kept: the next sync makes two lessons of them, which contradict each
     other. Files that are not lessons are merged as text; if that leaves conflict markers, the exit code is 1.
     """
-    merged = merge_files("", *(_read(file) for file in (base, ours, theirs)))
+    contents = []
+    for file in (base, ours, theirs):
+        with open(file, "rb") as stream:  # of a file too large for a lesson, just so much that it is refused
+            contents.append(stream.read(FILE_LIMIT + 1))
+    merged = merge_files("", *contents)
     if merged is not None:
         with open(ours, "w", encoding="utf-8", newline="\n") as stream:
             stream.write(merged)
@@ -220,9 +224,3 @@ def merge_driver(call: Call, base: str, ours: str, theirs: str) -> int:
         env=safe_environment(os.environ), check=False,
     )  # fmt: skip
     return min(done.returncode, 1) if done.returncode >= 0 else 1
-
-
-def _read(file: str) -> bytes:
-    """Return the file's bytes; of one too large for a lesson just so many that it is refused."""
-    with open(file, "rb") as stream:
-        return stream.read(FILE_LIMIT + 1)

@@ -21,12 +21,9 @@ COLOURS = {"-": "red", "+": "green", "@": "cyan"}
 
 
 @command(
-    "holdfast tidy",
-    "holdfast tidy --show",
-    "holdfast tidy --apply",
-    "holdfast tidy --undo",
+    "holdfast tidy", "holdfast tidy --show", "holdfast tidy --apply", "holdfast tidy --undo",
     "holdfast tidy --branch tidy-memory",
-)
+)  # fmt: skip
 @click.option("--show", is_flag=True, help="Print the proposal that waits.")
 @click.option("--apply", "apply_it", is_flag=True, help="Apply the proposal that waits, or a new one if none does.")
 @click.option("--undo", "take_back", is_flag=True, help="Take back the last tidying.")
@@ -51,7 +48,10 @@ def tidy(call: Call, show: bool, apply_it: bool, take_back: bool, branch: str, n
             if not ours:
                 raise AlreadyRunningError("another holdfast process is tidying", hint="try again in a moment")
             if take_back:
-                _undo(call, memory)
+                change = undo(memory.services, memory.location)
+                memory.prepare_brief()
+                if not call.answer({"undone": change.undone, "lessons": len(change.lessons)}):
+                    say(f"taken back: {counted(len(change.lessons), 'lesson')} as before")
             elif branch:
                 _branch(call, memory, branch, no_model)
             else:
@@ -115,13 +115,6 @@ def _show(call: Call, memory: Memory) -> None:
     else:
         _print(memory, proposal)
         note("to apply it: holdfast tidy --apply")
-
-
-def _undo(call: Call, memory: Memory) -> None:
-    change = undo(memory.services, memory.location)
-    memory.prepare_brief()
-    if not call.answer({"undone": change.undone, "lessons": len(change.lessons)}):
-        say(f"taken back: {counted(len(change.lessons), 'lesson')} as before")
 
 
 def _branch(call: Call, memory: Memory, name: str, no_model: bool) -> None:

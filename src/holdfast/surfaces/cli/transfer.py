@@ -20,7 +20,6 @@ from holdfast.backfill.importing import (
 from holdfast.bootstrap import Memory
 from holdfast.curation.adopt import PassageOutcome
 from holdfast.curation.transfer import ImportReport
-from holdfast.domain.vocabulary import State
 from holdfast.errors import InvalidValueError
 from holdfast.publishing.publication import render_markdown
 from holdfast.surfaces.cli.frame import Call, command, states_option
@@ -51,12 +50,10 @@ class _Format(click.ParamType[str]):
 
 
 @command(
-    "holdfast import . --dry-run",
-    "holdfast import AGENTS.md --accept",
-    "holdfast import memory.jsonl",
+    "holdfast import . --dry-run", "holdfast import AGENTS.md --accept", "holdfast import memory.jsonl",
     "holdfast export | ssh other-machine holdfast import - --accept",
     """echo '{"kind": "constraint", "insight": "Retries are capped at 3"}' | holdfast import - --accept""",
-)
+)  # fmt: skip
 @click.argument("path", metavar="FILE|DIR", type=click.Path(exists=True, allow_dash=True))
 @click.option("--from", "name", type=_Format(), metavar="NAME", help="The format, if it is not recognised.")
 @click.option("--accept", is_flag=True, help="Vouch for the lessons: they become active unless they look suspicious.")
@@ -165,8 +162,7 @@ def tell(outcome: ImportOutcome, request: ImportRequest) -> None:
     by_source = _by_source(outcome)
     say("\n".join(table([[label, format_of, _counts(steps)] for label, format_of, steps in by_source])))
     if request.dry:
-        for step in outcome.steps:
-            say(_step_line(step))
+        say(*map(_step_line, outcome.steps))
     else:
         _note_some("no longer in the source; the lesson stays", [s for s in outcome.steps if s.verb == "removed"])
     for label, reason in (*outcome.search.skipped, *outcome.failed):
@@ -239,12 +235,10 @@ def _note_waiting(steps: Sequence[PassageOutcome], request: ImportRequest) -> No
 
 
 @command(
-    "holdfast export > lessons.jsonl",
-    "holdfast export --state all --output lessons.jsonl",
+    "holdfast export > lessons.jsonl", "holdfast export --state all --output lessons.jsonl",
     "holdfast export --format markdown > lessons.md",
-    "holdfast export --all-projects | ssh other-machine holdfast import - --accept",
-    json=False,
-)
+    "holdfast export --all-projects | ssh other-machine holdfast import - --accept", json=False,
+)  # fmt: skip
 @click.option(
     "--format", "form", default="jsonl", show_default=True, type=click.Choice(["jsonl", "markdown"]), help="The format."
 )
@@ -262,16 +256,12 @@ def export(call: Call, form: str, states: tuple[str, ...], all_projects: bool, o
     with call.open() as memory:
         chosen = chosen_states(states)
         if form == "markdown":
-            lines, count = _markdown(memory, chosen, all_projects)
+            lessons = memory.lessons(states=chosen, all_projects=all_projects, limit=MOST_READABLE)
+            heading = "Lessons" if all_projects else f"Lessons of {memory.location.project.name}"
+            lines, count = render_markdown(lessons, heading), sum(not lesson.private for lesson in lessons)
         else:
             lines = memory.export_lessons(states=chosen, all_projects=all_projects)
         for line in lines:
             output.write((line if form == "markdown" else escaped(line)).encode("utf-8", "replace") + b"\n")
             count += form == "jsonl"
     note(counted(count, "lesson"))
-
-
-def _markdown(memory: Memory, states: Sequence[State], all_projects: bool) -> tuple[Iterator[str], int]:
-    lessons = memory.lessons(states=states, all_projects=all_projects, limit=MOST_READABLE)
-    heading = "Lessons" if all_projects else f"Lessons of {memory.location.project.name}"
-    return render_markdown(lessons, heading), sum(not lesson.private for lesson in lessons)

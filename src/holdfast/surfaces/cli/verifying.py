@@ -51,7 +51,10 @@ def verify(call: Call, memory: Memory, everything: bool, check: bool) -> int:
     shown = [checked for checked in report.checked if everything or checked.freshness not in ("fresh", "unanchored")]
     if not call.answer(_json(report, woken)):
         say(*table([_cells(checked) for checked in shown], ("id", "state", "title", "what became of the code")))
-        _tell(report)
+        counts = ", ".join(f"{number} {state}" for state, number in report.counts.items() if number)
+        note(counted(len(report.checked), "lesson") + " about code" + (f": {counts}" if counts else ""))
+        if not report.indexed:
+            note("note: the code index is not complete; code that moved to another file may have been missed")
         for entry in woken:
             note(f"{short_id(entry.lesson.id)} waits for a person again: {entry.reason}")
     return EXIT_STALE if check and report.is_stale else 0
@@ -62,13 +65,6 @@ def _cells(checked: Checked) -> list[str]:
     title = title if len(title) <= WIDTH else title[: WIDTH - 1] + "…"
     caveat = checked.caveat + (" (followed)" if checked.followed else "")
     return [short_id(checked.lesson.id), checked.freshness, title, caveat]
-
-
-def _tell(report: VerifyReport) -> None:
-    counts = [f"{number} {state}" for state, number in report.counts.items() if number]
-    note(counted(len(report.checked), "lesson") + " about code" + (": " + ", ".join(counts) if counts else ""))
-    if not report.indexed:
-        note("note: the code index is not complete; code that moved to another file may have been missed")
 
 
 def _json(report: VerifyReport, woken: list[Woken]) -> dict[str, Any]:

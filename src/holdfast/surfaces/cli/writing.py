@@ -61,20 +61,15 @@ def print_written(call: Call, lesson: Lesson, rivals: Sequence[Lesson] = ()) -> 
 @click.option("--tag", "tags", multiple=True, help="A word to find it by; may be repeated.")
 @click.option("--topic", "topic_key", default="", help="A stable key; saving with the same key revises the lesson.")
 @click.option(
-    "--scope",
-    default="project",
-    show_default=True,
-    type=click.Choice(["project", "user", "team"]),
+    "--scope", default="project", show_default=True, type=click.Choice(["project", "user", "team"]),
     help="Who may see it.",
-)
+)  # fmt: skip
 @click.option("--pin", "pinned", is_flag=True, help="Always show it among the first at a session's start.")
 @click.option("--private", is_flag=True, help="Never export it.")
 @click.option(
-    "--revive-when",
-    default="",
-    metavar="DEP",
+    "--revive-when", default="", metavar="DEP",
     help="When retired, revive it for DEP: numpy (another version), or 'numpy>=2'.",
-)
+)  # fmt: skip
 def remember(call: Call, memory: Memory, /, text: str, **stated: Any) -> None:
     """Save a lesson. TEXT is the rule in a sentence or two; - reads it from stdin.
 
@@ -153,11 +148,9 @@ def revise(call: Call, /, ref: str, **options: Any) -> None:
 )
 @click.option("--standing/--not-standing", default=None, help="Show it at a session's start, for all work.")
 @click.option(
-    "--revive-when",
-    default=None,
-    metavar="DEP",
+    "--revive-when", default=None, metavar="DEP",
     help="When retired, revive it for DEP: numpy (another version), 'numpy>=2'; '' never.",
-)
+)  # fmt: skip
 @click.option("--retire", is_flag=True, help="Take it out of use until its revival condition is met.")
 @click.option("--never", is_flag=True, help="First remove all its conditions.")
 def edit(call: Call, /, ref: str, *, never: bool, revive_when: str | None, retire: bool, **options: Any) -> None:
@@ -237,7 +230,12 @@ def forget(call: Call, memory: Memory, refs: tuple[str, ...], purge: bool) -> No
     """
     lessons = [memory.get(ref) for ref in refs]  # raise for an unknown id before the first lesson is removed
     words = [text for lesson in lessons for text in memory.words_of(lesson.id)] if purge else []
-    done = [(short_id(lesson.id), lesson.id, _remove(memory, lesson, purge)) for lesson in lessons]
+    done: list[tuple[str, str, dict[str, int]]] = []  # short id, id, and how many rows of each table were erased
+    for lesson in lessons:
+        rows = memory.purge(lesson.id) if purge else {}
+        if not purge:
+            memory.forget(lesson.id)
+        done.append((short_id(lesson.id), lesson.id, rows))
     rewritten = rewrite_written(memory) if purge else []
     settings = memory.settings
     copies = find_copies(settings, words)
@@ -258,14 +256,6 @@ def forget(call: Call, memory: Memory, refs: tuple[str, ...], purge: bool) -> No
         note(f"its words are still in {copy.path}" + (f": {copy.mend}" if copy.mend else ""))
     if purge:
         note(NOT_SEARCHED)
-
-
-def _remove(memory: Memory, lesson: Lesson, purge: bool) -> dict[str, int]:
-    """Forget or purge the lesson; return the number of erased rows by table, {} for a tombstone."""
-    if purge:
-        return memory.purge(lesson.id)
-    memory.forget(lesson.id)
-    return {}
 
 
 @command("holdfast undo", "holdfast log --changes", "holdfast undo --json", memory=True)
