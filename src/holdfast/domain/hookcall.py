@@ -36,8 +36,6 @@ class HookCall:
     error: str = ""
     agent: str = ""
     """The sub-agent's id; empty for the session's own agent."""
-    resumes: bool = False
-    """The session goes on with the context that it had before, so only what is new need be told."""
     rules_read: tuple[str, ...] = ()
     """Rules files that the host says it has given to the agent."""
     transcript: str = ""

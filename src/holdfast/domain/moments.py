@@ -32,8 +32,6 @@ class MomentProfile:
     """A late answer is better than none, because the next chance to deliver is far away."""
     restores_task: bool = False
     """The agent starts without its earlier context, so the state of its task is delivered."""
-    more_command: str = "holdfast recall"
-    """The command that shows lessons that did not fit the budget."""
     event_kind: EventKind | None = None
     """The event that a host reports together with it."""
     check_names: tuple[str, ...] = ()
@@ -45,7 +43,7 @@ MOMENT_PROFILES: dict[Moment, MomentProfile] = {
     for row in (
         MomentProfile(
             moment="session_start", label="start", budget_tokens=2_300, is_patient=True, restores_task=True,
-            more_command="holdfast list", event_kind="session_start", check_names=("start",),
+            event_kind="session_start", check_names=("start",),
         ),
         MomentProfile(
             moment="prompt", label="prompt", budget_tokens=400, is_particular=True, is_patient=True,

@@ -115,8 +115,7 @@ def within_limit(text: str, limit: int = CONTEXT_LIMIT) -> str:
 def _session_start(source: EventSource, fields: Mapping[str, Any]) -> dict[str, Any]:
     how = text_of(fields.get("source")) or "startup"
     event = source.event("session_start", start_key(how, source.at), how, model=text_of(fields.get("model")))
-    return {"events": (event,), "moment": "after_compaction" if how == "compact" else "session_start",
-            "resumes": how == "resume"}  # fmt: skip
+    return {"events": (event,), "moment": "after_compaction" if how == "compact" else "session_start"}
 
 
 def _prompt(source: EventSource, fields: Mapping[str, Any]) -> dict[str, Any]:
