@@ -2,8 +2,8 @@
 
     python benchmarks/index_speed.py --repo PATH [--ctags ctags] [--rounds 5] [--json FILE]
 
-The repository is copied to a scratch folder and committed there. ctags writes symbol lines only; the index has spans,
-fingerprints of heads and bodies, and resolved imports besides. The ratio is of wall time in one run (best of the
+The repository is copied to a scratch folder and committed there. ctags writes symbol lines only; the index has spans
+and fingerprints of heads and bodies besides. The ratio is of wall time in one run (best of the
 rounds, taking turns); processor time is beside it because parsing uses all cores and ctags one. Aims: at most 3 times
 ctags; a second run that reads nothing; a recall after one edit that costs under 50 ms more. Nothing is asserted.
 """
