@@ -358,7 +358,7 @@ class LocalBranches(_Questions):
         output = self._ask(*PLAIN_NAMES, "diff-tree", "-r", *PATCH, base, commit, "--", timeout_s=BRANCH_WALK_TIMEOUT_S)
         if output is None:
             return None
-        patches = _patches(output)
+        patches = dict(_each_patch(output))
         if not patches or len(patches) > COMMITS_LIMIT:
             return False
         span = ["--format=", "-m", "--first-parent", f"{base}..{line}", "--", *map(os.fsdecode, patches)]
@@ -409,12 +409,8 @@ def _reflog(git: str, *names: str) -> list[bytes]:
         return []
 
 
-def _patches(output: bytes) -> dict[bytes, bytes]:
-    """Return for each file the lines that a diff removes and adds, without their positions."""
-    return dict(_each_patch(output))
-
-
 def _each_patch(output: bytes) -> list[tuple[bytes, bytes]]:
+    """Return for each file the lines that a diff removes and adds, without their positions."""
     patches = []
     for part in (b"\n" + output).split(b"\ndiff --git ")[1:]:
         head, _, hunks = part.partition(b"\nBRANCH_WALK_TIMEOUT_S")

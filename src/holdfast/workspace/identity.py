@@ -9,7 +9,7 @@ from __future__ import annotations
 import ctypes
 import os
 from collections.abc import Callable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import astuple, dataclass, fields, replace
 from hashlib import sha256
 from typing import TypeVar
@@ -182,14 +182,11 @@ def ask_root_commit(git: Git, checkout: Checkout, timeout_s: float) -> str:
 def _kept_for_place(states: StateCells, checkout: Checkout, root: str) -> str:
     """Return the id that this very repository had before it got a remote, another remote, its first commit, or git."""
     place = load(states, PLACE, checkout.common, KnownPlace)
-    if place and _same_repository(place.root_commit, root, place.mark == repository_mark(checkout.common)):
+    is_marked = place is not None and place.mark == repository_mark(checkout.common)
+    if place and (place.root_commit == root if place.root_commit and root else is_marked):
         return place.id
     before = load(states, PLACE, checkout.root, KnownPlace)
     return before.id if before and before.mark == inode(checkout.root) else ""
-
-
-def _same_repository(kept_root: str, root: str, same_inode: bool) -> bool:
-    return kept_root == root if kept_root and root else same_inode
 
 
 def _kept_for_remote(states: StateCells, remote: str, root: str) -> str:
@@ -287,33 +284,15 @@ UNKNOWN = Repository()
 """The owner of an id that the store knows without knowing where it was declared; it agrees with no repository."""
 
 
-def _never(project: str) -> str | None:
-    return None
-
-
-class _AtOnce:
-    """A turn that is always free; contextlib's null context would cost a hook its import."""
-
-    def __enter__(self) -> bool:
-        return True
-
-    def __exit__(self, *exc: object) -> None:
-        return
-
-
-def _silently(root: str, declared: str) -> None:
-    return
-
-
 class Claims:
     """The declared ids of this machine and the repositories in which they are valid."""
 
     def __init__(
         self,
         states: StateCells,
-        first_folder: Callable[[str], str | None] = _never,
-        turn: Callable[[], AbstractContextManager[bool]] = _AtOnce,
-        report: Callable[[str, str], None] = _silently,
+        first_folder: Callable[[str], str | None] = lambda project: None,
+        turn: Callable[[], AbstractContextManager[bool]] = lambda: nullcontext(True),
+        report: Callable[[str, str], None] = lambda root, declared: None,
     ) -> None:
         """Make the claims of a store of states.
 

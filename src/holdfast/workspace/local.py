@@ -239,7 +239,6 @@ class LocalWorkspace:
 
     def stamps(self, location: Location, paths: Sequence[str]) -> Stamps:
         """Return stamps, at the cost of a stat each, that show whether the files or the checkout may have changed."""
-
         return stamps(location.root, paths)
 
     def foresee_dirty(self, location: Location) -> None:

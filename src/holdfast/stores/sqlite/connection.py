@@ -18,9 +18,9 @@ from __future__ import annotations
 import errno
 import os
 import sqlite3
-from _thread import RLock
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from threading import RLock
 
 from holdfast.errors import (
     HoldfastError,
