@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from holdfast.domain.event import Event
-from holdfast.hosts.claude_code.transcripts import parse_transcript
+from holdfast.hosts.claude_code import parse_transcript
 from holdfast.hosts.sdk.payloads import EventSource
 from holdfast.hosts.sdk.toolcalls import call_finished, is_memory_file, summed_up
 from holdfast.lean.texts import uuid7
