@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import threading
@@ -61,6 +62,7 @@ HOOKS: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("SessionEnd", "", {"timeout": 3}),
 )
 """Hook, matcher and handler's keys. A SessionEnd of more than 3 s makes Codex warn at every start."""
+EXIT_CODE = re.compile(rb'"exit_code": *-?(\d+)')
 ROLLOUT_TAIL = 256 * 1024
 """Bytes of a rollout's end in which a command's outcome is looked for."""
 
@@ -178,9 +180,8 @@ def _code_in_rollout(path: str, use: str) -> str:
     mark = f'"id":"{use}"'.encode()
     for line in reversed(lines):
         if mark in line and b'"type":"CommandExecution"' in line:
-            code = line.rpartition(b'"exit_code":')[2].lstrip(b" -")
-            digits = code[: len(code) - len(code.lstrip(b"0123456789"))]
-            return digits.decode()
+            codes = EXIT_CODE.findall(line)
+            return codes[-1].decode() if codes else ""
     return ""
 
 
