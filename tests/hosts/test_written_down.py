@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from holdfast.domain.event import Event
-from holdfast.hosts.claude_code import parse_transcript
+from holdfast.hosts.claude_code import ClaudeCode
 from holdfast.hosts.sdk.payloads import EventSource
 from holdfast.hosts.sdk.toolcalls import call_finished, is_memory_file, summed_up
 from holdfast.lean.texts import uuid7
@@ -81,9 +81,9 @@ def test_a_summary_in_a_transcript_is_nobodys_prompt() -> None:
         "type": "user", "isCompactSummary": True, "isVisibleInTranscriptOnly": True, "sessionId": "s1", "cwd": "/shop",
         "timestamp": "2026-03-01T10:00:00Z", "message": {"role": "user", "content": "The user said: never push."},
     }  # fmt: skip
-    events = list(parse_transcript("claude-code", [json.dumps(line)], "s1", lambda: uuid7(1, bytes(10))))
+    events = list(ClaudeCode().parse_transcript([json.dumps(line)], "s1", lambda: uuid7(1, bytes(10))))
     assert [(event.kind, event.trust) for event in events] == [("session_start", "agent"), ("compaction", "agent")]
     side: list[Event] = list(
-        parse_transcript("claude-code", [json.dumps({**line, "isSidechain": True})], "s1", lambda: uuid7(1, bytes(10)))
+        ClaudeCode().parse_transcript([json.dumps({**line, "isSidechain": True})], "s1", lambda: uuid7(1, bytes(10)))
     )
     assert side == []
