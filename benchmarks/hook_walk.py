@@ -64,8 +64,8 @@ class Walk:
         return self._floors.get(room, 0)
 
     def count(self, name: str) -> int:
-        """How often functions of that name ran."""
-        return sum(times for code, times in self.functions.items() if code.co_name == name)
+        """How often functions of that qualified name ran."""
+        return sum(times for code, times in self.functions.items() if code.co_qualname == name)
 
     def figures(self) -> dict[str, int]:
         """Files, functions, calls, calls that leave a file, and climbs."""
@@ -116,7 +116,7 @@ def _walk(bench: Bench, memory: Memory, shows: bool) -> dict[str, dict[str, int]
         begun = [statement for statement in statements if statement.startswith("BEGIN")]
         rows[kind] = walk.figures() | {
             "transactions": len(begun), "writes": begun.count("BEGIN IMMEDIATE"),
-            "clock": walk.count("now"), "redactions": walk.count("redact") + walk.count("redact_to"),
+            "clock": walk.count("SystemClock.now"), "redactions": walk.count("redact") + walk.count("redact_to"),
             "characters": len(text),
         }  # fmt: skip
         if shows:

@@ -46,17 +46,21 @@ def parse_plain(text: str) -> dict[LessonId, dict[str, Any]]:
 
 
 def keep_found(services: Services, location: Location, read: Iterable[Ranked]) -> None:
-    """Store the states of lessons that were read for a delivery: they hold before the session's next edit.
+    """Store the states of lessons that were read for a delivery: they hold before the session's next edit."""
+    if judged := found_states(services, location, read):
+        keep_states(services, location, judged)
+
+
+def found_states(services: Services, location: Location, read: Iterable[Ranked]) -> dict[LessonId, Freshness]:
+    """Return the states of lessons that were read for a delivery, if the stored ones may differ; else none.
 
     Where a host waits, not every lesson is checked closely; then `unverified` does not replace a known state.
     """
     judged = {ranked.lesson.id: ranked.freshness for ranked in read}
-    if not judged:
-        return
-    known = load_plain(services, location)
+    known = load_plain(services, location) if judged else {}
     judged = {lesson: state for lesson, state in judged.items() if state != "unverified" or lesson not in known}
-    if any(lesson in known or state not in SOUND for lesson, state in judged.items()):
-        keep_states(services, location, judged)
+    differ = any(lesson in known or state not in SOUND for lesson, state in judged.items())
+    return judged if differ else {}
 
 
 def owner_of(location: Location) -> str:

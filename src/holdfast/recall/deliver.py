@@ -7,7 +7,7 @@ checkpoint is logged like a lesson, under its own id. Begin with `prepare`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -19,9 +19,9 @@ from holdfast.domain.hookcall import HookCall
 from holdfast.domain.project import Location
 from holdfast.domain.records import Checkpoint, Delivery
 from holdfast.domain.statefamilies import ASKED
-from holdfast.domain.vocabulary import LessonId
+from holdfast.domain.vocabulary import Freshness, LessonId
 from holdfast.errors import HoldfastError, StoreError
-from holdfast.freshness.notice import keep_found, may_have_news
+from holdfast.freshness.notice import found_states, keep_states, may_have_news
 from holdfast.outcomes.standing import withheld_outcomes
 from holdfast.ports.services import Services
 from holdfast.ports.store import damage_words
@@ -52,8 +52,8 @@ class Handover:
     situation: Situation | None = None
     """None where nothing was chosen, because the moment's channel is off."""
     choice: MomentChoice = field(default_factory=MomentChoice)
-    read: tuple[Ranked, ...] = ()
-    """Every lesson whose freshness was checked."""
+    states: Mapping[LessonId, Freshness] = field(default_factory=dict)
+    """States of the lessons whose freshness was checked, where the stored ones may differ."""
 
     def deliveries(self) -> list[Delivery]:
         """Return the log records of what is shown: lessons, and a restored checkpoint under its own id."""
@@ -73,7 +73,8 @@ class Handover:
         here = self.situation
         if here is None:
             return
-        keep_found(here.services, here.location, self.read)
+        if self.states:
+            keep_states(here.services, here.location, self.states)
         if self.choice.withheld:
             trigger = _trigger(here.services, here.location, here.call)
             outcomes = withheld_outcomes(
@@ -164,12 +165,18 @@ def tell(
         if choice.asks:
             text = "\n".join(filter(None, (briefing.text, REQUEST)))
             briefing = replace(briefing, asks=True, text=text)
-        read = tuple(ranked for ranked, _ in scored)
-        return Handover(briefing=briefing, situation=here, choice=choice, read=read)
+        return Handover(briefing=briefing, situation=here, choice=choice)
 
     early = None if offer is None else lambda unverified: offer(handover(unverified))
     scored = score_matches(here.services, here.location, [pick.found for pick in picks], offer=early)
-    return handover(scored)
+    return replace(handover(scored), states=_states(here, scored))
+
+
+def _states(here: Situation, scored: Scored) -> Mapping[LessonId, Freshness]:
+    try:
+        return found_states(here.services, here.location, [ranked for ranked, _ in scored])
+    except StoreError:
+        return {}  # they are found again at the next delivery
 
 
 def _admitted(here: Situation, choice: MomentChoice) -> list[Pick]:

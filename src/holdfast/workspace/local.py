@@ -102,6 +102,8 @@ class LocalWorkspace:
         self._objects: dict[str, GitObjects] = {}
         self._status: dict[str, tuple[int, int]] = {}
         """Running git processes that look for a root's dirty files."""
+        self._places: dict[str, identity.KnownPlace] = {}
+        """What this process knows of repositories, by their common folder; used while nothing contradicts it."""
 
     def locate(self, folder: str) -> Location:
         """Return a folder's location: by the declared id if valid, else by git, else by the path's stored id.
@@ -278,11 +280,18 @@ class LocalWorkspace:
 
     def _of_checkout(self, checkout: Checkout, commit: str) -> Project:
         """Return the stored identity of a git repository while nothing contradicts it, otherwise find it again."""
-        place = identity.load(self._states, PLACE, checkout.common, identity.KnownPlace)
-        url = gitfiles.read_remote(checkout)
+        url, mark = gitfiles.read_remote(checkout), gitfiles.repository_mark(checkout.common)
         has_root = bool(commit) and not gitfiles.is_shallow(checkout)
-        settled = place and place.url == url and place.mark == gitfiles.repository_mark(checkout.common)
-        if place and settled and (place.root_commit or not has_root):
+
+        def is_settled(place: identity.KnownPlace | None) -> bool:
+            same = place is not None and (place.url, place.mark) == (url, mark)
+            return same and place is not None and bool(place.root_commit or not has_root)
+
+        place = self._places.get(checkout.common)
+        if not is_settled(place):
+            place = identity.load(self._states, PLACE, checkout.common, identity.KnownPlace)
+        if place is not None and is_settled(place):
+            self._places[checkout.common] = place
             known = ProjectId(place.id)
             return Project(id=known, name=place.name, source="git", remote=place.remote, root_commit=place.root_commit)
         root = identity.ask_root_commit(self._git(), checkout, ROOT_COMMIT_TIMEOUT_S) if has_root else ""
