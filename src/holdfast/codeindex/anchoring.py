@@ -1,4 +1,8 @@
-"""Makes anchors for parts of a file: named definitions, the innermost ones over some lines, or the whole file."""
+"""Makes anchors for parts of a file, and finds the definitions that a name means.
+
+An anchor is for named definitions, for the innermost ones over some lines, or for the whole file. Without an index, git
+lists the files that contain a name: `flask.helpers.url_for` is `url_for` in a file that ends in `flask/helpers`.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +18,9 @@ FILE_LIMIT = 60
 """Files with the name that are parsed, those first whose paths have most of its parts."""
 PACKAGE_FILES = ("__init__", "index", "mod", "lib", "main")
 """Names of files that represent their folder."""
+
+MAX_OVER_LINES = 4
+"""Definitions that an edited span may touch and still be about them; a wider one is about the file."""
 
 
 def plain_name(name: str) -> str:
@@ -75,10 +82,6 @@ def _is_within(parts: Sequence[str], module: Sequence[str]) -> bool:
     """Return whether the parts occur in the module's parts, in a row."""
     starts = range(len(module) - len(parts) + 1)
     return any(list(module[start : start + len(parts)]) == list(parts) for start in starts)
-
-
-MAX_OVER_LINES = 4
-"""Definitions that an edited span may touch and still be about them; a wider one is about the file."""
 
 
 def make_anchors(

@@ -28,6 +28,13 @@ HEAD_DEPTH = 4
 SHOWN = 3
 """Differences that are named; more are counted."""
 
+Group = tuple[ParsedSource, Sequence[Definition]]
+RENAME_SHARE = 0.01
+"""What one name for another weighs, however often it is written."""
+SHOWN_DEFINITIONS = 2
+"""Definitions of a group whose change is told; more are counted."""
+_NAME = re.compile(r"[A-Za-z_$][\w$]{0,60}")
+
 
 def signature_words(then: Part, now: Part) -> str:
     """Return the differences in a head: `signature: timeout added, default of retries changed`.
@@ -175,16 +182,6 @@ def _before(node: Node) -> Iterator[Node]:
 def _text(source: ParsedSource, node: Node) -> str:
     tokens = source.tokens_in(node.start_byte, node.end_byte)
     return " ".join(tokens.texts[index] for index in tokens.between(node.start_byte, node.end_byte))
-
-
-Group = tuple[ParsedSource, Sequence[Definition]]
-
-RENAME_SHARE = 0.01
-"""What one name for another weighs, however often it is written."""
-SHOWN_DEFINITIONS = 2
-"""Definitions of a group whose change is told; more are counted."""
-
-_NAME = re.compile(r"[A-Za-z_$][\w$]{0,60}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,8 @@
-"""Finds the definitions in a syntax tree: extent, head, body and qualified name of each."""
+"""Finds the definitions in a syntax tree: extent, head, body and qualified name of each.
+
+Queries are shallow, because tree-sitter takes tens of milliseconds to prepare deep ones. `Capture` finds deeper parts:
+a name within C's declarators, or the function that a variable is bound to.
+"""
 
 from __future__ import annotations
 
@@ -20,6 +24,12 @@ PLAIN_KINDS = ("constant", "type")
 
 _TEMPLATE = re.compile(r"<[^<>]*>")
 _CAST = re.compile(r"\boperator(\w+)(?:\(.*)?")
+
+DEEPEST = 50
+"""Definitions within definitions that are still told apart; nobody writes deeper ones."""
+TITLE_LIMIT = 120
+"""Characters of a test's title that are its name."""
+_NAME_SIGNS = str.maketrans(".#", "__")
 
 
 class Capture:
@@ -132,13 +142,6 @@ def clean(name: Node) -> str:
 def _is_operator(name: str) -> bool:
     """Return whether the name consists of signs only, such as `==` or `::` in languages whose operators are methods."""
     return not any(char.isalnum() or char == "_" for char in name)
-
-
-DEEPEST = 50
-"""Definitions within definitions that are still told apart; nobody writes deeper ones."""
-TITLE_LIMIT = 120
-"""Characters of a test's title that are its name."""
-_NAME_SIGNS = str.maketrans(".#", "__")
 
 
 class Definition:

@@ -24,6 +24,23 @@ _SELF_SHOWING = re.compile(r"(?<![=!<>])=\s*$")
 """The end of `{name = }`, which prints its own text."""
 PLAIN = ("string", "string_literal")
 
+SIGNATURE_VERSION = "s1"
+BODY_VERSION = "b1"
+HASH_BYTES = 12
+"""96 bits: a collision by chance among a million definitions has odds of one in 10^17."""
+BLOCK_START, BLOCK_END = "\x02", "\x03"
+OPENED = "\x04"
+OWN_NAME = "\x01"
+OWN_OBJECTS = frozenset({"self", "this", "cls", "$this", "Self", "static"})
+TYPED = 1_000_000
+"""A depth that nested annotations never reach."""
+CLOSERS = frozenset(")]}>")
+BRACKETS = frozenset("(){}")
+DIGITS = frozenset(".0123456789")
+_POINT = re.compile(r"(?<=\d)\.(?=$|[ejf])")
+_UNPARSED = re.compile(r"""/\*.*?\*/|//[^\n]*|\\\r?\n|("(?:\\.|[^"\\])*"|\w+|[^\w\s])""", re.DOTALL)
+"""Comments and continued lines; the group matches what counts: strings, words and signs."""
+
 
 def literal_token(language: Language, node: Node) -> str:
     """Return the literal, or the adjacent literals that are joined, as one text."""
@@ -130,25 +147,6 @@ def _in_terms_of(wanted: str, prefix: str, content: str) -> str:
 
 def _source_text(node: Node) -> str:
     return (node.text or b"").decode("utf-8", "replace").replace("\r\n", "\n")
-
-
-SIGNATURE_VERSION = "s1"
-BODY_VERSION = "b1"
-HASH_BYTES = 12
-"""96 bits: a collision by chance among a million definitions has odds of one in 10^17."""
-
-BLOCK_START, BLOCK_END = "\x02", "\x03"
-OPENED = "\x04"
-OWN_NAME = "\x01"
-OWN_OBJECTS = frozenset({"self", "this", "cls", "$this", "Self", "static"})
-TYPED = 1_000_000
-"""A depth that nested annotations never reach."""
-CLOSERS = frozenset(")]}>")
-BRACKETS = frozenset("(){}")
-DIGITS = frozenset(".0123456789")
-_POINT = re.compile(r"(?<=\d)\.(?=$|[ejf])")
-_UNPARSED = re.compile(r"""/\*.*?\*/|//[^\n]*|\\\r?\n|("(?:\\.|[^"\\])*"|\w+|[^\w\s])""", re.DOTALL)
-"""Comments and continued lines; the group matches what counts: strings, words and signs."""
 
 
 class Tokens:

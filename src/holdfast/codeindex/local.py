@@ -38,6 +38,9 @@ _WRITTEN = ("freshness", "reason", "detail", "where", "hides", "share")
 _ANCHORED = ("path", "symbol", "symbol_kind", "blob", "signature_hash", "body_hash")
 _SEPARATOR = "\x1f"
 
+SEARCH_S = 2.0
+"""How long one verdict may look through git's history for what is not in its file any more."""
+
 
 def load_verdict(
     store: IndexStore | None, workspace: Workspace, location: Location, anchor: Anchor, blob: str
@@ -85,10 +88,6 @@ def _key(anchor: Anchor, blob: str) -> str:
 
 def _digest(text: str) -> str:
     return sha1(text.encode("utf-8", "replace"), usedforsecurity=False).hexdigest()
-
-
-SEARCH_S = 2.0
-"""How long one verdict may look through git's history for what is not in its file any more."""
 
 
 class LocalCodeIndex:

@@ -1,4 +1,8 @@
-"""Source: one file's content, parsed once, with its definitions and their fingerprints."""
+"""Sources: one file's content, parsed once, with its definitions and their fingerprints; and a work tree's files.
+
+`SourceSnapshots` has the files now and at earlier commits. A *group* is all definitions of one file that share a
+qualified name, treated as one symbol: overloads, a property's getter and setter, both branches of an `#ifdef`.
+"""
 
 from __future__ import annotations
 
@@ -41,6 +45,13 @@ COMMONPLACE = frozenset({"self", "this", "return", "def", "function", "func", "f
 
 _CONFLICT = re.compile(rb"^<{7} .*?^={7}\r?$.*?^>{7} [^\n]*", re.DOTALL | re.MULTILINE)
 _MARKER = re.compile(rb"^(?:<{7} |={7}\r?$|>{7} |\|{7} )[^\r\n]*", re.MULTILINE)
+
+GROUP = "group"
+"""The kind of an anchor that means all definitions of its name."""
+_PARTS = re.compile(r"[^\W_]+")
+"""A test's title is spelt differently from its name, but has the same words."""
+KEPT_BYTES = 3_000_000
+"""Bytes of source whose parsed form is kept in memory; what was used longest ago goes first."""
 
 
 class ParsedSource:
@@ -256,10 +267,6 @@ def _obstacle(content: bytes) -> str:
     return ""
 
 
-GROUP = "group"
-"""The kind of an anchor that means all definitions of its name."""
-
-
 def group_symbol(source: ParsedSource, definitions: Sequence[Definition]) -> Symbol:
     """Return all definitions of one name as one symbol; a single definition can be a group too."""
     symbols = [source.symbol(definition) for definition in definitions]
@@ -288,13 +295,6 @@ def _hash_all(version: str, rows: Sequence[Sequence[str]]) -> str:
 
 def _digest(texts: Sequence[str]) -> str:
     return blake2b("\0".join(sorted(texts)).encode(), digest_size=HASH_BYTES).hexdigest()
-
-
-_PARTS = re.compile(r"[^\W_]+")
-"""A test's title is spelt differently from its name, but has the same words."""
-
-KEPT_BYTES = 3_000_000
-"""Bytes of source whose parsed form is kept in memory; what was used longest ago goes first."""
 
 
 class ParsedFiles:

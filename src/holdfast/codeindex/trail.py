@@ -5,6 +5,8 @@ vanish and few appear, so the one that it became stands out, even if it was edit
 paired by likeness, each with its best match, and a pair must be clearly better than the next. A definition that appears
 between the same two neighbours counts as more alike. The trail then goes on to the next commit in which the definition
 vanishes, and ends in the work tree.
+
+`same_body`, `same_head` and `same_group` ask the index where else a definition may be; the current files confirm it.
 """
 
 from __future__ import annotations
@@ -45,6 +47,15 @@ UNLIKE_SORTS = frozenset(map(frozenset, (("type", "field"), ("type", "constant")
 """Pairs of sorts that never replace each other. A method may become a property that holds a function."""
 SAME_TEXT = 0.9
 """From this share of words in common two definitions are one text."""
+
+Placed = tuple[tuple[str, str], Part]
+"""A path and a qualified name without its number, and the definition found there."""
+MAX_HOPS = 8
+"""Moves that are followed, the look at where it is now included."""
+FIRST_LOOKS = 20
+"""Commits looked at for the first that has a definition."""
+MAX_FILES = 80
+"""Files of one commit that are compared."""
 
 
 def likeness(then: Part, now: Part, *, in_place: bool = False) -> float:
@@ -188,17 +199,6 @@ def _is_new(snapshots: SourceSnapshots, anchor: Anchor, symbol: Symbol) -> bool:
 
 def _only(symbols: list[Symbol]) -> Symbol | None:
     return symbols[0] if len(symbols) == 1 else None
-
-
-Placed = tuple[tuple[str, str], Part]
-"""A path and a qualified name without its number, and the definition found there."""
-
-MAX_HOPS = 8
-"""Moves that are followed, the look at where it is now included."""
-FIRST_LOOKS = 20
-"""Commits looked at for the first that has a definition."""
-MAX_FILES = 80
-"""Files of one commit that are compared."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

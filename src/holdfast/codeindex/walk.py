@@ -2,6 +2,7 @@
 
 Left out, each with a reason: vendored trees, what tools make (unless committed), binaries by their name, files over 1
 MB, links, nested repositories and submodules (they are separate projects), names that are not text.
+`iter_records` streams what git prints.
 """
 
 from __future__ import annotations
@@ -16,6 +17,12 @@ from holdfast.lean.gitsafety import SAFE_OPTIONS, UNTRUSTED, git_program, safe_e
 
 CHUNK = 262_144
 """Bytes of git's answer that are read at once."""
+
+SIZE_LIMIT = 1_000_000
+FILE_LIMIT = 200_000
+SKIPPED_TOLD = 100
+"""Files left out that are named with their reason."""
+MINIFIED = (".min.js", ".min.css", ".min.mjs", ".bundle.js", ".js.map", ".css.map")
 
 
 def iter_records(folder: str, arguments: Sequence[str]) -> Iterator[str]:
@@ -45,12 +52,6 @@ def iter_records(folder: str, arguments: Sequence[str]) -> Iterator[str]:
         raise OSError(f"git {arguments[0]} failed in {folder} with status {git.returncode}")
 
 
-SIZE_LIMIT = 1_000_000
-FILE_LIMIT = 200_000
-SKIPPED_TOLD = 100
-"""Files left out that are named with their reason."""
-
-
 def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
@@ -72,7 +73,6 @@ LOCK_FILES = _words(
     "package-lock.json npm-shrinkwrap.json yarn.lock pnpm-lock.yaml bun.lockb Cargo.lock poetry.lock uv.lock"
     " Pipfile.lock pdm.lock composer.lock Gemfile.lock go.sum Package.resolved Podfile.lock gradle.lockfile"
 )
-MINIFIED = (".min.js", ".min.css", ".min.mjs", ".bundle.js", ".js.map", ".css.map")
 BINARY = _words(
     ".png .jpg .jpeg .gif .webp .bmp .ico .icns .tif .tiff .psd .pdf .zip .gz .bz2 .xz .zst .7z .rar .tar .tgz .jar"
     " .war .class .pyc .pyo .so .dylib .dll .exe .a .o .lib .obj .bin .wasm .woff .woff2 .ttf .otf .eot .mp3 .mp4"

@@ -31,6 +31,15 @@ from holdfast.ports.store import LessonFilter
 SOUND = ("unanchored", "fresh", "moved")
 """States that are not stored: a lesson without a stored state is in one of these."""
 
+States = dict[LessonId, "KnownState"]
+WORSE = ("drifted", "changed", "orphaned")
+"""States of which an agent is told."""
+FOUND, WATCHED, SWITCHED = "", "watch", "checkout"
+"""Who observed a change, if it was no session: nobody, a watcher, a watcher while HEAD moved."""
+NEWS = "its code has just"
+"""Beginning of the reason of such a delivery."""
+_BECAME: dict[Freshness, str] = {"orphaned": "gone"}
+
 
 def load_plain(services: Services, location: Location) -> dict[LessonId, dict[str, Any]]:
     """Return the stored states as plain values: most hooks only ask whether there is one."""
@@ -75,18 +84,6 @@ def may_have_news(services: Services, location: Location, call: HookCall, delive
     return call.moment == "before_file" or any(plain.get("by") for plain in load_plain(services, location).values())
 
 
-States = dict[LessonId, "KnownState"]
-
-WORSE = ("drifted", "changed", "orphaned")
-"""States of which an agent is told."""
-
-FOUND, WATCHED, SWITCHED = "", "watch", "checkout"
-"""Who observed a change, if it was no session: nobody, a watcher, a watcher while HEAD moved."""
-
-NEWS = "its code has just"
-"""Beginning of the reason of such a delivery."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownState:
     """A lesson that is not fresh in this work tree, since when, and who observed the change."""
@@ -102,9 +99,6 @@ class KnownState:
     def reason(self) -> str:
         """The reason under which its delivery is logged: once for each state."""
         return f"{NEWS} {_BECAME.get(self.freshness, self.freshness)}"
-
-
-_BECAME: dict[Freshness, str] = {"orphaned": "gone"}
 
 
 def load_states(services: Services, location: Location) -> States:

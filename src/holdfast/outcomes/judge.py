@@ -4,6 +4,9 @@ A verdict needs evidence: an event and its words. `heeded` says that behaviour c
 lesson asks for, that came after the delivery, and that nothing else explains: neither the call that caused the delivery
 nor anything that the session showed before, nor a habit of sessions that were never told the lesson. If nothing that
 followed shows whether a lesson mattered, the verdict is `unclear` and does not count.
+
+`Advice` is what actions can be compared with: the names, commands, files and tests in the lesson's words, each affirmed
+or denied by its clause.
 """
 
 from __future__ import annotations
@@ -57,6 +60,16 @@ _DEMAND = re.compile(
 """A sentence that tells its reader to use the names in it."""
 _PROGRAM = re.compile(r"[a-z][\w.-]*$|\./[\w./-]+$")
 _PATH = re.compile(r"(?:[\w.-]+/)*[\w-][\w.-]*\.[A-Za-z]\w{0,5}$")
+
+_COMPLAINT = re.compile(
+    r"\b(?:that|this|the|your|a|holdfast(?:'s)?)\s+(?:\w+\s+){0,2}(?:note|memory|lesson|reminder|hint)s?\b"
+    r"[^.!?\n]{0,40}\b(?:wrong|outdated|obsolete|stale|not true|untrue|incorrect|false|nonsense"
+    r"|no longer (?:true|holds|right|valid))\b"
+    r"|\b(?:ignore|forget|drop|disregard)\s+(?:that|this|the)\s+(?:\w+\s+)?(?:note|memory|lesson|reminder|hint)\b",
+    re.IGNORECASE,
+)
+"""Phrases with which people say that a delivered lesson is wrong."""
+_SHORT_ID = re.compile(r"\b[0-9a-f]{8}\b")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,17 +175,6 @@ def _is_call(name: str) -> bool:
     """Return whether it is a call such as `exec.Command(` or `os.Getwd`, not a file's name with a short ending."""
     ending = name.rpartition(".")[2]
     return "/" not in name and (not ending.islower() or name.count(".") > 1)
-
-
-_COMPLAINT = re.compile(
-    r"\b(?:that|this|the|your|a|holdfast(?:'s)?)\s+(?:\w+\s+){0,2}(?:note|memory|lesson|reminder|hint)s?\b"
-    r"[^.!?\n]{0,40}\b(?:wrong|outdated|obsolete|stale|not true|untrue|incorrect|false|nonsense"
-    r"|no longer (?:true|holds|right|valid))\b"
-    r"|\b(?:ignore|forget|drop|disregard)\s+(?:that|this|the)\s+(?:\w+\s+)?(?:note|memory|lesson|reminder|hint)\b",
-    re.IGNORECASE,
-)
-"""Phrases with which people say that a delivered lesson is wrong."""
-_SHORT_ID = re.compile(r"\b[0-9a-f]{8}\b")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

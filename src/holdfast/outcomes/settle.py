@@ -3,6 +3,8 @@
 The id of an outcome derives from session and lesson, and a store has one record of an id. So a session that is judged
 twice, or by two learners at once, counts once. A delivery is judged by the HORIZON events that follow it, as soon as
 they exist or the session is over, so a session that never ends is judged piece by piece.
+
+A *need* is something that a session had to find out, or be told, although a lesson in memory says it.
 """
 
 from __future__ import annotations
@@ -47,6 +49,10 @@ from holdfast.ranking.relevance import lesson_stems, stems_of
 from holdfast.text.signature import alike
 
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w{5,60}")
+
+JUDGE = "judge/2"
+RULE_DETECTORS = ("correction", "explicit")
+"""Detectors whose candidates from a prompt are the user's rules."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,11 +153,6 @@ def _searches(story: Story, library: Library) -> Iterator[Need]:
 
 def _text(lesson: Lesson) -> str:
     return f"{lesson.title} {lesson.insight} {lesson.how}"
-
-
-JUDGE = "judge/2"
-RULE_DETECTORS = ("correction", "explicit")
-"""Detectors whose candidates from a prompt are the user's rules."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

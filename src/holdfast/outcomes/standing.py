@@ -2,8 +2,10 @@
 
 Outcomes move the order and nothing else (ADR 24): no state, no threshold. A standing is a pure function of the outcomes
 since a person last vouched for the lesson, so counting twice changes nothing. The learner and `feedback` store the
-evidence of all lessons of a project as one state, which a delivery reads; this module imports nothing that a hook has
-not loaded.
+evidence of all lessons of a project as one state, which a delivery reads.
+
+To estimate the effect of lessons, some lines of a session's brief are withheld. The draw is a function of session and
+lesson, so every process and every moment of a session gets the same result.
 """
 
 from __future__ import annotations
@@ -43,6 +45,16 @@ BRIEF: Moment = "session_start"
 """The only moment at which chance withholds lessons."""
 WORD = 0xFFFFFFFF
 """All bits of a check sum."""
+
+AGENT = "agent"
+"""`Outcome.judge` of an agent's statement."""
+PERSONAL = ("remember", "accept", "confirm", "revise", "undo", "edit", "import")
+"""Verbs of changes by which somebody vouches for a lesson: outcomes before them no longer count."""
+NEEDED = ("heeded", "helped", "missed")
+NOT_NEEDED = ("ignored", "overridden")
+NAME = "outcome"
+"""Name of the factor among a result's multipliers."""
+_COUNTED = ("heeded", "helped", "ignored", "overridden", "failed", "hurt")
 
 
 def is_withheld(session: SessionId, lesson: LessonId, share: float) -> bool:
@@ -84,17 +96,6 @@ def _draw(text: str) -> float:
     mixed = ((mixed ^ (mixed >> 16)) * 0x85EBCA6B) & WORD
     mixed = ((mixed ^ (mixed >> 13)) * 0xC2B2AE35) & WORD
     return (mixed ^ (mixed >> 16)) / (WORD + 1)
-
-
-AGENT = "agent"
-"""`Outcome.judge` of an agent's statement."""
-PERSONAL = ("remember", "accept", "confirm", "revise", "undo", "edit", "import")
-"""Verbs of changes by which somebody vouches for a lesson: outcomes before them no longer count."""
-NEEDED = ("heeded", "helped", "missed")
-NOT_NEEDED = ("ignored", "overridden")
-NAME = "outcome"
-"""Name of the factor among a result's multipliers."""
-_COUNTED = ("heeded", "helped", "ignored", "overridden", "failed", "hurt")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

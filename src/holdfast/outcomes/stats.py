@@ -19,6 +19,9 @@ from holdfast.outcomes.tuning import COUNTED_MOST, DEVIATIONS, LEAST_WITHHELD, P
 from holdfast.ports.services import Services
 from holdfast.ports.store import LessonFilter, LogFilter
 
+ALL = "all projects"
+JUDGED = ("heeded", "ignored", "overridden", "failed", "unclear")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Share:
@@ -81,10 +84,6 @@ def _centre_and_variance(sessions: Sequence[tuple[int, int]]) -> tuple[float, fl
     total = sum(pair[1] for pair in padded)
     centre = sum(pair[0] for pair in padded) / total
     return centre, sum((hits - centre * of) ** 2 for hits, of in padded) / total**2
-
-
-ALL = "all projects"
-JUDGED = ("heeded", "ignored", "overridden", "failed", "unclear")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

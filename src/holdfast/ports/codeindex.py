@@ -1,4 +1,4 @@
-"""CodeIndex: the definitions of a project's code as it is now, and verdicts on anchors."""
+"""CodeIndex: the definitions of a project's code as it is now, verdicts on anchors; and its storage."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Workspace: the code on the disk and in git, read-only."""
+"""Workspace: the code on the disk and in git, read-only; git's history and branches; the files of shared lessons."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Runs git with a deadline and without the `subprocess` module, whose import takes longer than git's answer."""
+"""Runs git with a deadline and without the `subprocess` module, whose import takes longer than git's answer.
+
+`GitObjects` reads the files of a commit through one process that stays.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +19,15 @@ from holdfast.ports.services import Clock
 
 OUTPUT_LIMIT = 4_000_000
 """Bytes of the longest answer; a longer one is none."""
+
+TIMEOUT_S = 0.5
+"""Seconds for one file, times the timeout scale."""
+FILE_LIMIT = 5_000_000
+"""Bytes of the longest file that is read."""
+FAILURES_MOST = 3
+"""Times that git may end or be too slow; what is asked after that is not known."""
+KEPT_BYTES = 32_000_000
+"""Bytes of files that are kept in memory; all are dropped when there are more."""
 
 
 class Git:
@@ -108,16 +120,6 @@ def _ask_elsewhere(command: list[str], timeout_s: float) -> bytes | None:
     except (OSError, subprocess.SubprocessError):
         return None
     return completed.stdout
-
-
-TIMEOUT_S = 0.5
-"""Seconds for one file, times the timeout scale."""
-FILE_LIMIT = 5_000_000
-"""Bytes of the longest file that is read."""
-FAILURES_MOST = 3
-"""Times that git may end or be too slow; what is asked after that is not known."""
-KEPT_BYTES = 32_000_000
-"""Bytes of files that are kept in memory; all are dropped when there are more."""
 
 
 class GitObjects:

@@ -2,6 +2,9 @@
 
 The stored states are `domain.statefamilies`, PLACE to INODE. CLONE's owner is `<remote>#<root>`. No stored row is ever
 re-labelled: a repository keeps its id when a remote is added or changed.
+
+`Claims` decides whether an id that `.holdfast/project.toml` declares is valid. The repository's author wrote the file,
+so an id in it proves nothing: the first repository that declares an id owns it on this machine (DECLARED, CLAIM).
 """
 
 from __future__ import annotations
@@ -28,6 +31,9 @@ CASELESS_HOSTS = ("github.com", "gitlab.com", "bitbucket.org", "codeberg.org")
 
 _OTHER_NAMES = {"ssh.github.com": "github.com", "www.github.com": "github.com", "altssh.gitlab.com": "gitlab.com"}
 _USUAL_PORTS = ("80", "443", "22", "9418")
+
+RESERVED = ("g1-", "p1-")
+"""Prefixes of derived ids (`identity`). A file that declares one names somebody's project."""
 
 
 def normalise_remote(url: str, root: str = "") -> str:
@@ -256,10 +262,6 @@ def _linux_birth(path: str) -> str:
     mask = int.from_bytes(record[0:4], "little")
     seconds = int.from_bytes(record[80:88], "little")
     return f"{seconds}.{int.from_bytes(record[88:92], 'little'):09d}" if mask & 0x800 and seconds else ""
-
-
-RESERVED = ("g1-", "p1-")
-"""Prefixes of derived ids (`identity`). A file that declares one names somebody's project."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -31,6 +31,29 @@ Stamp = tuple[int, ...]
 CHECKOUT_FILES = ("HEAD", "index", os.path.join("logs", "HEAD"), os.path.join("reftable", "tables.list"))
 """Files of a work tree's git folder. Every commit, switch, reset and rebase replaces at least one of them."""
 
+BLOB_LIMIT = 5_000_000
+"""Bytes of a file that are still hashed on read."""
+DIRTY_LIMIT = 50
+"""Changed and new files that are told."""
+STATUS = (
+    "--work-tree=.", "status", "--porcelain", "-z", "--no-renames", "--untracked-files=all",
+    "--ignore-submodules=dirty",  # git would go into them, by their own configuration
+)  # fmt: skip
+HEAD_TIMEOUT_S = 0.1
+"""Seconds for git to name HEAD or its options, times its timeout scale."""
+STATUS_TIMEOUT_S = 0.15
+"""Seconds for git to tell the changed files, times its timeout scale."""
+ROOT_COMMIT_TIMEOUT_S = 0.3
+"""Seconds for git to walk to the first commit, times its timeout scale."""
+PERSON_TIMEOUT_S = 0.3
+"""Seconds for git to tell the user's name and address, times its timeout scale."""
+PERSON = ("config", "-z", "--get-regexp", r"^user\.(name|email)$")
+GREP = ("--work-tree=.", "grep", "-lwzIF", "--untracked", "--no-textconv", "--no-recurse-submodules")
+GREP_TIMEOUT_S = 1.0
+"""Seconds for git to search the files, times its timeout scale: only whoever names a definition waits for it."""
+MENTION_LIMIT = 500
+"""Files with a word that are told."""
+
 
 def stamps(root: str, paths: Sequence[str]) -> Stamps:
     """Return the stamps of a work tree and of files in it; never raises for the state of the disk."""
@@ -58,31 +81,6 @@ def _stamp(path: str) -> Stamp:
     except (OSError, ValueError):
         return ()
     return status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
-
-
-BLOB_LIMIT = 5_000_000
-"""Bytes of a file that are still hashed on read."""
-
-DIRTY_LIMIT = 50
-"""Changed and new files that are told."""
-STATUS = (
-    "--work-tree=.", "status", "--porcelain", "-z", "--no-renames", "--untracked-files=all",
-    "--ignore-submodules=dirty",  # git would go into them, by their own configuration
-)  # fmt: skip
-HEAD_TIMEOUT_S = 0.1
-"""Seconds for git to name HEAD or its options, times its timeout scale."""
-STATUS_TIMEOUT_S = 0.15
-"""Seconds for git to tell the changed files, times its timeout scale."""
-ROOT_COMMIT_TIMEOUT_S = 0.3
-"""Seconds for git to walk to the first commit, times its timeout scale."""
-PERSON_TIMEOUT_S = 0.3
-"""Seconds for git to tell the user's name and address, times its timeout scale."""
-PERSON = ("config", "-z", "--get-regexp", r"^user\.(name|email)$")
-GREP = ("--work-tree=.", "grep", "-lwzIF", "--untracked", "--no-textconv", "--no-recurse-submodules")
-GREP_TIMEOUT_S = 1.0
-"""Seconds for git to search the files, times its timeout scale: only whoever names a definition waits for it."""
-MENTION_LIMIT = 500
-"""Files with a word that are told."""
 
 
 class LocalWorkspace:

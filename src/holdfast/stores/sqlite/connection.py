@@ -11,6 +11,8 @@ When the last connection closes, SQLite moves the write-ahead log into the file,
 that leaves by `os._exit` without closing skips them; the next opener recovers the log, and nothing is lost. But then
 the log only grows, because a process that opens the file alone does not know what was moved already. So a connection
 closes properly and empties the log if it finds the log over `LOG_LIMIT`.
+
+`translate` turns the driver's and the file system's errors into ours.
 """
 
 from __future__ import annotations
@@ -67,6 +69,25 @@ _BY_ERRNO: dict[int, type[StoreError]] = {
     errno.EFBIG: StoreFullError,
 }
 
+SCHEMA = 8
+"""Number of the newest migration: the `PRAGMA user_version` of a file that this code can use."""
+LONGEST_NAP_S = 0.004
+"""Longest pause in seconds between two questions for the lock."""
+CACHE = -16_000
+"""Most memory for pages, in negative KiB: at 100,000 lessons a search takes a quarter less than with SQLite's 2 MB.
+Mapping the file would spare as much again, but a disk's error would then kill the process instead of raising."""
+WRITES_BEFORE_SHRINK = 200
+"""Writes after which the memory for pages is given back. A server appends to the log with every answer; the pages it
+wrote, some 5 kB an answer, would otherwise stay in memory until the cache is full. The next search reads anew what it
+needs, from the system's own cache."""
+_DRIVERS = (sqlite3.Error, OSError, UnicodeDecodeError)
+"""Errors that the driver raises; the last when its own message quotes a damaged schema."""
+LOG_LIMIT = 1_000_000
+"""Bytes of a write-ahead log; a longer one is emptied when a connection closes. Who opens the file alone, as a
+hook does, reads the whole log first: 1.3 ms a megabyte."""
+LEFT_AS_IT_IS = (StoreLockedError, StoreCorruptError, SchemaTooOldError, SchemaTooNewError)
+"""Errors of opening for which a read-only open without the log would not help, or would be unsafe."""
+
 
 def translate(exc: BaseException, path: str) -> StoreError:
     """Return our error for a foreign one, naming the file; a plain StoreError when no type is more specific."""
@@ -79,30 +100,6 @@ def translate(exc: BaseException, path: str) -> StoreError:
         code = getattr(exc, "sqlite_errorcode", 0)
         kind = StoreFullError if code in (IOERR_WRITE, IOERR_SHMSIZE) else _BY_CODE.get(code & 0xFF, StoreError)
     return kind(f"{path}: {exc}", hint=HINTS.get(kind, "holdfast doctor"))
-
-
-SCHEMA = 8
-"""Number of the newest migration: the `PRAGMA user_version` of a file that this code can use."""
-LONGEST_NAP_S = 0.004
-"""Longest pause in seconds between two questions for the lock."""
-CACHE = -16_000
-"""Most memory for pages, in negative KiB: at 100,000 lessons a search takes a quarter less than with SQLite's 2 MB.
-Mapping the file would spare as much again, but a disk's error would then kill the process instead of raising."""
-WRITES_BEFORE_SHRINK = 200
-"""Writes after which the memory for pages is given back. A server appends to the log with every answer; the pages it
-wrote, some 5 kB an answer, would otherwise stay in memory until the cache is full. The next search reads anew what it
-needs, from the system's own cache."""
-
-
-_DRIVERS = (sqlite3.Error, OSError, UnicodeDecodeError)
-"""Errors that the driver raises; the last when its own message quotes a damaged schema."""
-
-
-LOG_LIMIT = 1_000_000
-"""Bytes of a write-ahead log; a longer one is emptied when a connection closes. Who opens the file alone, as a
-hook does, reads the whole log first: 1.3 ms a megabyte."""
-LEFT_AS_IT_IS = (StoreLockedError, StoreCorruptError, SchemaTooOldError, SchemaTooNewError)
-"""Errors of opening for which a read-only open without the log would not help, or would be unsafe."""
 
 
 class Connection:

@@ -1,4 +1,7 @@
-"""Purging: erases a lesson and everything derived from it from the rows, the indexes and the file's bytes."""
+"""Purging: erases a lesson and everything derived from it from the rows, the indexes and the file's bytes.
+
+States expire here, too, and lose purged lessons and their words.
+"""
 
 from __future__ import annotations
 
@@ -24,6 +27,9 @@ _BY_ROW = {"anchors": "lesson", "tokens": "lesson", "triggers": "lesson", "vecto
 ERASED_AT_ONCE = 2_000
 """Vectors erased in one transaction."""
 _BY_ID = ("deliveries", "outcomes", "change_lessons")
+
+DAY = 86_400_000_000
+"""Microseconds of a day."""
 
 
 def purge(sql: sqlite3.Connection, ids: Sequence[str]) -> dict[str, int]:
@@ -143,10 +149,6 @@ def _purge_changes(sql: sqlite3.Connection, id_: str) -> int:
         else:
             sql.execute("DELETE FROM changes WHERE id = ?", (change_id,))
     return len(rows)
-
-
-DAY = 86_400_000_000
-"""Microseconds of a day."""
 
 
 def expire_states(sql: sqlite3.Connection, now: datetime) -> int:

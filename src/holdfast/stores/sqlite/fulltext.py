@@ -6,6 +6,9 @@ rarest first, as many words as select no more than CHOSEN lessons. Other words o
 rarest first, up to COUNTED rows. Where a project has many lessons, or there are few others, lessons of other projects
 are filtered out after the search. Counting a word stops at COMMON and ignores scopes (a quarter of the cost), so that
 it costs the same in a large store.
+
+The index of turns, over the prompts and replies of every session, is derived from the events. A search of the sessions
+first indexes the sessions that have new events, each as a whole; nothing else reads or fills it.
 """
 
 from __future__ import annotations
@@ -53,6 +56,9 @@ COMMON_SHARE = 0.02
 """As COMMON, for a store of more than 50,000 lessons: the share of them."""
 COLUMN_WEIGHTS = ", ".join(map(str, (*TEXT_COLUMN_WEIGHTS, 0.0)))
 """Weights of the columns; the last column is the scope."""
+
+EVENTS_AT_ONCE = 5_000
+"""Events that are indexed in one transaction: others write in between."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -252,10 +258,6 @@ def count_terms(sql: sqlite3.Connection, terms: Sequence[str]) -> TermCounts:
 def quoted(term: str) -> str:
     """Return the term as an escaped FTS5 string; a single character of a script without spaces becomes a prefix."""
     return '"' + words.indexed(term).replace('"', '""') + ('" *' if words.is_begun(term) else '"')
-
-
-EVENTS_AT_ONCE = 5_000
-"""Events that are indexed in one transaction: others write in between."""
 
 
 def catch_up(connection: Connection) -> None:

@@ -1,8 +1,7 @@
 """`SqliteIndex`: the IndexStore port on one SQLite file a project, separate from the memory.
 
 Each call is one transaction. Everything here can be rebuilt from the work tree, so a damaged file is moved aside and
-started anew instead of raising; `tell` receives a message about it. It is lean, because a hook reads cached verdicts
-here.
+started anew instead of raising; `tell` receives a message about it.
 """
 
 from __future__ import annotations
@@ -30,6 +29,17 @@ ASKED_AT_ONCE = 500
 """Blobs looked up in one statement."""
 
 _COLUMNS = ", ".join(name for name in field_names(Symbol) if name != "path")
+
+_INSERT_SYMBOL = f"INSERT INTO symbols (outline, ordinal, last_name, {_COLUMNS}) VALUES ({slots(13)})"
+T = TypeVar("T")
+_FIND = "SELECT f.path, " + ", ".join(f"s.{name}" for name in field_names(Symbol) if name != "path")
+_WHERE = {
+    "path": "f.path = ?",
+    "name": "s.last_name = ? AND s.name = ?",
+    "last_name": "s.last_name = ?",
+    "body_hash": "s.body_hash = ?",
+    "signature_hash": "s.signature_hash = ?",
+}
 
 
 def last_name(name: str) -> str:
@@ -66,9 +76,6 @@ def put_outlines(sql: sqlite3.Connection, outlines: Sequence[Outline]) -> None:
         ).lastrowid
         known[outline.blob] = number or 0
         sql.executemany(_INSERT_SYMBOL, _symbol_rows(known[outline.blob], outline))
-
-
-_INSERT_SYMBOL = f"INSERT INTO symbols (outline, ordinal, last_name, {_COLUMNS}) VALUES ({slots(13)})"
 
 
 def _symbol_rows(number: int, outline: Outline) -> Iterator[tuple[Any, ...]]:
@@ -143,18 +150,6 @@ def put_value(sql: sqlite3.Connection, key: str, value: str) -> None:
             " (SELECT id FROM marks WHERE key >= ?1 AND key < ?2 ORDER BY id DESC LIMIT 1 OFFSET ?3)",
             (VERDICT, VERDICT[:-1] + ";", VERDICTS_KEPT),
         )
-
-
-T = TypeVar("T")
-
-_FIND = "SELECT f.path, " + ", ".join(f"s.{name}" for name in field_names(Symbol) if name != "path")
-_WHERE = {
-    "path": "f.path = ?",
-    "name": "s.last_name = ? AND s.name = ?",
-    "last_name": "s.last_name = ?",
-    "body_hash": "s.body_hash = ?",
-    "signature_hash": "s.signature_hash = ?",
-}
 
 
 class IndexConnection(Connection):

@@ -1,4 +1,7 @@
-"""Reads lesson versions: by id, and by filter."""
+"""Reads and writes lesson versions, and the rows derived from current ones: anchors, tokens, triggers, full text.
+
+A version is closed by its successor and never changed otherwise. Derived rows can be rebuilt from the documents.
+"""
 
 from __future__ import annotations
 
@@ -34,6 +37,11 @@ from holdfast.text.words import duplicate_key
 
 SEARCHABLE = ("candidate", "active", "superseded", "retired", "quarantined")
 """States whose lessons are in the indexes: all except tombstones."""
+
+CLOSED = "('superseded', 'retired', 'forgotten')"
+"""States that end a lesson's validity. A query for these states must find them although their validity is over."""
+ASKED_AT_ONCE = 500
+"""Lessons read in one statement."""
 
 
 def index_rows(sql: sqlite3.Connection, row: int, lesson: Lesson, owner: str, with_triggers: bool = True) -> None:
@@ -117,12 +125,6 @@ def _trigger_rows(row: int, lesson: Lesson, owner: str) -> Iterator[tuple[str, s
         yield "work", clean(work), owner, row, ""
     for occasion in occasions(lesson):
         yield "occasion", clean(occasion), owner, row, ""
-
-
-CLOSED = "('superseded', 'retired', 'forgotten')"
-"""States that end a lesson's validity. A query for these states must find them although their validity is over."""
-ASKED_AT_ONCE = 500
-"""Lessons read in one statement."""
 
 
 def get_lessons(sql: sqlite3.Connection, ids: Sequence[str], as_of: datetime | None, left_out: LeftOut) -> list[Lesson]:

@@ -1,8 +1,9 @@
-"""Matches by tokens, paths, symbols and links, and the newest and pinned lessons (see `ports.store`).
+"""Matches by tokens, paths, symbols, links and triggers, and the newest and pinned lessons (see `ports.store`).
 
 Each function applies the query's scope, states, kinds and exclusions in its SQL. It checks whether a lesson is visible
-only as far as needed, because in a large store that costs more than finding it. Full text, triggers and vectors have
-modules of their own.
+only as far as needed, because in a large store that costs more than finding it. Full text and vectors have
+modules of their own. Triggers are stored under look-up keys, so that a hook reads only those that can match: a literal
+under its longest word, a command under its program, a symbol under its last part.
 """
 
 from __future__ import annotations
@@ -38,6 +39,15 @@ Clause = tuple[str, list[Any]]
 
 LOOKED_UP = 500
 """Lessons looked up in one statement."""
+
+BESIDE = 500
+"""Fewest lessons of a folder that are looked at: the newest."""
+SOURCES_BY_CODE: dict[float, TokenSource] = {code: source for source, code in SOURCE_CODES.items()}
+"""Where several sources have one code, the last of them; see `_source_of`."""
+CODE_LIMIT, WORDS_LIMIT = 200_000, 4_000
+"""Characters of code that are looked through, and different words of it that are looked up."""
+SLICE = 500
+"""Words that are looked up with one question."""
 
 
 def visible(query: Query) -> Clause:
@@ -95,12 +105,6 @@ def first_visible(sql: sqlite3.Connection, rows: Sequence[int], seen: Clause, li
         ids = dict(looked_up.fetchall())
         numbered += [(row, ids[row]) for row in some if row in ids]
     return numbered[:limit]
-
-
-BESIDE = 500
-"""Fewest lessons of a folder that are looked at: the newest."""
-SOURCES_BY_CODE: dict[float, TokenSource] = {code: source for source, code in SOURCE_CODES.items()}
-"""Where several sources have one code, the last of them; see `_source_of`."""
 
 
 def match_tokens(sql: sqlite3.Connection, query: Query) -> list[TokenMatch]:
@@ -255,12 +259,6 @@ def _visible_ids(sql: sqlite3.Connection, query: Query, groups: Iterable[Sequenc
 
 def _numbered(rows: Sequence[int], ids: dict[int, LessonId]) -> tuple[Numbered, ...]:
     return tuple((row, ids[row]) for row in rows if row in ids)
-
-
-CODE_LIMIT, WORDS_LIMIT = 200_000, 4_000
-"""Characters of code that are looked through, and different words of it that are looked up."""
-SLICE = 500
-"""Words that are looked up with one question."""
 
 
 def match_triggers(sql: sqlite3.Connection, query: Query, limit: int) -> list[TriggerMatch]:

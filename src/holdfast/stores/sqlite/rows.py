@@ -25,6 +25,9 @@ lessons learnt next to it. No query asks for it."""
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
+DAMAGED = (TypeError, ValueError, AttributeError, KeyError, IndexError, OverflowError, RecursionError)
+"""Errors from reading a damaged document: it is no JSON, not an object, or has an impossible field."""
+
 
 def micros(at: datetime) -> int:
     """Return microseconds since 1970."""
@@ -54,10 +57,6 @@ def document(record: R) -> tuple[R, str]:
 def record_of(kind: type[R], doc: str, **known: Any) -> R:
     """Return the record of a document; the fields in `known` come from the row and override the document's."""
     return from_plain(kind, {**loads(doc), **known})
-
-
-DAMAGED = (TypeError, ValueError, AttributeError, KeyError, IndexError, OverflowError, RecursionError)
-"""Errors from reading a damaged document: it is no JSON, not an object, or has an impossible field."""
 
 
 class LeftOut:

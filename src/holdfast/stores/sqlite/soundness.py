@@ -1,4 +1,7 @@
-"""Checks that the file is sound and that its indexes agree with the rows."""
+"""Checks that the file is sound and that its indexes agree with the rows; sets damaged rows aside; copies the file.
+
+A row set aside is copied, byte for byte, to the table `set_aside` before it leaves its own table.
+"""
 
 from __future__ import annotations
 
@@ -43,6 +46,15 @@ _COUNTS = {
     ),
 }
 
+DOCUMENTS: dict[str, tuple[str, type[Any]]] = {
+    "lessons": ("row", Lesson),
+    "events": ("position", Event),
+    **{table: ("position", kind) for kind, (table, _) in eventlog.TABLES.items()},
+}
+"""Tables that hold documents: the column that numbers the rows, and the type of the record."""
+NAP_S = 0.05
+"""How long a copy waits before it tries a locked database again."""
+
 
 def check(connection: Connection) -> list[Problem]:
     """Return the problems found by SQLite's own check, by the full text's check, and by comparing indexes with rows."""
@@ -86,14 +98,6 @@ def _counts(sql: sqlite3.Connection) -> list[Problem]:
     return [Problem(what=f"{what} ({count} times)", mend=MEND) for what, count in counted if count]
 
 
-DOCUMENTS: dict[str, tuple[str, type[Any]]] = {
-    "lessons": ("row", Lesson),
-    "events": ("position", Event),
-    **{table: ("position", kind) for kind, (table, _) in eventlog.TABLES.items()},
-}
-"""Tables that hold documents: the column that numbers the rows, and the type of the record."""
-
-
 def find_damaged(sql: sqlite3.Connection) -> dict[str, list[int]]:
     """Return the numbers of the rows that cannot be read, by table; tables without any are left out."""
     damaged = {table: list(_damaged_rows(sql, table)) for table in DOCUMENTS}
@@ -135,10 +139,6 @@ def _columns_as_json(sql: sqlite3.Connection, table: str) -> str:
     """Return SQL for the row's other columns as a JSON object, with every value in hexadecimal."""
     names = [name for _, name, *_ in sql.execute(f"PRAGMA table_info({table})") if name != "doc"]
     return "json_object(" + ", ".join(f"'{name}', hex({name})" for name in names) + ")"
-
-
-NAP_S = 0.05
-"""How long a copy waits before it tries a locked database again."""
 
 
 def write_copy(connection: Connection, path: str) -> None:

@@ -1,8 +1,9 @@
 """Vectors: rows in the file, and an index of them in memory that follows the rows.
 
-The rows are canonical: a signed byte a component and a scale, written and deleted with their lesson. The index
-(`vectorindex`) has the same bytes for the projects that were queried. The first search builds it; later searches read
-only new rows. Deleted rows are noticed when the answers are looked up.
+The rows are canonical: a signed byte a component and a scale, written and deleted with their lesson. A
+`VectorIndex` has the same bytes for one project that was queried. The first search builds it; later searches read only
+new rows. Deleted rows are noticed when the answers are looked up. With many rows, the nearest are chosen by the signs
+of their components and then scored by the bytes: .96 to .99 of the recall of an exact search, at an eighth of the scan.
 """
 
 from __future__ import annotations
@@ -27,6 +28,28 @@ RESCORED = 500
 """Fewest rows scored by their bytes after the choice by signs."""
 RESCORED_FOR_EACH, WIDER = 8, 4
 """Rows scored for each one wanted, and so many times as many where hardly any of them may be seen."""
+
+EXACT_BELOW = 5_000
+"""With fewer rows, every one is scored."""
+SCANNED_AT_ONCE = 16_384
+"""Rows whose signs are compared in one step: what is in between stays in the processor's cache."""
+READ_AT_ONCE = 5_000
+"""Rows that are read into the arrays in one step."""
+REPLACED = 0
+"""Stands in place of a row of `lessons` whose vector was written anew."""
+_COLUMNS = "SELECT v.lesson, v.scale, v.codes"
+_FITS = "v.embedder = ? AND length(v.codes) = ?"
+_OF_OWNER = "l.retracted_at IS NULL AND l.owner = ?"
+FIRST = (
+    # By owner first, so that other projects' vectors cost nothing; otherwise SQLite reads them all.
+    f"{_COLUMNS} FROM lessons l INDEXED BY lessons_recent CROSS JOIN vectors v ON v.lesson = l.row"
+    f" WHERE {_FITS} AND {_OF_OWNER}"
+)
+NEW = (
+    f"{_COLUMNS} FROM vectors v CROSS JOIN lessons l ON l.row = v.lesson"
+    f" WHERE {_FITS} AND {_OF_OWNER} AND v.position > ? ORDER BY v.position"
+)
+ALL = f"{_COLUMNS} FROM vectors v WHERE {_FITS} AND v.position > ? ORDER BY v.position"
 
 
 def put_vectors(sql: sqlite3.Connection, embedder_id: str, vectors: Mapping[LessonId, Sequence[float]]) -> None:
@@ -80,30 +103,6 @@ class VectorIndexes:
             self._indexes[key].follow(sql)
             indexes.append(self._indexes[key])
         return indexes
-
-
-EXACT_BELOW = 5_000
-"""With fewer rows, every one is scored."""
-SCANNED_AT_ONCE = 16_384
-"""Rows whose signs are compared in one step: what is in between stays in the processor's cache."""
-READ_AT_ONCE = 5_000
-"""Rows that are read into the arrays in one step."""
-REPLACED = 0
-"""Stands in place of a row of `lessons` whose vector was written anew."""
-
-_COLUMNS = "SELECT v.lesson, v.scale, v.codes"
-_FITS = "v.embedder = ? AND length(v.codes) = ?"
-_OF_OWNER = "l.retracted_at IS NULL AND l.owner = ?"
-FIRST = (
-    # By owner first, so that other projects' vectors cost nothing; otherwise SQLite reads them all.
-    f"{_COLUMNS} FROM lessons l INDEXED BY lessons_recent CROSS JOIN vectors v ON v.lesson = l.row"
-    f" WHERE {_FITS} AND {_OF_OWNER}"
-)
-NEW = (
-    f"{_COLUMNS} FROM vectors v CROSS JOIN lessons l ON l.row = v.lesson"
-    f" WHERE {_FITS} AND {_OF_OWNER} AND v.position > ? ORDER BY v.position"
-)
-ALL = f"{_COLUMNS} FROM vectors v WHERE {_FITS} AND v.position > ? ORDER BY v.position"
 
 
 class VectorIndex:
