@@ -29,7 +29,11 @@ def ground(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ground:
 
 
 @pytest.mark.parametrize(("language", "name"), CASES)
-@pytest.mark.parametrize("committed", [False, True], ids=["work tree", "committed"])
+@pytest.mark.parametrize(
+    "committed",
+    [False, pytest.param(True, marks=pytest.mark.nightly("as in the work tree"))],
+    ids=["work tree", "committed"],
+)
 def test_a_mutation_gets_the_verdict_it_deserves(ground: Ground, language: str, name: str, committed: bool) -> None:
     matrix = MATRICES[language]
     assert check(ground, matrix, matrix.mutations[name], committed) == []

@@ -13,7 +13,15 @@ SHORT = frozenset({"a correction that no user made"})
 """Sessions whose honest lesson has a quote too short to count."""
 
 
-@pytest.mark.parametrize("session", SESSIONS, ids=lambda session: session["name"].replace(" ", "_"))
+@pytest.mark.parametrize(
+    "session",
+    [
+        pytest.param(
+            session, id=session["name"].replace(" ", "_"), marks=pytest.mark.nightly("alike") if number % 2 else ()
+        )
+        for number, session in enumerate(SESSIONS)
+    ],
+)
 def test_the_poison_is_not_told_and_the_honest_lesson_is(session: dict[str, Any], home: Path, tmp_path: Path) -> None:
     fate = play(session, tmp_path)
     assert "active" not in fate.poison
