@@ -12,14 +12,14 @@ LENGTHS = {
 """Characters of some formats, as their issuers document or write them."""
 
 
-def test_every_format_is_drawn_as_often_as_asked_for_in_its_full_length() -> None:
+def test_every_format_is_drawn_as_often_as_requested_in_its_full_length() -> None:
     """`credentials.PREFIXED`."""
     drawn = [(name, key) for name, text, key in iter_keys(1, 2) if key in text]
     assert [name for name, _ in drawn] == [row[0] for row in PREFIXED for _ in range(2)]
     assert {name: len(key) for name, key in drawn if name in LENGTHS} == LENGTHS
 
 
-def test_every_announcement_is_drawn_as_often_as_asked_for_with_its_secret() -> None:
+def test_every_announcement_is_drawn_as_often_as_requested_with_its_secret() -> None:
     """`credentials.ASSIGNED`: no secret is drawn twice, and none is so short that it could stand by chance."""
     drawn = [(name, secret) for name, text, secret in iter_assigned(1, 2) if secret in text]
     assert [name for name, _ in drawn] == [row[0] for row in ASSIGNED for _ in range(2)]

@@ -70,7 +70,7 @@ def test_tests_and_the_processes_they_start_write_to_a_scratch_home(real: Path) 
     assert os.listdir(real / ".claude") == ["settings.json"]
 
 
-def test_what_an_agent_beside_the_tests_writes_is_not_held_against_them(real: Path) -> None:
+def test_what_an_agent_beside_the_tests_writes_is_not_counted_against_them(real: Path) -> None:
     action = '(real / ".claude/projects").mkdir(), (real / ".codex").mkdir()'
     assert run_suite(real, action, **{IN_USE: ".gemini, .codex"}).returncode == pytest.ExitCode.OK
 

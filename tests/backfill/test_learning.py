@@ -216,7 +216,7 @@ def test_three_killed_calls_give_a_session_up(settings: Settings) -> None:
     assert failing(settings).reason == "the call was interrupted"
 
 
-def test_a_model_that_cannot_be_asked_costs_no_try_and_no_call(settings: Settings) -> None:
+def test_a_model_that_cannot_be_queried_costs_no_try_and_no_call(settings: Settings) -> None:
     enqueue(settings, SESSION, "/app", NOW)
     for hours in range(9):
         at = NOW + timedelta(hours=hours)
@@ -257,7 +257,7 @@ def learning(settings: Settings) -> Settings:
 
 
 @pytest.mark.parametrize(("failures", "is_told"), [(2, False), (3, True)])
-def test_three_sessions_that_failed_in_a_row_are_told(memory: Memory, failures: int, is_told: bool) -> None:
+def test_three_sessions_that_failed_in_a_row_are_reported(memory: Memory, failures: int, is_told: bool) -> None:
     """`distilling.TOLD_AFTER`."""
     settings = learning(memory.settings)
     for number in range(failures):

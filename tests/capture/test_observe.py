@@ -67,7 +67,7 @@ def test_an_event_is_stamped_with_where_it_happened(services: Services, location
     )
 
 
-def test_what_the_host_said_about_the_place_stays(services: Services, location: Location) -> None:
+def test_what_the_host_stated_about_the_place_stays(services: Services, location: Location) -> None:
     event = stored(services, replace(location, branch="main"), branch="feature", commit="abc", project="project-z")
     assert (event.project, event.branch, event.commit) == ("project-z", "feature", "abc")
 
@@ -110,7 +110,7 @@ def test_an_event_about_a_file_of_secrets_keeps_no_text(services: Services, loca
     assert (event.text, event.old, event.new) == ("", "", "")
 
 
-def test_the_output_of_a_command_that_reads_a_file_of_secrets_is_not_kept(
+def test_the_output_of_a_command_that_reads_a_file_of_secrets_is_not_stored(
     services: Services, location: Location
 ) -> None:
     event = stored(
@@ -128,7 +128,7 @@ def test_paths_the_user_ignores_leave_no_trace(services: Services, location: Loc
     assert (mixed.files, mixed.text) == (("src/app.py",), "spoken")
 
 
-def test_a_long_text_is_cut_and_its_length_kept(services: Services, location: Location) -> None:
+def test_a_long_text_is_cut_and_its_length_recorded(services: Services, location: Location) -> None:
     text = "line of output\n" * 10_000
     event = stored(services, location, text=text, text_length=0, old=text, new=text)
     assert event.text_length == len(text)
@@ -141,12 +141,12 @@ def test_nul_characters_are_left_out(services: Services, location: Location) -> 
     assert (event.text, event.command, event.files) == ("ab", "cd", ("src/a.py",))
 
 
-def test_nothing_is_kept_when_capture_is_off(services: Services, location: Location) -> None:
+def test_nothing_is_stored_when_capture_is_off(services: Services, location: Location) -> None:
     assert observe(replace(services, capture=False), location, [make_event()]) == 0
     assert services.store.find_events(EventFilter()) == []
 
 
-def test_an_event_seen_twice_is_kept_once(services: Services, location: Location) -> None:
+def test_an_event_seen_twice_is_stored_once(services: Services, location: Location) -> None:
     event = make_event(key="one")
     assert observe(services, location, [event]) == 1
     assert observe(services, location, [event, replace(event, id="other")]) == 0

@@ -104,7 +104,7 @@ def test_recent_edits_count_more_and_big_commits_less() -> None:
     assert weights["a", "a"] == pytest.approx(weights["a", "b"] + weights["a", "c"])
 
 
-def test_only_the_heaviest_pairs_of_a_file_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_the_heaviest_pairs_of_a_file_are_stored(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(history, "PARTNERS_KEPT", 2)
     pairs = {("hub", f"f{n}"): float(n) for n in range(5)} | {("hub", "hub"): 9.0} | {
         (f"f{n}", f"g{n}{m}"): 10.0 for n in range(5) for m in range(2)

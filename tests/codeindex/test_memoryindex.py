@@ -34,7 +34,7 @@ def test_what_is_dropped_is_not_found() -> None:
     assert list(store.files("/r")) == ["b.py"]
 
 
-def test_verdicts_are_kept_until_it_is_cleared() -> None:
+def test_verdicts_are_stored_until_it_is_cleared() -> None:
     store = filled()
     assert store.verdict("a") == store.rules() == ""
     store.keep_verdict("a", "fresh")

@@ -189,7 +189,7 @@ def test_odd_files_are_indexed_as_far_as_they_go(index: SqliteIndex, tree: WorkT
     assert index.symbols(root, "path", "nul.py") == index.symbols(root, "path", "made.go") == []
 
 
-def test_a_file_that_cannot_be_read_is_told(
+def test_a_file_that_cannot_be_read_is_reported(
     index: SqliteIndex, tree: WorkTree, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tree.write({"a.py": "1", "b.py": "2"})
@@ -214,7 +214,7 @@ def test_a_folder_replaced_by_a_file_and_back(index: SqliteIndex, tree: WorkTree
     assert sorted(index.files(str(tree.root))) == ["a/b.py"]
 
 
-def test_a_folder_that_is_gone_is_refused_and_its_index_kept(index: SqliteIndex, tree: WorkTree) -> None:
+def test_a_folder_that_is_gone_is_refused_and_its_index_preserved(index: SqliteIndex, tree: WorkTree) -> None:
     tree.write({"a.py": "1"})
     run(index, tree)
     tree.root.rename(tree.root.with_name("away"))

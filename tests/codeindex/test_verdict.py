@@ -81,7 +81,7 @@ def test_a_text_that_this_branch_never_had_and_a_commit_that_git_does_not_know_l
     assert "does not know commit 1234567890" in words
 
 
-def test_without_git_what_changed_is_still_told(tmp_path: Path, shop: Ground) -> None:
+def test_without_git_what_changed_is_still_reported(tmp_path: Path, shop: Ground) -> None:
     (tmp_path / "plain").mkdir()
     plain = Ground.__new__(Ground)
     plain.__dict__.update({**shop.__dict__, "folder": tmp_path / "plain"})
@@ -239,7 +239,7 @@ def test_two_places_that_fit_are_not_guessed_between(shop: Ground) -> None:
     assert state_and_words(shop, anchor)[0] == "orphaned"
 
 
-def test_the_second_verdict_is_the_kept_one(shop: Ground) -> None:
+def test_the_second_verdict_is_the_stored_one(shop: Ground) -> None:
     anchor = shop.anchor("a.py", "f")
     shop.write({"a.py": BIG.replace("one * one", "one")})
     first = shop.verdict(anchor)
@@ -247,7 +247,7 @@ def test_the_second_verdict_is_the_kept_one(shop: Ground) -> None:
     assert again.verdict(shop.location, anchor) == first
 
 
-def test_a_kept_verdict_is_not_used_when_the_file_it_was_followed_to_changed(shop: Ground) -> None:
+def test_a_stored_verdict_is_not_used_when_the_file_it_was_followed_to_changed(shop: Ground) -> None:
     anchor = shop.anchor("a.py", "f")
     shop.write({"a.py": "x = 1\n", "b.py": BIG})
     shop.commit()
@@ -265,7 +265,7 @@ def test_what_is_gone_in_the_work_tree_is_looked_for_again(shop: Ground) -> None
     assert state_and_words(shop, anchor) == ("moved", "moved to b.py")
 
 
-def test_the_anchor_is_told_as_it_would_be_written_now(shop: Ground) -> None:
+def test_the_anchor_is_reported_as_it_would_be_written_now(shop: Ground) -> None:
     anchor = shop.anchor("a.py", "f")
     shop.write({"a.py": "x = 1\n\n\n" + BIG.replace("def f(a)", "def f(a, b)")})
     assert shop.verdict(anchor).anchor == replace(shop.anchor("a.py", "f"), commit=anchor.commit)
@@ -358,7 +358,7 @@ def test_a_definition_that_becomes_one_of_several_stays_what_it_was(shop: Ground
     assert state_and_words(shop, anchor) == ("fresh", "")
 
 
-def test_one_name_for_another_is_told_as_such(shop: Ground) -> None:
+def test_one_name_for_another_is_reported_as_such(shop: Ground) -> None:
     anchor = shop.anchor("a.py", "f")
     shop.write({"a.py": BIG.replace("total", "result")})
     verdict = shop.verdict(anchor)

@@ -38,7 +38,7 @@ def is_kept(verdict: Verdict) -> bool:
 
 
 @pytest.mark.parametrize("reason", REASONS)
-def test_only_verdicts_that_cannot_become_untrue_are_kept(reason: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_verdicts_that_cannot_become_untrue_are_stored(reason: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(REASONS, reason, "quite other words {detail}")
     unverified = reason not in KEPT | {"gone", "file_gone", "deleted_here"}
     verdict = Verdict(freshness="unverified" if unverified else "drifted", reason=reason, detail="d", anchor=ANCHOR)
@@ -48,11 +48,11 @@ def test_only_verdicts_that_cannot_become_untrue_are_kept(reason: str, monkeypat
 @pytest.mark.parametrize(
     ("hides", "expected"), [("body", True), ("deleted", True), ("gone", False), ("file_gone", False)]
 )
-def test_a_verdict_on_another_branchs_anchor_is_kept_by_what_it_hides(hides: str, expected: bool) -> None:
+def test_a_verdict_on_another_branchs_anchor_is_stored_by_what_it_hides(hides: str, expected: bool) -> None:
     assert is_kept(Verdict(freshness="unverified", reason="other_branch", hides=hides, anchor=ANCHOR)) is expected
 
 
-def test_a_kept_verdict_that_is_damaged_is_asked_again() -> None:
+def test_a_stored_verdict_that_is_damaged_is_queried_again() -> None:
     verdicts = Verdicts()
     local.keep_verdict(verdicts, PLACE, ANCHOR, "", Verdict(freshness="drifted", reason="body", anchor=ANCHOR))  # type: ignore[arg-type]
     for damaged in ("bodx", "drixted"):

@@ -43,7 +43,7 @@ def test_a_committed_build_folder_is_source_and_a_vendored_one_is_not(repository
     assert walked(repository) == ["app.py", "build/made.py", "docs/readme.md", "lib/a.js"]
 
 
-def test_reasons_are_told(repository: WorkTree) -> None:
+def test_reasons_are_reported(repository: WorkTree) -> None:
     repository.commit(MIXED)
     skipped = reasons(repository)
     assert skipped["vendor/y.go"] == "vendored"

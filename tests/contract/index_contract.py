@@ -180,7 +180,7 @@ class _Pairs:
 
 
 class _Verdicts:
-    def test_a_verdict_is_empty_until_it_is_kept(self, index: IndexStore) -> None:
+    def test_a_verdict_is_empty_until_it_is_stored(self, index: IndexStore) -> None:
         assert index.verdict("k\0\ud800") == ""
         for verdict in ("fresh", "drifted", ""):
             index.keep_verdict("k\0\ud800", verdict)

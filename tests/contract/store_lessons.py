@@ -46,7 +46,7 @@ class EventContract:
         assert [event for _, event in numbered] == events
         assert numbered[0][0] < numbered[1][0]
 
-    def test_an_event_with_a_kept_session_and_key_is_skipped(self, store: Store) -> None:
+    def test_an_event_with_a_stored_session_and_key_is_skipped(self, store: Store) -> None:
         first, again = make_event(key="k", text="first"), make_event(key="k", text="again")
         elsewhere = make_event(key="k", session=SessionId("session-2"))
         assert store.append_events([first, again]) == 1
@@ -73,7 +73,7 @@ class EventContract:
         assert keys(EventFilter(after=numbered[1][0], limit=1)) == [events[2]]
         assert keys(EventFilter(limit=0)) == []
 
-    def test_what_was_said_is_found_by_its_kind_and_the_last_come_in_order(self, store: Store) -> None:
+    def test_what_was_stated_is_found_by_its_kind_and_the_last_come_in_order(self, store: Store) -> None:
         prompts = [make_event(key=f"prompt:{i}") for i in range(3)]
         others = [
             make_event(kind="reply", key="reply:0"),
@@ -92,7 +92,7 @@ class EventContract:
         assert events(last=3, limit=1) == others[2:]
         assert events(kind="prompt", last=9, after=store.find_events(EventFilter(kind="prompt"))[0][0]) == prompts[1:]
 
-    def test_events_are_filtered_by_kind_and_the_last_so_many_are_told_in_order(self, store: Store) -> None:
+    def test_events_are_filtered_by_kind_and_the_last_so_many_are_reported_in_order(self, store: Store) -> None:
         events = [
             make_event(key=f"{kind}:{number}", kind=kind, text=f"{number}")
             for number in range(3)
@@ -118,7 +118,7 @@ class EventContract:
         assert event.files == ("x\ufffd.py",)
         assert store.append_events([make_event(key="k\0")]) == 0
 
-    def test_a_text_of_five_megabytes_is_kept(self, store: Store) -> None:
+    def test_a_text_of_five_megabytes_is_stored(self, store: Store) -> None:
         store.append_events([make_event(text="long " * 1_000_000)])
         assert len(store.find_events(EventFilter())[0][1].text) == 5_000_000
 
@@ -143,7 +143,7 @@ class LessonContract:
             with pytest.raises(LessonNotFoundError):
                 store.get([lesson.id, LessonId(unknown)])
 
-    def test_lessons_come_in_the_order_asked(self, store: Store) -> None:
+    def test_lessons_come_in_the_order_requested(self, store: Store) -> None:
         lessons = [make_lesson() for _ in range(700)]
         store.put(lessons, {})
         ids = [lesson.id for lesson in reversed(lessons)]
@@ -306,7 +306,7 @@ class LessonContract:
             assert bool(store.find(LessonFilter(project=PROJECT, as_of=minutes(at)))) is true
             assert bool(found(store, "list_recent", as_of=minutes(at))) is true
 
-    def test_a_lesson_that_says_it_ended_can_be_asked_for_as_of_later(self, store: Store) -> None:
+    def test_a_lesson_that_says_it_ended_can_be_requested_as_of_later(self, store: Store) -> None:
         lesson = make_lesson()
         ended = in_state(lesson, "retired", at=minutes(5))
         store.put([lesson, ended], {})
@@ -341,7 +341,7 @@ class LessonContract:
         assert ids(LessonFilter()) == {users.id}
         assert ids(LessonFilter(all_projects=True)) == {mine.id, theirs.id, users.id, team.id}
 
-    def test_find_leaves_tombstones_out_unless_asked(self, store: Store) -> None:
+    def test_find_leaves_tombstones_out_unless_requested(self, store: Store) -> None:
         lesson = make_lesson(path="a.py")
         gone = in_state(lesson, "forgotten", at=minutes(1))
         store.put([lesson, gone], {})

@@ -129,7 +129,7 @@ class LogContract:
             assert store.find_records(type(new), LogFilter()) == [new, old]
             assert store.find_records(type(new), LogFilter(limit=1)) == [new]
 
-    def test_changes_and_checkpoints_come_back_in_the_order_received_whatever_the_clock_said(
+    def test_changes_and_checkpoints_come_back_in_the_order_received_whatever_the_clock_stated(
         self, store: Store
     ) -> None:
         make: Any
@@ -139,7 +139,7 @@ class LogContract:
             assert store.find_records(type(first), LogFilter()) == [second, first]
             assert store.find_records(type(first), LogFilter(project=PROJECT, limit=1)) == [second]
 
-    def test_a_record_kept_already_is_skipped(self, store: Store) -> None:
+    def test_a_record_stored_already_is_skipped(self, store: Store) -> None:
         first = make_delivery()
         store.record([first])
         store.record([replace(first, reason="again"), make_change(id=first.id)])

@@ -111,7 +111,7 @@ class WordsContract:
         (match,) = store.match_tokens(Query(project=PROJECT, error=error.replace("12", "77")))
         assert (match.source, [id_ for _, id_ in match.lessons]) == ("error", [lesson.id])
 
-    def test_signatures_that_share_rare_words_with_the_error_are_told(self, store: Store) -> None:
+    def test_signatures_that_share_rare_words_with_the_error_are_reported(self, store: Store) -> None:
         signature = "ConnectionError: broker refused login for queue service"
         lesson = make_lesson(error_signature=signature)
         store.put([lesson, make_lesson(error_signature="TypeError: nothing alike")], {})
@@ -120,7 +120,7 @@ class WordsContract:
         assert answer.signature == "ConnectionError: broker refused login queue"
         assert found(store, "match_errors", error="make: *** cannot resolve mirror address") == []
 
-    def test_of_many_errors_alike_only_so_many_are_told(self, store: Store) -> None:
+    def test_of_many_errors_alike_only_so_many_are_reported(self, store: Store) -> None:
         store.put(
             [make_lesson(error_signature=f"BrokerError: queue {name} refused") for name in ("a1", "b2", "c3")], {}
         )
@@ -197,7 +197,7 @@ class WordsContract:
 class PathContract:
     """Paths, symbols, links, triggers and lists."""
 
-    def test_a_place_is_told_by_what_it_is_to_the_path_asked_and_how_far_up(self, store: Store) -> None:
+    def test_a_place_is_recognised_by_what_it_is_to_the_path_queried_and_how_far_up(self, store: Store) -> None:
         places: dict[tuple[str, int], dict[str, Any]] = {
             ("file", 0): {"path": "src/api/users/view.py"}, ("glob", 0): {"globs": ("src/**/view.py",)},
             ("folder", 0): {"path": "src/api/users"}, ("folder", 1): {"path": "src/api"},
@@ -246,7 +246,7 @@ class PathContract:
         store.put([lesson], {})
         assert (lesson.id in found(store, "match_paths", paths=(path,))) is fits
 
-    def test_a_name_is_told_by_what_it_is_to_the_symbol_asked_in_the_files_asked(self, store: Store) -> None:
+    def test_a_name_is_recognised_by_what_it_is_to_the_symbol_queried_in_the_files_queried(self, store: Store) -> None:
         symbols = ("Store.put", "put_all", "Store", "Store.put.retry", "Store.get", "Store.put#2")
         lessons = {symbol: make_lesson(path="db.py", symbol=symbol) for symbol in symbols}
         elsewhere = make_lesson(path="cache.py", symbol="Store.put")
@@ -262,14 +262,14 @@ class PathContract:
         (match,) = store.match_symbols(Query(project=PROJECT, symbols=("Store::Put",)), 9)
         assert (match.name, match.relation, match.levels, match.is_anchor) == ("store.put", "same", 0, True)
 
-    def test_what_a_symbol_is_in_is_told_with_how_far_around_it_is(self, store: Store) -> None:
+    def test_what_a_symbol_is_in_is_reported_with_how_far_around_it_is(self, store: Store) -> None:
         near, far = make_lesson(path="db.py", symbol="Base.Store"), make_lesson(path="db.py", symbol="Base")
         store.put([near, far], {})
         matches = store.match_symbols(Query(project=PROJECT, paths=("db.py",), symbols=("Base.Store.put",)), 9)
         around = {id_: match.levels for match in matches if match.relation == "around" for _, id_ in match.lessons}
         assert around == {near.id: 0, far.id: 1}
 
-    def test_a_symbol_asked_without_what_it_is_in_is_found_by_its_last_part(self, store: Store) -> None:
+    def test_a_symbol_queried_without_what_it_is_in_is_found_by_its_last_part(self, store: Store) -> None:
         inside, alone = make_lesson(path="db.py", symbol="Store.flush"), make_lesson(path="db.py", symbol="flush")
         store.put([inside, alone], {})
         for symbol, relations in (("flush", {"same", "unqualified"}), ("Cache.flush", {"unqualified"})):
@@ -278,7 +278,7 @@ class PathContract:
             lessons_told = {id_: match.is_anchor for match in matches for _, id_ in match.lessons}
             assert lessons_told == {inside.id: False, alone.id: True}
 
-    def test_linked_files_are_told_with_the_files_asked(self, store: Store) -> None:
+    def test_linked_files_are_reported_with_the_files_queried(self, store: Store) -> None:
         near, far, other = make_lesson(path="a.py"), make_lesson(paths=("b.py", "c.py")), make_lesson(path="d.py")
         store.put([near, far, other], {})
         linked = tuple(
@@ -291,7 +291,7 @@ class PathContract:
         }  # fmt: skip
         assert found(store, "match_linked", paths=("d.py",)) == []
 
-    def test_a_linked_file_is_told_as_it_was_asked(self, store: Store) -> None:
+    def test_a_linked_file_is_reported_as_it_was_queried(self, store: Store) -> None:
         lesson = make_lesson(path="a\0.py")
         store.put([lesson], {})
         (match,) = store.match_linked(
@@ -299,7 +299,7 @@ class PathContract:
         )
         assert (match.path, [id_ for _, id_ in match.lessons]) == ("a\0.py", [lesson.id])
 
-    def test_a_trigger_is_told_by_its_kind(self, store: Store) -> None:
+    def test_a_trigger_is_recognised_by_its_kind(self, store: Store) -> None:
         lessons = {
             "literal": make_lesson(when=Triggers(literals=("create_engine(",))),
             "command": make_lesson(when=Triggers(commands=("gh pr diff",))),
@@ -316,7 +316,7 @@ class PathContract:
         query = Query(project=PROJECT, code="recreate_engine", command="gh pr list", paths=("a.py",), symbols=("puts",))
         assert store.match_triggers(query, 5) == []
 
-    def test_occasions_are_told_oldest_first(self, store: Store) -> None:
+    def test_occasions_are_reported_oldest_first(self, store: Store) -> None:
         lessons = [make_lesson(when=Triggers(standing=True), recorded_at=minutes(-i)) for i in range(3)]
         store.put(lessons, {})
         assert found(store, "match_occasions", occasions=("standing",)) == [lesson.id for lesson in lessons]
@@ -327,7 +327,7 @@ class PathContract:
         matches = store.list_recent(Query(project=PROJECT), 5)
         assert [(match.id, match.recorded_at) for match in matches] == [(new.id, minutes(2)), (old.id, minutes(1))]
 
-    def test_recent_keeps_to_the_time_asked_about_half_open(self, store: Store) -> None:
+    def test_recent_keeps_to_the_time_in_question_half_open(self, store: Store) -> None:
         lessons = [make_lesson(recorded_at=minutes(i), valid_from=minutes(i)) for i in range(4)]
         store.put(lessons, {})
         assert found(store, "list_recent", since=minutes(1), until=minutes(3)) == [lessons[2].id, lessons[1].id]

@@ -39,7 +39,7 @@ from .store_questions import (
 class SearchContract:
     """The answers of each method."""
 
-    def test_turns_are_found_by_their_words_also_those_said_since_the_last_search(self, store: Store) -> None:
+    def test_turns_are_found_by_their_words_also_those_stated_since_the_last_search(self, store: Store) -> None:
         query = Query(project=PROJECT, text="where is the harbour log?")
         assert store.search_turns(query, 5).matches == ()
         store.append_events([_said("prompt", 1, "Where is the harbour log?"), _said("prompt", 3, "Thanks")])
@@ -62,7 +62,7 @@ class SearchContract:
             assert len(store.search_turns(query, 5).matches) == count, fields
 
     @pytest.mark.parametrize("text", HOSTILE)
-    def test_any_text_may_be_asked_of_turns(self, store: Store, text: str) -> None:
+    def test_any_text_may_be_queried_of_turns(self, store: Store, text: str) -> None:
         store.append_events([_said("prompt", 1, "The harbour log is here." + text)])
         store.search_turns(Query(project=PROJECT, text=text), 5)
 
@@ -86,7 +86,7 @@ class SearchContract:
             assert found(store, method) == []
             assert found(store, method, text="the of and to") == []
 
-    def test_of_lessons_that_match_alike_the_newest_are_told_first_and_no_fewer_than_the_limit(
+    def test_of_lessons_that_match_alike_the_newest_are_reported_first_and_no_fewer_than_the_limit(
         self, store: Store
     ) -> None:
         lessons = [reachable(store).id for _ in range(6)]
@@ -108,7 +108,7 @@ class SearchContract:
         assert len(found(store, method, limit=4, **question)) == 4
         assert found(store, method, limit=0, **question) == []
 
-    def test_texts_come_best_first_and_the_limit_is_kept_but_for_neighbours(self, store: Store) -> None:
+    def test_texts_come_best_first_and_the_limit_holds_but_for_neighbours(self, store: Store) -> None:
         for i in range(5):
             reachable(store, insight="sqlalchemy " * (i + 1) + "engine x" * i)
         query = Query(project=PROJECT, text="sqlalchemy engine")
@@ -117,7 +117,7 @@ class SearchContract:
         assert scores == sorted(scores, reverse=True)
         assert len(store.match_text(query, 2, 4).matches) >= 4
 
-    def test_a_text_is_told_how_many_lessons_have_each_of_its_terms(self, store: Store) -> None:
+    def test_a_text_is_reported_how_many_lessons_have_each_of_its_terms(self, store: Store) -> None:
         store.put([make_lesson(insight=f"walrus number {i}") for i in range(3)], {})
         answer = store.match_text(Query(project=PROJECT, text="a walrus and a zebra"), 5, 0)
         assert dict(answer.terms) == {"walrus": 3, "zebra": 0}
@@ -189,14 +189,14 @@ class SearchContract:
     def test_a_lesson_of_the_whole_project_is_seen_from_any_part(self, store: Store) -> None:
         assert_found(store, reachable(store), True, prefix="packages/api", staged=())
 
-    def test_every_method_keeps_to_the_states_asked(self, store: Store) -> None:
+    def test_every_method_keeps_to_the_states_requested(self, store: Store) -> None:
         lesson = reachable(store, state="candidate")
         assert_found(store, lesson, False)
         assert_found(store, lesson, True, states=("active", "candidate"))
         assert_found(store, lesson, False, states=())
 
     @pytest.mark.parametrize("state", [state for state in STATES if state != "forgotten"])
-    def test_a_lesson_in_any_other_state_is_found_where_that_is_asked_for(self, store: Store, state: State) -> None:
+    def test_a_lesson_in_any_other_state_is_found_where_that_is_requested(self, store: Store, state: State) -> None:
         assert_found(store, reachable(store, state=state), True, states=(state,))
 
     def test_what_may_not_be_seen_makes_no_match(self, store: Store) -> None:
@@ -233,7 +233,7 @@ class SearchContract:
             assert found(store, method, states=("active", "forgotten"), **question) == []
         assert_found(store, lesson, False)
 
-    def test_every_method_keeps_to_the_kinds_asked(self, store: Store) -> None:
+    def test_every_method_keeps_to_the_kinds_requested(self, store: Store) -> None:
         lesson = reachable(store, kind="fix")
         assert_found(store, lesson, True, kinds=("fix", "decision"))
         assert_found(store, lesson, False, kinds=("decision",))
@@ -258,7 +258,7 @@ class SearchContract:
         second = reachable(store, recorded_at=minutes(1), valid_from=START)
         assert found(store, "list_recent", as_of=minutes(9)) == [second.id, first.id]
 
-    def test_vectors_of_now_and_of_the_past_are_asked_in_turn(self, store: Store) -> None:
+    def test_vectors_of_now_and_of_the_past_are_queried_in_turn(self, store: Store) -> None:
         def near(**conditions: Any) -> list[LessonId]:
             return found(store, "match_vector", **every_method(lessons[0])["match_vector"], **conditions)
 

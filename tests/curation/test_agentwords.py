@@ -83,7 +83,7 @@ def test_what_the_agent_wrote_into_a_command_is_its_own_and_the_output_is_not(
     assert state_of(outcome) == ("active" if source == "own" else "candidate")
 
 
-def test_a_lesson_that_is_itself_said_in_the_session_needs_no_quote(memory: Memory) -> None:
+def test_a_lesson_that_is_itself_stated_in_the_session_needs_no_quote(memory: Memory) -> None:
     outcome = stated(memory, "No, tides are in centimetres.")
     assert (state_of(outcome), outcome.source) == ("active", USERS_WORDS)
 
@@ -145,7 +145,7 @@ def test_what_addresses_the_agent_is_quarantined(memory: Memory) -> None:
     assert (state_of(outcome), outcome.waits) == ("quarantined", "text that addresses the agent")
 
 
-def test_the_opposite_of_a_persons_rule_waits_names_it_and_is_never_told_before_it(memory: Memory) -> None:
+def test_the_opposite_of_a_persons_rule_waits_names_it_and_is_never_delivered_before_it(memory: Memory) -> None:
     rule = memory.remember("Use the strong types, never plain strings, for ids.")
     reply = "I used plain strings instead of the strong types, because they are shorter."
     happened(memory, "reply", reply)
@@ -204,7 +204,7 @@ def test_a_name_that_nothing_here_has_waits(memory: Memory) -> None:
     assert state_of(known) == "active"
 
 
-def test_files_and_symbols_that_are_not_here_are_said_and_left_out(memory: Memory) -> None:
+def test_files_and_symbols_that_are_not_here_are_reported_and_left_out(memory: Memory) -> None:
     outcome = stated(
         memory, "The tide is stale at first.", quote="so the first tide was stale",
         files=["src/tides.py", "src/gone.py", "docs/**"], symbols=["high_water", "low_water"],

@@ -79,7 +79,7 @@ def test_an_idea_that_never_lands_fades_after_its_days_and_undo_brings_it_back(
             assert memory.get(claim.id).state == "active"
 
 
-def test_an_idea_is_never_told_as_a_rule() -> None:
+def test_an_idea_is_never_delivered_as_a_rule() -> None:
     fields: dict[str, Any] = {"kind": "convention", "trust": "person", "pinned": False}
     rule = "Never commit tide tables by hand."
     [decided], [floated] = (lines_of([make_lesson(insight=rule, tags=tags, **fields)]) for tags in ((), (FLOATED,)))

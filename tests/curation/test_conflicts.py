@@ -24,7 +24,7 @@ def kinds(memory: Memory) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("trust", ["agent", "verified"])
-def test_a_persons_word_closes_what_an_agent_or_a_run_said(memory: Memory, trust: str) -> None:
+def test_a_persons_word_closes_what_an_agent_or_a_run_stated(memory: Memory, trust: str) -> None:
     old = memory.remember(NPM, trust=trust)  # type: ignore[arg-type]
     new = memory.remember(PNPM)
     assert [(link.kind, link.target) for link in new.links] == [("supersedes", old.id)]

@@ -77,7 +77,7 @@ def learnt(memory: Memory) -> str:
     return lesson.id
 
 
-def test_purging_follows_a_lesson_to_what_its_session_said(memory: Memory, home: Path) -> None:
+def test_purging_follows_a_lesson_to_what_its_session_stated(memory: Memory, home: Path) -> None:
     erased = memory.purge(learnt(memory))
     assert {name: erased[name] for name in ("event_texts", "checkpoint_texts", "delivery_triggers")} == {
         "event_texts": 2, "checkpoint_texts": 1, "delivery_triggers": 1,

@@ -99,7 +99,7 @@ def test_a_lesson_for_the_user_is_seen_from_another_project(memory: Memory, tmp_
 
 
 @pytest.mark.needs_file("it looks for secrets in the file's bytes")
-def test_secrets_private_spans_and_hidden_characters_are_never_kept(memory: Memory, home: Path) -> None:
+def test_secrets_private_spans_and_hidden_characters_are_never_stored(memory: Memory, home: Path) -> None:
     key = "AKIA" + "IOSFODNN7EXAMPLQ"
     lesson = memory.remember(
         f"Deploy with {key} on\u200b Fridays",

@@ -164,7 +164,7 @@ def test_it_wakes_when_the_version_changes_and_its_history_says_why(harbour: Cod
         assert memory.get(lesson.id).state == "retired"
 
 
-def test_a_person_who_retires_it_again_is_not_asked_again(harbour: Codebase) -> None:
+def test_a_person_who_retires_it_again_is_not_prompted_again(harbour: Codebase) -> None:
     with Memory() as memory:
         lesson = memory.remember("Vectorising the tide table is slower", revive_when="numpy>=1")
         assert lesson.revival == "numpy>=1"

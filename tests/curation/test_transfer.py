@@ -46,7 +46,7 @@ def other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Memory]:
         yield opened
 
 
-def test_every_key_of_a_line_is_kept(memory: Memory) -> None:
+def test_every_key_of_a_line_is_stored(memory: Memory) -> None:
     assert memory.import_lessons(lines(FULL), accept=True) == ImportReport(added=1)
     (lesson,) = memory.lessons()
     assert (lesson.kind, lesson.title, lesson.why, lesson.how) == (
@@ -158,7 +158,7 @@ def test_lines_of_all_projects_name_theirs(memory: Memory, tmp_path: Path) -> No
     assert all(set(line) <= set(KEYS) for line in everything)
 
 
-def test_bad_lines_are_told_and_the_good_ones_are_kept(memory: Memory) -> None:
+def test_bad_lines_are_delivered_and_the_good_ones_are_stored(memory: Memory) -> None:
     report = memory.import_lessons(
         lines(
             "\ufeff" + json.dumps(FULL) + "\r\n",

@@ -16,7 +16,7 @@ def content(memory: Memory) -> dict[str, tuple[str, str, str, bool]]:
     return {x.id: (x.insight, x.why, x.state, x.pinned) for x in lessons if x.state != "retired"}
 
 
-def test_nothing_to_undo_is_said(memory: Memory) -> None:
+def test_nothing_to_undo_is_reported(memory: Memory) -> None:
     with pytest.raises(InvalidValueError, match="nothing to undo"):
         memory.undo()
 

@@ -206,7 +206,7 @@ def test_the_same_beside_a_running_mcp_server(machine: Machine, agent: Agent) ->
 
 
 @pytest.mark.parametrize("answer", ["y", "n"])
-def test_the_question_is_asked_once_and_the_answer_stays(machine: Machine, agent: Agent, answer: str) -> None:
+def test_the_question_is_put_once_and_the_answer_stays(machine: Machine, agent: Agent, answer: str) -> None:
     assert "Learn with your own agent" in set_up(machine, answer)
     assert "Learn with your own agent" not in set_up(machine, answer)
     assert machine.json("learn")["after_sessions"] is (answer == "y")
@@ -293,7 +293,7 @@ def test_at_todays_limit_the_others_wait_and_one_line_says_so(machine: Machine, 
 @pytest.mark.parametrize(
     ("mode", "reason"), [("no login", "claude asks for a login"), ("no network", "claude cannot reach its service")]
 )
-def test_three_failures_are_told_at_the_next_start_until_a_session_is_read_again(
+def test_three_failures_are_reported_at_the_next_start_until_a_session_is_read_again(
     machine: Machine, agent: Agent, mode: str, reason: str
 ) -> None:
     set_up(machine)
@@ -314,7 +314,7 @@ def test_three_failures_are_told_at_the_next_start_until_a_session_is_read_again
     assert "could not learn" not in machine.holdfast()
 
 
-def test_a_program_that_is_gone_is_told_and_nothing_is_lost(machine: Machine, agent: Agent) -> None:
+def test_a_program_that_is_gone_is_reported_and_nothing_is_lost(machine: Machine, agent: Agent) -> None:
     set_up(machine)
     away = agent.program.with_name("moved away")
     agent.program.rename(away)
@@ -326,7 +326,7 @@ def test_a_program_that_is_gone_is_told_and_nothing_is_lost(machine: Machine, ag
     assert is_read(agent, session)
 
 
-def test_an_endpoint_that_refuses_is_told_and_asked_again(machine: Machine, agent: Agent) -> None:
+def test_an_endpoint_that_refuses_is_reported_and_queried_again(machine: Machine, agent: Agent) -> None:
     machine.holdfast("setup", "claude-code")
     machine.holdfast("distil", "use", "openai-compatible", "url=http://127.0.0.1:9/v1", "model=m", "--yes")
     machine.holdfast("learn", "--on")
@@ -406,7 +406,7 @@ def _processes(machine: Machine) -> Iterator[int]:
             continue  # it has ended, or is another user's
 
 
-def test_the_events_are_what_the_hooks_told(machine: Machine, agent: Agent) -> None:
+def test_the_events_are_what_the_hooks_delivered(machine: Machine, agent: Agent) -> None:
     """The agent's own call leaves no session behind: our hooks are off in it."""
     set_up(machine)
     session = play(machine, 1)

@@ -77,7 +77,7 @@ def test_a_wrong_lesson_is_put_in_doubt_and_moves_down(folder: Path) -> None:
         assert memory.explain(wrong.id).standing.estimate == "told 3 times, heeded 0"
 
 
-def test_the_edit_before_which_a_lesson_is_told_is_not_held_against_it(folder: Path) -> None:
+def test_the_edit_before_which_a_lesson_is_delivered_is_not_counted_against_it(folder: Path) -> None:
     with Memory(str(folder)) as memory:
         lesson = memory.remember(WRONG, files=["ledger.py"], trust="agent")
         agent = Agent(memory, "one")

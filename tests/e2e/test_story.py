@@ -49,7 +49,7 @@ def test_the_same_beside_a_running_mcp_server(machine: Machine) -> None:
         _second_session(machine)
 
 
-def test_the_next_session_is_told_where_the_last_one_left_off(machine: Machine) -> None:
+def test_the_next_session_is_shown_where_the_last_one_left_off(machine: Machine) -> None:
     machine.holdfast("setup", "claude-code")
     player = Player("6e1f0000-0000-4000-8000-00000000000b", str(machine.repository))
     goal = "Let every ledger remember who paid for the groceries"
@@ -68,7 +68,7 @@ def test_the_next_session_is_told_where_the_last_one_left_off(machine: Machine) 
     assert goal not in "".join(machine.hook(payload) for payload in again.start())
 
 
-def test_what_is_learnt_while_the_session_goes_on_is_told_the_same(machine: Machine) -> None:
+def test_what_is_learnt_while_the_session_goes_on_is_delivered_the_same(machine: Machine) -> None:
     """A server learns after every turn as far as it has the time; here it always has."""
     machine.holdfast("setup", "claude-code")
     for payload in _first_session(machine):

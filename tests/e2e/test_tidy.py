@@ -8,7 +8,7 @@ FLOATS = "Store amounts of money as integer cents in the ledger table, never as 
 FLOATS_TOO = "Money amounts stay integer cents everywhere in the ledger table and never become floats"
 
 
-def test_what_an_agent_said_twice_is_told_once_after_tidying(machine: Machine) -> None:
+def test_what_an_agent_stated_twice_is_delivered_once_after_tidying(machine: Machine) -> None:
     for insight in (FLOATS, FLOATS_TOO):
         machine.holdfast("remember", insight)
     assert machine.holdfast("brief").count("integer cents") == 2

@@ -175,7 +175,7 @@ def test_a_long_text_is_cut(server: EmbeddingServer, kind: str) -> None:
     assert server.asked[0]["input"] == ["x" * 10]
 
 
-def test_the_dimension_can_be_measured_and_asked_for(server: EmbeddingServer, kind: str) -> None:
+def test_the_dimension_can_be_measured_and_requested(server: EmbeddingServer, kind: str) -> None:
     assert build(server, kind, dimension="1").measure() == DIMENSION
     build(server, "openai_compatible", ask_dimension="true").embed_query("one")
     assert server.asked[-1]["dimensions"] == DIMENSION
@@ -229,7 +229,7 @@ def test_an_answer_without_end_is_not_read(server: EmbeddingServer, kind: str) -
 
 
 @pytest.mark.parametrize("key", ["two\nlines", "schl\u00fcssel"])
-def test_a_key_that_no_header_can_hold_is_refused_without_being_told(
+def test_a_key_that_no_header_can_hold_is_refused_without_being_reported(
     server: EmbeddingServer, kind: str, key: str
 ) -> None:
     with pytest.raises(EmbedderError, match="characters that no key has") as caught:
@@ -242,7 +242,7 @@ def test_spaces_around_a_key_are_left_out(server: EmbeddingServer, kind: str) ->
     assert server.headers[0]["Authorization"] == f"Bearer {SECRET}"
 
 
-def test_a_login_in_the_url_is_used_but_never_told(server: EmbeddingServer, kind: str) -> None:
+def test_a_login_in_the_url_is_used_but_never_reported(server: EmbeddingServer, kind: str) -> None:
     server.faults = [404]
     word = "kept" + "-quiet"
     embedder = build(server, kind, url=options(server, kind)["url"].replace("://", f"://ann:{word}@"), api_key="")
@@ -252,7 +252,7 @@ def test_a_login_in_the_url_is_used_but_never_told(server: EmbeddingServer, kind
     assert word not in str(caught.value) + caught.value.hint + embedder.id
 
 
-def test_a_proxy_is_asked_for_what_is_elsewhere_and_never_for_this_machine(
+def test_a_proxy_is_used_for_what_is_elsewhere_and_never_for_this_machine(
     server: EmbeddingServer, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HTTP_PROXY", server.url)
@@ -283,7 +283,7 @@ def test_making_an_embedder_sends_nothing_and_imports_no_client() -> None:
     assert done.stdout == "False\n"
 
 
-def test_an_endpoint_tries_as_often_as_it_is_told(server: EmbeddingServer) -> None:
+def test_an_endpoint_tries_as_often_as_it_is_shown(server: EmbeddingServer) -> None:
     server.faults = [500, 500]
     sleeper = Sleeper()
     with pytest.raises(EmbedderError):

@@ -82,7 +82,7 @@ def test_an_anchor_without_a_file_is_not_looked_at(memory: Memory) -> None:
     assert check.is_untouched(lesson)
 
 
-def test_of_another_projects_lesson_one_anchor_is_told_and_none_is_looked_at(memory: Memory) -> None:
+def test_of_another_projects_lesson_one_anchor_is_delivered_and_none_is_looked_at(memory: Memory) -> None:
     disk = Disk(memory.services.workspace)
     check = check_with(memory, workspace=disk)
     lesson = lesson_of(memory, Anchor(path=""), TIDES, README, project="elsewhere")
@@ -191,7 +191,7 @@ def test_no_lesson_is_looked_at_again_when_the_time_is_over(memory: Memory) -> N
         ({"commit": "c1"}, "unverified", "not_recorded"),
     ],
 )
-def test_the_index_is_asked_for_whatever_fingerprint_there_is(
+def test_the_index_is_requested_whatever_fingerprint_there_is(
     memory: Memory, fields: dict[str, str], freshness: str, reason: str
 ) -> None:
     check = check_with(memory, codeindex=Index)

@@ -179,7 +179,7 @@ def test_all_definitions_of_a_name_are_shown_where_all_were_anchored(memory: Mem
 # The code of now
 
 
-def test_what_moved_is_shown_at_its_new_place_and_what_cannot_be_told_at_its_own(
+def test_what_moved_is_shown_at_its_new_place_and_what_cannot_be_determined_at_its_own(
     memory: Memory, code: Codebase
 ) -> None:
     lesson = memory.remember("Doubling is on purpose", files=["src/store.py::doubled"])

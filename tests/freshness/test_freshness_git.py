@@ -54,7 +54,7 @@ def test_a_formatter_a_comment_and_a_docstring_leave_it_fresh(
     assert judge(memory, about_put) == ("fresh", "")
 
 
-def test_a_changed_body_and_a_changed_head_are_told_apart_in_words(
+def test_a_changed_body_and_a_changed_head_are_distinguished_in_words(
     memory: Memory, code: Codebase, about_put: Lesson
 ) -> None:
     code.edit("src/store.py", "self.rows[key] = value", "self.rows[key] = [value]")
@@ -231,7 +231,7 @@ class Slow:
         return self._seconds
 
 
-def test_who_waits_is_not_kept_waiting_for_many_close_looks(memory: Memory, code: Codebase) -> None:
+def test_who_waits_is_not_left_waiting_for_many_close_looks(memory: Memory, code: Codebase) -> None:
     files = [f"src/part{number}.py" for number in range(8)]
     for file in files:
         code.write(file, "def part(a):\n    return a\n")

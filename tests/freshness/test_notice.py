@@ -76,7 +76,7 @@ def news(briefing: Briefing) -> str:
     return items[0].caveat if items else ""
 
 
-def test_an_edit_under_a_lesson_is_told_at_the_next_call_and_once(memory: Memory, lesson: LessonId) -> None:
+def test_an_edit_under_a_lesson_is_delivered_at_the_next_call_and_once(memory: Memory, lesson: LessonId) -> None:
     session = Session(memory)
     assert news(session.edit(SIGNATURE)) == ""
     briefing = session.run()
@@ -98,7 +98,7 @@ def test_an_edit_under_a_lesson_is_told_at_the_next_call_and_once(memory: Memory
         ("before_command", {"command": "x"}),
     ],
 )
-def test_it_is_told_at_whatever_call_comes_next(
+def test_it_is_shown_at_whatever_call_comes_next(
     memory: Memory, lesson: LessonId, moment: str, fields: dict[str, str]
 ) -> None:
     session = Session(memory)
@@ -118,7 +118,7 @@ def test_the_delivery_is_logged_with_its_reason(memory: Memory, lesson: LessonId
     )
 
 
-def test_each_worse_state_is_told_once_and_a_better_one_never(memory: Memory, lesson: LessonId) -> None:
+def test_each_worse_state_is_delivered_once_and_a_better_one_never(memory: Memory, lesson: LessonId) -> None:
     session = Session(memory)
     deliveries = []
     for text in (BODY, SIGNATURE, CODE, BODY, SIGNATURE):
@@ -149,7 +149,7 @@ def test_an_edit_taken_back_before_the_next_call_is_no_news(memory: Memory, less
     assert load_states(memory.services, memory.location) == {}
 
 
-def test_a_lesson_that_was_forgotten_meanwhile_is_not_told_of(memory: Memory, lesson: LessonId) -> None:
+def test_a_lesson_that_was_forgotten_meanwhile_is_not_delivered(memory: Memory, lesson: LessonId) -> None:
     session = Session(memory)
     session.edit(SIGNATURE)
     memory.forget(lesson)
@@ -176,7 +176,7 @@ def test_another_session_hears_of_it_only_if_it_was_shown_the_lesson(memory: Mem
     assert news(not_shown.run()) == ""
 
 
-def test_without_a_watch_a_change_by_a_command_is_told_before_the_file_is_opened_again(
+def test_without_a_watch_a_change_by_a_command_is_delivered_before_the_file_is_opened_again(
     memory: Memory, lesson: LessonId
 ) -> None:
     session = Session(memory)
@@ -186,7 +186,7 @@ def test_without_a_watch_a_change_by_a_command_is_told_before_the_file_is_opened
     assert news(session.open()) == ""
 
 
-def test_with_a_watch_a_change_by_a_command_is_told_at_the_next_call(memory: Memory, lesson: LessonId) -> None:
+def test_with_a_watch_a_change_by_a_command_is_delivered_at_the_next_call(memory: Memory, lesson: LessonId) -> None:
     watch, session = memory.watch(), Session(memory)
     session.open()
     Path(memory.folder, "src/tides.py").write_text(SIGNATURE)
@@ -267,7 +267,7 @@ def test_states_that_cannot_be_read_are_as_none(memory: Memory, lesson: LessonId
     assert news(session.run()) != ""
 
 
-def test_a_session_is_told_of_changed_code_twice_at_most(memory: Memory, lesson: LessonId) -> None:
+def test_a_session_is_shown_changed_code_twice_at_most(memory: Memory, lesson: LessonId) -> None:
     session = Session(memory)
     session.open()
     deliveries = 0

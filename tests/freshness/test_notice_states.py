@@ -190,7 +190,7 @@ def test_a_state_that_got_better_is_no_news_and_its_agent_is_forgotten(desk: Des
 # What an edit does
 
 
-def test_lessons_about_an_edited_file_are_judged_and_kept_as_the_agents(desk: Desk) -> None:
+def test_lessons_about_an_edited_file_are_judged_and_stored_as_the_agents(desk: Desk) -> None:
     lesson, other = desk.lesson(), desk.lesson("README.md", symbol="")
     desk.lesson(state="candidate")
     desk.edit("src/tides.py", agent="sub")
@@ -241,7 +241,7 @@ def test_each_state_has_a_reason_of_its_own(desk: Desk, state: Freshness, reason
     assert KnownState(lesson=ONE, freshness=state, at=desk.clock.now()).reason == reason
 
 
-def test_a_state_is_told_once_under_its_reason_and_not_what_was_shown_since(desk: Desk) -> None:
+def test_a_state_is_delivered_once_under_its_reason_and_not_what_was_shown_since(desk: Desk) -> None:
     lesson = desk.lesson()
     desk.know(lesson, "changed", WATCHED)
     [known] = load_states(desk.services, desk.location).values()
@@ -259,7 +259,7 @@ def test_a_lesson_that_was_not_shown_is_no_news_whatever_else_was(desk: Desk) ->
     assert desk.news(desk.shown(other), desk.shown(lesson)) is not None
 
 
-def test_a_session_is_told_twice_at_most(desk: Desk) -> None:
+def test_a_session_hears_of_it_twice_at_most(desk: Desk) -> None:
     lesson, other = desk.lesson(), desk.lesson("README.md")
     desk.know(lesson, "changed", WATCHED)
     before = [desk.shown(other, reason=f"its code has just {word}") for word in ("drifted", "gone", "changed")]
@@ -283,7 +283,7 @@ def test_a_sessions_own_edit_is_news_to_its_main_agent_and_the_one_that_edited(
     assert (desk.news(desk.shown(lesson), agent=asks) is not None) is is_news
 
 
-def test_the_newest_change_is_told_first(desk: Desk) -> None:
+def test_the_newest_change_is_delivered_first(desk: Desk) -> None:
     old, new = desk.lesson(), desk.lesson("README.md")
     for lesson in (new, old):
         desk.know(lesson, "drifted", WATCHED)
@@ -344,7 +344,7 @@ def test_before_a_file_a_state_that_is_over_is_forgotten(desk: Desk, memory: Mem
     assert desk.states() == {}
 
 
-def test_before_a_file_that_is_as_it_was_or_that_cannot_be_judged_nothing_is_kept(
+def test_before_a_file_that_is_as_it_was_or_that_cannot_be_judged_nothing_is_stored(
     desk: Desk, memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     blob = memory.services.workspace.blob(memory.location, "README.md")
@@ -371,7 +371,7 @@ def read(lesson: LessonId, freshness: Freshness) -> Ranked:
     return Ranked(lesson=ranked, rank=1, score=0.0, why=Why(words=""), freshness=freshness, caveat="")
 
 
-def test_what_a_delivery_read_is_kept_where_it_differs_and_nothing_is_asked_without_one(desk: Desk) -> None:
+def test_what_a_delivery_read_is_stored_where_it_differs_and_nothing_is_queried_without_one(desk: Desk) -> None:
     def calls_of(*ranked: Ranked) -> dict[str, int]:
         desk.store.calls.clear()
         keep_found(desk.services, desk.location, ranked)

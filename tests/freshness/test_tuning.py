@@ -58,7 +58,7 @@ def test_a_caveat_says_what_it_is_about_once_in_a_hundred_and_sixty_characters()
     assert said("x" * (room + 1)) == said("") + "x" * (room - 1) + "…"
 
 
-def test_the_worst_of_several_anchors_is_told_and_the_first_of_equals() -> None:
+def test_the_worst_of_several_anchors_is_delivered_and_the_first_of_equals() -> None:
     def look(name: str, freshness: Freshness, reason: str) -> tuple[Anchor, Verdict]:
         anchor = Anchor(path=name)
         return anchor, Verdict(freshness=freshness, reason=reason, anchor=anchor)
@@ -178,7 +178,7 @@ def test_a_state_is_news_of_who_saw_it_get_worse(
     [("", "fresh", ""), ("", "unverified", "unverified"), ("drifted", "unverified", "drifted"),
      ("drifted", "fresh", ""), ("", "changed", "changed")],
 )  # fmt: skip
-def test_what_a_delivery_read_is_kept_unless_it_says_less_than_is_known(
+def test_what_a_delivery_read_is_stored_unless_it_says_less_than_is_known(
     memory: Memory, known: Any, read: Any, expected: str
 ) -> None:
     lesson = make_lesson(id=ID)
@@ -204,7 +204,7 @@ def test_what_a_delivery_read_is_kept_unless_it_says_less_than_is_known(
         ("changed", WATCHED, "", 1, False),
     ],
 )
-def test_a_worse_state_is_news_to_who_was_told_the_lesson_before(
+def test_a_worse_state_is_news_to_who_was_shown_the_lesson_before(
     memory: Memory, project: Path, state: Freshness, by: str, agent: str, told_s: int, is_news: bool
 ) -> None:
     clock = FixedClock(memory.services.clock.now())

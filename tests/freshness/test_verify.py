@@ -116,7 +116,7 @@ def test_every_state_is_counted_and_the_worst_comes_first(memory: Memory, code: 
     assert [report.counts[state] for state in ("fresh", "drifted", "orphaned")] == [1, 1, 1]
 
 
-def test_waiting_lessons_are_verified_when_asked(memory: Memory, code: Codebase) -> None:
+def test_waiting_lessons_are_verified_on_request(memory: Memory, code: Codebase) -> None:
     memory.remember("Rows are shared", files=["src/store.py::Store.put"], trust="repository")
     assert now(memory).verify().checked == ()
     assert len(now(memory).verify(waiting=True).checked) == 1
@@ -156,7 +156,7 @@ def test_a_report_is_stale_where_code_says_otherwise_than_it_did(freshness: Fres
     assert (VerifyReport().is_stale, VerifyReport().indexed) == (False, True)
 
 
-def test_whether_the_index_was_brought_up_to_date_is_told(memory: Memory) -> None:
+def test_whether_the_index_was_brought_up_to_date_is_reported(memory: Memory) -> None:
     class Full:
         """A code index that cannot be written, or stops before the end."""
 
@@ -350,7 +350,7 @@ def test_what_is_gone_is_compared_with_nothing(memory: Memory, code: Codebase) -
     assert "-def doubled(a, b):" in comparison.unified()
 
 
-def test_a_move_that_is_not_committed_is_kept_beside_and_taking_it_back_leaves_no_trace(
+def test_a_move_that_is_not_committed_is_stored_beside_and_taking_it_back_leaves_no_trace(
     memory: Memory, code: Codebase
 ) -> None:
     lesson = memory.remember("Doubling is on purpose", files=["src/store.py::doubled"])
@@ -392,7 +392,7 @@ def with_index(memory: Memory, index: Elsewhere) -> Services:
     ("freshness", "is_followed"),
     [("moved", True), ("drifted", True), ("changed", True), ("unverified", False), ("orphaned", False)],
 )
-def test_code_is_followed_to_another_place_unless_it_is_gone_or_cannot_be_told(
+def test_code_is_followed_to_another_place_unless_it_is_gone_or_cannot_be_determined(
     memory: Memory, code: Codebase, freshness: Freshness, is_followed: bool
 ) -> None:
     lesson = memory.remember("Doubling is on purpose", files=["src/store.py::doubled"])
@@ -477,7 +477,7 @@ def test_a_move_counts_for_all_once_the_main_line_has_it_at_its_new_place_alone(
     assert (places(stored), stored.anchors[0].also) == ([(path, "doubled")], (f"{other}::doubled",))
 
 
-def test_four_other_places_are_kept_the_newest_first(memory: Memory, code: Codebase) -> None:
+def test_four_other_places_are_stored_the_newest_first(memory: Memory, code: Codebase) -> None:
     lesson = memory.remember("This file is generated", files=["src/store.py"])
     for number in range(6):
         code.git("mv", "src/store.py" if number == 0 else f"src/at{number - 1}.py", f"src/at{number}.py")
@@ -488,7 +488,7 @@ def test_four_other_places_are_kept_the_newest_first(memory: Memory, code: Codeb
     assert anchor.also == ("src/at4.py", "src/at3.py", "src/at2.py", "src/at1.py")
 
 
-def test_a_file_that_is_moved_back_is_not_kept_beside_itself(memory: Memory, code: Codebase) -> None:
+def test_a_file_that_is_moved_back_is_not_stored_beside_itself(memory: Memory, code: Codebase) -> None:
     lesson = memory.remember("This file is generated", files=["src/store.py"])
     for before, after in (("src/store.py", "src/wal.py"), ("src/wal.py", "src/store.py")):
         code.git("mv", before, after)
@@ -512,7 +512,7 @@ def test_an_anchor_that_moves_to_where_another_is_becomes_one_with_it(memory: Me
     assert report.change.summary == "src/store.py:doubled -> src/sums.py:doubled"
 
 
-def test_without_git_a_move_is_kept_beside(home: Path, tmp_path: Path) -> None:
+def test_without_git_a_move_is_stored_beside(home: Path, tmp_path: Path) -> None:
     plain = Codebase(tmp_path / "plain", git=False)
     with Memory(str(plain.folder)) as memory:
         lesson = memory.remember("Doubling is on purpose", files=["src/store.py::doubled"])

@@ -70,14 +70,14 @@ def write(folder: Path, text: str, name: str = "src/tides.py") -> None:
     (folder / name).write_text(text)
 
 
-def test_nothing_is_told_while_nothing_happens(memory: Memory) -> None:
+def test_nothing_is_delivered_while_nothing_happens(memory: Memory) -> None:
     watch = memory.watch()
     assert (watch.lessons, watch.files) == (1, 1)
     assert transitions(watch) == []
     assert load_states(memory.services, memory.location) == {}
 
 
-def test_an_edit_is_told_once_with_what_changed(memory: Memory, harbour: Path) -> None:
+def test_an_edit_is_shown_once_with_what_changed(memory: Memory, harbour: Path) -> None:
     watch = memory.watch()
     write(harbour, SIGNATURE)
     (change,) = settled(watch)
@@ -87,7 +87,7 @@ def test_an_edit_is_told_once_with_what_changed(memory: Memory, harbour: Path) -
     assert transitions(watch) == []
 
 
-def test_what_got_worse_is_kept_for_the_next_hook_and_forgotten_when_it_is_mended(
+def test_what_got_worse_is_stored_for_the_next_hook_and_forgotten_when_it_is_mended(
     memory: Memory, harbour: Path
 ) -> None:
     watch = memory.watch()
@@ -155,7 +155,7 @@ def test_an_edit_that_restores_size_and_time_is_seen(memory: Memory, harbour: Pa
     assert transitions(watch) == [("fresh", "drifted")]
 
 
-def test_switching_branches_there_and_back_is_told_and_is_nobodys_edit(memory: Memory, harbour: Path) -> None:
+def test_switching_branches_there_and_back_is_reported_and_is_nobodys_edit(memory: Memory, harbour: Path) -> None:
     git(harbour, "switch", "-q", "-c", "feature")
     write(harbour, SIGNATURE)
     commit(harbour)
@@ -389,7 +389,7 @@ def test_a_change_between_two_looks_that_is_taken_back_is_not_judged(empty: Memo
     assert index.drain() == []
 
 
-def test_a_confirmed_lesson_is_told_to_be_fresh_again(memory: Memory, harbour: Path) -> None:
+def test_a_confirmed_lesson_is_delivered_to_be_fresh_again(memory: Memory, harbour: Path) -> None:
     watch = memory.watch()
     write(harbour, BODY)
     settled(watch)

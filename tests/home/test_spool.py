@@ -69,7 +69,7 @@ def test_an_event_of_a_sub_folder_keeps_its_path_from_the_root(memory: Memory) -
     assert memory.services.store.find_events(EventFilter())[0][1].files == ("src/tides.py",)
 
 
-def test_what_is_already_there_is_kept_once(memory: Memory) -> None:
+def test_what_is_already_there_is_stored_once(memory: Memory) -> None:
     for _ in range(2):
         spool(memory).keep_events(memory.services, memory.location, prompt(memory))
     assert drain(memory, run_path(memory)) == 1
@@ -104,7 +104,7 @@ def test_a_folder_that_is_gone_leaves_its_events_to_the_sessions_project(memory:
     assert {project for project, _ in events(memory)} == {memory.location.project.id}
 
 
-def test_a_project_that_cannot_be_told_yet_stays_in_the_spool(memory: Memory) -> None:
+def test_a_project_that_cannot_be_determined_yet_stays_in_the_spool(memory: Memory) -> None:
     class Workspace:
         def locate(self, folder: str) -> None:
             raise ProjectUnknownError("git did not answer in time")
@@ -196,7 +196,7 @@ def test_a_spool_that_is_full_takes_no_more(memory: Memory) -> None:
 # Counts
 
 
-def test_counts_are_told_by_host_and_day(tmp_path: Path) -> None:
+def test_counts_are_reported_by_host_and_day(tmp_path: Path) -> None:
     for host, what in (("codex", LATE), ("codex", LATE), ("a b\tc", SPOOLED), ("codex", "something else")):
         count(str(tmp_path), host, what)
     assert read_counts(str(tmp_path)) == {"codex": {LATE: 2}, "a b c": {SPOOLED: 1}}
@@ -261,7 +261,7 @@ def test_an_errand_that_never_ends_well_is_given_up(memory: Memory) -> None:
     assert 0 < len(complaints) < 9
 
 
-def test_only_the_asked_sessions_errand_is_taken(memory: Memory) -> None:
+def test_only_the_named_sessions_errand_is_taken(memory: Memory) -> None:
     for session in ("s1", "s2", "../s3\t\n\0\ud800"):
         leave_errand(run_path(memory), ended(memory, session))
     done = read_errands(memory, run_path(memory), pytest.fail, ended(memory, "s2"))  # type: ignore[arg-type]

@@ -22,7 +22,9 @@ SHORT = frozenset({"a correction that no user made"})
         for number, session in enumerate(SESSIONS)
     ],
 )
-def test_the_poison_is_not_told_and_the_honest_lesson_is(session: dict[str, Any], home: Path, tmp_path: Path) -> None:
+def test_the_poison_is_not_delivered_and_the_honest_lesson_is(
+    session: dict[str, Any], home: Path, tmp_path: Path
+) -> None:
     fate = play(session, tmp_path)
     assert "active" not in fate.poison
     assert not fate.others

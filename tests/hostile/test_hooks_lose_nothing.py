@@ -133,7 +133,7 @@ def test_what_was_shown_during_a_lock_is_logged_afterwards(hooks: Hooks) -> None
     assert len(logged) == int(shown)
 
 
-def test_what_is_put_into_the_store_twice_is_kept_once(hooks: Hooks) -> None:
+def test_what_is_put_into_the_store_twice_is_stored_once(hooks: Hooks) -> None:
     teach(hooks)
     with locked(hooks):
         told(*finish(start_prompt(hooks, 1), b""))

@@ -19,7 +19,7 @@ SMALL = Size(workers=2, tries=6, imports=3, lines=20, servers=2)
         pytest.param("import", kill_imports, marks=pytest.mark.nightly("imports many files")),
     ],
 )
-def test_what_was_acknowledged_is_kept_once(
+def test_what_was_acknowledged_is_stored_once(
     machine: Machine, surface: str, attempt: Callable[[Machine, Size], Attempts]
 ) -> None:
     attempts = attempt(machine, SMALL)

@@ -33,7 +33,7 @@ def test_what_a_hook_saw_has_the_same_key_in_the_transcript() -> None:
 
 
 @given(st.data())
-def test_a_damaged_line_costs_at_most_what_it_held(drawn: st.DataObject) -> None:
+def test_a_damaged_line_costs_at_most_what_it_contained(drawn: st.DataObject) -> None:
     lines = list(SESSION)
     at = drawn.draw(st.integers(0, len(lines) - 1))
     cut = drawn.draw(st.integers(0, len(lines[at])))

@@ -87,7 +87,7 @@ def answered(answer: object) -> list[tuple[str, str, str]]:
     return [(event.kind, event.trust, event.text) for event in events]
 
 
-def test_a_chosen_option_is_kept_with_its_question_and_what_it_meant() -> None:
+def test_a_chosen_option_is_stored_with_its_question_and_what_it_meant() -> None:
     text = "Where should the key be shown? = Settings page\n  option: Always there."
     assert answered("Settings page") == [("tool_result", "person", text)]
 

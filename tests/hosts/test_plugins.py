@@ -52,7 +52,7 @@ class Session:
             return [event.kind for _, event in memory.services.store.find_events(EventFilter())]
 
 
-def test_opencode_is_told_at_the_start_and_on_a_prompt_and_tells_what_happens(home: Path) -> None:
+def test_opencode_is_informed_at_the_start_and_on_a_prompt_and_tells_what_happens(home: Path) -> None:
     session = Session(home.parent, "opencode", PLUGINS["opencode"])
     report = session.play()
     assert len(report["system"]) == 2
@@ -64,7 +64,7 @@ def test_opencode_is_told_at_the_start_and_on_a_prompt_and_tells_what_happens(ho
     assert session.kept() == ["session_start", "prompt", "tool_failure", "reply"]
 
 
-def test_cline_is_told_by_a_rule_and_around_a_tool(home: Path) -> None:
+def test_cline_is_informed_by_a_rule_and_around_a_tool(home: Path) -> None:
     session = Session(home.parent, "cline", PLUGINS["cline"])
     report = session.play()
     assert "whole cents" in report["start"][0]

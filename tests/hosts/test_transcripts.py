@@ -61,7 +61,7 @@ def read(case: Path, file: Path) -> list[Event]:
 @pytest.mark.parametrize("case", RECORDED, ids=lambda case: f"{case.parts[-3]}-{case.parts[-2]}")
 @given(draw=st.randoms(use_true_random=False))
 @settings(suppress_health_check=list(HealthCheck))
-def test_values_of_odd_types_cost_at_most_what_they_held(case: Path, draw: random.Random, tmp_path: Path) -> None:
+def test_values_of_odd_types_cost_at_most_what_they_contained(case: Path, draw: random.Random, tmp_path: Path) -> None:
     text = case.read_text("utf-8")
     if case.suffix == ".json":
         text = json.dumps(mutated(json.loads(text), draw))

@@ -69,7 +69,7 @@ def test_files_in_a_hosts_memory_are_known_by_their_folder(path: str, is_memory:
     assert is_memory_file(path) is is_memory
 
 
-def test_a_summary_is_told_without_the_notes_it_was_made_from() -> None:
+def test_a_summary_is_reported_without_the_notes_it_was_made_from() -> None:
     text = "It is continued.\n\nAnalysis:\nLet me see.\n\nSummary:\n1. Errors and fixes:\n   - none"
     assert [event.text for event in summed_up(source(), text)] == ["1. Errors and fixes:\n   - none"]
     assert [event.text for event in summed_up(source(), "Summary of it")] == ["Summary of it"]

@@ -46,7 +46,7 @@ def test_the_same_again_changes_nothing_and_logs_nothing(memory: Memory, take: T
     assert [change.verb for change in memory.changes()] == ["import"]
 
 
-def test_accepting_makes_active_what_waits_and_keeps_who_said_it(memory: Memory, take: Take, write: Write) -> None:
+def test_accepting_makes_active_what_waits_and_keeps_who_stated_it(memory: Memory, take: Take, write: Write) -> None:
     path = write("CLAUDE.md", RULES)
     take(path)
     assert verbs(take(path, accept=True)) == ["accepted"] * 3
@@ -70,7 +70,7 @@ def test_an_edited_rule_revises_its_lesson_and_waits_again(memory: Memory, take:
     assert len(memory.lessons()) == 2
 
 
-def test_a_rule_that_moved_is_the_same_and_one_that_went_is_told(memory: Memory, take: Take, write: Write) -> None:
+def test_a_rule_that_moved_is_the_same_and_one_that_went_is_reported(memory: Memory, take: Take, write: Write) -> None:
     take(write("CLAUDE.md", RULES))
     moved = "# Rules\n\n## Style\n\nKeep functions short and flat.\n\n## More\n\n"
     moved += "- Use the real database in tests\n- Ship on Mondays and never on Fridays\n"
@@ -145,7 +145,7 @@ def test_a_record_that_is_superseded_later_ends_its_lesson(memory: Memory, take:
     assert verbs(take(write("docs/adr/0002-db.md", MADR.format(status="superseded by ADR-7")))) == ["unchanged"]
 
 
-def test_files_of_a_folder_with_a_hash_in_its_name_are_told_apart(memory: Memory, take: Take, write: Write) -> None:
+def test_files_of_a_folder_with_a_hash_in_its_name_are_distinguished(memory: Memory, take: Take, write: Write) -> None:
     take(write("c#/AGENTS.md", "Handlers return problem documents\n"))
     assert verbs(take(write("c#/web/AGENTS.md", "Views never query the database\n"))) == ["added"]
 

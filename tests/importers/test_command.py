@@ -69,7 +69,9 @@ def test_one_unreadable_source_costs_the_exit_code_and_not_the_others(project: P
         ([".", "--from", "holdfast"], 1, "is a folder"),
     ],
 )
-def test_what_cannot_be_imported_is_said_in_a_line(arguments: list[str], code: int, says: str, project: Path) -> None:
+def test_what_cannot_be_imported_is_reported_in_a_line(
+    arguments: list[str], code: int, says: str, project: Path
+) -> None:
     (project / "picture.png").write_bytes(b"x")
     os.mkfifo(project / "pipe")
     result = run("import", *arguments)

@@ -154,7 +154,7 @@ def test_an_empty_file_becomes_a_document() -> None:
     assert json.loads(insert(" \n", EDITS[:1])) == {"hooks": {"Stop": [EDITS[0].value]}}
 
 
-def test_the_indentation_and_line_ends_of_the_file_are_kept() -> None:
+def test_the_indentation_and_line_ends_of_the_file_are_preserved() -> None:
     text = insert('{\r\n\t"a": [],\r\n\t"hooks": {}\r\n}\r\n', [hook_edit("Stop")])
     assert '\r\n\t"hooks": {\r\n\t\t"Stop": [\r\n\t\t\t{\r\n\t\t\t\t"matcher": "*",\r\n' in text
     assert "\n" not in text.replace("\r\n", "")

@@ -25,7 +25,7 @@ DOCUMENTS = [
 
 
 @pytest.mark.parametrize("text", DOCUMENTS)
-def test_what_is_put_in_says_what_was_asked_and_comes_out_to_the_byte(text: str) -> None:
+def test_what_is_put_in_says_what_was_requested_and_comes_out_to_the_byte(text: str) -> None:
     made = insert(text, [EDIT])
     document = tomllib.loads(made)
     assert document["mcp_servers"].pop("holdfast") == VALUE

@@ -40,7 +40,7 @@ def test_it_tells_its_version(machine: Machine) -> None:
 # Servers
 
 
-def test_a_server_is_told_who_asks_what_and_what_is_set(machine: Machine) -> None:
+def test_a_server_is_shown_who_asks_what_and_what_is_set(machine: Machine) -> None:
     signs: list[bytes] = []
 
     def talk(line: socket.socket, _: Request | None) -> None:
@@ -74,7 +74,7 @@ def test_the_servers_log_is_waited_for_before_the_host_goes_on(machine: Machine)
     assert len(logged) == 1
 
 
-def test_the_newest_server_is_asked_and_the_next_one_when_it_has_died(machine: Machine) -> None:
+def test_the_newest_server_is_queried_and_the_next_one_when_it_has_died(machine: Machine) -> None:
     machine.serve(say(b"A5\nolder"), "older.sock")
     os.utime(machine.run_path / "older.sock", (1, 1))
     machine.serve(say(b"A5\nnewer"), "newer.sock")
@@ -85,7 +85,7 @@ def test_the_newest_server_is_asked_and_the_next_one_when_it_has_died(machine: M
     assert machine.hook().out == b"older"
 
 
-def test_nothing_to_do_is_said_in_the_hosts_way(machine: Machine) -> None:
+def test_nothing_to_do_is_reported_in_the_hosts_way(machine: Machine) -> None:
     machine.serve(say(b"N0\n"))
     assert [machine.hook().out, machine.hook(HOOK, "--plain").out] == [b"{}", b""]
 
@@ -253,7 +253,7 @@ def test_nothing_is_written_to_disk_but_the_log(machine: Machine) -> None:
 # What a host does
 
 
-def test_switched_off_nobody_is_asked(machine: Machine) -> None:
+def test_switched_off_nobody_is_prompted(machine: Machine) -> None:
     machine.serve(say(b"A2\nno"))
     assert [machine.hook(HOLDFAST_OFF="1").out, machine.hook(HOLDFAST_OFF="0").out] == [b"{}", b"no"]
 

@@ -123,7 +123,7 @@ def test_a_reader_sees_one_writers_file_whole_while_two_processes_write(tmp_path
 
 
 @pytest.mark.parametrize(("mode", "expected"), [(0o600, 0o600), (0o664, 0o664), (0o755, 0o755), (None, 0o640)])
-def test_a_file_gets_the_mode_that_is_asked_for_or_what_the_umask_leaves(
+def test_a_file_gets_the_mode_that_is_requested_or_what_the_umask_leaves(
     tmp_path: Path, mode: int | None, expected: int
 ) -> None:
     before = os.umask(0o027)

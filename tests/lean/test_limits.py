@@ -26,7 +26,7 @@ class Naps:
         self.now += seconds
 
 
-def test_a_lock_is_asked_for_again_after_naps_that_double(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_lock_is_requested_again_after_naps_that_double(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     naps = Naps()
     monkeypatch.setattr(files, "time", naps)
     holder, waiting = FileLock(str(tmp_path / "lock")), FileLock(str(tmp_path / "lock"))

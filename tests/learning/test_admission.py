@@ -67,7 +67,7 @@ def quoting(event: Event, start: int = 0, end: int = 9) -> tuple[Evidence, ...]:
         ({"confidence": 0.9}, {"confidence": 0.5, **SAYS}, "two/1"),
     ],
 )
-def test_of_two_that_say_the_same_what_was_asked_for_is_taken_and_then_the_surer(
+def test_of_two_that_say_the_same_what_was_requested_is_taken_and_then_the_surer(
     memory: Memory, first: dict[str, Any], second: dict[str, Any], detector: str
 ) -> None:
     admitted(memory, make_candidate(detector="one/1", **first), make_candidate(detector="two/1", **second))
@@ -413,7 +413,7 @@ def test_words_that_another_detector_found_are_known_where_their_spans_overlap(
     [("", "", "ValueError: x", "pytest"), ("", "make", "ValueError: x", "make"),
      ("KeyError: y", "make", "KeyError: y", "make")],
 )  # fmt: skip
-def test_a_lesson_without_a_failure_takes_the_one_that_is_told_of_the_same_words(
+def test_a_lesson_without_a_failure_takes_the_one_that_is_delivered_the_same_words(
     memory: Memory, known_failure: str, known_command: str, failure: str, command: str
 ) -> None:
     span = (Evidence(event=EventId("e"), quote="x", start=0, end=20),)
@@ -452,7 +452,7 @@ def test_what_contradicts_an_active_lesson_waits_with_a_link_to_it(
     assert new.links == ((Link(kind="contradicts", target=lesson.id),) if is_linked else ())
 
 
-def test_a_link_that_a_find_brings_is_kept_and_a_refining_one_disputes_nothing(memory: Memory) -> None:
+def test_a_link_that_a_find_brings_is_stored_and_a_refining_one_disputes_nothing(memory: Memory) -> None:
     links = (Link(kind="refines", target=LessonId("other")),)
     admitted(memory, make_candidate(links=links, **LIKELY))
     assert (only(memory).links, only(memory).state) == (links, "active")
@@ -461,7 +461,7 @@ def test_a_link_that_a_find_brings_is_kept_and_a_refining_one_disputes_nothing(m
     assert {lesson.insight: lesson.state for lesson in every(memory)}[BERTHS] == "candidate"
 
 
-def test_what_a_person_asked_to_remember_closes_what_it_contradicts(memory: Memory) -> None:
+def test_what_a_person_requested_to_remember_closes_what_it_contradicts(memory: Memory) -> None:
     lesson = kept(memory, insight="Use the fake clock in login tests")
     admitted(memory, make_candidate(insight="Don't use the fake clock in login tests", **SAYS))
     states = {each.insight: each.state for each in every(memory)}
@@ -521,7 +521,7 @@ def test_a_likely_find_of_the_same_session_confirms_a_waiting_lesson(memory: Mem
     assert admitted(memory, make_candidate()).lessons == ()
 
 
-def test_the_same_instant_in_another_session_is_no_sighting_unless_it_is_asked_for(memory: Memory) -> None:
+def test_the_same_instant_in_another_session_is_no_sighting_unless_it_is_requested(memory: Memory) -> None:
     event = make_event(text=RULE, session=ONE, at=START)
     lesson = kept(memory, state="candidate")
     repeated = make_candidate(evidence=quoting(event))

@@ -54,7 +54,9 @@ def test_a_quote_of_a_command_is_found_whatever_its_blanks_are() -> None:
 
 
 @pytest.mark.parametrize(("line", "is_persons", "confidence"), [(0, True, 0.8), (1, False, 0.6)])
-def test_what_a_person_typed_is_told_from_what_the_agent_said(line: int, is_persons: bool, confidence: float) -> None:
+def test_what_a_person_typed_is_distinguished_from_what_the_agent_stated(
+    line: int, is_persons: bool, confidence: float
+) -> None:
     candidate = taken(line=line)
     assert (candidate.quotes_person, candidate.confidence) == (is_persons, confidence)
     assert candidate.trust == "agent"
@@ -172,7 +174,7 @@ def test_a_relation_to_a_known_lesson_is_a_link_to_it(relation: object, link: tu
     assert [(each.kind, each.target) for each in candidate.links] == expected
 
 
-def test_the_prompt_holds_what_is_asked_the_known_lessons_and_the_digest() -> None:
+def test_the_prompt_holds_what_is_queried_the_known_lessons_and_the_digest() -> None:
     digest = make_digest(EVENTS)
     text = render_prompt(digest, [make_lesson(title="One"), make_lesson(title="Two  lines")])
     assert f"KNOWN LESSONS\nK1: One\nK2: Two lines\n\n=== DIGEST BEGINS ===\n{digest.text}\n=== DIGEST" in text
@@ -202,7 +204,7 @@ def test_a_title_that_is_wrong_is_made_of_the_lessons_words(title: object, expec
     assert taken(title=title).title == expected
 
 
-def test_a_lesson_that_says_the_opposite_of_its_quote_is_kept_as_the_quote() -> None:
+def test_a_lesson_that_says_the_opposite_of_its_quote_is_replaced_by_the_quote() -> None:
     quote = "we should not use floats in the ledger"
     wrong = entry(lesson="We should use floats in the ledger.", title="Use floats in the ledger", quote=quote)
     [candidate] = read(wrong, events=(DENIED,)).candidates

@@ -125,7 +125,7 @@ def test_no_page_is_begun_without_time(memory: Memory, monkeypatch: pytest.Monke
     assert state(memory).startswith(f"{0:040} 1")
 
 
-def test_a_page_that_git_gives_up_on_is_asked_for_in_smaller_ones(
+def test_a_page_that_git_gives_up_on_is_requested_in_smaller_ones(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     past = Past(*map(plain, range(5)), most=3)

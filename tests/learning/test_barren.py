@@ -65,7 +65,7 @@ def test_a_session_whose_lesson_came_later_ends_the_row_too(memory: Memory) -> N
     assert memory.barren_sessions() == 2  # the card counts every session
 
 
-def test_fifty_sessions_are_kept(memory: Memory) -> None:
+def test_fifty_sessions_are_stored(memory: Memory) -> None:
     sessions = " ".join(f"earlier-{number}" for number in range(BARREN_KEPT))
     memory.services.store.set_state(BARREN_SESSIONS, memory.location.project.id, sessions)
     works(memory, 1)

@@ -97,7 +97,7 @@ def test_a_script_of_the_project_goes_before_the_tool_behind_it(memory: Memory) 
     assert card.snippets == ("mise run test", "go test ./...")
 
 
-def test_a_step_without_which_it_failed_is_told_first(memory: Memory) -> None:
+def test_a_step_without_which_it_failed_is_delivered_first(memory: Memory) -> None:
     ran(memory, ONE, "make migrate!", "docker compose up -d db && make migrate", "make migrate")
 
     card = cards(memory)["commands/migrate"]
@@ -194,7 +194,7 @@ def test_scripts_and_named_commands_weigh_more_and_partial_runs_a_fifth(
         (runs_of("npm start", 9, "run"), False),
     ],
 )
-def test_a_command_is_told_from_two_passes_of_any_kind(memory: Memory, run: CommandRuns, is_told: bool) -> None:
+def test_a_command_counts_from_two_passes_of_any_kind(memory: Memory, run: CommandRuns, is_told: bool) -> None:
     assert bool(counted(memory, ONE, run)) is is_told
 
 
@@ -222,7 +222,7 @@ def test_a_card_says_what_it_rests_on(memory: Memory) -> None:
         ("lint", ("fix", "feature", "refactor")),
     ],
 )
-def test_a_card_is_told_for_the_work_that_needs_it(memory: Memory, purpose: str, work: tuple[str, ...]) -> None:
+def test_a_card_is_delivered_for_the_work_that_needs_it(memory: Memory, purpose: str, work: tuple[str, ...]) -> None:
     [card] = counted(memory, ONE, runs_of("make it", 2, purpose))
     assert card.when.work == work
 
@@ -262,7 +262,7 @@ def test_a_damaged_row_of_counts_is_left_out(memory: Memory, numbers: object) ->
     assert json.loads(memory.services.store.get_state(COMMAND_COUNTS, project))[line].popitem()[1] == [3, 0, 0, 0]
 
 
-def test_a_command_whose_counts_are_lost_is_not_told_any_more(memory: Memory) -> None:
+def test_a_command_whose_counts_are_lost_is_not_delivered_any_more(memory: Memory) -> None:
     counted(memory, ONE, runs_of("pytest", 3))
     memory.services.store.set_state(COMMAND_COUNTS, memory.location.project.id, "")
     [card] = counted(memory, TWO, runs_of("tox"))

@@ -139,7 +139,7 @@ def test_edits_of_one_file_in_a_row_are_one_line() -> None:
     assert rows(*edits, nothing) == ["EDIT: a.py", "EDIT: b.py", "EDIT: a.py"]
 
 
-def test_an_empty_summary_is_not_told() -> None:
+def test_an_empty_summary_is_not_delivered() -> None:
     assert rows(make_event(kind="compaction", text="", trust="agent")) == []
     assert rows(make_event(kind="compaction", text="So far.", trust="agent")) == ["SUMMARY: So far."]
     assert rows(make_event(kind="session_end", text="So far.", trust="agent")) == []
@@ -148,7 +148,7 @@ def test_an_empty_summary_is_not_told() -> None:
 # Failures
 
 
-def test_a_tool_that_failed_without_a_command_is_told_by_its_telling_lines() -> None:
+def test_a_tool_that_failed_without_a_command_is_shown_by_its_telling_lines() -> None:
     failure = make_event(**{**FAILURE, "exit_code": None, "tool": "Read"}, text="error 1\nerror 2")
     assert rows(failure) == ["FAILED: error 1", "error 2"]
 

@@ -74,7 +74,7 @@ def test_a_report_tells_what_was_proposed_and_what_it_cost(memory: Memory) -> No
         ("refines", "The ledger counts the bill in cents", "person", AGENTS_QUOTE, "active"),
     ],
 )
-def test_a_later_lesson_closes_the_one_it_replaces_unless_that_loses_something_or_a_person_said_it(
+def test_a_later_lesson_closes_the_one_it_replaces_unless_that_loses_something_or_a_person_stated_it(
     memory: Memory, relation: str, earlier: str, trust: Any, quote: str, state: str
 ) -> None:
     memory.append(story())
@@ -91,7 +91,7 @@ def test_a_later_lesson_closes_the_one_it_replaces_unless_that_loses_something_o
     assert [(link.kind, link.target) for link in new.links] == [(kind, known.id)]
 
 
-def test_an_idea_is_marked_as_floated_and_the_person_who_said_it_is_its_source(memory: Memory) -> None:
+def test_an_idea_is_marked_as_floated_and_the_person_who_stated_it_is_its_source(memory: Memory) -> None:
     memory.append(story())
     floated = lesson(status="floated", kind="decision")
     decided = lesson(lesson=CAUSE, title="", quote=AGENTS_QUOTE, status="decided", kind="tooling")

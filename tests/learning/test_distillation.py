@@ -79,7 +79,7 @@ def story_with_ids(digest: Any) -> list[Event]:
     return [replace(event, id=id) for event, id in zip(story(), digest.events, strict=True)]
 
 
-def test_a_long_session_stays_within_the_budget_and_keeps_what_the_user_said() -> None:
+def test_a_long_session_stays_within_the_budget_and_keeps_what_the_user_stated() -> None:
     chatter = [
         make_event(
             session="s1", key=f"c{n}", kind="reply", at=START + timedelta(hours=1, seconds=n), text=f"step {n} " * 90

@@ -196,7 +196,7 @@ def test_nothing_in_a_prompt_with_a_pasted_review_is_the_user_s_rule(memory: Mem
     assert confirmed(memory) == {}
 
 
-def test_a_rule_said_in_several_sessions_is_one_confirmed_lesson(memory: Memory) -> None:
+def test_a_rule_stated_in_several_sessions_is_one_confirmed_lesson(memory: Memory) -> None:
     for name in ("one", "two", "three"):
         session(memory, name, "use pnpm, never npm")
     [lesson] = confirmed(memory).values()
@@ -297,7 +297,7 @@ def correct(memory: Memory, name: str, *corrections: str) -> None:
     learner.learn_all(memory.settings, parse_errand(""))
 
 
-def test_a_correction_waits_until_it_is_said_again_in_whatever_words(memory: Memory) -> None:
+def test_a_correction_waits_until_it_is_stated_again_in_whatever_words(memory: Memory) -> None:
     correct(memory, "one", "don't use moment, use date-fns")
     [once] = living(memory)
     assert (once.state, once.how) == ("candidate", "wrong: moment, right: date-fns")
@@ -306,7 +306,7 @@ def test_a_correction_waits_until_it_is_said_again_in_whatever_words(memory: Mem
     assert (twice.id, twice.state, twice.trust) == (once.id, "active", "person")
 
 
-def test_a_correction_that_is_said_twice_in_one_session_is_confirmed(memory: Memory) -> None:
+def test_a_correction_that_is_stated_twice_in_one_session_is_confirmed(memory: Memory) -> None:
     correct(memory, "one", "use date-fns instead of moment please", "I told you to use date-fns instead of moment")
     assert [lesson.state for lesson in living(memory)] == ["active"]
 

@@ -81,7 +81,7 @@ def test_guesses_without_a_because_and_what_leads_to_a_list_are_left_out(body: s
         (INSTEAD, INSTEAD.replace("pairs", "ports"), False),
     ],
 )
-def test_of_several_reasons_the_strongest_is_told_then_one_with_a_harm_then_the_first(
+def test_of_several_reasons_the_strongest_is_delivered_then_one_with_a_harm_then_the_first(
     first: str, second: str, is_second: bool
 ) -> None:
     assert quotes(f"{first} {PLAIN} {second}") == [second if is_second else first]
@@ -262,7 +262,7 @@ def test_a_mended_cause_is_worth_a_twentieth_more_up_to_the_limit() -> None:
     assert mending("feat: cache", timedelta(days=1), strong).worth == round(min(0.95, best.worth + 0.05), 3)
 
 
-def test_git_is_asked_for_the_lines_of_causes_that_follow_another_commit_of_the_file_alone() -> None:
+def test_git_is_queried_for_the_lines_of_causes_that_follow_another_commit_of_the_file_alone() -> None:
     lines = Lines()
     reason = commit(f"Keep it as pairs\n\n{MUST}", id="f" * 40)
     earlier = commit("feat: cache the tides of the day", id="b" * 40, at=NOW - timedelta(days=1))

@@ -232,7 +232,7 @@ def test_a_cause_becomes_a_lesson_anchored_to_what_the_commit_touched_and_dated_
     assert source_word(lesson) == "commit, unconfirmed"
 
 
-def test_a_repository_in_which_the_user_has_no_commit_makes_nothing_active_and_nothing_told(
+def test_a_repository_in_which_the_user_has_no_commit_makes_nothing_active_and_nothing_delivered(
     repository: Repository, memory: Memory
 ) -> None:
     repository.commit(CAUSE, {"src/tides.py": "x = 1\n"})
@@ -282,7 +282,7 @@ def test_an_interrupted_run_keeps_what_it_read_and_goes_on(
     assert memory.backfill_git(GitBackfill()).commits == 3
 
 
-def test_rewritten_history_is_read_anew_and_nothing_is_kept_twice(repository: Repository, memory: Memory) -> None:
+def test_rewritten_history_is_read_anew_and_nothing_is_stored_twice(repository: Repository, memory: Memory) -> None:
     repository.commit(CAUSE, {"src/tides.py": "x = 1\n"}, "ada@example.com")
     memory.backfill_git(GitBackfill())
     repository.git("commit", "-q", "--amend", "--no-edit", "--date=2026-01-01T00:00:00Z")
@@ -313,7 +313,9 @@ def test_taking_back_leaves_what_a_person_accepted(repository: Repository, memor
     assert {lesson.id: lesson.state for lesson in all_lessons(memory)}[accepted.id] == "active"
 
 
-def test_what_the_files_of_a_commit_were_is_not_kept_when_they_are_gone(repository: Repository, memory: Memory) -> None:
+def test_what_the_files_of_a_commit_were_is_not_stored_when_they_are_gone(
+    repository: Repository, memory: Memory
+) -> None:
     repository.commit(CAUSE, {"src/tides.py": "x = 1\n"}, "ada@example.com")
     (repository.folder / "src" / "tides.py").unlink()
     assert (memory.backfill_git(GitBackfill()).gone, all_lessons(memory)) == (1, [])
@@ -337,7 +339,7 @@ def test_a_message_that_attacks_or_holds_a_secret_reaches_nobody(
     )
 
 
-def test_at_most_a_hundred_are_kept_the_best(
+def test_at_most_a_hundred_are_stored_the_best(
     repository: Repository, memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("holdfast.learning.gitbackfill.MOST_KEPT", 1)

@@ -77,7 +77,7 @@ def test_the_commit_that_a_message_reverts_is_its_first_statements() -> None:
         ("Keep the lock\n\n* keep the lock", [("Keep the lock", ())]),
     ],
 )
-def test_a_subject_that_its_only_commit_repeats_is_told_once(
+def test_a_subject_that_its_only_commit_repeats_is_delivered_once(
     message: str, parts: list[tuple[str, tuple[str, ...]]]
 ) -> None:
     assert [(part.subject, part.paragraphs) for part in read_message(message)] == parts

@@ -111,7 +111,7 @@ def test_a_lesson_that_was_not_shown_is_not_linked(number: str) -> None:
     assert taken(known={"id": number, "relation": "refines"})[0].links == ()
 
 
-def test_what_a_person_said_is_surer_than_what_the_agent_did() -> None:
+def test_what_a_person_stated_is_surer_than_what_the_agent_did() -> None:
     [person] = taken()
     [agent] = taken(quote="I split it with float division.", line=1)
     assert (person.confidence, person.quotes_person) == (0.8, True)

@@ -94,7 +94,7 @@ def test_a_dotted_name_is_found_before_any_index(memory: Memory, code: Codebase)
     assert places(memory.remember("Totals differ", symbols=["total"])) == [("", "total")]
 
 
-def test_it_is_said_what_a_lesson_is_anchored_to(memory: Memory, code: Codebase) -> None:
+def test_output_names_what_a_lesson_is_anchored_to(memory: Memory, code: Codebase) -> None:
     code.write("src/two.py", "def run(a): return 1\n\n\ndef run(a, b): return 2\n")
     lesson = memory.remember("Runs are long", files=["src/two.py::run", "src/store.py::Store.put", "README.md"])
     assert anchored_words(lesson.anchors) == (
@@ -115,7 +115,7 @@ def test_a_name_that_could_be_two_things_is_not_guessed(memory: Memory, code: Co
     assert places(memory.remember("Call `B.run` once", files=["src/two.py"])) == [("src/two.py", "B.run")]
 
 
-def test_a_name_somebody_gave_on_purpose_is_kept_even_if_nothing_has_it(memory: Memory) -> None:
+def test_a_name_somebody_gave_on_purpose_stays_even_if_nothing_has_it(memory: Memory) -> None:
     lesson = memory.remember("Rows are flushed", files=["src/store.py"], symbols=["Store.flush"])
     assert places(lesson) == [("src/store.py", "Store.flush")]
     assert lesson.anchors[0].blob
@@ -200,7 +200,7 @@ def test_a_subject_that_is_no_file_never_raises(memory: Memory, path: str) -> No
     assert [anchor.symbol for anchor in anchors] == [""]
 
 
-def test_a_whole_file_gives_way_to_a_definition_in_it_when_it_is_said_again(memory: Memory) -> None:
+def test_a_whole_file_gives_way_to_a_definition_in_it_when_it_is_stated_again(memory: Memory) -> None:
     memory.remember("Values are kept by reference", files=["src/store.py"])
     again = memory.remember("Values are kept by reference", files=["src/store.py::Store.put", "README.md"])
     assert places(again) == [("src/store.py", "Store.put"), ("README.md", "")]

@@ -318,7 +318,7 @@ def test_a_remote_that_merged_counts_before_the_local_main_line_follows(
     assert seen(memory)
 
 
-def test_git_is_asked_once_a_commit_and_not_at_all_where_nothing_is_staged(
+def test_git_is_queried_once_a_commit_and_not_at_all_where_nothing_is_staged(
     memory: Memory, code: Codebase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     questions: list[object] = []
@@ -353,7 +353,7 @@ def test_a_hook_sees_the_same_with_fewer_looks(memory: Memory, code: Codebase, s
         assert shows_lesson(memory.at(memory.folder)) == is_told
 
 
-def test_where_git_does_not_answer_every_lesson_is_seen_and_nothing_is_kept(
+def test_where_git_does_not_answer_every_lesson_is_seen_and_nothing_is_stored(
     memory: Memory, code: Codebase, staged: Lesson, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     code.git("checkout", "-q", "main")

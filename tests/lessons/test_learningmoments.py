@@ -72,7 +72,7 @@ def test_a_rule_that_opens_a_session_is_its_own_request() -> None:
     assert around(happened(prompt(RULE)), 0) == [("prompt", RULE)]
 
 
-def test_a_search_is_kept_where_it_is_nearer_than_a_command() -> None:
+def test_a_search_is_stored_where_it_is_nearer_than_a_command() -> None:
     events = happened(prompt(REQUEST), ran("make"), read("a.py", "Grep", "pad_left\n(nothing found)"), edited("b.py"))
     assert around(events, 3) == [("prompt", REQUEST), ("file", "b.py"), ("search", "pad_left")]
 
@@ -94,7 +94,7 @@ def test_a_command_that_failed_keeps_the_line_that_names_its_error() -> None:
         prompt("tool text", trust="tool"),
     ],
 )
-def test_only_what_a_person_asked_for_is_a_request(other: dict[str, Any]) -> None:
+def test_only_what_a_person_requested_is_a_request(other: dict[str, Any]) -> None:
     events = happened(prompt(REQUEST), other, edited("a.py"))
     assert around(events, 2)[0] == ("prompt", REQUEST)
 
@@ -115,7 +115,7 @@ def test_odd_characters_are_stored_and_read_again(memory: Memory, text: str) -> 
     assert "\0" not in moment.text
 
 
-def test_secrets_and_private_words_are_not_kept(memory: Memory) -> None:
+def test_secrets_and_private_words_are_not_stored(memory: Memory) -> None:
     secret = "ghp_" + "a1B2" * 9
     [event] = happened(prompt(f"Push with {secret} <private>to the admiral</private> at dawn"))
     lesson = resting_on(event)

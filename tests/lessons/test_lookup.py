@@ -46,7 +46,7 @@ def test_another_projects_lesson_is_found_by_its_whole_id_only(memory: Memory, t
     assert elsewhere.lessons(all_projects=True) == [lesson]
 
 
-def test_lists_narrow_by_path_from_the_folder_asked(memory: Memory, project: Path) -> None:
+def test_lists_narrow_by_path_from_the_folder_queried(memory: Memory, project: Path) -> None:
     lesson = memory.remember("High water is a constant", files=["src/tides.py"])
     memory.remember("Something else")
     assert memory.at(str(project / "src")).lessons(path="tides.py") == [lesson]

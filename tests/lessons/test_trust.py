@@ -45,7 +45,7 @@ def test_an_agent_revises_an_agents_lesson_at_once(memory: Memory) -> None:
     assert agent_revises(memory, lesson.id, "Tide caches are cold at midnight.").state == "active"
 
 
-def test_a_topic_held_by_a_persons_lesson_is_not_taken_by_an_agent(memory: Memory) -> None:
+def test_a_topic_of_a_persons_lesson_is_not_taken_by_an_agent(memory: Memory) -> None:
     lesson = memory.remember(RULE, topic_key="upload")
     proposed = memory.remember(OPPOSITE, topic_key="upload", trust="agent", author="agent")
     assert (proposed.state, proposed.topic_key) == ("candidate", "")

@@ -22,7 +22,7 @@ def read(memory: Memory, text: str, rule: str = RULE, **fields: Any) -> bool:
     return bool(Material(memory.services, memory.location, [event]).holds(rule))
 
 
-def test_what_the_agent_or_the_memory_said_was_not_read(memory: Memory) -> None:
+def test_what_the_agent_or_the_memory_stated_was_not_read(memory: Memory) -> None:
     assert not read(memory, RULE, kind="reply")
     assert not read(memory, RULE, command="holdfast list")
     assert not read(memory, RULE, trust="person")

@@ -103,7 +103,7 @@ def test_an_answer_that_cannot_be_used_is_a_clear_error_without_the_key(
     assert "private question" not in str(raised.value)
 
 
-def test_ollama_is_asked_for_a_context_that_holds_a_digest(provider: Provider) -> None:
+def test_ollama_is_requested_a_context_that_holds_a_digest(provider: Provider) -> None:
     provider.answer = json.dumps(ANSWERS["ollama"]).encode()
     model("ollama", provider).complete("what?", PATIENT_S)
     _, _, request = provider.asked[0]

@@ -60,7 +60,7 @@ def test_names_are_affirmed_or_denied_by_their_clause(words: str, names: list[st
     assert (list(advice.names), list(advice.denied)) == (names, denied)
 
 
-def test_commands_files_and_tests_are_told_apart_from_names() -> None:
+def test_commands_files_and_tests_are_distinguished_from_names() -> None:
     words = "Run `mise run test:ci`, not `mise run test`; docs/guide.md says why. Add a test with every fix."
     advice = advice_of(make_lesson(insight=words, path="src/tides.py"))
     assert advice.commands == ("mise run test:ci",)
@@ -222,7 +222,7 @@ def careful(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> Any:
         yield opened
 
 
-def test_a_withheld_line_of_a_brief_is_logged_once_however_often_it_would_be_told(careful: Memory) -> None:
+def test_a_withheld_line_of_a_brief_is_logged_once_however_often_it_would_be_delivered(careful: Memory) -> None:
     lesson = keep(careful)
     session = held_back(lesson)
     assert [begin(careful, session).text, begin(careful, session).text] == ["", ""]
@@ -245,5 +245,5 @@ def test_what_a_person_stated_or_pinned_is_never_withheld(careful: Memory, field
     assert not may_withhold(lesson)
 
 
-def test_who_turned_it_off_is_told_everything(memory: Memory) -> None:
+def test_who_turned_it_off_is_shown_everything(memory: Memory) -> None:
     assert begin(memory, held_back(keep(memory))).entries

@@ -149,7 +149,9 @@ def test_the_opposite_that_is_taken_out_again_is_the_failure_it_warned_of(memory
     assert verdict(memory, lesson) == "failed"
 
 
-def test_a_command_that_is_run_as_told_is_heeded_and_a_longer_one_is_another(memory: Memory, session: Session) -> None:
+def test_a_command_that_is_run_as_stated_is_heeded_and_a_longer_one_is_another(
+    memory: Memory, session: Session
+) -> None:
     lesson = keep(memory, "Run `mise run test:ci` before calling a change done.", kind="tooling")
     session.deliver(lesson, "before_command", "mise run test")
     session.run("mise run test:cinema")
@@ -239,7 +241,7 @@ def test_a_rule_that_the_user_has_to_say_though_memory_has_it_is_missed(memory: 
     assert (outcome.verdict, outcome.evidence, outcome.moment) == ("missed", (prompt.id,), "prompt")
 
 
-def test_a_report_whose_answer_memory_has_is_missed_unless_it_was_told_before(memory: Memory) -> None:
+def test_a_report_whose_answer_memory_has_is_missed_unless_it_was_shown_before(memory: Memory) -> None:
     lesson = keep(memory, "errcheck rejects blank assignments here; add a nolint comment.", kind="tooling")
     report = "cmd/a.go:12:3: error return value is not checked (errcheck)\n"
     untold = Session(memory, "untold")
@@ -424,7 +426,7 @@ def test_of_two_like_lessons_the_one_reported_as_harmful_is_recalled_last(memory
 MIGRATE = "Before `make migrate`, run `make db up`: the migration fails without the database."
 
 
-def test_the_command_that_a_lesson_is_told_before_is_no_sign_of_heeding(memory: Memory) -> None:
+def test_the_command_that_a_lesson_is_delivered_before_is_no_sign_of_heeding(memory: Memory) -> None:
     """The lesson is ignored, and `make migrate` is simply run: four times, it was never heeded."""
     lesson = keep(memory, MIGRATE, kind="tooling")
     for day in range(4):
@@ -503,7 +505,9 @@ def test_a_command_that_untold_sessions_run_is_a_habit(memory: Memory) -> None:
     assert verdict(memory, lesson) == "unclear"
 
 
-def test_the_session_that_taught_a_lesson_makes_no_habit_and_neither_do_those_that_were_told_it(memory: Memory) -> None:
+def test_the_session_that_taught_a_lesson_makes_no_habit_and_neither_do_those_that_were_shown_it(
+    memory: Memory,
+) -> None:
     lesson = keep(memory, "Run `make check` before a push.", kind="tooling", sessions_seen=("taught", "again"))
     for day, name in enumerate(("taught", "again", "s0", "s1", "s2")):
         session = Session(memory, name, BEGAN + timedelta(days=day))
@@ -538,7 +542,7 @@ def test_the_edit_that_caused_a_delivery_is_no_sign_of_anything(memory: Memory, 
 # A session's sums, and the project's
 
 
-def test_the_sums_of_a_session_say_what_it_was_told_missed_and_taught(memory: Memory, session: Session) -> None:
+def test_the_sums_of_a_session_say_what_it_was_shown_missed_and_taught(memory: Memory, session: Session) -> None:
     assert memory.session_sums() is None
     lesson, fact = keep(memory, GETWD), keep(memory, "`TideTable` holds heights in centimetres.")
     keep(memory, "Learnt here.", provenance=replace(lesson.provenance, session=session.name))
@@ -555,7 +559,7 @@ def test_the_sums_of_a_session_say_what_it_was_told_missed_and_taught(memory: Me
     assert sums.words == "told 2 (1 heeded), missed 0, learnt 1"
 
 
-def test_stats_count_what_was_told_and_what_was_withheld_apart(memory: Memory) -> None:
+def test_stats_count_what_was_delivered_and_what_was_withheld_apart(memory: Memory) -> None:
     lesson = keep(memory, GETWD, trust="person")
     for day in range(4):
         play(memory, lesson, f"s{day}", "root = paths.RepoRoot()" if day % 2 else "x = 1", day)

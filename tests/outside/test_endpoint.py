@@ -25,7 +25,7 @@ AGAIN = (408, 409, 425, 429, 500, 502, 503, 504)
 
 
 @pytest.mark.parametrize("status", sorted({*AGAIN, 400, 404, 407, 410, 422, 424, 431, 451, 501, 505, 507, 511}))
-def test_only_what_may_pass_is_asked_again(server: EmbeddingServer, status: int) -> None:
+def test_only_what_may_pass_is_queried_again(server: EmbeddingServer, status: int) -> None:
     """`endpoint.RETRIED`."""
     server.faults += [status, status]
     waits: list[float] = []

@@ -169,7 +169,7 @@ def test_lessons_about_a_folder_go_to_its_file_and_the_rest_is_always_read(
     assert texts[".pilot/rules/holdfast-web-ui.md"].startswith(head)
 
 
-def test_a_host_is_told_once_though_it_reads_two_files(memory: Memory, keep: Any) -> None:
+def test_a_host_is_shown_once_though_it_reads_two_files(memory: Memory, keep: Any) -> None:
     memory.remember("High water is four", files=["src/tides.py"])
     keep("Speak plainly")
     (made,) = compiled(memory, CREW, PILOT).files
@@ -178,7 +178,7 @@ def test_a_host_is_told_once_though_it_reads_two_files(memory: Memory, keep: Any
     assert sum(len(made.lessons) for made in few) == 2
 
 
-def test_what_was_imported_from_a_file_is_not_told_to_those_who_read_it(memory: Memory, keep: Any) -> None:
+def test_what_was_imported_from_a_file_is_not_reported_to_those_who_read_it(memory: Memory, keep: Any) -> None:
     keep("From the crew's own rules", provenance=Provenance(detector="agents_md/1", origin="CREW.md#Rules"))
     assert compiled(memory, CREW, PILOT) == Rules()
     other = Outlet(host="other", target=RulesTarget(file="OTHER.md"), reads=("OTHER.md",))

@@ -110,7 +110,7 @@ def test_any_words_read_back_as_they_were_written(why: str, snippets: list[str])
     assert parsed.document == document
 
 
-def test_two_edits_of_two_fields_are_both_kept() -> None:
+def test_two_edits_of_two_fields_are_both_stored() -> None:
     joined = join(edit(first(), why="the bank"), edit(first(), tags=["net", "retry"]))
     assert (joined.values["why"], joined.values["tags"], joined.values["rivals"]) == ("the bank", ["net", "retry"], [])
 

@@ -83,7 +83,7 @@ def test_any_words_give_a_span_in_order_or_none(words: list[str]) -> None:
         ("x" * 500 + " fix", ""),
     ],
 )
-def test_a_task_is_told_by_its_first_words(text: str, task: str) -> None:
+def test_a_task_is_recognised_by_its_first_words(text: str, task: str) -> None:
     assert task_of(text) == task
 
 
@@ -152,7 +152,7 @@ def test_each_wording_asks_for_its_kind(wording: str, kind: str) -> None:
     assert kinds_asked(f"{wording}!") == (kinds, "")
 
 
-def test_a_task_and_a_kind_are_told_by_the_beginning_of_a_question() -> None:
+def test_a_task_and_a_kind_are_recognised_by_the_beginning_of_a_question() -> None:
     assert task_of("fix".rjust(AIM_CHARACTERS)) == "fix"
     assert task_of("fix".rjust(AIM_CHARACTERS + 1)) == ""
     question = "what failed before with "

@@ -52,7 +52,7 @@ def test_a_retriever_gives_its_weight_times_the_score_and_a_little_for_the_rank(
     assert list(given_) == ["a", "b"]
 
 
-def test_a_thousand_lessons_are_fused_unless_told_otherwise() -> None:
+def test_a_thousand_lessons_are_fused_by_default() -> None:
     many = {"path": [Hit(id=LessonId(f"{n:04}"), score=1.0) for n in range(1_001)]}
     assert list(fuse(many)) == [f"{n:04}" for n in range(1_000)]
     assert list(fuse(many, 2)) == ["0000", "0001"]

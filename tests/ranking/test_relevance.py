@@ -63,11 +63,11 @@ def test_a_word_is_whole_and_a_character_of_a_script_in_runs_is_a_part(
     assert bool(overlap_of(weigh(question), frozenset(stems)).matched) is fits
 
 
-def test_nothing_asked_fits_nothing() -> None:
+def test_an_empty_question_fits_nothing() -> None:
     assert overlap_of(weigh(""), lesson_stems(LESSON)) == LexicalOverlap()
 
 
-def test_stems_of_chunks_are_kept_up_to_a_number_and_a_length(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_stems_of_chunks_are_stored_up_to_a_number_and_a_length(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(relevance, "KNOWN_CHUNKS", 2)
     known = relevance._Known()
     for chunk, remembered in (

@@ -133,7 +133,7 @@ def test_a_text_score_is_the_share_of_what_the_questions_terms_could_give_known_
     assert hit.weight == 3.0
 
 
-def test_a_term_that_most_lessons_have_still_counts_as_asked() -> None:
+def test_a_term_that_most_lessons_have_still_counts_as_queried() -> None:
     for count in (19, 20, 21):
         (hit,) = score_text(text(match(1, 0.11), terms=(("the_term", count),)), 5)
         assert hit.score == pytest.approx(0.11 / (2.2 * 0.1))
@@ -205,7 +205,7 @@ def test_equal_scores_come_newest_first_and_the_limit_cuts_after_scoring() -> No
     assert score_paths(places, 0) == score_paths(places, -1) == []
 
 
-def test_linked_files_score_by_their_heaviest_link_and_below_a_file_asked() -> None:
+def test_linked_files_score_by_their_heaviest_link_and_below_a_file_queried() -> None:
     links = (("c.py", 0.2), ("a.py", 0.7), ("b.py", 0.3), ("a.py", 0.1))
     linked = tuple(Neighbour(path=path, relation="imports", weight=weight) for path, weight in links)
     matches = [

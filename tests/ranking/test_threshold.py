@@ -71,7 +71,7 @@ def test_an_exact_name_counts_among_the_words_and_a_meaning_without_a_shared_wor
 
 
 @pytest.mark.parametrize("threshold", [PUSHED, ASKED])
-def test_where_little_is_kept_words_pass_by_weight_and_coverage(threshold: Threshold) -> None:
+def test_in_a_small_memory_words_pass_by_weight_and_coverage(threshold: Threshold) -> None:
     little, more = CorpusSize(lessons=50, stems=FEW_STEMS // 50), CorpusSize(lessons=50, stems=FEW_STEMS // 50 + 1)
     for weight, coverage in (
         (threshold.weight, threshold.coverage), (threshold.short_weight, threshold.short_coverage),
@@ -99,7 +99,7 @@ def test_among_many_a_name_has_to_be_the_very_thing_and_among_few_any_will_do() 
         assert not is_certain(shares(exact=least - BIT), corpus)
 
 
-def test_a_link_is_enough_from_its_least_weight_or_what_is_asked_for() -> None:
+def test_a_link_is_enough_from_its_least_weight_or_what_is_requested() -> None:
     assert is_linked(shares(graph=LINK_LEAST))
     assert not is_linked(shares(graph=LINK_LEAST - BIT))
     assert not is_linked(shares(path=1.0))
@@ -133,7 +133,7 @@ def test_a_near_meaning_has_to_be_nearer_among_thousands() -> None:
     assert meets_threshold(shares(vector=0.85), LexicalOverlap(weight=1.0), PUSHED, THOUSANDS)
 
 
-def test_a_name_a_lesson_mentions_is_enough_only_where_little_is_kept() -> None:
+def test_a_name_a_lesson_mentions_is_enough_only_in_a_small_memory() -> None:
     assert is_certain(shares(exact=0.5), FEW)
     assert not is_certain(shares(exact=0.5), THOUSANDS)
     assert is_certain(shares(exact=0.9), THOUSANDS)

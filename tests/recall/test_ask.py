@@ -112,7 +112,7 @@ def test_the_rankers_rows_tell_text_place_and_age(ranked: Memory) -> None:
 # Readings
 
 
-def test_an_error_is_asked_as_a_text_and_by_the_words_of_its_signature(memory: Memory) -> None:
+def test_an_error_is_queried_as_a_text_and_by_the_words_of_its_signature(memory: Memory) -> None:
     lesson = keep(memory, "Harbour socket refuses pilots until the beacon announced itself.", **ABOUT)
     noise = "\n".join(f"line {n} of some output that says nothing at all" for n in range(40))
     error = f"{noise}\nRuntimeError: harbour socket refuses pilots, beacon not announced\n"
@@ -251,7 +251,7 @@ def test_each_lesson_stands_in_one_dispute_and_names_all_that_it_is_in(memory: M
         ({}, True, False),
     ],
 )
-def test_what_a_match_contradicts_is_told_with_it_where_it_is_active_and_not_left_out(
+def test_what_a_match_contradicts_is_delivered_with_it_where_it_is_active_and_not_left_out(
     memory: Memory, fields: dict[str, Any], exclude: bool, is_told: bool
 ) -> None:
     against = keep(memory, "Ferries moor by themselves.", **{**ABOUT, **fields})
@@ -269,7 +269,7 @@ def test_what_a_match_contradicts_is_told_with_it_where_it_is_active_and_not_lef
 # What fits and what is nearest
 
 
-def test_where_nothing_passes_the_nearest_are_told_best_first_and_the_rest_counted(memory: Memory) -> None:
+def test_where_nothing_passes_the_nearest_are_delivered_best_first_and_the_rest_counted(memory: Memory) -> None:
     for pier in ("north", "south", "east", "west", "middle"):
         keep(
             memory,

@@ -68,7 +68,7 @@ def test_the_places_of_a_lint_rule_are_no_words_of_it(memory: Memory) -> None:
     assert insights(memory, "where is session state stored?") == []
 
 
-def test_a_candidate_waits_for_a_person_unless_it_is_asked_for(memory: Memory) -> None:
+def test_a_candidate_waits_for_a_person_unless_it_is_requested(memory: Memory) -> None:
     keep(memory, QUEUE, state="candidate", trust="agent")
     assert memory.recall("retry queue shutdown").items == ()
     assert insights(memory, "retry queue shutdown", unconfirmed=UNCONFIRMED) == [QUEUE]
@@ -119,7 +119,7 @@ def test_a_persons_lesson_stands_before_a_newer_one_of_an_agent(memory: Memory) 
     assert memory.recall("how often do we retry the gateway").disputes == ((person.id, agent.id),)
 
 
-def test_what_a_lesson_says_it_contradicts_is_told_with_it(memory: Memory) -> None:
+def test_what_a_lesson_says_it_contradicts_is_delivered_with_it(memory: Memory) -> None:
     lesson = keep(memory, "Money is kept in cents everywhere.", trust="person")
     link = Link(kind="contradicts", target=lesson.id)
     keep(

@@ -38,7 +38,7 @@ def test_lessons_that_were_not_read_count_among_the_rest() -> None:
     assert "more" not in alone.text
 
 
-def test_a_line_for_who_asked_is_longer_than_one_that_is_pushed() -> None:
+def test_a_line_for_who_queries_is_longer_than_one_that_is_pushed() -> None:
     long = "Keep the anchors tidy, " + "and the beacons of the basin " * 40
     on_demand = assemble([pair(0, insight=long)], moment="on_demand", limit=1, budget_tokens=4_000)
     pushed = assemble([pair(0, insight=long)], moment="prompt", limit=1, budget_tokens=4_000)
@@ -46,7 +46,7 @@ def test_a_line_for_who_asked_is_longer_than_one_that_is_pushed() -> None:
     assert LINE_TOKENS < count_tokens(on_demand.text) <= 420
 
 
-def test_of_lessons_that_do_not_all_fit_the_worthiest_are_told() -> None:
+def test_of_lessons_that_do_not_all_fit_the_worthiest_are_delivered() -> None:
     long = "Keep the anchors tidy, " + "and the beacons of the basin " * 6
     pairs = [pair(0, 0.9, long), *(pair(number, 0.8) for number in range(1, 4))]
     whole = assemble(pairs[1:], moment="prompt", limit=3, budget_tokens=4_000)
@@ -100,7 +100,7 @@ def test_a_link_of_a_named_lesson_is_followed_by_its_kind_to_what_may_be_seen(
     )
 
 
-def test_a_linked_lesson_has_half_the_score_and_is_told_once(memory: Memory) -> None:
+def test_a_linked_lesson_has_half_the_score_and_is_delivered_once(memory: Memory) -> None:
     aim = keep(memory, "Basin one is dredged.")
     link = Link(kind="refines", target=aim.id)
     named(memory, link, Link(kind="relates_to", target=aim.id))

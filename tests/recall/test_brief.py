@@ -60,7 +60,7 @@ def is_valid(briefing: Briefing, room: Room) -> bool:
 # What is told
 
 
-def test_everything_is_told_when_it_fits(memory: Memory) -> None:
+def test_everything_is_delivered_when_it_fits(memory: Memory) -> None:
     lessons = [note(memory, distinct(number), kind=kind) for number, kind in enumerate(
         ("decision", "fix", "constraint", "preference", "convention", "tooling", "exploration", "failed_approach")
     )]  # fmt: skip
@@ -124,7 +124,7 @@ def test_a_title_stands_under_its_kind_of_work_or_its_folder(fields: dict[str, A
         ({"state": "retired"}, False),
     ],
 )
-def test_what_waits_for_a_person_is_not_told(memory: Memory, fields: dict[str, Any], is_told: bool) -> None:
+def test_what_waits_for_a_person_is_not_delivered(memory: Memory, fields: dict[str, Any], is_told: bool) -> None:
     lesson = note(memory, "Ferries moor at the quay.", **fields)
     assert ids(brief(memory)) == ([lesson.id] if is_told else [])
 
@@ -139,7 +139,7 @@ def test_a_title_that_was_cut_before_an_exception_is_the_whole_rule_or_says_that
     assert lines[plain.id].endswith("…")
 
 
-def test_equal_statements_are_one_line_and_all_of_them_count_as_told(memory: Memory) -> None:
+def test_equal_statements_are_one_line_and_all_of_them_count_as_delivered(memory: Memory) -> None:
     first = note(memory, "Ferries moor at the northern quay of the harbour.")
     newer = note(memory, "Ferries moor at the northern quay of our harbour.", 1)
     other = note(memory, "Ferries moor at dusk.")
@@ -150,7 +150,7 @@ def test_equal_statements_are_one_line_and_all_of_them_count_as_told(memory: Mem
     assert deliver(memory, "session_start").text == ""
 
 
-def test_a_lesson_of_another_folder_or_an_unseen_branch_is_not_told(memory: Memory) -> None:
+def test_a_lesson_of_another_folder_or_an_unseen_branch_is_not_delivered(memory: Memory) -> None:
     services = memory.services
     web = note(memory, distinct(0), prefix="web")
     api = note(memory, distinct(1), prefix="api/v1")
@@ -185,7 +185,7 @@ def test_a_lesson_of_another_folder_or_an_unseen_branch_is_not_told(memory: Memo
          {"day": 9, "kind": "preference", "provenance": Provenance(person="b")}),
     ],
 )  # fmt: skip
-def test_a_session_is_told_first_what_is_worth_most_to_it(
+def test_a_session_is_shown_first_what_is_worth_most_to_it(
     memory: Memory, better: dict[str, Any], worse: dict[str, Any]
 ) -> None:
     first = note(memory, "Ferries moor at the quay.", **better)
@@ -241,7 +241,7 @@ def test_rules_in_full_have_two_hundred_and_forty_tokens_and_sixty_each(memory: 
     assert len(brief(memory).entries) == 8
 
 
-def test_a_rule_that_does_not_fit_in_full_is_told_by_its_title(memory: Memory) -> None:
+def test_a_rule_that_does_not_fit_in_full_is_delivered_by_its_title(memory: Memory) -> None:
     keep(memory, f"{distinct(1)} {'It has its long reasons. ' * 20}", title=distinct(1), pinned=True)
     [entry] = brief(memory).entries
     assert entry.reason == "title of the brief"
@@ -349,7 +349,7 @@ def test_a_holdout_withholds_titles_that_are_not_fixed_and_logs_them(memory: Mem
 # Who is told
 
 
-def test_a_resumed_session_is_not_told_what_it_taught_and_after_a_compaction_it_is(memory: Memory) -> None:
+def test_a_resumed_session_is_not_shown_what_it_taught_and_after_a_compaction_it_is(memory: Memory) -> None:
     taught = note(memory, distinct(0), provenance=Provenance(session=SessionId("s1")))
     assert ids(deliver(memory, "session_start")) == []
     assert ids(deliver(memory, "session_start", session="s2")) == [taught.id]
@@ -357,7 +357,7 @@ def test_a_resumed_session_is_not_told_what_it_taught_and_after_a_compaction_it_
     assert ids(deliver(memory, "after_compaction")) == [taught.id]
 
 
-def test_after_a_compaction_everything_is_told_again_and_the_task(memory: Memory) -> None:
+def test_after_a_compaction_everything_is_delivered_again_and_the_task(memory: Memory) -> None:
     lesson = note(memory, distinct(0))
     assert ids(deliver(memory, "session_start")) == [lesson.id]
     memory.save_checkpoint("chart the harbour", next=["sound the basin"], session=SessionId("s1"))
@@ -417,7 +417,7 @@ def test_a_room_that_is_too_small_for_a_line_is_not_exceeded(memory: Memory, tok
     assert brief(memory, room).entries == ()
 
 
-def test_a_lesson_that_is_longer_than_the_budget_is_told_by_its_title(memory: Memory) -> None:
+def test_a_lesson_that_is_longer_than_the_budget_is_delivered_by_its_title(memory: Memory) -> None:
     keep(memory, "Dredge the basin. " * 200, title="Dredge the basin.", pinned=True)
     briefing = brief(memory, Room(tokens=160, characters=900))
     assert [entry.id for entry in briefing.entries] or briefing.more == 1
@@ -466,7 +466,7 @@ def test_no_lines_are_no_text() -> None:
     assert Lines().lines == ()
 
 
-def test_a_title_that_was_told_before_is_left_out_of_a_resumed_sessions_brief(memory: Memory) -> None:
+def test_a_title_that_was_delivered_before_is_left_out_of_a_resumed_sessions_brief(memory: Memory) -> None:
     first, second = note(memory, distinct(0)), note(memory, distinct(1))
     told_before(memory, first.id, 1, moment="session_start", reason="title of the brief")
     assert ids(deliver(memory, "session_start")) == [second.id]

@@ -28,7 +28,7 @@ def how_to(memory: Memory, insight: str, day: int = 0, command: str = "cargo tes
 # Before a command
 
 
-def test_nothing_is_told_without_a_command_or_without_tokens_left(memory: Memory) -> None:
+def test_nothing_is_delivered_without_a_command_or_without_tokens_left(memory: Memory) -> None:
     keep(memory, "The basin gate sticks.", kind="fix", command="make basin")
     assert before(memory, "  ") == []
     memory.services = replace(memory.services, session_tokens=0)
@@ -49,7 +49,7 @@ def test_a_kind_of_command_brings_pinned_lessons_then_the_card_then_a_persons_th
     assert len(lines) == 3
 
 
-def test_a_literal_of_a_command_is_a_trigger_and_a_kind_is_told_by_its_rules(memory: Memory) -> None:
+def test_a_literal_of_a_command_is_a_trigger_and_a_kind_is_recognised_by_its_rules(memory: Memory) -> None:
     keep(memory, "A commit says why in its first line.")
     keep(memory, "Sign what you hand in.", kind="constraint", when=Triggers(literals=("--no-gpg-sign",)))
     lines = before(memory, "git commit --no-gpg-sign -m x")
@@ -74,7 +74,7 @@ def test_a_lesson_of_another_command_or_a_card_is_not_about_this_one(memory: Mem
         ("make tests-of-mine && pytest", True),
     ],
 )
-def test_a_card_is_told_to_who_runs_another_command_of_its_kind(memory: Memory, line: str, is_told: bool) -> None:
+def test_a_card_is_delivered_to_who_runs_another_command_of_its_kind(memory: Memory, line: str, is_told: bool) -> None:
     keep(memory, "Tests run here with make test.", **CARD)
     assert before(memory, line) == (["Tests run here with make test."] if is_told else [])
 
@@ -83,7 +83,7 @@ def test_a_card_is_told_to_who_runs_another_command_of_its_kind(memory: Memory, 
     ("insight", "is_told"),
     [("Start the database first.", True), ("Tests run here with make test.", False)],
 )
-def test_a_lesson_on_tooling_is_told_to_who_runs_its_command_unless_it_only_says_to_run_it(
+def test_a_lesson_on_tooling_is_delivered_to_who_runs_its_command_unless_it_only_says_to_run_it(
     memory: Memory, insight: str, is_told: bool
 ) -> None:
     keep(memory, insight, **{**CARD, "topic_key": ""})
@@ -92,7 +92,7 @@ def test_a_lesson_on_tooling_is_told_to_who_runs_its_command_unless_it_only_says
     assert after(memory, "make: *** [test] Error 2", "make test", "s2") == lines
 
 
-def test_each_kind_of_a_line_is_told_once_a_session(memory: Memory) -> None:
+def test_each_kind_of_a_line_is_delivered_once_a_session(memory: Memory) -> None:
     how_to(memory, "`cargo test` runs every test.")
     keep(memory, "Never commit unless asked.")
     assert before(memory, "pytest -q && git commit -m x") == [
@@ -143,7 +143,7 @@ def test_words_of_an_error_answer_it_where_many_are_shared(memory: Memory) -> No
     assert after(memory, "RuntimeError: the socket of the importer is closed", "make x", "s2") == []
 
 
-def test_nothing_is_told_after_no_failure_or_without_tokens_left(memory: Memory) -> None:
+def test_nothing_is_delivered_after_no_failure_or_without_tokens_left(memory: Memory) -> None:
     keep(memory, "Open the sluice by hand first.", kind="fix", error_signature=ERROR)
     assert after(memory, "", "") == []
     memory.services = replace(memory.services, session_tokens=0)

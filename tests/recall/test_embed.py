@@ -141,7 +141,7 @@ def test_the_old_embedder_answers_until_every_lesson_has_its_new_vector(store: S
     assert (vectors_of(store, old), vectors_of(store, new)) == (0, 3)
 
 
-def test_where_the_old_embedder_is_gone_what_is_embedded_answers_and_the_rest_is_told(store: SqliteStore) -> None:
+def test_where_the_old_embedder_is_gone_what_is_embedded_answers_and_the_rest_is_informed(store: SqliteStore) -> None:
     put(store, 3)
     new = LetterEmbedder("new#2")
     embed_pending(parts_with(store, LetterEmbedder("old#2")))
@@ -202,7 +202,7 @@ def test_a_clock_set_back_does_not_keep_an_embedder_resting(store: SqliteStore) 
     assert embed_question(services, "tides").embedder_id == embedder.id
 
 
-def test_what_failed_last_is_told_until_it_goes_well(store: SqliteStore) -> None:
+def test_what_failed_last_is_delivered_until_it_goes_well(store: SqliteStore) -> None:
     put(store, 2)
     services = parts_with(store, LetterEmbedder(fail_at=[1]))
     with pytest.raises(EmbedderError):
@@ -246,7 +246,7 @@ def test_a_lesson_is_embedded_by_its_rule_reason_remedy_and_paths() -> None:
     assert embedding_text(lesson) == "Login tests\nSeed the clock\nmidnight\nfreeze it\nsrc/app.py"
 
 
-def test_a_title_made_of_the_insight_is_not_said_twice() -> None:
+def test_a_title_made_of_the_insight_is_not_stated_twice() -> None:
     assert embedding_text(make_lesson(insight="Seed the clock")) == "Seed the clock"
     assert embedding_text(make_lesson(insight="word " * 40)).count("word") == 40
 
@@ -321,7 +321,7 @@ def test_the_embedder_that_covers_everything_answers_itself(store: SqliteStore) 
     assert Coverage() == Coverage(lessons=0, embedded=0, answering="", failed="")
 
 
-def test_what_is_embedded_by_now_and_who_answers_is_told(store: SqliteStore) -> None:
+def test_what_is_embedded_by_now_and_who_answers_is_delivered(store: SqliteStore) -> None:
     old, new = LetterEmbedder("old#2"), LetterEmbedder("new#2")
     put(store, 3)
     embed_pending(parts_with(store, old))

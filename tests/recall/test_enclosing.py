@@ -73,7 +73,7 @@ from rows
 
 
 @pytest.mark.parametrize("path", CASES)
-def test_what_a_line_is_in_is_told_from_the_layout(path: str) -> None:
+def test_what_a_line_is_in_is_read_from_the_layout(path: str) -> None:
     name, text = CASES[path]
     at = next(number for number, line in enumerate(text.split("\n"), 1) if "HERE" in line)
     assert name in definitions_at(path, text, at, at)

@@ -59,7 +59,7 @@ def test_who_edits_code_and_no_test_is_reminded_that_tests_come_with_a_change(
     assert at_the_end(memory) == ([TESTS] if is_reminded else [])
 
 
-def test_a_session_is_reminded_once_even_of_what_it_was_told_at_its_start(memory: Memory) -> None:
+def test_a_session_is_reminded_once_even_of_what_it_was_shown_at_its_start(memory: Memory) -> None:
     rule = memory.remember(LINT)
     told_before(memory, rule.id, 1, moment="session_start", reason="rule of the brief")
     happened(memory, "file_edit", files=("src/tides.py",))

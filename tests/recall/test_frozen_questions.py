@@ -134,7 +134,7 @@ def measured(larder: Larder) -> Figures:
     )
 
 
-def test_the_right_lessons_are_found_and_told(larder: Larder) -> None:
+def test_the_right_lessons_are_found_and_delivered(larder: Larder) -> None:
     figures, bounds = measured(larder), BOUNDS[larder.embedder]
     least, most = bounds[:4], bounds[4:]
     assert all(count >= bound for count, bound in zip(figures[:4], least, strict=True)), figures

@@ -67,7 +67,7 @@ def test_a_delivery_that_comes_too_late_is_not_logged_so_that_the_next_asker_get
     assert shown(memory.inject(call)) == [QUEUE]
 
 
-def test_a_call_whose_events_a_slow_server_kept_is_still_answered_alone(memory: Memory) -> None:
+def test_a_call_whose_events_a_slow_server_stored_is_still_answered_alone(memory: Memory) -> None:
     keep(memory, QUEUE)
     prompt = "why does the retry queue lose jobs at shutdown?"
     payload = {"session_id": "s1", "cwd": memory.folder, "hook_event_name": "UserPromptSubmit", "prompt": prompt}
@@ -270,7 +270,7 @@ def test_a_broken_store_gives_silence_and_says_why(memory: Memory) -> None:
         ("CLAUDE.md#Queues", "person", True),
     ],
 )
-def test_what_an_agent_wrote_into_a_rules_file_that_the_host_reads_is_not_told_again(
+def test_what_an_agent_wrote_into_a_rules_file_that_the_host_reads_is_not_delivered_again(
     memory: Memory, origin: str, trust: str, is_told: bool
 ) -> None:
     lesson = make_lesson(project=memory.location.project.id, insight=QUEUE, trust=trust)
@@ -280,7 +280,7 @@ def test_what_an_agent_wrote_into_a_rules_file_that_the_host_reads_is_not_told_a
     assert shown(briefing) == ([QUEUE] if is_told else [])
 
 
-def test_a_resumed_session_is_not_told_what_it_taught_itself(memory: Memory) -> None:
+def test_a_resumed_session_is_not_shown_what_it_taught_itself(memory: Memory) -> None:
     taught = make_lesson(project=memory.location.project.id, insight=QUEUE)
     taught = replace(taught, provenance=replace(taught.provenance, session=SessionId("s1")))
     memory.services.store.put([taught], {taught.id: None})

@@ -97,7 +97,7 @@ def test_the_command_card_says_nothing_where_one_of_its_commands_runs_or_failed(
         assert shown(deliver(memory, "after_failure", command=line, error=f"{card.insight} failed")) == [], line
 
 
-def test_a_command_card_with_a_step_before_its_command_is_told_to_who_runs_it(memory: Memory) -> None:
+def test_a_command_card_with_a_step_before_its_command_is_delivered_to_who_runs_it(memory: Memory) -> None:
     card = keep(
         memory, "Tests run here with make test; run make db first.", kind="tooling", trust="verified",
         topic_key="commands/test", command="make test", how="make db && make test",
@@ -143,7 +143,7 @@ def test_stated_triggers_count_globs_commands_and_pieces_of_commands(memory: Mem
     assert shown(deliver(memory, "before_command", command="cd x && gh workflow run ci")) == ["Give a ref."]
 
 
-def test_a_person_edits_when_a_lesson_is_told_and_an_export_takes_it_along(memory: Memory) -> None:
+def test_a_person_edits_when_a_lesson_is_delivered_and_an_export_takes_it_along(memory: Memory) -> None:
     lesson = memory.remember("Ports are charted by hand.", kind="constraint")
     memory.edit(lesson.id, paths=["src/**"], literals=["chart("])
     path = f"{memory.location.root}/src/tides.py"
@@ -201,7 +201,7 @@ def test_a_linters_lesson_with_a_glob_of_its_language_waits_for_an_edit(memory: 
 # What a session is told, and what not
 
 
-def test_a_session_is_not_told_what_it_taught_itself(memory: Memory) -> None:
+def test_a_session_is_not_shown_what_it_taught_itself(memory: Memory) -> None:
     queue = "Drain the retry queue before shutdown; pending jobs are lost otherwise."
     keep(memory, queue, kind="constraint", provenance=Provenance(session=SessionId("s1")))
     prompt = "why does the retry queue lose jobs at shutdown?"
@@ -209,7 +209,7 @@ def test_a_session_is_not_told_what_it_taught_itself(memory: Memory) -> None:
     assert shown(deliver(memory, "prompt", session="s2", prompt=prompt)) == [queue]
 
 
-def test_a_resumed_session_is_told_what_is_new_and_a_sub_agent_everything(memory: Memory) -> None:
+def test_a_resumed_session_is_shown_what_is_new_and_a_sub_agent_everything(memory: Memory) -> None:
     keep(memory, PLAIN)
     assert briefed(memory, deliver(memory, "session_start")) == [PLAIN]
     assert deliver(memory, "session_start") == Briefing(moment="session_start")
@@ -218,7 +218,7 @@ def test_a_resumed_session_is_told_what_is_new_and_a_sub_agent_everything(memory
     assert sorted(briefed(memory, deliver(memory, "session_start", agent="sub-1"))) == [TESTS, PLAIN]
 
 
-def test_a_title_comes_once_in_full_and_a_rule_that_was_told_in_full_does_not_come_again(memory: Memory) -> None:
+def test_a_title_comes_once_in_full_and_a_rule_that_was_delivered_in_full_does_not_come_again(memory: Memory) -> None:
     command = keep(memory, "The basin gate sticks.", kind="fix", trust="agent", command="make basin")
     keep(memory, "Never commit unless asked.")
     parts = {entry.id: entry.reason for entry in deliver(memory, "session_start").entries}
@@ -228,7 +228,7 @@ def test_a_title_comes_once_in_full_and_a_rule_that_was_told_in_full_does_not_co
     assert shown(deliver(memory, "before_command", command="git commit -m x")) == []
 
 
-def test_a_sessions_tokens_bound_what_it_is_told_and_a_compaction_counts_anew(memory: Memory) -> None:
+def test_a_sessions_tokens_bound_what_it_is_shown_and_a_compaction_counts_anew(memory: Memory) -> None:
     for number in range(12):
         when = Triggers(literals=(f"call{number:02}(",))
         keep(memory, f"Rule {number} about something of its own.", kind="constraint", trust="agent", when=when)

@@ -43,7 +43,7 @@ def test_a_prompt_without_own_words_brings_nothing(memory: Memory) -> None:
 
 
 @pytest.mark.parametrize(("kind", "is_told"), [("constraint", True), ("decision", True), ("exploration", False)])
-def test_a_prompt_brings_kinds_that_are_told_at_prompts(memory: Memory, kind: str, is_told: bool) -> None:
+def test_a_prompt_brings_kinds_that_are_delivered_at_prompts(memory: Memory, kind: str, is_told: bool) -> None:
     keep(memory, QUEUE, trust="agent", kind=kind)
     assert bool(deliver(memory, "prompt", prompt=QUESTION).items) is is_told
 
@@ -109,7 +109,7 @@ class Host:
     ("moments", "earlier", "gets_brief"),
     [(("session_start", "prompt"), False, False), (("prompt",), False, True), (("prompt",), True, False)],
 )
-def test_a_host_without_a_start_is_told_the_brief_with_its_first_prompt(
+def test_a_host_without_a_start_is_informed_the_brief_with_its_first_prompt(
     memory: Memory, moments: tuple[str, ...], earlier: bool, gets_brief: bool
 ) -> None:
     services = replace(memory.services, host=lambda name: Host(memory, *moments))

@@ -121,7 +121,7 @@ def test_near_copies_give_way_to_something_new(memory: Memory) -> None:
     assert any("journal" in insight for insight in insights(memory, "retry queue shutdown", limit=2))
 
 
-def test_only_lessons_of_this_project_in_the_asked_states_answer(memory: Memory) -> None:
+def test_only_lessons_of_this_project_in_the_requested_states_answer(memory: Memory) -> None:
     keep(memory, QUEUE, state="candidate")
     keep(memory, TIDES)
     other = make_lesson(project="elsewhere", insight=QUEUE)
@@ -161,7 +161,7 @@ def test_a_question_of_time_alone_brings_what_was_learnt_then_newest_first(memor
     assert insights(memory, "what was decided before 2020?") == []
 
 
-def test_of_two_that_fit_the_one_learnt_in_the_time_asked_about_comes_first(memory: Memory) -> None:
+def test_of_two_that_fit_the_one_learnt_in_the_time_in_question_comes_first(memory: Memory) -> None:
     now = memory.services.clock.now()
     for days in (1, 9):
         at = now - timedelta(days=days)
@@ -173,7 +173,7 @@ def test_of_two_that_fit_the_one_learnt_in_the_time_asked_about_comes_first(memo
 @pytest.mark.parametrize(
     "text", ['"', "a OR b NOT (", "*", "NEAR(", "col:x", "\x00", "\ud800", "x" * 200_000, "-- ;", "x", "...!?", "💥"]
 )
-def test_any_text_can_be_asked(memory: Memory, text: str) -> None:
+def test_any_text_can_be_queried(memory: Memory, text: str) -> None:
     keep(memory, TIDES)
     assert insights(memory, text) == []
 
@@ -231,7 +231,7 @@ def test_with_an_embedder_meaning_is_enough(memory: Memory) -> None:
     assert insights(with_embedder(memory, Embedder()), "which boat papers") == [lesson.insight]
 
 
-def test_what_is_kept_after_everything_was_seen_is_found_by_meaning_too(memory: Memory) -> None:
+def test_what_is_stored_after_everything_was_seen_is_found_by_meaning_too(memory: Memory) -> None:
     memory.remember("Tag releases from main only; the pipeline signs what it builds")
     memory.recall("anything")
     memory.remember("Amounts are whole cents, never floats")

@@ -177,7 +177,7 @@ def test_without_a_code_index_the_other_lanes_answer(memory: Memory, index: obje
     assert shown(before(bare, "harbour/pilot.py", edits=True)) == ["Berths are numbered from the sea."]
 
 
-def test_what_was_found_on_the_way_is_told_on_the_same_way_only(memory: Memory) -> None:
+def test_what_was_found_on_the_way_is_delivered_on_the_same_way_only(memory: Memory) -> None:
     dead_end = "The tide tables are not made in harbour/store.py: they come from notes.md."
     keep(memory, dead_end, kind="exploration", path="harbour/store.py")
     words = "where are the tide tables of harbour/store.py made?"

@@ -87,7 +87,7 @@ def test_a_place_scores_by_how_near_it_is(store: SqliteStore, path: str, asked_p
         ("Storage.flush", "Store", None),
     ],
 )
-def test_a_symbol_of_the_file_asked_scores_by_what_it_is_to_the_one_in_play(
+def test_a_symbol_of_the_file_queried_scores_by_what_it_is_to_the_one_in_play(
     store: SqliteStore, symbol: str, asked_symbol: str, score: float | None
 ) -> None:
     keep(store, path="src/tide.py", symbol=symbol)
@@ -96,7 +96,7 @@ def test_a_symbol_of_the_file_asked_scores_by_what_it_is_to_the_one_in_play(
     assert scores(store, "symbol", paths=("src/other.py",), symbols=(asked_symbol,)) == []
 
 
-def test_a_symbol_without_a_file_is_asked_for_as_it_is(store: SqliteStore) -> None:
+def test_a_symbol_without_a_file_is_requested_as_it_is(store: SqliteStore) -> None:
     keep(store, path="src/tide.py", symbol="Store.flush")
     assert scores(store, "symbol", symbols=("Store::flush",)) == [1.0]
     assert scores(store, "symbol", symbols=("flush",)) == []
@@ -146,7 +146,7 @@ def test_what_was_learnt_next_in_a_session_takes_half_of_a_hits_score(store: Sql
 # Time
 
 
-def test_the_time_asked_about_is_half_open(store: SqliteStore) -> None:
+def test_the_time_in_question_is_half_open(store: SqliteStore) -> None:
     keep(store, valid_from=START)
     later = START + timedelta(seconds=1)
     assert scores(store, "recent", since=START, until=later) == [START.timestamp()]

@@ -39,7 +39,7 @@ def test_a_turn_answers_where_no_lesson_does(memory: Memory) -> None:
     assert briefing_json(briefing)["turns"][0]["passage"] == ANSWER
 
 
-def test_a_confirmed_answer_needs_no_turns_unless_only_they_are_asked_for(memory: Memory) -> None:
+def test_a_confirmed_answer_needs_no_turns_unless_only_they_are_requested(memory: Memory) -> None:
     talk(memory, "Where do we keep the log of the harbour?", ANSWER)
     keep(memory, "The harbour log is kept in the cellar.")
     assert memory.recall(QUESTION).turns == ()
@@ -47,7 +47,7 @@ def test_a_confirmed_answer_needs_no_turns_unless_only_they_are_asked_for(memory
     assert (only.items, len(only.turns)) == ((), 1)
 
 
-def test_what_is_said_later_in_an_indexed_session_is_found(memory: Memory) -> None:
+def test_what_is_stated_later_in_an_indexed_session_is_found(memory: Memory) -> None:
     talk(memory, "Where do we keep the log of the harbour?", "I do not know.")
     assert memory.recall(QUESTION, sessions=True).turns == ()
     memory.services.store.append_events([spoken(memory, 5, "reply", ANSWER)])

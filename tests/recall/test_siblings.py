@@ -71,7 +71,7 @@ def ask_alone(memory: Memory) -> Any:
         ({"level": "user", "project": ""}, True),
     ],
 )  # fmt: skip
-def test_lessons_of_a_branch_and_unconfirmed_ones_are_no_siblings_and_the_users_own_is_told_once(
+def test_lessons_of_a_branch_and_unconfirmed_ones_are_no_siblings_and_the_users_own_is_delivered_once(
     memory: Memory, fields: dict[str, Any], answers: bool
 ) -> None:
     keep_in(memory, "quay", "Ferries moor at the quay.", tags=())
@@ -101,7 +101,7 @@ def test_siblings_take_the_room_that_is_left_the_best_first(memory: Memory) -> N
         assert across(memory, budget_tokens=tokens).tokens <= tokens
 
 
-def test_the_nearest_are_told_only_where_no_sibling_answers(memory: Memory) -> None:
+def test_the_nearest_are_delivered_only_where_no_sibling_answers(memory: Memory) -> None:
     keep(memory, "The pilot roster of the pier is cached for an hour, so refresh it after an import.", **ABOUT)
     text = "add a dark theme to the settings page before the release and mention the import"
     assert len(across(memory, text=text).near) == 1

@@ -79,7 +79,7 @@ def test_the_words_of_a_question_are_those_of_its_command_error_and_symbols_too(
     assert asked_words(replace(query, text=query.error, command="", symbols=())) == query.error
 
 
-def test_an_error_in_the_words_is_asked_for_as_an_error_and_a_given_one_goes_before(memory: Memory) -> None:
+def test_an_error_in_the_words_is_requested_as_an_error_and_a_given_one_goes_before(memory: Memory) -> None:
     pasted = "KeyError: 'tide'"
     assert question(memory.services, memory.location, pasted).error == pasted
     assert question(memory.services, memory.location, "no error here").error == ""
@@ -119,7 +119,7 @@ def test_links_add_up_as_chances_and_a_file_in_play_is_not_its_own_neighbour(mem
     assert linked(memory, index, "a") == [("b", 0.5), ("x", 0.5)]
 
 
-def test_the_way_to_a_file_is_told_by_the_closest_link() -> None:
+def test_the_way_to_a_file_is_recognised_by_the_closest_link() -> None:
     near = [neighbour("a.py"), Neighbour(path="b.py", weight=0.4, relation="unheard")]
     assert way_to(near, ("b.py", "a.py")) == "about a.py, often edited with it"
     assert way_to(near, ("b.py",)) == "about b.py, linked to it"
@@ -199,7 +199,7 @@ def test_of_two_that_contradict_each_other_the_better_proven_comes_first_and_bot
     assert answer.text.count("disagrees with") == 2
 
 
-def test_a_lesson_that_contradicts_one_that_was_found_is_told_with_it(memory: Memory) -> None:
+def test_a_lesson_that_contradicts_one_that_was_found_is_delivered_with_it(memory: Memory) -> None:
     against = keep(memory, "Ferries moor by themselves.", kind="constraint", trust="agent")
     link = Link(kind="contradicts", target=against.id)
     keep(memory, "The basin is dredged in spring.", kind="constraint", links=(link,))

@@ -80,7 +80,7 @@ def test_lines_are_counted_by_moment_and_reason(memory: Memory) -> None:
         (("after_compaction",), "0"),
     ],
 )
-def test_an_agent_still_has_what_it_was_told_since_the_last_compaction(
+def test_an_agent_still_has_what_it_was_shown_since_the_last_compaction(
     memory: Memory, moments: tuple[str, ...], known: str
 ) -> None:
     rows = [
@@ -90,7 +90,7 @@ def test_an_agent_still_has_what_it_was_told_since_the_last_compaction(
     assert "".join(row.lesson for row in since_compaction(reversed(rows))) == known
 
 
-def test_what_was_told_together_with_the_restored_state_is_still_known() -> None:
+def test_what_was_delivered_together_with_the_restored_state_is_still_known() -> None:
     rows = [make_delivery(lesson=LessonId(name), moment="after_compaction", at=START) for name in "ab"]
     earlier = make_delivery(lesson=LessonId("c"), at=START - timedelta(seconds=1))
     assert [row.lesson for row in since_compaction([*rows, earlier])] == ["a", "b"]
@@ -106,7 +106,7 @@ def test_a_group_is_one_line_of_a_delivery(memory: Memory) -> None:
     assert len(edit(memory, "main.go", new="_ = f()").items) == 1
 
 
-def test_a_lesson_that_may_not_be_told_does_not_stand_for_its_group(memory: Memory) -> None:
+def test_a_lesson_that_may_not_be_delivered_does_not_stand_for_its_group(memory: Memory) -> None:
     linting = {"kind": "tooling", "trust": "agent", "when": Triggers(literals=("_ =",))}
     keep(memory, "errcheck rejects dropped errors.", sessions_seen=(SessionId("s1"),), **linting)
     keep(memory, "Here errcheck reads tests, too.", **linting)
@@ -127,7 +127,7 @@ def test_a_lesson_that_may_not_be_told_does_not_stand_for_its_group(memory: Memo
         ({"trust": "agent", "provenance": Provenance(origin="")}, {}, True),
     ],
 )
-def test_a_session_is_not_told_what_it_taught_nor_what_its_host_reads(
+def test_a_session_is_not_shown_what_it_taught_nor_what_its_host_reads(
     memory: Memory, fields: dict[str, Any], call: dict[str, Any], may_tell: bool
 ) -> None:
     lesson = keep(memory, TESTS, **fields)
@@ -135,7 +135,7 @@ def test_a_session_is_not_told_what_it_taught_nor_what_its_host_reads(
 
 
 @pytest.mark.parametrize(("moment", "may_tell"), [("after_compaction", True), ("prompt", False)])
-def test_a_session_that_lost_its_context_may_be_told_what_it_taught(
+def test_a_session_that_lost_its_context_may_be_shown_what_it_taught(
     memory: Memory, moment: str, may_tell: bool
 ) -> None:
     lesson = keep(memory, TESTS, sessions_seen=(SessionId("s1"),))
@@ -162,7 +162,7 @@ def test_the_files_of_a_call_are_those_of_the_project_each_once(memory: Memory) 
         ({"trust": "person"}, "session_start", {}),
     ],
 )
-def test_what_nobody_confirmed_is_not_told_unasked(
+def test_what_nobody_confirmed_is_not_delivered_unasked(
     memory: Memory, fields: dict[str, Any], moment: str, call: dict[str, Any]
 ) -> None:
     lesson = keep(memory, QUEUE, **{"state": "candidate", "trust": "agent", "kind": "fix", **fields})
@@ -219,7 +219,7 @@ def test_a_sessions_own_task_is_restored_at_its_start_and_not_with_its_prompts(m
     ("prompt", "is_restored"),
     [("paint the lighthouse", False), ("chart the basin of pilots", True), ("please go on with it", True)],
 )
-def test_a_task_that_a_session_was_told_goes_on_where_the_prompt_is_about_it(
+def test_a_task_that_a_session_was_shown_goes_on_where_the_prompt_is_about_it(
     memory: Memory, prompt: str, is_restored: bool
 ) -> None:
     happened(memory, "session_end", session="s0", text="x")
@@ -228,7 +228,7 @@ def test_a_task_that_a_session_was_told_goes_on_where_the_prompt_is_about_it(
     assert restored(memory, "prompt", session="s2", prompt=prompt) is is_restored
 
 
-def test_a_prompt_restores_nothing_where_the_start_told_something(memory: Memory) -> None:
+def test_a_prompt_restores_nothing_where_the_start_delivered_something(memory: Memory) -> None:
     checkpoint(memory)
     told_before(memory, "a", 1, moment="session_start")
     assert not restored(memory, "prompt", prompt="chart the basin of pilots")

@@ -48,7 +48,7 @@ def edit(memory: Memory, use: str, **also: Any) -> None:
          tool_input={"file_path": path, "old_string": "HIGH = 4", "new_string": f"HIGH = {use}"}, **also)  # fmt: skip
 
 
-def test_after_real_work_the_agent_is_asked_once_and_a_refusal_is_respected(memory: Memory) -> None:
+def test_after_real_work_the_agent_is_prompted_once_and_a_refusal_is_respected(memory: Memory) -> None:
     repair(memory)
     assert hook(memory, **STOP) == REQUEST
     assert (
@@ -64,7 +64,7 @@ def test_after_real_work_the_agent_is_asked_once_and_a_refusal_is_respected(memo
     assert hook(memory, **STOP, session_id="s2") == REQUEST
 
 
-def test_a_recorded_session_is_asked_at_its_first_stop_and_the_next_one_is_told(tmp_path: Path, home: Path) -> None:
+def test_a_recorded_session_is_prompted_at_its_first_stop_and_the_next_one_is_shown(tmp_path: Path, home: Path) -> None:
     for name, text in FILES.items():
         (tmp_path / "parcels" / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "parcels" / name).write_text(text)
@@ -84,7 +84,7 @@ def test_a_recorded_session_is_asked_at_its_first_stop_and_the_next_one_is_told(
         assert "All bands stay in the one tuple BANDS" in brief
 
 
-def test_a_session_that_only_answers_a_question_is_not_asked(memory: Memory) -> None:
+def test_a_session_that_only_answers_a_question_is_not_prompted(memory: Memory) -> None:
     hook(memory, hook_event_name="UserPromptSubmit", prompt="What does make test run?")
     hook(memory, hook_event_name="PostToolUseFailure", tool_name="Bash", tool_use_id="t1",
          tool_input={"command": "make test"}, error="Exit code 2\nAssertionError: 1 != 2")  # fmt: skip
@@ -99,7 +99,7 @@ def test_the_question_comes_below_the_reminder_of_a_rule(memory: Memory) -> None
     assert text.endswith(f"</holdfast-memory>\n{REQUEST}")
 
 
-def test_a_sub_agent_is_not_asked(memory: Memory) -> None:
+def test_a_sub_agent_is_not_prompted(memory: Memory) -> None:
     repair(memory)
     ends = {**STOP, "hook_event_name": "SubagentStop", "last_assistant_message": "Read."}
     assert hook(memory, **ends, agent_id="a1", agent_type="Explore") == ""
@@ -107,7 +107,7 @@ def test_a_sub_agent_is_not_asked(memory: Memory) -> None:
 
 
 @pytest.mark.parametrize("host", ["codex", "copilot-cli", "cursor"])
-def test_a_host_that_takes_nothing_before_the_end_is_not_asked(memory: Memory, host: str) -> None:
+def test_a_host_that_takes_nothing_before_the_end_is_not_prompted(memory: Memory, host: str) -> None:
     repair(memory)
     assert REQUEST not in memory.answer_hook(
         host, {"session_id": "s1", "cwd": memory.folder, "transcript_path": "", **STOP}
@@ -126,7 +126,7 @@ def test_a_host_that_takes_nothing_before_the_end_is_not_asked(memory: Memory, h
         ('[distil]\nmodel_from = "claude-code"\nafter_sessions = true\n', '"failed":"ModelError"', True),
     ],
 )
-def test_nobody_is_asked_where_it_is_off_or_a_model_that_works_reads_the_session(
+def test_nobody_is_prompted_where_it_is_off_or_a_model_that_works_reads_the_session(
     project: Path, home: Path, config: str, record: str, is_asked: bool
 ) -> None:
     home.mkdir(exist_ok=True)

@@ -41,7 +41,7 @@ def test_a_long_lesson_gives_up_its_reason_before_its_rule_and_never_its_caveat(
     assert "is gone" in line.text
 
 
-def test_a_reason_is_told_only_where_the_line_stays_short_and_what_to_do_has_more_room() -> None:
+def test_a_reason_is_reported_only_where_the_line_stays_short_and_what_to_do_has_more_room() -> None:
     lesson = make_lesson(insight="Close the cursor.", why="because it waits " * 20, how="Use with. " * 20)
     line = compile_line(lesson, budget=300).text
     assert "because" not in line
@@ -97,7 +97,7 @@ def test_hidden_characters_are_stripped_and_code_is_left_alone() -> None:
     assert clean("naïve 接続 ok") == "naïve 接続 ok"
 
 
-def test_what_is_left_out_is_said_at_the_end() -> None:
+def test_what_is_left_out_is_reported_at_the_end() -> None:
     assert more_line(0, "holdfast list") == ""
     block = render_block(["- [x] Rule."], more_line(4, "holdfast recall"))
     assert block.splitlines()[-2] == "4 more: holdfast recall"
@@ -125,7 +125,7 @@ EXCEPTION = "Deploy the service with the fast flag " + "after checking every one
 
 
 @pytest.mark.parametrize("end", ["which is forbidden now", "unless it is Friday", "but not in production"])
-def test_a_rule_whose_cut_end_holds_an_exception_is_not_told_by_halves(end: str) -> None:
+def test_a_rule_whose_cut_end_holds_an_exception_is_not_delivered_by_halves(end: str) -> None:
     lesson = make_lesson(insight=f"{EXCEPTION}{end}", title="Fast flag of the deploy")
     line = compile_line(lesson).text
     assert "with the fast flag" not in line
@@ -149,7 +149,7 @@ def test_a_tag_of_look_alike_letters_cannot_close_the_fence(tag: str) -> None:
     assert clean(f"a {tag} b").startswith("a &lt;")
 
 
-def test_a_change_is_told_as_before_and_after() -> None:
+def test_a_change_is_reported_as_before_and_after() -> None:
     lesson = make_lesson(
         insight="Shares are whole cents", how="- share = cents / people\n+ share, odd = divmod(cents, people)"
     )

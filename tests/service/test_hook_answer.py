@@ -87,7 +87,7 @@ def logged(memory: Memory) -> list[str]:
     return [delivery.moment for delivery in memory.log()]
 
 
-def test_what_the_host_was_told_is_logged_and_what_came_too_late_is_not(ruled: Memory) -> None:
+def test_what_the_host_was_shown_is_logged_and_what_came_too_late_is_not(ruled: Memory) -> None:
     hook.attend(ruled, before_edit(ruled), RecordingReply("nothing"))
     assert logged(ruled) == []
     reply = RecordingReply()
@@ -96,7 +96,7 @@ def test_what_the_host_was_told_is_logged_and_what_came_too_late_is_not(ruled: M
     assert logged(ruled) == ["before_file"]
 
 
-def test_before_a_close_look_the_unverified_answer_is_offered_and_logged_when_it_was_told(
+def test_before_a_close_look_the_unverified_answer_is_offered_and_logged_when_it_was_shown(
     ruled: Memory, project: Path
 ) -> None:
     (project / "src" / "tides.py").write_text("HIGH = 5\n")
@@ -139,7 +139,7 @@ def test_a_log_that_cannot_be_written_is_no_reason_to_deliver_nothing(
     assert len(later.calls) == ("append_events" in refused)
 
 
-def test_events_of_a_folder_whose_project_cannot_be_told_are_kept_for_later(ruled: Memory) -> None:
+def test_events_of_a_folder_whose_project_cannot_be_determined_are_stored_for_later(ruled: Memory) -> None:
     def locked(folder: str) -> Location:
         raise StoreLockedError("another process writes")
 
@@ -159,7 +159,7 @@ def replace_parts(memory: Memory, **parts: Any) -> Any:
     return memory.with_services(replace(memory.services, **parts))
 
 
-def test_a_delivery_asked_for_by_a_client_is_given_although_it_cannot_be_logged(ruled: Memory) -> None:
+def test_a_delivery_requested_by_a_client_is_given_although_it_cannot_be_logged(ruled: Memory) -> None:
     refusing = replace_parts(ruled, store=Refusing(ruled.services.store, "record"))
     briefing = refusing.inject(before_edit(ruled))
     assert [item.lesson.insight for item in briefing.items] == [RULE]

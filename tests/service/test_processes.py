@@ -94,13 +94,13 @@ def run_at_once(code: str, project: Path, count: int = 3) -> None:
         assert writer.returncode == 0
 
 
-def test_what_three_processes_notice_at_once_is_all_kept(memory: Memory, project: Path) -> None:
+def test_what_three_processes_notice_at_once_is_all_stored(memory: Memory, project: Path) -> None:
     run_at_once(NOTE, project)
     assert len(load_states(memory.services, memory.location)) == 180
 
 
 @pytest.mark.parametrize("code", [STATE, LEARN, IMPORT], ids=["remember", "learn", "import"])
-def test_rules_that_three_processes_state_at_once_are_kept_once(memory: Memory, project: Path, code: str) -> None:
+def test_rules_that_three_processes_state_at_once_are_stored_once(memory: Memory, project: Path, code: str) -> None:
     run_at_once(code, project)
     lessons = memory.services.store.find(LessonFilter(project=memory.location.project.id))
     assert sorted(lesson.insight for lesson in lessons) == sorted(

@@ -160,7 +160,7 @@ def test_a_symbol_comes_back_whole(tmp_path: Path) -> None:
 # The file, its errors and its times
 
 
-def test_a_lock_is_asked_for_every_four_milliseconds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_lock_is_requested_every_four_milliseconds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """`connection.LONGEST_NAP_S`."""
     now, naps = [0.0], list[float]()
 
@@ -215,7 +215,7 @@ def test_sqlites_result_codes_are_errors_of_ours(code: int, kind: type[StoreErro
         (datetime(2026, 3, 1, tzinfo=UTC), 1_772_323_200_000_000),
     ],
 )
-def test_times_are_kept_as_microseconds_since_1970(at: datetime, number: int) -> None:
+def test_times_are_stored_as_microseconds_since_1970(at: datetime, number: int) -> None:
     """`rows.EPOCH`."""
     assert micros(at) == number
     assert instant(number) == at

@@ -87,9 +87,7 @@ def test_a_new_file_is_made_by_a_store_that_upgrades_none(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("options", "is_refused"), [({}, False), ({"upgrade": "yes"}, False), ({"upgrade": "no"}, True)]
 )
-def test_an_older_file_is_upgraded_unless_told_otherwise(
-    tmp_path: Path, options: dict[str, str], is_refused: bool
-) -> None:
+def test_an_older_file_is_upgraded_by_default(tmp_path: Path, options: dict[str, str], is_refused: bool) -> None:
     path = tmp_path / "memory.db"
     older = sqlite3.connect(path, isolation_level=None)
     schema._apply(older, sorted(os.listdir(schema.FOLDER))[0], str(path))
@@ -104,7 +102,7 @@ def test_an_older_file_is_upgraded_unless_told_otherwise(
 
 
 @pytest.mark.parametrize(("frozen", "is_read"), [("yes", True), ("no", False), ("", False)])
-def test_a_file_is_read_as_it_lies_there_only_where_told_to(blocked: Path, frozen: str, is_read: bool) -> None:
+def test_a_file_is_read_as_it_lies_there_only_on_request(blocked: Path, frozen: str, is_read: bool) -> None:
     store = make({"url": f"sqlite://{blocked}", "timeout_s": "0.1", "frozen": frozen})
     if not is_read:
         with pytest.raises(StoreReadOnlyError):
@@ -174,7 +172,7 @@ def test_a_file_that_is_not_there_is_not_read_as_it_lies_there(tmp_path: Path) -
         SqliteStore(str(tmp_path / "memory.db"), 0.1, frozen=True).__enter__()
 
 
-def test_a_path_through_a_file_is_told_as_it_is(tmp_path: Path) -> None:
+def test_a_path_through_a_file_is_reported_as_it_is(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(StoreError, match="Not a directory"):
         SqliteStore(str(tmp_path / "file" / "memory.db"), 0.1, frozen=True).__enter__()

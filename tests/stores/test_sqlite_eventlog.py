@@ -69,7 +69,7 @@ def test_changes_are_found_by_their_project(store: SqliteStore) -> None:
         ({"project": PROJECT, "session": SessionId("s"), "kind": "prompt"}, "(session=? AND key>? AND key<?)"),
     ],
 )
-def test_events_are_found_by_their_session_where_one_is_asked_for(
+def test_events_are_found_by_their_session_where_one_is_requested(
     store: SqliteStore, where: dict[str, Any], words: str
 ) -> None:
     assert words in plan_of(store, lambda: store.find_events(EventFilter(**where)))

@@ -48,7 +48,7 @@ def assert_told(caught: pytest.ExceptionInfo[StoreError], path: Path) -> None:
     assert caught.value.hint
 
 
-def test_a_lock_file_held_by_another_is_locked_after_the_timeout(path: Path) -> None:
+def test_a_lock_file_taken_by_another_is_locked_after_the_timeout(path: Path) -> None:
     with open_at(path) as store, open(f"{path}.lock", "rb") as lock_file:
         fcntl.flock(lock_file, fcntl.LOCK_EX)
         begun = time.monotonic()

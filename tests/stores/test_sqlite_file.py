@@ -70,7 +70,7 @@ def test_a_file_that_others_could_read_is_closed_to_them(tmp_path: Path) -> None
         assert mode(tmp_path / "memory.db") == 0o600
 
 
-def test_what_was_kept_is_there_after_reopening(tmp_path: Path) -> None:
+def test_what_was_stored_is_there_after_reopening(tmp_path: Path) -> None:
     lesson, event, delivery = make_lesson(), make_event(), make_delivery()
     with open_at(tmp_path / "memory.db") as store:
         store.put([lesson], {})
@@ -259,7 +259,7 @@ with make({"url": "sqlite://" + sys.argv[1], "frozen": "yes"}) as store:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a limit on the size of files")
-def test_a_file_without_room_for_its_log_is_read_and_told_to_be_full_by_a_write(tmp_path: Path) -> None:
+def test_a_file_without_room_for_its_log_is_read_and_reported_full_by_a_write(tmp_path: Path) -> None:
     with open_at(tmp_path / "memory.db") as store:
         store.append_events([make_event()])
     command = [sys.executable, "-c", NO_ROOM, str(tmp_path / "memory.db")]

@@ -117,7 +117,7 @@ def test_errors_of_other_projects_are_not_near(sql: sqlite3.Connection) -> None:
     assert near == [("TideError: heron gone", (2, "id-2"))]
 
 
-def test_the_frequency_of_a_common_word_is_told_from_its_first_lessons(sql: sqlite3.Connection) -> None:
+def test_the_frequency_of_a_common_word_is_estimated_from_its_first_lessons(sql: sqlite3.Connection) -> None:
     keep(sql, ["tide", "reed"] * (2 * COMMON))
     counts = count_terms(sql, ["tide", "heron"])
     assert counts.lessons == {"tide": pytest.approx(2 * COMMON, abs=4)}

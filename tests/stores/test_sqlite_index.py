@@ -42,7 +42,7 @@ def test_options_that_cannot_be_are_refused(options: dict[str, str]) -> None:
         make_index(options)
 
 
-def test_an_index_waits_for_thirty_seconds_unless_told_otherwise(path: str) -> None:
+def test_an_index_waits_for_thirty_seconds_by_default(path: str) -> None:
     assert SqliteIndex(path)._connection.timeout_s == make_index({"path": path})._connection.timeout_s == 30
     assert make_index({"path": path, "timeout_s": "0.5"})._connection.timeout_s == 0.5
 
@@ -135,7 +135,7 @@ def test_of_many_verdicts_the_oldest_go_and_nothing_else(index: SqliteIndex, mon
     assert index.pairs_upto("edited_together") == "stays"
 
 
-def test_outlines_of_former_contents_are_kept_up_to_a_number(
+def test_outlines_of_former_contents_are_stored_up_to_a_number(
     index: SqliteIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(indexrows, "SPARE_OUTLINES", 10)
@@ -161,7 +161,7 @@ def test_of_spare_outlines_the_oldest_half_go_when_there_are_more_than_so_many(
     assert index.outlined(blobs) == set(blobs[2:6])
 
 
-def test_the_newest_verdicts_are_kept_when_the_others_go(index: SqliteIndex, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_newest_verdicts_are_stored_when_the_others_go(index: SqliteIndex, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(indexrows, "PRUNE_EVERY", 8)
     monkeypatch.setattr(indexrows, "VERDICTS_KEPT", 3)
     for n in range(1, 8):
@@ -193,7 +193,7 @@ def test_threads_may_share_it(index: SqliteIndex) -> None:
     assert len(index.files(ROOT)) == 80
 
 
-def test_a_big_tree_is_kept_in_one_call(index: SqliteIndex) -> None:
+def test_a_big_tree_is_stored_in_one_call(index: SqliteIndex) -> None:
     outlines = [make_outline(f"src/{n % 7}/m{n}.py", f"git1:{n}") for n in range(1_500)]
     keep(index, *outlines)
     assert len(index.outlined([outline.blob for outline in outlines])) == 1_500

@@ -17,7 +17,7 @@ from holdfast.testing.builders import PROJECT, START, make_lesson
 pytestmark = pytest.mark.needs_file("it is about rows of the file")
 
 
-def test_ids_are_asked_for_in_several_statements(store: SqliteStore, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ids_are_requested_in_several_statements(store: SqliteStore, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reading, "ASKED_AT_ONCE", 2)
     lessons = [make_lesson() for _ in range(5)]
     store.put(lessons, {})

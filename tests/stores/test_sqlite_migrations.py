@@ -138,7 +138,7 @@ def test_a_database_that_holds_a_rule_twice_is_upgraded_with_both_lessons(tmp_pa
         assert store.check() == []
 
 
-def test_what_was_kept_by_keys_is_moved_to_families_and_owners(tmp_path: Path) -> None:
+def test_what_was_stored_by_keys_is_moved_to_families_and_owners(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
     older = sqlite3.connect(path, isolation_level=None)
     for script in scripts()[:4]:

@@ -14,7 +14,7 @@ from holdfast.testing.builders import PROJECT, START, make_lesson
 pytestmark = pytest.mark.needs_file("it is about rows of the file")
 
 
-def test_the_index_of_an_instant_is_made_once_until_something_is_written_or_another_is_asked(
+def test_the_index_of_an_instant_is_made_once_until_something_is_written_or_another_is_queried(
     store: SqliteStore,
 ) -> None:
     lesson = make_lesson()

@@ -39,7 +39,7 @@ def test_an_owner_has_a_word_of_its_own_that_no_stemmer_touches() -> None:
     assert len({scope_token(owner) for owner in ("", "a", "b", "ab", "é", "0")}) == 6
 
 
-def test_rows_left_out_are_counted_once_each_and_kept_apart_by_table() -> None:
+def test_rows_left_out_are_counted_once_each_and_separated_by_table() -> None:
     left_out = LeftOut()
     assert left_out.but("lessons", "row") == "1"
     for table, row in (("lessons", 5), ("lessons", 3), ("events", 5), ("lessons", 5)):
@@ -49,7 +49,7 @@ def test_rows_left_out_are_counted_once_each_and_kept_apart_by_table() -> None:
     assert len(left_out) == 3
 
 
-def test_only_replacing_what_can_be_kept_makes_another_record(store: SqliteStore) -> None:
+def test_only_replacing_what_can_be_stored_makes_another_record(store: SqliteStore) -> None:
     plain = make_lesson(insight="plain \\u0000 text")
     odd = replace(plain, id=LessonId("odd"), insight="odd \0 text")
     store.put([plain, odd], {})

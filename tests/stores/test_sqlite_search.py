@@ -20,7 +20,7 @@ def store(tmp_path: Path) -> Iterator[SqliteStore]:
         yield opened
 
 
-def test_of_a_token_that_too_many_share_the_newest_are_told_and_all_are_counted(
+def test_of_a_token_that_too_many_share_the_newest_are_reported_and_all_are_counted(
     store: SqliteStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(matching, "MOST_ALIKE", 3)

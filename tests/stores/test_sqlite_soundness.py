@@ -61,7 +61,7 @@ def test_each_problem_is_named_with_how_often_and_what_mends_it(
     assert problem_found.mend.startswith("restore a backup") is ("damaged" not in problem)
 
 
-def test_what_sqlite_itself_finds_is_told_line_by_line(store: SqliteStore) -> None:
+def test_what_sqlite_itself_finds_is_reported_line_by_line(store: SqliteStore) -> None:
     path = store.path
     store.__exit__(None, None, None)
     sql = sqlite3.connect(path, isolation_level=None)

@@ -166,7 +166,7 @@ def test_a_copy_is_not_taken_over_while_another_program_writes(tmp_path: Path, c
         assert store.find_events(EventFilter()) == []
 
 
-def test_a_copy_that_is_no_database_or_a_place_that_cannot_be_written_is_told(
+def test_a_copy_that_is_no_database_or_a_place_that_cannot_be_written_is_reported(
     store: SqliteStore, tmp_path: Path
 ) -> None:
     (tmp_path / "odd.db").write_bytes(b"not a database " * 500)

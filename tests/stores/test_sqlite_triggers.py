@@ -49,12 +49,14 @@ def test_a_literal_without_a_word_is_looked_for_in_any_code_and_in_none(store: S
         ("gh pr difference", False), ("echo gh pr diff", False), ("", False),
     ],
 )  # fmt: skip
-def test_a_command_is_told_by_how_one_of_the_commands_begins(store: SqliteStore, command: str, is_told: bool) -> None:
+def test_a_command_is_recognised_by_how_one_of_the_commands_begins(
+    store: SqliteStore, command: str, is_told: bool
+) -> None:
     lesson = kept(store, commands=("gh pr diff",))
     assert told(store, command=command, code="x") == ({"command": [lesson.id]} if is_told else {})
 
 
-def test_paths_and_symbols_are_told_where_one_of_several_fits(store: SqliteStore) -> None:
+def test_paths_and_symbols_are_reported_where_one_of_several_fits(store: SqliteStore) -> None:
     path, symbol = kept(store, paths=("src/*.py",)), kept(store, symbols=("Store.put",))
     assert told(store, paths=("a.md", "src/a.py")) == {"path": [path.id]}
     assert told(store, paths=("a.md", "src/a/b.py")) == {}

@@ -266,7 +266,7 @@ def test_bits_are_counted_alike_without_numpys_own_way(monkeypatch: pytest.Monke
     assert vectorindex._ones(words).tolist() == [[0, 1, 64], [2, 8, 1]]
 
 
-def test_all_are_told_where_as_many_are_wanted_as_there_are(sql: sqlite3.Connection) -> None:
+def test_all_are_reported_where_as_many_are_wanted_as_there_are(sql: sqlite3.Connection) -> None:
     vectors = unit_vectors(10)
     keep(sql, vectors, "p")
     assert len(ask(VectorIndexes(), sql, vectors[0])) == 10

@@ -146,7 +146,7 @@ def test_project_says_where_transcripts_of_another_machine_belong(machine: Machi
     assert machine.prompts() == ["there"]
 
 
-def test_a_session_in_two_projects_is_kept_in_both(machine: Machine) -> None:
+def test_a_session_in_two_projects_is_stored_in_both(machine: Machine) -> None:
     other = machine.repository("other")
     machine.transcript("one", "here")
     machine.transcript("one", "there", cwd=other)
@@ -204,7 +204,7 @@ def test_an_interruption_loses_nothing_and_the_next_run_goes_on(
     assert machine.json()["unchanged"] == 1
 
 
-def test_capture_that_is_switched_off_is_said_and_no_file_is_taken_for_read(
+def test_capture_that_is_switched_off_is_reported_and_no_file_is_taken_for_read(
     machine: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     machine.transcript("one", "first")

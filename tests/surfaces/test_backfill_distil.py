@@ -65,7 +65,7 @@ def test_without_a_chosen_model_nothing_is_sent(folder: Path, home: Path) -> Non
     assert rows(home) == []
 
 
-def test_the_cost_is_told_and_nothing_is_sent_where_nobody_can_be_asked(folder: Path, home: Path) -> None:
+def test_the_cost_is_reported_and_nothing_is_sent_where_nobody_can_be_queried(folder: Path, home: Path) -> None:
     use(folder, GOOD)
     result = run(folder)
     assert "3 sessions would go to stand-in: at most 25,500 tokens in and 4,500 out" in result.stderr

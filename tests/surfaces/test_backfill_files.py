@@ -83,7 +83,7 @@ def clone(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize("name", HISTORIES)
-def test_histories_that_git_tracks_are_left_out_and_it_is_said(clone: Path, name: str) -> None:
+def test_histories_that_git_tracks_are_left_out_and_that_is_reported(clone: Path, name: str) -> None:
     result = backfill()
     assert result.exit_code == 0
     assert "skipped: 2 transcripts, git tracks it, so anyone may have written it" in result.stderr
@@ -222,7 +222,7 @@ def test_a_transcript_that_neither_name_nor_beginning_tells_finds_its_reader(clo
     assert note in backfill(str(file), "--project", str(clone)).stderr
 
 
-def test_what_no_reader_can_read_is_said_and_costs_the_others_nothing(clone: Path, home: Path) -> None:
+def test_what_no_reader_can_read_is_reported_and_costs_the_others_nothing(clone: Path, home: Path) -> None:
     odd = write(home.parent, "bag/odd.jsonl", '{"a": 1}\n')
     good = claude(home.parent / "bag", clone, "good")
     result = backfill(str(odd), good)
@@ -232,7 +232,7 @@ def test_what_no_reader_can_read_is_said_and_costs_the_others_nothing(clone: Pat
     assert json.loads(backfill("--json", str(odd)).stdout)["unread"][0]["path"] == str(odd)
 
 
-def test_a_folder_without_a_transcript_is_said(clone: Path, home: Path) -> None:
+def test_a_folder_without_a_transcript_is_reported(clone: Path, home: Path) -> None:
     write(home.parent, "bag/odd.jsonl", '{"a": 1}\n')
     result = backfill(str(home.parent / "bag"))
     assert result.exit_code == 1

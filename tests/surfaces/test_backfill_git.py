@@ -34,7 +34,7 @@ def folder(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return made
 
 
-def test_it_says_what_it_kept_and_how_to_take_it_back(folder: Path) -> None:
+def test_it_says_what_it_stored_and_how_to_take_it_back(folder: Path) -> None:
     result = run("-C", str(folder), "backfill", "--git")
     assert result.exit_code == 0, result.output
     assert "1 commit read: stored 1 lesson" in result.stdout

@@ -84,7 +84,7 @@ def machine(home: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
     return made
 
 
-def test_every_host_is_read_and_told_of(machine: Machine) -> None:
+def test_every_host_is_read_and_reported(machine: Machine) -> None:
     machine.codex("from codex")
     machine.gemini("from gemini")
     machine.goose("from goose", "from goose again")
@@ -115,7 +115,7 @@ def test_a_host_without_transcripts_is_refused(machine: Machine) -> None:
     assert "no transcripts" in result.stderr
 
 
-def test_one_host_alone_is_read_when_asked(machine: Machine) -> None:
+def test_one_host_alone_is_read_on_request(machine: Machine) -> None:
     machine.codex("from codex")
     machine.gemini("from gemini")
     assert [row["host"] for row in machine.json("--host", "gemini-cli")["hosts"]] == ["gemini-cli"]
@@ -204,7 +204,7 @@ def copilot_edit(machine: Machine, minute: int) -> tuple[Path, HookCall]:
 
 
 @pytest.mark.parametrize("minute", [0, 1])
-def test_what_a_hook_heard_is_not_kept_again_even_when_a_minute_lies_between(machine: Machine, minute: int) -> None:
+def test_what_a_hook_heard_is_not_stored_again_even_when_a_minute_lies_between(machine: Machine, minute: int) -> None:
     file, heard = copilot_edit(machine, minute)
     with Memory(str(machine.shop)) as memory:
         memory.append(list(heard.events))
@@ -236,7 +236,7 @@ def test_the_name_of_a_file_tells_whose_it_is(machine: Machine) -> None:
     assert machine.prompts() == ["from aider", "from codex"]
 
 
-def test_a_file_that_several_readers_take_for_theirs_is_asked_about(machine: Machine) -> None:
+def test_a_file_that_several_readers_take_for_theirs_is_queried(machine: Machine) -> None:
     file = machine.home / "chat.jsonl"
     shutil.move(machine.gemini("from gemini"), file)
     result = machine.run(str(file), "--project", str(machine.shop))
@@ -288,7 +288,7 @@ def test_a_renamed_transcript_of_copilots_extension_is_read_like_the_original(ma
     assert "file_edit" in {event.kind for event in machine.events()}
 
 
-def test_a_file_of_no_known_form_is_said(machine: Machine) -> None:
+def test_a_file_of_no_known_form_is_reported(machine: Machine) -> None:
     file = machine.write("notes.jsonl", {"note": "nobody's"})
     result = machine.run(str(file))
     assert result.exit_code == 1
@@ -303,7 +303,7 @@ def test_files_of_no_known_form_beside_a_transcript_are_counted(machine: Machine
     assert machine.prompts() == ["from codex"]
 
 
-def test_a_file_in_which_its_host_finds_nothing_is_told_of(machine: Machine) -> None:
+def test_a_file_in_which_its_host_finds_nothing_is_reported(machine: Machine) -> None:
     file = machine.codex("from codex")
     result = machine.run(str(file), "--host", "claude-code", "--json")
     assert result.exit_code == 1
@@ -339,7 +339,7 @@ def test_projects_of_earlier_runs_are_looked_into(machine: Machine, tmp_path: Pa
     assert machine.prompts() == ["from aider", "from codex"]
 
 
-def test_sessions_of_a_database_whose_folder_was_gone_are_read_when_their_place_is_told(machine: Machine) -> None:
+def test_sessions_of_a_database_whose_folder_was_gone_are_read_when_their_place_is_reported(machine: Machine) -> None:
     file = machine.goose("here", "there")
     with closing(sqlite3.connect(file)) as sql, sql:
         sql.execute("UPDATE sessions SET working_dir = '/gone' WHERE id = 'there'")
@@ -350,7 +350,7 @@ def test_sessions_of_a_database_whose_folder_was_gone_are_read_when_their_place_
     assert machine.json("--project", str(machine.shop))["unchanged"] == 1
 
 
-def test_paths_of_windows_are_told_from_the_projects_root(machine: Machine) -> None:
+def test_paths_of_windows_are_recognised_from_the_projects_root(machine: Machine) -> None:
     def item(**payload: Any) -> dict[str, Any]:
         return {"timestamp": STAMP, "type": "response_item", "payload": payload}
 

@@ -76,7 +76,7 @@ def test_every_canonical_row_comes_back_in_another_home(
     assert "lost" not in run("list").stderr
 
 
-def test_settings_are_restored_where_they_are_asked_for(
+def test_settings_are_restored_where_they_are_requested(
     full: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told("backup", str(tmp_path / "all.zip"))
@@ -132,7 +132,7 @@ def test_a_dry_run_checks_and_changes_nothing(full: Path, tmp_path: Path) -> Non
     assert state_of(full) == before
 
 
-def test_a_home_with_a_damaged_database_is_restored_and_the_damaged_file_kept(full: Path, tmp_path: Path) -> None:
+def test_a_home_with_a_damaged_database_is_restored_and_the_damaged_file_preserved(full: Path, tmp_path: Path) -> None:
     file = tmp_path / "all.zip"
     told("backup", str(file))
     for ending in ("-wal", "-shm"):
@@ -252,7 +252,7 @@ def test_a_process_that_has_the_database_open_sees_the_restored_one(full: Path, 
     assert "Written after the restore" in told("list")
 
 
-def test_a_purge_names_the_backup_that_a_restore_kept(full: Path, tmp_path: Path) -> None:
+def test_a_purge_names_the_backup_that_a_restore_made(full: Path, tmp_path: Path) -> None:
     file = tmp_path / "all.zip"
     told("backup", str(file))
     kept_in = told_json("restore", str(file), "--yes")["kept_in"]

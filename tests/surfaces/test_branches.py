@@ -48,7 +48,7 @@ def test_staged_lessons_are_listed_and_rescued(folder: str, code: Codebase) -> N
     assert run("staged", "rescue", lesson[-8:], "-C", folder).exit_code == 1
 
 
-def test_who_states_a_staged_lesson_is_told_so(folder: str) -> None:
+def test_who_states_a_staged_lesson_hears_so(folder: str) -> None:
     result = run("remember", "Rows are kept as lists", "--file", "src/store.py::Store.put", "-C", folder)
     assert "shown only on feature/lists until it is merged" in result.stderr
 
@@ -90,7 +90,7 @@ def test_a_base_that_git_does_not_know_is_an_error_with_a_hint(folder: str, code
     assert "holdfast pr origin/main" in result.stderr
 
 
-def test_what_a_branch_taught_before_a_rebase_is_told(folder: str, code: Codebase) -> None:
+def test_what_a_branch_taught_before_a_rebase_is_reported(folder: str, code: Codebase) -> None:
     remember(folder)
     code.git("checkout", "-q", "main")
     code.edit("README.md", "# harbour", "# Harbour")

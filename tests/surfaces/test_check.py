@@ -124,7 +124,9 @@ def test_json_tells_each_check_and_what_was_delivered(harbour: Path) -> None:
         ("checks:\n- prompt: a\n  replaces: b\n  nothing: true\n", 3, 13, "is allowed with edit only"),
     ],
 )
-def test_a_mistake_is_told_with_line_and_column(harbour: Path, text: str, line: int, column: int, reason: str) -> None:
+def test_a_mistake_is_reported_with_line_and_column(
+    harbour: Path, text: str, line: int, column: int, reason: str
+) -> None:
     write(harbour, text)
     result = run("check")
     assert result.exit_code == 1
@@ -132,7 +134,7 @@ def test_a_mistake_is_told_with_line_and_column(harbour: Path, text: str, line: 
     assert reason in result.stderr
 
 
-def test_a_file_that_is_not_utf_8_is_told_with_its_place(harbour: Path) -> None:
+def test_a_file_that_is_not_utf_8_is_reported_with_its_place(harbour: Path) -> None:
     (harbour / ".holdfast" / "checks.yaml").write_bytes(b"checks:\n- edit: \xff\n")
     result = run("check")
     assert result.exit_code == 1

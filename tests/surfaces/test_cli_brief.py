@@ -58,7 +58,7 @@ def test_the_brief_is_what_hooks_deliver_and_nothing_is_logged(project: Path) ->
     assert TAG in texts[0]
 
 
-def test_a_folder_about_which_nothing_is_known_is_told_nothing() -> None:
+def test_a_folder_about_which_nothing_is_known_is_reported_nothing() -> None:
     result = run("brief")
     assert (result.stdout, result.exit_code) == ("", 0)
     assert result.stderr == "start: 0 lines, 0 tokens\nNothing is told.\n"

@@ -95,7 +95,7 @@ def test_a_question_in_another_script_finds_its_lesson(question: str) -> None:
     assert "鍵の回転" in told("recall", question)
 
 
-def test_a_lesson_can_be_told_through_stdin() -> None:
+def test_a_lesson_can_be_determined_through_stdin() -> None:
     told("remember", "-", "--kind", "decision", typed="Store in SQLite\n")
     assert told_json("list")["lessons"][0]["insight"] == "Store in SQLite"
     told("remember", "Login fails near midnight", "--why", "the clock")
@@ -217,7 +217,9 @@ def test_lessons_go_out_and_come_in(project: Path, monkeypatch: pytest.MonkeyPat
     assert again == before
 
 
-def test_lines_that_nobody_vouches_for_wait_and_it_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lines_that_nobody_vouches_for_wait_and_that_is_reported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     remember()
     exported = told("export")
     monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path / "other"))
@@ -269,7 +271,7 @@ def test_status_tells_where_things_are(home: Path) -> None:
     assert plain["store"]["bytes"] == os.path.getsize(home / "memory.db")
 
 
-def test_another_folder_can_be_asked(tmp_path: Path) -> None:
+def test_another_folder_can_be_queried(tmp_path: Path) -> None:
     remember()
     (tmp_path / "elsewhere").mkdir()
     elsewhere = str(tmp_path / "elsewhere")
@@ -320,7 +322,7 @@ def test_an_anchor_of_a_whole_file_has_every_key_of_an_anchor_in_json(project: P
     assert (anchor["path"], anchor["symbol"], anchor["also"]) == ("notes.md", "", [])
 
 
-def test_without_a_command_a_new_user_is_told_what_to_type_and_a_folder_with_memory_is_told_at_a_glance() -> None:
+def test_without_a_command_a_new_user_is_shown_what_to_type_and_a_folder_with_memory_is_reported_at_a_glance() -> None:
     first = run()
     assert (first.exit_code, len(first.stdout.splitlines()) <= 10) == (0, True)
     assert "no coding agent" in first.stdout
@@ -431,6 +433,6 @@ def test_saving_the_opposite_of_an_active_lesson_names_it() -> None:
     assert [lesson[-8:] for lesson in listed] == [known]
 
 
-def test_a_revision_is_not_said_to_contradict_what_it_replaces() -> None:
+def test_a_revision_is_not_stated_to_contradict_what_it_replaces() -> None:
     known = remember("Use app.run in production")
     assert "contradicts" not in run("revise", known, "--insight", "Don't use app.run in production").stderr

@@ -37,7 +37,7 @@ def test_the_index_is_built_once_and_then_only_followed(project: Path) -> None:
     assert "seconds" in answer
 
 
-def test_what_was_left_out_is_told_with_its_reason() -> None:
+def test_what_was_left_out_is_reported_with_its_reason() -> None:
     result = run("index")
     assert "skipped: 1 file; --skipped" in result.stderr
     assert "skipped  vendor/x.py  vendored" in told("index", "--skipped")

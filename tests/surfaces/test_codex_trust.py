@@ -53,7 +53,7 @@ def codex_finding() -> dict[str, str]:
     return of_codex
 
 
-def test_hooks_are_approved_only_when_asked_and_the_approvals_leave_with_them(root: Path) -> None:
+def test_hooks_are_approved_only_on_request_and_the_approvals_leave_with_them(root: Path) -> None:
     told("setup", "codex")
     assert codex_finding()["status"] == "bad"
     assert "--trust" in codex_finding()["mend"]
@@ -64,7 +64,7 @@ def test_hooks_are_approved_only_when_asked_and_the_approvals_leave_with_them(ro
     assert (root / "config.toml").read_text() == 'model = "o"\n'
 
 
-def test_a_hook_that_changed_since_is_skipped_and_told(root: Path) -> None:
+def test_a_hook_that_changed_since_is_skipped_and_reported(root: Path) -> None:
     told("setup", "codex", "--trust")
     hooks = root / "hooks.json"
     hooks.write_text(hooks.read_text().replace('"timeout": 3', '"timeout": 2'))

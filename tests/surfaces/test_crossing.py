@@ -238,7 +238,7 @@ def test_no_method_of_the_sdk_tells_of_another_project(ferry: Codebase) -> None:
             assert WORD not in repr(read()).lower()
 
 
-def test_siblings_are_recalled_below_ones_own_with_their_project_when_asked(quay: Codebase, ferry: Codebase) -> None:
+def test_siblings_are_recalled_below_ones_own_with_their_project_on_request(quay: Codebase, ferry: Codebase) -> None:
     told("remember", "The tide tables of the ferry are in minutes")
     plain = told_json("recall", "--across", "tide tables for pilots in cents")
     titles = [item["lesson"]["title"] for item in plain["items"]]

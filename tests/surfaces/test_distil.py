@@ -77,7 +77,7 @@ def test_choosing_a_model_asks_first_and_says_what_is_sent(folder: Path, home: P
     assert not (home / "config.toml").exists()
 
 
-def test_a_session_is_distilled_and_its_cost_is_kept(folder: Path) -> None:
+def test_a_session_is_distilled_and_its_cost_is_stored(folder: Path) -> None:
     use(folder, f"import json; print(json.dumps({ANSWER!r}))")
     assert "1 lesson active" in run(folder).output
     with Memory(str(folder)) as memory:
@@ -118,7 +118,7 @@ def test_none_is_no_model_and_the_message_names_the_switch(folder: Path) -> None
     assert load_settings().distil_model == "agent"
 
 
-def test_a_key_is_never_kept_in_the_file(folder: Path) -> None:
+def test_a_key_is_never_stored_in_the_file(folder: Path) -> None:
     assert (
         "must not be on a command line or in a file"
         in run(folder, "use", "anthropic", "model=m", "api_key=k", "--yes", code=1).output

@@ -60,7 +60,7 @@ def test_the_proof_leaves_the_real_memory_alone(home: Path) -> None:
     assert before == (home / "memory.db").read_bytes()
 
 
-def test_what_hooks_could_not_do_in_time_is_told_by_host(home: Path) -> None:
+def test_what_hooks_could_not_do_in_time_is_reported_by_host(home: Path) -> None:
     run_path = str(home / "run")
     for host, what in (("codex", LATE), ("codex", LATE), ("codex", SPOOLED), ("kiro", DROPPED)):
         count(run_path, host, what)

@@ -44,7 +44,7 @@ def test_every_hook_answers_with_one_json_object_and_nothing_to_log(hooks: Hooks
     wait_for(lambda: not learners(hooks), "the learner ends")
 
 
-def test_what_happens_is_kept(hooks: Hooks) -> None:
+def test_what_happens_is_stored(hooks: Hooks) -> None:
     for kind in ("SessionStart", "UserPromptSubmit", "PostToolUse", "PostToolUseFailure", "PreCompact", "Stop"):
         hooks.call(kind)
     assert kept(hooks) == ["session_start", "prompt", "tool_result", "tool_failure", "compaction", "reply"]
@@ -143,7 +143,7 @@ def test_odd_characters_do_no_harm(hooks: Hooks) -> None:
     assert hooks.log == ""
 
 
-def test_a_5_mb_tool_output_and_a_200_kb_prompt_are_kept_in_time(hooks: Hooks) -> None:
+def test_a_5_mb_tool_output_and_a_200_kb_prompt_are_stored_in_time(hooks: Hooks) -> None:
     response = {"stdout": "line of output 0123456789\n" * 200_000, "stderr": "", "interrupted": False}
     hooks.call("PostToolUse", tool_response=response)
     hooks.call("UserPromptSubmit", prompt="fix the ledger please " * 10_000)
@@ -255,7 +255,7 @@ def test_a_host_that_does_not_listen_is_no_failure(hooks: Hooks) -> None:
     assert hooks.log == ""
 
 
-def test_what_a_host_that_does_not_listen_was_not_told_is_not_logged_as_shown(hooks: Hooks) -> None:
+def test_what_a_host_that_does_not_listen_was_not_reported_is_not_logged_as_shown(hooks: Hooks) -> None:
     teach(hooks)
     running = hooks.start()
     assert running.stdout is not None

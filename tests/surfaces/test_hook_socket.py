@@ -130,7 +130,7 @@ def test_a_broken_embedder_costs_no_answer(hooks: Hooks, monkeypatch: pytest.Mon
     assert "server embedder" in hooks.log
 
 
-def test_only_what_the_host_was_told_counts_as_shown(served: Hooks) -> None:
+def test_only_what_the_host_was_shown_counts_as_shown(served: Hooks) -> None:
     payload = json.dumps(served.payload("PreToolUse")).encode()
     for heard in (False, True):
         answer = ask_for(served.settings, payload, heard)
@@ -226,7 +226,7 @@ def _knows(hooks: Hooks, word: str) -> bool:
         return any(word in lesson.insight for lesson in memory.lessons())
 
 
-def test_many_hooks_at_once_are_all_answered_and_kept(served: Hooks) -> None:
+def test_many_hooks_at_once_are_all_answered_and_stored(served: Hooks) -> None:
     answers: list[object] = []
 
     def one(number: int) -> None:
@@ -283,7 +283,7 @@ def test_stale_sockets_are_passed_over_and_cleared_by_the_next_server(hooks: Hoo
     assert [name for name in os.listdir(folder) if name.endswith(".sock")] == []
 
 
-def test_the_newest_server_is_asked_first_and_the_next_one_when_it_fails(served: Hooks) -> None:
+def test_the_newest_server_is_queried_first_and_the_next_one_when_it_fails(served: Hooks) -> None:
     folder = served.settings.run_path
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as dead:
         dead.bind(os.path.join(folder, "newer.sock"))

@@ -92,7 +92,7 @@ def test_a_start_that_a_host_would_cut_is_mentioned(
         assert 0 < len(delivered.text) <= characters
 
 
-def test_a_sub_agent_is_told_what_matters_at_its_start() -> None:
+def test_a_sub_agent_is_shown_what_matters_at_its_start() -> None:
     payload = {"session_id": "s1", "cwd": "/a", "hook_event_name": "SubagentStart", "agent_id": "g1"}
     call = load_host("claude-code").parse_hook(payload, NOW, lambda: "e1")
     assert (call.moment, call.agent, call.events) == ("session_start", "g1", ())

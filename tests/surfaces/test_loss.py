@@ -38,7 +38,7 @@ def test_a_sound_memory_has_nothing_lost() -> None:
 
 
 @pytest.mark.parametrize("emptied", [False, True], ids=["deleted", "emptied"])
-def test_a_lost_memory_is_told_until_the_loss_is_accepted(home: Path, emptied: bool) -> None:
+def test_a_lost_memory_is_reported_until_the_loss_is_accepted(home: Path, emptied: bool) -> None:
     erase(home)
     if emptied:
         (home / "memory.db").touch(0o600)

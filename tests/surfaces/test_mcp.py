@@ -254,7 +254,7 @@ def test_an_unknown_tool_is_an_error_of_the_protocol(home: Path) -> None:
     asyncio.run(work())
 
 
-def test_a_folder_that_is_gone_is_said_and_the_tools_are_listed_all_the_same(home: Path) -> None:
+def test_a_folder_that_is_gone_is_reported_and_the_tools_are_listed_all_the_same(home: Path) -> None:
     (result,) = call_all("/nowhere/at/all", ("recall", {"query": "x"}))
     assert result.is_error
     assert "hint: " in text_of(result)

@@ -239,7 +239,7 @@ def test_a_damaged_manifest_keeps_no_brief_back(manifest: str, code: Codebase, h
     assert instructions(code.folder, "claude-code") == ALONE
 
 
-def test_the_session_a_hook_speaks_for_is_not_told_again(code: Codebase, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_session_a_hook_speaks_for_is_not_reported_again(code: Codebase, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CLAUDE_CODE_SESSION_ID", "s1")
     remembered(code.folder, RULE)
     with Memory(str(code.folder)) as memory:
@@ -265,7 +265,7 @@ def test_the_brief_is_off_with_its_channel(code: Codebase, monkeypatch: pytest.M
         ('[distil]\nmodel_from = "claude-code"\n', True),
     ],
 )
-def test_a_host_without_a_hook_before_the_end_is_asked_in_the_instructions(
+def test_a_host_without_a_hook_before_the_end_is_prompted_in_the_instructions(
     config: str, asks: bool, code: Codebase, home: Path
 ) -> None:
     home.mkdir(exist_ok=True)

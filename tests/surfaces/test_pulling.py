@@ -169,7 +169,7 @@ def test_a_file_longer_than_announced_is_not_read_to_its_end(home: Path, hub: Hu
     assert "sent more than it announced" in pull(hub, code=1).stderr
 
 
-def test_the_model_we_know_is_held_to_our_own_checksums(home: Path, hub: Hub) -> None:
+def test_the_model_we_know_is_checked_against_our_own_checksums(home: Path, hub: Hub) -> None:
     assert len(pulling.KNOWN[f"{pulling.DEFAULT}@{pulling.REVISION}"]) == 5
     assert "answered with status 404" in pull(hub, pulling.DEFAULT, code=1).stderr
     assert f"/resolve/{pulling.REVISION}/onnx/model.onnx" in hub.asked[0][0]

@@ -59,7 +59,7 @@ def crowd(folder: Path) -> None:
         memory.import_lessons(lines, accept=True)
 
 
-def test_a_lesson_that_is_told_passes_and_those_without_moments_are_counted(harbour: Path, home: Path) -> None:
+def test_a_lesson_that_is_reported_passes_and_those_without_moments_are_counted(harbour: Path, home: Path) -> None:
     run("check", "--rehearse")  # opens the memory
     sql = sqlite3.connect(home / "memory.db")
     counts = "SELECT (SELECT count(*) FROM events), (SELECT count(*) FROM deliveries), (SELECT count(*) FROM state)"
@@ -73,7 +73,7 @@ def test_a_lesson_that_is_told_passes_and_those_without_moments_are_counted(harb
     sql.close()
 
 
-def test_a_lesson_that_is_not_told_any_more_fails_everywhere(harbour: Path, tmp_path: Path) -> None:
+def test_a_lesson_that_is_not_reported_any_more_fails_everywhere(harbour: Path, tmp_path: Path) -> None:
     baseline = str(tmp_path / "baseline.json")
     result = run("check", "--rehearse", "--baseline", baseline)
     assert result.exit_code == 0, result.output
@@ -97,7 +97,7 @@ def test_a_lesson_that_is_not_told_any_more_fails_everywhere(harbour: Path, tmp_
     assert Path(baseline).read_text() == words, "a baseline is never overwritten"
 
 
-def test_what_was_not_told_before_fails_only_without_a_baseline(harbour: Path, tmp_path: Path) -> None:
+def test_what_was_not_reported_before_fails_only_without_a_baseline(harbour: Path, tmp_path: Path) -> None:
     crowd(harbour)
     baseline = str(tmp_path / "baseline.json")
     assert run("check", "--rehearse").exit_code == 1

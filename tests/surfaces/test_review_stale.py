@@ -97,7 +97,7 @@ def test_best_candidates_come_first(harbour: Codebase) -> None:
     assert first == "The reader knows the buoys"
 
 
-def test_what_was_kept_or_put_off_is_not_shown_again_until_it_changes(harbour: Codebase) -> None:
+def test_what_was_confirmed_or_put_off_is_not_shown_again_until_it_changes(harbour: Codebase) -> None:
     with Memory() as memory:
         kept_lesson, later, other = (
             put(memory, f"Rule of the {name} quay", 100) for name in ("north", "south", "east")
@@ -110,7 +110,7 @@ def test_what_was_kept_or_put_off_is_not_shown_again_until_it_changes(harbour: C
         assert kept_lesson.insight in reasons(memory)
 
 
-def test_an_unconfirmed_lesson_that_is_kept_is_accepted(harbour: Codebase) -> None:
+def test_an_unconfirmed_lesson_that_is_confirmed_is_accepted(harbour: Codebase) -> None:
     with Memory() as memory:
         lesson = put(memory, "Perhaps the crane is slow", state="candidate", confidence=0.4)
         memory.keep(lesson.id)
@@ -119,7 +119,7 @@ def test_an_unconfirmed_lesson_that_is_kept_is_accepted(harbour: Codebase) -> No
         assert reasons(memory) == {}
 
 
-def test_a_lesson_whose_code_is_gone_cannot_be_kept_as_it_stands(harbour: Codebase) -> None:
+def test_a_lesson_whose_code_is_gone_cannot_be_confirmed_as_it_stands(harbour: Codebase) -> None:
     with Memory() as memory:
         gone = forget_file(harbour, memory)
     result = run("review", "--accept", gone.id)

@@ -47,7 +47,7 @@ def test_hosts_that_are_set_up_without_hooks_get_theirs() -> None:
     assert told_json("rules", "status")["rules"][0]["hosts"] == ["jetbrains", "zed"]
 
 
-def test_a_file_that_a_host_with_hooks_reads_too_is_written_for_those_asked_for_by_name_only() -> None:
+def test_a_file_that_a_host_with_hooks_reads_too_is_written_for_those_requested_by_name_only() -> None:
     told("setup", "zed", "vscode", "codex")
     result = run("rules", "sync")
     assert "Zed is left out: AGENTS.md is also read by OpenAI Codex" in result.stderr
@@ -102,7 +102,7 @@ def test_edits_inside_our_block_are_lost_and_those_outside_stay(code: Codebase) 
     assert Path("AGENTS.md").read_text() == "# Above\n# Below\n"
 
 
-def test_a_merge_that_kept_both_blocks_is_mended(code: Codebase) -> None:
+def test_a_merge_that_left_both_blocks_is_mended(code: Codebase) -> None:
     told("rules", "sync", "--host", "zed")
     text = Path("AGENTS.md").read_text()
     Path("AGENTS.md").write_text(f"# Ours\n\n{text}\n{text}")

@@ -35,7 +35,7 @@ def hook(name: str, text: str, mode: int = 0o755) -> Path:
     return file
 
 
-def test_nothing_is_added_unless_asked_for() -> None:
+def test_nothing_is_added_unless_requested() -> None:
     assert list(Path(".git/hooks").iterdir()) == []
     assert "none set up" in run("rules", "status").stderr
 

@@ -203,7 +203,9 @@ def test_a_linked_settings_file_stays_a_link_and_keeps_its_mode(machine: Machine
     assert dotfiles.read_bytes() == SETTINGS
 
 
-def test_the_folder_claude_code_was_told_to_use_is_respected(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_folder_claude_code_was_reported_to_use_is_respected(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(machine.home / "conf"))
     machine.ok("setup", "claude-code")
     assert set(machine.files()) == {"conf/settings.json", "conf/.claude.json"}
@@ -264,7 +266,7 @@ def test_a_backup_that_a_later_setup_replaces_goes_too(machine: Machine) -> None
     assert json.loads(machine.state.read_bytes())["oauthAccount"] == "none"
 
 
-def test_what_is_still_set_up_keeps_its_backup_and_it_is_said_where(machine: Machine) -> None:
+def test_what_is_still_set_up_keeps_its_backup_and_it_is_reported_where(machine: Machine) -> None:
     machine.write(machine.settings, SETTINGS)
     machine.write(machine.home / ".codex" / "config.toml", b'model = "x"\n')
     machine.ok("setup", "claude-code", "codex")
@@ -394,7 +396,7 @@ def test_project_scope_keeps_its_file_out_of_git_and_takes_that_back(machine: Ma
     assert (exclude.read_bytes() if exclude.exists() else None) == before
 
 
-def test_a_plug_in_package_beside_setup_is_told_by_setup_its_list_and_doctor(machine: Machine) -> None:
+def test_a_plug_in_package_beside_setup_is_reported_by_setup_its_list_and_doctor(machine: Machine) -> None:
     record = machine.home / ".claude" / "plugins" / "installed_plugins.json"
     machine.write(record, b'{"version": 2, "plugins": {"holdfast@holdfast-local": [{"scope": "user"}]}}')
     listed = json.loads(machine.ok("setup", "--list", "--json"))["hosts"]

@@ -53,7 +53,7 @@ def test_a_download_that_fails_leaves_the_embedder_as_it_is(home: Path, tmp_path
     assert load_settings().embedder == before
 
 
-def test_who_chose_an_embedder_is_not_asked(home: Path, tmp_path: Path) -> None:
+def test_who_chose_an_embedder_is_not_prompted(home: Path, tmp_path: Path) -> None:
     home.mkdir(exist_ok=True)
     (home / "config.toml").write_text('[embedder]\nname = "none"\n')
     assert offer(tmp_path, "y\n") == ""

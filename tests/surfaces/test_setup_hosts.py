@@ -42,7 +42,7 @@ def test_one_host_leaves_and_the_others_stay(machine: Machine) -> None:
     assert b"holdfast" in machine.files()[".config/Code/User/mcp.json"]
 
 
-def test_a_file_that_cannot_be_changed_is_told_with_what_to_add_and_the_others_go_on(machine: Machine) -> None:
+def test_a_file_that_cannot_be_changed_is_reported_with_what_to_add_and_the_others_go_on(machine: Machine) -> None:
     broken = machine.home / ".codex" / "config.toml"
     machine.write(broken, b"model = \n")
     result = machine.run("setup", "codex", "vscode")
@@ -54,7 +54,7 @@ def test_a_file_that_cannot_be_changed_is_told_with_what_to_add_and_the_others_g
     assert b"holdfast" in machine.files()[".config/Code/User/mcp.json"]
 
 
-def test_a_folder_in_a_files_place_is_told(machine: Machine) -> None:
+def test_a_folder_in_a_files_place_is_reported(machine: Machine) -> None:
     (machine.home / ".codex" / "hooks.json").mkdir()
     result = machine.run("setup", "codex")
     assert result.exit_code == 1
@@ -79,7 +79,7 @@ def test_the_list_tells_what_each_host_can_do(machine: Machine) -> None:
     assert "codex" in machine.ok("setup", "--list")
 
 
-def test_a_machine_without_hosts_is_told_so(home: Path) -> None:
+def test_a_machine_without_hosts_is_informed_so(home: Path) -> None:
     result = Machine(home.parent).run("setup")
     assert result.exit_code == 1
     assert "no supported agent was found" in result.stderr

@@ -242,7 +242,7 @@ def test_an_edit_by_hand_merges_with_a_revision_and_a_deleted_file_ends_nothing(
     assert files_of(ada) == files_of(bob) == files_of(cleo)
 
 
-def test_broken_files_of_a_clone_are_named_kept_and_change_nothing(team: list[Member]) -> None:
+def test_broken_files_of_a_clone_are_named_stored_and_change_nothing(team: list[Member]) -> None:
     ada, bob, _ = team
     rules = ("conflict", "twice", "renamed", "latin", "trusting", "capturing", "running", "whole")
     for rule in rules:

@@ -41,7 +41,7 @@ def insights(folder: str) -> list[str]:
     return sorted(row["insight"] for row in told_json("list", "-C", folder)["lessons"])
 
 
-def test_a_proposal_is_shown_kept_and_applied_on_request(folder: str) -> None:
+def test_a_proposal_is_shown_stored_and_applied_on_request(folder: str) -> None:
     shown = told("tidy", "-C", folder)
     assert "@@ merge (rule): they say the same" in shown
     assert len(insights(folder)) == 3
@@ -88,7 +88,7 @@ def test_json_has_every_step(folder: str) -> None:
     assert told_json("tidy", "--undo", "-C", folder)["lessons"] == 2
 
 
-def test_nothing_to_tidy_is_said(home: Path, project: Path) -> None:
+def test_nothing_to_tidy_is_reported(home: Path, project: Path) -> None:
     told("remember", TIDES, "-C", str(project))
     assert told("tidy", "-C", str(project)) == "nothing to tidy among 1 lesson\n"
     assert told("tidy", "--apply", "-C", str(project)) == "nothing to tidy among 1 lesson\n"
@@ -124,7 +124,7 @@ def use(code: str) -> None:
     told("distil", "use", "agent", f"command={words}", "id=stand-in", "--yes")
 
 
-def test_the_model_is_asked_only_where_it_reads_sessions_and_not_with_no_model(folder: str) -> None:
+def test_the_model_is_queried_only_where_it_reads_sessions_and_not_with_no_model(folder: str) -> None:
     answer: dict[str, Any] = {"retire": [{"lesson": "T2", "reason": "a detail"}]}
     code = f"print({json.dumps(answer)!r})"
     use(code)
@@ -135,7 +135,7 @@ def test_the_model_is_asked_only_where_it_reads_sessions_and_not_with_no_model(f
     assert told_json("learn")["last_24_hours"]["calls"] == 1
 
 
-def test_a_model_that_fails_is_named_and_the_rules_steps_are_kept(folder: str) -> None:
+def test_a_model_that_fails_is_named_and_the_rules_steps_stand(folder: str) -> None:
     use("import sys; sys.exit(3)")
     told("learn", "--on")
     done = run("tidy", "-C", folder)
@@ -252,7 +252,7 @@ def test_hooks_and_filters_of_the_repository_are_not_run(code: Codebase, home: P
     ("days", "words"),
     [(0, "tidied today: 1 merged"), (1, "tidied yesterday"), (29, "tidied 29 days ago"), (31, "")],
 )
-def test_the_last_tidying_is_told_for_a_month(folder: str, days: int, words: str) -> None:
+def test_the_last_tidying_is_reported_for_a_month(folder: str, days: int, words: str) -> None:
     """`_tidying.RECENT`."""
     told("tidy", "--yes", "-C", folder)
     with Memory(folder) as memory:

@@ -33,7 +33,7 @@ def test_transcripts_are_read_without_the_command_line(machine: Machine) -> None
     assert sorted(machine.prompts()) == ["first", "second"]
 
 
-def test_a_guess_at_the_host_is_told_to_the_caller(machine: Machine) -> None:
+def test_a_guess_at_the_host_is_shown_to_the_caller(machine: Machine) -> None:
     golden = GOLDEN / "copilot_cli" / "transcript_of_a_session" / "transcript.jsonl"
     file = machine.home / "moved.jsonl"
     file.write_text(golden.read_text("utf-8").replace('"producer": "copilot-agent", ', ""), "utf-8")

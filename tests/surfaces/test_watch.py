@@ -120,7 +120,7 @@ def test_a_line_tells_each_change_and_ctrl_c_ends_it_well(machine: Machine) -> N
     assert end(running) == (0, "")
 
 
-def test_switching_branches_there_and_back_is_told(machine: Machine) -> None:
+def test_switching_branches_there_and_back_is_reported(machine: Machine) -> None:
     machine.git("switch", "-q", "-c", "feature")
     machine.code.write_text(SIGNATURE)
     machine.commit()
@@ -236,7 +236,7 @@ def test_cold_hooks_tell_the_session_of_its_own_edit(machine: Machine, watched: 
         assert end(running)[0] == 0
 
 
-def test_a_command_that_edits_is_told_of_when_somebody_watches(machine: Machine) -> None:
+def test_a_command_that_edits_is_reported_when_somebody_watches(machine: Machine) -> None:
     machine.read()
     running = machine.watch("--json")
     machine.code.write_text(SIGNATURE)  # as `sed -i` would

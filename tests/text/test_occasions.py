@@ -86,7 +86,7 @@ def test_a_languages_files_share_one_ending() -> None:
     assert language_of("notes.txt") == ""
 
 
-def test_a_lesson_on_a_linter_is_told_at_the_first_edit_of_its_language() -> None:
+def test_a_lesson_on_a_linter_is_delivered_at_the_first_edit_of_its_language() -> None:
     lesson = rule("errcheck rejects errors that are dropped.", kind="tooling", trust="verified")
     assert occasions(lesson) == ("edit go",)
     assert lint_languages(rule("Lint wants doc comments.", kind="tooling", path="src/app.py")) == {"py"}
@@ -128,7 +128,7 @@ def test_a_standing_rule_about_commits_or_reviews_waits_for_them() -> None:
     assert occasions(rule("Write plainly.")) == ("standing",)
 
 
-def test_a_command_card_is_told_at_its_own_kind_of_command() -> None:
+def test_a_command_card_is_delivered_at_its_own_kind_of_command() -> None:
     card = rule("Tests run here with make test.", kind="tooling", trust="verified", topic_key="commands/test")
     assert occasions(card) == ("test",)
     assert group_keys(card) == {"commands/test"}

@@ -55,7 +55,7 @@ def test_plain_rules_do_not_wait(text: str) -> None:
         "every build has to trust the proxy",
     ],
 )
-def test_a_message_that_gives_orders_is_told_from_a_report(text: str) -> None:
+def test_a_message_that_gives_orders_is_distinguished_from_a_report(text: str) -> None:
     assert instructs(text)
 
 

@@ -124,7 +124,7 @@ def test_what_no_person_typed_is_the_machines(kind: str, text: str) -> None:
 
 
 @pytest.mark.parametrize(("text", "own"), MIXED)
-def test_the_persons_part_of_a_mixed_prompt_is_told(text: str, own: str) -> None:
+def test_the_persons_part_of_a_mixed_prompt_is_delivered(text: str, own: str) -> None:
     prompt = read_prompt(text)
     assert prompt.origin == "mixed"
     assert " ".join(prompt.own.split()) == own

@@ -23,7 +23,7 @@ def test_a_path_is_secret_where_one_of_the_globs_fits(path: str) -> None:
 
 
 @pytest.mark.parametrize("glob", SECRET_FILES)
-def test_each_glob_is_of_a_form_that_is_told_apart(glob: str) -> None:
+def test_each_glob_is_of_a_form_that_is_distinguished(glob: str) -> None:
     path = glob.replace("**", "in").replace("*", "x")
     assert is_ignored(path, ())
     assert glob.count("*") <= 1 or glob == f"**/{glob.strip('*/')}/**"

@@ -65,7 +65,7 @@ def where_told(memory: Memory, lesson: Lesson) -> str:
     return next(each.told for each in rehearse_lessons(memory).lessons if each.id == lesson.id)
 
 
-def test_a_lesson_in_the_brief_is_told_at_the_start(memory: Memory) -> None:
+def test_a_lesson_in_the_brief_is_delivered_at_the_start(memory: Memory) -> None:
     lesson = kept(memory, ASKED, insight="Packages are installed with pnpm")
     [rehearsed] = rehearse_lessons(memory).lessons
     assert (rehearsed.id, rehearsed.told, rehearsed.title) == (lesson.id, "start", lesson.title)
@@ -213,7 +213,7 @@ def lost_since(before: list[RehearsedLesson], after: list[RehearsedLesson]) -> l
         (rehearsed("a", "prompt", ("e", True)), rehearsed("b", "start", ("e", False), replaces=("a",)), False),
     ],
 )
-def test_only_what_was_told_and_is_not_any_more_is_lost(
+def test_only_what_was_delivered_and_is_not_any_more_is_lost(
     before: RehearsedLesson, after: RehearsedLesson, is_lost: bool
 ) -> None:
     assert lost_since([before], [after]) == (["a"] if is_lost else [])

@@ -50,7 +50,7 @@ def test_a_second_repository_with_the_same_id_is_another_project(ground: Ground,
     assert ground.workspace.locate(str(vault)).claim == ""
 
 
-def test_two_hostile_clones_that_come_first_own_the_id_once_and_the_user_is_asked(ground: Ground) -> None:
+def test_two_hostile_clones_that_come_first_own_the_id_once_and_the_user_is_prompted(ground: Ground) -> None:
     first = declare(ground.repository("first", OTHER), ground=ground)
     second = declare(ground.repository("second", "git@example.com:eve/x.git"), ground=ground)
     mine = declare(ground.repository("mine", REMOTE), ground=ground)

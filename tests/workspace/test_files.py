@@ -44,7 +44,7 @@ def test_names_of_remotes_that_are_their_own(url: str, name: str) -> None:
     assert normalise_remote(url, "/srv/here") == name
 
 
-def test_paths_are_told_relative_to_the_root(ground: Ground) -> None:
+def test_paths_are_reported_relative_to_the_root(ground: Ground) -> None:
     made = ground.repository("made")
     location = ground.workspace.locate(str(made))
     relative = ground.workspace.relative

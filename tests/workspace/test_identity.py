@@ -148,7 +148,7 @@ def test_a_bare_repository_is_the_project_of_its_work_trees(ground: Ground) -> N
     assert ground.id(ground.folder / "bare.git") == ground.id(ground.folder / "tree")
 
 
-def test_a_monorepo_folder_is_told_as_prefix(ground: Ground) -> None:
+def test_a_monorepo_folder_is_reported_as_prefix(ground: Ground) -> None:
     made = ground.repository("made")
     (made / "services" / "billing").mkdir(parents=True)
     location = ground.workspace.locate(str(made / "services" / "billing"))
@@ -256,7 +256,7 @@ def test_a_committed_id_above_the_repository_is_not_its_own(ground: Ground) -> N
 
 
 @pytest.mark.parametrize("text", ["", "id = \n", 'id = ""\n', 'id = "has space"\n', '[x]\nid = "y"\n', "\0\xff"])
-def test_a_committed_file_without_a_usable_id_is_said_and_not_guessed(ground: Ground, text: str) -> None:
+def test_a_committed_file_without_a_usable_id_is_reported_and_not_guessed(ground: Ground, text: str) -> None:
     made = ground.repository("made")
     (made / ".holdfast").mkdir()
     (made / ".holdfast" / "project.toml").write_text(text)
@@ -291,7 +291,7 @@ def test_a_git_that_does_not_answer_in_time_leaves_the_project_unknown(
     assert not [owner for _, owner in ground.states if "made" in owner]
 
 
-def test_a_known_repository_is_told_without_asking_git(ground: Ground, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_known_repository_is_recognised_without_asking_git(ground: Ground, monkeypatch: pytest.MonkeyPatch) -> None:
     made = ground.repository("made", REMOTE)
     before = ground.workspace.locate(str(made))
     monkeypatch.setenv("PATH", "/nowhere")

@@ -71,7 +71,7 @@ def test_an_answer_of_more_than_four_megabytes_is_not_taken(ground: Ground, size
 
 
 @pytest.mark.parametrize(("files", "count"), [(200, 1), (201, 2)])
-def test_two_hundred_paths_are_asked_about_at_once(
+def test_two_hundred_paths_are_queried_at_once(
     ground: Ground, questions: list[tuple[str, float]], files: int, count: int
 ) -> None:
     """`authorship.ASKED`."""
@@ -83,7 +83,7 @@ def test_two_hundred_paths_are_asked_about_at_once(
 
 
 @pytest.mark.parametrize(("files", "count"), [(500, 1), (501, 2)])
-def test_five_hundred_paths_of_a_commit_are_asked_about_at_once(
+def test_five_hundred_paths_of_a_commit_are_queried_at_once(
     ground: Ground, questions: list[tuple[str, float]], files: int, count: int
 ) -> None:
     """`branches.COMMITS_LIMIT`."""

@@ -76,7 +76,7 @@ def descriptors() -> list[str]:
     return sorted(os.readlink(name) for name in names if os.path.lexists(name))
 
 
-def test_edits_and_branch_switches_are_told_and_only_anchored_files_looked_at(
+def test_edits_and_branch_switches_are_reported_and_only_anchored_files_looked_at(
     memory: Memory, tree: Path, ground: Ground
 ) -> None:
     watch = memory.watch()

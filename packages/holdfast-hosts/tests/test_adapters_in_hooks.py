@@ -34,7 +34,7 @@ class Installed(Session):
 
 
 @pytest.mark.skipif(NODE is None, reason="node runs the plug-in")
-def test_amp_is_told_at_a_turns_start_and_after_a_read(home: Path) -> None:
+def test_amp_is_informed_at_a_turns_start_and_after_a_read(home: Path) -> None:
     session = Installed(home.parent)
     report = session.play(Path(__file__).parent / "drivers")
     assert "whole cents" in report["started"]["message"]["content"]

@@ -80,7 +80,7 @@ PERSONS = [
 
 
 @pytest.mark.parametrize("fields", PERSONS)
-def test_what_a_person_said_pinned_or_accepted_is_neither_retired_nor_replaced_by_an_agents(
+def test_what_a_person_stated_pinned_or_accepted_is_neither_retired_nor_replaced_by_an_agents(
     fields: dict[str, Any],
 ) -> None:
     persons, agents = lesson(RULE, **fields), lesson(f"{RULE}.")

@@ -237,7 +237,7 @@ def test_undo_restores_every_lesson_and_every_closed_lesson_is_cited_or_retired_
 
 
 @pytest.mark.parametrize(("factor", "most"), [(1.51, 4), (1.5, 10)])
-def test_a_model_is_asked_to_leave_less_than_half_once_the_brief_is_outgrown(
+def test_a_model_is_instructed_to_leave_less_than_half_once_the_brief_is_outgrown(
     memory: Memory, monkeypatch: pytest.MonkeyPatch, factor: float, most: int
 ) -> None:
     """`tidy.SHARE_KEPT`: 0.45 of ten lessons."""

@@ -93,7 +93,7 @@ def test_closing_a_persons_rule_waits_for_a_person(memory: Memory, monkeypatch: 
     assert waiting.counts == "1 merged"
 
 
-def test_a_model_that_fails_leaves_the_rules_part_and_is_asked_again_the_next_day(grown: Memory) -> None:
+def test_a_model_that_fails_leaves_the_rules_part_and_is_queried_again_the_next_day(grown: Memory) -> None:
     model = StandInModel(ModelError("not logged in"))
     proposal = tidy_when_due(grown.services, grown.location, lambda: model)
     assert proposal is not None
@@ -157,7 +157,7 @@ def test_a_learner_leaves_a_folder_alone_that_is_gone(home: Path, tmp_path: Path
     assert not (home / "memory.db").exists()
 
 
-def test_a_proposal_that_waits_is_told_until_its_lessons_change(memory: Memory, project: Path) -> None:
+def test_a_proposal_that_waits_is_delivered_until_its_lessons_change(memory: Memory, project: Path) -> None:
     lessons = put(memory, FLOATS, FLOATS_TOO)
     keep(memory.services, memory.location, propose(memory.services, memory.location))
     assert "a proposal waits: 1 merged; holdfast tidy --show" in told("status", "-C", str(project))
