@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from functools import wraps
 from typing import TYPE_CHECKING, Any
@@ -154,11 +153,6 @@ class Group(click.Group):
 def epilog(*lines: str) -> str:
     """Return the end of a help text, which lists these commands, one on each line."""
     return "Examples:\n\n\b\n" + "\n".join(f"  {line}" for line in lines)
-
-
-def has_terminal() -> bool:
-    """Return whether a person can be asked and shown something."""
-    return sys.stdin.isatty() and sys.stdout.isatty()
 
 
 def lesson_ids(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
