@@ -7,11 +7,10 @@ from pathlib import Path
 import pytest
 
 from holdfast import Memory
-from holdfast.curation.revival import parse_condition
+from holdfast.curation.revival import READERS, find_versions, parse_condition, version_key
 from holdfast.domain.records import Change
 from holdfast.errors import HoldfastError, InvalidValueError
 from holdfast.ports.store import LogFilter
-from holdfast.text.lockfiles import READERS, find_versions, version_key
 from tests.codebase import Codebase
 from tests.surfaces.terminal import run, told, told_json
 
