@@ -31,13 +31,6 @@ ASSENT = re.compile(
 """Beginning of an answer that agrees to what was said before it."""
 _SAID = "the user said:"
 _STATUS = re.compile(r"Exit code (\d{1,3})\b")
-_CAUSE = re.compile(
-    r"\b(?:because|root cause|(?:issue|problem|cause|culprit|reason|bug|error|failure) (?:is|was|here is)|caused by"
-    r"|turns out|(?:fails?|failed|failing|breaks?) (?:because|since|when|as)|doesn't (?:support|exist|accept|allow)"
-    r"|does not (?:support|exist|accept|allow)|is not (?:supported|allowed)|expects?|requires?|must not|must be"
-    r"|needs to be)\b",
-    re.IGNORECASE,
-)
 _SENTENCE = re.compile(r"[^\s.!?\n](?:[^.!?\n]|[.!?](?=[\w`'\"/)]))*[.!?]*")
 _PASTED = re.compile(
     # beginnings of lines in mails, reports, logs and headings
@@ -188,17 +181,6 @@ def status(event: Event) -> int | None:
         return event.exit_code
     match = _STATUS.match(event.text) if event.kind == "tool_failure" else None
     return int(match.group(1)) if match else None
-
-
-def explanation(window: Sequence[Event], first: int, last: int) -> Evidence | None:
-    """Return the first sentence of the agent between two positions that gives a cause, or None."""
-    for event in window[first + 1 : last]:
-        if event.kind != "reply" or event.agent:
-            continue
-        for sentence, start in sentences(event.text[:4_000]):
-            if 30 <= len(sentence) <= 300 and not sentence.endswith("?") and _CAUSE.search(sentence):
-                return quote(event, sentence, start)
-    return None
 
 
 def is_test_file(path: str) -> bool:
