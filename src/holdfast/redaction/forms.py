@@ -37,6 +37,14 @@ _MARKS = [
 TRIGGERS = frozenset(map(_first_part, (*PROGRAMS, *COLUMNS, "stringdata", "identified"))) | {"5432", "3306"}
 """Words without which there is nothing to look for."""
 
+_QUOTE = r"""(?:\\"(?:(?!\\").)*\\"|\\'(?:(?!\\').)*\\'|"[^"]*"|'[^']*')"""
+_PLAIN = r"""(?:[^ \t\r\n|;&)`"'\\]|\\(?!["'\r\n]))"""
+_QUOTED = re.compile(_QUOTE, re.DOTALL)
+_COMMAND_WORD = re.compile(
+    rf"(?:[ \t]|\\\r?\n)*(?P<word>-(?:{_PLAIN}|{_QUOTE})*|(?:{_PLAIN}|{_QUOTE})(?:{_PLAIN}|(?<=[=:,%-]){_QUOTE})*)",
+    re.DOTALL,
+)
+"""A word of a command: a quote inside it begins after a sign or in a flag, otherwise it ends the command."""
 _MARKED = re.compile(r"pass:(?P<word>[\w.!@#%^*+=~-]{1,128})", re.IGNORECASE | re.ASCII)
 _IDENTIFIED = re.compile(
     r"identified (?:(?!by ).){0,77}by [ '\"]{0,4}(?P<word>[\w.!@#%^*+=~$&?/-]{0,128})",
@@ -100,44 +108,20 @@ def _tokens(text: str, at: int) -> list[Token]:
     """Return the command's words up to the line's end, a pipe, `;`, `&` or the quote that closes around the command."""
     tokens: list[Token] = []
     here, stop = at, min(len(text), at + COMMAND_SPAN)
-    while here < stop:
-        char = text[here]
-        if char in " \t":
-            here += 1
-        elif text.startswith(("\\\n", "\\\r\n"), here):
-            here += 2
-        elif char in "\r\n|;&)`":
+    while match := _COMMAND_WORD.match(text, here, stop):
+        start, here = match.span("word")
+        is_last = here < stop and text[here] in "'\"\\"  # the quote in which the whole command stands
+        quote = _QUOTED.match(match["word"])
+        lead = (2 if text[start] == "\\" else 1) if quote else 0
+        if word := _QUOTED.sub(_unquoted, match["word"]):
+            tokens.append((start + lead, here - (0 if is_last else lead), word))
+        if is_last:
             break
-        else:
-            here = _token(text, here, stop, tokens)
-            if here < 0:
-                break
     return tokens
 
 
-def _token(text: str, here: int, stop: int, tokens: list[Token]) -> int:
-    """Read one word; return where the next begins, or -1 if the command ends in it."""
-    start, word = here, ""
-    begin = -1
-    while here < stop and text[here] not in " \t\r\n|;&)`":
-        escaped = text[here] == "\\" and text[here + 1 : here + 2] in ('"', "'")
-        quote = text[here + escaped] if here + escaped < stop else ""
-        if quote in ("'", '"'):
-            close = text.find(("\\" if escaped else "") + quote, here + 1 + escaped, stop)
-            if close < 0 or (here > start and text[here - 1] not in "=:-,%" and not word.startswith("-")):
-                break  # the quote in which the whole command stands
-            begin = here + 1 + escaped if begin < 0 else begin
-            word += text[here + 1 + escaped : close]
-            here = close + 1 + escaped
-        else:
-            word += text[here]
-            here += 1
-    ended = here < stop and text[here] in "'\"\\" and text[here] not in " \t"
-    if word:
-        glued = begin if begin >= 0 and begin == start + 1 + (text[start] == "\\") else start
-        end = here - (1 if glued > start and not ended else 0) - (1 if glued > start + 1 and not ended else 0)
-        tokens.append((glued, min(end, here), word))
-    return -1 if ended or (not word and here == start) else max(here, start + 1)
+def _unquoted(match: re.Match[str]) -> str:
+    return match[0][2:-2] if match[0][0] == "\\" else match[0][1:-1]
 
 
 def _given(program: str, tokens: list[Token]) -> Iterator[Span]:
