@@ -2,11 +2,12 @@
 
 Hosts, editors and users put other people's text into a prompt: files, selections, messages of programs, logs. The
 author of text inside a tag, a code fence or a quoted line is unknown, whatever the tag's name, so no list of tags is
-needed. Hooks and detectors use the same functions. Every hook imports this module, so it avoids `re`.
+needed. Hooks and detectors use the same functions.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import replace
 
@@ -27,10 +28,10 @@ MACHINE_OPENINGS = (
 """Openings of prompts that a program wrote completely and without a tag."""
 TAG_LIMIT = 2_000
 """Characters of an opening tag with its attributes."""
-_LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
-_NAME = _LETTERS | frozenset("0123456789_-.:")
-_SMALL = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz")
-"""Unlike `lower`, it keeps every character at its place."""
+_TAG = re.compile(rf"<(?P<name>[a-zA-Z][\w.:-]*)(?=[> \t\n/])(?=[^>]{{0,{TAG_LIMIT - 1}}}>)", re.ASCII)
+"""A tag that opens; no comparison, no closing tag and no tag without `>`."""
+_FENCES = re.compile("`{3,}"), re.compile("~{3,}")
+_QUOTED_LINE = re.compile(r"^[^\S\n]*>.*", re.MULTILINE)
 TURN_LIMIT = 30_000
 """Characters of replies in one turn; the replies after them are a further turn with the same prompt."""
 
@@ -56,7 +57,8 @@ def own_words(text: str) -> str:
         return text
     pieces: list[str] = []
     done = 0
-    for start, end in _joined([*_tag_blocks(text), *_fenced(text, "```"), *_fenced(text, "~~~"), *_quoted(text)]):
+    quoted = (line.span() for line in _QUOTED_LINE.finditer(text))
+    for start, end in _joined([*_tag_blocks(text), *_fenced(text, _FENCES[0]), *_fenced(text, _FENCES[1]), *quoted]):
         block = text[start:end]
         pieces += [text[done:start], *(c if c == "\n" else MASK for c in block)]
         if "\n" in block and pieces[-1] == MASK:
@@ -82,98 +84,55 @@ def _tag_blocks(text: str) -> list[tuple[int, int]]:
     An unclosed tag counts only at a line's beginning. The last closing tag counts, not the first: the text inside may
     hold a closing tag of its own to break out.
     """
-    lowered = text.translate(_SMALL)
     spans: list[tuple[int, int]] = []
     closings: dict[str, int] = {}
-    at = text.find("<")
-    while at >= 0:
-        name = _tag_name(lowered, at)
-        end = 0
-        if name:
-            if name not in closings:
-                closings[name] = _last_closing(lowered, name)
-            closing = closings[name]
-            if closing > at:
-                end = closing
-            elif not text[text.rfind("\n", 0, at) + 1 : at].strip() and not text[at : text.find(">", at)].endswith("/"):
-                end = len(text)
-        if end:
-            spans.append((at, end))
-        at = text.find("<", end or at + 1)
+    done = 0
+    for tag in _TAG.finditer(text):
+        at, name = tag.start(), tag["name"].lower()
+        if at < done:
+            continue
+        if name not in closings:
+            closing = re.compile(rf"</{re.escape(name)}(?:[ \t\n]\s*)?>", re.IGNORECASE | re.ASCII)
+            closings[name] = max((match.end() for match in closing.finditer(text)), default=0)
+        if closings[name] > at:
+            done = closings[name]
+        elif not text[text.rfind("\n", 0, at) + 1 : at].strip() and not text[at : text.find(">", at)].endswith("/"):
+            done = len(text)
+        else:
+            continue
+        spans.append((at, done))
     return spans
 
 
-def _tag_name(lowered: str, at: int) -> str:
-    """Return the name of the tag that opens at `<`; empty for a comparison, a closing tag or a tag without `>`."""
-    if lowered[at + 1 : at + 2] not in _LETTERS:
-        return ""
-    end = at + 1
-    while lowered[end : end + 1] in _NAME and end < len(lowered):
-        end += 1
-    if lowered[end : end + 1] not in (">", " ", "\t", "\n", "/"):
-        return ""
-    return lowered[at + 1 : end] if ">" in lowered[end : end + TAG_LIMIT] else ""
-
-
-def _last_closing(lowered: str, name: str) -> int:
-    """Return where the last `</name>` ends; 0 if there is none."""
-    at = len(lowered)
-    while (at := lowered.rfind(f"</{name}", 0, at)) >= 0:
-        rest = lowered[at + 2 + len(name) : at + 2 + len(name) + TAG_LIMIT]
-        if rest[:1] == ">" or (rest[:1] in (" ", "\t", "\n") and rest.lstrip()[:1] == ">"):
-            return at + 2 + len(name) + rest.index(">") + 1
-    return 0
-
-
-def _fenced(text: str, sign: str) -> list[tuple[int, int]]:
+def _fenced(text: str, fence: re.Pattern[str]) -> list[tuple[int, int]]:
     """Return the spans of fenced code.
 
     If a fence inside an open one names a language, or a fence has no partner, fences were nested or cut. Then
     everything from the first to the last fence counts as code, because their pairs cannot be told.
     """
     spans: list[tuple[int, int]] = []
-    opened, nested, at, last = -1, False, text.find(sign), 0
-    while at >= 0:
-        end = at + len(sign)
-        while text[end : end + 1] == sign[0]:
-            end += 1
-        rest = text[end : _line_end(text, end)]
+    opened, nested, last = -1, False, 0
+    for match in fence.finditer(text):
         if opened < 0:
-            opened = at
-        elif "\n" not in text[opened:at] or not _names_language(text, at, rest):
-            spans.append((opened, end))
+            opened = match.start()
+        elif "\n" not in text[opened : match.start()] or not _names_language(text, match):
+            spans.append((opened, match.end()))
             opened = -1
         else:
             nested = True
-        last = end
-        at = text.find(sign, end)
+        last = match.end()
     if opened >= 0:
         last = len(text)
         spans.append((opened, last))
     return [(spans[0][0], last)] if spans and (nested or opened >= 0) else spans
 
 
-def _names_language(text: str, at: int, rest: str) -> bool:
-    """Return whether the fence at `at` opens a block: it begins its line, and one word such as `python` follows."""
-    alone = not text[text.rfind("\n", 0, at) + 1 : at].strip()
-    return alone and bool(rest.strip()) and " " not in rest.strip()
-
-
-def _quoted(text: str) -> list[tuple[int, int]]:
-    """Return the lines that begin with `>`, by which people quote others."""
-    spans: list[tuple[int, int]] = []
-    start = 0
-    while start < len(text):
-        end = _line_end(text, start)
-        if text[start:end].lstrip().startswith(">"):
-            spans.append((start, end))
-        start = end + 1
-    return spans
-
-
-def _line_end(text: str, start: int) -> int:
-    end = text.find("\n", start)
-    return end if end >= 0 else len(text)
+def _names_language(text: str, fence: re.Match[str]) -> bool:
+    """Return whether the fence opens a block: it begins its line, and one word such as `python` follows."""
+    line_end = text.find("\n", fence.end())
+    rest = text[fence.end() : line_end if line_end >= 0 else None].strip()
+    is_alone = not text[text.rfind("\n", 0, fence.start()) + 1 : fence.start()].strip()
+    return is_alone and bool(rest) and " " not in rest
 
 
 def turns_of(events: Iterable[Event]) -> list[SpokenTurn]:
