@@ -37,6 +37,7 @@ _NAMES = {
     "run": word_set("dev start serve server watch preview"),
 }
 """Usual names of scripts. In `test:ci` the part before the sign counts, in `db:migrate` the part after it."""
+_BY_NAME = {name: purpose for purpose, names in reversed(_NAMES.items()) for name in names}
 
 _TOOLS = {
     "test": r"(?:pytest|py\.test|unittest|nosetests|tox|nox|jest|vitest|mocha|ava|rspec|phpunit|pest|ctest|karma|bats"
@@ -112,16 +113,12 @@ def is_wrapper(line: str) -> bool:
 
 
 def _of_script(words: list[str]) -> str:
-    names = [word for word in words[1:4] if word not in _IDLE and not word.startswith("-")]
-    for name in names[:2]:
-        for purpose, known in _NAMES.items():
-            if name.lower() in known:
-                return purpose
+    names = [word for word in words[1:4] if word not in _IDLE and not word.startswith("-")][:2]
+    for name in names:
         parts = [part.lower() for part in _PARTS.split(name) if part]
-        for part in (parts[:1] + parts[-1:]) if len(parts) > 1 else ():
-            for purpose, known in _NAMES.items():
-                if part in known:
-                    return purpose
+        candidates = (name.lower(), parts[0], parts[-1]) if len(parts) > 1 else (name.lower(),)
+        if purpose := next((_BY_NAME[part] for part in candidates if part in _BY_NAME), ""):
+            return purpose
     return ""
 
 
