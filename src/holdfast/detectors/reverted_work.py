@@ -11,12 +11,12 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from holdfast.detectors._shared.attempts import split_line
 from holdfast.detectors._shared.causes import stated_cause
 from holdfast.domain.candidate import Candidate
 from holdfast.domain.event import Event
 from holdfast.domain.lesson import Evidence
 from holdfast.domain.vocabulary import Trust
+from holdfast.text.shell import simple_commands
 from holdfast.text.window import (
     capital,
     change_snippet,
@@ -203,14 +203,9 @@ def _inverse(pending: Sequence[tuple[int, Event]], event: Event) -> tuple[int, E
 def _git_words(command: str) -> list[list[str]]:
     """Return the words after `git` of each git command on the line, without git's own options."""
     commands = []
-    for step in split_line(command):
-        words = step.text.split()
-        if not words or words[0] != "git":
-            continue
-        words = words[1:]
+    for _, *words in (words for words in simple_commands(command) if words[0] == "git"):
         while words and words[0].startswith("-"):
             words = words[2:] if words[0] in ("-C", "-c") else words[1:]
-        words = [word.strip("'\"") for word in words if not word.startswith(("2>", ">"))]
         if words:
             commands.append(words)
     return commands

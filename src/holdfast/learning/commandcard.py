@@ -10,8 +10,9 @@ left out; a card that has no other is retired.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from hashlib import blake2b
 from typing import Any
 
@@ -121,7 +122,7 @@ def update_cards(
     written = []
     for purpose in [name for name in PURPOSES if any(run.purpose == name for run in runs)]:
         own = [candidate for candidate in candidates if candidate.runs and candidate.runs.purpose == purpose]
-        lesson = with_retries(_step(services, location, session, own, counts))
+        lesson = with_retries(partial(_write, services, location, session, own, counts))
         written += [lesson] if lesson else []
     return written
 
@@ -154,15 +155,6 @@ def _read(text: str) -> Ledger:
             if isinstance(numbers, list) and len(numbers) == 4 and all(isinstance(n, int) for n in numbers):
                 counts.setdefault(line, {})[session] = numbers
     return counts
-
-
-def _step(
-    services: Services, location: Location, session: SessionId, candidates: Sequence[Candidate], counts: Ledger
-) -> Callable[[], Lesson | None]:
-    def step() -> Lesson | None:
-        return _write(services, location, session, candidates, counts)
-
-    return step
 
 
 def _write(
