@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.compare.contradiction import Relation, relation
-from holdfast.compare.settlement import Ruling, rule
+from holdfast.compare.contradiction import Relation, Ruling, relation, rule
 from holdfast.domain.lesson import Lesson
 from holdfast.domain.vocabulary import TRUSTS
 from holdfast.testing.builders import START, make_lesson

@@ -11,8 +11,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from holdfast.compare.claims import VALUES
 from holdfast.compare.contradiction import OPEN_SLOTS, relation
-from holdfast.compare.singlevalued import VALUES
 from holdfast.text.named import programs_in
 from holdfast.text.shell import simple_commands
 from holdfast.text.words import terms, word_set

@@ -1,7 +1,7 @@
 """Conflicts: finds lessons that cannot hold together, on saving and on request, and settles them.
 
-A certain contradiction is settled as `compare.settlement` rules: the better lesson gets a link to the other one as its
-successor, and the other one is superseded. Every other pair stays as it is and is listed as a conflict until a person
+A certain contradiction is settled as `compare.contradiction` rules: the better lesson gets a link to the other one as
+its successor, and the other one is superseded. Every other pair stays as it is and is listed as a conflict until a person
 decides. Each settlement is a separate change, so that `undo` takes it back and leaves both lessons.
 """
 
@@ -12,11 +12,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import combinations
 
-from holdfast.compare.claims import LONGEST, Claim, read_claim
-from holdfast.compare.contradiction import Relation, relate
+from holdfast.compare.claims import LONGEST, VALUES, Claim, read_claim
+from holdfast.compare.contradiction import CLOSING, Relation, Ruling, differ_in_taste, relate, rule
 from holdfast.compare.sameness import same_choice
-from holdfast.compare.settlement import CLOSING, Ruling, differ_in_taste, rule
-from holdfast.compare.singlevalued import VALUES
 from holdfast.curation.tuning import COMMON_WORD, COMPARED_LESSONS, NEAR_LESSONS
 from holdfast.domain.kinds import family_of
 from holdfast.domain.lesson import Lesson, Link, in_state, next_instant
@@ -39,7 +37,7 @@ VERB = "settle"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conflict:
-    """Two lessons that cannot hold together, the better one by the order of `compare.settlement` first."""
+    """Two lessons that cannot hold together, the better one by the order of `compare.contradiction` first."""
 
     better: Lesson
     worse: Lesson

@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from holdfast.compare.singlevalued import VALUES
+from holdfast.compare.claims import VALUES
 from holdfast.detectors._shared.statedrules import LEAD, FormSort, announced, is_at_hand, stated_rule
 from holdfast.detectors._shared.wording import headline
 from holdfast.domain.candidate import Candidate

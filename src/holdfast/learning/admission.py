@@ -19,10 +19,9 @@ from functools import cached_property
 from typing import Any
 
 from holdfast.capture.sessionevents import session_events
-from holdfast.compare.contradiction import relation
+from holdfast.compare.contradiction import differ_in_taste, relation
 from holdfast.compare.overruling import overrules
 from holdfast.compare.sameness import opposed, same, same_choice
-from holdfast.compare.settlement import differ_in_taste
 from holdfast.curation.conflicts import settle_saved
 from holdfast.domain.candidate import Candidate
 from holdfast.domain.event import Event
