@@ -1,8 +1,8 @@
 """Conflicts: finds lessons that cannot hold together, on saving and on request, and settles them.
 
 A certain contradiction is settled as `compare.contradiction` rules: the better lesson gets a link to the other one as
-its successor, and the other one is superseded. Every other pair stays as it is and is listed as a conflict until a person
-decides. Each settlement is a separate change, so that `undo` takes it back and leaves both lessons.
+its successor, and the other one is superseded. Every other pair stays as it is and is listed as a conflict until a
+person decides. Each settlement is a separate change, so that `undo` takes it back and leaves both lessons.
 """
 
 from __future__ import annotations
