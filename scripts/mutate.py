@@ -41,7 +41,7 @@ REACHED = ROOT / "build" / "mutants"
 ROOMS = ("ranking", "learning", "freshness", "recall", "stores")
 TESTS = (
     "ranking", "learning", "freshness", "recall", "stores", "curation", "lessons", "outcomes", "capture", "service",
-    "publishing", "rendering", "surfaces/test_branches.py", "surfaces/test_cli_commands.py",
+    "publishing", "rendering", "compare", "surfaces/test_branches.py", "surfaces/test_cli_commands.py",
     "surfaces/test_cli_conflicts.py", "surfaces/test_cli_index.py", "surfaces/test_cli_verify.py",
     "surfaces/test_crossing.py", "surfaces/test_mcp.py",
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Each number that capture goes by, at its boundary; it is written out, so that it cannot move alone."""
+"""The edges of capture: what is just inside, and what is not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Each limit and weight of the code index, at its boundary; a number that decides something is written out."""
+"""The edges of the code index: what is just inside, and what is not."""
 
 from __future__ import annotations
 

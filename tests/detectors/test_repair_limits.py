@@ -1,4 +1,4 @@
-"""The numbers that detectors of repairs go by, each at its boundary."""
+"""The edges of detectors of repairs: what is just inside, and what is not."""
 
 from __future__ import annotations
 

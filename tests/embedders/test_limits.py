@@ -1,4 +1,4 @@
-"""Each limit of the embedders at its boundary; a number that decides something is written out."""
+"""The edges of the embedders: what is just inside, and what is not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Each number that freshness goes by, at its boundary; it is written out, so that it cannot move alone."""
+"""The edges of freshness: what is just inside, and what is not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The numbers that importers go by, each at its boundary."""
+"""The edges of importers: what is just inside, and what is not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Each limit of installing at its boundary; a number that decides something is written out."""
+"""The edges of installing: what is just inside, and what is not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The numbers of what hooks load first, each at its boundary."""
+"""The edges of what hooks load first: what is just inside, and what is not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The numbers that draws by chance go by: each is a fact of a published sequence or check sum."""
+"""What draws by chance are made of, which stays the same in every version."""
 
 from __future__ import annotations
 

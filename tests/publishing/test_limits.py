@@ -1,4 +1,4 @@
-"""The numbers that publishing goes by, each at its boundary."""
+"""The edges of publishing: what is just inside, and what is not."""
 
 from __future__ import annotations
 

@@ -141,7 +141,7 @@ def test_the_old_embedder_answers_until_every_lesson_has_its_new_vector(store: S
     assert (vectors_of(store, old), vectors_of(store, new)) == (0, 3)
 
 
-def test_where_the_old_embedder_is_gone_what_is_embedded_answers_and_the_rest_is_informed(store: SqliteStore) -> None:
+def test_where_the_old_embedder_is_gone_what_is_embedded_answers_and_the_rest_is_reported(store: SqliteStore) -> None:
     put(store, 3)
     new = LetterEmbedder("new#2")
     embed_pending(parts_with(store, LetterEmbedder("old#2")))

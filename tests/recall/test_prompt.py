@@ -109,7 +109,7 @@ class Host:
     ("moments", "earlier", "gets_brief"),
     [(("session_start", "prompt"), False, False), (("prompt",), False, True), (("prompt",), True, False)],
 )
-def test_a_host_without_a_start_is_informed_the_brief_with_its_first_prompt(
+def test_a_host_without_a_start_is_shown_the_brief_with_its_first_prompt(
     memory: Memory, moments: tuple[str, ...], earlier: bool, gets_brief: bool
 ) -> None:
     services = replace(memory.services, host=lambda name: Host(memory, *moments))

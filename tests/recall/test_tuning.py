@@ -1,4 +1,4 @@
-"""Each limit, share and length of recall at its boundary; its number is written out, so that it cannot move alone."""
+"""The edges of recall: what is just inside, and what is not."""
 
 from __future__ import annotations
 

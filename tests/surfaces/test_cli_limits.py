@@ -1,4 +1,4 @@
-"""Each limit of the command line at its boundary; what a user sees of it is written out."""
+"""The edges of the command line: what is just inside, and what is not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Each limit of hooks and of the socket between them and a server, at its boundary."""
+"""The edges of hooks, and of the socket between them and a server: what is just inside, and what is not."""
 
 from __future__ import annotations
 

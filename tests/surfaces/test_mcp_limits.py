@@ -1,4 +1,4 @@
-"""Each limit of the MCP server at its boundary; what a user or a client sees of it is written out."""
+"""The edges of the MCP server: what is just inside, and what is not."""
 
 from __future__ import annotations
 

@@ -203,9 +203,7 @@ def test_a_linked_settings_file_stays_a_link_and_keeps_its_mode(machine: Machine
     assert dotfiles.read_bytes() == SETTINGS
 
 
-def test_the_folder_claude_code_was_reported_to_use_is_respected(
-    machine: Machine, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_configured_folder_of_claude_code_is_respected(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(machine.home / "conf"))
     machine.ok("setup", "claude-code")
     assert set(machine.files()) == {"conf/settings.json", "conf/.claude.json"}

@@ -79,7 +79,7 @@ def test_the_list_tells_what_each_host_can_do(machine: Machine) -> None:
     assert "codex" in machine.ok("setup", "--list")
 
 
-def test_a_machine_without_hosts_is_informed_so(home: Path) -> None:
+def test_a_machine_without_hosts_is_reported(home: Path) -> None:
     result = Machine(home.parent).run("setup")
     assert result.exit_code == 1
     assert "no supported agent was found" in result.stderr

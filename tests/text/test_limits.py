@@ -1,4 +1,4 @@
-"""The numbers that reading of text goes by, each at its boundary."""
+"""The edges of reading of text: what is just inside, and what is not."""
 
 from __future__ import annotations
 

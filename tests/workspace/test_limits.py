@@ -1,4 +1,4 @@
-"""Each limit of the workspace at its boundary, in real repositories; a number that decides something is written out."""
+"""The edges of the workspace, in real repositories: what is just inside, and what is not."""
 
 from __future__ import annotations
 
