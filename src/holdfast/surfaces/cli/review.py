@@ -126,19 +126,17 @@ def _words(finding: Finding) -> str:
 
 def _walk(memory: Memory, limit: int) -> None:
     outcomes: list[str] = []
-    conflicts, inbox = memory.conflicts(), memory.inbox()
-    waiting = _by_session(inbox[:limit])
-    findings = memory.audit()[: memory.left_today()]
-    if not (conflicts or waiting or findings):
-        note("nothing is waiting")
-        return
+    inbox = memory.inbox()
     is_done = (
-        _walk_conflicts(memory, conflicts[:limit], outcomes)
-        and _walk_waiting(memory, waiting, len(inbox), outcomes)
-        and _walk_findings(memory, findings, outcomes)
+        _walk_conflicts(memory, memory.conflicts()[:limit], outcomes)
+        and _walk_waiting(memory, _by_session(inbox[:limit]), len(inbox), outcomes)
+        and _walk_findings(memory, memory.audit()[: memory.left_today()], outcomes)
     )
-    counts = ((word, outcomes.count(word)) for word in dict.fromkeys(outcomes))
-    note(", ".join(f"{count} {word}" for word, count in counts if word != "quit") or "nothing decided")
+    counts = ((word, outcomes.count(word)) for word in dict.fromkeys(outcomes) if word != "quit")
+    note(
+        ", ".join(f"{count} {word}" for word, count in counts)
+        or ("nothing decided" if outcomes else "nothing is waiting")
+    )
     if is_done and len(inbox) > limit:
         note(f"{len(inbox) - limit} less promising lessons are waiting: holdfast review --limit {len(inbox)}")
 
