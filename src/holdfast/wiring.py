@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from typing import TYPE_CHECKING
 
 from holdfast import plugins
@@ -166,7 +167,7 @@ def make_services(
         store=store,
         workspace=workspace,
         clock=clock,
-        host=load_host,
+        host=cache(load_host),
         detectors=tuple,
         embedder=_no_embedder,
         codeindex=codeindex,
