@@ -71,7 +71,7 @@ HOST_NAMES = {
 EVERYDAY_HOSTS = {"amp", "cursor", "goose", "pi"}
 """Hosts whose names mean something else in code: they are looked for in texts alone."""
 NUMBERS_ELSEWHERE = {
-    "capture/observe.py", "capture/sessionevents.py", "curation/taskstate.py", "lessons/staging.py",
+    "capture/observe.py", "capture/sessionevents.py", "curation/checkpoint.py", "lessons/staging.py",
     "recall/surroundings.py", "recall/failure.py", "lessons/material.py",
 }  # fmt: skip
 """Files of rooms with a `tuning.py` whose numbers stay with the code: they limit how much of a text it reads."""

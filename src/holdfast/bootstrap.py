@@ -33,9 +33,7 @@ from holdfast.curation import (
     review as _review,
     revise as _revise,
     revival as _revival,
-    taskstate as _taskstate,
     transfer as _transfer,
-    undo as _undo,
 )
 from holdfast.domain.briefing import Briefing
 from holdfast.domain.event import Event
@@ -314,7 +312,7 @@ class Memory:
     forget = _here(_forget.forget)
     purge = _here(_forget.purge)
     words_of = _here(_forget.words_of)
-    undo = _here(_undo.undo)
+    undo = _here(_forget.undo)
     conflicts = _here(_conflicts.find_conflicts)
     settle = _here(_conflicts.settle)
     keep_both = _here(_conflicts.keep_both)
@@ -403,8 +401,8 @@ class Memory:
     # Checkpoints
 
     save_checkpoint = _here(_checkpoint.save)
-    checkpoint = _here(_taskstate.current)
-    checkpoints = _here(_taskstate.saved)
+    checkpoint = _here(_checkpoint.current)
+    checkpoints = _here(_checkpoint.saved)
     close_checkpoint = _here(_checkpoint.finish)
 
     # Projects and branches

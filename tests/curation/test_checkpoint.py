@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast import Memory
-from holdfast.curation.checkpoint import capture, save
-from holdfast.curation.taskstate import current, render
+from holdfast.curation.checkpoint import capture, current, render, save
 from holdfast.domain.vocabulary import SessionId
 from holdfast.errors import InvalidValueError
 from holdfast.rendering.lines import count_tokens

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from holdfast import Memory
-from holdfast.curation.checkpoint import close_over, leave, leave_waiting
-from holdfast.curation.taskstate import answer_text, answers_where_left_off, current, matching, render
+from holdfast.curation.checkpoint import answer_text, close_over, current, leave, leave_waiting, matching, render
+from holdfast.curation.sessionstate import answers_where_left_off
 from holdfast.curation.tuning import OVER_LOOKED_AT, STATE_DAYS
 from holdfast.domain.records import Checkpoint
 from holdfast.domain.vocabulary import SessionId

@@ -14,8 +14,7 @@ import pytest
 from holdfast import Memory
 from holdfast.domain.event import Event
 from holdfast.domain.lesson import Anchor, Lesson
-from holdfast.lessons.anchoring import Subject
-from holdfast.lessons.codethen import CodeThen
+from holdfast.lessons.anchoring import CodeThen, Subject
 from holdfast.ports.plugins import Passage
 from holdfast.ports.store import EventFilter
 from holdfast.testing.builders import make_event

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
 
-from holdfast.curation.taskstate import GOING_ON, answers_where_left_off
 from holdfast.curation.tuning import (
     ASKED_TEXT,
     CHECKPOINT_FILES,
     CHECKPOINT_ITEMS,
     CLOSING_WORDS,
     FAILURE_TEXT,
+    QUESTION_CHARACTERS,
     QUOTED_WORDS,
     REPLY_END,
     SUBSTANTIAL_WORDS,
@@ -28,6 +28,19 @@ from holdfast.text.shell import command_target, simple_commands
 from holdfast.text.signature import error_signature
 from holdfast.text.speech import spoken_text
 from holdfast.text.words import word_set
+
+GOING_ON = ("continue", "resume", "go on with", "carry on", "pick up where", "where we left")
+"""Phrases with which a user goes on with an earlier task."""
+ASKING = (
+    "where did we leave", "where did i leave", "where did you leave", "where we left", "where i left", "where you left",
+    "where did we stop", "where did i stop", "where did you stop", "where we stopped", "where were we",
+    "what do you remember", "what do you still remember", "do you remember what we", "do you remember where we",
+    "what did we do last", "what did i do last", "what did you do last", "what have we done last",
+    "what happened last time", "what happened in the last session", "what was done last", "what were we doing",
+    "what were we working", "what was i working", "what were you working", "what are we working on",
+    "what is left to do", "what's left to do", "what remains to be done", "the last session left",
+)  # fmt: skip
+"""Phrases that ask for the state of a task."""
 
 SIGNS = {"[x] ": "done", "[>] ": "next", "[ ] ": "next"}
 """Signs of items in hosts' to-do lists, with the field of a checkpoint that takes them."""
@@ -301,3 +314,10 @@ def _subject(output: str, words: Sequence[str]) -> str:
 
 def _edited(event: Event) -> tuple[str, ...]:
     return event.files if event.kind == "file_edit" else ()
+
+
+def answers_where_left_off(text: str) -> bool:
+    """Return whether the text asks where a task was left off, or what happened last time."""
+    low = text[:QUESTION_CHARACTERS].lower().replace("\u2019", "'")
+    words = " ".join(low.split())
+    return any(phrase in words for phrase in ASKING)

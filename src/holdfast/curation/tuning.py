@@ -105,3 +105,5 @@ STATE_EVENTS = 10_000
 """Last events of a session that its state rests on."""
 OVER_LOOKED_AT = 20
 """Open states for which git is asked whether their branch is over."""
+QUESTION_CHARACTERS = 200
+"""Characters at the beginning of a prompt in which it may ask where a task was left off."""

@@ -53,8 +53,7 @@ from holdfast.learning.tuning import (
     SHARED_WORDS,
     SURE,
 )
-from holdfast.lessons.anchoring import subject_of
-from holdfast.lessons.codethen import CodeThen
+from holdfast.lessons.anchoring import CodeThen, subject_of
 from holdfast.lessons.learningmoments import keep_moments
 from holdfast.lessons.ledger import write_change
 from holdfast.lessons.material import Material, is_about

@@ -12,8 +12,7 @@ from holdfast.domain.lesson import INSIGHT_LIMIT, Anchor, Evidence, Lesson
 from holdfast.domain.project import Location
 from holdfast.domain.vocabulary import Trust
 from holdfast.errors import InvalidValueError
-from holdfast.lessons.anchoring import Subject, parse_named
-from holdfast.lessons.codethen import CodeThen
+from holdfast.lessons.anchoring import CodeThen, Subject, parse_named
 from holdfast.lessons.lookup import folder_of, in_project
 from holdfast.lessons.tuning import NAME_LIMIT, SHORTEST_QUOTE
 from holdfast.ports.services import Services

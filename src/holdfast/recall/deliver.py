@@ -12,8 +12,8 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from holdfast.capture.observe import redacted
-from holdfast.curation.taskstate import STATE_TOKENS
-from holdfast.curation.taskstate import render as render_task
+from holdfast.curation.checkpoint import STATE_TOKENS
+from holdfast.curation.checkpoint import render as render_task
 from holdfast.domain.briefing import Briefing, Ranked
 from holdfast.domain.hookcall import HookCall
 from holdfast.domain.project import Location

@@ -18,16 +18,8 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from holdfast.curation.taskstate import (
-    GOING_ON,
-    STATE_TOKENS,
-    answers_where_left_off,
-    current,
-    is_work,
-    matching,
-    render,
-    saved,
-)
+from holdfast.curation.checkpoint import STATE_TOKENS, current, is_work, matching, render, saved
+from holdfast.curation.sessionstate import GOING_ON, answers_where_left_off
 from holdfast.domain.briefing import Briefing, RetrieverShare
 from holdfast.domain.event import Event
 from holdfast.domain.kinds import profile_of

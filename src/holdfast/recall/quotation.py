@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from holdfast.curation import taskstate
+from holdfast.curation import checkpoint as checkpoints
 from holdfast.domain.briefing import FoundTurn, Ranked
 from holdfast.domain.lesson import Lesson
 from holdfast.domain.records import Checkpoint
@@ -38,7 +38,7 @@ def quote_lesson(lesson: Lesson, judged: tuple[Freshness, str]) -> str:
 
 def quote_checkpoint(checkpoint: Checkpoint) -> str:
     """Return a checkpoint's whole state."""
-    return render_block([], checkpoint=taskstate.render(checkpoint, CHECKPOINT_TOKENS))
+    return render_block([], checkpoint=checkpoints.render(checkpoint, CHECKPOINT_TOKENS))
 
 
 def quote_near(near: Sequence[Ranked]) -> str:

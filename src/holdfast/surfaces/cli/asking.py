@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from holdfast.bootstrap import Memory
-from holdfast.curation.taskstate import answer_text
+from holdfast.curation.checkpoint import answer_text
 from holdfast.domain.briefing import UNCONFIRMED, Briefing, FoundTurn, Ranked
 from holdfast.domain.kinds import LESSON_KINDS
 from holdfast.domain.moments import MOMENT_PROFILES

@@ -12,7 +12,7 @@ from typing import Any
 from holdfast.backfill.distilling import learning_facts, learning_trouble
 from holdfast.bootstrap import Memory, all_hosts
 from holdfast.capture.sessionevents import activity
-from holdfast.curation.taskstate import is_work
+from holdfast.curation.checkpoint import is_work
 from holdfast.domain.lesson import Lesson
 from holdfast.domain.project import Location
 from holdfast.errors import HoldfastError, ProjectUnknownError

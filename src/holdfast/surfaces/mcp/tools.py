@@ -16,7 +16,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_valida
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
-from holdfast.curation.taskstate import answer_text
+from holdfast.curation.checkpoint import answer_text
 from holdfast.domain.kinds import KIND_PROFILES
 from holdfast.surfaces.mcp import render
 from holdfast.surfaces.mcp.callers import Caller

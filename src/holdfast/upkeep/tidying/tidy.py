@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from holdfast.curation.undo import find_latest, undo_latest
+from holdfast.curation.forget import find_latest, undo_latest
 from holdfast.domain.kinds import profile_of
 from holdfast.domain.lesson import Lesson, Link, in_state, next_instant
 from holdfast.domain.moments import MOMENT_PROFILES
