@@ -29,8 +29,8 @@ HOSTS_ELSEWHERE = {
 
 
 def names(kind: str) -> list[str]:
-    """Return the names of all plug-ins of a kind, built-in and installed, sorted."""
-    return sorted({*builtin_names(kind), *_entry_points(kind)})
+    """Return the names of all plug-ins of a kind, built-in and installed, sorted as people type them."""
+    return sorted({*builtin_names(kind), *_entry_points(kind)}, key=lambda name: name.replace("_", "-"))
 
 
 @cache

@@ -98,6 +98,16 @@ def test_a_host_of_another_package_tells_what_to_install(machine: Machine, monke
     assert "also on this machine: zed; to set these up: pip install holdfast-hosts" in machine.run("setup").stderr
 
 
+def test_a_machine_with_nothing_but_a_host_of_another_package_is_told_so(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(plugins, "_entry_points", lambda kind: {})
+    (home.parent / ".config" / "goose").mkdir(parents=True)
+    result = Machine(home.parent).run("setup")
+    assert result.exit_code == 1
+    assert "goose: needs the package holdfast-hosts\nhint: pip install holdfast-hosts" in result.stderr
+
+
 def test_a_host_whose_package_is_gone_can_be_uninstalled(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("holdfast_hosts")
     before = machine.files()

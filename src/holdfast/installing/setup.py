@@ -8,6 +8,7 @@ from __future__ import annotations
 import compileall
 from collections.abc import Iterator, Sequence
 
+from holdfast import plugins
 from holdfast.bootstrap import all_hosts
 from holdfast.errors import InvalidValueError, PluginNotFoundError
 from holdfast.installing import githooks, launcher
@@ -103,6 +104,10 @@ def _chosen(names: Sequence[str], settings: Settings) -> list[Host]:
         return [load_host(name, settings) for name in dict.fromkeys(names)]
     hosts_here = [host for host in all_hosts(settings) if host.find(settings.user_home)]
     if not hosts_here:
+        missing = plugins.missing_hosts(settings.user_home)
+        if missing:
+            hint = f"pip install {plugins.HOSTS_PACKAGE}"
+            raise PluginNotFoundError(f"{', '.join(missing)}: needs the package {plugins.HOSTS_PACKAGE}", hint=hint)
         hint = "holdfast setup --list shows the names; then for example: holdfast setup claude-code"
         raise PluginNotFoundError("no supported agent was found on this machine", hint=hint)
     return hosts_here
