@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -14,6 +15,7 @@ from holdfast.domain.briefing import Ranked, Why
 from holdfast.domain.event import Event
 from holdfast.domain.hookcall import HookCall
 from holdfast.domain.lesson import Anchor, Lesson
+from holdfast.domain.project import Location
 from holdfast.domain.records import Delivery
 from holdfast.domain.statefamilies import LESSON_STATES
 from holdfast.domain.symbol import Verdict
@@ -24,7 +26,7 @@ from holdfast.freshness.notice import (
     WATCHED,
     KnownState,
     find_news,
-    keep_found,
+    found_states,
     keep_states,
     load_states,
     may_have_news,
@@ -32,6 +34,7 @@ from holdfast.freshness.notice import (
     owner_of,
     parse_plain,
 )
+from holdfast.ports.services import Services
 from holdfast.testing.builders import FixedClock, make_delivery, make_lesson
 
 ELSEWHERE = "git1:" + "0" * 40
@@ -47,6 +50,12 @@ class Index:
     def verdict(self, place: object, anchor: Anchor) -> Verdict:
         self.clock.advance(self.takes_s)
         return Verdict(freshness=self.freshness, reason="body", anchor=anchor)
+
+
+def keep_found(services: Services, location: Location, ranked: Sequence[Ranked]) -> None:
+    """Store what a delivery read, as a hook does after its answer."""
+    if states := found_states(services, location, ranked):
+        keep_states(services, location, states)
 
 
 class Counting:

@@ -22,7 +22,7 @@ from holdfast.freshness.notice import (
     SWITCHED,
     WATCHED,
     find_news,
-    keep_found,
+    found_states,
     keep_states,
     load_states,
     may_have_news,
@@ -185,8 +185,8 @@ def test_what_a_delivery_read_is_stored_unless_it_says_less_than_is_known(
     if known:
         keep_states(memory.services, memory.location, {lesson.id: known})
     ranked = Ranked(lesson=lesson, rank=1, score=0.0, why=Why(words=""), freshness=read, caveat="")
-    keep_found(memory.services, memory.location, [ranked])
-    keep_found(memory.services, memory.location, [])
+    keep_states(memory.services, memory.location, found_states(memory.services, memory.location, [ranked]))
+    assert found_states(memory.services, memory.location, []) == {}
     states = load_states(memory.services, memory.location)
     assert (states[ID].freshness if states else "") == expected
 

@@ -54,12 +54,6 @@ def parse_plain(text: str) -> dict[LessonId, dict[str, Any]]:
         return {}
 
 
-def keep_found(services: Services, location: Location, read: Iterable[Ranked]) -> None:
-    """Store the states of lessons that were read for a delivery: they hold before the session's next edit."""
-    if judged := found_states(services, location, read):
-        keep_states(services, location, judged)
-
-
 def found_states(services: Services, location: Location, read: Iterable[Ranked]) -> dict[LessonId, Freshness]:
     """Return the states of lessons that were read for a delivery, if the stored ones may differ; else none.
 
