@@ -39,7 +39,11 @@ def builtin_names(kind: str) -> tuple[str, ...]:
     if kind not in KINDS:
         raise PluginNotFoundError(f"no plug-ins of kind {kind!r}", hint=f"choose from {', '.join(KINDS)}")
     room = os.path.join(os.path.dirname(__file__), kind)
-    modules = (entry.removesuffix(".py") for entry in os.listdir(room) if entry.endswith(".py") or "." not in entry)
+    modules = {
+        entry.removesuffix(".py")
+        for entry in os.listdir(room)  # a folder without `__init__` is what another version left behind
+        if entry.endswith(".py") or os.path.isfile(os.path.join(room, entry, "__init__.py"))
+    }
     return tuple(sorted(name for name in modules if not name.startswith("_") and name != SHARED))
 
 
