@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 RECORDED = Path(__file__).resolve().parents[1] / "tests" / "golden" / "hosts"
 FILE = re.compile(r"(?<![\w/])(?:src|ledger)/[a-z_]+\.py")
 """A file that a recording names, relative to its project."""
-PROJECT = re.compile(r"/home/ada/(?:shop|ledger)\b")
+PROJECT = re.compile(r"/home/ada/(?:shop|ledger|parcels)\b")
 PROMPT, COMMAND, ERROR = "Round amounts half to even.", "pytest -q", "ValueError: odd cents"
 SESSIONS = ("session_id", "conversation_id", "conversationId", "trajectory_id")
 
