@@ -21,7 +21,7 @@ test: lint types contracts unit unit-memory e2e conformance ## Set up, then pass
 
 fast: $(DEV) ## Style, types and one test file in ten: half a minute
 	@$(MAKE) --no-print-directory -j2 --output-sync=target lint types
-	$(PYTEST) -q --ignore=tests/e2e --files-of 10
+	$(PYTEST) -q --ignore=tests/e2e --ignore=tests/hostile --files-of 10
 
 nightly: lint types contracts e2e conformance ## Everything, with many examples for each property; then mutants and faults
 	$(PYTEST) -q --ignore=tests/e2e --nightly --hypothesis-profile=nightly
