@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -23,11 +24,18 @@ from holdfast.surfaces.mcp.opening import MemoryOnce
 from holdfast.surfaces.mcp.server import build
 from holdfast.testing.builders import make_lesson
 from tests.codebase import Codebase
-from tests.surfaces.terminal import run, start, told, told_json
+from tests.surfaces.hookcalls import PATIENT_COMMAND
+from tests.surfaces.terminal import run, told, told_json
 
 WORD = "zanzibar"
 ERROR = "KeyError: 'zanzibar pilot'"
 QUESTION = "zanzibar tide tables in cents for pilots"
+
+
+def run_hook(payload: dict[str, object]) -> subprocess.CompletedProcess[str]:
+    """The hook's answer, waited for as long as a busy machine needs."""
+    command = [*PATIENT_COMMAND, "claude-code"]
+    return subprocess.run(command, input=json.dumps(payload), capture_output=True, text=True, check=False)
 
 
 @pytest.fixture
@@ -53,7 +61,7 @@ def quay(home: Path, tmp_path: Path) -> Codebase:
         "hook_event_name": "UserPromptSubmit",
         "prompt": f"From now on always salute the {WORD} flag",
     }
-    start("hook", "claude-code", typed=json.dumps(prompt).encode())
+    run_hook(prompt)
     return code
 
 
@@ -156,7 +164,7 @@ HOOKS = {
 def test_no_hook_delivers_another_projects_lesson(quay: Codebase, ferry: Codebase) -> None:
     for hook, fields in HOOKS.items():
         payload = {"session_id": hook, "cwd": str(ferry.folder), "hook_event_name": hook.split()[0], **fields}
-        done = start("hook", "claude-code", typed=json.dumps(payload).encode())
+        done = run_hook(payload)
         assert WORD not in done.stdout.lower(), hook
         assert done.returncode == 0
 
@@ -168,7 +176,7 @@ def test_the_hooks_of_the_project_itself_do_deliver(quay: Codebase, ferry: Codeb
         "hook_event_name": "PreToolUse",
         **HOOKS["PreToolUse read"],
     }
-    assert WORD in start("hook", "claude-code", typed=json.dumps(payload).encode()).stdout.lower()
+    assert WORD in run_hook(payload).stdout.lower()
 
 
 def test_no_tool_resource_prompt_or_completion_tells_of_another_project(quay: Codebase, ferry: Codebase) -> None:
