@@ -18,6 +18,7 @@ from holdfast.ranking.threshold import (
     is_certain,
     is_linked,
     is_sufficient_alone,
+    relevance_of,
 )
 from holdfast.ranking.tuning import (
     DECISIVE_SCORES,
@@ -142,3 +143,9 @@ def test_a_name_a_lesson_mentions_is_enough_only_in_a_small_memory() -> None:
 def test_who_asks_is_answered_by_less_than_is_pushed_among_thousands() -> None:
     assert meets_threshold(shares(text=0.6), SOME_WORDS, ASKED, THOUSANDS)
     assert not meets_threshold(shares(text=0.6), SOME_WORDS, PUSHED, THOUSANDS)
+
+
+def test_a_named_place_and_an_exact_name_bring_a_lesson_near() -> None:
+    assert relevance_of(shares(path=0.8), 0.0) == relevance_of(shares(exact=0.8), 0.0) == 0.4
+    assert relevance_of(shares(path=0.8, exact=0.2, vector=0.3), 0.0) == pytest.approx(0.7)
+    assert relevance_of(shares(text=9.0), 0.0) == 0.0 < relevance_of((), 1.0)
