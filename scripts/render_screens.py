@@ -46,6 +46,7 @@ VARIABLE = (
     (re.compile(r"\b[\d,.]+ (?:bytes|kB|MB|ms)\b"), "<size>"),
     (re.compile(r"Python [\d.]+\S*"), "Python <version>"),
     (re.compile(r"… +"), "… "),
+    (re.compile(r"hooks:\s+(?:compiled|Python\s+alone:[\w\s]+?\s+machine)\b"), "hooks: <way>"),  # as the wheel has it
 )
 """What differs from run to run."""
 
