@@ -18,6 +18,7 @@ from holdfast.domain.symbol import Neighbour
 from holdfast.domain.vocabulary import SessionId
 from holdfast.errors import StoreCorruptError
 from holdfast.recall.deliver import inject
+from holdfast.recall.retrieve import RETRIEVERS
 from holdfast.testing.builders import make_lesson
 
 STORE = '''"""Where tides are kept."""
@@ -187,3 +188,11 @@ def test_what_was_found_on_the_way_is_delivered_on_the_same_way_only(memory: Mem
     assert shown(before(memory, "harbour/pilot.py", edits=True)) == []
     assert shown(before(memory, "harbour/store.py")) == [dead_end]
     assert shown(memory.recall(words)) == [dead_end]
+
+
+def test_vectors_are_not_compared_with_a_question_that_has_none(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keep(memory, "Notes are written in English.", path="notes.md")
+    monkeypatch.setitem(RETRIEVERS, "vector", lambda *_: pytest.fail("there is no vector to compare"))
+    assert shown(memory.recall(paths=["notes.md"])) == ["Notes are written in English."]
