@@ -18,8 +18,8 @@ from holdfast.home.hookline import Request, ask_server
 from holdfast.home.spool import waiting
 from holdfast.lean.deadline import Deadline
 from holdfast.ports.store import EventFilter
+from holdfast.recall import deliver
 from holdfast.recall.embed import PROBE
-from holdfast.service import hook as answering
 from holdfast.settings import socket_folder
 from holdfast.surfaces.mcp import hooksocket
 from tests.surfaces.hookcalls import KINDS, Hooks, ask_for, finish, learners, told, wait_for
@@ -92,8 +92,8 @@ def test_a_delivery_that_takes_too_long_costs_no_lesson(
         time.sleep(0.18)
         return prepare(*arguments, **named)
 
-    prepare = answering.prepare
-    monkeypatch.setattr(answering, "prepare", prepare_slowly)
+    prepare = deliver.prepare
+    monkeypatch.setattr(deliver, "prepare", prepare_slowly)
     monkeypatch.setattr(Deadline, "deliver_s", 0.16)
     prompt = {"prompt": "Should ledger amounts round half up?"} if kind == "UserPromptSubmit" else {}
     assert "half to even" in served.call(kind, **prompt)

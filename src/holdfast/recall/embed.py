@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from holdfast.domain.lesson import Lesson
 from holdfast.domain.statefamilies import (
@@ -20,12 +21,14 @@ from holdfast.domain.statefamilies import (
 )
 from holdfast.errors import EmbedderError, HoldfastError, InvalidValueError, LessonNotFoundError, StoreError
 from holdfast.lean.plain import parse_instant, render_instant
-from holdfast.ports.plugins import Embedder
 from holdfast.ports.services import Services
 from holdfast.ports.store import LessonFilter
 from holdfast.recall.tuning import EMBEDDED_AT_ONCE, EMBEDDED_QUESTION, REST_S
 from holdfast.redaction import redact
 from holdfast.text.searchkeys import named_places
+
+if TYPE_CHECKING:
+    from holdfast.ports.plugins import Embedder
 
 PROBE = "why do the login tests fail near midnight?"
 """A text to try an embedder with."""

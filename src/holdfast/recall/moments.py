@@ -84,7 +84,6 @@ from holdfast.text.occasions import (
     lint_languages,
     plain_words,
 )
-from holdfast.text.prompts import read_prompt
 from holdfast.text.shell import command_lines, command_target
 from holdfast.text.speech import MACHINE_OPENINGS
 from holdfast.text.triggers import begins, last_part, stands_in
@@ -231,6 +230,8 @@ def own_words(text: str) -> str:
         return text[:LONG_PROMPT]
     if len(text) < LONG_PROMPT:
         return text
+    from holdfast.text.prompts import read_prompt  # late: few prompts are that long
+
     read = read_prompt(text)
     return text[:LONG_PROMPT] if read.origin == "machine" else " ".join(read.own.split())
 

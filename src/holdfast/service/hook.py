@@ -1,21 +1,23 @@
-"""The whole answer to a hook: stores what happened and delivers lessons. A failure of either leaves the other alone."""
+"""The whole answer to a hook: stores what happened and delivers lessons. A failure of either leaves the other alone.
+
+What most hooks do without is imported by the step that needs it: a hook without a server pays for every module.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from holdfast.capture.observe import redacted, store_events
-from holdfast.curation.checkpoint import capture as save_task
 from holdfast.domain.briefing import Briefing
 from holdfast.domain.hookcall import HookCall
 from holdfast.domain.project import Location
 from holdfast.domain.records import Delivery
 from holdfast.errors import HoldfastError
-from holdfast.freshness.notice import note_edits
 from holdfast.ports.services import HasServices, Services
-from holdfast.recall.deliver import Handover, prepare
-from holdfast.recall.written import note_files_read
+
+if TYPE_CHECKING:
+    from holdfast.recall.deliver import Handover
 
 LogFailure = Callable[[str, Exception], None]
 
@@ -145,12 +147,16 @@ class _Exchange:
             self._keep_for_later(None)
             return None
         if call.rules_read:
+            from holdfast.recall.written import note_files_read
+
             self._try("rules", lambda: note_files_read(services, call.session, call.rules_read))
         if call.moment == "session_start" and self._delivers:
             services.workspace.foresee_dirty(location)
         is_repeated = self._captures and self._capture(location)
         if not self._delivers or (is_repeated and not again):
             return None
+        from holdfast.recall.deliver import prepare
+
         handover: Handover | None = self._try(
             "deliver", lambda: prepare(services, location, call, until_s, offer=self._offer)
         )
@@ -167,8 +173,12 @@ class _Exchange:
             self._keep_for_later(location)
         kinds = {event.kind for event in call.events} if new else ()
         if "compaction" in kinds:  # before the agent loses its context
+            from holdfast.curation.checkpoint import capture as save_task
+
             self._try("checkpoint", lambda: save_task(services, location, call.session))
         if "file_edit" in kinds:
+            from holdfast.freshness.notice import note_edits
+
             self._try("notice", lambda: note_edits(services, location, call))
         return bool(new == 0)
 

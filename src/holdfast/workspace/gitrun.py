@@ -7,15 +7,17 @@ from __future__ import annotations
 
 import os
 import select
-import subprocess
 from collections.abc import Sequence
 from contextlib import suppress
 from threading import Timer
-from typing import IO
+from typing import IO, TYPE_CHECKING
 from weakref import finalize
 
 from holdfast.lean.gitsafety import SAFE_OPTIONS, UNTRUSTED, git_program, safe_environment
 from holdfast.ports.services import Clock
+
+if TYPE_CHECKING:
+    import subprocess
 
 OUTPUT_LIMIT = 4_000_000
 """Bytes of the longest answer; a longer one is none."""
@@ -110,6 +112,8 @@ def _spawn(command: list[str], writing: int) -> int:
 
 
 def _ask_elsewhere(command: list[str], timeout_s: float) -> bytes | None:
+    import subprocess  # late: see the top
+
     no_window = getattr(subprocess, "CREATE_NO_WINDOW", 0)
     calm = safe_environment(os.environ)
     try:
@@ -189,6 +193,8 @@ class GitObjects:
     def _running(self) -> subprocess.Popen[bytes] | None:
         """Return git, started again if it ended; None if that happened too often."""
         if self._process is None and self._failures < FAILURES_MOST:
+            import subprocess  # late: see the top
+
             try:
                 self._process = subprocess.Popen(
                     command_line(self._root, ("cat-file", "--batch"), trusted=True),

@@ -9,7 +9,6 @@ so an id in it proves nothing: the first repository that declares an id owns it 
 
 from __future__ import annotations
 
-import ctypes
 import os
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
@@ -254,6 +253,8 @@ def _linux_birth(path: str) -> str:
     """
     if os.name != "posix":
         return ""
+    import ctypes  # late: only a folder that is new to the store is asked for its birth
+
     statx = getattr(ctypes.CDLL(None), "statx", None)
     answer = ctypes.create_string_buffer(256)
     if statx is None or statx(-100, os.fsencode(path), 0, 0x800, answer):

@@ -6,21 +6,21 @@ Zstandard is unpacked with the standard library (from Python 3.14) or else with 
 
 from __future__ import annotations
 
-import importlib.util
 import io
 import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, suppress
 from datetime import UTC, datetime
-from typing import Any
-from urllib.parse import unquote
+from typing import TYPE_CHECKING, Any
 
 from holdfast.errors import HostConfigError, InvalidValueError
 from holdfast.hosts.sdk.payloads import fields_of
 from holdfast.lean.plain import parse_instant
 from holdfast.lean.texts import loads
-from holdfast.outside.sqlitefile import ForeignDatabase, open_database
+
+if TYPE_CHECKING:
+    from holdfast.outside.sqlitefile import ForeignDatabase
 
 FILE_LIMIT = 256 * 1024 * 1024
 """Bytes of a file that is read whole."""
@@ -115,6 +115,8 @@ def path_of_uri(text: str) -> str:
     """Return the path in a `file:` address, with `C:\\` for a Windows drive; a plain path stays as it is."""
     if not text.startswith("file:"):
         return text
+    from urllib.parse import unquote  # late: hooks load this module and read no addresses
+
     path = unquote(text.removeprefix("file://").removeprefix("localhost"))
     if path[:1] == "/" and path[2:3] == ":" and path[1:2].isalpha():
         return path[1:].replace("/", "\\")
@@ -164,6 +166,8 @@ def first_there(paths: tuple[str, ...]) -> str:
 
 def open_foreign(path: str) -> AbstractContextManager[ForeignDatabase]:
     """Return the database as it is now. Raises OSError, or HostConfigError if damaged or of an unknown version."""
+    from holdfast.outside.sqlitefile import open_database  # late: hooks load this module and read no databases
+
     return open_database(path, lambda reason: HostConfigError(f"{path} {reason}", hint="it was left as it is"))
 
 
@@ -204,7 +208,9 @@ def _opened(packed: io.IOBase) -> io.IOBase:
 
 def is_there(module: str) -> bool:
     """Return whether a module can be imported."""
+    from importlib.util import find_spec  # late: only readers of packed texts ask
+
     try:
-        return importlib.util.find_spec(module) is not None
+        return find_spec(module) is not None
     except ModuleNotFoundError:
         return False

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from shlex import join
 from typing import Any
 
 from holdfast.ports.host import ConfigEdit
@@ -76,6 +75,8 @@ def launcher_words(command: Sequence[str], host: str, *options: str, windows: bo
 def shell_line(words: Sequence[str], windows: bool = os.name == "nt") -> str:
     """Return the words as one simple command; on Windows with quotes only if a path has no short name."""
     if not windows:
+        from shlex import join  # late: only setup writes command lines
+
         return join(words)
     return " ".join(word if _is_bare(word) else f'"{word}"' for word in words)
 
