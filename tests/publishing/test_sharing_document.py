@@ -35,7 +35,10 @@ changes: st.SearchStrategy[dict[str, Any]] = st.one_of(
     st.fixed_dictionaries({"title": words.map(lambda text: text.split("\n")[0])}),
     st.fixed_dictionaries({"tags": st.lists(words, unique=True, max_size=2)}),
     st.fixed_dictionaries({"state": st.sampled_from(["active", "retired", "superseded"])}),
-    st.fixed_dictionaries({"when": st.fixed_dictionaries({"paths": st.lists(words, min_size=1, unique=True)})}),
+    st.lists(words, min_size=1, unique=True).map(lambda paths: {"when": {"paths": paths}}),
+    st.lists(words, min_size=1, unique=True).map(
+        lambda paths: {"when": {"paths": paths, "standing": True, "edited": True}}
+    ),
 )
 steps = st.lists(
     st.one_of(

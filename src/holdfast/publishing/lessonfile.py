@@ -234,7 +234,7 @@ def _one_a_place(anchors: Iterable[Mapping[str, str]]) -> list[Any]:
 def _both_triggers(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:
     names = [name for name in ("paths", "symbols", "literals", "commands", "work") if name in first or name in second]
     both: dict[str, Any] = {name: sorted({*first.get(name, ()), *second.get(name, ())}) for name in names}
-    return both | ({"standing": True} if first.get("standing") or second.get("standing") else {})
+    return both | {name: True for name in TRIGGER_FLAGS if first.get(name) or second.get(name)}
 
 
 # Reads and writes lesson files: a document as text that people review and edit
@@ -245,6 +245,7 @@ FILE_LIMIT = 200_000
 LISTS = ("snippets", "globs", "tags", "rivals")
 ANCHOR_KEYS = ("path", "symbol", "symbol_kind", "blob", "signature_hash", "body_hash", "commit")
 TRIGGER_LISTS = ("paths", "symbols", "literals", "commands", "work")
+TRIGGER_FLAGS = ("standing", "edited")
 LINK_KINDS = ("supersedes", "contradicts", "refines", "duplicates", "caused_by", "relates_to")
 PROVENANCE_KEYS = ("said_by", "host", "detector", "author", "person", "origin")
 STAMPS = "sync"
@@ -373,7 +374,7 @@ def _values(stated: _Mapping) -> dict[str, Any]:
         elif name == "links":
             values[name] = [_link(entry) for entry in stated.maps(name, ("kind", "target"))]
         elif name == "when":
-            values[name] = _triggers(stated.map(name, (*TRIGGER_LISTS, "standing")))
+            values[name] = _triggers(stated.map(name, (*TRIGGER_LISTS, *TRIGGER_FLAGS)))
         elif name == "provenance":
             entry = stated.map(name, PROVENANCE_KEYS)
             values[name] = {key: entry.text(key) for key in PROVENANCE_KEYS if entry.text(key)}
@@ -427,11 +428,14 @@ def _link(entry: _Mapping) -> dict[str, str]:
 
 
 def _triggers(entry: _Mapping) -> dict[str, Any]:
-    standing = entry.text("standing")
-    if standing not in ("", "true", "false"):
-        raise entry.error("standing", "standing is true or false")
-    lists = {key: entry.texts(key) for key in TRIGGER_LISTS if entry.has(key)}
-    return {key: items for key, items in lists.items() if items} | ({"standing": True} if standing == "true" else {})
+    triggers: dict[str, Any] = {key: items for key in TRIGGER_LISTS if entry.has(key) and (items := entry.texts(key))}
+    for flag in TRIGGER_FLAGS:
+        value = entry.text(flag)
+        if value not in ("", "true", "false"):
+            raise entry.error(flag, f"{flag} is true or false")
+        if value == "true":
+            triggers[flag] = True
+    return triggers
 
 
 def _leaves_project(path: str) -> bool:
