@@ -12,7 +12,7 @@ from click.shell_completion import CompletionItem
 from holdfast import plugins
 from holdfast.domain.vocabulary import STATES
 from holdfast.errors import HoldfastError, StoreError
-from holdfast.home.spool import drain, waiting
+from holdfast.home.handover import waits
 from holdfast.lean.texts import short_id
 from holdfast.surfaces.cli.screen import answer_json, note
 
@@ -53,7 +53,9 @@ class Call:
             loss = None  # the command itself will report what is wrong with the store
         if loss is not None:
             note(f"note: {loss.words}; for more, run: holdfast doctor")
-        if waiting(memory.settings.run_path):
+        if waits(memory.settings.run_path, "spool"):
+            from holdfast.home.spool import drain  # late: there is seldom anything to take in
+
             try:
                 drain(memory, memory.settings.run_path)
             except StoreError:

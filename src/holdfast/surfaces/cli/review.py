@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 from holdfast.bootstrap import Memory
-from holdfast.curation.audit import Finding
-from holdfast.curation.conflicts import Conflict
 from holdfast.domain.lesson import Lesson
 from holdfast.errors import HoldfastError, InvalidValueError
 from holdfast.lean.texts import short_id
@@ -19,6 +17,10 @@ from holdfast.rendering.views import lesson_json
 from holdfast.surfaces.cli.frame import Call, command, lesson_ids, lessons_option
 from holdfast.surfaces.cli.screen import LABEL, counted, labelled, note, say, summary_lines
 from holdfast.text.window import clip
+
+if TYPE_CHECKING:  # the lists of lessons and of conflicts print without them
+    from holdfast.curation.audit import Finding
+    from holdfast.curation.conflicts import Conflict
 
 TURN_SHOWN = 280
 """Characters of a turn that are shown beside a lesson."""

@@ -14,6 +14,7 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from importlib import import_module
 
 from holdfast._version import __version__
 from holdfast.bootstrap import Memory
@@ -37,6 +38,9 @@ SETTLE_S = 3.0
 SWITCH_S = 0.0005
 """How long a thread may keep others waiting: Python's 5 ms, for each step of a hook, add up to a late answer."""
 
+DELIVERY = ("holdfast.recall.deliver", "holdfast.recall.written", "holdfast.freshness.notice", "holdfast.text.prompts")
+"""Modules that an answer imports when it needs them."""
+
 LEAVE_S = 2.0
 """How long closing waits for hooks that are being answered."""
 
@@ -52,6 +56,8 @@ def serve(memory: Memory, run_path: str) -> Closer:
     if not hasattr(socket, "AF_UNIX"):
         raise OSError("this system has no Unix sockets")
     sys.setswitchinterval(SWITCH_S)
+    for module in DELIVERY:
+        import_module(module)
     _load_embedder(memory)
     server = _Server(memory, _open_folder(socket_folder(run_path)))
     server.start()
