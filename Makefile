@@ -96,10 +96,11 @@ plugins: $(DEV) ## Build the packages that hosts know into dist/plugins
 wheel: $(DEV) ## Build the wheel into dist/
 	rm -rf dist && $(BIN)/python -m build --quiet --wheel --no-isolation
 
-wheels: $(DEV) ## Build the pure wheel, those with the hook's launcher for Linux and macOS, and holdfast-hosts, into dist/
+wheels: $(DEV) ## Build and check the pure wheel, those with the hook's launcher for Linux and macOS, and holdfast-hosts, in dist/
 	$(PIP) install --group wheels
 	rm -rf dist && $(BIN)/python launcher/build.py wheels dist
 	$(BIN)/python -m build --quiet --wheel --no-isolation --outdir dist $(MORE_HOSTS)
+	HOLDFAST_WHEELS=dist $(BIN)/python -m pytest -q tests/launcher/test_wheels.py
 
 $(READY): pyproject.toml src/holdfast/_version.py launcher/hook.c
 	$(PYTHON) -m venv $(VENV)

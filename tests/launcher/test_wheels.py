@@ -102,13 +102,13 @@ def test_a_platforms_wheel_says_what_it_is_and_is_the_same_twice(tmp_path: Path,
 @pytest.mark.skipif("HOLDFAST_WHEELS" not in os.environ, reason="HOLDFAST_WHEELS names no folder of built wheels")
 def test_the_built_wheels_are_one_for_each_platform_and_a_pure_one() -> None:
     folder = Path(os.environ["HOLDFAST_WHEELS"])
-    [pure] = folder.glob("*-none-any.whl")
+    [pure] = folder.glob("holdfast_memory-*-none-any.whl")
     with zipfile.ZipFile(pure) as wheel:
         assert PLACE not in wheel.namelist()
     for platform in PLATFORMS:
-        [made] = folder.glob(f"*-{'.'.join(platform.tags)}.whl")
+        [made] = folder.glob(f"holdfast_memory-*-{'.'.join(platform.tags)}.whl")
         check_wheel(made, platform)
-    assert len(list(folder.glob("*.whl"))) == 1 + len(PLATFORMS)
+    assert len(list(folder.glob("holdfast_memory-*.whl"))) == 1 + len(PLATFORMS)
 
 
 @needs_zig
