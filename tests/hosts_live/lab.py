@@ -29,12 +29,22 @@ TOOL = re.compile(r"\b(?:mcp__?holdfast__?|holdfast[-_]{1,2})(recall|remember|ex
 
 RECORDER = """\
 #!/bin/sh
-# Keeps what a host sends to a hook, then starts the launcher.
+# Keeps what a host sends to a hook, starts the launcher, and notes from when to when it ran.
 if [ "$1" = --mcp ]; then exec /bin/sh {real} "$@"; fi
-payload={folder}/$(date +%s%N)-$1.json
-cat > "$payload"
-/bin/sh {real} "$@" < "$payload"
+LAB_HOOK={folder}/$(date +%s%N)-$1-$$.json
+export LAB_HOOK
+cat > "$LAB_HOOK"
+begun=$(date +%s%N)
+/bin/sh {watched} "$@" < "$LAB_HOOK"
+ended=$(date +%s%N)
+printf '%s\\t%s\\t%s\\n' "$begun" "$ended" "$LAB_HOOK" >> {folder}/times
 exit 0
+"""
+PYTHON = """\
+#!/bin/sh
+# Notes that the launcher started Python for this hook.
+printf '%s\\n' "$LAB_HOOK" >> {folder}/pythons
+exec {python} "$@"
 """
 
 
@@ -43,6 +53,16 @@ class Ran(NamedTuple):
 
     code: int
     output: str
+
+
+class HookCall(NamedTuple):
+    """A hook that a host ran."""
+
+    event: str
+    ms: float | None
+    """None for one that the host did not let end."""
+    in_python: bool
+    """The launcher started Python, because no server answered in time."""
 
 
 class Machine:
@@ -127,23 +147,40 @@ class Machine:
         self.run(words, self.program.environment(self))
         return self.model.requests[begun:]
 
-    def record_payloads(self) -> None:
-        """From here on keep what the host sends to hooks."""
+    def record_hooks(self) -> None:
+        """From here on keep what the host sends to hooks, how long they take, and whether they start Python."""
         launcher = self.home / OWN_FOLDER / "bin" / "holdfast-launch"
-        real = launcher.with_name("real-launch")
+        real, watched = launcher.with_name("real-launch"), launcher.with_name("watched-launch")
         launcher.rename(real)
-        launcher.write_text(RECORDER.format(real=real, folder=self.payloads), encoding="utf-8")
-        launcher.chmod(0o755)
+        text = real.read_text(encoding="utf-8")
+        [python] = re.findall(r"(?m)^python=(.*)$", text)
+        shim = launcher.with_name("python3")
+        _write_program(watched, text.replace(f"python={python}", f"python={shim}"))
+        _write_program(shim, PYTHON.format(folder=self.payloads, python=python))
+        _write_program(launcher, RECORDER.format(real=real, watched=watched, folder=self.payloads))
 
     def stop_recording(self) -> None:
         """Put the launcher back."""
         launcher = self.home / OWN_FOLDER / "bin" / "holdfast-launch"
         launcher.with_name("real-launch").replace(launcher)
+        for name in ("watched-launch", "python3"):
+            launcher.with_name(name).unlink()
 
     def recorded(self) -> list[dict[str, Any]]:
         """The payloads, in their order."""
         texts = (file.read_text(encoding="utf-8") for file in sorted(self.payloads.glob("*.json")))
         return [json.loads(text) for text in texts if text.strip()]
+
+    def hook_calls(self) -> list[HookCall]:
+        """The hooks that were recorded, in their order."""
+        ended, pythons = self.payloads / "times", self.payloads / "pythons"
+        lines = ended.read_text("utf-8").splitlines() if ended.exists() else []
+        spans = {file: (int(end) - int(begin)) / 1e6 for begin, end, file in (line.split("\t") for line in lines)}
+        started = set(pythons.read_text("utf-8").splitlines()) if pythons.exists() else set()
+        return [
+            HookCall(_event(file), spans.get(str(file)), str(file) in started)
+            for file in sorted(self.payloads.glob("*.json"))
+        ]
 
     def events(self) -> list[dict[str, Any]]:
         """What was kept, in its order."""
@@ -187,6 +224,18 @@ class Machine:
             rows = [json.loads(row[0]) for row in sql.execute(statement)]
         sql.close()
         return rows
+
+
+def _write_program(file: Path, text: str) -> None:
+    file.write_text(text, encoding="utf-8")
+    file.chmod(0o755)
+
+
+def _event(payload: Path) -> str:
+    """The host's name for the moment of a payload."""
+    text = payload.read_text(encoding="utf-8")
+    about = json.loads(text) if text.strip() else {}
+    return str(about.get("hook_event_name") or about.get("hookName") or about.get("event") or "hook")
 
 
 def strings(value: Any) -> Iterator[str]:

@@ -31,7 +31,7 @@ COLUMNS = {
 
 
 def play(machine: Machine, *, record: bool = False) -> Facts:
-    """The facts of one host; with `record` the payloads of its hooks are kept on the machine."""
+    """The facts of one host; with `record` what its hooks get and how long they take is kept on the machine."""
     program = machine.program
     facts: Facts = {"version": program.version(machine.environment())}
     machine.ask(parcels.UNRELATED)  # the first run, which writes the host's own files
@@ -41,7 +41,7 @@ def play(machine: Machine, *, record: bool = False) -> Facts:
     facts["setup"] = setup.output.strip()
     wired = {name for name, digest in machine.files().items() if before.get(name) != digest}
     if record:
-        machine.record_payloads()
+        machine.record_hooks()
     repair = machine.ask(parcels.REPAIR)
     repair += machine.ask(parcels.CORRECTION, resumed=True)
     machine.ask(parcels.REMEMBER, resumed=True)

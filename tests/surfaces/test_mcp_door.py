@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -58,6 +59,19 @@ def served(arguments: list[str], home: Path) -> Iterator[Server]:
 
 def test_the_constants_are_what_the_sdks_server_answers() -> None:
     assert TARGET.read_text(encoding="utf-8") == render(), "run scripts/render_mcp_offers.py"
+
+
+def test_hooks_are_served_before_the_sdk_is_needed(tmp_path: Path) -> None:
+    with served(DOOR, tmp_path) as server:
+        server.send({"id": 0, "method": "initialize", "params": HANDSHAKE})
+        server.answers(1)
+        until = time.monotonic() + 20
+        while not (opened := list((tmp_path / "run").glob("*.sock"))) and time.monotonic() < until:
+            time.sleep(0.02)
+        modules = Path(f"/proc/{server.process.pid}/maps")
+        assert opened
+        if modules.exists():
+            assert "pydantic_core" not in modules.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(

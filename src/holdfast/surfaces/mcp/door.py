@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 from contextlib import suppress
 
 from holdfast import plugins
@@ -23,7 +24,6 @@ from holdfast.surfaces.mcp.greeting import greet, host_of, is_registered, must_a
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from threading import Thread
     from typing import Any
 
     from holdfast.settings import Settings
@@ -42,6 +42,8 @@ LISTS = ("tools/list", "prompts/list", "resources/list", "resources/templates/li
 """Requests whose answers are constants."""
 LISTEN, ACKNOWLEDGED = "subscriptions/listen", "notifications/subscriptions/acknowledged"
 SUBSCRIPTION = f"{ENVELOPE}subscriptionId"
+SOCKET_S = 1.0
+"""How long the import of the SDK waits for the hooks' socket: it takes several times longer than opening the socket."""
 NOTIFICATIONS = ("toolsListChanged", "promptsListChanged", "resourcesListChanged")
 
 
@@ -71,10 +73,12 @@ class Door:
         self._acknowledged: tuple[str | int, ...] = ()
         self._is_open = False
         self._serving: Serving | None = None
-        self._behind: Thread | None = None
+        self._behind: threading.Thread | None = None
+        self._opening_socket: threading.Thread | None = None
         self._listed = False
         self._instructions = greet(hooked=True, asks=False) if hooked else ""
         self._memory: MemoryOnce | None = None
+        self._lock = threading.Lock()
         self._session = ""
 
     def run(self) -> None:
@@ -114,12 +118,9 @@ class Door:
         """Return instructions with the brief; empty if the client's roots must say which project it is about."""
         if settings.database_path and not os.path.exists(settings.database_path):
             return greet(hooked=False, asks=must_ask(settings, ()))  # nothing was ever stored
-        from threading import Thread
-
         from holdfast.surfaces.mcp.instructions import ANSWER_S, instruct, is_project
-        from holdfast.surfaces.mcp.opening import MemoryOnce
 
-        memory = self._memory = MemoryOnce(os.getcwd())
+        memory = self._shared_memory()
         if has_roots and not is_project(memory):
             return ""
         session = self._session = self._session or os.urandom(16).hex()
@@ -129,7 +130,7 @@ class Door:
             with suppress(Exception):  # the client must still get the tools, which report a broken store
                 texts.append(instruct(memory().at(memory.folder), settings, host, SessionId(session)))
 
-        thread = Thread(target=write, daemon=True, name="holdfast-brief")
+        thread = threading.Thread(target=write, daemon=True, name="holdfast-brief")
         thread.start()
         thread.join(ANSWER_S)
         return texts[0] if texts else greet(hooked=False, asks=True)
@@ -147,6 +148,7 @@ class Door:
                     return self._opening(lines[number:], rest)
             if not chunk:
                 return self._opening([], rest)
+            self._begin_socket()
             if self._is_open and not self._listed:
                 self._begin()
         return self._opening([], rest)
@@ -213,11 +215,33 @@ class Door:
         with open(os.path.join(os.path.dirname(__file__), OFFERS), encoding="utf-8") as stream:
             return dict(loads(stream.read().replace("@VERSION@", __version__)))
 
-    def _begin(self) -> None:
-        """Build the SDK's server in a thread; from then on it also answers hooks."""
-        if self._behind is None:
-            import threading
+    def _begin_socket(self) -> None:
+        """Open the hooks' socket in a thread, before the SDK is imported: a session's first prompt comes soon."""
+        if self._opening_socket is None:
+            self._opening_socket = threading.Thread(target=self._open_socket, daemon=True, name="holdfast-hooks")
+            self._opening_socket.start()
 
+    def _open_socket(self) -> None:
+        """Open the socket. If that fails (no Unix sockets, a broken store), print why; hooks then answer alone."""
+        try:
+            from holdfast.surfaces.mcp.hooksocket import serve
+
+            memory = self._shared_memory()()
+            serve(memory, memory.settings.run_path)
+        except Exception as exc:  # the server's tools must work without the socket, or report the same error
+            print(f"holdfast: hooks answer alone: {exc}", file=sys.stderr)
+
+    def _shared_memory(self) -> MemoryOnce:
+        """Return the memory that the tools and the hooks' socket share."""
+        from holdfast.surfaces.mcp.opening import MemoryOnce
+
+        with self._lock:
+            self._memory = self._memory or MemoryOnce(os.getcwd())
+            return self._memory
+
+    def _begin(self) -> None:
+        """Build the SDK's server in a thread."""
+        if self._behind is None:
             self._behind = threading.Thread(target=self._make_quietly, daemon=True, name="holdfast-server")
             self._behind.start()
 
@@ -226,9 +250,12 @@ class Door:
             self._serving = self._make()
 
     def _make(self) -> Serving:
+        self._begin_socket()
+        if self._opening_socket is not None:
+            self._opening_socket.join(SOCKET_S)
         from holdfast.surfaces.mcp.serving import Serving
 
-        return Serving(self._host, self._hooked, self._memory, self._session, self._instructions)
+        return Serving(self._host, self._hooked, self._shared_memory(), self._session, self._instructions)
 
 
 def _is_handshake(params: Json) -> bool:

@@ -1,4 +1,4 @@
-"""Runs the MCP server over stdio, together with the hooks' private socket and the watch.
+"""Runs the MCP server over stdio, together with the watch.
 
 The server ends when the host closes standard input, and leaves nothing behind. Messages that `door` has already
 answered are passed to the SDK's server again, and its answer to the handshake is dropped.
@@ -7,8 +7,6 @@ answered are passed to the SDK's server again, and its answer to the handshake i
 from __future__ import annotations
 
 import os
-import sys
-import threading
 from typing import TYPE_CHECKING
 
 import anyio
@@ -32,7 +30,6 @@ class Serving:
     ) -> None:
         self.memory = memory or MemoryOnce(os.getcwd())
         self.server = build(self.memory, host, hooked=hooked, session=session, instructed=instructed)
-        threading.Thread(target=_open_socket, args=(self.memory,), daemon=True, name="holdfast-hooks").start()
         self._ended = watching.start(self.memory)
 
     def serve(self, opening: Opening) -> None:
@@ -48,14 +45,3 @@ async def _serve_stdio(server: Server[None], opening: Opening) -> None:
     async with stdio_server() as (reading, writing):
         options = server.create_initialization_options()
         await server.run(Replayed(reading, opening), Unrepeated(writing, opening), options)
-
-
-def _open_socket(memory: MemoryOnce) -> None:
-    """Open the hooks' socket. If that fails (no Unix sockets, a broken store), print why; hooks then answer alone."""
-    try:
-        from holdfast.surfaces.mcp.hooksocket import serve
-
-        opened = memory()
-        serve(opened, opened.settings.run_path)
-    except Exception as exc:  # the server's tools must work without the socket, or report the same error
-        print(f"holdfast: hooks answer alone: {exc}", file=sys.stderr)
