@@ -111,10 +111,10 @@ class BareInterpreter(threading.Thread):
 
 def keep_times(file: Path, host: str, facts: dict[str, Any], calls: list[HookCall], bare: BareInterpreter) -> None:
     """Put the host's figures into the file."""
-    kept = json.loads(file.read_text("utf-8")) if file.exists() else {}
+    figures = json.loads(file.read_text("utf-8")) if file.exists() else {}
     unit = statistics.median(bare.ms)
     moments = {"all": calls} | {event: [call for call in calls if call.event == event] for event, _, _ in calls}
-    kept[host] = {
+    figures[host] = {
         "version": facts["version"],
         "events": facts["stored"],
         "load": [min(bare.loads), max(bare.loads)],
@@ -123,7 +123,7 @@ def keep_times(file: Path, host: str, facts: dict[str, Any], calls: list[HookCal
         "with_server": _figures([call for call in calls if not call.in_python], unit),
         "with_python": _figures([call for call in calls if call.in_python], unit),
     }
-    file.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
+    file.write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
 
 
 def _figures(calls: list[HookCall], unit: float) -> dict[str, float]:
