@@ -1,8 +1,7 @@
 """`Memory`: the front of all use cases, for one folder; and the few things that surfaces open without one.
 
 `wiring` opens what a memory works with. A use case is a function over the services and a location; as a method of
-`Memory` it has the memory's own (`_here`). A use case is imported when it is called: a command needs one or two, and
-all together take longer to import than most commands take.
+`Memory` it has the memory's own (`_here`), and its docstring.
 """
 
 from __future__ import annotations
@@ -14,60 +13,63 @@ from copy import copy
 from dataclasses import replace
 from datetime import datetime
 from functools import wraps
-from importlib import import_module
 from json import dumps
 from shutil import which
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
+# isort: off
 from holdfast import plugins
+from holdfast.capture import sessionevents as _sessionevents
+from holdfast.capture.observe import drop_old_texts as _drop_old_texts, observe as _observe
+from holdfast.curation import (
+    adopt as _adopt,
+    agentwords as _agentwords,
+    audit as _audit,
+    checkpoint as _checkpoint,
+    conflicts as _conflicts,
+    explain as _explain,
+    forget as _forget,
+    remember as _remember,
+    review as _review,
+    revise as _revise,
+    revival as _revival,
+    transfer as _transfer,
+)
+from holdfast.domain.briefing import Briefing
+from holdfast.domain.event import Event
 from holdfast.domain.hookcall import HookCall
+from holdfast.domain.lesson import Lesson, Triggers
+from holdfast.domain.project import Location
+from holdfast.domain.records import Change
+from holdfast.domain.statefamilies import StateFamily
 from holdfast.domain.vocabulary import Freshness, LessonId, LessonKind, ScopeLevel, SessionId, State, Trust
 from holdfast.errors import InvalidValueError, ModelError, StoreError
+from holdfast.freshness import compare as _compare, verify as _verify
+from holdfast.freshness.check import FreshnessCheck
+from holdfast.freshness.watch import Watch
 from holdfast.home import witness
-from holdfast.lessons import crossing as _crossing
-from holdfast.lessons import lookup as _lookup
-from holdfast.lessons import staging as _staging
+from holdfast.learning import gitbackfill as _gitbackfill, learn as _learn
+from holdfast.lessons import crossing as _crossing, lookup as _lookup, staging as _staging
 from holdfast.lessons.lookup import LessonHistory
 from holdfast.lessons.staging import hidden_here, seen_here
+from holdfast.outcomes import settle as _settle, stats as _stats
+from holdfast.ports.host import Host
+from holdfast.ports.plugins import LanguageModel
+from holdfast.ports.services import Services
+from holdfast.ports.store import Store
+from holdfast.publishing import sync as _sync
+from holdfast.publishing.sync import Syncing, SyncReport
+from holdfast.recall import brief as _brief, deliver as _deliver
+from holdfast.recall.ask import ask
+from holdfast.recall.embed import embed_pending
+from holdfast.recall.question import question
+from holdfast.recall.sessions import ask_across, only_turns, with_turns
+from holdfast.service import hook
 from holdfast.settings import Settings, child_environment, load_settings, read_secret
 from holdfast.wiring import TIMEOUT_SCALE, Opened, SystemClock, first_folder, load_host
 from holdfast.workspace.gitrun import Git
 from holdfast.workspace.identity import Claims
 from holdfast.workspace.local import LocalWorkspace
-
-# isort: off
-if TYPE_CHECKING:
-    from holdfast.capture.observe import drop_old_texts as _drop_old_texts, observe as _observe
-    from holdfast.curation import (
-        adopt as _adopt,
-        agentwords as _agentwords,
-        audit as _audit,
-        checkpoint as _checkpoint,
-        conflicts as _conflicts,
-        explain as _explain,
-        forget as _forget,
-        review as _review,
-        revival as _revival,
-        transfer as _transfer,
-    )
-    from holdfast.domain.briefing import Briefing
-    from holdfast.domain.event import Event
-    from holdfast.domain.lesson import Lesson, Triggers
-    from holdfast.domain.project import Location
-    from holdfast.domain.records import Change
-    from holdfast.domain.statefamilies import StateFamily
-    from holdfast.freshness import compare as _compare, verify as _verify
-    from holdfast.freshness.watch import Watch
-    from holdfast.learning import gitbackfill as _gitbackfill, learn as _learn
-    from holdfast.outcomes import settle as _settle, stats as _stats
-    from holdfast.ports.host import Host
-    from holdfast.ports.plugins import LanguageModel
-    from holdfast.ports.services import Services
-    from holdfast.ports.store import Store
-    from holdfast.publishing import sync as _sync
-    from holdfast.publishing.sync import Syncing, SyncReport
-    from holdfast.recall import brief as _brief, deliver as _deliver
-    from holdfast.recall.embed import embed_pending as _embed_pending
 
 # isort: on
 
@@ -92,26 +94,6 @@ def _everywhere(use_case: Callable[Concatenate[Services, P], R]) -> Callable[Con
     def method(memory: Memory, /, *arguments: P.args, **named: P.kwargs) -> R:
         return use_case(memory.services, *arguments, **named)
 
-    return method
-
-
-def _late(place: str) -> Any:
-    """Return the use case `module:function` as a method of `Memory`; it is imported when it is called."""
-    return _bound(place, lambda memory: (memory.services, memory.location))
-
-
-def _late_everywhere(place: str) -> Any:
-    """Return the use case `module:function` for all projects as a method of `Memory`; it is imported when called."""
-    return _bound(place, lambda memory: (memory.services,))
-
-
-def _bound(place: str, own: Callable[[Memory], tuple[object, ...]]) -> Any:
-    module, name = place.split(":")
-
-    def method(memory: Memory, /, *arguments: object, **named: object) -> Any:
-        return getattr(import_module(f"holdfast.{module}"), name)(*own(memory), *arguments, **named)
-
-    method.__doc__ = f"See `{name}` of `holdfast.{module}`."
     return method
 
 
@@ -178,20 +160,27 @@ class Memory:
 
     def watch(self) -> Watch:
         """Return a watch of the files that the project's active lessons are about; the caller repeats its looks."""
-        from holdfast.freshness.watch import Watch
-
         return Watch(self.services, self.folder)
+
+    append = _here(_observe)
+    learn = _here(_learn.learn)
+    learn_pending = _everywhere(_learn.learn_pending)
+    barren_sessions = _here(_learn.count_barren)
+    drop_old_texts = _everywhere(_drop_old_texts)
+    embed_pending = _everywhere(embed_pending)
+
+    # Delivery
+
+    inject = _here(_deliver.inject)
+    note_recall = _here(_deliver.log_recall)
+    prepare_brief = _here(_brief.prepare)
 
     def observe(self, call: HookCall) -> int:
         """Store the call's events, redacted; return how many were new."""
-        from holdfast.capture.observe import observe
-
-        return observe(self.services, self.location, call.events)
+        return _observe(self.services, self.location, call.events)
 
     def answer_hook(self, host: str, payload: dict[str, Any]) -> str:
         """Answer a hook: store its events, deliver lessons for its moment, and return the host's stdout text."""
-        from holdfast.service import hook
-
         return hook.answer(self, host, payload)
 
     def brief(self, *, prompt: str = "", file: str = "", command: str = "", host: str = "") -> list[Briefing]:
@@ -199,8 +188,6 @@ class Memory:
 
         Nothing is logged. `host` limits the start to what that host accepts; an unknown one raises PluginNotFoundError.
         """
-        from holdfast.recall.deliver import preview
-
         if host:
             self.services.host(host)
         start = HookCall(host=host, name="brief", session=SessionId("brief"), cwd=self.folder, moment="session_start")
@@ -211,7 +198,7 @@ class Memory:
             calls.append(replace(start, moment="before_file", paths=(file,)))
         if command:
             calls.append(replace(start, moment="before_command", command=command))
-        return preview(self.services, self.location, calls)
+        return _deliver.preview(self.services, self.location, calls)
 
     def recall(
         self,
@@ -240,10 +227,6 @@ class Memory:
         Where no lesson answers well, the briefing's `turns` are the turns of earlier sessions that do. With `sessions`,
         only these are searched.
         """
-        from holdfast.recall.ask import ask
-        from holdfast.recall.question import question
-        from holdfast.recall.sessions import ask_across, only_turns, with_turns
-
         question_text = error if text == "" else text
         query = question(
             self.services, self.location, question_text, paths, symbols, command, error, as_of, states or ("active",),
@@ -294,11 +277,8 @@ class Memory:
         `when` adds triggers to those derived from its words. `revive_when` is a condition, such as `numpy>=2`, that
         wakes the lesson once it is retired.
         """
-        from holdfast.curation.remember import remember
-        from holdfast.curation.revival import settle_condition
-
-        revival = settle_condition(self.services, self.location, revive_when) if revive_when else ""
-        return remember(
+        revival = _revival.settle_condition(self.services, self.location, revive_when) if revive_when else ""
+        return _remember.remember(
             self.services, self.location, insight=insight, kind=kind, title=title, why=why, how=how,
             snippets=snippets, files=files, symbols=symbols, tags=tags, topic_key=topic_key, scope=scope,
             pinned=pinned, private=private, author=author, quote=quote, trust=trust, when=when,
@@ -307,24 +287,39 @@ class Memory:
 
     def revise(self, ref: str, *, author: str = "", trust: Trust = "person", **changes: Any) -> Lesson:
         """Close the lesson and add a successor with those fields changed; return the successor."""
-        from holdfast.curation.revise import revise
-
-        return revise(self.services, self.location, ref, changes, author=author, trust=trust)
+        return _revise.revise(self.services, self.location, ref, changes, author=author, trust=trust)
 
     def edit(self, ref: str, *, author: str = "", **changes: Any) -> Lesson:
         """Change the title, or when a lesson is told: paths, symbols, literals, commands, work, standing.
 
         Omitted fields stay.
         """
-        from holdfast.curation.revise import edit
+        return _revise.edit(self.services, self.location, ref, changes, author=author)
 
-        return edit(self.services, self.location, ref, changes, author=author)
+    state = _here(_agentwords.state)
+    get = _here(_lookup.resolve)
+    counts = _here(_lookup.count_lessons)
+    lineage = _here(_explain.lineage)
+    blame = _here(_explain.blame)
+    explain = _here(_explain.explain)
+    surrounding = _here(_explain.find_surrounding)
+    compare = _here(_compare.compare)
+    verify = _here(_verify.verify)
+    follow_moves = _here(_verify.follow_moves)
+    confirm = _here(_review.confirm)
+    revive_when = _here(_revival.set_revival)
+    wake_retired = _here(_revival.wake_retired)
+    forget = _here(_forget.forget)
+    purge = _here(_forget.purge)
+    words_of = _here(_forget.words_of)
+    undo = _here(_forget.undo)
+    conflicts = _here(_conflicts.find_conflicts)
+    settle = _here(_conflicts.settle)
+    keep_both = _here(_conflicts.keep_both)
 
     def rivals(self, lesson: Lesson) -> list[Lesson]:
         """Return active lessons that contradict this one and were not closed, newest first, at most five."""
-        from holdfast.curation.conflicts import conflicts_of
-
-        conflicts = conflicts_of(self.services, self.location, lesson)
+        conflicts = _conflicts.conflicts_of(self.services, self.location, lesson)
         return [conflict.other(lesson.id) for conflict in conflicts][:5]
 
     def lessons(
@@ -356,8 +351,6 @@ class Memory:
 
     def verdicts(self, lessons: Sequence[Lesson]) -> list[tuple[Freshness, str]]:
         """Return each lesson's freshness against the present code, and what changed, in words."""
-        from holdfast.freshness.check import FreshnessCheck
-
         check = FreshnessCheck(self.services, self.location)
         return [check.judge(lesson) for lesson in lessons]
 
@@ -375,19 +368,49 @@ class Memory:
                 raise
             return points[-1].at
 
+    # Review
+
+    inbox = _here(_review.inbox)
+    accept = _here(_review.accept)
+    reject = _here(_review.reject)
+    feedback = _here(_review.feedback)
+    audit = _here(_audit.audit)
+    left_today = _here(_audit.left_today)
+    keep = _here(_audit.keep)
+    put_off = _here(_audit.put_off)
+    note_decided = _here(_audit.note_decided)
+
+    # What happened
+
+    settle_pending = _everywhere(_settle.settle_pending)
+    for_review = _here(_settle.for_review)
+    session_sums = _here(_stats.session_sums)
+    withheld = _here(_stats.withheld_lines)
+    stats = _here(_stats.stats_of)
+    log = _here(_lookup.deliveries)
+    changes = _here(_lookup.changes)
+
     def newest_events(self) -> list[Event]:
         """Return the newest event of each host and kind, from hooks and transcripts, newest first."""
-        from holdfast.capture.sessionevents import last_events
-
-        return last_events(self.services.store)
+        return _sessionevents.last_events(self.services.store)
 
     def heartbeat(self) -> list[Event]:
         """Return the newest event of each host and kind that a hook reported on this machine, newest first."""
-        from holdfast.capture.sessionevents import is_from_hook
+        return [event for event in self.newest_events() if _sessionevents.is_from_hook(event)]
 
-        return [event for event in self.newest_events() if is_from_hook(event)]
+    # Checkpoints
+
+    save_checkpoint = _here(_checkpoint.save)
+    checkpoint = _here(_checkpoint.current)
+    checkpoints = _here(_checkpoint.saved)
+    close_checkpoint = _here(_checkpoint.finish)
 
     # Projects and branches
+
+    promote = _here(_crossing.promote)
+    close_project = _here(_crossing.close_project)
+    open_project = _here(_crossing.open_project)
+    staged = _here(_staging.list_staged)
 
     @property
     def is_closed(self) -> bool:
@@ -433,134 +456,18 @@ class Memory:
         seen_here(self.services, self.location)
         return change
 
+    # In bulk
+
+    import_lessons = _here(_transfer.import_lessons)
+    export_lessons = _here(_transfer.export_lessons)
+    shareable = _here(_sync.find_shareable)
+    adopt = _here(_adopt.adopt)
+    backfill_git = _here(_gitbackfill.backfill_git)
+    take_back_git = _here(_gitbackfill.take_back)
+
     def sync(self, how: Syncing) -> SyncReport:
         """Synchronise the lessons' files of the work tree with the store; return a step for each lesson. Idempotent."""
-        from holdfast.publishing.sync import sync
-
-        return sync(self.services, self.location, self.services.lesson_files(self.location), how)
-
-    # Use cases with the memory's own services; the second list says to Python what the first says to type checkers
-
-    if TYPE_CHECKING:
-        append = _here(_observe)
-        learn = _here(_learn.learn)
-        learn_pending = _everywhere(_learn.learn_pending)
-        barren_sessions = _here(_learn.count_barren)
-        drop_old_texts = _everywhere(_drop_old_texts)
-        embed_pending = _everywhere(_embed_pending)
-        inject = _here(_deliver.inject)
-        note_recall = _here(_deliver.log_recall)
-        prepare_brief = _here(_brief.prepare)
-        state = _here(_agentwords.state)
-        get = _here(_lookup.resolve)
-        counts = _here(_lookup.count_lessons)
-        lineage = _here(_explain.lineage)
-        blame = _here(_explain.blame)
-        explain = _here(_explain.explain)
-        surrounding = _here(_explain.find_surrounding)
-        compare = _here(_compare.compare)
-        verify = _here(_verify.verify)
-        follow_moves = _here(_verify.follow_moves)
-        confirm = _here(_review.confirm)
-        revive_when = _here(_revival.set_revival)
-        wake_retired = _here(_revival.wake_retired)
-        forget = _here(_forget.forget)
-        purge = _here(_forget.purge)
-        words_of = _here(_forget.words_of)
-        undo = _here(_forget.undo)
-        conflicts = _here(_conflicts.find_conflicts)
-        settle = _here(_conflicts.settle)
-        keep_both = _here(_conflicts.keep_both)
-        inbox = _here(_review.inbox)
-        accept = _here(_review.accept)
-        reject = _here(_review.reject)
-        feedback = _here(_review.feedback)
-        audit = _here(_audit.audit)
-        left_today = _here(_audit.left_today)
-        keep = _here(_audit.keep)
-        put_off = _here(_audit.put_off)
-        note_decided = _here(_audit.note_decided)
-        settle_pending = _everywhere(_settle.settle_pending)
-        for_review = _here(_settle.for_review)
-        session_sums = _here(_stats.session_sums)
-        withheld = _here(_stats.withheld_lines)
-        stats = _here(_stats.stats_of)
-        log = _here(_lookup.deliveries)
-        changes = _here(_lookup.changes)
-        save_checkpoint = _here(_checkpoint.save)
-        checkpoint = _here(_checkpoint.current)
-        checkpoints = _here(_checkpoint.saved)
-        close_checkpoint = _here(_checkpoint.finish)
-        promote = _here(_crossing.promote)
-        close_project = _here(_crossing.close_project)
-        open_project = _here(_crossing.open_project)
-        staged = _here(_staging.list_staged)
-        import_lessons = _here(_transfer.import_lessons)
-        export_lessons = _here(_transfer.export_lessons)
-        shareable = _here(_sync.find_shareable)
-        adopt = _here(_adopt.adopt)
-        backfill_git = _here(_gitbackfill.backfill_git)
-        take_back_git = _here(_gitbackfill.take_back)
-    else:
-        append = _late("capture.observe:observe")
-        learn = _late("learning.learn:learn")
-        learn_pending = _late_everywhere("learning.learn:learn_pending")
-        barren_sessions = _late("learning.learn:count_barren")
-        drop_old_texts = _late_everywhere("capture.observe:drop_old_texts")
-        embed_pending = _late_everywhere("recall.embed:embed_pending")
-        inject = _late("recall.deliver:inject")
-        note_recall = _late("recall.deliver:log_recall")
-        prepare_brief = _late("recall.brief:prepare")
-        state = _late("curation.agentwords:state")
-        get = _late("lessons.lookup:resolve")
-        counts = _late("lessons.lookup:count_lessons")
-        lineage = _late("curation.explain:lineage")
-        blame = _late("curation.explain:blame")
-        explain = _late("curation.explain:explain")
-        surrounding = _late("curation.explain:find_surrounding")
-        compare = _late("freshness.compare:compare")
-        verify = _late("freshness.verify:verify")
-        follow_moves = _late("freshness.verify:follow_moves")
-        confirm = _late("curation.review:confirm")
-        revive_when = _late("curation.revival:set_revival")
-        wake_retired = _late("curation.revival:wake_retired")
-        forget = _late("curation.forget:forget")
-        purge = _late("curation.forget:purge")
-        words_of = _late("curation.forget:words_of")
-        undo = _late("curation.forget:undo")
-        conflicts = _late("curation.conflicts:find_conflicts")
-        settle = _late("curation.conflicts:settle")
-        keep_both = _late("curation.conflicts:keep_both")
-        inbox = _late("curation.review:inbox")
-        accept = _late("curation.review:accept")
-        reject = _late("curation.review:reject")
-        feedback = _late("curation.review:feedback")
-        audit = _late("curation.audit:audit")
-        left_today = _late("curation.audit:left_today")
-        keep = _late("curation.audit:keep")
-        put_off = _late("curation.audit:put_off")
-        note_decided = _late("curation.audit:note_decided")
-        settle_pending = _late_everywhere("outcomes.settle:settle_pending")
-        for_review = _late("outcomes.settle:for_review")
-        session_sums = _late("outcomes.stats:session_sums")
-        withheld = _late("outcomes.stats:withheld_lines")
-        stats = _late("outcomes.stats:stats_of")
-        log = _late("lessons.lookup:deliveries")
-        changes = _late("lessons.lookup:changes")
-        save_checkpoint = _late("curation.checkpoint:save")
-        checkpoint = _late("curation.checkpoint:current")
-        checkpoints = _late("curation.checkpoint:saved")
-        close_checkpoint = _late("curation.checkpoint:finish")
-        promote = _late("lessons.crossing:promote")
-        close_project = _late("lessons.crossing:close_project")
-        open_project = _late("lessons.crossing:open_project")
-        staged = _late("lessons.staging:list_staged")
-        import_lessons = _late("curation.transfer:import_lessons")
-        export_lessons = _late("curation.transfer:export_lessons")
-        shareable = _late("publishing.sync:find_shareable")
-        adopt = _late("curation.adopt:adopt")
-        backfill_git = _late("learning.gitbackfill:backfill_git")
-        take_back_git = _late("learning.gitbackfill:take_back")
+        return _sync.sync(self.services, self.location, self.services.lesson_files(self.location), how)
 
 
 def open_memory(folder: str = "", *, home: str = "") -> Memory:
