@@ -197,12 +197,12 @@ class Machine:
         return [entry for entry in deliveries if entry["moment"] == moment and entry["trigger"].startswith(trigger)]
 
     def wait_until_learnt(self) -> list[dict[str, Any]]:
-        """The lessons, when their number has not changed for some seconds."""
+        """The lessons, when there are some and their number has not changed for some seconds."""
         end = time.monotonic() + LEARN_LIMIT_S
         count, same = -1, 0
         while time.monotonic() < end and same < 3:
             lessons = self.lessons()
-            same = same + 1 if len(lessons) == count else 0
+            same = same + 1 if lessons and len(lessons) == count else 0  # on a busy machine a learner begins late
             count = len(lessons)
             time.sleep(1)
         return self.lessons()

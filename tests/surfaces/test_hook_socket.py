@@ -174,7 +174,9 @@ def test_a_server_whose_store_takes_nothing_spools_and_learns_it_later(
 
 def test_a_server_starts_a_learner_for_all_at_a_sessions_end(served: Hooks, monkeypatch: pytest.MonkeyPatch) -> None:
     errands: list[str] = []
-    monkeypatch.setattr(hooksocket, "start_learner", lambda *arguments: errands.append(" ".join(arguments)) or 0)
+    monkeypatch.setattr(
+        hooksocket, "start_learner", lambda *arguments: errands.append(" ".join(arguments)) or os.getpid()
+    )
     assert ask(served, "SessionEnd") == "{}"
     assert errands == [f"{served.project}\tclaude-code\ts1\t"]
 
@@ -184,6 +186,23 @@ def test_a_sessions_end_starts_the_learner_although_a_server_runs(served: Hooks)
     served.call("SessionEnd")
     wait_for(lambda: _knows(served, "cents"), "the learner learnt")
     wait_for(lambda: not learners(served), "the learner ends")
+
+
+def test_a_learner_at_a_sessions_end_is_no_child_of_the_server(served: Hooks) -> None:
+    """Some hosts end their servers with all children."""
+    served.call("UserPromptSubmit", prompt="Remember that ledger amounts are integers of cents, never floats.")
+    served.call("SessionEnd")
+    wait_for(lambda: any(_parent(pid) not in (0, os.getpid()) for pid in learners(served)), "it has left the server")
+    wait_for(lambda: _knows(served, "cents"), "the learner learnt")
+    wait_for(lambda: not learners(served), "the learner ends")
+
+
+def _parent(pid: int) -> int:
+    """The process's parent; 0 for a process that has ended."""
+    try:
+        return int(Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[1])
+    except OSError:
+        return 0
 
 
 def test_a_finished_turn_is_learnt_from_without_waiting_for_it(learning: Hooks) -> None:

@@ -13,6 +13,8 @@ if "site" not in sys.modules and not os.path.isdir(os.path.join(SOURCE, "tree_si
     site.main()
 
 if sys.argv[1:2] == ["--learn"]:
+    if "turn" not in sys.argv[3:] and hasattr(os, "fork") and os.fork():
+        os._exit(0)  # the other half learns as nobody's child: a host may end a server's children with it
     if hasattr(os, "nice"):
         os.nice(10)  # before it loads its modules: the first hooks of a session often run beside a learner
     from holdfast.surfaces.hooks import learner

@@ -184,8 +184,16 @@ class _Learners:
         self._is_working = False
 
     def start(self, errand: str = "") -> None:
-        """Learn from all sessions now: the host may soon end this server too."""
-        threading.Thread(target=_reap, args=(start_learner(errand),), daemon=True, name="holdfast-learner").start()
+        """Learn from all sessions now: the host may soon end this server, and its children too.
+
+        The process that is started leaves the work to a child and ends at once, so the learner is nobody's child when
+        this returns, and only then does the hook let the host go on.
+        """
+        process = start_learner(errand)
+        if hasattr(os, "fork"):
+            _reap(process)
+        else:
+            threading.Thread(target=_reap, args=(process,), daemon=True, name="holdfast-learner").start()
 
     def add_turn(self, call: HookCall) -> None:
         """Learn from the call's session soon."""
