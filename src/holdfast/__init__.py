@@ -1,13 +1,14 @@
 """Holdfast: persistent memory for coding agents.
 
-The public names are loaded on first use. A hook needs few of them and must start quickly.
+The public names are loaded on first use, because a hook needs few of them.
 """
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from holdfast._version import __version__
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from holdfast.bootstrap import Memory, open_memory
     from holdfast.domain.briefing import Briefing

@@ -2,7 +2,7 @@
 
 A file with the blob of the anchor is fresh and costs one hash. Otherwise the code index decides; without one, whole
 files are compared. Nothing here raises for the state of the disk, of git or of the index: what cannot be decided is
-`unverified`, with the reason. The module is lean, because a hook checks what it is about to show.
+`unverified`, with the reason.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Files that the processes of one user share: the hooks' log and counts, locks, learner requests. Starts processes.
 
-Lean. A hook imports this module only if something failed or a learner is needed.
+A hook imports this module only if something failed or a learner is needed.
 
 A learner request (errand) is a session whose transcript is still to be read: host, session, folder and path of the
 transcript, without any of its text. Each request is a small file, written atomically and taken by renaming it. One

@@ -336,7 +336,7 @@ def rescue(
     return with_retries(step)
 
 
-# Returns which staged lessons are visible at a location. It is lean, because every hook asks
+# Which staged lessons are visible at a location; every hook asks
 
 
 def seen_here(services: Services, location: Location) -> tuple[LessonId, ...] | None:

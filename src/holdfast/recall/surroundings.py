@@ -1,6 +1,6 @@
 """The surroundings of the files in play: the definitions under an edit or a read, and the linked files.
 
-It is lean and raises nothing: an answer that is not available is left out. It looks things up and indexes nothing.
+It raises nothing: an answer that is not available is left out. It looks things up and indexes nothing.
 """
 
 from __future__ import annotations

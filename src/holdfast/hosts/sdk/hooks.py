@@ -1,8 +1,7 @@
 """Parses hook payloads in Claude Code's shape into calls, and renders briefings in its output form.
 
 Other hosts share the shape, or their adapters translate into it: names of hooks, fields and tools. Missing and
-odd-typed fields count as empty; only a payload without a hook's name or session is refused. Lean: every hook imports
-it.
+odd-typed fields count as empty; only a payload without a hook's name or session is refused.
 """
 
 from __future__ import annotations

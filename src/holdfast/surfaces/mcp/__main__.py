@@ -1,4 +1,4 @@
-"""The program behind `holdfast mcp` and the server that setup registers. Lean until the first answers; see `door`."""
+"""The program of `holdfast mcp` and of the server that setup registers. It imports little before the first answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Gives the first answers of the MCP server before the SDK is imported. Lean.
+"""Gives the first answers of the MCP server before the SDK is imported.
 
 Some hosts do not wait: if a server answers `initialize` and `tools/list` late, its tools are missing for the whole
 session. Their answers are constants in `offers.json`, which scripts/render_mcp_offers.py writes from the answers of the
@@ -14,6 +14,7 @@ import os
 import sys
 import threading
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
 from holdfast import plugins
 from holdfast._version import __version__
@@ -22,7 +23,6 @@ from holdfast.errors import HoldfastError
 from holdfast.lean.texts import dumps, loads
 from holdfast.surfaces.mcp.greeting import greet, host_of, is_registered, must_ask
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 

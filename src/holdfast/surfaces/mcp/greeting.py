@@ -1,4 +1,4 @@
-"""The instructions about the tools, which host a client is, and whether setup registered Holdfast with it. Lean."""
+"""The instructions about the tools, which host a client is, and whether setup registered Holdfast with it."""
 
 from __future__ import annotations
 
