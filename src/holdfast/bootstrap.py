@@ -67,6 +67,7 @@ from holdfast.recall.sessions import ask_across, only_turns, with_turns
 from holdfast.service import hook
 from holdfast.settings import Settings, child_environment, load_settings, read_secret
 from holdfast.wiring import TIMEOUT_SCALE, Opened, SystemClock, first_folder, load_host
+from holdfast.workspace import authorship as _authorship
 from holdfast.workspace.gitrun import Git
 from holdfast.workspace.identity import Claims
 from holdfast.workspace.local import LocalWorkspace
@@ -507,9 +508,7 @@ class _Unwritten:
 
 def repository_texts(paths: Sequence[str]) -> dict[str, tuple[str, str]]:
     """Return, by path, why a repository may have brought the file along, and the root of its work tree or ""."""
-    from holdfast.workspace.authorship import repository_texts
-
-    return repository_texts(Git(SystemClock(), TIMEOUT_SCALE), paths)
+    return _authorship.repository_texts(Git(SystemClock(), TIMEOUT_SCALE), paths)
 
 
 def load_model(name: str, options: Mapping[str, str]) -> LanguageModel:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.domain.moments import CHANNELS
 from holdfast.errors import EmbedderError, InvalidValueError
+from holdfast.lean.files import write_whole
 from holdfast.lean.hostmarks import FOLDER_VARIABLES, SESSION_VARIABLES, STARTED_VARIABLES
 from holdfast.lean.texts import dumps, file_of, file_url, loads
 
@@ -161,8 +162,6 @@ def _load_copy(copy: str, version: str) -> dict[str, Any]:
 
 def _parse_file(file: str, copy: str, version: str) -> dict[str, Any]:
     import tomllib
-
-    from holdfast.lean.files import write_whole
 
     with open(file, "rb") as stream:
         try:

@@ -22,6 +22,7 @@ from holdfast.lean.deadline import Deadline
 from holdfast.lean.texts import loads, uuid7
 from holdfast.ports.host import Host
 from holdfast.ports.services import Services
+from holdfast.ports.store import EventFilter, LessonFilter, Store
 from holdfast.settings import Settings, child_environment, load_settings, read_secret
 from holdfast.workspace.local import LocalWorkspace
 
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from holdfast.ports.codeindex import CodeIndex, IndexStore
     from holdfast.ports.plugins import Detector, Embedder
     from holdfast.ports.services import Clock
-    from holdfast.ports.store import Store
     from holdfast.ports.workspace import LessonFiles, Workspace
     from holdfast.workspace.identity import Claims
 
@@ -311,8 +311,6 @@ def make_claims(store: Store, settings: Settings, wait_s: float) -> Claims:
 
 def first_folder(store: Store, project: str) -> str | None:
     """Return the folder of the project's first event; "" if only lessons name the project, None if nothing does."""
-    from holdfast.ports.store import EventFilter, LessonFilter
-
     events = store.find_events(EventFilter(project=project, limit=1))  # type: ignore[arg-type]
     if events:
         return events[0][1].cwd

@@ -27,6 +27,7 @@ from holdfast.text.occasions import command_kinds
 from holdfast.text.shell import command_target, simple_commands
 from holdfast.text.signature import error_signature
 from holdfast.text.speech import spoken_text
+from holdfast.text.window import before_paste, failed
 from holdfast.text.words import word_set
 
 GOING_ON = ("continue", "resume", "go on with", "carry on", "pick up where", "where we left")
@@ -142,10 +143,6 @@ def _placed(events: Sequence[Event]) -> Iterator[tuple[str, Event]]:
 def _prompts(events: Sequence[Event]) -> list[tuple[datetime, str]]:
     """Return what the user typed, without pasted text."""
     spoken = [(event.at, spoken_text(event.text).strip()) for event in events if event.kind == "prompt"]
-    if not spoken:
-        return []
-    from holdfast.text.window import before_paste  # loads `re`, for which only a hook that writes a checkpoint pays
-
     lines = ((at, _own_line(before_paste(words))) for at, words in spoken if words)
     return [(at, line) for at, line in lines if line]
 
@@ -272,8 +269,6 @@ def _failure(events: Sequence[Event]) -> str:
 def _failed(event: Event) -> bool:
     if event.kind != "tool_failure" and not event.exit_code:
         return False
-    from holdfast.text.window import failed  # loads `re`
-
     return failed(event)
 
 

@@ -20,7 +20,7 @@ from holdfast.domain.briefing import Briefing
 from holdfast.domain.event import Event
 from holdfast.domain.hookcall import HookCall
 from holdfast.hosts.sdk.adapter import Adapter, check_scope
-from holdfast.hosts.sdk.copilotevents import as_hook, tell_events
+from holdfast.hosts.sdk.copilotevents import RULES, as_hook, tell_events
 from holdfast.hosts.sdk.files import find_files
 from holdfast.hosts.sdk.hooks import render_nested, within_limit
 from holdfast.hosts.sdk.payloads import PATCH_TOOL, fields_of, text_of
@@ -28,7 +28,7 @@ from holdfast.hosts.sdk.programs import OUR_MARKS, hook_command, server_edit
 from holdfast.hosts.sdk.replay import TranscriptReplay
 from holdfast.hosts.sdk.toolcalls import UNKNOWN_EXIT, exited, with_usual_fields, without_exit_line
 from holdfast.lean.texts import dumps
-from holdfast.ports.host import Headless, Host, HostMarks, HostProfile, InstallPlan, OwnFile, RulesTarget
+from holdfast.ports.host import Headless, Host, HostMarks, HostProfile, InstallPlan, OwnFile
 
 TAKES_CONTEXT = frozenset({"SessionStart", "UserPromptSubmit", "PostToolUse", "PostToolUseFailure", "SubagentStart"})
 NESTED = frozenset({"PreToolUse"})
@@ -88,14 +88,7 @@ class CopilotCli(Adapter):
             transcripts="~/.copilot/session-state",
             transcript_files=("session-state/*/events.jsonl",),
             transcript_marks=(('"type":"session.start"', '"producer":"copilot-agent"', '"context":{"cwd":'),),
-            rules=(
-                RulesTarget(
-                    file=".github/instructions/holdfast-{slug}.instructions.md",
-                    front_matter='---\napplyTo: "{globs}"\ndescription: "{description}"\n---\n',
-                    always='---\napplyTo: "**"\ndescription: "{description}"\n---\n',
-                ),
-                RulesTarget(file="AGENTS.md"),
-            ),
+            rules=RULES,
             reads=("CLAUDE.md", "GEMINI.md", ".claude/rules/*.md"),
             notes=("Copilot's cloud agent reads neither file: it takes hooks from .github/hooks only.",),
             marks=HostMarks(

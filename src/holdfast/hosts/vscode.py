@@ -19,7 +19,7 @@ from typing import Any
 
 from holdfast.domain.event import Event
 from holdfast.hosts.sdk.adapter import McpClient
-from holdfast.hosts.sdk.copilotevents import as_hook, tell_events
+from holdfast.hosts.sdk.copilotevents import RULES, as_hook, tell_events
 from holdfast.hosts.sdk.files import (
     find_files,
     first_there,
@@ -35,7 +35,7 @@ from holdfast.hosts.sdk.files import (
 from holdfast.hosts.sdk.payloads import PATCH_TOOL, fields_of, text_of
 from holdfast.hosts.sdk.replay import UNANSWERED, TranscriptReplay, as_it_is, failure
 from holdfast.hosts.sdk.toolcalls import with_usual_fields
-from holdfast.ports.host import Host, HostMarks, HostProfile, RulesTarget
+from holdfast.ports.host import Host, HostMarks, HostProfile
 
 BUILDS = ("Code", "Code - Insiders", "VSCodium")
 TOOLS = {
@@ -81,14 +81,7 @@ class VsCode(McpClient):
                 ('"responderUsername":"', '"requests":['),
                 ('"type":"session.start"', '"producer":"copilot-agent"', '"vscodeVersion":"'),
             ),
-            rules=(
-                RulesTarget(
-                    file=".github/instructions/holdfast-{slug}.instructions.md",
-                    front_matter='---\napplyTo: "{globs}"\ndescription: "{description}"\n---\n',
-                    always='---\napplyTo: "**"\ndescription: "{description}"\n---\n',
-                ),
-                RulesTarget(file="AGENTS.md"),
-            ),
+            rules=RULES,
             reads=("CLAUDE.md", ".claude/rules/*.md"),
             notes=(
                 "No hooks here yet: lessons come through the MCP tools (agent mode only) and `holdfast rules sync`.",

@@ -1,4 +1,6 @@
-"""Turns Copilot's events into ours: `events.jsonl` of its command line, and its VS Code extension's transcripts.
+"""What Copilot's programs share: where they read lessons, and how their events become ours.
+
+The events are `events.jsonl` of the command line, and the transcripts of the VS Code extension.
 
 Source: Copilot CLI 1.0.102 run with a mock model, and its `session-events.schema.json`; 2026-11-21.
 """
@@ -13,6 +15,17 @@ from holdfast.hosts.sdk.files import instant, parse_line
 from holdfast.hosts.sdk.payloads import fields_of, text_of
 from holdfast.hosts.sdk.replay import TranscriptReplay, Translate, arguments_of
 from holdfast.hosts.sdk.toolcalls import response_text
+from holdfast.ports.host import RulesTarget
+
+RULES = (
+    RulesTarget(
+        file=".github/instructions/holdfast-{slug}.instructions.md",
+        front_matter='---\napplyTo: "{globs}"\ndescription: "{description}"\n---\n',
+        always='---\napplyTo: "**"\ndescription: "{description}"\n---\n',
+    ),
+    RulesTarget(file="AGENTS.md"),
+)
+"""Where Copilot's command line and its VS Code extension read lessons."""
 
 
 def tell_events(telling: TranscriptReplay, lines: Iterable[str]) -> Iterator[Event]:
