@@ -6,8 +6,10 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -145,3 +147,12 @@ def learners(hooks: Hooks) -> list[int]:
         except OSError:
             continue
     return processes
+
+
+@contextmanager
+def short_folder() -> Iterator[Hooks]:
+    """A machine in a folder short enough for a socket's address; it goes once nobody learns in it any more."""
+    with tempfile.TemporaryDirectory(prefix="hf") as folder:
+        hooks = Hooks(Path(folder))
+        yield hooks
+        wait_for(lambda: not learners(hooks), "the learners of this home ended")

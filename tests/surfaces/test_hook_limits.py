@@ -7,7 +7,6 @@ import os
 import socket
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from collections.abc import Iterator
@@ -18,7 +17,7 @@ import pytest
 from holdfast.errors import SchemaTooOldError
 from holdfast.home import handover, hookline
 from holdfast.surfaces.mcp import hooksocket
-from tests.surfaces.hookcalls import Hooks, ask_for, wait_for
+from tests.surfaces.hookcalls import Hooks, ask_for, short_folder, wait_for
 from tests.surfaces.patience import let_the_socket_wait
 
 pytestmark = pytest.mark.skipif(not hasattr(socket, "AF_UNIX"), reason="there are no Unix sockets")
@@ -27,8 +26,7 @@ pytestmark = pytest.mark.skipif(not hasattr(socket, "AF_UNIX"), reason="there ar
 @pytest.fixture
 def hooks(monkeypatch: pytest.MonkeyPatch) -> Iterator[Hooks]:
     let_the_socket_wait(monkeypatch)
-    with tempfile.TemporaryDirectory(prefix="hf") as folder:  # short enough for a socket's address
-        made = Hooks(Path(folder))
+    with short_folder() as made:
         for name in ("HOME", "HOLDFAST_HOME", "HOLDFAST_HOLDOUT"):
             monkeypatch.setenv(name, made.env[name])  # for the learners that a server in this process starts
         yield made

@@ -3,7 +3,6 @@ from __future__ import annotations
 import json
 import os
 import socket
-import tempfile
 import threading
 import time
 from collections.abc import Iterator
@@ -22,15 +21,14 @@ from holdfast.recall import deliver
 from holdfast.recall.embed import PROBE
 from holdfast.settings import socket_folder
 from holdfast.surfaces.mcp import hooksocket
-from tests.surfaces.hookcalls import KINDS, Hooks, ask_for, finish, learners, told, wait_for
+from tests.surfaces.hookcalls import KINDS, Hooks, ask_for, finish, learners, short_folder, told, wait_for
 from tests.surfaces.patience import let_the_socket_wait
 
 
 @pytest.fixture
 def hooks(monkeypatch: pytest.MonkeyPatch) -> Iterator[Hooks]:
     let_the_socket_wait(monkeypatch)
-    with tempfile.TemporaryDirectory(prefix="hf") as folder:  # short enough for a socket's address
-        made = Hooks(Path(folder))
+    with short_folder() as made:
         for name in ("HOME", "HOLDFAST_HOME", "HOLDFAST_HOLDOUT"):
             monkeypatch.setenv(name, made.env[name])  # for the learners that a server in this process starts
         yield made

@@ -7,7 +7,6 @@ import json
 import os
 import subprocess
 import sys
-import tempfile
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,7 +19,7 @@ from holdfast.ports.store import EventFilter
 from holdfast.stores.sqlite.connection import WRITES_BEFORE_SHRINK
 from holdfast.surfaces.mcp import hooksocket
 from holdfast.wiring import LONG_LOG
-from tests.surfaces.hookcalls import ENTRY, Hooks, ask_for, finish, learners, told, wait_for
+from tests.surfaces.hookcalls import ENTRY, Hooks, ask_for, finish, learners, short_folder, told, wait_for
 from tests.surfaces.patience import let_the_socket_wait
 
 CALLS = 1_000
@@ -35,8 +34,7 @@ pytestmark = [
 
 @pytest.fixture
 def hooks() -> Iterator[Hooks]:
-    with tempfile.TemporaryDirectory(prefix="hf") as folder:
-        made = Hooks(Path(folder))
+    with short_folder() as made:
         with made.memory() as memory:
             for number in range(40):
                 memory.remember(f"Ledger rule {number}: amounts of account {number} are cents.", files=["ledger.py"])
