@@ -113,7 +113,7 @@ MORE_HOSTS := packages/holdfast-hosts
 
 $(DEV): $(READY) pyproject.toml $(MORE_HOSTS)/pyproject.toml
 	$(PIP) install --group dev
-	$(PIP) install -e $(MORE_HOSTS)
+	$(PIP) install -e '.[server,oidc,otel]' -e $(MORE_HOSTS)
 	touch $@
 
 $(WHEEL): $(DEV) $(shell find src pyproject.toml README.md -type f -not -name '*.pyc' | sed 's/ /\\ /g')
