@@ -20,6 +20,10 @@ from holdfast.stores.sqlite import make
 from tests.codebase import Codebase
 from tests.contract.memorystore import MemoryStore
 from tests.homeguard import protect
+from tests.postgresql import cluster as cluster
+from tests.postgresql import clusters as clusters
+from tests.postgresql import database as database
+from tests.postgresql import organisation as organisation
 
 # How long an example takes says something about the machine, not about the code.
 UNTIMED: dict[str, Any] = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
