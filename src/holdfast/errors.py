@@ -85,3 +85,31 @@ class HostConfigError(HoldfastError):
 
 class PluginNotFoundError(HoldfastError, LookupError):
     """No built-in and no installed plug-in has that name."""
+
+
+class NotSignedInError(HoldfastError):
+    """The request has no token, or one that is unknown, malformed, expired or revoked; the message never says which."""
+
+
+class ForbiddenError(HoldfastError):
+    """The caller is known and may not do this."""
+
+
+class NotFoundError(HoldfastError, LookupError):
+    """There is nothing with that id, or the caller may not know of it; the two are never told apart."""
+
+
+class TakenError(HoldfastError):
+    """Another record has that name, address or id already."""
+
+
+class QuotaExceededError(HoldfastError):
+    """The organisation has as many of these as it may have."""
+
+
+class RateLimitedError(HoldfastError):
+    """Too many requests; wait `retry_after_s` seconds and try again."""
+
+    def __init__(self, message: str, *, hint: str = "", retry_after_s: int = 1) -> None:
+        super().__init__(message, hint=hint)
+        self.retry_after_s = retry_after_s

@@ -7,6 +7,9 @@ from datetime import datetime
 
 from holdfast.domain.vocabulary import ProjectId
 
+ORGANISATION = ProjectId("organisation")
+"""The project of an organisation's own lessons, which have the level `team` and reach all its projects."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Project:

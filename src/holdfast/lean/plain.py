@@ -17,7 +17,10 @@ from holdfast.errors import InvalidValueError
 
 R = TypeVar("R")
 
-INSTANTS = frozenset({"at", "recorded_at", "retracted_at", "valid_from", "valid_to"})
+INSTANTS = frozenset({
+    "at", "recorded_at", "retracted_at", "valid_from", "valid_to",
+    "expires_at", "revoked_at", "last_used_at", "accepted_at", "keep_until",
+})  # fmt: skip
 """Names of the fields with an instant, in every record."""
 
 

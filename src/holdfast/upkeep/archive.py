@@ -43,7 +43,7 @@ SAVED_FOLDER = "replaced"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Member:
+class ArchivedFile:
     """A file in a backup."""
 
     name: str
@@ -61,7 +61,7 @@ class Manifest:
     made: str
     """When the backup was written, as ISO 8601 in UTC."""
     extent: Extent
-    members: tuple[Member, ...]
+    members: tuple[ArchivedFile, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -261,7 +261,7 @@ def _manifest_of(archive: zipfile.ZipFile, path: str) -> Manifest:
     return manifest
 
 
-def _extract(archive: zipfile.ZipFile, member: Member, folder: str) -> None:
+def _extract(archive: zipfile.ZipFile, member: ArchivedFile, folder: str) -> None:
     """Write the member into the folder and check the result, because the backup may change while it is read."""
     target = os.path.join(folder, member.name)
     descriptor = os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
@@ -270,22 +270,22 @@ def _extract(archive: zipfile.ZipFile, member: Member, folder: str) -> None:
     _check_member(archive.filename or "", member, _measure(member.name, target))
 
 
-def _check_member(path: str, member: Member, actual: Member) -> None:
+def _check_member(path: str, member: ArchivedFile, actual: ArchivedFile) -> None:
     if actual != member:
         raise InvalidValueError(f"{path} is damaged: {member.name} is not as it was written")
 
 
-def _measure(name: str, path: str) -> Member:
+def _measure(name: str, path: str) -> ArchivedFile:
     with open(path, "rb") as stream:
         return _measure_stream(name, stream)
 
 
-def _measure_stream(name: str, stream: IO[bytes]) -> Member:
+def _measure_stream(name: str, stream: IO[bytes]) -> ArchivedFile:
     digest, size = hashlib.sha256(), 0
     while piece := stream.read(1_048_576):
         digest.update(piece)
         size += len(piece)
-    return Member(name=name, size=size, sha256=digest.hexdigest())
+    return ArchivedFile(name=name, size=size, sha256=digest.hexdigest())
 
 
 def _too_new(path: str, version: str) -> SchemaTooNewError:
