@@ -39,7 +39,7 @@ from holdfast.domain.briefing import Briefing
 from holdfast.domain.event import Event
 from holdfast.domain.hookcall import HookCall
 from holdfast.domain.lesson import Lesson, Triggers
-from holdfast.domain.project import Location
+from holdfast.domain.project import Location, Project
 from holdfast.domain.records import Change
 from holdfast.domain.statefamilies import StateFamily
 from holdfast.domain.vocabulary import Freshness, LessonId, LessonKind, ScopeLevel, SessionId, State, Trust
@@ -68,6 +68,7 @@ from holdfast.service import hook
 from holdfast.settings import Settings, child_environment, load_settings, read_secret
 from holdfast.wiring import TIMEOUT_SCALE, Opened, SystemClock, first_folder, load_host
 from holdfast.workspace import authorship as _authorship
+from holdfast.workspace.bare import server_location
 from holdfast.workspace.gitrun import Git
 from holdfast.workspace.identity import Claims
 from holdfast.workspace.local import LocalWorkspace
@@ -108,10 +109,21 @@ class Memory:
         permissions are missing, is opened for reading.
         """
         self.settings = settings or load_settings()
-        self._opened = Opened(folder or os.getcwd(), self.settings, brief=brief)
-        self.services = self._opened.services
-        self.folder = self._opened.folder
+        opened = Opened(folder or os.getcwd(), self.settings, brief=brief)
+        self._opened: Opened | None = opened
+        self.services = opened.services
+        self.folder = opened.folder
         self._location: Location | None = None
+
+    @classmethod
+    def over(cls, services: Services, project: Project, settings: Settings) -> Self:
+        """Return the memory of a project on a server, over services whose store somebody else opens and closes."""
+        memory = cls.__new__(cls)
+        memory.settings, memory.services = settings, services
+        memory._opened = None
+        memory._location = server_location(project)
+        memory.folder = memory._location.root
+        return memory
 
     def __repr__(self) -> str:
         return f"Memory({self.folder!r})"
@@ -124,6 +136,8 @@ class Memory:
 
     def close(self) -> None:
         """Close the store, and the code index if one was opened."""
+        if self._opened is None:
+            return
         with suppress(
             StoreError
         ):  # already closed, damaged or locked: the next process that closes it keeps the witness
@@ -138,7 +152,7 @@ class Memory:
 
     def for_hooks(self) -> Memory:
         """Return the same memory for one answer that a host waits for; it checks few lessons closely, and briefly."""
-        return self.with_services(self._opened.for_hooks())
+        return self if self._opened is None else self.with_services(self._opened.for_hooks())
 
     def with_services(self, services: Services) -> Memory:
         """Return the same memory over other services, which this memory closes."""

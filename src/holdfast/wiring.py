@@ -14,7 +14,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from holdfast import plugins
-from holdfast.domain.project import Location
+from holdfast.domain.project import Location, Person
 from holdfast.domain.vocabulary import STATES
 from holdfast.errors import HoldfastError, InvalidValueError, ProjectUnknownError, StoreError
 from holdfast.home.runfiles import RunLock, note
@@ -24,6 +24,7 @@ from holdfast.ports.host import Host
 from holdfast.ports.services import Services
 from holdfast.ports.store import EventFilter, LessonFilter, Store
 from holdfast.settings import Settings, child_environment, load_settings, read_secret
+from holdfast.workspace.bare import BareWorkspace
 from holdfast.workspace.local import LocalWorkspace
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from holdfast.ports.workspace import LessonFiles, Workspace
     from holdfast.workspace.identity import Claims
 
+NOBODY = Person()
 LAST_ROWS = 4_096
 """Bytes at the end of the record of distillations that are read for the last call of the model."""
 LONG_LOG = 1_000_000
@@ -238,12 +240,44 @@ def open_index(settings: Settings, location: Location, wait_s: float | None = No
     return index
 
 
+@cache
+def _served_host(name: str) -> Host:
+    return load_host(name)
+
+
 def load_host(name: str, settings: Settings | None = None) -> Host:
     """Return the host's adapter; the settings tell it where the host keeps its files. Raises PluginNotFoundError."""
     moved = dict(settings.host_folders).get(name, "") if settings else ""
     options = {"config_dir": moved} if moved else {}
     host: Host = plugins.load("hosts", name, options)
     return host
+
+
+class RequestServices:
+    """What all requests to a server share: the settings, the clock and the embedder. There is no work tree."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.clock: Clock = SystemClock()
+        self._embedders = _Embedders(settings)
+
+    def over(self, store: Store, person: Person = NOBODY) -> Services:
+        """Return the services of one request: a store of the caller's organisation, and who calls. Opens nothing."""
+        return Services(
+            store=store,
+            workspace=BareWorkspace(person),
+            clock=self.clock,
+            host=_served_host,
+            detectors=_load_detectors,
+            embedder=self._embedders.current,
+            former=self._embedders.former,
+            export_key=lambda make: _load_export_key(self.settings, make),
+            capture=self.settings.capture,
+            deliver=self.settings.deliver,
+            session_tokens=self.settings.session_tokens,
+            ignore=self.settings.ignore,
+            retention_days=self.settings.retention_days,
+        )
 
 
 class CodeIndexOnce:

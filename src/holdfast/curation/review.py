@@ -112,6 +112,8 @@ ENDED = ("superseded", "retired", "forgotten")
 def confirm(services: Services, location: Location, ref: str, *, author: str = "") -> Lesson:
     """Return the lesson's next version, anchored to the present code; follow moved definitions, drop deleted ones.
 
+    Where there is no code, on a server, the anchors stay as they are.
+
     Raises IllegalTransitionError for a lesson that is out of use, InvalidValueError when it is about another
     project's code or when nothing that it is about is left.
     """
@@ -135,6 +137,8 @@ def _anchors(services: Services, location: Location, lesson: Lesson) -> tuple[An
         raise InvalidValueError(
             f"lesson {short_id(lesson.id)} is about the code of another project", hint="confirm it there: -C FOLDER"
         )
+    if not location.has_work_tree:
+        return lesson.anchors
     renewed = [renew(services, location, anchor) for anchor in lesson.anchors]
     anchors = {(anchor.path, anchor.symbol): anchor for anchor in renewed if anchor is not None}
     if lesson.paths and not any(anchor.path for anchor in anchors.values()):

@@ -9,11 +9,13 @@ from holdfast.domain.vocabulary import ProjectId
 
 ORGANISATION = ProjectId("organisation")
 """The project of an organisation's own lessons, which have the level `team` and reach all its projects."""
+SERVER = "server"
+"""The source of a project that a server knows by its id alone: there is no work tree."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Project:
-    """A code base's identity. `source` names its basis: file, git or path."""
+    """A code base's identity. `source` names its basis: file, git, path or server."""
 
     id: ProjectId
     name: str
@@ -50,6 +52,11 @@ class Location:
     """The id that `.holdfast/project.toml` declares here but that is not accepted (ADR 18); else empty."""
     claim_owner: str = ""
     """Remote or root commit of the repository in which that id is accepted; empty when it is not known."""
+
+    @property
+    def has_work_tree(self) -> bool:
+        """Whether there may be code to look at; a server has none."""
+        return self.project.source != SERVER
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

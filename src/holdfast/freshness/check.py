@@ -120,6 +120,8 @@ class FreshnessCheck:
 
     def _obstacle(self, anchor: Anchor) -> str:
         """Return the reason why there is nothing to compare with; empty when there is."""
+        if not self._location.has_work_tree:
+            return "no_clone"
         if self._blobs[anchor.path]:
             return ""
         workspace = self._services.workspace
