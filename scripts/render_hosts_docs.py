@@ -44,6 +44,9 @@ results. For every other host the facts come from documentation, source code or 
 
 Adapters of hosts that were never run are in a package of their own: `pip install holdfast-hosts`, into the environment
 of Holdfast.
+
+An agent of your own in Python is the host `own-agent`: it needs no set-up and reports its session through the
+[SDK](sdk.md).
 """
 
 LIVE_HEAD = """## Seen in the running programs
@@ -86,8 +89,8 @@ def render() -> str:
     """Return the text of the whole page."""
     hosts = [load_host(name.replace("_", "-")) for name in plugins.names("hosts")]
     hosts.sort(key=lambda host: host.profile.title.casefold())
-    read = [host for host in hosts if not (host.profile.mcp or host.profile.hooks or host.profile.rules)]
-    wired = [host for host in hosts if host not in read]
+    wired = [host for host in hosts if host.profile.mcp or host.profile.hooks or host.profile.rules]
+    read = [host for host in hosts if host not in wired and host.profile.transcripts]
     live = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
     parts = (HEAD, *_table(wired), "", *_live_table(live), *_sections(wired, live), READ_ONLY, *_sections(read, live))
     return "\n".join(parts)

@@ -35,6 +35,7 @@ from holdfast.curation import (
     revival as _revival,
     transfer as _transfer,
 )
+from holdfast.client.session import HOST as SDK_HOST, Calls, Session
 from holdfast.domain.briefing import Briefing
 from holdfast.domain.event import Event
 from holdfast.domain.hookcall import HookCall
@@ -262,6 +263,20 @@ class Memory:
                 self.services, self.location, query, limit=limit, budget_tokens=budget_tokens, unconfirmed=unconfirmed
             )
         return briefing if states or kinds else with_turns(self.services, query, briefing)
+
+    def session(self, id: str = "", *, model: str = "") -> Session:
+        """Return a session of an agent written in Python, for a `with` block; its methods say what to report.
+
+        A session that goes on later has the same `id`; without one it gets a new id. `model` is the model's name.
+        """
+        calls = Calls(id or self.services.clock.new_id(), self.folder, model)
+        return Session(lambda call: self.answer_hook(SDK_HOST, call), self._learn_from, calls)
+
+    def _learn_from(self, session: str) -> None:
+        self.learn(SessionId(session))
+        self.settle_pending()
+        self.embed_pending()
+        self.prepare_brief(SessionId(session))
 
     # Lessons
 
