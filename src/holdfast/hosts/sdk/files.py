@@ -12,6 +12,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, suppress
 from datetime import UTC, datetime
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from holdfast.errors import HostConfigError, InvalidValueError
@@ -196,13 +197,13 @@ def _read(packed: io.IOBase) -> bytes:
 
 def _opened(packed: io.IOBase) -> io.IOBase:
     if is_there(MODULES[0]):
-        from compression import zstd  # type: ignore[import-not-found,unused-ignore]
-
-        return zstd.ZstdFile(packed)  # type: ignore[no-any-return,unused-ignore]
+        decompressor: Any = import_module(MODULES[0])
+        opened: io.IOBase = decompressor.ZstdFile(packed)
+        return opened
     if is_there(MODULES[1]):
-        import zstandard  # type: ignore[import-not-found,unused-ignore]
-
-        return zstandard.ZstdDecompressor().stream_reader(packed)  # type: ignore[no-any-return,unused-ignore]
+        decompressor = import_module(MODULES[1])
+        opened = decompressor.ZstdDecompressor().stream_reader(packed)
+        return opened
     raise HostConfigError("it is compressed with zstd", hint="install the package zstandard, or use Python 3.14")
 
 
