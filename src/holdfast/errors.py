@@ -39,6 +39,10 @@ class StoreLockedError(StoreError):
     """Another process holds the write lock; trying again is safe."""
 
 
+class StoreUnavailableError(StoreError):
+    """The database server cannot be reached, or its connections are all in use; trying again is safe."""
+
+
 class StoreCorruptError(StoreError):
     """The file is not a sound database; nothing was deleted."""
 

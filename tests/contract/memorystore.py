@@ -18,7 +18,7 @@ from holdfast.domain.vocabulary import LIVING, STATES, LessonId, State
 from holdfast.errors import InvalidValueError, LessonNotFoundError, StaleWriteError
 from holdfast.lean.plain import clean, from_plain, storable, to_plain
 from holdfast.ports.store import EventFilter, Extent, LessonFilter, LogFilter, SpokenTurn, StoreCare
-from holdfast.stores.sqlite.erase import RAW, Purging
+from holdfast.stores._shared.purging import RAW, Purging
 from holdfast.text.searchkeys import anchored_files, text_columns
 from holdfast.text.speech import turns_of
 from holdfast.text.words import duplicate_key

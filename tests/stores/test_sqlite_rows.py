@@ -7,8 +7,9 @@ from dataclasses import replace
 import pytest
 
 from holdfast.domain.vocabulary import LessonId
+from holdfast.stores._shared.rows import EPOCH, LeftOut, instant, micros
 from holdfast.stores.sqlite import rows
-from holdfast.stores.sqlite.rows import EPOCH, LeftOut, instant, micros, scope_token, text_of
+from holdfast.stores.sqlite.rows import scope_token, text_of
 from holdfast.stores.sqlite.store import SqliteStore
 from holdfast.testing.builders import START, make_lesson
 

@@ -33,7 +33,7 @@ class StateFamily:
     names_lessons: bool = False
     """A value may name lessons: purging a lesson removes it with `without_lesson`."""
     holds_words: bool = False
-    """A value holds words of sessions: purging a lesson erases them with `stores.sqlite.erase.Purging.moments`."""
+    """A value holds words of sessions: purging a lesson erases them with `stores._shared.purging.Purging.moments`."""
 
 
 def _kept(

@@ -6,7 +6,7 @@ A version is closed by its successor and never changed otherwise. Derived rows c
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -15,9 +15,9 @@ from holdfast.domain.vocabulary import LIVING, STATES, LessonId, State
 from holdfast.errors import InvalidValueError, LessonNotFoundError, StaleWriteError
 from holdfast.lean.texts import short_id
 from holdfast.ports.store import LessonFilter
+from holdfast.stores._shared.derived import SEARCHABLE, anchors_of, tokens_of, trigger_keys
 from holdfast.stores.sqlite.rows import (
     DAMAGED,
-    SESSION_PREFIX,
     SOURCE_CODES,
     LeftOut,
     clean,
@@ -30,13 +30,8 @@ from holdfast.stores.sqlite.rows import (
     scope_token,
     slots,
 )
-from holdfast.text.occasions import occasions
-from holdfast.text.searchkeys import TOKEN_LIMIT, anchored_files, lesson_tokens, text_columns
-from holdfast.text.triggers import key_of, last_part, triggers_of
+from holdfast.text.searchkeys import text_columns
 from holdfast.text.words import duplicate_key
-
-SEARCHABLE = ("candidate", "active", "superseded", "retired", "quarantined")
-"""States whose lessons are in the indexes: all except tombstones."""
 
 CLOSED = "('superseded', 'retired', 'forgotten')"
 """States that end a lesson's validity. A query for these states must find them although their validity is over."""
@@ -96,35 +91,15 @@ def _drop_search_rows(sql: sqlite3.Connection, row: int, with_triggers: bool = T
 
 def _token_rows(row: int, lesson: Lesson, owner: str) -> Iterable[tuple[str, str, int, float]]:
     """Return (token, owner, lesson, code of the source) of each exact token, and of the session."""
-    codes = {token: SOURCE_CODES[source] for token, source in lesson_tokens(lesson).items()}
-    session = lesson.provenance.session and SESSION_PREFIX + lesson.provenance.session
-    if session:
-        codes = {session: 0.0, **codes}
-    return [(token, owner, row, code) for token, code in list(codes.items())[:TOKEN_LIMIT]]
+    return [(token, owner, row, SOURCE_CODES[source] if source else 0.0) for token, source in tokens_of(lesson)]
 
 
 def _anchor_rows(row: int, lesson: Lesson, owner: str) -> Iterable[tuple[str, str, int, str, int]]:
-    for path in anchored_files(lesson):
-        yield path, owner, row, path.rpartition("/")[0], 0
-    for glob in lesson.globs:
-        yield glob, owner, row, "", 1
+    return [(path, owner, row, folder, int(is_glob)) for path, folder, is_glob in anchors_of(lesson)]
 
 
-def _trigger_rows(row: int, lesson: Lesson, owner: str) -> Iterator[tuple[str, str, str, int, str]]:
-    """Yield (kind, key, owner, lesson, value) of each trigger, and of each occasion, which the whole lesson implies."""
-    when = triggers_of(lesson)
-    for literal in map(clean, when.literals):
-        yield "literal", key_of(literal), owner, row, literal
-    for command in map(clean, when.commands):
-        yield "command", command.partition(" ")[0], owner, row, command
-    for glob in map(clean, (*when.paths, *lesson.globs)):
-        yield "path", "", owner, row, glob
-    for symbol in map(clean, when.symbols):
-        yield "symbol", last_part(symbol), owner, row, symbol
-    for work in when.work:
-        yield "work", clean(work), owner, row, ""
-    for occasion in occasions(lesson):
-        yield "occasion", clean(occasion), owner, row, ""
+def _trigger_rows(row: int, lesson: Lesson, owner: str) -> Iterable[tuple[str, str, str, int, str]]:
+    return [(kind, key, owner, row, value) for kind, key, value in trigger_keys(lesson)]
 
 
 def get_lessons(sql: sqlite3.Connection, ids: Sequence[str], as_of: datetime | None, left_out: LeftOut) -> list[Lesson]:

@@ -1,103 +1,24 @@
-"""Converts records to rows and back, and replaces characters that SQL text cannot hold."""
+"""Rows of SQLite: what text columns hold, and words that stand for an owner. `_shared.rows` converts records."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from datetime import UTC, datetime, timedelta
-from typing import Any, TypeVar
-
 from holdfast.lean.plain import clean as clean
-from holdfast.lean.plain import from_plain, storable, to_plain
-from holdfast.lean.texts import dumps, loads
 from holdfast.ports.store import TokenSource
-
-R = TypeVar("R")
-V = TypeVar("V")
+from holdfast.stores._shared.rows import DAMAGED as DAMAGED
+from holdfast.stores._shared.rows import SESSION_PREFIX as SESSION_PREFIX
+from holdfast.stores._shared.rows import LeftOut as LeftOut
+from holdfast.stores._shared.rows import clean_all as clean_all
+from holdfast.stores._shared.rows import document as document
+from holdfast.stores._shared.rows import instant as instant
+from holdfast.stores._shared.rows import micros as micros
+from holdfast.stores._shared.rows import read_rows as read_rows
+from holdfast.stores._shared.rows import record_of as record_of
 
 SOURCE_CODES: dict[TokenSource, float] = {
     "error": 1.0, "command": 1.0, "topic": 1.0, "symbol": 0.9, "path": 0.8, "file": 0.6, "mention": 0.5, "part": 0.4,
 }  # fmt: skip
 """Codes for a token's source in the column `weight` of the table `tokens`. Existing files contain them. `ranking`
 decides what a hit is worth."""
-SESSION_PREFIX = "session "
-"""Prefix of the session in which a lesson was learnt. It is stored among the lesson's tokens with the code 0, to find
-lessons learnt next to it. No query asks for it."""
-
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-
-DAMAGED = (TypeError, ValueError, AttributeError, KeyError, IndexError, OverflowError, RecursionError)
-"""Errors from reading a damaged document: it is no JSON, not an object, or has an impossible field."""
-
-
-def micros(at: datetime) -> int:
-    """Return microseconds since 1970."""
-    since = at - EPOCH
-    return (since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds
-
-
-def instant(at: int) -> datetime:
-    """Return the aware UTC time of microseconds since 1970."""
-    return EPOCH + timedelta(microseconds=at)
-
-
-def clean_all(texts: Iterable[str]) -> list[str]:
-    """Return each text cleaned."""
-    return [clean(text) for text in texts]
-
-
-def document(record: R) -> tuple[R, str]:
-    """Return the record as it can be stored (cleaned if necessary) and its JSON."""
-    doc = dumps(to_plain(record))
-    if "\\u0000" not in doc and clean(doc) == doc:
-        return record, doc
-    record = storable(record)
-    return record, dumps(to_plain(record))
-
-
-def record_of(kind: type[R], doc: str, **known: Any) -> R:
-    """Return the record of a document; the fields in `known` come from the row and override the document's."""
-    return from_plain(kind, {**loads(doc), **known})
-
-
-class LeftOut:
-    """Rows that reads have left out because of damaged documents, since the store was opened.
-
-    A read that finds one adds it here and repeats its query without it, so that limits and offsets count readable rows.
-    """
-
-    def __init__(self) -> None:
-        self.rows: dict[str, set[int]] = {}
-
-    def __len__(self) -> int:
-        return sum(map(len, self.rows.values()))
-
-    def but(self, table: str, column: str) -> str:
-        """Return SQL for: not one of the rows of that table that were left out before."""
-        rows = self.rows.get(table)
-        return f"{column} NOT IN ({', '.join(map(str, sorted(rows)))})" if rows else "1"
-
-    def add(self, table: str, row: int) -> None:
-        """Add a damaged row."""
-        self.rows.setdefault(table, set()).add(row)
-
-
-def read_rows(
-    table: str, ask: Callable[[], Iterable[tuple[Any, ...]]], read: Callable[..., V], left_out: LeftOut
-) -> list[tuple[int, V]]:
-    """Return (row, value) for the rows of `ask`; each row is a row number and the arguments of `read`.
-
-    Damaged rows are added to `left_out`, and `ask`, which must exclude them, is called again.
-    """
-    while True:
-        values, damaged = [], False
-        for row, *columns in ask():
-            try:
-                values.append((row, read(*columns)))
-            except DAMAGED:
-                left_out.add(table, row)
-                damaged = True
-        if not damaged:
-            return values
 
 
 def text_of(raw: bytes) -> str:

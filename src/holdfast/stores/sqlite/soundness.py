@@ -14,9 +14,10 @@ from holdfast.domain.event import Event
 from holdfast.domain.lesson import Lesson
 from holdfast.errors import StoreCorruptError, StoreLockedError
 from holdfast.ports.store import Problem
+from holdfast.stores._shared.derived import SEARCHABLE
 from holdfast.stores.sqlite import eventlog
 from holdfast.stores.sqlite.connection import HINTS, Connection, translate
-from holdfast.stores.sqlite.lessons import SEARCHABLE, drop_rows
+from holdfast.stores.sqlite.lessons import drop_rows
 from holdfast.stores.sqlite.rows import DAMAGED, record_of
 
 MEND = "restore a backup, or `holdfast export` what can be read and import it into a new store"

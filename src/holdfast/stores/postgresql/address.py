@@ -1,0 +1,87 @@
+"""A store's URL taken apart: what libpq gets, and parameters of our own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+
+import psycopg
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+
+from holdfast.errors import InvalidValueError
+
+FORM = "write postgresql://user@host:5432/database, with the password in ~/.pgpass or PGPASSWORD"
+PARTITIONS, POOL_SIZE, CONNECT_TIMEOUT_S = 16, 8, 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Address:
+    """Where a database is and how to use it. Neither `repr` nor `where` shows a user's name or a password."""
+
+    conninfo: str = field(repr=False)
+    """What libpq gets."""
+    where: str
+    """Host, port and database, for messages."""
+    org: int = 1
+    """The organisation of a store that is made for this URL."""
+    owner: str = field(default="", repr=False)
+    """The role that migrates; empty: the role of the URL."""
+    pool_size: int = POOL_SIZE
+    """Most connections at once of this process."""
+    partitions: int = PARTITIONS
+    """Hash partitions of each table in a new database; 0 for one that is distributed by an extension."""
+    prepare: bool = True
+    """Whether statements are prepared. `prepare=no` is for a pooler that cannot: pgbouncer before 1.21."""
+    timeout_s: float = 30.0
+    """How long a call waits for a lock or for a free connection."""
+
+    def owner_conninfo(self) -> str:
+        """Return what libpq gets for migrations."""
+        return make_conninfo(self.conninfo, user=self.owner) if self.owner else self.conninfo
+
+
+def address_of(url: str, timeout_s: float = 30.0) -> Address:
+    """Return the address of a URL `postgresql://user@host:port/database?org=1&pool=8&...`.
+
+    Our own parameters are `org`, `owner`, `pool`, `partitions` and `prepare`; libpq gets the others. Raises
+    InvalidValueError, whose message does not repeat the URL, because it may hold a password.
+    """
+    ours: dict[str, str] = {}
+    try:
+        parts = urlsplit(url)
+        pairs = parse_qsl(parts.query, keep_blank_values=True, strict_parsing=bool(parts.query))
+        ours = {name: value for name, value in pairs if name in ("org", "owner", "pool", "partitions", "prepare")}
+        rest = [(name, value) for name, value in pairs if name not in ours]
+        conninfo = make_conninfo(urlunsplit(parts._replace(query=urlencode(rest))))
+        known = conninfo_to_dict(conninfo)
+    except (ValueError, psycopg.Error):
+        raise InvalidValueError("HOLDFAST_STORE is not a PostgreSQL URL", hint=FORM) from None
+    if parts.scheme not in ("postgresql", "postgres"):
+        raise InvalidValueError("HOLDFAST_STORE is not a PostgreSQL URL", hint=FORM)
+    if "connect_timeout" not in known:
+        conninfo = make_conninfo(conninfo, connect_timeout=CONNECT_TIMEOUT_S)
+    return Address(
+        conninfo=conninfo,
+        where=_where(known),
+        org=_number(ours, "org", 1, 1, 2**31 - 1),
+        owner=ours.get("owner", ""),
+        pool_size=_number(ours, "pool", POOL_SIZE, 1, 1_000),
+        partitions=_number(ours, "partitions", PARTITIONS, 0, 1_024),
+        prepare=ours.get("prepare") != "no",
+        timeout_s=timeout_s,
+    )
+
+
+def _where(known: Mapping[str, object]) -> str:
+    host, port = known.get("host") or "local socket", known.get("port")
+    return f"PostgreSQL at {host}{f':{port}' if port else ''}, database {known.get('dbname') or 'of the user'}"
+
+
+def _number(ours: Mapping[str, str], name: str, default: int, least: int, most: int) -> int:
+    text = ours.get(name, "")
+    if not text:
+        return default
+    if not (text.isascii() and text.isdigit() and least <= int(text) <= most):
+        raise InvalidValueError(f"{name} in HOLDFAST_STORE is not a number from {least} to {most}")
+    return int(text)

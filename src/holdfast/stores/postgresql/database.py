@@ -1,0 +1,98 @@
+"""The connections of this process to one database: a pool, opened after the schema was looked at."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import psycopg
+from psycopg_pool import ConnectionPool
+
+from holdfast.errors import SchemaTooOldError, StoreError
+from holdfast.stores.postgresql import schema
+from holdfast.stores.postgresql.address import Address
+from holdfast.stores.postgresql.failures import translate
+
+Row = tuple[Any, ...]
+
+logging.getLogger("psycopg.pool").addHandler(logging.NullHandler())  # else its warnings go to the terminal
+
+
+class Database:
+    """A pool of connections to one database. Threads share it; each transaction takes a connection."""
+
+    def __init__(self, address: Address, *, upgrade: bool = True) -> None:
+        """Set up without connecting. `upgrade` migrates an older schema."""
+        self.address = address
+        self.where = address.where
+        self.cursor_class: type[psycopg.Cursor[Row]] = psycopg.Cursor
+        """The class of the cursors of new connections; a test may look at each statement by it."""
+        self._upgrade = upgrade
+        self._pool: ConnectionPool[psycopg.Connection[Row]] | None = None
+        self._lock = threading.Lock()
+
+    def open(self) -> None:
+        """Connect, bring the schema up to date, and open the pool. Raises StoreError."""
+        with self._lock:
+            if self._pool is not None:
+                return
+            self._look_at_schema()
+            self._pool = ConnectionPool(
+                self.address.conninfo, min_size=0, max_size=self.address.pool_size, timeout=self.address.timeout_s,
+                configure=self._configure, num_workers=2, name="holdfast", open=True,
+            )  # fmt: skip
+
+    def close(self) -> None:
+        """Close every connection."""
+        with self._lock:
+            if self._pool is not None:
+                self._pool.close()
+                self._pool = None
+
+    def renew(self) -> None:
+        """Replace the idle connections that were lost: after a restart of the server all of them are."""
+        if self._pool is not None:
+            self._pool.check()
+
+    @contextmanager
+    def connection(self) -> Iterator[psycopg.Connection[Row]]:
+        """Lend a connection. Raises StoreUnavailableError if none becomes free in time."""
+        pool = self._pool
+        if pool is None:
+            raise StoreError(f"{self.where} is not open", hint="use the store inside `with`")
+        try:
+            connection = pool.getconn()
+        except psycopg.Error as exc:
+            raise translate(exc, self.where) from None
+        try:
+            yield connection
+        finally:
+            pool.putconn(connection)
+
+    def _configure(self, connection: psycopg.Connection[Row]) -> None:
+        connection.autocommit = True  # transactions are begun by their own statement
+        connection.cursor_factory = self.cursor_class
+        if not self.address.prepare:
+            connection.prepare_threshold = None
+
+    def _look_at_schema(self) -> None:
+        try:
+            with psycopg.connect(self.address.conninfo, autocommit=True) as connection:
+                known = schema.look(connection, self.where)
+        except psycopg.Error as exc:
+            raise translate(exc, self.where) from None
+        if known == schema.SCHEMA:
+            return
+        if known and not self._upgrade:
+            raise SchemaTooOldError(
+                f"{self.where} has schema {known}, this Holdfast writes {schema.SCHEMA}",
+                hint="any holdfast command upgrades it",
+            )
+        try:
+            with psycopg.connect(self.address.owner_conninfo(), autocommit=True) as connection:
+                schema.upgrade(connection, self.address)
+        except psycopg.Error as exc:
+            raise translate(exc, self.where) from None

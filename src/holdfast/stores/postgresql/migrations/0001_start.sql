@@ -1,0 +1,242 @@
+-- needs: 1
+-- Canonical: events, lesson versions, the log, states. Derived, of current versions only: anchors, tokens, triggers,
+-- postings, error_terms, vectors; and turns of sessions, from events. Every table and key begins with the organisation.
+-- Instants are microseconds since 1970, UTC. `doc` is the whole record as JSON; other columns are for filters.
+-- Text that is part of a key is at most 500 bytes long (`rows.key`) and sorts by its bytes.
+
+CREATE TABLE counters (
+    org int NOT NULL,
+    name text COLLATE "C" NOT NULL, -- events: the last position; versions: how many were ever written
+    owner text COLLATE "C" NOT NULL, -- the project, where each has a counter of its own; else empty
+    last bigint NOT NULL,
+    PRIMARY KEY (org, name, owner)
+) PARTITION BY HASH (org);
+
+CREATE SEQUENCE row_numbers; -- of lesson versions, log records and turns
+GRANT USAGE ON SEQUENCE row_numbers TO holdfast_app;
+
+CREATE TABLE events (
+    org int NOT NULL,
+    position bigint NOT NULL, -- from `counters`: without gaps, in the order of commits
+    session text COLLATE "C" NOT NULL,
+    key text COLLATE "C" NOT NULL,
+    project text COLLATE "C" NOT NULL,
+    at bigint NOT NULL,
+    has_text boolean NOT NULL, -- whether the raw texts are still there
+    doc text NOT NULL,
+    PRIMARY KEY (org, position)
+) PARTITION BY HASH (org);
+CREATE UNIQUE INDEX events_by_key ON events (org, session, key);
+CREATE INDEX events_by_session ON events (org, session, position);
+CREATE INDEX events_by_project ON events (org, project, position);
+CREATE INDEX events_with_text ON events (org, at) WHERE has_text;
+
+CREATE TABLE lessons (
+    org int NOT NULL,
+    row bigint NOT NULL,
+    id text COLLATE "C" NOT NULL,
+    recorded_at bigint NOT NULL,
+    retracted_at bigint,
+    owner text COLLATE "C" NOT NULL, -- the project, or empty for the user's own
+    level text COLLATE "C" NOT NULL,
+    state text COLLATE "C" NOT NULL,
+    kind text COLLATE "C" NOT NULL,
+    branch text COLLATE "C" NOT NULL,
+    path_prefix text COLLATE "C" NOT NULL,
+    pinned boolean NOT NULL,
+    salience double precision NOT NULL,
+    valid_from bigint NOT NULL,
+    valid_to bigint,
+    topic_key text COLLATE "C" NOT NULL,
+    duplicate_key text COLLATE "C" NOT NULL,
+    files text[] COLLATE "C" NOT NULL, -- anchored files, for questions about the past
+    doc text NOT NULL,
+    PRIMARY KEY (org, row)
+) PARTITION BY HASH (org);
+CREATE UNIQUE INDEX lessons_by_version ON lessons (org, id, recorded_at);
+CREATE UNIQUE INDEX lessons_current ON lessons (org, id) WHERE retracted_at IS NULL;
+CREATE INDEX lessons_recent ON lessons (org, owner, recorded_at DESC, id) WHERE retracted_at IS NULL;
+CREATE INDEX lessons_topic ON lessons (org, topic_key, owner) WHERE retracted_at IS NULL AND topic_key <> '';
+CREATE INDEX lessons_duplicate ON lessons (org, duplicate_key, owner) WHERE retracted_at IS NULL;
+CREATE INDEX lessons_pinned ON lessons (org, owner, salience) WHERE retracted_at IS NULL AND pinned;
+
+CREATE TABLE anchors (
+    org int NOT NULL,
+    path text COLLATE "C" NOT NULL, -- a file, or a glob
+    owner text COLLATE "C" NOT NULL,
+    lesson bigint NOT NULL, -- lessons.row
+    folder text COLLATE "C" NOT NULL,
+    glob text NOT NULL, -- the glob at its full length; empty for a file
+    PRIMARY KEY (org, path, owner, lesson)
+) PARTITION BY HASH (org);
+CREATE INDEX anchors_by_folder ON anchors (org, folder, owner, lesson) WHERE glob = '';
+CREATE INDEX anchors_globs ON anchors (org, owner, path) WHERE glob <> '';
+CREATE INDEX anchors_by_lesson ON anchors (org, lesson);
+
+CREATE TABLE tokens (
+    org int NOT NULL,
+    token text COLLATE "C" NOT NULL,
+    owner text COLLATE "C" NOT NULL,
+    lesson bigint NOT NULL, -- lessons.row
+    source smallint NOT NULL, -- rows.SOURCE_CODES; 0: the session in which the lesson was learnt
+    PRIMARY KEY (org, token, owner, lesson) INCLUDE (source)
+) PARTITION BY HASH (org);
+CREATE INDEX tokens_by_lesson ON tokens (org, lesson);
+
+CREATE TABLE triggers (
+    org int NOT NULL,
+    kind text COLLATE "C" NOT NULL, -- literal, command, path, symbol, work, occasion
+    key text COLLATE "C" NOT NULL, -- what it is looked up by: a word of the literal, the program, the last part
+    owner text COLLATE "C" NOT NULL,
+    lesson bigint NOT NULL, -- lessons.row
+    number smallint NOT NULL,
+    value text NOT NULL,
+    PRIMARY KEY (org, kind, key, owner, lesson, number)
+) PARTITION BY HASH (org);
+CREATE INDEX triggers_by_lesson ON triggers (org, lesson);
+
+-- The words of a lesson. A B-tree, because only it is used under a row-level policy, and read newest first.
+CREATE TABLE postings (
+    org int NOT NULL,
+    term text COLLATE "C" NOT NULL,
+    owner text COLLATE "C" NOT NULL,
+    lesson bigint NOT NULL, -- lessons.row
+    weight smallint NOT NULL, -- sum of the weights of the columns that have the term
+    PRIMARY KEY (org, term, owner, lesson) INCLUDE (weight)
+) PARTITION BY HASH (org);
+CREATE INDEX postings_by_lesson ON postings (org, lesson);
+
+CREATE TABLE error_terms (
+    org int NOT NULL,
+    term text COLLATE "C" NOT NULL,
+    owner text COLLATE "C" NOT NULL,
+    lesson bigint NOT NULL, -- lessons.row
+    PRIMARY KEY (org, term, owner, lesson)
+) PARTITION BY HASH (org);
+CREATE INDEX error_terms_by_lesson ON error_terms (org, lesson);
+
+CREATE TABLE vectors (
+    org int NOT NULL,
+    lesson bigint NOT NULL, -- lessons.row
+    embedder text COLLATE "C" NOT NULL,
+    owner text COLLATE "C" NOT NULL,
+    dimension smallint NOT NULL,
+    embedding halfvec NOT NULL,
+    PRIMARY KEY (org, lesson, embedder)
+) PARTITION BY HASH (org);
+CREATE INDEX vectors_by_embedder ON vectors (org, embedder, owner, lesson);
+CREATE INDEX vectors_256 ON vectors USING hnsw ((embedding::halfvec(256)) halfvec_cosine_ops) WHERE dimension = 256;
+
+CREATE TABLE turns (
+    org int NOT NULL,
+    row bigint NOT NULL,
+    project text COLLATE "C" NOT NULL,
+    session text COLLATE "C" NOT NULL,
+    at bigint NOT NULL,
+    host text NOT NULL,
+    branch text NOT NULL,
+    prompt text NOT NULL,
+    reply text NOT NULL,
+    PRIMARY KEY (org, row)
+) PARTITION BY HASH (org);
+CREATE INDEX turns_by_session ON turns (org, session);
+
+CREATE TABLE turn_postings (
+    org int NOT NULL,
+    term text COLLATE "C" NOT NULL,
+    project text COLLATE "C" NOT NULL,
+    turn bigint NOT NULL, -- turns.row
+    weight smallint NOT NULL,
+    PRIMARY KEY (org, term, project, turn) INCLUDE (weight)
+) PARTITION BY HASH (org);
+CREATE INDEX turn_postings_by_turn ON turn_postings (org, turn);
+
+CREATE TABLE turns_indexed (
+    org int NOT NULL,
+    position bigint NOT NULL, -- the last event that was indexed
+    PRIMARY KEY (org)
+) PARTITION BY HASH (org);
+
+CREATE TABLE deliveries (
+    org int NOT NULL,
+    position bigint NOT NULL,
+    id text COLLATE "C" NOT NULL,
+    at bigint NOT NULL,
+    project text COLLATE "C" NOT NULL,
+    session text COLLATE "C" NOT NULL,
+    lesson text COLLATE "C" NOT NULL,
+    doc text NOT NULL,
+    PRIMARY KEY (org, position)
+) PARTITION BY HASH (org);
+CREATE UNIQUE INDEX deliveries_by_id ON deliveries (org, id);
+CREATE INDEX deliveries_by_session ON deliveries (org, session, at);
+CREATE INDEX deliveries_by_lesson ON deliveries (org, lesson, at);
+CREATE INDEX deliveries_by_project ON deliveries (org, project, at);
+
+CREATE TABLE outcomes (
+    org int NOT NULL,
+    position bigint NOT NULL,
+    id text COLLATE "C" NOT NULL,
+    at bigint NOT NULL,
+    project text COLLATE "C" NOT NULL,
+    session text COLLATE "C" NOT NULL,
+    lesson text COLLATE "C" NOT NULL,
+    doc text NOT NULL,
+    PRIMARY KEY (org, position)
+) PARTITION BY HASH (org);
+CREATE UNIQUE INDEX outcomes_by_id ON outcomes (org, id);
+CREATE INDEX outcomes_by_session ON outcomes (org, session, at);
+CREATE INDEX outcomes_by_lesson ON outcomes (org, lesson, at);
+CREATE INDEX outcomes_by_project ON outcomes (org, project, at);
+
+CREATE TABLE checkpoints (
+    org int NOT NULL,
+    position bigint NOT NULL,
+    id text COLLATE "C" NOT NULL,
+    at bigint NOT NULL,
+    project text COLLATE "C" NOT NULL,
+    session text COLLATE "C" NOT NULL,
+    doc text NOT NULL,
+    PRIMARY KEY (org, position)
+) PARTITION BY HASH (org);
+CREATE UNIQUE INDEX checkpoints_by_id ON checkpoints (org, id);
+CREATE INDEX checkpoints_by_session ON checkpoints (org, session, position);
+CREATE INDEX checkpoints_by_project ON checkpoints (org, project, position);
+
+CREATE TABLE changes (
+    org int NOT NULL,
+    position bigint NOT NULL,
+    id text COLLATE "C" NOT NULL,
+    at bigint NOT NULL,
+    project text COLLATE "C" NOT NULL,
+    doc text NOT NULL,
+    PRIMARY KEY (org, position)
+) PARTITION BY HASH (org);
+CREATE UNIQUE INDEX changes_by_id ON changes (org, id);
+CREATE INDEX changes_by_project ON changes (org, project, position);
+
+CREATE TABLE change_lessons (
+    org int NOT NULL,
+    lesson text COLLATE "C" NOT NULL,
+    change text COLLATE "C" NOT NULL, -- changes.id
+    PRIMARY KEY (org, lesson, change)
+) PARTITION BY HASH (org);
+
+CREATE TABLE state (
+    org int NOT NULL,
+    family text COLLATE "C" NOT NULL,
+    owner text COLLATE "C" NOT NULL, -- empty for the store's own value
+    value text NOT NULL,
+    updated_at bigint NOT NULL,
+    PRIMARY KEY (org, family, owner)
+) PARTITION BY HASH (org);
+
+-- Rows whose documents cannot be read are moved here, unchanged, by `holdfast doctor --mend`.
+CREATE TABLE set_aside (
+    org int NOT NULL,
+    source text COLLATE "C" NOT NULL, -- the table it was in
+    position bigint NOT NULL, -- its number there
+    columns text NOT NULL, -- a JSON object of the row's other columns
+    doc text NOT NULL,
+    PRIMARY KEY (org, source, position)
+) PARTITION BY HASH (org);

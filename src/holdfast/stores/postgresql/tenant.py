@@ -1,0 +1,200 @@
+"""Transactions of one organisation: each begins by saying which organisation it is of, and under which role it acts.
+
+The role may not bypass the row-level policies, and the setting lasts as long as the transaction, so that a pooler which
+gives each transaction another connection is no danger. A call is one transaction, or part of the one that `changing`
+has open in this thread, or of the read transaction that `reading` holds.
+
+A call that failed before anything was acknowledged is made again once, if its connection was lost or it was the victim
+of a deadlock. After a commit was sent nothing is repeated.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any, TypeVar
+
+import psycopg
+from psycopg.errors import DeadlockDetected
+
+from holdfast.errors import StoreError, StoreLockedError, StoreUnavailableError
+from holdfast.stores.postgresql.database import Database
+from holdfast.stores.postgresql.failures import translate
+from holdfast.stores.postgresql.schema import APP_ROLE
+
+V = TypeVar("V")
+Row = tuple[Any, ...]
+
+READ, WRITE = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
+
+
+class Sql:
+    """A transaction of one organisation. Each statement names the organisation: `org = %s` with `sql.org`."""
+
+    def __init__(self, connection: psycopg.Connection[Row], org: int) -> None:
+        self.connection = connection
+        self.org = org
+
+    def execute(self, statement: str, args: Sequence[Any] = ()) -> psycopg.Cursor[Row]:
+        """Run a statement with `%s` placeholders; return a cursor with its rows."""
+        return self.connection.execute(statement, args)
+
+    def executemany(self, statement: str, rows: Sequence[Sequence[Any]]) -> None:
+        """Run a statement once for each row of arguments, without waiting for each answer."""
+        if rows:
+            with self.connection.cursor() as cursor:
+                cursor.executemany(statement, rows)
+
+
+class Tenant:
+    """One organisation on a database. Safe to share between threads, each of which has transactions of its own."""
+
+    def __init__(self, database: Database, org: int) -> None:
+        self.database = database
+        self.org = org
+        self._thread = threading.local()
+
+    def read(self, work: Callable[[Sql], V]) -> V:
+        """Return what `work` reads; all its statements see one instant. It may be called twice."""
+        open_one = self._open
+        if open_one is not None:
+            return self._translated(open_one, work)
+        if self._holds:
+            return self._translated(self._begin_held(), work)
+        return self._twice(READ, work)
+
+    def write(self, work: Callable[[Sql], V]) -> V:
+        """Return what `work` returns, and commit what it wrote, all of it or nothing. It may be called twice."""
+        if self._is_changing:
+            assert self._open is not None
+            with _savepoint(self._open):
+                return self._translated(self._open, work)
+        self._end_held()
+        return self._twice(WRITE, work)
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """Hold one read transaction for the thread. A write ends it; the next read begins another."""
+        self._thread.holds = self._holds + 1
+        try:
+            yield
+        finally:
+            self._thread.holds -= 1
+            if not self._holds and not self._is_changing:
+                self._end_held()
+
+    @contextmanager
+    def changing(self) -> Iterator[None]:
+        """Make one transaction of all calls of the thread; an error that leaves the block takes all of them back."""
+        if self._is_changing:
+            assert self._open is not None
+            with _savepoint(self._open):
+                yield
+            return
+        self._end_held()
+        with self._transaction(WRITE) as sql:
+            self._thread.open, self._thread.changing = sql, True
+            try:
+                yield
+            finally:
+                self._thread.open, self._thread.changing = None, False
+
+    @property
+    def _open(self) -> Sql | None:
+        """The transaction that this thread has open: the one of `changing`, or the one that `reading` holds."""
+        return getattr(self._thread, "open", None)
+
+    @property
+    def _holds(self) -> int:
+        return getattr(self._thread, "holds", 0)
+
+    @property
+    def _is_changing(self) -> bool:
+        return getattr(self._thread, "changing", False)
+
+    def _begin_held(self) -> Sql:
+        self._thread.held = self._transaction(READ)
+        self._thread.open = self._thread.held.__enter__()
+        sql: Sql = self._thread.open
+        return sql
+
+    def _end_held(self) -> None:
+        if self._open is not None:
+            self._thread.open = None
+            self._thread.held.__exit__(None, None, None)
+
+    def _translated(self, sql: Sql, work: Callable[[Sql], V]) -> V:
+        try:
+            return work(sql)
+        except psycopg.Error as exc:
+            raise translate(exc, self.database.where) from None
+
+    def _twice(self, begin: str, work: Callable[[Sql], V]) -> V:
+        try:
+            return self._once(begin, work)
+        except StoreUnavailableError:
+            self.database.renew()
+        except StoreLockedError as exc:
+            if not isinstance(exc.__context__, DeadlockDetected):
+                raise  # it waited for its whole time already
+        return self._once(begin, work)
+
+    def _once(self, begin: str, work: Callable[[Sql], V]) -> V:
+        with self._transaction(begin) as sql:
+            return work(sql)
+
+    @contextmanager
+    def _transaction(self, begin: str) -> Iterator[Sql]:
+        """Commit at the end, roll back on any error. Raises StoreError."""
+        with self.database.connection() as connection:
+            try:
+                connection.execute(f"{begin}; {self._settings()}")
+                yield Sql(connection, self.org)
+            except BaseException as exc:
+                _roll_back(connection)
+                if isinstance(exc, psycopg.Error):
+                    raise translate(exc, self.database.where) from None
+                raise
+            self._commit(connection, begin)
+
+    def _settings(self) -> str:
+        lock_ms = int(self.database.address.timeout_s * 1_000)
+        return (
+            f"SELECT set_config('role', '{APP_ROLE}', true), set_config('holdfast.org', '{self.org:d}', true),"
+            f" set_config('lock_timeout', '{lock_ms}', true)"
+        )
+
+    def _commit(self, connection: psycopg.Connection[Row], begin: str) -> None:
+        try:
+            connection.execute("COMMIT")
+        except psycopg.Error as exc:
+            failure = translate(exc, self.database.where)
+            _roll_back(connection)
+            if begin is WRITE and isinstance(failure, StoreUnavailableError):
+                failure = StoreError(  # nobody may repeat it unseen: it may be stored
+                    f"{self.database.where}: the connection was lost while the change was stored",
+                    hint="look whether the change is there before you repeat it",
+                )
+            raise failure from None
+
+
+@contextmanager
+def _savepoint(sql: Sql) -> Iterator[None]:
+    """Take back what was written since, if an error leaves the block."""
+    sql.execute("SAVEPOINT part")
+    try:
+        yield
+    except BaseException:
+        with suppress(psycopg.Error):  # the connection may be gone: the first error is the one to report
+            sql.connection.execute("ROLLBACK TO SAVEPOINT part; RELEASE SAVEPOINT part")
+        raise
+    sql.execute("RELEASE SAVEPOINT part")
+
+
+def _roll_back(connection: psycopg.Connection[Row]) -> None:
+    try:
+        if not connection.closed:
+            connection.execute("ROLLBACK")
+    except psycopg.Error:
+        connection.close()  # the pool makes another one
