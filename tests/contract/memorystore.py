@@ -100,6 +100,9 @@ class MemoryStore(MemorySearch, StoreCare, AbstractContextManager["MemoryStore"]
     def find(self, where: LessonFilter) -> list[Lesson]:
         lessons = [lesson for _, lesson in self.known(where.as_of) if self._fits(lesson, where)]
         lessons.sort(key=lambda lesson: (-lesson.recorded_at.timestamp(), lesson.id))
+        if where.beyond is not None:
+            end = -where.beyond[0].timestamp(), where.beyond[1]
+            lessons = [lesson for lesson in lessons if (-lesson.recorded_at.timestamp(), lesson.id) > end]
         return lessons[max(0, where.offset) :][: max(0, where.limit)]
 
     def known(self, as_of: datetime | None) -> Iterator[Row]:

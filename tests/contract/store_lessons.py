@@ -329,6 +329,17 @@ class LessonContract:
         assert store.find(LessonFilter(project=PROJECT, limit=3, offset=2)) == expected[2:5]
         assert store.find(LessonFilter(project=PROJECT, limit=0)) == []
 
+    def test_find_goes_on_beyond_a_lesson_even_if_that_was_changed_meanwhile(self, store: Store) -> None:
+        lessons = [make_lesson(recorded_at=minutes(i // 3)) for i in range(9)]
+        store.put(lessons, {})
+        expected = sorted(lessons, key=lambda lesson: (-lesson.recorded_at.timestamp(), lesson.id))
+        for at, last in enumerate(expected):
+            beyond = LessonFilter(project=PROJECT, beyond=(last.recorded_at, last.id), limit=3)
+            assert store.find(beyond) == expected[at + 1 :][:3]
+        last = expected[3]
+        store.put([replace(last, insight="another", recorded_at=minutes(60))], {last.id: last.recorded_at})
+        assert store.find(LessonFilter(project=PROJECT, beyond=(last.recorded_at, last.id))) == expected[4:]
+
     def test_find_keeps_to_the_project_and_the_user(self, store: Store) -> None:
         mine, theirs = make_lesson(), make_lesson(project=OTHER)
         users, team = make_lesson(level="user", project=""), make_lesson(level="team")

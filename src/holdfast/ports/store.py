@@ -54,6 +54,8 @@ class LessonFilter:
     without_vector: str = ""
     """Lessons that have no vector of this embedder yet."""
     as_of: datetime | None = None
+    beyond: tuple[datetime, LessonId] | None = None
+    """Only lessons that follow, in the order of the answer, one recorded then with that id, which need not exist."""
     limit: int = 1_000
     offset: int = 0
 

@@ -150,6 +150,11 @@ def find_lessons(sql: sqlite3.Connection, where: LessonFilter, left_out: LeftOut
     # NOT INDEXED: otherwise SQLite walks an index of all lessons instead of looking up those of the path.
     lessons = "lessons l NOT INDEXED" if where.path and _is_by_anchors(where) else "lessons l"
 
+    if where.beyond is not None:
+        at = micros(where.beyond[0])
+        clauses.append("l.recorded_at <= ? AND (l.recorded_at < ? OR l.id > ?)")
+        args += [at, at, clean(where.beyond[1])]
+
     def ask() -> Iterable[tuple[int, str, int | None, str]]:
         readable = left_out.but("lessons", "l.row")
         chosen = f"SELECT l.row FROM {lessons} WHERE {' AND '.join(clauses)} AND {readable} {newest} LIMIT ? OFFSET ?"
