@@ -29,6 +29,8 @@ from urllib.parse import quote
 import psycopg
 import pytest
 
+from holdfast.stores.postgresql.schema import APP_ROLE
+
 SUPERUSER, OWNER, APPLICATION = "postgres", "holdfast_owner", "holdfast"
 """Roles of every cluster: the owner of the tables, and the role of the program, which row-level security binds."""
 
@@ -152,6 +154,11 @@ class Database:
         """The connection string of the role that owns the tables and migrates them."""
         return self.cluster.url(self.name, OWNER)
 
+    def store_url(self, organisation: int = 1, **parameters: object) -> str:
+        """Return the URL of an organisation's store, which the owner migrates; `parameters` are further ones."""
+        more = "".join(f"&{name}={value}" for name, value in parameters.items())
+        return f"{self.url}&owner={OWNER}&org={organisation}{more}"
+
     def connect(self, role: str = SUPERUSER) -> psycopg.Connection[Any]:
         """Return a connection whose statements are committed at once."""
         return self.cluster.connect(self.name, role)
@@ -187,6 +194,8 @@ class Clusters:
         cluster.start()
         cluster.execute(f"CREATE ROLE {OWNER} LOGIN")
         cluster.execute(f"CREATE ROLE {APPLICATION} LOGIN")
+        cluster.execute(f"CREATE ROLE {APP_ROLE}")
+        cluster.execute(f"GRANT {APP_ROLE} TO {APPLICATION}")
         cluster.execute("CREATE EXTENSION vector", "template1")
         return cluster
 

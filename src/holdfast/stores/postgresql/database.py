@@ -79,20 +79,27 @@ class Database:
             connection.prepare_threshold = None
 
     def _look_at_schema(self) -> None:
-        try:
-            with psycopg.connect(self.address.conninfo, autocommit=True) as connection:
-                known = schema.look(connection, self.where)
-        except psycopg.Error as exc:
-            raise translate(exc, self.where) from None
-        if known == schema.SCHEMA:
-            return
+        with self._connected(self.address.conninfo) as connection:
+            known = schema.look(connection, self.where)
+            if known == schema.SCHEMA:
+                schema.require_role(connection, self.where)
+                return
+            (login,) = connection.execute("SELECT current_user").fetchone() or ("",)
         if known and not self._upgrade:
             raise SchemaTooOldError(
                 f"{self.where} has schema {known}, this Holdfast writes {schema.SCHEMA}",
                 hint="any holdfast command upgrades it",
             )
+        with self._connected(self.address.owner_conninfo()) as connection:
+            schema.upgrade(connection, self.address, login)
+        with self._connected(self.address.conninfo) as connection:
+            schema.require_role(connection, self.where)
+
+    @contextmanager
+    def _connected(self, conninfo: str) -> Iterator[psycopg.Connection[Row]]:
+        """Lend a connection that is not of the pool. Raises StoreError."""
         try:
-            with psycopg.connect(self.address.owner_conninfo(), autocommit=True) as connection:
-                schema.upgrade(connection, self.address)
+            with psycopg.connect(conninfo, autocommit=True) as connection:
+                yield connection
         except psycopg.Error as exc:
             raise translate(exc, self.where) from None

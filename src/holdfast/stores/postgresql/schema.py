@@ -12,9 +12,11 @@ from __future__ import annotations
 
 import os
 import re
+from contextlib import suppress
 from typing import Any
 
 import psycopg
+from psycopg.sql import SQL, Identifier
 
 from holdfast.errors import SchemaTooNewError, StoreError, StoreReadOnlyError
 from holdfast.stores.postgresql.address import Address
@@ -54,12 +56,35 @@ def look(connection: Connection, where: str) -> int:
     return min(int(number), SCHEMA)
 
 
-def upgrade(connection: Connection, address: Address, last: int = SCHEMA) -> None:
-    """Apply the migrations that the database lacks, up to number `last`. Several processes may do it at once."""
+def upgrade(connection: Connection, address: Address, login: str, last: int = SCHEMA) -> None:
+    """Apply the migrations that the database lacks, up to number `last`. Several processes may do it at once.
+
+    The role `login` may then act as the application.
+    """
     _require_server(connection, address.where)
     for name in sorted(os.listdir(FOLDER)):
         if name.endswith(".sql") and int(name[:4]) <= last:
             _apply(connection, name, address)
+    if not may_act(connection, login):
+        grant = SQL("GRANT {} TO {} WITH INHERIT FALSE, SET TRUE").format(Identifier(APP_ROLE), Identifier(login))
+        with suppress(psycopg.errors.InsufficientPrivilege):  # `require_role` says what to do
+            connection.execute(grant)
+
+
+def may_act(connection: Connection, login: str) -> bool:
+    """Return whether the role may act as the application."""
+    (may,) = connection.execute("SELECT pg_has_role(%s, %s, 'SET')", (login, APP_ROLE)).fetchone() or (False,)
+    return bool(may)
+
+
+def require_role(connection: Connection, where: str) -> None:
+    """Raise StoreReadOnlyError if the connection's role may not act as the application."""
+    (login,) = connection.execute("SELECT current_user").fetchone() or ("",)
+    if not may_act(connection, login):
+        raise StoreReadOnlyError(
+            f"{where}: this role is no member of {APP_ROLE}",
+            hint=f"let an administrator run: GRANT {APP_ROLE} TO the role of the URL",
+        )
 
 
 def missing(connection: Connection) -> str:
@@ -126,17 +151,13 @@ def _prepare(connection: Connection) -> None:
     """Create what the first migration stands on: the extension, the application's role, the table of migrations."""
     connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
     connection.execute(
-        f"DO $$ BEGIN CREATE ROLE {APP_ROLE} NOLOGIN NOBYPASSRLS;"
+        f"DO $$ BEGIN IF to_regrole('{APP_ROLE}') IS NULL THEN CREATE ROLE {APP_ROLE} NOLOGIN NOBYPASSRLS; END IF;"
         " EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$"
     )
-    (may,) = connection.execute("SELECT pg_has_role(%s, 'SET')", (APP_ROLE,)).fetchone() or (False,)
-    if not may:
-        connection.execute(f"GRANT {APP_ROLE} TO CURRENT_USER WITH INHERIT FALSE, SET TRUE")
     connection.execute(
         "CREATE TABLE migrations (number int PRIMARY KEY, name text NOT NULL, needs int NOT NULL,"
-        " applied_at timestamptz NOT NULL DEFAULT now())"
+        f" applied_at timestamptz NOT NULL DEFAULT now()); GRANT SELECT ON migrations TO {APP_ROLE}"
     )
-    connection.execute(f"GRANT SELECT ON migrations TO {APP_ROLE}")
 
 
 def _unfinished(connection: Connection) -> list[str]:

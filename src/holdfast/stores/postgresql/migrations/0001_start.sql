@@ -1,6 +1,6 @@
 -- needs: 1
--- Canonical: events, lesson versions, the log, states. Derived, of current versions only: anchors, tokens, triggers,
--- postings, error_terms, vectors; and turns of sessions, from events. Every table and key begins with the organisation.
+-- Canonical: events, lesson versions, the log, states. Derived from versions: anchors, tokens, triggers, words, postings,
+-- vectors; and turns of sessions, from events. Every table and key begins with the organisation.
 -- Instants are microseconds since 1970, UTC. `doc` is the whole record as JSON; other columns are for filters.
 -- Text that is part of a key is at most 500 bytes long (`rows.key`) and sorts by its bytes.
 
@@ -60,60 +60,68 @@ CREATE INDEX lessons_topic ON lessons (org, topic_key, owner) WHERE retracted_at
 CREATE INDEX lessons_duplicate ON lessons (org, duplicate_key, owner) WHERE retracted_at IS NULL;
 CREATE INDEX lessons_pinned ON lessons (org, owner, salience) WHERE retracted_at IS NULL AND pinned;
 
+-- The rows of a version that was replaced stay, not `live`, for questions about the past. `scope` is a number made of
+-- the owner's name (`rows.scope_number`); two owners may share one.
 CREATE TABLE anchors (
     org int NOT NULL,
+    live boolean NOT NULL,
     path text COLLATE "C" NOT NULL, -- a file, or a glob
-    owner text COLLATE "C" NOT NULL,
+    scope int NOT NULL,
     lesson bigint NOT NULL, -- lessons.row
     folder text COLLATE "C" NOT NULL,
     glob text NOT NULL, -- the glob at its full length; empty for a file
-    PRIMARY KEY (org, path, owner, lesson)
+    PRIMARY KEY (org, live, path, scope, lesson)
 ) PARTITION BY HASH (org);
-CREATE INDEX anchors_by_folder ON anchors (org, folder, owner, lesson) WHERE glob = '';
-CREATE INDEX anchors_globs ON anchors (org, owner, path) WHERE glob <> '';
+CREATE INDEX anchors_by_folder ON anchors (org, live, folder, scope, lesson) WHERE glob = '';
+CREATE INDEX anchors_globs ON anchors (org, live, scope, path) WHERE glob <> '';
 CREATE INDEX anchors_by_lesson ON anchors (org, lesson);
 
 CREATE TABLE tokens (
     org int NOT NULL,
+    live boolean NOT NULL,
     token text COLLATE "C" NOT NULL,
-    owner text COLLATE "C" NOT NULL,
+    scope int NOT NULL,
     lesson bigint NOT NULL, -- lessons.row
     source smallint NOT NULL, -- rows.SOURCE_CODES; 0: the session in which the lesson was learnt
-    PRIMARY KEY (org, token, owner, lesson) INCLUDE (source)
+    PRIMARY KEY (org, live, token, scope, lesson) INCLUDE (source)
 ) PARTITION BY HASH (org);
 CREATE INDEX tokens_by_lesson ON tokens (org, lesson);
 
 CREATE TABLE triggers (
     org int NOT NULL,
+    live boolean NOT NULL,
     kind text COLLATE "C" NOT NULL, -- literal, command, path, symbol, work, occasion
     key text COLLATE "C" NOT NULL, -- what it is looked up by: a word of the literal, the program, the last part
-    owner text COLLATE "C" NOT NULL,
+    scope int NOT NULL,
     lesson bigint NOT NULL, -- lessons.row
     number smallint NOT NULL,
     value text NOT NULL,
-    PRIMARY KEY (org, kind, key, owner, lesson, number)
+    PRIMARY KEY (org, live, kind, key, scope, lesson, number)
 ) PARTITION BY HASH (org);
 CREATE INDEX triggers_by_lesson ON triggers (org, lesson);
+
+-- The stems of each version in order, for phrases, and to find its postings.
+CREATE TABLE words (
+    org int NOT NULL,
+    live boolean NOT NULL,
+    lesson bigint NOT NULL, -- lessons.row
+    length int NOT NULL,
+    stems text NOT NULL,
+    PRIMARY KEY (org, lesson)
+) PARTITION BY HASH (org);
+CREATE INDEX words_live ON words (org, lesson) INCLUDE (length) WHERE live;
 
 -- The words of a lesson. A B-tree, because only it is used under a row-level policy, and read newest first.
 CREATE TABLE postings (
     org int NOT NULL,
-    term text COLLATE "C" NOT NULL,
-    owner text COLLATE "C" NOT NULL,
+    live boolean NOT NULL,
+    term text COLLATE "C" NOT NULL, -- `!` before a word of the error signature
+    scope int NOT NULL,
     lesson bigint NOT NULL, -- lessons.row
     weight smallint NOT NULL, -- sum of the weights of the columns that have the term
-    PRIMARY KEY (org, term, owner, lesson) INCLUDE (weight)
+    length smallint NOT NULL, -- words of the lesson
+    PRIMARY KEY (org, live, term, scope, lesson) INCLUDE (weight, length)
 ) PARTITION BY HASH (org);
-CREATE INDEX postings_by_lesson ON postings (org, lesson);
-
-CREATE TABLE error_terms (
-    org int NOT NULL,
-    term text COLLATE "C" NOT NULL,
-    owner text COLLATE "C" NOT NULL,
-    lesson bigint NOT NULL, -- lessons.row
-    PRIMARY KEY (org, term, owner, lesson)
-) PARTITION BY HASH (org);
-CREATE INDEX error_terms_by_lesson ON error_terms (org, lesson);
 
 CREATE TABLE vectors (
     org int NOT NULL,
@@ -137,6 +145,8 @@ CREATE TABLE turns (
     branch text NOT NULL,
     prompt text NOT NULL,
     reply text NOT NULL,
+    length int NOT NULL,
+    stems text NOT NULL,
     PRIMARY KEY (org, row)
 ) PARTITION BY HASH (org);
 CREATE INDEX turns_by_session ON turns (org, session);
@@ -144,12 +154,11 @@ CREATE INDEX turns_by_session ON turns (org, session);
 CREATE TABLE turn_postings (
     org int NOT NULL,
     term text COLLATE "C" NOT NULL,
-    project text COLLATE "C" NOT NULL,
     turn bigint NOT NULL, -- turns.row
     weight smallint NOT NULL,
-    PRIMARY KEY (org, term, project, turn) INCLUDE (weight)
+    length smallint NOT NULL,
+    PRIMARY KEY (org, term, turn) INCLUDE (weight, length)
 ) PARTITION BY HASH (org);
-CREATE INDEX turn_postings_by_turn ON turn_postings (org, turn);
 
 CREATE TABLE turns_indexed (
     org int NOT NULL,
@@ -229,6 +238,17 @@ CREATE TABLE state (
     value text NOT NULL,
     updated_at bigint NOT NULL,
     PRIMARY KEY (org, family, owner)
+) PARTITION BY HASH (org);
+
+-- States of many entries, one row each.
+CREATE TABLE state_rows (
+    org int NOT NULL,
+    family text COLLATE "C" NOT NULL,
+    owner text COLLATE "C" NOT NULL,
+    key text COLLATE "C" NOT NULL,
+    name text COLLATE "C" NOT NULL, -- the key at its full length
+    value text NOT NULL,
+    PRIMARY KEY (org, family, owner, key)
 ) PARTITION BY HASH (org);
 
 -- Rows whose documents cannot be read are moved here, unchanged, by `holdfast doctor --mend`.
