@@ -121,6 +121,7 @@ def load_settings(environ: Mapping[str, str] | None = None) -> Settings:
     """Return the settings from `HOLDFAST_*` variables, then `config.toml`, then defaults.
 
     `HOLDFAST_HOME` moves all of Holdfast's files (default `~/.holdfast`). `HOLDFAST_OFF=1` stops capture and delivery.
+    `HOLDFAST_STORE_FILE` names a file with the store's URL, which may hold a password, in place of `HOLDFAST_STORE`.
     Raises InvalidValueError, which names the file and key, for a value that is not valid.
     """
     env = os.environ if environ is None else environ
@@ -130,7 +131,12 @@ def load_settings(environ: Mapping[str, str] | None = None) -> Settings:
         raise InvalidValueError("no home folder", hint="set HOME or HOLDFAST_HOME")
     home = os.path.abspath(home)
     file = os.path.join(home, "config.toml")
-    return _settings(home, user_home, env, _load_file(file) if os.path.exists(file) else {}, file)
+    return _settings(home, user_home, env, load_table(file), file)
+
+
+def load_table(file: str) -> dict[str, Any]:
+    """Return the table in a config file; empty if there is none. Raises InvalidValueError if it cannot be read."""
+    return _load_file(file) if os.path.exists(file) else {}
 
 
 def _user_home(env: Mapping[str, str], windows: bool = os.name == "nt") -> str:
@@ -194,7 +200,7 @@ def _settings(home: str, user_home: str, env: Mapping[str, str], file: dict[str,
     if "api_key" in embedder or "api_key" in former or "api_key" in distil:
         hint = "put the key into an environment variable and give the variable's name: api_key_env = …"
         raise InvalidValueError(f"{name}: an API key must not be in a file", hint=hint)
-    store = env.get("HOLDFAST_STORE") or take(file, "store", str, file_url(os.path.join(home, "memory.db")))
+    store = read_variable("HOLDFAST_STORE", env) or take(file, "store", str, file_url(os.path.join(home, "memory.db")))
     return Settings(
         home=home,
         user_home=user_home,
@@ -249,6 +255,25 @@ def host_session(environ: Mapping[str, str] | None = None) -> tuple[str, str]:
     """Return host and session of an MCP server, by its environment; ("mcp", "") if that names none."""
     env = os.environ if environ is None else environ
     return next(((host, env[name]) for name, host in SESSION_VARIABLES if env.get(name)), ("mcp", ""))
+
+
+def read_variable(name: str, env: Mapping[str, str]) -> str:
+    """Return the value of a variable, or else the content of the file that `<name>_FILE` names; "" without both.
+
+    A container or a service manager hands secrets over as files. Raises InvalidValueError for a file that cannot be
+    read; the message never holds the value.
+    """
+    if value := env.get(name, ""):
+        return value
+    file = env.get(f"{name}_FILE", "")
+    if not file:
+        return ""
+    try:
+        with open(file, encoding="utf-8") as stream:
+            return stream.read().strip()
+    except (OSError, UnicodeDecodeError) as exc:
+        reason = exc.strerror if isinstance(exc, OSError) else "not UTF-8"
+        raise InvalidValueError(f"{name}_FILE: {file}: {reason}", hint=f"correct or unset {name}_FILE") from exc
 
 
 def read_secret(variable: str) -> str:

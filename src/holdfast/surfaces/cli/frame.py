@@ -109,9 +109,9 @@ def group(
     def decorate(function: Callable[..., Any]) -> click.Group:
         @click.pass_context
         @wraps(function)
-        def run(ctx: click.Context, /) -> Any:
+        def run(ctx: click.Context, /, **values: Any) -> Any:
             if ctx.invoked_subcommand is None:
-                return function(ctx.ensure_object(Call))
+                return function(ctx.ensure_object(Call), **values)
             return None
 
         _add_shared(run, folder, json)

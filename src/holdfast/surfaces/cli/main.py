@@ -52,6 +52,7 @@ GROUPS = {
         "staged": ("team", "List lessons that are shown on their branch only."),
         "pr": ("team", "Print what a branch's sessions learnt, for a pull request."),
         "merge-driver": ("team", "Merge two revisions of one lesson's file; git calls this."),
+        "serve": ("serve", "Run the server for a team, or for one person's own programs."),
     },
     "Set up and fill": {
         "setup": ("setup", "Register hooks and the MCP server with a host."),

@@ -1,0 +1,39 @@
+"""The program that `holdfast serve` becomes: `<python> -I start.py holdfast.server.__main__ [check] [key=value …]`."""
+
+from __future__ import annotations
+
+import sys
+from logging.config import dictConfig
+
+from starlette.types import ASGIApp
+
+from holdfast.errors import HoldfastError
+from holdfast.server.application import make_application
+from holdfast.server.config import ServeSettings, load_serve_settings
+from holdfast.server.logs import log_config
+from holdfast.server.running import serve
+
+
+def main() -> None:
+    """Serve until a signal ends it; exit with 1 and a message if that cannot be."""
+    arguments = sys.argv[1:]
+    is_check = arguments[:1] == ["check"]
+    try:
+        settings = load_serve_settings(arguments[is_check:])
+        dictConfig(log_config(settings.log_level, settings.log_format))
+        if is_check:
+            sys.stdout.write(f"fine: {settings.url}, {settings.worker_count} worker(s)\n")
+            return
+        serve(settings, make)
+    except HoldfastError as exc:
+        sys.stderr.write(f"error: {exc}\n" + (f"hint: {exc.hint}\n" if exc.hint else ""))
+        sys.exit(1)
+
+
+def make(settings: ServeSettings) -> ASGIApp:
+    """Return the application of a worker process."""
+    return make_application(settings, lambda: None)
+
+
+if __name__ == "__main__":
+    main()
