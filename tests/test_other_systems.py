@@ -50,7 +50,7 @@ def become_poor():
 
 IMPORT_ALL = """
 import importlib, pkgutil
-import httpx, markdown_it, mcp.client.stdio, mcp.server.stdio, numpy, rich.console, rich.progress, yaml
+import httpx2, markdown_it, mcp.client.stdio, mcp.server.stdio, numpy, rich.console, rich.progress, yaml
 become_poor()
 import holdfast
 found = [one.name for one in pkgutil.walk_packages(holdfast.__path__, "holdfast.")]

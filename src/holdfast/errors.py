@@ -117,3 +117,11 @@ class RateLimitedError(HoldfastError):
     def __init__(self, message: str, *, hint: str = "", retry_after_s: int = 1) -> None:
         super().__init__(message, hint=hint)
         self.retry_after_s = retry_after_s
+
+
+class ServerError(HoldfastError):
+    """A server answered with something that a client cannot use."""
+
+
+class ServerUnreachableError(ServerError):
+    """A server did not answer in time, or not at all; what is stored on this machine is untouched."""

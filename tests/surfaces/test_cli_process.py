@@ -12,7 +12,7 @@ import pytest
 
 from tests.surfaces.terminal import start
 
-HEAVY = ("mcp", "rich", "httpx", "asyncio", "fastembed", "pydantic")
+HEAVY = ("mcp", "rich", "httpx2", "asyncio", "fastembed", "pydantic")
 VECTORS = "numpy"
 """Loaded by a question that is also answered by meaning, and by nothing else."""
 

@@ -43,7 +43,7 @@ PACKAGES = (
 )
 MODULES = (
     "anyio", "select", "click", "json", "site", "sitecustomize", "usercustomize", "os", "re", "typing", "pickle",
-    "signal", "random", "sqlite3", "subprocess", "tempfile", "httpx", "starlette", "yaml", "collections",
+    "signal", "random", "sqlite3", "subprocess", "tempfile", "httpx2", "starlette", "yaml", "collections",
     "gc", "runpy", "dataclasses", "enum", "logging", "socket", "ssl", "copyreg", "threading", "jsonschema",
 )  # fmt: skip
 

@@ -22,7 +22,7 @@ from holdfast.errors import EmbedderError, InvalidValueError
 from holdfast.outside.endpoint import failure_words
 
 if TYPE_CHECKING:
-    import httpx
+    import httpx2
 
 HUB = "https://huggingface.co"
 DEFAULT = "sentence-transformers/all-MiniLM-L6-v2"
@@ -84,13 +84,13 @@ def pull(home: str, model: str, hub: str, advance: Callable[[int, int], None]) -
     folder = folder_of(home, model)
     if model == DEFAULT:
         model = f"{DEFAULT}@{REVISION}"
-    import httpx
+    import httpx2
 
     host = _host(hub)
     try:
-        with httpx.Client(timeout=TIMEOUT_S, follow_redirects=True, trust_env=host not in LOOPBACK) as client:
+        with httpx2.Client(timeout=TIMEOUT_S, follow_redirects=True, trust_env=host not in LOOPBACK) as client:
             return _Pull(client, (hub.rstrip("/"), host), model, folder).run(advance)
-    except (httpx.HTTPError, httpx.InvalidURL, ImportError) as exc:  # the last: a SOCKS proxy without its package
+    except (httpx2.HTTPError, httpx2.InvalidURL, ImportError) as exc:  # the last: a SOCKS proxy without its package
         hint = "run it again to go on; or copy the model's folder here and run holdfast embedder use onnx path=DIR"
         raise EmbedderError(f"{host}: {failure_words(exc)}", hint=hint) from None
     except OSError as exc:
@@ -101,11 +101,11 @@ def pull(home: str, model: str, hub: str, advance: Callable[[int, int], None]) -
 
 def _host(hub: str) -> str:
     """Return the hub's host, without a login. Raises InvalidValueError for an invalid address."""
-    import httpx
+    import httpx2
 
     try:
-        url = httpx.URL(hub)
-    except httpx.InvalidURL as exc:
+        url = httpx2.URL(hub)
+    except httpx2.InvalidURL as exc:
         raise InvalidValueError("the hub's address is not valid", hint=f"e.g. --hub {HUB}") from exc
     if url.scheme not in ("http", "https") or not url.host:
         raise InvalidValueError("the hub's address must be http://... or https://...", hint=f"e.g. --hub {HUB}")
@@ -115,7 +115,7 @@ def _host(hub: str) -> str:
 class _Pull:
     """One download. `hub` is the hub's address and host; only the host is shown or stored."""
 
-    def __init__(self, client: httpx.Client, hub: tuple[str, str], model: str, folder: str) -> None:
+    def __init__(self, client: httpx2.Client, hub: tuple[str, str], model: str, folder: str) -> None:
         self._client, self._folder = client, folder
         self._hub, self._host = hub
         self._key = model
@@ -174,7 +174,7 @@ class _Pull:
         except (ValueError, RecursionError) as exc:
             raise EmbedderError(f"{self._host} did not answer with JSON", hint="check --hub") from exc
 
-    def _require(self, answer: httpx.Response, statuses: tuple[int, ...]) -> None:
+    def _require(self, answer: httpx2.Response, statuses: tuple[int, ...]) -> None:
         if answer.status_code not in statuses:
             hint = "check the model's name; private models cannot be downloaded"
             raise EmbedderError(f"{self._host} answered with status {answer.status_code} for {self._key}", hint=hint)

@@ -1,6 +1,6 @@
 """One URL that answers JSON to JSON over HTTP: limits of time and size, retries, errors without secrets.
 
-httpx is imported at the first call, never before. Redirects are not followed: they would send the key elsewhere.
+httpx2 is imported at the first call, never before. Redirects are not followed: they would send the key elsewhere.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from holdfast.errors import HoldfastError
 
 if TYPE_CHECKING:
-    import httpx  # 100 ms: only a process that asks an endpoint pays for it
+    import httpx2  # 100 ms: only a process that asks an endpoint pays for it
 
 RETRIED = (408, 409, 425, 429, 500, 502, 503, 504)
 """Statuses that may be temporary; the request is repeated after a while."""
@@ -37,10 +37,10 @@ WORDS = {
     "DecodingError": "the answer cannot be unpacked",
     "TooManyRedirects": "the server redirects without end",
     "InvalidURL": "the address, or that of the proxy, is not valid",
-    "ImportError": "the proxy needs a package that is not installed (httpx[socks])",
+    "ImportError": "the proxy needs a package that is not installed (httpx2[socks])",
     "ValueError": "the address, or that of the proxy, is not valid",
 }
-"""Words by the name of httpx's error class, or of one of its base classes."""
+"""Words by the name of httpx2's error class, or of one of its base classes."""
 LOOPBACK = ("localhost", "127.0.0.1", "[::1]", "::1")
 
 
@@ -111,28 +111,28 @@ class Endpoint:
 
     def _exchange(self, question: Mapping[str, Any], until: float, longest: int) -> tuple[int, bytes]:
         """Return status and body, complete by the monotonic instant `until`."""
-        import httpx
+        import httpx2
 
         timeout = max(0.001, until - time.monotonic())
         try:
             with (
-                httpx.Client(timeout=timeout, headers=self._headers, trust_env=not is_loopback(self.host)) as client,
+                httpx2.Client(timeout=timeout, headers=self._headers, trust_env=not is_loopback(self.host)) as client,
                 client.stream("POST", self.url, json=question) as response,
             ):
                 status = response.status_code
                 if status in RETRIED:
                     raise NoAnswerError(f"status {status}", status, response.headers.get("retry-after", ""))
                 return status, b"".join(self._blocks(response, until, longest))
-        except httpx.TimeoutException:
+        except httpx2.TimeoutException:
             raise LateError from None
-        except httpx.HTTPError as exc:
+        except httpx2.HTTPError as exc:
             raise NoAnswerError(failure_words(exc)) from None
-        except (httpx.InvalidURL, ImportError, ValueError) as exc:
+        except (httpx2.InvalidURL, ImportError, ValueError) as exc:
             # an invalid proxy address, a SOCKS proxy without its package: the exceptions' texts may hold a login
             hint = "check `url` and the proxy variables"
             raise self.error(f"{self.host} cannot be asked: {failure_words(exc)}", hint=hint) from None
 
-    def _blocks(self, response: httpx.Response, until: float, longest: int) -> Iterator[bytes]:
+    def _blocks(self, response: httpx2.Response, until: float, longest: int) -> Iterator[bytes]:
         left = longest
         for block in response.iter_bytes():
             left -= len(block)
@@ -192,7 +192,7 @@ def _until(date: str, usual: float) -> float:
 def _within(limit_s: float, ask: Callable[[float], tuple[int, bytes]]) -> tuple[int, bytes]:
     """Return or raise what `ask` does, given its end instant; raise LateError if it has not ended by then.
 
-    httpx limits the wait for each packet, not for all of them. So `ask` runs in a thread; a late one is abandoned and
+    httpx2 limits the wait for each packet, not for all of them. So `ask` runs in a thread; a late one is abandoned and
     ends with its next packet.
     """
     ended: Future[tuple[int, bytes]] = Future()

@@ -1,0 +1,163 @@
+"""Sends requests: one transport waits, the other is awaited. Both try again where that is safe, until the deadline."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Mapping
+from typing import TypeVar
+from urllib.parse import urlsplit
+
+from httpx2 import AsyncClient as AsyncHttp
+from httpx2 import Client as Http
+from httpx2 import HTTPError, Response
+
+from holdfast._version import __version__
+from holdfast.client.requests import AGAIN, HttpReply, HttpRequest, error_of, wait_of
+from holdfast.errors import InvalidValueError, ServerUnreachableError
+from holdfast.outside.endpoint import backoff_s, failure_words, host_in, is_loopback
+
+T = TypeVar("T")
+TIMEOUT_S = 30.0
+"""How long one request may take, its repetitions included, unless the caller says otherwise."""
+TRIES = 4
+
+
+def check_url(url: str) -> str:
+    """Return the server's address without a slash at its end.
+
+    Raises InvalidValueError for one that is no http address, or would send the token unencrypted to another machine.
+    """
+    parts = urlsplit(url)
+    if "@" in url or parts.query or parts.fragment:
+        raise InvalidValueError("the address of a server has no user, query or fragment")
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise InvalidValueError(f"not the address of a server: {url}", hint="such as https://memory.example.com")
+    if parts.scheme == "http" and not is_loopback(parts.netloc):
+        raise InvalidValueError(f"{url} would send the token unencrypted", hint="use https")
+    return url.rstrip("/")
+
+
+def _headers(token: str) -> dict[str, str]:
+    return {
+        "Authorization": f"Bearer {token}",
+        "User-Agent": f"holdfast/{__version__}",
+        "Accept": "application/json, application/x-ndjson, application/problem+json",
+        "Accept-Encoding": "identity",
+    }
+
+
+def _content(request: HttpRequest[T]) -> dict[str, str]:
+    return dict(request.headers) | ({"Content-Type": request.media_type} if request.body is not None else {})
+
+
+def _reply(response: Response) -> HttpReply:
+    headers: Mapping[str, str] = {name.lower(): value for name, value in response.headers.items()}
+    return HttpReply(status=response.status_code, headers=headers, content=response.content)
+
+
+class _Attempt:
+    """Decides, after each try of one request, whether and when to try again."""
+
+    def __init__(self, request: HttpRequest[T], url: str, timeout_s: float) -> None:
+        self._request, self._url = request, url
+        self._until_s = time.monotonic() + timeout_s
+        self._tries = 0
+        self._timeout_s = timeout_s
+
+    @property
+    def left_s(self) -> float:
+        """The seconds that are left, at least a few milliseconds."""
+        return max(0.01, self._until_s - time.monotonic())
+
+    def pause_after(self, reply: HttpReply | HTTPError) -> float | None:
+        """Return the seconds to wait before the next try; None if this was the last one."""
+        self._tries += 1
+        pause, is_safe = backoff_s(self._tries), self._request.is_repeatable
+        if isinstance(reply, HttpReply):
+            if reply.status not in AGAIN:
+                return None
+            if reply.status in (429, 503):  # the server did nothing
+                pause, is_safe = max(pause, wait_of(reply)), True
+        return pause if is_safe and self._tries < TRIES and pause < self.left_s else None
+
+    def failure(self, error: HTTPError) -> ServerUnreachableError:
+        """Return what to tell of a server that did not answer."""
+        return ServerUnreachableError(
+            f"no answer from {host_in(self._url)}: {failure_words(error)}", hint="try again when it can be reached"
+        )
+
+
+class Transport:
+    """Sends requests and waits for the answers. Threads may share it."""
+
+    def __init__(self, url: str, token: str, timeout_s: float = TIMEOUT_S, http: Http | None = None) -> None:
+        """Raises InvalidValueError for an address that cannot be used. `http` is for tests and special proxies."""
+        self.url = check_url(url)
+        self._timeout_s = timeout_s
+        self._http = http or Http(follow_redirects=False, trust_env=not is_loopback(host_in(self.url)))
+        self._headers = _headers(token)
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._http.close()
+
+    def send(self, request: HttpRequest[T]) -> T:
+        """Return what the answer says. Raises ServerUnreachableError, or the error that the server reports."""
+        attempt = _Attempt(request, self.url, self._timeout_s)
+        while True:
+            try:
+                reply: HttpReply | HTTPError = _reply(
+                    self._http.request(
+                        request.method, self.url + request.target, content=request.body,
+                        headers=self._headers | _content(request), timeout=attempt.left_s,
+                    )
+                )  # fmt: skip
+            except HTTPError as exc:
+                reply = exc
+            pause = attempt.pause_after(reply)
+            if pause is None:
+                return _settle(attempt, request, reply)
+            time.sleep(pause)
+
+
+class AsyncTransport:
+    """Sends requests and is awaited."""
+
+    def __init__(self, url: str, token: str, timeout_s: float = TIMEOUT_S, http: AsyncHttp | None = None) -> None:
+        """Raises InvalidValueError for an address that cannot be used. `http` is for tests and special proxies."""
+        self.url = check_url(url)
+        self._timeout_s = timeout_s
+        self._http = http or AsyncHttp(follow_redirects=False, trust_env=not is_loopback(host_in(self.url)))
+        self._headers = _headers(token)
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._http.aclose()
+
+    async def send(self, request: HttpRequest[T]) -> T:
+        """Return what the answer says. Raises ServerUnreachableError, or the error that the server reports."""
+        attempt = _Attempt(request, self.url, self._timeout_s)
+        while True:
+            try:
+                reply: HttpReply | HTTPError = _reply(
+                    await self._http.request(
+                        request.method, self.url + request.target, content=request.body,
+                        headers=self._headers | _content(request), timeout=attempt.left_s,
+                    )
+                )  # fmt: skip
+            except HTTPError as exc:
+                reply = exc
+            pause = attempt.pause_after(reply)
+            if pause is None:
+                return _settle(attempt, request, reply)
+            await asyncio.sleep(pause)
+
+
+def _settle(attempt: _Attempt, request: HttpRequest[T], reply: HttpReply | HTTPError) -> T:
+    if isinstance(reply, HTTPError):
+        raise attempt.failure(reply) from reply
+    error = error_of(reply)
+    if error is not None:
+        raise error
+    return request.read(reply)
