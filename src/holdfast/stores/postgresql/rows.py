@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from hashlib import sha256
+from zlib import crc32
 
 from holdfast.lean.plain import clean
 from holdfast.ports.store import TokenSource
@@ -38,3 +39,12 @@ def key(text: str) -> str:
 def keys(texts: Iterable[str]) -> list[str]:
     """Return each text as a key."""
     return [key(text) for text in texts]
+
+
+def scope_number(owner: str) -> int:
+    """Return the number that stands for an owner in derived rows: 32 bits, signed.
+
+    Two owners may have one number, so whoever reads by it checks the owner as well.
+    """
+    number = crc32(clean(owner).encode())
+    return number - 2**32 if number >= 2**31 else number
