@@ -77,7 +77,7 @@ NUMBERS_ELSEWHERE = {
 }  # fmt: skip
 """Files of rooms with a `tuning.py` whose numbers stay with the code: they limit how much of a text it reads."""
 NO_TUNING = {"FULL_ID", "FAR", "SEED", "_WORD", "WORD", "SIBLING", "UNNAMED", "EVERYDAY_NAME", "TELLING", "LOWEST",
-             "HIGHEST", "EXACT_FLOOR"}  # fmt: skip
+             "HIGHEST", "EXACT_FLOOR", "BEGINNING"}  # fmt: skip
 """Numbers of a format, codes, and what follows from other numbers."""
 
 _WRONG_INSTALL = re.compile(

@@ -52,7 +52,7 @@ def remember(services: Services, location: Location, *, trust: Trust, author: st
     draft = make_draft(services, location, stated, quote, _evidence(services, location, quote), trust, author)
     if doubtful:
         draft = replace(draft, state="quarantined")
-    elif draft.state == "active" and reserve(services, location, draft):
+    elif draft.state == "active" and (services.must_wait(draft) or reserve(services, location, draft)):
         draft = replace(draft, state="candidate")
     return keep(services, location, draft, author=author)
 
@@ -138,7 +138,7 @@ def _under_topic(old: Lesson, draft: Lesson) -> Lesson:
 
 def _refresh(services: Services, location: Location, same: Lesson, draft: Lesson, author: str) -> Lesson:
     """Add a restatement's content to the lesson. Only a person may add to a person's lesson or end another's wait."""
-    believed = draft.trust in ("person", "verified")
+    believed = draft.trust in ("person", "verified") and not services.must_wait(draft)
     if is_persons(same) and draft.trust != "person":
         return same
     gains = merged(same, draft) if believed or draft.state == "active" else {}

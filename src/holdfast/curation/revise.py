@@ -103,7 +103,7 @@ def succeed(services: Services, location: Location, old: Lesson, draft: Lesson, 
             f"lesson {short_id(old.id)} was superseded already",
             hint=f"holdfast show {short_id(old.id)} names its successor",
         )
-    if draft.trust not in ("person", "verified") and old.state != "active":
+    if old.state != "active" and (draft.trust not in ("person", "verified") or draft.state == "candidate"):
         # A lesson that a person has not accepted, or has rejected, does not become active in another wording.
         waits = old.state in ("candidate", "quarantined")
         draft = replace(draft, state=old.state if waits else "candidate")
@@ -179,6 +179,8 @@ def _changed(
         before = derive_triggers(old.kind, old.trust, old.insight, old.how, standing=stands)
         after = derive_triggers(revised.kind, trust, revised.insight, revised.how, standing=stands)
         revised = replace(revised, when=restated(old.when, before, after))
+    if services.must_wait(revised):
+        return replace(revised, state="candidate")
     if trust in PROVEN:
         return revised
     said_now = [getattr(revised, name) for name in ("title", "insight", "why", "how") if name in fields]

@@ -265,7 +265,7 @@ class Flag(TeamRecord):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IdempotentAnswer(TeamRecord):
-    """The answer to a request that had an idempotency key. The id is `token:key`; it is kept for a day.
+    """The answer to a request that had an idempotency key. The id is `token:digest of the key`; it is kept for a day.
 
     Purging a lesson erases all of them, because a body may hold its words.
     """
@@ -273,7 +273,7 @@ class IdempotentAnswer(TeamRecord):
     KIND: ClassVar[str] = "idempotent_answer"
 
     digest: str
-    """SHA-256 of method, path and body: the same key with another request is an error."""
+    """Of the request (`team.answers.digest_of`): the same key with another request is an error."""
     status: int
     headers: tuple[tuple[str, str], ...] = ()
     body: str = ""
@@ -349,6 +349,7 @@ class TeamCaller:
 
     organisation: OrganisationId
     token: TokenId
+    kind: TokenKind
     actor: str
     """See `AuditEntry.actor`."""
     name: str
@@ -361,6 +362,8 @@ class TeamCaller:
     """Only these; empty: all that the member sees."""
     verbs: frozenset[Verb] = frozenset(VERB_ROLES)
     """Those of the token that the role allows."""
+    expires_at: datetime | None = None
+    """When the token ends."""
     requests_a_minute: int = 0
     """0: no limit."""
 

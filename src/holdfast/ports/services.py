@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Protocol
 
+from holdfast.domain.lesson import Lesson
 from holdfast.domain.project import Location
 from holdfast.domain.statefamilies import LEARNED_POSITION
 from holdfast.domain.vocabulary import Moment
@@ -80,6 +81,9 @@ class Services:
     ours. With True it makes a missing key."""
     lesson_files: Callable[[Location], LessonFiles] = no_lesson_files
     """Returns the folder of a work tree that holds shared lessons as files."""
+    must_wait: Callable[[Lesson], str] = lambda lesson: ""
+    """Returns why a lesson that is stated now has to wait for somebody else, whoever states it; empty if it need not. A
+    team's rules decide (`team.review`)."""
     low_latency: bool = False
     """A host waits for a process that has just started: check only a few lessons closely."""
     capture: bool = True

@@ -146,6 +146,9 @@ class TeamStores(Protocol):
     def documents(self) -> Documents:
         """Shared lessons as sync exchanges them."""
 
+    def reading(self) -> AbstractContextManager[object]:
+        """Return a context in which all reads of this thread see one instant. It may contain no `changing`."""
+
     def changing(self) -> AbstractContextManager[object]:
         """Return a context whose reads and writes, of this thread and of all four, are one transaction.
 
