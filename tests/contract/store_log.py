@@ -343,6 +343,12 @@ class PurgeContract:
 class ReadingContract:
     """Reads that belong to one answer."""
 
+    def test_a_store_says_which_content_it_has(self, store: Store) -> None:
+        content = store.content()
+        store.put([make_lesson()], {})
+        assert store.content() == content
+        assert hash(store.content()) == hash(content)
+
     def test_reads_of_one_answer_see_what_the_same_answer_wrote(self, store: Store) -> None:
         with store.reading():
             assert store.find(LessonFilter(project=PROJECT)) == []

@@ -73,8 +73,8 @@ def from_plain(kind: type[R], plain: Mapping[str, Any]) -> R:
     """
     record: Any = kind
     nested = _nested(record)
-    made: R = kind(**{name: _field(nested.get(name), name, plain[name]) for name in nested if name in plain})
-    return made
+    # only the fields that are there: a document leaves out those with their default value
+    return record(**{name: _field(nested[name], name, plain[name]) for name in plain if name in nested})  # type: ignore[no-any-return]
 
 
 @cache
@@ -87,15 +87,14 @@ def _nested(kind: Any) -> dict[str, type[Any] | None]:
 
 
 def _field(inner: type[Any] | None, name: str, value: Any) -> Any:
-    if inner is not None and isinstance(value, dict):
-        return from_plain(inner, value)
-    if inner is not None and isinstance(value, list):
-        return tuple(from_plain(inner, item) for item in value)
-    if name in INSTANTS and isinstance(value, str):
-        return parse_instant(value)
-    if isinstance(value, list):
-        return tuple(tuple(item) if isinstance(item, list) else item for item in value)
-    return value
+    kind = type(value)
+    if kind is str:
+        return parse_instant(value) if name in INSTANTS else value
+    if kind is list:
+        if inner is not None:
+            return tuple([from_plain(inner, item) for item in value])
+        return tuple([tuple(item) if type(item) is list else item for item in value])
+    return from_plain(inner, value) if kind is dict and inner is not None else value
 
 
 def render_instant(at: datetime) -> str:
@@ -112,6 +111,8 @@ def parse_instant(text: str) -> datetime:
         at = datetime.fromisoformat(text)
     except (TypeError, ValueError) as exc:
         raise InvalidValueError(f"not a time: {text!r}", hint="use ISO 8601, e.g. 2026-11-21T08:45:29Z") from exc
+    if at.tzinfo is UTC:
+        return at
     return (at if at.tzinfo else at.replace(tzinfo=UTC)).astimezone(UTC)
 
 

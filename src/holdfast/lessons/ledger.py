@@ -14,6 +14,7 @@ from holdfast.domain.statefamilies import LESSONS_CHANGED, PROJECT_NAME, STAGED_
 from holdfast.domain.vocabulary import LessonId
 from holdfast.errors import StaleWriteError
 from holdfast.lessons.tuning import TRIES
+from holdfast.lessons.known import forget_purged
 from holdfast.ports.services import Services
 
 T = TypeVar("T")
@@ -66,6 +67,7 @@ def purge_with_change(services: Services, location: Location, lessons: Sequence[
     """Purge the lessons together with the record of it; return the number of rows erased, by table."""
     change = replace(_change(services, location, "purge", ()), lessons=tuple(lessons))
     erased = services.store.purge(lessons, change)
+    forget_purged(services.store, lessons)
     _mark_changed(services)
     return erased
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from datetime import datetime
@@ -468,6 +468,14 @@ class StoreCare(Protocol):
         Other threads may wait until it ends, so it is for one short answer.
         """
         return nullcontext()
+
+    def content(self) -> Hashable:
+        """Return what stands for the lessons in it: equal only for stores of one process that hold the same ones.
+
+        What a process keeps of lessons is kept under it. A backend whose stores are views of one database, made for
+        each request, answers with the database and the organisation.
+        """
+        return self
 
     def check(self) -> list[Problem]:
         """Return the faults of the store, its rows and its indexes; empty when it is sound. Changes nothing."""

@@ -127,23 +127,25 @@ def diversify(rivals: Sequence[Rival], limit: int, mmr_lambda: float = MMR_LAMBD
     A choice's worth is that margin (at least WORTH_LEAST), for the knapsack that follows; it never rises.
     """
     best = max((rival.score for rival in rivals), default=0.0) or 1.0
+    relevance = [mmr_lambda * rival.score / best for rival in rivals]
+    margins = list(relevance)
     nearest = [0.0] * len(rivals)
-    left = list(range(len(rivals)))
+    exact = [i for i, rival in enumerate(rivals) if rival.exact]
+    others = [i for i, rival in enumerate(rivals) if not rival.exact]
     chosen: list[tuple[int, float]] = []
-
-    def margin(i: int) -> float:
-        # more than all other terms, so that a near copy comes last
-        copied = 1.0 if nearest[i] >= NEAR_COPY else 0.0
-        return mmr_lambda * rivals[i].score / best - (1 - mmr_lambda) * nearest[i] - copied
-
-    while left and len(chosen) < limit:
-        pool = [i for i in left if rivals[i].exact] or left
-        pick = max(pool, key=lambda i: (margin(i), -i))
-        worth = min(margin(pick), chosen[-1][1]) if chosen else margin(pick)
+    while (exact or others) and len(chosen) < limit:
+        pool = exact or others
+        pick = max(pool, key=margins.__getitem__)  # the first of the greatest, so ties go to the earlier rival
+        worth = min(margins[pick], chosen[-1][1]) if chosen else margins[pick]
         chosen.append((pick, max(worth, WORTH_LEAST)))
-        left.remove(pick)
-        for i in left:
-            nearest[i] = max(nearest[i], likeness(rivals[i], rivals[pick]))
+        pool.remove(pick)
+        for i in (*exact, *others):
+            alike = likeness(rivals[i], rivals[pick])
+            if alike > nearest[i]:
+                nearest[i] = alike
+                # more than all other terms, so that a near copy comes last
+                copied = 1.0 if alike >= NEAR_COPY else 0.0
+                margins[i] = relevance[i] - (1 - mmr_lambda) * alike - copied
     return chosen
 
 

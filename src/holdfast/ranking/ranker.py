@@ -19,7 +19,6 @@ from math import exp, log, log1p
 from holdfast.domain.briefing import RetrieverShare
 from holdfast.domain.kinds import profile_of
 from holdfast.domain.lesson import Lesson
-from holdfast.ranking.relevance import stems_of
 from holdfast.ranking.tuning import (
     AGE_SCALE,
     HEAD_CHARACTERS,
@@ -54,12 +53,14 @@ def features(
     stems: Collection[str],
     symbols: Collection[str],
     now: datetime | None,
+    head: Collection[str],
 ) -> tuple[float, ...]:
     """Return the features of a lesson, in the order of FEATURES.
 
     `most_text` is the best text score of all candidates. `alike_paths` is how many candidates are as near to the files
     in play as this one, because a place that many lessons share says less. `stems` are the question's. `symbols` are
-    the last parts of the definitions in play, case-folded. Without `now` age does not count.
+    the last parts of the definitions in play, case-folded. Without `now` age does not count. `head` has the stems of
+    `head_of` the lesson.
     """
     by_name = {share.lane: share for share in shares}
 
@@ -76,8 +77,8 @@ def features(
         closeness("text"),
         closeness("vector"),
         raw("path") / (1 + log(max(alike_paths, 1))),
-        _overlap(set(stems), stems_of(lesson.insight[:HEAD_CHARACTERS])),
-        _overlap(set(symbols), {last_part(symbol) for symbol in lesson.symbols}),
+        _overlap(stems, head),
+        _overlap(symbols, {last_part(symbol) for symbol in lesson.symbols} if symbols else ()),
         coverage,
         raw("text") / most_text if most_text else 0.0,
         raw("vector"),
@@ -85,6 +86,11 @@ def features(
         log1p(len(lesson.paths)),
         log1p(AGE_SCALE * age_days / profile_of(lesson.kind).half_life_days),
     )
+
+
+def head_of(lesson: Lesson) -> str:
+    """Return the beginning of the rule, which the feature `head_overlap` compares with the question."""
+    return lesson.insight[:HEAD_CHARACTERS]
 
 
 def judge(rows: Sequence[Sequence[float]]) -> list[float]:
@@ -101,7 +107,8 @@ def last_part(symbol: str) -> str:
     return symbol.partition("#")[0].replace("::", ".").rpartition(".")[2].casefold()
 
 
-def _overlap(words: set[str], other: Collection[str]) -> float:
-    """Return the share of words that both have (Jaccard)."""
-    shared = len(words.intersection(other))
-    return shared / (len(words) + len(set(other)) - shared) if shared else 0.0
+def _overlap(words: Collection[str], other: Collection[str]) -> float:
+    """Return the share of different words that both have (Jaccard)."""
+    mine = frozenset(words)
+    shared = len(mine.intersection(other))
+    return shared / (len(mine) + len(frozenset(other)) - shared) if shared else 0.0

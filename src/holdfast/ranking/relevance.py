@@ -69,7 +69,7 @@ def weigh(text: str, common: frozenset[str] = frozenset()) -> QueryTerms:
 
 def overlap_of(question: QueryTerms, stems: frozenset[str]) -> LexicalOverlap:
     """Return the lexical overlap of a question with a lesson that has those stems."""
-    matched = [(weight, word) for root, weight, word in question.stems if root in stems or _begins_any(root, stems)]
+    matched = [(weight, word) for root, weight, word in question.stems if root in stems or (len(root) == 1 and _begins_any(root, stems))]
     weight_shared = sum(weight for weight, _ in matched)
     return LexicalOverlap(
         weight=weight_shared,
@@ -113,6 +113,11 @@ class _Known(dict[str, "tuple[str, ...]"]):
 
 
 _KNOWN = _Known()
+
+
+def forget_words() -> None:
+    """Empty the cache of words: a word of a purged lesson must not stay in memory."""
+    _KNOWN.clear()
 
 
 def stem(word: str) -> str:

@@ -8,8 +8,10 @@ The first lessons are the same for every limit.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from bisect import bisect_left
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from holdfast.compare.contradiction import relation
 from holdfast.domain.briefing import Briefing, Ranked, RetrieverShare
@@ -150,9 +152,12 @@ def find(
     retrievers: Iterable[str],
     pool: int = ASKED_POOL,
     unconfirmed: frozenset[str] = frozenset(),
+    answers: dict[Hashable, Any] | None = None,
 ) -> Retrieval:
-    """Query the retrievers for a direct question; the ranker orders lessons about code."""
-    retrieval = retrieve(services, query, retrievers, pool=pool, admit=lambda match: _may_answer(match, unconfirmed))
+    """Query the retrievers for a direct question; the ranker orders lessons about code. For `answers` see `retrieve`."""
+    retrieval = retrieve(
+        services, query, retrievers, pool=pool, admit=lambda match: _may_answer(match, unconfirmed), answers=answers
+    )
     return replace(retrieval, matches=_by_ranker(services, query, retrieval.matches))
 
 
@@ -193,11 +198,11 @@ def rows_of(services: Services, query: Query, matches: Sequence[RetrievedLesson]
     # A question that names a time does not prefer the newest lessons.
     now = None if query.since or query.until else query.as_of or services.clock.now()
     places = [next((share.raw for share in match.shares if share.lane == "path"), 0.0) for match in matches]
+    ascending = sorted(places)
     return [
         features(
-            match.lesson, match.shares, match.overlap.coverage, most_text, sum(other >= place for other in places),
-            stems,
-            symbols, now,
+            match.lesson, match.shares, match.overlap.coverage, most_text,
+            len(places) - bisect_left(ascending, place), stems, symbols, now, match.head,
         )
         for match, place in zip(matches, places, strict=True)
     ]  # fmt: skip
@@ -219,16 +224,18 @@ def _search(services: Services, location: Location, query: Query, limit: int, un
     passed: dict[LessonId, RetrievedLesson] = {}
     failed: dict[LessonId, RetrievedLesson] = {}
     notes: dict[str, None] = {}
-    for one_query, retrievers in _readings(query):
-        retrieval = find(services, one_query, retrievers, unconfirmed=unconfirmed)
-        notes[retrieval.degraded] = None
-        good = _passing(services, one_query, retrieval.matches, retrievers)
-        foremost = {match.lesson.id for match in retrieval.matches[:FOREMOST]}
-        if any(match.lesson.id in foremost for match in good):
-            _keep_best(passed, good)
-        _keep_best(failed, retrieval.matches)
+    answers: dict[Hashable, Any] = {}
+    with services.store.reading():
+        for one_query, retrievers in _readings(query):
+            retrieval = find(services, one_query, retrievers, unconfirmed=unconfirmed, answers=answers)
+            notes[retrieval.degraded] = None
+            good = _passing(services, one_query, retrieval.matches, retrievers)
+            foremost = {match.lesson.id for match in retrieval.matches[:FOREMOST]}
+            if any(match.lesson.id in foremost for match in good):
+                _keep_best(passed, good)
+            _keep_best(failed, retrieval.matches)
+        evidence = order_evidence(services.store, location.project.id)
     best = sorted(passed.values(), key=lambda match: -total(match.shares))[:ASKED_POOL]
-    evidence = order_evidence(services.store, location.project.id)
     ranked = _diversified([(evidence.apply(item), match) for item, match in score_matches(services, location, best)])
     ranked.sort(key=lambda pair: evidence.is_hurt(pair[0].lesson.id))  # exact matches, too, come after all others
     further: list[Pair] = []
@@ -323,8 +330,10 @@ def _assemble_blocks(
     items: list[Ranked] = []
     lines: list[Line] = []
     for ranked, _ in pairs:
+        if len(items) == limit:
+            break
         line = compile_line(ranked.lesson, _remark(ranked, disputes), ON_DEMAND_LINE_TOKENS)
-        if len(items) < limit and line.tokens <= room:
+        if line.tokens <= room:
             room -= line.tokens
             items.append(replace(ranked, rank=len(items) + 1))
             lines.append(line)
@@ -412,16 +421,23 @@ def _disagree(pair: Pair, other: Pair) -> bool:
         return False
     if _contradicts(mine, theirs) or _contradicts(theirs, mine):
         return True
-    if mine.paths and theirs.paths and not set(mine.paths) & set(theirs.paths):
+    if not _are_similar(pair[1].stems, other[1].stems):
         return False
-    shared = len(pair[1].stems & other[1].stems)
-    if shared < SIMILAR * len(pair[1].stems | other[1].stems):
+    if mine.paths and theirs.paths and not set(mine.paths) & set(theirs.paths):
         return False
     return relation(mine.insight, theirs.insight).kind == "contradicts"
 
 
+def _are_similar(stems: frozenset[str], other: frozenset[str]) -> bool:
+    """Return whether two rules have enough stems in common (Jaccard) to be compared."""
+    if min(len(stems), len(other)) < SIMILAR * max(len(stems), len(other)):
+        return False  # even if all of the shorter one were in the longer one
+    shared = len(stems & other)
+    return shared >= SIMILAR * (len(stems) + len(other) - shared)
+
+
 def _contradicts(lesson: Lesson, other: Lesson) -> bool:
-    return any(link.kind == "contradicts" and link.target == other.id for link in lesson.links)
+    return bool(lesson.links) and any(link.kind == "contradicts" and link.target == other.id for link in lesson.links)
 
 
 def _proof(pair: Pair) -> tuple[bool, int, float]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Any, TypeVar, cast
 
 from holdfast.domain.briefing import UNCONFIRMED, Ranked, RetrieverShare, Why
 from holdfast.domain.lesson import Lesson
@@ -13,8 +14,9 @@ from holdfast.domain.query import Query
 from holdfast.domain.vocabulary import Freshness
 from holdfast.errors import StoreError
 from holdfast.freshness.check import FreshnessCheck
+from holdfast.lessons.known import read_known
 from holdfast.ports.services import Services
-from holdfast.ports.store import Search, TextMatches, damage_words, get_readable
+from holdfast.ports.store import Search, Store, TextMatches, damage_words
 from holdfast.ranking.aim import Aim, task_of
 from holdfast.ranking.fuse import NO_AIM, fuse, multipliers, score_of
 from holdfast.ranking.relevance import (
@@ -58,6 +60,8 @@ from holdfast.recall.tuning import (
 from holdfast.text.shell import command_target
 from holdfast.text.signature import error_signature
 
+R = TypeVar("R")
+
 SETTLING = ("pinned", "recent")
 """Retrievers that settle ties; a lesson that only they find answers no particular question."""
 
@@ -100,26 +104,31 @@ def retrieve(
     retrievers: Iterable[str] = tuple(RETRIEVERS),
     pool: int = POOL,
     admit: Callable[[RetrievedLesson], bool] | None = None,
+    answers: dict[Hashable, Any] | None = None,
 ) -> Retrieval:
     """Query the retrievers, fuse, read the best `pool` lessons and measure their lexical overlap; best first.
 
-    `admit` drops matches that a moment cannot use. Raises StoreError when no retriever could answer.
+    `admit` drops matches that a moment cannot use. `answers` is for a question that is asked in several wordings: it
+    keeps what a store answered to those parts of the question that are the same. Raises StoreError when no retriever
+    could answer.
     """
-    rankings, corpus_size, common, failures = _ask(services, query, retrievers, max(RETRIEVER_DEPTH, pool))
+    search = _Search(services.store, {} if answers is None else answers)
+    rankings, corpus_size, common, failures = _ask(search, query, retrievers, max(RETRIEVER_DEPTH, pool))
     shares_by_id = fuse(rankings, pool)
     weights = {hit.id: hit.weight for hit in rankings.get("text", ())}
     question_stems = weigh(asked_words(query), common)
     runs = runs_of(query.text)
     aim = Aim(task=task_of(query.text), since=query.since, until=query.until)
     matches = []
-    for lesson in get_readable(services.store, list(shares_by_id), query.as_of) if shares_by_id else ():
-        stems = lesson_stems(lesson) if question_stems.stems or len(shares_by_id) > 1 else frozenset()
+    for known in read_known(services.store, list(shares_by_id), query.as_of):
+        lesson = known.lesson
+        stems = known.stems if question_stems.stems or len(shares_by_id) > 1 else frozenset()
         shares = shares_by_id[lesson.id]
         matches.append(RetrievedLesson(
             lesson=lesson, shares=shares, overlap=overlap_of(question_stems, stems), stems=stems, aim=aim,
             via=way_to(query.linked, lesson.paths) if not any(map(is_sufficient_alone, shares)) else "",
             named=naming(lesson, runs), corpus=CorpusSize(lessons=corpus_size, stems=len(stems)),
-            weight=weights.get(lesson.id, 0.0),
+            weight=weights.get(lesson.id, 0.0), head=known.head,
         ))  # fmt: skip
     admitted = tuple(match for match in matches if admit is None or admit(match))
     return Retrieval(matches=admitted, degraded="; ".join(filter(None, [*failures, damage_words(services.store)])))
@@ -144,12 +153,44 @@ def asked_words(query: Query) -> str:
     return " \n ".join(filter(None, (query.text, error, command_target(query.command), *query.symbols)))
 
 
+@dataclass(frozen=True, slots=True)
+class _Search:
+    """The searches of one recall. What does not depend on the words of the question is asked once."""
+
+    store: Store
+    answers: dict[Hashable, Any]
+
+    def hits(self, name: str, query: Query, depth: int) -> list[Hit]:
+        """Return the hits of a retriever other than text."""
+        if name == "vector":
+            return RETRIEVERS[name](self.store, query, depth)
+        if name == "exact":
+            errors = self._once(("errors", _wordless(query)), lambda: self.store.match_errors(query, ERRORS_COMPARED))
+            return score_exact(self.store.match_tokens(query), errors, depth)
+        return self._once((name, _wordless(query), depth), lambda: RETRIEVERS[name](self.store, query, depth))
+
+    def count(self, query: Query) -> int:
+        """Return how many confirmed lessons are searched: what waits for a person makes nothing harder to find."""
+        confirmed = tuple(state for state in query.states if state not in UNCONFIRMED) or query.states
+        key = "count", query.project, query.all_projects, confirmed
+        return self._once(key, lambda: self.store.count_lessons(replace(query, states=confirmed), MANY))
+
+    def _once(self, key: Hashable, ask: Callable[[], R]) -> R:
+        if key not in self.answers:
+            self.answers[key] = ask()
+        return cast("R", self.answers[key])
+
+
+def _wordless(query: Query) -> Query:
+    """Return the query without its words and their vector: only text, vector and exact names depend on them."""
+    return replace(query, text="", vector=(), embedder_id="")
+
+
 def _ask(
-    services: Services, query: Query, retrievers: Iterable[str], depth: int
+    search: _Search, query: Query, retrievers: Iterable[str], depth: int
 ) -> tuple[dict[str, list[Hit]], int, frozenset[str], list[str]]:
     """Return each retriever's hits, the number of lessons searched, stems that many lessons have, and failures.
 
-    The number counts confirmed lessons only: what waits for a person makes nothing harder to find.
     Raises StoreError when no retriever could answer.
     """
     answers: dict[str, list[Hit]] = {}
@@ -164,13 +205,12 @@ def _ask(
         try:
             deep = name in PLACES and "text" in retrievers and bool(query.text)
             if name == "text":
-                matches = services.store.match_text(query, depth, NEARBY_HITS)
+                matches = search.store.match_text(query, depth, NEARBY_HITS)
                 hits, common = score_text(matches, depth), common_stems(matches)
             else:
-                hits = RETRIEVERS[name](services.store, query, max(depth, PLACE_DEPTH) if deep else depth)
+                hits = search.hits(name, query, max(depth, PLACE_DEPTH) if deep else depth)
             if hits and name in BY_CHANCE and not corpus_size:
-                confirmed = tuple(state for state in query.states if state not in UNCONFIRMED) or query.states
-                corpus_size = services.store.count_lessons(replace(query, states=confirmed), MANY)
+                corpus_size = search.count(query)
             answers[name] = hits
         except StoreError as exc:
             failed = exc
@@ -207,6 +247,8 @@ class RetrievedLesson:
     """The amount of text that the question could match by chance."""
     weight: float = 0.0
     """The lesson's own BM25, without shares from neighbouring hits."""
+    head: tuple[str, ...] = ()
+    """The stems of its beginning, for the ranker."""
 
 
 def score_matches(

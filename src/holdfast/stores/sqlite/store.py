@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Self
@@ -60,6 +60,7 @@ class SqliteStore:
         self._left_out = LeftOut()
         self._vectors: VectorIndexes | None = None
         self._past = Past()
+        self._content = object()
 
     def __enter__(self) -> Self:
         self._connection.open()
@@ -71,6 +72,9 @@ class SqliteStore:
 
     def reading(self) -> AbstractContextManager[object]:
         return self._connection.holding()
+
+    def content(self) -> Hashable:
+        return self._content
 
     def append_events(self, events: Sequence[Event]) -> int:
         with self._connection.writing() as sql:
@@ -259,6 +263,7 @@ class SqliteStore:
         self._forget_indexes()
         soundness.take_copy(self._connection, path)
         self._left_out = LeftOut()
+        self._content = object()
 
     def _index(self, sql: sqlite3.Connection, query: Query) -> sqlite3.Connection:
         """Return the database whose current lessons are those that the query is about."""
