@@ -25,7 +25,7 @@ from pathlib import Path
 if not __package__:  # started as `python benchmarks/recall_speed.py`
     sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from benchmarks.seeded_lessons import Words, make_lesson
+from benchmarks.seeded_lessons import make_lesson
 
 from holdfast.bootstrap import Memory
 from holdfast.domain.hookcall import HookCall
@@ -98,7 +98,11 @@ class Bench:
         """Deliver what a hook of a warm server would, in a session of its own."""
         self.calls += 1
         call = HookCall(
-            host="claude-code", name="bench", session=SessionId(f"bench-{self.calls}"), cwd=str(self.folder), **fields  # type: ignore[arg-type]
+            host="claude-code",
+            name="bench",
+            session=SessionId(f"bench-{self.calls}"),
+            cwd=str(self.folder),
+            **fields,  # type: ignore[arg-type]
         )
         return self.memory.for_hooks().inject(call)
 

@@ -42,7 +42,17 @@ def test_each_feature_is_what_its_name_says() -> None:
         for name, rank, raw in (("path", 1, 0.8), ("exact", 1, 0.5), ("vector", 1, 0.3), ("text", 6, 1.5))
     )
     rank = 1 / (tuning.RANK_OFFSET + 6), 1 / (tuning.RANK_OFFSET + 1)
-    known = features(lesson, shares, 0.4, 3.0, 1, {"round", "sum"}, {"round", "post"}, START + timedelta(days=30), ("round", "ledger"))
+    known = features(
+        lesson,
+        shares,
+        0.4,
+        3.0,
+        1,
+        {"round", "sum"},
+        {"round", "post"},
+        START + timedelta(days=30),
+        ("round", "ledger"),
+    )
     age = log1p(tuning.AGE_SCALE * 30 / 720)
     assert known == pytest.approx((*rank, 0.8, 1 / 3, 0.5, 0.4, 0.5, 0.3, 0.5, log(2), age))
     crowded = features(lesson, shares, 0.4, 0.0, 10, (), (), None, ("round", "ledger"))

@@ -13,8 +13,8 @@ from holdfast.domain.records import Change
 from holdfast.domain.statefamilies import LESSONS_CHANGED, PROJECT_NAME, STAGED_SEEN
 from holdfast.domain.vocabulary import LessonId
 from holdfast.errors import StaleWriteError
-from holdfast.lessons.tuning import TRIES
 from holdfast.lessons.known import forget_purged
+from holdfast.lessons.tuning import TRIES
 from holdfast.ports.services import Services
 
 T = TypeVar("T")

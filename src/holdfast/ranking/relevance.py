@@ -69,7 +69,11 @@ def weigh(text: str, common: frozenset[str] = frozenset()) -> QueryTerms:
 
 def overlap_of(question: QueryTerms, stems: frozenset[str]) -> LexicalOverlap:
     """Return the lexical overlap of a question with a lesson that has those stems."""
-    matched = [(weight, word) for root, weight, word in question.stems if root in stems or (len(root) == 1 and _begins_any(root, stems))]
+    matched = [
+        (weight, word)
+        for root, weight, word in question.stems
+        if root in stems or (len(root) == 1 and _begins_any(root, stems))
+    ]
     weight_shared = sum(weight for weight, _ in matched)
     return LexicalOverlap(
         weight=weight_shared,

@@ -154,7 +154,7 @@ def find(
     unconfirmed: frozenset[str] = frozenset(),
     answers: dict[Hashable, Any] | None = None,
 ) -> Retrieval:
-    """Query the retrievers for a direct question; the ranker orders lessons about code. For `answers` see `retrieve`."""
+    """Query the retrievers for a direct question; the ranker orders lessons about code. `answers`: see `retrieve`."""
     retrieval = retrieve(
         services, query, retrievers, pool=pool, admit=lambda match: _may_answer(match, unconfirmed), answers=answers
     )
