@@ -17,7 +17,7 @@ from holdfast.compare.claims import read_claim
 from holdfast.domain.lesson import Lesson
 from holdfast.domain.vocabulary import LessonId
 from holdfast.lessons import known as known_lessons
-from holdfast.lessons.known import KnownLesson, KnownLessons, forget_purged, know, read_known
+from holdfast.lessons.known import KeptLessons, LessonWords, forget_purged, know, read_known
 from holdfast.lessons.tuning import ADMITTED_WHEN_FULL
 from holdfast.ranking import relevance
 from holdfast.ranking.ranker import head_of
@@ -53,7 +53,7 @@ def watched(open_store: Callable[[str], WatchedStore]) -> WatchedStore:
     return open_store("memory")
 
 
-def kept(entries: KnownLessons) -> list[LessonId]:
+def kept(entries: KeptLessons) -> list[LessonId]:
     return [id_ for _, id_ in entries._entries]
 
 
@@ -127,7 +127,7 @@ def test_nothing_of_a_purged_lesson_stays_in_memory(tmp_path: Path) -> None:
         id_ = memory.remember(rule).id
         assert [item.lesson.id for item in memory.recall("vault xyzzyplugh zorkmid").items] == [id_]
         read_claim(rule)
-        assert id_ in kept(known_lessons._KNOWN)
+        assert id_ in kept(known_lessons._KEPT)
         assert "xyzzyplugh" in relevance._KNOWN
         memory.purge(id_)
         assert not any("xyzzyplugh" in chunk for chunk in relevance._KNOWN)
@@ -135,7 +135,7 @@ def test_nothing_of_a_purged_lesson_stays_in_memory(tmp_path: Path) -> None:
         assert memory.recall("vault zorkmid").items == ()
         gc.collect()
         assert [thing.id for thing in gc.get_objects() if isinstance(thing, Lesson) and thing.id == id_] == []
-        assert id_ not in kept(known_lessons._KNOWN)
+        assert id_ not in kept(known_lessons._KEPT)
         assert not any("xyzzyplugh" in chunk for chunk in relevance._KNOWN)
 
 
@@ -150,18 +150,18 @@ def test_a_read_that_began_before_a_purge_does_not_bring_the_lesson_back(watched
 
     watched.after_reading = purge
     assert [entry.lesson for entry in read_known(watched, [lesson.id, other.id])] == [lesson, other]
-    assert lesson.id not in kept(known_lessons._KNOWN)
+    assert lesson.id not in kept(known_lessons._KEPT)
     assert [entry.lesson for entry in read_known(watched, [lesson.id, other.id])] == [other]
-    assert lesson.id not in kept(known_lessons._KNOWN)
-    assert other.id in kept(known_lessons._KNOWN)
+    assert lesson.id not in kept(known_lessons._KEPT)
+    assert other.id in kept(known_lessons._KEPT)
 
 
-def entries(count: int, letters: int) -> list[KnownLesson]:
+def entries(count: int, letters: int) -> list[LessonWords]:
     return [know(make_lesson(why="x" * letters)) for _ in range(count)]
 
 
 def test_the_memory_is_bounded_and_a_pass_over_more_lessons_does_not_empty_it() -> None:
-    room = KnownLessons(most=50_000)
+    room = KeptLessons(most=50_000)
     for entry in entries(15, 100):
         room.keep("shop", [entry], room.begin())
     first = kept(room)
@@ -179,7 +179,7 @@ def test_the_memory_is_bounded_and_a_pass_over_more_lessons_does_not_empty_it() 
 
 
 def test_a_new_version_takes_the_place_of_the_old_one() -> None:
-    room = KnownLessons()
+    room = KeptLessons()
     lesson = make_lesson()
     revised = replace(lesson, recorded_at=lesson.recorded_at + timedelta(days=1))
     room.keep("shop", [know(lesson)], room.begin())
@@ -192,7 +192,7 @@ def test_a_new_version_takes_the_place_of_the_old_one() -> None:
 
 
 def test_threads_share_it() -> None:
-    room = KnownLessons(most=40_000)
+    room = KeptLessons(most=40_000)
     drawn = entries(40, 200)
 
     def work() -> None:

@@ -28,7 +28,7 @@ from holdfast.ranking.relevance import forget_words, lesson_stems, stems_of
 
 
 @dataclass(frozen=True, slots=True)
-class KnownLesson:
+class LessonWords:
     """A version of a lesson with the stems of its words and of its beginning."""
 
     lesson: Lesson
@@ -41,22 +41,22 @@ class KnownLesson:
         return frozenset(self.words)
 
 
-def know(lesson: Lesson) -> KnownLesson:
+def know(lesson: Lesson) -> LessonWords:
     """Return the lesson with its stems."""
-    return KnownLesson(lesson, _interned(lesson_stems(lesson)), _interned(stems_of(head_of(lesson))))
+    return LessonWords(lesson, _interned(lesson_stems(lesson)), _interned(stems_of(head_of(lesson))))
 
 
 def _interned(stems: Iterable[str]) -> tuple[str, ...]:
     return tuple(map(intern, stems))
 
 
-class KnownLessons:
+class KeptLessons:
     """Versions of lessons that were read, of all contents of this process; the threads of a server share it."""
 
     def __init__(self, most: int = KNOWN_CHARACTERS) -> None:
         self._most = most
         self._lock = Lock()
-        self._entries: dict[tuple[Hashable, LessonId], KnownLesson] = {}
+        self._entries: dict[tuple[Hashable, LessonId], LessonWords] = {}
         self._size = 0
         self._refused = 0
         self._purges = 0
@@ -71,9 +71,9 @@ class KnownLessons:
         entries = self._entries
         return any((content, id_) in entries for id_ in ids)
 
-    def current(self, content: Hashable, versions: Mapping[LessonId, datetime]) -> dict[LessonId, KnownLesson]:
+    def current(self, content: Hashable, versions: Mapping[LessonId, datetime]) -> dict[LessonId, LessonWords]:
         """Return the known lessons among those whose current version was recorded then."""
-        known: dict[LessonId, KnownLesson] = {}
+        known: dict[LessonId, LessonWords] = {}
         with self._lock:
             for id_, recorded_at in versions.items():
                 entry = self._entries.get((content, id_))
@@ -85,7 +85,7 @@ class KnownLessons:
         """Return a mark to take before reading what is to be kept."""
         return self._purges
 
-    def keep(self, content: Hashable, lessons: Iterable[KnownLesson], begun: int) -> None:
+    def keep(self, content: Hashable, lessons: Iterable[LessonWords], begun: int) -> None:
         """Keep the lessons, unless some lesson was purged since `begin` returned that mark."""
         with self._lock:
             if begun != self._purges:
@@ -125,18 +125,18 @@ class KnownLessons:
             self._size -= _size(known)
 
 
-def _size(known: KnownLesson) -> int:
+def _size(known: LessonWords) -> int:
     lesson = known.lesson
     texts = len(lesson.title) + len(lesson.insight) + len(lesson.why) + len(lesson.how) + sum(map(len, lesson.snippets))
     quotes = sum(len(evidence.quote) for evidence in lesson.provenance.evidence)
     return KNOWN_OVERHEAD + texts + quotes + 8 * (len(known.words) + len(known.head))
 
 
-_KNOWN = KnownLessons()
+_KEPT = KeptLessons()
 """Of the whole process: a server makes services for each request, and they find the same lessons again."""
 
 
-def read_known(store: Store, ids: Sequence[LessonId], as_of: datetime | None = None) -> list[KnownLesson]:
+def read_known(store: Store, ids: Sequence[LessonId], as_of: datetime | None = None) -> list[LessonWords]:
     """Return the lessons that can be read, in order, as known at that instant; see `ports.store.get_readable`.
 
     What was known in the past is read anew each time.
@@ -144,21 +144,21 @@ def read_known(store: Store, ids: Sequence[LessonId], as_of: datetime | None = N
     if as_of is not None or not ids:
         return [know(lesson) for lesson in (get_readable(store, ids, as_of) if ids else ())]
     content = store.content()
-    begun = _KNOWN.begin()
-    known: dict[LessonId, KnownLesson] = {}
-    if _KNOWN.holds_any(content, ids):
+    begun = _KEPT.begin()
+    known: dict[LessonId, LessonWords] = {}
+    if _KEPT.holds_any(content, ids):
         versions = store.current_versions(ids)
-        known = _KNOWN.current(content, {id_: recorded_at for id_, (_, recorded_at) in versions.items()})
+        known = _KEPT.current(content, {id_: recorded_at for id_, (_, recorded_at) in versions.items()})
     unknown = [id_ for id_ in ids if id_ not in known]
     if unknown:
         fresh = [know(lesson) for lesson in get_readable(store, unknown)]
-        _KNOWN.keep(content, fresh, begun)
+        _KEPT.keep(content, fresh, begun)
         known.update((entry.lesson.id, entry) for entry in fresh)
     return [known[id_] for id_ in ids if id_ in known]
 
 
 def forget_purged(store: Store, ids: Sequence[LessonId]) -> None:
     """Erase the lessons, and every word that ranking and comparing keep, from this process's memory."""
-    _KNOWN.purge(store.content(), ids)
+    _KEPT.purge(store.content(), ids)
     forget_words()
     read_claim.cache_clear()

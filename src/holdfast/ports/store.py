@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal, Protocol, Self, TypeVar
+from typing import Literal, Protocol, Self, TypeVar, cast
 
 from holdfast.domain.event import Event
 from holdfast.domain.lesson import Lesson
@@ -475,7 +475,7 @@ class StoreCare(Protocol):
         What a process keeps of lessons is kept under it. A backend whose stores are views of one database, made for
         each request, answers with the database and the organisation.
         """
-        return self
+        return cast("Hashable", self)
 
     def check(self) -> list[Problem]:
         """Return the faults of the store, its rows and its indexes; empty when it is sound. Changes nothing."""
