@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import reduce
@@ -41,6 +41,15 @@ class MemoryStore(MemorySearch, StoreCare, AbstractContextManager["MemoryStore"]
         self._extent = Extent()
 
     def __exit__(self, *exc: object) -> None: ...
+
+    @contextmanager
+    def changing(self) -> Iterator[None]:
+        before = _copied(vars(self))
+        try:
+            yield
+        except BaseException:
+            vars(self).update(before)
+            raise
 
     def extent(self) -> Extent:
         return replace(self._extent, lessons=len(self._searchable()))
@@ -207,6 +216,15 @@ class MemoryStore(MemorySearch, StoreCare, AbstractContextManager["MemoryStore"]
 
     def _drop_vectors(self, ids: Iterable[LessonId]) -> int:
         return sum(vectors.pop(id_, None) is not None for vectors in self.vectors.values() for id_ in {*ids})
+
+
+def _copied(value: Any) -> Any:
+    """Return a copy of a dict and of the dicts in it; records are never changed in place."""
+    if not isinstance(value, dict):
+        return value
+    copied = value.copy()
+    copied.update((key, _copied(item)) for key, item in value.items())
+    return copied
 
 
 def _rule(lesson: Lesson) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ import inspect
 from holdfast.ports.store import Store
 
 from .store_lessons import EventContract, LessonContract
-from .store_log import LogContract, PurgeContract, ReadingContract, StateContract, VectorContract
+from .store_log import ChangingContract, LogContract, PurgeContract, ReadingContract, StateContract, VectorContract
 from .store_matches import PathContract, WordsContract
 from .store_search import SearchContract
 
@@ -28,6 +28,7 @@ class StoreContract(
     StateContract,
     PurgeContract,
     ReadingContract,
+    ChangingContract,
 ):
     """The whole contract of a backend."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -24,7 +24,7 @@ from holdfast.domain.statefamilies import (
     TIDIED,
 )
 from holdfast.domain.vocabulary import EventId, LessonId, SessionId
-from holdfast.errors import LessonNotFoundError
+from holdfast.errors import LessonNotFoundError, StaleWriteError
 from holdfast.ports.store import EventFilter, LessonFilter, LogFilter, Store
 from holdfast.testing.builders import (
     PROJECT,
@@ -360,3 +360,98 @@ class ReadingContract:
                 store.get([LessonId("never")])
             assert store.find(LessonFilter(project=PROJECT)) == [lesson]
         assert store.get([lesson.id]) == [lesson]
+
+
+class ChangingContract:
+    """Calls that are one transaction."""
+
+    def test_calls_inside_are_written_together(self, store: Store) -> None:
+        lesson, change = make_lesson(), make_change()
+        with store.changing():
+            store.put([lesson], {})
+            assert store.get([lesson.id]) == [lesson]
+            store.record([change])
+            store.set_state(TIDIED, "", "1")
+            assert store.append_events([make_event()]) == 1
+        assert store.get([lesson.id]) == [lesson]
+        assert store.find_records(Change, LogFilter()) == [change]
+        assert store.get_state(TIDIED) == "1"
+        assert len(store.find_events(EventFilter())) == 1
+
+    def test_an_error_takes_all_of_them_back(self, store: Store) -> None:
+        before, lesson = reachable(store), make_lesson()
+        store.append_events([make_event()])
+        store.set_state(TIDIED, "", "1")
+        extent = store.extent()
+
+        def write() -> None:
+            store.put([lesson, next_version(before, insight="changed")], {before.id: before.recorded_at})
+            store.put_vectors(EMBEDDER, {lesson.id: (1.0, 0.0, 0.0)})
+            assert found(store, "match_vector", vector=(1.0, 0.0, 0.0), embedder_id=EMBEDDER) == [lesson.id]
+            store.append_events([make_event()])
+            store.edit_state(TIDIED, "", lambda value: value + "2")
+            store.purge([before.id], make_change())
+
+        _write_and_fail(store, write)
+        assert store.extent() == extent
+        assert store.find(LessonFilter(project=PROJECT)) == [before]
+        assert len(store.find_events(EventFilter())) == 1
+        assert store.get_state(TIDIED) == "1"
+        assert store.find_records(Change, LogFilter()) == []
+        assert_found(store, before, True)
+        another = reachable(store)
+        assert set(found(store, "match_vector", vector=(1.0, 0.0, 0.0), embedder_id=EMBEDDER)) == {
+            before.id, another.id,
+        }  # fmt: skip
+        assert store.check() == []
+
+    def test_a_call_that_fails_takes_back_its_own_writes_only(self, store: Store) -> None:
+        first, second = make_lesson(), make_lesson()
+        with store.changing():
+            store.put([first], {})
+            with pytest.raises(StaleWriteError):
+                store.put([second, next_version(first)], {first.id: None})
+            with pytest.raises(LessonNotFoundError):
+                store.get([second.id])
+            store.set_state(TIDIED, "", "1")
+        assert store.find(LessonFilter(project=PROJECT)) == [first]
+        assert store.get_state(TIDIED) == "1"
+
+    def test_one_inside_another_belongs_to_it_and_can_fail_alone(self, store: Store) -> None:
+        first, second, third = make_lesson(), make_lesson(), make_lesson()
+        with store.changing():
+            with store.changing():
+                store.put([first], {})
+            _write_and_fail(store, lambda: store.put([second], {}))
+            store.put([third], {})
+        assert {lesson.id for lesson in store.find(LessonFilter(project=PROJECT))} == {first.id, third.id}
+
+        def purge() -> None:
+            with store.changing():
+                store.purge([first.id])
+
+        _write_and_fail(store, purge)
+        assert store.get([first.id]) == [first]
+
+    def test_a_change_inside_a_reading_ends_with_its_own_block(self, store: Store) -> None:
+        lesson = make_lesson()
+        with store.reading():
+            assert store.find(LessonFilter(project=PROJECT)) == []
+            with store.changing():
+                store.put([lesson], {})
+                with store.reading():
+                    assert store.get([lesson.id]) == [lesson]
+            assert store.get([lesson.id]) == [lesson]
+        assert store.get([lesson.id]) == [lesson]
+
+
+def _write_and_fail(store: Store, write: Callable[[], object]) -> None:
+    """Write in a transaction that an error ends."""
+
+    def write_then_fail() -> None:
+        with store.changing():
+            write()
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        write_then_fail()

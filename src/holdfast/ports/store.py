@@ -477,6 +477,14 @@ class StoreCare(Protocol):
         """
         return cast("Hashable", self)
 
+    def changing(self) -> AbstractContextManager[object]:
+        """Return a context in which all reads and writes of this thread are one transaction.
+
+        An error that leaves it takes back all that was written in it. A call in it that fails takes back its own
+        writes, and so does a context inside another one; both belong to the outer transaction. Others wait.
+        """
+        ...
+
     def check(self) -> list[Problem]:
         """Return the faults of the store, its rows and its indexes; empty when it is sound. Changes nothing."""
         return []
@@ -512,11 +520,13 @@ class StoreCare(Protocol):
 
 
 class Store(EventLog, LessonStore, Search, Activity, Vectors, StateStore, Erasure, StoreCare, Protocol):
-    """A backend. Each call is one transaction: it writes all or nothing, and all its reads see one instant.
+    """A backend. Each call is one transaction, or part of the one of `changing`: it writes all or nothing, and all its
+    reads see one instant.
 
     Use it in a `with` statement. The threads of a server share one store and call it at the same time.
 
-    Every method may raise StoreLockedError, StoreCorruptError, StoreReadOnlyError or StoreFullError.
+    Every method may raise StoreLockedError, StoreCorruptError, StoreReadOnlyError or StoreFullError, and a store on a
+    server StoreUnavailableError.
     A row that cannot be read is left out of every answer, counted by `left_out`, and reported by `check`.
     Callers redact text before they store it. A text may have any length, and so may keys and paths. NUL characters and
     lone surrogates are replaced and raise no error, in records and in queries.

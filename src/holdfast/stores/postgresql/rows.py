@@ -8,6 +8,7 @@ from zlib import crc32
 
 from holdfast.lean.plain import clean
 from holdfast.ports.store import TokenSource
+from holdfast.stores._shared.rows import LeftOut
 
 KEY_BYTES = 500
 """Longest text of a key: an entry of a B-tree has at most 2,700 bytes."""
@@ -48,3 +49,9 @@ def scope_number(owner: str) -> int:
     """
     number = crc32(clean(owner).encode())
     return number - 2**32 if number >= 2**31 else number
+
+
+def but(left_out: LeftOut, table: str, column: str = "position") -> str:
+    """Return SQL for: not one of the rows of that table that were left out before."""
+    rows = left_out.rows.get(table)
+    return f"{column} NOT IN ({', '.join(map(str, sorted(rows)))})" if rows else "true"

@@ -128,6 +128,9 @@ class Connection:
         """How many `holding` contexts are open, all of the thread that has the turn."""
         self._held_read = False
         """Whether the open transaction is the one that `holding` keeps."""
+        self._is_changing = False
+        """Whether the open transaction is the one of `changing`; the thread that opened it has the turn."""
+        self._must_checkpoint = False
 
     def open(self) -> None:
         """Open the file, create it with mode 0600 if it does not exist, and bring its schema up to date.
@@ -227,6 +230,22 @@ class Connection:
                 if not self._holds:
                     self._end_quietly()
 
+    @contextmanager
+    def changing(self) -> Iterator[None]:
+        """Make one durable transaction of all reads and writes of the thread; other threads wait until it ends.
+
+        An error takes back all of it. Inside another one it is a part of that, which an error takes back alone.
+        """
+        with self._turns, self.writing(durable=True):
+            outer = not self._is_changing
+            self._is_changing = True
+            try:
+                yield
+            finally:
+                self._is_changing = not outer
+        if self._must_checkpoint and not self._is_changing:
+            self.checkpoint()
+
     def _end_quietly(self) -> None:
         with suppress(sqlite3.Error):  # it wrote nothing; the next transaction reports what is wrong
             self.end_read()
@@ -249,8 +268,14 @@ class Connection:
         return Transaction(self, "BEGIN IMMEDIATE", durable=durable)
 
     def checkpoint(self) -> None:
-        """Move the write-ahead log into the file and empty it, as far as other processes' reading allows."""
+        """Move the write-ahead log into the file and empty it, as far as other processes' reading allows.
+
+        In `changing` it happens at the end.
+        """
         with self._turns:
+            self._must_checkpoint = self._is_changing
+            if self._is_changing:
+                return
             try:
                 self.sql.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
             except sqlite3.Error as exc:
@@ -283,8 +308,12 @@ class Transaction:
 
     def __enter__(self) -> sqlite3.Connection:
         self._connection._turns.acquire()
+        self._is_part = self._connection._is_changing
         try:
             sql = self._connection.sql
+            if self._is_part:
+                sql.execute("SAVEPOINT part")
+                return sql
             if self._begin == "BEGIN":
                 self._connection.begin_read()
                 return sql
@@ -304,7 +333,9 @@ class Transaction:
 
     def __exit__(self, kind: type[BaseException] | None, exc: BaseException | None, trace: object) -> None:
         try:
-            if kind is None and not self._connection._held_read:
+            if self._is_part:
+                self._end_part(failed=kind is not None)
+            elif kind is None and not self._connection._held_read:
                 self._connection.sql.execute("COMMIT")
                 if self._begin != "BEGIN":
                     self._connection.count_write()
@@ -312,13 +343,21 @@ class Transaction:
             self._undo()
             raise translate(failure, self._connection.path) from failure
         finally:
-            if kind is not None and not self._connection._held_read:
+            if kind is not None and not self._is_part and not self._connection._held_read:
                 self._undo()
             self._leave()
         # In a write such an error may be the caller's own; in a read only a damaged row causes it.
         reads = self._begin == "BEGIN"
         if exc is not None and (isinstance(exc, _DRIVERS) or (reads and _tells_of_damage(exc))):
             raise translate(exc, self._connection.path) from exc
+
+    def _end_part(self, *, failed: bool) -> None:
+        """End the part of a transaction of `changing` that this is."""
+        sql = self._connection.sql
+        if failed and sql.in_transaction:  # on a full disk SQLite rolls all back by itself
+            sql.execute("ROLLBACK TO part")
+        if sql.in_transaction:
+            sql.execute("RELEASE part")
 
     def _undo(self) -> None:
         try:
@@ -329,9 +368,9 @@ class Transaction:
 
     def _leave(self) -> None:
         try:
-            if self._durable and self._connection._sql is not None:
+            if self._durable and not self._is_part and self._connection._sql is not None:
                 self._connection._sql.execute("PRAGMA synchronous=NORMAL")
-            if self._begin != "BEGIN":
+            if self._begin != "BEGIN" and not self._is_part:
                 self._connection.unlock()
         finally:
             self._connection._turns.release()

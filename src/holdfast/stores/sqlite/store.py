@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Self
 
@@ -75,6 +75,15 @@ class SqliteStore:
 
     def content(self) -> Hashable:
         return self._content
+
+    @contextmanager
+    def changing(self) -> Iterator[None]:
+        try:
+            with self._connection.changing():
+                yield
+        except BaseException:
+            self._forget_indexes()  # they may have read rows that were taken back
+            raise
 
     def append_events(self, events: Sequence[Event]) -> int:
         with self._connection.writing() as sql:

@@ -1,0 +1,307 @@
+"""Reads and writes lesson versions. A version is closed by its successor and never changed otherwise.
+
+A writer first locks the rows of the versions that it replaces, then the rules that its new lessons state, each in one
+order, so that two writers never wait for each other. The derived rows change in the same transaction (`derived`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from psycopg.errors import UniqueViolation
+
+from holdfast.domain.lesson import Lesson
+from holdfast.domain.vocabulary import LIVING, STATES, LessonId, State
+from holdfast.errors import InvalidValueError, LessonNotFoundError, StaleWriteError
+from holdfast.lean.texts import short_id
+from holdfast.ports.store import Extent, LessonFilter
+from holdfast.stores._shared.derived import SEARCHABLE
+from holdfast.stores._shared.rows import DAMAGED, LeftOut, document, instant, micros, read_rows, record_of
+from holdfast.stores.postgresql import derived
+from holdfast.stores.postgresql.eventlog import lock_counter, read_counters, row_numbers, set_counter
+from holdfast.stores.postgresql.rows import but, key, keys
+from holdfast.stores.postgresql.states import lock
+from holdfast.stores.postgresql.tenant import Sql
+from holdfast.text.searchkeys import anchored_files, text_columns
+from holdfast.text.words import duplicate_key
+
+CLOSED = "('superseded', 'retired', 'forgotten')"
+"""States that end a lesson's validity. A query for these states must find them although their validity is over."""
+VERSIONS = "versions"
+"""The counter of the versions that were ever written, one for each owner."""
+
+
+def get_lessons(sql: Sql, ids: Sequence[str], as_of: datetime | None, left_out: LeftOut) -> list[Lesson]:
+    """Return the lessons in the order of the ids, as known then. Raises LessonNotFoundError, also for a damaged one."""
+    known, args = known_then(as_of)
+    by_id: dict[str, Lesson] = {}
+    damaged: set[str] = set()
+    wanted = keys(ids)
+    rows = sql.execute(
+        "SELECT l.row, l.id, l.retracted_at, l.doc FROM lessons l"
+        f" WHERE l.org = %s AND l.id = ANY(%s::text[]) AND {known}",
+        (sql.org, wanted, *args),
+    )
+    for row, id_, retracted, doc in rows:
+        lesson = lesson_or_none(id_, retracted, doc)
+        if lesson is None:
+            left_out.add("lessons", row)
+            damaged.add(id_)
+        else:
+            by_id[id_] = lesson
+    for id_ in wanted:
+        if id_ in damaged:
+            raise LessonNotFoundError(f"lesson {short_id(id_)} is damaged", hint="holdfast doctor --mend")
+        if id_ not in by_id:
+            when = f" as of {as_of:%Y-%m-%d %H:%M:%S} UTC" if as_of else ""
+            raise LessonNotFoundError(f"no lesson {id_}{when}", hint="holdfast list --all-projects")
+    return [by_id[id_] for id_ in wanted]
+
+
+def current_versions(sql: Sql, ids: Sequence[LessonId]) -> dict[LessonId, tuple[State, datetime]]:
+    """Return the state and the time of recording of each lesson's current version; leave out unknown ids."""
+    rows = sql.execute(
+        "SELECT id, state, recorded_at FROM lessons WHERE org = %s AND id = ANY(%s::text[]) AND retracted_at IS NULL",
+        (sql.org, keys(ids)),
+    )
+    return {id_: (state, instant(at)) for id_, state, at in rows}
+
+
+def find_lessons(sql: Sql, where: LessonFilter, left_out: LeftOut) -> list[Lesson]:
+    """Return the lessons that match, newest first, ties by id, without damaged ones."""
+    clauses, args = _conditions(sql, where)
+    newest = "ORDER BY l.recorded_at DESC, l.id"
+
+    def ask() -> Iterable[tuple[int, str, int | None, str]]:
+        readable = but(left_out, "lessons", "l.row")
+        return sql.execute(
+            "SELECT l.row, l.id, l.retracted_at, l.doc FROM lessons l"
+            f" WHERE {' AND '.join(clauses)} AND {readable} {newest} LIMIT %s OFFSET %s",
+            (*args, max(0, where.limit), where.offset),
+        ).fetchall()
+
+    return [lesson for _, lesson in read_rows("lessons", ask, lesson_of, left_out)]
+
+
+def count_lessons(sql: Sql, where: LessonFilter, left_out: LeftOut) -> int:
+    """Count the lessons that match, whatever the limit, without those known to be damaged."""
+    clauses, args = _conditions(sql, where)
+    clauses.append(but(left_out, "lessons", "l.row"))
+    row = sql.execute(f"SELECT count(*) FROM lessons l WHERE {' AND '.join(clauses)}", args).fetchone()
+    return int(row[0]) if row else 0
+
+
+def extent(sql: Sql) -> Extent:
+    """Return how many lessons there are, and how many versions and events there ever were."""
+    row = sql.execute(
+        "SELECT count(*) FROM lessons WHERE org = %s AND retracted_at IS NULL AND state <> 'forgotten'", (sql.org,)
+    ).fetchone()
+    return Extent(
+        lessons=int(row[0]) if row else 0, versions=read_counters(sql, VERSIONS), events=read_counters(sql, "events")
+    )
+
+
+def lesson_or_none(id_: str, retracted_at: int | None, doc: str) -> Lesson | None:
+    """Return the version of a row, or None when its document is damaged."""
+    try:
+        return lesson_of(id_, retracted_at, doc)
+    except DAMAGED:
+        return None
+
+
+def lesson_of(id_: str, retracted_at: int | None, doc: str) -> Lesson:
+    """Return the version of a row. Raises one of `DAMAGED` for a document that is damaged or of another lesson."""
+    lesson = record_of(Lesson, doc, retracted_at=None if retracted_at is None else instant(retracted_at))
+    if key(lesson.id) != id_:
+        raise ValueError(f"the row of {id_} holds another lesson")
+    return lesson
+
+
+def known_then(as_of: datetime | None) -> tuple[str, list[int]]:
+    """Return SQL for: this version was what we knew at that instant (None: is what we know)."""
+    if as_of is None:
+        return "l.retracted_at IS NULL", []
+    at = micros(as_of)
+    return "l.recorded_at <= %s AND (l.retracted_at IS NULL OR l.retracted_at > %s)", [at, at]
+
+
+def true_then(as_of: datetime | None) -> tuple[str, list[int]]:
+    """Return SQL for: it held at that instant, or its state says that it no longer does. None selects everything."""
+    if as_of is None:
+        return "true", []
+    at = micros(as_of)
+    return (
+        f"(l.state IN {CLOSED} OR (l.valid_from <= %s AND (l.valid_to IS NULL OR l.valid_to > %s)))",
+        [at, at],
+    )
+
+
+def _conditions(sql: Sql, where: LessonFilter) -> tuple[list[str], list[Any]]:
+    states = where.states or tuple(state for state in STATES if state != "forgotten")
+    known, known_args = known_then(where.as_of)
+    true, true_args = true_then(where.as_of)
+    clauses = ["l.org = %s", known, true, "l.state = ANY(%s::text[])"]
+    args: list[Any] = [sql.org, *known_args, *true_args, list(states)]
+
+    def also(clause: str, *values: Any) -> None:
+        clauses.append(clause)
+        args.extend(values)
+
+    suffix = key(where.id_suffix)
+    for is_asked, clause, *values in (
+        (not where.all_projects, "l.owner = ANY(%s::text[])", ["", key(where.project)]),
+        (where.kinds, "l.kind = ANY(%s::text[])", list(where.kinds)),
+        (suffix, "right(l.id, %s) = %s", len(suffix), suffix),
+        (where.topic_key, "l.topic_key = %s AND l.topic_key <> ''", key(where.topic_key)),
+        (where.duplicate_key, "l.duplicate_key = %s", key(where.duplicate_key)),
+    ):
+        if is_asked:
+            also(clause, *values)
+    if where.path:
+        also(*_anchored(sql, where))
+    if where.staged:
+        also("l.branch <> ''")
+    if where.beyond is not None:
+        at = micros(where.beyond[0])
+        also("l.recorded_at <= %s AND (l.recorded_at < %s OR l.id > %s)", at, at, key(where.beyond[1]))
+    if where.without_vector:
+        without = "NOT EXISTS (SELECT 1 FROM vectors v WHERE v.org = %s AND v.lesson = l.row AND v.embedder = %s)"
+        also(without, sql.org, key(where.without_vector))
+    return clauses, args
+
+
+def _anchored(sql: Sql, where: LessonFilter) -> tuple[Any, ...]:
+    """Return SQL and arguments for: anchored to the path. Tombstones and past versions are not in `anchors`."""
+    if where.as_of is None and "forgotten" not in where.states:
+        anchors = "SELECT lesson FROM anchors WHERE org = %s AND live AND path = %s AND glob = ''"
+        return f"l.row IN ({anchors})", sql.org, key(where.path)
+    return "%s = ANY(l.files)", key(where.path)
+
+
+class Current(NamedTuple):
+    """A lesson's current version, as the writer locked it or wrote it."""
+
+    row: int
+    recorded_at: int
+    doc: str
+
+
+def put_versions(sql: Sql, lessons: Sequence[Lesson], expected: Mapping[LessonId, datetime | None]) -> None:
+    """Write a version of each lesson; see the port. A second version of one id in a call replaces the first."""
+    documents = [(raw.id, *document(raw)) for raw in lessons]
+    current = _lock_current(sql, keys(lesson.id for _, lesson, _ in documents))
+    known = _known(sql, [id_ for _, lesson, _ in documents if (id_ := key(lesson.id)) not in current])
+    new = {key(lesson.id): lesson for _, lesson, _ in documents if key(lesson.id) not in current}
+    for names in sorted(filter(None, map(_rule, new.values()))):
+        lock(sql, "rule", *names)
+    written: dict[str, Lesson] = {}
+    rows = row_numbers(sql, len(documents))
+    try:
+        for row, (raw_id, lesson, doc) in zip(rows, documents, strict=True):
+            id_ = key(lesson.id)
+            expects = written[id_].recorded_at if id_ in written else expected.get(raw_id)
+            before = current.get(id_)
+            _require_expected(lesson, before, expects)
+            if before is None and id_ in known:
+                raise StaleWriteError(f"lesson {lesson.id} has no current version", hint="read it again")
+            _put_one(sql, row, lesson, doc, before)
+            current[id_], written[id_] = Current(row, micros(lesson.recorded_at), doc), lesson
+    except UniqueViolation:
+        raise StaleWriteError("a lesson was added by somebody else", hint="read it again and repeat") from None
+    for id_ in new:  # checked last, because the same call may close the lesson that stated the rule before
+        _require_only_one(sql, written[id_])
+    _count_versions(sql, [lesson for _, lesson, _ in documents])
+
+
+def _lock_current(sql: Sql, ids: Sequence[str]) -> dict[str, Current]:
+    rows = sql.execute(
+        "SELECT id, row, recorded_at, doc FROM lessons"
+        " WHERE org = %s AND id = ANY(%s::text[]) AND retracted_at IS NULL ORDER BY id FOR UPDATE",
+        (sql.org, list(ids)),
+    )
+    return {id_: Current(row, at, doc) for id_, row, at, doc in rows}
+
+
+def _known(sql: Sql, ids: Sequence[str]) -> set[str]:
+    """Return those of the ids that have any version."""
+    if not ids:
+        return set()
+    rows = sql.execute("SELECT id FROM lessons WHERE org = %s AND id = ANY(%s::text[])", (sql.org, list(ids)))
+    return {id_ for (id_,) in rows}
+
+
+def _require_expected(lesson: Lesson, before: Current | None, expects: datetime | None) -> None:
+    if (before and before.recorded_at) != (expects and micros(expects)):
+        raise StaleWriteError(
+            f"lesson {lesson.id} was changed by somebody else", hint="read it again and repeat the change"
+        )
+    if before is not None and micros(lesson.recorded_at) <= before.recorded_at:
+        raise InvalidValueError(f"lesson {lesson.id}: a version must be recorded later than the one it replaces")
+
+
+def _put_one(sql: Sql, row: int, lesson: Lesson, doc: str, before: Current | None) -> None:
+    owner = key(lesson.scope.owner)
+    if before is not None:
+        at = micros(lesson.recorded_at)
+        sql.execute("UPDATE lessons SET retracted_at = %s WHERE org = %s AND row = %s", (at, sql.org, before.row))
+        if _keeps_vectors(before.doc, lesson):
+            sql.execute(
+                "UPDATE vectors SET lesson = %s, owner = %s WHERE org = %s AND lesson = %s",
+                (row, owner, sql.org, before.row),
+            )
+        derived.close_rows(sql, before.row)
+    _insert(sql, row, lesson, owner, doc)
+    derived.index_rows(sql, row, lesson, owner)
+
+
+def _insert(sql: Sql, row: int, lesson: Lesson, owner: str, doc: str) -> None:
+    valid = lesson.validity
+    columns = {
+        "org": sql.org, "row": row, "id": key(lesson.id), "recorded_at": micros(lesson.recorded_at), "owner": owner,
+        "level": lesson.scope.level, "state": lesson.state, "kind": lesson.kind, "branch": key(lesson.scope.branch),
+        "path_prefix": key(lesson.scope.path_prefix), "pinned": lesson.pinned, "salience": lesson.salience,
+        "valid_from": micros(valid.valid_from),
+        "valid_to": None if valid.valid_to is None else micros(valid.valid_to),
+        "topic_key": key(lesson.topic_key), "duplicate_key": key(duplicate_key(lesson.insight)),
+        "files": keys(anchored_files(lesson)), "doc": doc,
+    }  # fmt: skip
+    values = ", ".join(["%s"] * len(columns))
+    sql.execute(f"INSERT INTO lessons ({', '.join(columns)}) VALUES ({values})", tuple(columns.values()))
+
+
+def _keeps_vectors(doc: str, lesson: Lesson) -> bool:
+    """Return whether the vectors of the version before match the new one: same texts, only the state changed."""
+    if lesson.state not in SEARCHABLE:
+        return False
+    before = lesson_or_none(key(lesson.id), None, doc)
+    return before is not None and text_columns(before) == text_columns(lesson)
+
+
+def _rule(lesson: Lesson) -> tuple[str, ...]:
+    """Return what no two living lessons may have in common; empty for a lesson without a rule."""
+    rule = duplicate_key(lesson.insight) if lesson.state in LIVING else ""
+    return (lesson.scope.owner, lesson.scope.level, lesson.kind, rule) if rule else ()
+
+
+def _require_only_one(sql: Sql, lesson: Lesson) -> None:
+    """Raise StaleWriteError for a new lesson that states the rule of a living one. The rule is locked."""
+    names = _rule(lesson)
+    if not names:
+        return
+    other = sql.execute(
+        "SELECT id FROM lessons WHERE org = %s AND duplicate_key = %s AND owner = %s AND level = %s AND kind = %s"
+        " AND retracted_at IS NULL AND state = ANY(%s::text[]) AND id <> %s LIMIT 1",
+        (sql.org, key(names[3]), key(names[0]), names[1], names[2], list(LIVING), key(lesson.id)),
+    ).fetchone()
+    if other is not None:
+        id_ = short_id(other[0])
+        raise StaleWriteError(f"lesson {id_} states the same rule already", hint=f"holdfast show {id_}")
+
+
+def _count_versions(sql: Sql, lessons: Sequence[Lesson]) -> None:
+    """Add the versions to their owners' counters; last, because others wait for these rows."""
+    owners = [key(lesson.scope.owner) for lesson in lessons]
+    for owner in sorted(set(owners)):
+        set_counter(sql, VERSIONS, lock_counter(sql, VERSIONS, owner) + owners.count(owner), owner)

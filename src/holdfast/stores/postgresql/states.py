@@ -1,0 +1,108 @@
+"""Values that Holdfast stores about its own work, by family and owner."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from datetime import datetime
+from hashlib import sha256
+
+from holdfast.domain.statefamilies import FAMILIES, StateFamily, without_lesson
+from holdfast.lean.plain import clean
+from holdfast.stores._shared.purging import Purging
+from holdfast.stores._shared.rows import micros
+from holdfast.stores.postgresql.rows import key
+from holdfast.stores.postgresql.tenant import Sql
+
+DAY = 86_400_000_000
+"""Microseconds of a day."""
+
+
+def read(sql: Sql, family: StateFamily, owner: str) -> str:
+    """Return the owner's value; empty if there is none."""
+    reading = "SELECT value FROM state WHERE org = %s AND family = %s AND owner = %s"
+    row = sql.execute(reading, (sql.org, family.name, key(owner))).fetchone()
+    return row[0] if row else ""
+
+
+def write(sql: Sql, family: StateFamily, owner: str, value: str) -> None:
+    """Write the value with the machine's time; an empty value deletes the row."""
+    names = (sql.org, family.name, key(owner))
+    if not value:
+        sql.execute("DELETE FROM state WHERE org = %s AND family = %s AND owner = %s", names)
+        return
+    sql.execute(
+        "INSERT INTO state (org, family, owner, value, updated_at) VALUES (%s, %s, %s, %s, %s)"
+        " ON CONFLICT (org, family, owner) DO UPDATE SET value = excluded.value, updated_at = excluded.updated_at",
+        (*names, value, time.time_ns() // 1_000),
+    )
+
+
+def set_value(sql: Sql, family: StateFamily, owner: str, value: str) -> None:
+    """Write the value unless it is there already."""
+    edit(sql, family, owner, lambda _: value)
+
+
+def edit(sql: Sql, family: StateFamily, owner: str, change: Callable[[str], str]) -> str:
+    """Replace the value by what `change` makes of it; nobody else edits it until the transaction ends."""
+    lock(sql, "state", family.name, owner)  # the name, because there may be no row yet
+    before = read(sql, family, owner)
+    value = clean(change(before))
+    if value != before:
+        write(sql, family, owner, value)
+    return value
+
+
+def lock(sql: Sql, *names: str) -> None:
+    """Wait for every other transaction of this organisation that locked these names, and lock them."""
+    digest = sha256("\0".join((str(sql.org), *map(clean, names))).encode()).digest()
+    sql.execute("SELECT pg_advisory_xact_lock(%s)", (int.from_bytes(digest[:8], signed=True),))
+
+
+def expire(sql: Sql, now: datetime) -> int:
+    """Erase the values older than their family's days; return how many."""
+    return sum(
+        sql.execute(
+            "DELETE FROM state WHERE org = %s AND family = %s AND updated_at < %s",
+            (sql.org, family.name, micros(now) - family.kept_days * DAY),
+        ).rowcount
+        for family in FAMILIES
+        if family.kept_days
+    )
+
+
+def forget_lesson(sql: Sql, lesson: str) -> int:
+    """Remove a purged lesson from the values that name lessons, and its own values; return how many changed."""
+    count = 0
+    for family in FAMILIES:
+        if family.owner == "lesson":
+            owned = "DELETE FROM state WHERE org = %s AND family = %s AND owner = %s"
+            count += sql.execute(owned, (sql.org, family.name, key(lesson))).rowcount
+        if family.names_lessons:
+            count += _edit_values(sql, family.name, lesson, lambda value: without_lesson(value, lesson))
+    _drop_empty(sql, count)
+    return count
+
+
+def forget_words(sql: Sql, purging: Purging) -> int:
+    """Remove purged lessons' words from the values that hold words of sessions; return how many values changed."""
+    count = sum(_edit_values(sql, family.name, "", purging.moments) for family in FAMILIES if family.holds_words)
+    _drop_empty(sql, count)
+    return count
+
+
+def _edit_values(sql: Sql, family: str, holding: str, change: Callable[[str], str]) -> int:
+    """Edit the family's values that hold the text, all of them if it is ""; return how many changed."""
+    rows = sql.execute(
+        "SELECT owner, value FROM state WHERE org = %s AND family = %s AND (%s = '' OR strpos(value, %s) > 0)"
+        " ORDER BY owner FOR UPDATE",
+        (sql.org, family, holding, holding),
+    ).fetchall()
+    edited = [(rest, sql.org, family, owner) for owner, value in rows if (rest := change(value)) != value]
+    sql.executemany("UPDATE state SET value = %s WHERE org = %s AND family = %s AND owner = %s", edited)
+    return len(edited)
+
+
+def _drop_empty(sql: Sql, changed: int) -> None:
+    if changed:
+        sql.execute("DELETE FROM state WHERE org = %s AND value = ''", (sql.org,))
