@@ -14,6 +14,7 @@ from psycopg_pool import ConnectionPool
 from holdfast.errors import SchemaTooOldError, StoreError
 from holdfast.stores.postgresql import schema
 from holdfast.stores.postgresql.address import Address
+from holdfast.stores.postgresql.cache import Cache
 from holdfast.stores.postgresql.failures import translate
 
 Row = tuple[Any, ...]
@@ -30,6 +31,8 @@ class Database:
         self.where = address.where
         self.cursor_class: type[psycopg.Cursor[Row]] = psycopg.Cursor
         """The class of the cursors of new connections; a test may look at each statement by it."""
+        self.cache = Cache()
+        """What is known of its organisations, each value under the organisation's number."""
         self._upgrade = upgrade
         self._pool: ConnectionPool[psycopg.Connection[Row]] | None = None
         self._lock = threading.Lock()

@@ -19,6 +19,7 @@ import psycopg
 from psycopg.errors import DeadlockDetected
 
 from holdfast.errors import StoreError, StoreLockedError, StoreUnavailableError
+from holdfast.stores.postgresql.cache import Cache
 from holdfast.stores.postgresql.database import Database
 from holdfast.stores.postgresql.failures import translate
 from holdfast.stores.postgresql.schema import APP_ROLE
@@ -32,9 +33,10 @@ READ, WRITE = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", "BEGIN ISOLATIO
 class Sql:
     """A transaction of one organisation. Each statement names the organisation: `org = %s` with `sql.org`."""
 
-    def __init__(self, connection: psycopg.Connection[Row], org: int) -> None:
+    def __init__(self, connection: psycopg.Connection[Row], org: int, cache: Cache) -> None:
         self.connection = connection
         self.org = org
+        self.cache = cache
 
     def execute(self, statement: str, args: Sequence[Any] = ()) -> psycopg.Cursor[Row]:
         """Run a statement with `%s` placeholders; return a cursor with its rows."""
@@ -150,7 +152,7 @@ class Tenant:
         with self.database.connection() as connection:
             try:
                 connection.execute(f"{begin}; {self._settings()}")
-                yield Sql(connection, self.org)
+                yield Sql(connection, self.org, self.database.cache)
             except BaseException as exc:
                 _roll_back(connection)
                 if isinstance(exc, psycopg.Error):

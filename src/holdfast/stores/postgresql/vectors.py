@@ -1,0 +1,110 @@
+"""Vectors: half-precision numbers in a column of pgvector's, compared exactly in a small scope, else through HNSW.
+
+The index is walked on until enough of the wanted rows pass the conditions (`iterative_scan`), so that other projects'
+and other organisations' vectors in it cost time, and no answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import isnan
+
+from holdfast.domain.query import Query
+from holdfast.domain.vocabulary import LessonId
+from holdfast.ports.store import VectorMatch
+from holdfast.stores.postgresql.matching import owners_of, visible
+from holdfast.stores.postgresql.rows import key, keys
+from holdfast.stores.postgresql.tenant import Sql
+
+EXACT_BELOW = 3_000
+"""With fewer vectors in the scope every one is compared: a millisecond a thousand."""
+INDEXED = (256, 384, 512, 768, 1_024, 1_536)
+"""Dimensions for which the schema has an index."""
+WANTED = 60
+"""Fewest nearest vectors that are looked up; WIDER as many where hardly any of them are visible."""
+WIDER = 8
+SEARCHED = 100
+"""Vectors that HNSW keeps in view (`ef_search`)."""
+_SETTINGS = (
+    f"SELECT set_config('hnsw.ef_search', '{SEARCHED}', true), set_config('hnsw.iterative_scan', 'relaxed_order', true)"
+)
+
+
+def put_vectors(sql: Sql, embedder_id: str, vectors: Mapping[LessonId, Sequence[float]]) -> None:
+    """Store the vectors of current, searchable lessons; skip lessons that were changed meanwhile."""
+    by_id = {key(id_): vector for id_, vector in vectors.items()}
+    rows = sql.execute(  # locked against a writer who replaces the version, and deletes its vectors, at this moment
+        "SELECT l.id, l.row, l.owner FROM lessons l WHERE l.org = %s AND l.id = ANY(%s) AND l.retracted_at IS NULL"
+        " AND l.state <> 'forgotten' ORDER BY l.id FOR SHARE",
+        (sql.org, keys(vectors)),
+    ).fetchall()
+    sql.executemany(
+        "INSERT INTO vectors (org, lesson, embedder, owner, dimension, embedding) VALUES (%s, %s, %s, %s, %s, %s)"
+        " ON CONFLICT (org, lesson, embedder) DO UPDATE SET"
+        " dimension = excluded.dimension, embedding = excluded.embedding",
+        [
+            (sql.org, row, key(embedder_id), owner, len(by_id[id_]), _written(by_id[id_]))
+            for id_, row, owner in rows
+        ],
+    )  # fmt: skip
+
+
+def match_vector(sql: Sql, query: Query, limit: int) -> list[VectorMatch]:
+    """Return the nearest visible lessons of the query's embedder, nearest first, newer first among equals."""
+    if not query.vector or not query.embedder_id:
+        return []
+    is_exact = len(query.vector) not in INDEXED or _is_small(sql, query)
+    if not is_exact:
+        sql.execute(_SETTINGS)
+    for wanted in (max(WANTED, 2 * limit), WIDER * max(WANTED, 2 * limit), None):
+        rows = _nearest(sql, query, limit, wanted, is_exact)
+        if len(rows) >= limit or wanted is None or not rows or rows[0][2] < wanted:
+            break
+    return [
+        VectorMatch(id=LessonId(id_), cosine=0.0 if isnan(distance) else 1.0 - distance) for id_, distance, _ in rows
+    ]
+
+
+def _nearest(sql: Sql, query: Query, limit: int, wanted: int | None, is_exact: bool) -> list[tuple[str, float, int]]:
+    """Return id and distance of the best visible lessons among the `wanted` nearest, and their number."""
+    dimension = len(query.vector)
+    scope, scope_args = ("", []) if query.all_projects else (" AND v.owner = ANY(%s)", [owners_of(query)])
+    seen, seen_args = visible(query)
+    # The dimension is written out: an index of one dimension serves only a statement that says which.
+    place = f"v.embedding::halfvec({dimension}) <=> %s::halfvec({dimension})"
+    vectors = (
+        f"SELECT v.lesson, {place} AS distance FROM vectors v WHERE v.org = %s AND v.embedder = %s"
+        f" AND v.dimension = {dimension}{scope}"
+    )
+    if is_exact:
+        vectors = f"SELECT e.lesson, e.distance FROM ({vectors} OFFSET 0) e"
+    return sql.execute(
+        f"WITH nearest AS MATERIALIZED ({vectors} ORDER BY 2 LIMIT %s) SELECT l.id, n.distance,"
+        " (SELECT count(*) FROM nearest) FROM nearest n"
+        f" JOIN lessons l ON l.org = %s AND l.row = n.lesson AND {seen} ORDER BY n.distance, l.row DESC LIMIT %s",
+        (
+            _written(query.vector), sql.org, key(query.embedder_id), *scope_args, wanted, sql.org, *seen_args,
+            max(0, limit),
+        ),
+    ).fetchall()  # fmt: skip
+
+
+def _is_small(sql: Sql, query: Query) -> bool:
+    """Return whether the query's scope has few vectors; that it has many is remembered for some minutes."""
+    scope = () if query.all_projects else tuple(owners_of(query))
+    remembered = (sql.org, "vectors", query.embedder_id, *scope)
+    if sql.cache.get(remembered):
+        return False
+    owner, args = ("", []) if query.all_projects else (" AND v.owner = ANY(%s)", [list(scope)])
+    (number,) = sql.execute(
+        f"SELECT count(*) FROM (SELECT 1 FROM vectors v WHERE v.org = %s AND v.embedder = %s{owner} LIMIT %s) c",
+        (sql.org, key(query.embedder_id), *args, EXACT_BELOW),
+    ).fetchone() or (0,)
+    if number < EXACT_BELOW:
+        return True
+    sql.cache.put(remembered, True)
+    return False
+
+
+def _written(vector: Sequence[float]) -> str:
+    return "[" + ",".join(map(repr, map(float, vector))) + "]"
