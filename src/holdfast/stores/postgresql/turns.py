@@ -220,8 +220,8 @@ def _best(
         f" FROM scored s JOIN turns t ON t.org = %s AND t.row = s.turn WHERE {' AND '.join(clauses)}"
         " ORDER BY s.score DESC, t.at DESC LIMIT %s",
         (
-            average, [stem for stem, _ in idfs], [idf for _, idf in idfs], sql.org, MOST_OF_TERM, [row for row, _ in hits],
-            [score for _, score in hits], sql.org, *args, max(0, limit),
+            average, [stem for stem, _ in idfs], [idf for _, idf in idfs], sql.org, MOST_OF_TERM,
+            [row for row, _ in hits], [score for _, score in hits], sql.org, *args, max(0, limit),
         ),
     )  # fmt: skip
     return [
