@@ -125,3 +125,7 @@ class ServerError(HoldfastError):
 
 class ServerUnreachableError(ServerError):
     """A server did not answer in time, or not at all; what is stored on this machine is untouched."""
+
+
+class WrongKeyError(HoldfastError):
+    """This machine's key is not the one that a person's other machines seal private lessons with; nothing was lost."""
