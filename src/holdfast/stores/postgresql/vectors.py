@@ -38,15 +38,18 @@ def put_vectors(sql: Sql, embedder_id: str, vectors: Mapping[LessonId, Sequence[
         " AND l.state <> 'forgotten' ORDER BY l.id FOR SHARE",
         (sql.org, keys(vectors)),
     ).fetchall()
-    sql.executemany(
+    for id_, row, owner in rows:
+        insert_vector(sql, row, embedder_id, owner, by_id[id_])
+
+
+def insert_vector(sql: Sql, row: int, embedder_id: str, owner: str, vector: Sequence[float]) -> None:
+    """Store the vector of a version, in the place of an older one."""
+    sql.execute(
         "INSERT INTO vectors (org, lesson, embedder, owner, dimension, embedding) VALUES (%s, %s, %s, %s, %s, %s)"
         " ON CONFLICT (org, lesson, embedder) DO UPDATE SET"
         " dimension = excluded.dimension, embedding = excluded.embedding",
-        [
-            (sql.org, row, key(embedder_id), owner, len(by_id[id_]), _written(by_id[id_]))
-            for id_, row, owner in rows
-        ],
-    )  # fmt: skip
+        (sql.org, row, key(embedder_id), key(owner), len(vector), _written(vector)),
+    )
 
 
 def match_vector(sql: Sql, query: Query, limit: int) -> list[VectorMatch]:
