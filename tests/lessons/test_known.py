@@ -25,6 +25,7 @@ from holdfast.ranking.relevance import lesson_stems, stems_of
 from holdfast.settings import load_settings
 from holdfast.stores.sqlite.store import SqliteStore
 from holdfast.testing.builders import START, make_lesson
+from holdfast.text import words
 
 
 class WatchedStore(SqliteStore):
@@ -131,6 +132,7 @@ def test_nothing_of_a_purged_lesson_stays_in_memory(tmp_path: Path) -> None:
         assert "xyzzyplugh" in relevance._KNOWN
         memory.purge(id_)
         assert not any("xyzzyplugh" in chunk for chunk in relevance._KNOWN)
+        assert not any("xyzzyplugh" in chunk for chunk in words._TERMS)
         assert read_claim.cache_info().currsize == 0
         assert memory.recall("vault zorkmid").items == ()
         gc.collect()

@@ -24,6 +24,7 @@ from holdfast.ranking.tuning import (
     WEIGHED_TERMS,
     WORD_WEIGHT,
 )
+from holdfast.text import words
 from holdfast.text.searchkeys import named_places
 from holdfast.text.words import WORD_LIMIT, chunks, is_begun, terms, terms_of, word_set
 
@@ -120,8 +121,9 @@ _KNOWN = _Known()
 
 
 def forget_words() -> None:
-    """Empty the cache of words: a word of a purged lesson must not stay in memory."""
+    """Empty the caches of words: a word of a purged lesson must not stay in memory."""
     _KNOWN.clear()
+    words.forget_words()
 
 
 def stem(word: str) -> str:

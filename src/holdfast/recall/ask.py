@@ -27,7 +27,7 @@ from holdfast.ranking.aim import kinds_asked, says_only_when, with_verbs
 from holdfast.ranking.fuse import Rival, diversify, is_exact, total
 from holdfast.ranking.fuse import total as fuse_total
 from holdfast.ranking.ranker import applies, features, judge, last_part
-from holdfast.ranking.relevance import TELLING, UNNAMED, lesson_stems, overlap_of, weigh
+from holdfast.ranking.relevance import TELLING, UNNAMED, lesson_stems, overlap_of, stem, weigh
 from holdfast.ranking.threshold import (
     ASKED,
     PUSHED,
@@ -37,7 +37,7 @@ from holdfast.ranking.threshold import (
     meaning_meets_threshold,
     words_meet_threshold,
 )
-from holdfast.ranking.tuning import AIM_CHARACTERS, WORD_WEIGHT
+from holdfast.ranking.tuning import AIM_CHARACTERS, WEIGHED_TERMS, WORD_WEIGHT
 from holdfast.recall.failure import answers_failure, read_failure
 from holdfast.recall.question import with_vector
 from holdfast.recall.retrieve import (
@@ -79,6 +79,7 @@ from holdfast.rendering.lines import (
     render_block,
 )
 from holdfast.text.orders import reservation
+from holdfast.text.words import terms
 
 FOLLOWED = ("relates_to", "refines", "caused_by")
 """Kinds of links that are followed from a lesson that the question names."""
@@ -192,7 +193,7 @@ def _by_ranker(services: Services, query: Query, matches: tuple[RetrievedLesson,
 
 def rows_of(services: Services, query: Query, matches: Sequence[RetrievedLesson]) -> list[tuple[float, ...]]:
     """Return the ranker's features of each lesson."""
-    stems = frozenset(root for root, _, _ in weigh(asked_words(query)).stems)
+    stems = frozenset(map(stem, terms(asked_words(query))[:WEIGHED_TERMS]))
     symbols = frozenset(map(last_part, query.symbols))
     most_text = max((share.raw for match in matches for share in match.shares if share.lane == "text"), default=0.0)
     # A question that names a time does not prefer the newest lessons.

@@ -10,6 +10,8 @@ from unicodedata import category, normalize
 
 WORD_LIMIT = 64
 """Longer runs of letters and digits are encoded data, not words."""
+KNOWN_CHUNKS = 5_000
+"""Chunks of texts whose terms a process keeps: 2 MB."""
 CHUNK_LIMIT = 200
 """Longest compound (a path, a dotted name) that is kept whole."""
 
@@ -64,8 +66,28 @@ def terms(text: str) -> list[str]:
     """
     unique: dict[str, None] = {}
     for chunk in chunks(text):
-        unique.update(dict.fromkeys(terms_of(chunk)))
+        unique.update(_TERMS[chunk])
     return list(unique)
+
+
+class _Terms(dict[str, "dict[str, None]"]):
+    """A cache of the terms of text chunks: a question is cut several times, and a long one repeats its words."""
+
+    def __missing__(self, chunk: str) -> dict[str, None]:
+        found = dict.fromkeys(terms_of(chunk))
+        if len(chunk) <= WORD_LIMIT:
+            if len(self) >= KNOWN_CHUNKS:
+                self.clear()
+            self[chunk] = found
+        return found
+
+
+_TERMS = _Terms()
+
+
+def forget_words() -> None:
+    """Empty the cache of words: a word of a purged lesson must not stay in memory."""
+    _TERMS.clear()
 
 
 def chunks(text: str) -> list[str]:
