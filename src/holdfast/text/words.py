@@ -74,12 +74,12 @@ class _Terms(dict[str, "dict[str, None]"]):
     """A cache of the terms of text chunks: a question is cut several times, and a long one repeats its words."""
 
     def __missing__(self, chunk: str) -> dict[str, None]:
-        found = dict.fromkeys(terms_of(chunk))
+        cut = dict.fromkeys(terms_of(chunk))
         if len(chunk) <= WORD_LIMIT:
             if len(self) >= KNOWN_CHUNKS:
                 self.clear()
-            self[chunk] = found
-        return found
+            self[chunk] = cut
+        return cut
 
 
 _TERMS = _Terms()
