@@ -14,8 +14,8 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from holdfast import plugins
-from holdfast.domain.project import Location, Person
-from holdfast.domain.vocabulary import STATES
+from holdfast.domain.project import SERVER, Location, Person, Project
+from holdfast.domain.vocabulary import STATES, ProjectId
 from holdfast.errors import HoldfastError, InvalidValueError, ProjectUnknownError, StoreError
 from holdfast.home.runfiles import RunLock, note
 from holdfast.lean.deadline import Deadline
@@ -29,9 +29,11 @@ from holdfast.workspace.local import LocalWorkspace
 
 if TYPE_CHECKING:
     from holdfast.codeindex.local import LocalCodeIndex
+    from holdfast.domain.team import TeamCaller, TeamProject
     from holdfast.ports.codeindex import CodeIndex, IndexStore
     from holdfast.ports.plugins import Detector, Embedder
     from holdfast.ports.services import Clock
+    from holdfast.ports.team import TeamStores
     from holdfast.ports.workspace import LessonFiles, Workspace
     from holdfast.workspace.identity import Claims
 
@@ -261,11 +263,22 @@ class RequestServices:
         self.clock: Clock = SystemClock()
         self._embedders = _Embedders(settings)
 
-    def over(self, store: Store, person: Person = NOBODY) -> Services:
+    def for_caller(self, stores: TeamStores, caller: TeamCaller, project: TeamProject) -> tuple[Services, Project]:
+        """Return the services of a caller's request in a project, and the project.
+
+        What the caller states waits where the team's rules say so. The caller's right to the project is checked before.
+        """
+        from holdfast.team import review
+
+        named = Project(id=ProjectId(project.id), name=project.name, source=SERVER)
+        services = self.over(stores.store, Person(id=caller.member, name=caller.name), named)
+        return replace(services, must_wait=review.must_wait(stores, caller, project)), named
+
+    def over(self, store: Store, person: Person = NOBODY, project: Project | None = None) -> Services:
         """Return the services of one request: a store of the caller's organisation, and who calls. Opens nothing."""
         return Services(
             store=store,
-            workspace=BareWorkspace(person),
+            workspace=BareWorkspace(person, project),
             clock=self.clock,
             host=_served_host,
             detectors=_load_detectors,

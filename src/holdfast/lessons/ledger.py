@@ -19,6 +19,9 @@ from holdfast.ports.services import Services
 
 T = TypeVar("T")
 
+LEARNT = "learn"
+"""The verb of changes that a session taught, without anybody stating them."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Written:
@@ -49,7 +52,8 @@ def write_change(
     A change contains ids and, as its summary, locations in the code, never a lesson's words: so forgetting a lesson
     need not rewrite the log. Raises StaleWriteError, writing nothing; see `Store.put`.
     """
-    recorded = tuple(_after(lesson, expected.get(lesson.id)) for lesson in _seen_like_predecessors(lessons))
+    allowed = list(_as_allowed(services, lessons, expected)) if verb == LEARNT else lessons
+    recorded = tuple(_after(lesson, expected.get(lesson.id)) for lesson in _seen_like_predecessors(allowed))
     change = _change(services, location, verb, recorded, actor=actor, undone=undone, summary=summary)
     if extends is not None:
         everything = dict.fromkeys((*extends.lessons, *change.lessons))
@@ -95,6 +99,17 @@ def _seen_like_predecessors(lessons: Sequence[Lesson]) -> Iterator[Lesson]:
             scope = replace(lesson.scope, branch=former.branch, commit=former.commit, base=former.base)
             lesson = replace(lesson, scope=scope)
         yield lesson
+
+
+def _as_allowed(
+    services: Services, lessons: Sequence[Lesson], expected: Mapping[LessonId, datetime | None]
+) -> Iterator[Lesson]:
+    """Yield what a session teaches that somebody else has to confirm: new lessons wait, known ones stay as they are."""
+    for lesson in lessons:
+        if not services.must_wait(lesson):
+            yield lesson
+        elif expected.get(lesson.id) is None:
+            yield replace(lesson, state="candidate") if lesson.state == "active" else lesson
 
 
 def _after(lesson: Lesson, before: datetime | None) -> Lesson:

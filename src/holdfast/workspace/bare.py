@@ -21,15 +21,18 @@ def server_location(project: Project) -> Location:
 
 
 class BareWorkspace:
-    """A project's workspace on a server; `person` is whose request it serves."""
+    """A project's workspace on a server; `person` is whose request it serves, `project` what every folder is of."""
 
-    def __init__(self, person: Person) -> None:
+    def __init__(self, person: Person, project: Project | None = None) -> None:
         self._person = person
+        self._project = project
         self._past = NoPast()
 
     def locate(self, folder: str) -> Location:
-        """Raise ProjectUnknownError: a server has no folders."""
-        raise ProjectUnknownError(f"a server has no folder {folder}")
+        """Return the project's location, whatever folder a client works in; ProjectUnknownError without a project."""
+        if self._project is None:
+            raise ProjectUnknownError(f"a server has no folder {folder}")
+        return server_location(self._project)
 
     def accept_claim(self, folder: str) -> Location:
         """Raise InvalidValueError: nothing is declared on a server."""
@@ -42,6 +45,8 @@ class BareWorkspace:
     def relative(self, location: Location, path: str, cwd: str = "") -> str:
         """Return a relative path in its shortest form; empty for one that is absolute or leads out of the project."""
         plain = path.replace("\\", "/").removeprefix(f"{location.root}/")
+        folder = cwd.replace("\\", "/").rstrip("/")
+        plain = plain.removeprefix(f"{folder}/") if folder else plain
         short = normpath(plain) if plain else ""
         return "" if short in ("", ".", "..") or short.startswith(("/", "../")) or short[1:3] == ":/" else short
 

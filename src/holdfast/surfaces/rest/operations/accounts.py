@@ -1,0 +1,113 @@
+"""Accounts: who calls, tokens and invitations. The text of a token leaves the server once, in the answer that made it.
+
+An answer with a secret is never stored for an idempotency key.
+"""
+
+from __future__ import annotations
+
+from holdfast.domain.team import Invitation, Token
+from holdfast.domain.vocabulary import ProjectId
+from holdfast.lean.plain import render_instant
+from holdfast.surfaces.rest import models, views
+from holdfast.surfaces.rest.call import Call
+from holdfast.surfaces.rest.operations.lists import Paged, records_page
+from holdfast.surfaces.rest.table import Answer, Op
+from holdfast.team import invitations, projects, tokens
+
+
+def read_me(call: Call) -> Answer:
+    """Return who calls, and what the token may do."""
+    caller = call.caller
+    return Answer(
+        value={
+            "organisation": projects.get_organisation(call.team, caller).name if caller.may("read") else "",
+            "name": caller.name,
+            "member": caller.member,
+            "role": caller.role,
+            "token": caller.token,
+            "verbs": sorted(caller.verbs),
+            "projects": list(caller.projects),
+            "teams": list(caller.teams),
+            "expires_at": render_instant(caller.expires_at) if caller.expires_at else None,
+        }
+    )
+
+
+def list_tokens(call: Call) -> Answer:
+    """Return the caller's tokens, and for an admin everybody's."""
+
+    def read(after: str, limit: int) -> list[Token]:
+        return tokens.list_tokens(call.team, call.caller, after=after, limit=limit)
+
+    return records_page(call, read, views.token)
+
+
+def add_token(call: Call) -> Answer:
+    """Make a token, and return its text for the only time."""
+    said = call.says(models.TokenIn)
+    token, text = tokens.issue(
+        call.team, call.caller, name=said.name, kind=said.kind, role=said.role,
+        projects=[ProjectId(name) for name in said.projects], verbs=said.verbs, days=said.days,
+    )  # fmt: skip
+    return Answer(value=views.token(token) | {"text": text})
+
+
+def revoke_token(call: Call) -> Answer:
+    """Make a token useless from now on."""
+    return Answer(value=views.token(tokens.revoke(call.team, call.caller, call.parameters["token"])))
+
+
+def list_invitations(call: Call) -> Answer:
+    """Return the invitations of the last months."""
+
+    def read(after: str, limit: int) -> list[Invitation]:
+        return invitations.list_invitations(call.team, call.caller, after=after, limit=limit)
+
+    return records_page(call, read, views.invitation)
+
+
+def add_invitation(call: Call) -> Answer:
+    """Make an invitation, and return the text of its link for the only time."""
+    said = call.says(models.InvitationIn)
+    invitation, text = invitations.invite(call.team, call.caller, **said.model_dump())
+    return Answer(value=views.invitation(invitation) | {"text": text})
+
+
+def revoke_invitation(call: Call) -> Answer:
+    """Erase an invitation; who accepted it stays a member."""
+    invitations.revoke_invitation(call.team, call.caller, call.parameters["invitation"])
+    return Answer()
+
+
+OPERATIONS = (
+    Op(
+        method="GET", path="/me", name="read_me", verb="read", call=read_me,
+        summary="Read who you are, and what your token may do.", out=models.MeView,
+    ),
+    Op(
+        method="GET", path="/tokens", name="list_tokens", verb="read", call=list_tokens, query=Paged,
+        summary="List your tokens; an admin sees everybody's.", out=models.Listing[models.TokenView],
+    ),
+    Op(
+        method="POST", path="/tokens", name="add_token", verb="read", call=add_token, body=models.TokenIn, status=201,
+        summary="Make a token of your own, or for an admin a program's.", out=models.IssuedView, errors=(402, 404),
+        notes="The answer has the token's text, which nobody can read again. It never may more than you.",
+    ),
+    Op(
+        method="DELETE", path="/tokens/{token}", name="revoke_token", verb="read", call=revoke_token,
+        summary="Revoke a token: it is useless from now on.", out=models.TokenView,
+    ),
+    Op(
+        method="GET", path="/invitations", name="list_invitations", verb="administer", call=list_invitations,
+        query=Paged, summary="List invitations.", out=models.Listing[models.InvitationView],
+    ),
+    Op(
+        method="POST", path="/invitations", name="add_invitation", verb="administer", call=add_invitation,
+        body=models.InvitationIn, status=201, summary="Invite a new member.", out=models.InvitedView, errors=(404,),
+        notes="The answer has the text for the link, which nobody can read again. It makes a member once.",
+    ),
+    Op(
+        method="DELETE", path="/invitations/{invitation}", name="revoke_invitation", verb="administer",
+        call=revoke_invitation, summary="Revoke an invitation.", medium="none", status=204,
+    ),
+)  # fmt: skip

@@ -1,0 +1,57 @@
+"""What every write does beside its operation, in the operation's own transaction.
+
+Documents of changed lessons are written again, new lessons are noted with who proposed them, and the audit log gets its
+entry. `team.answers` stores the answer to a request with an idempotency key in the same transaction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from holdfast.domain.lesson import Lesson
+from holdfast.domain.vocabulary import LessonId, ProjectId
+from holdfast.errors import StaleWriteError
+from holdfast.ports.store import get_readable
+from holdfast.surfaces.rest.call import Call
+from holdfast.surfaces.rest.table import Answer
+from holdfast.team import audit, review
+
+R = TypeVar("R")
+
+LONGEST_KEY = 200
+"""Characters of an idempotency key."""
+TRIES = 3
+"""How often a write is tried that loses a race; each try is a transaction of its own."""
+KEPT_HEADERS = ("ETag", "Location", "Holdfast-After")
+"""Headers of an answer that are stored with it."""
+
+
+def with_retries(write: Callable[[], R]) -> R:
+    """Return the write's answer; repeat one that lost a race, reading everything anew."""
+    for _ in range(TRIES - 1):
+        try:
+            return write()
+        except StaleWriteError:
+            continue
+    return write()
+
+
+def finish(call: Call, answer: Answer) -> dict[str, str]:
+    """Write documents and the audit entry; return the header that says how far the project's feed is."""
+    headers: dict[str, str] = {}
+    if answer.changed:
+        _publish(call, answer.changed)
+    if "project" in call.op.parameters:
+        project = ProjectId(call.parameters["project"])
+        headers["Holdfast-After"] = str(call.stores.documents.last_seqs([project]).get(project, 0))
+    action, target = answer.audit
+    if action:
+        audit.record(call.team, call.caller.actor, action, target, **answer.details)
+    return headers
+
+
+def _publish(call: Call, ids: Sequence[LessonId]) -> None:
+    present: list[Lesson] = get_readable(call.stores.store, list(dict.fromkeys(ids)))
+    review.note_saved(call.team, call.caller, call.project, present)
+    call.publish(ids)
