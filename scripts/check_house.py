@@ -63,6 +63,7 @@ HOST_NAMES = {
     "src/holdfast/client/session.py": "the host of its calls",
     "src/holdfast/importers/": "an importer is named after the tool whose files it reads",
     "src/holdfast/surfaces/cli/proof.py": "the proof plays one host's hooks",
+    "src/holdfast/surfaces/rest/": "a cursor is where a page of a list ended",
     "src/holdfast/testing/builders.py": "the host of a made-up event",
     "src/holdfast/text/purposes.py": "a tool for migrations of the same name",
     "scripts/render_hosts_docs.py": "prose of a page about hosts",

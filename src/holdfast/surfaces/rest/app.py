@@ -16,7 +16,7 @@ from holdfast.settings import Settings
 from holdfast.surfaces.rest.call import Described, Shared
 from holdfast.surfaces.rest.cursors import Cursors
 from holdfast.surfaces.rest.feed import Feed
-from holdfast.surfaces.rest.kit import NO_SUCH, Kit, Limits, endpoints, problem_response
+from holdfast.surfaces.rest.kit import NO_SUCH, Kit, RequestLimits, endpoints, problem_response
 from holdfast.surfaces.rest.openapi import make_openapi
 from holdfast.surfaces.rest.operations import OPERATIONS
 from holdfast.surfaces.rest.page import make_page
@@ -25,14 +25,14 @@ from holdfast.surfaces.rest.table import PREFIX
 from holdfast.team.quotas import RateLimiter
 from holdfast.wiring import RequestServices
 
-DEFAULT_LIMITS = Limits()
+DEFAULT_LIMITS = RequestLimits()
 
 
 def app(
     backend: TeamBackend,
     settings: Settings,
     *,
-    limits: Limits = DEFAULT_LIMITS,
+    limits: RequestLimits = DEFAULT_LIMITS,
     workers: int = 1,
     cursor_key: bytes = b"",
     requests: RequestServices | None = None,

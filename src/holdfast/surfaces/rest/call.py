@@ -55,7 +55,7 @@ class Shared:
 
 
 @dataclass(kw_only=True)
-class Call:
+class OpCall:
     """One request, checked by its row of the table."""
 
     op: Op

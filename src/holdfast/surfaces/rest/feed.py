@@ -22,7 +22,7 @@ from holdfast.domain.team import OrganisationId
 from holdfast.domain.vocabulary import ProjectId
 from holdfast.lean.texts import dumps
 from holdfast.ports.team import TeamBackend
-from holdfast.surfaces.rest.call import Call
+from holdfast.surfaces.rest.call import OpCall
 from holdfast.surfaces.rest.problems import RequestError
 
 R = TypeVar("R")
@@ -56,7 +56,7 @@ class Feed:
     _watchers: int = field(default=0, init=False)
     _poller: asyncio.Task[None] | None = field(default=None, init=False)
 
-    async def response(self, call: Call, headers: Mapping[str, str], method: str) -> Response:
+    async def response(self, call: OpCall, headers: Mapping[str, str], method: str) -> Response:
         """Return the stream for a checked call. Raises RequestError for an impossible position (400, 410)."""
         if self._watchers >= self.most:
             raise RequestError(503, "too many clients follow changes here", hint="poll the documents instead")
@@ -69,7 +69,7 @@ class Feed:
             return Response(media_type="text/event-stream")
         return EventSourceResponse(self._events(call, project, after), ping=PING_S, send_timeout=SEND_S)
 
-    async def _events(self, call: Call, project: ProjectId, after: int) -> AsyncIterator[ServerSentEvent]:
+    async def _events(self, call: OpCall, project: ProjectId, after: int) -> AsyncIterator[ServerSentEvent]:
         watched = (call.stores.organisation, project)
         woken = asyncio.Event()
         self._waiting[watched].add(woken)
@@ -121,7 +121,7 @@ class Feed:
         }
 
 
-def _position(header: str, call: Call, last: int) -> int:
+def _position(header: str, call: OpCall, last: int) -> int:
     text = header or str(getattr(call.query, "after", None) if getattr(call.query, "after", None) is not None else last)
     if not (text.isascii() and text.isdigit()) or len(text) > 18:
         raise RequestError(400, "Last-Event-ID is the number of an event")

@@ -22,11 +22,11 @@ from holdfast.domain.team import TeamCaller
 from holdfast.errors import InvalidValueError, StoreError
 from holdfast.lean.texts import dumps
 from holdfast.surfaces.rest import writing
-from holdfast.surfaces.rest.call import Call, Shared
+from holdfast.surfaces.rest.call import OpCall, Shared
 from holdfast.surfaces.rest.feed import Feed
 from holdfast.surfaces.rest.problems import RequestError, plain, problem_of
 from holdfast.surfaces.rest.reading import read_body, read_lines, read_query, read_segment, single
-from holdfast.surfaces.rest.table import PREFIX, Answer, Op
+from holdfast.surfaces.rest.table import PREFIX, Op, OpAnswer
 from holdfast.team import access, answers
 
 R = TypeVar("R")
@@ -54,7 +54,7 @@ _log = logging.getLogger("holdfast.rest")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class RequestLimits:
     """What one request may take."""
 
     body_bytes: int = 1_000_000
@@ -77,7 +77,7 @@ class Kit:
     """What the endpoints of one application share."""
 
     shared: Shared
-    limits: Limits
+    limits: RequestLimits
     feed: Feed
     admit: Callable[[TeamCaller], None]
     """Counts a request of the caller. Raises RateLimitedError."""
@@ -102,7 +102,7 @@ class Kit:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Endpoint:
+class PathEndpoint:
     """The operations of one path, as an ASGI application."""
 
     kit: Kit
@@ -210,11 +210,11 @@ class _Work:
     notes: dict[str, str]
     """For the server's log: ids."""
 
-    def prepare(self) -> Call:
+    def prepare(self) -> OpCall:
         """Return the call, its rights and values checked. Raises what `problems` knows."""
         shared, op, caller = self.kit.shared, self.op, self.caller
         opened = shared.backend.open(caller.organisation) if caller else None
-        call = Call(op=op, shared=shared, parameters=self.parameters, query=op.query(), headers=self.headers,
+        call = OpCall(op=op, shared=shared, parameters=self.parameters, query=op.query(), headers=self.headers,
                     identity=caller, opened=opened)  # fmt: skip
         call.check()
         self.notes["project"] = self.parameters.get("project", "")  # not before: what somebody made up is no id
@@ -236,7 +236,7 @@ class _Work:
             return self._done(self.op.call(call))
         return writing.with_retries(lambda: self._write(call))
 
-    def _write(self, call: Call) -> Done:
+    def _write(self, call: OpCall) -> Done:
         call.forget_reads()
         with call.stores.changing():
             key = self._key()
@@ -264,7 +264,7 @@ class _Work:
     def _digest(self) -> str:
         return answers.digest_of(self.op.method, f"{self.path}?{self.query.decode('latin-1')}", self.body)
 
-    def _done(self, answer: Answer, after: Mapping[str, str] | None = None) -> Done:
+    def _done(self, answer: OpAnswer, after: Mapping[str, str] | None = None) -> Done:
         headers = dict(after or {})
         if answer.etag:
             headers["ETag"] = f'"{answer.etag}"'
@@ -330,7 +330,7 @@ async def receive_body(request: Request, most: int, within_s: float, headers: Ma
     return b"".join(parts)
 
 
-def endpoints(kit: Kit, table: Sequence[Op]) -> dict[str, Endpoint]:
+def endpoints(kit: Kit, table: Sequence[Op]) -> dict[str, PathEndpoint]:
     """Return an endpoint for each path of the table, below the prefix. Raises InvalidValueError for a row twice."""
     paths: dict[str, dict[str, Op]] = {}
     for op in table:
@@ -338,4 +338,4 @@ def endpoints(kit: Kit, table: Sequence[Op]) -> dict[str, Endpoint]:
         if op.method in methods:
             raise InvalidValueError(f"{op.method} {op.path} is in the table twice")
         methods[op.method] = op
-    return {path: Endpoint(kit=kit, by_method=methods) for path, methods in paths.items()}
+    return {path: PathEndpoint(kit=kit, by_method=methods) for path, methods in paths.items()}

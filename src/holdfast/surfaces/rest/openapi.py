@@ -8,7 +8,7 @@ from typing import Any, Literal
 from pydantic import TypeAdapter
 
 from holdfast._version import __version__
-from holdfast.surfaces.rest.problems import KINDS, Problem
+from holdfast.surfaces.rest.problems import KINDS, ProblemView
 from holdfast.surfaces.rest.table import PREFIX, Op
 
 Key = tuple[str, Literal["validation", "serialization"]]
@@ -77,7 +77,7 @@ def _schemas(table: Sequence[Op]) -> tuple[dict[Key, dict[str, Any]], dict[str, 
             inputs.append((f"{op.name}.body", "validation", TypeAdapter(body)))
         if op.out is not None:
             inputs.append((f"{op.name}.out", "serialization", TypeAdapter(op.out)))
-    inputs.append(("problem", "serialization", TypeAdapter(Problem)))
+    inputs.append(("problem", "serialization", TypeAdapter(ProblemView)))
     schemas, rest = TypeAdapter.json_schemas(inputs, ref_template="#/components/schemas/{model}")
     definitions: dict[str, Any] = rest.get("$defs", {})
     return {(str(name), mode): schema for (name, mode), schema in schemas.items()}, definitions

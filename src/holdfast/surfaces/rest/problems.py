@@ -105,7 +105,7 @@ class FieldError(BaseModel):
     what: str
 
 
-class Problem(BaseModel):
+class ProblemView(BaseModel):
     """An error, as RFC 9457 has it."""
 
     type: str = Field(description="The kind's address; its end is stable")
@@ -141,12 +141,12 @@ def status_of(error: Exception) -> int:
     return next((status for kind, status in STATUSES if isinstance(error, kind)), 500)
 
 
-def problem_of(error: Exception, request: str) -> tuple[Problem, dict[str, str]]:
+def problem_of(error: Exception, request: str) -> tuple[ProblemView, dict[str, str]]:
     """Return the problem that an error is for its reader, and the headers that belong to it."""
     status = status_of(error)
     kind = KINDS[status]
     is_ours = status == 500
-    problem = Problem(
+    problem = ProblemView(
         type=f"/v1#{kind.slug}",
         title=kind.title,
         status=status,
@@ -169,6 +169,6 @@ def _headers(error: Exception, status: int) -> dict[str, str]:
     return headers
 
 
-def plain(problem: Problem) -> dict[str, Any]:
+def plain(problem: ProblemView) -> dict[str, Any]:
     """Return the problem as JSON; without `errors` where there are none."""
     return problem.model_dump(exclude_defaults=False) if problem.errors else problem.model_dump(exclude={"errors"})

@@ -17,7 +17,7 @@ from holdfast.domain.team import VERB_ROLES, Role, Verb
 from holdfast.domain.vocabulary import LessonId
 
 if TYPE_CHECKING:
-    from holdfast.surfaces.rest.call import Call
+    from holdfast.surfaces.rest.call import OpCall
 
 Method = Literal["GET", "POST", "PATCH", "PUT", "DELETE"]
 Medium = Literal["json", "ndjson", "events", "html", "css", "none"]
@@ -38,7 +38,7 @@ class NoQuery(Strict):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class OpAnswer:
     """What an operation answers, and what it changed."""
 
     value: Any = None
@@ -72,7 +72,7 @@ class Op:
     """A sentence in the imperative."""
     verb: Verb | None
     """What a token must allow; None: everybody may call it, without a token."""
-    call: Callable[[Call], Answer]
+    call: Callable[[OpCall], OpAnswer]
     out: Any = None
     """The pydantic model, or type, of the answer or of each of its lines; None without a body."""
     medium: Medium = "json"

@@ -13,8 +13,8 @@ from holdfast.domain.lesson import Lesson
 from holdfast.domain.vocabulary import LessonId, ProjectId
 from holdfast.errors import StaleWriteError
 from holdfast.ports.store import get_readable
-from holdfast.surfaces.rest.call import Call
-from holdfast.surfaces.rest.table import Answer
+from holdfast.surfaces.rest.call import OpCall
+from holdfast.surfaces.rest.table import OpAnswer
 from holdfast.team import audit, review
 
 R = TypeVar("R")
@@ -37,7 +37,7 @@ def with_retries(write: Callable[[], R]) -> R:
     return write()
 
 
-def finish(call: Call, answer: Answer) -> dict[str, str]:
+def finish(call: OpCall, answer: OpAnswer) -> dict[str, str]:
     """Write documents and the audit entry; return the header that says how far the project's feed is."""
     headers: dict[str, str] = {}
     if answer.changed:
@@ -51,7 +51,7 @@ def finish(call: Call, answer: Answer) -> dict[str, str]:
     return headers
 
 
-def _publish(call: Call, ids: Sequence[LessonId]) -> None:
+def _publish(call: OpCall, ids: Sequence[LessonId]) -> None:
     present: list[Lesson] = get_readable(call.stores.store, list(dict.fromkeys(ids)))
     review.note_saved(call.team, call.caller, call.project, present)
     call.publish(ids)

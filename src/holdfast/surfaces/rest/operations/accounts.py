@@ -9,16 +9,16 @@ from holdfast.domain.team import Invitation, Token
 from holdfast.domain.vocabulary import ProjectId
 from holdfast.lean.plain import render_instant
 from holdfast.surfaces.rest import models, views
-from holdfast.surfaces.rest.call import Call
+from holdfast.surfaces.rest.call import OpCall
 from holdfast.surfaces.rest.operations.lists import Paged, records_page
-from holdfast.surfaces.rest.table import Answer, Op
+from holdfast.surfaces.rest.table import Op, OpAnswer
 from holdfast.team import invitations, projects, tokens
 
 
-def read_me(call: Call) -> Answer:
+def read_me(call: OpCall) -> OpAnswer:
     """Return who calls, and what the token may do."""
     caller = call.caller
-    return Answer(
+    return OpAnswer(
         value={
             "organisation": projects.get_organisation(call.team, caller).name if caller.may("read") else "",
             "name": caller.name,
@@ -33,7 +33,7 @@ def read_me(call: Call) -> Answer:
     )
 
 
-def list_tokens(call: Call) -> Answer:
+def list_tokens(call: OpCall) -> OpAnswer:
     """Return the caller's tokens, and for an admin everybody's."""
 
     def read(after: str, limit: int) -> list[Token]:
@@ -42,22 +42,22 @@ def list_tokens(call: Call) -> Answer:
     return records_page(call, read, views.token)
 
 
-def add_token(call: Call) -> Answer:
+def add_token(call: OpCall) -> OpAnswer:
     """Make a token, and return its text for the only time."""
-    said = call.says(models.TokenIn)
+    body = call.says(models.TokenIn)
     token, text = tokens.issue(
-        call.team, call.caller, name=said.name, kind=said.kind, role=said.role,
-        projects=[ProjectId(name) for name in said.projects], verbs=said.verbs, days=said.days,
+        call.team, call.caller, name=body.name, kind=body.kind, role=body.role,
+        projects=[ProjectId(name) for name in body.projects], verbs=body.verbs, days=body.days,
     )  # fmt: skip
-    return Answer(value=views.token(token) | {"text": text})
+    return OpAnswer(value=views.token(token) | {"text": text})
 
 
-def revoke_token(call: Call) -> Answer:
+def revoke_token(call: OpCall) -> OpAnswer:
     """Make a token useless from now on."""
-    return Answer(value=views.token(tokens.revoke(call.team, call.caller, call.parameters["token"])))
+    return OpAnswer(value=views.token(tokens.revoke(call.team, call.caller, call.parameters["token"])))
 
 
-def list_invitations(call: Call) -> Answer:
+def list_invitations(call: OpCall) -> OpAnswer:
     """Return the invitations of the last months."""
 
     def read(after: str, limit: int) -> list[Invitation]:
@@ -66,17 +66,17 @@ def list_invitations(call: Call) -> Answer:
     return records_page(call, read, views.invitation)
 
 
-def add_invitation(call: Call) -> Answer:
+def add_invitation(call: OpCall) -> OpAnswer:
     """Make an invitation, and return the text of its link for the only time."""
-    said = call.says(models.InvitationIn)
-    invitation, text = invitations.invite(call.team, call.caller, **said.model_dump())
-    return Answer(value=views.invitation(invitation) | {"text": text})
+    body = call.says(models.InvitationIn)
+    invitation, text = invitations.invite(call.team, call.caller, **body.model_dump())
+    return OpAnswer(value=views.invitation(invitation) | {"text": text})
 
 
-def revoke_invitation(call: Call) -> Answer:
+def revoke_invitation(call: OpCall) -> OpAnswer:
     """Erase an invitation; who accepted it stays a member."""
     invitations.revoke_invitation(call.team, call.caller, call.parameters["invitation"])
-    return Answer()
+    return OpAnswer()
 
 
 OPERATIONS = (

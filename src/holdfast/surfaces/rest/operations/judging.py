@@ -11,10 +11,10 @@ from holdfast.domain.vocabulary import LessonId, SessionId
 from holdfast.errors import InvalidValueError
 from holdfast.ports.store import LogFilter
 from holdfast.surfaces.rest import models, views
-from holdfast.surfaces.rest.call import Call, etag_of
+from holdfast.surfaces.rest.call import OpCall, etag_of
 from holdfast.surfaces.rest.operations.lessons import ONE
 from holdfast.surfaces.rest.operations.lists import Paged, records_page
-from holdfast.surfaces.rest.table import Answer, Op
+from holdfast.surfaces.rest.table import Op, OpAnswer
 from holdfast.team import review
 from holdfast.team.review import Judgements
 
@@ -27,7 +27,7 @@ class QueueQuery(Paged):
     """How many."""
 
 
-def list_review(call: Call) -> Answer:
+def list_review(call: OpCall) -> OpAnswer:
     """Return what waits for a reviewer, the most promising first, and what is in doubt."""
     limit = call.asks(QueueQuery).limit
     waiting = call.memory.inbox()
@@ -39,7 +39,7 @@ def list_review(call: Call) -> Answer:
             lesson = views.lesson(finding.lesson)
             in_doubt.append({"lesson": lesson, "reason": words, "reasons": [name for name, _ in reasons]})
     flags = review.list_flags(call.desk, limit=limit)
-    return Answer(
+    return OpAnswer(
         value={
             "waiting": [views.lesson(lesson) for lesson in waiting[:limit]],
             "flags": [views.flag(flag) for flag in flags],
@@ -49,10 +49,10 @@ def list_review(call: Call) -> Answer:
     )
 
 
-def _decided(call: Call, lesson: Lesson, action: str = "", also: tuple[LessonId, ...] = ()) -> Answer:
+def _decided(call: OpCall, lesson: Lesson, action: str = "", also: tuple[LessonId, ...] = ()) -> OpAnswer:
     """Return the lesson after a decision; those that it closes or replaces are published, too."""
     linked = [link.target for link in lesson.links if link.kind in ("supersedes", "refines")]
-    return Answer(
+    return OpAnswer(
         value=views.lesson(lesson),
         etag=etag_of(lesson),
         changed=(lesson.id, *linked, *also),
@@ -61,60 +61,60 @@ def _decided(call: Call, lesson: Lesson, action: str = "", also: tuple[LessonId,
     )
 
 
-def accept_lesson(call: Call) -> Answer:
+def accept_lesson(call: OpCall) -> OpAnswer:
     """Make a waiting lesson active."""
     return _decided(call, review.accept(call.desk, call.changing_lesson().id))
 
 
-def reject_lesson(call: Call) -> Answer:
+def reject_lesson(call: OpCall) -> OpAnswer:
     """Retire a waiting lesson."""
     return _decided(call, review.reject(call.desk, call.changing_lesson().id))
 
 
-def keep_lesson(call: Call) -> Answer:
+def keep_lesson(call: OpCall) -> OpAnswer:
     """State that an active lesson in doubt still holds."""
     lesson = call.changing_lesson()
     return _decided(call, call.memory.keep(lesson.id, author=call.caller.name), "lesson.keep")
 
 
-def put_off_lesson(call: Call) -> Answer:
+def put_off_lesson(call: OpCall) -> OpAnswer:
     """Do not show the lesson among those in doubt for a while."""
     return _decided(call, call.memory.put_off(call.changing_lesson().id))
 
 
-def list_confirmations(call: Call) -> Answer:
+def list_confirmations(call: OpCall) -> OpAnswer:
     """Return who says that the lesson holds."""
     judged = review.judgements(call.desk, call.lesson().id)
-    return Answer(value={"items": [views.confirmation(each) for each in judged.confirmations], "next": ""})
+    return OpAnswer(value={"items": [views.confirmation(each) for each in judged.confirmations], "next": ""})
 
 
-def add_confirmation(call: Call) -> Answer:
+def add_confirmation(call: OpCall) -> OpAnswer:
     """Store that the caller says that the lesson holds."""
     return _judged(call, review.confirm(call.desk, call.lesson().id))
 
 
-def list_flags(call: Call) -> Answer:
+def list_flags(call: OpCall) -> OpAnswer:
     """Return who says that the lesson does not hold, and why."""
     judged = review.judgements(call.desk, call.lesson().id)
-    return Answer(value={"items": [views.flag(flag) for flag in judged.flags], "next": ""})
+    return OpAnswer(value={"items": [views.flag(flag) for flag in judged.flags], "next": ""})
 
 
-def add_flag(call: Call) -> Answer:
+def add_flag(call: OpCall) -> OpAnswer:
     """Store that the caller says that the lesson does not hold."""
-    said = call.says(models.FlagIn)
-    of = call.lesson(said.of).id if said.of else ""
-    return _judged(call, review.flag(call.desk, call.lesson().id, said.reason, of=of, note=said.note))
+    body = call.says(models.FlagIn)
+    of = call.lesson(body.of).id if body.of else ""
+    return _judged(call, review.flag(call.desk, call.lesson().id, body.reason, of=of, note=body.note))
 
 
-def withdraw(call: Call) -> Answer:
-    """Take back what the caller said of the lesson."""
+def withdraw(call: OpCall) -> OpAnswer:
+    """Take back what the caller body of the lesson."""
     return _judged(call, review.withdraw(call.desk, call.lesson().id))
 
 
-def _judged(call: Call, judged: Judgements) -> Answer:
+def _judged(call: OpCall, judged: Judgements) -> OpAnswer:
     lesson = judged.lesson
     changed = (lesson.id, *(link.target for link in lesson.links)) if judged.accepted_by else ()
-    return Answer(
+    return OpAnswer(
         value={
             "lesson": views.lesson(lesson),
             "confirmations": [views.confirmation(each) for each in judged.confirmations],
@@ -126,7 +126,7 @@ def _judged(call: Call, judged: Judgements) -> Answer:
     )
 
 
-def list_all_flags(call: Call) -> Answer:
+def list_all_flags(call: OpCall) -> OpAnswer:
     """Return the flags of a project's lessons, in the order of their ids."""
 
     def read(after: str, limit: int) -> list[Flag]:
@@ -135,19 +135,19 @@ def list_all_flags(call: Call) -> Answer:
     return records_page(call, read, views.flag)
 
 
-def list_conflicts(call: Call) -> Answer:
+def list_conflicts(call: OpCall) -> OpAnswer:
     """Return pairs of lessons that cannot hold together, the newest first."""
     limit = call.asks(QueueQuery).limit
     conflicts = [pair for pair in call.memory.conflicts() if call.sees(pair.better) and call.sees(pair.worse)]
-    return Answer(value={"items": [views.conflict(pair) for pair in conflicts[:limit]], "next": ""})
+    return OpAnswer(value={"items": [views.conflict(pair) for pair in conflicts[:limit]], "next": ""})
 
 
-def decide_conflict(call: Call) -> Answer:
+def decide_conflict(call: OpCall) -> OpAnswer:
     """Keep one lesson and close those in conflict with it, or keep both."""
-    said = call.says(models.Decision)
-    keep = call.changing_lesson(said.keep)
-    close = [call.changing_lesson(ref) for ref in said.close]
-    if said.both:
+    body = call.says(models.Decision)
+    keep = call.changing_lesson(body.keep)
+    close = [call.changing_lesson(ref) for ref in body.close]
+    if body.both:
         if len(close) != 1:
             raise InvalidValueError("both lessons of one conflict: name the other one in `close`")
         kept_lesson = call.memory.keep_both(keep.id, close[0].id, author=call.caller.name)
@@ -163,7 +163,7 @@ class OutcomesQuery(Paged):
     session: str = ""
 
 
-def list_outcomes(call: Call) -> Answer:
+def list_outcomes(call: OpCall) -> OpAnswer:
     """Return what followed where lessons were told, newest first."""
     query = call.asks(OutcomesQuery)
     lesson = call.lesson(query.lesson).id if query.lesson else LessonId("")
@@ -171,17 +171,17 @@ def list_outcomes(call: Call) -> Answer:
         project=call.memory.location.project.id, session=SessionId(query.session), lesson=lesson, limit=query.limit
     )
     outcomes = call.stores.store.find_records(Outcome, where)
-    return Answer(value={"items": [views.whole(outcome) for outcome in outcomes], "next": ""})
+    return OpAnswer(value={"items": [views.whole(outcome) for outcome in outcomes], "next": ""})
 
 
-def add_outcome(call: Call) -> Answer:
+def add_outcome(call: OpCall) -> OpAnswer:
     """Store what somebody says of a lesson that was told."""
-    said = call.says(models.OutcomeIn)
-    lesson = call.lesson(said.lesson)
+    body = call.says(models.OutcomeIn)
+    lesson = call.lesson(body.lesson)
     outcome = call.memory.feedback(
-        lesson.id, said.verdict, said.note, SessionId(said.session), judge="" if call.caller.member else "agent"
+        lesson.id, body.verdict, body.note, SessionId(body.session), judge="" if call.caller.member else "agent"
     )
-    return Answer(value=views.whole(outcome))
+    return OpAnswer(value=views.whole(outcome))
 
 
 OPERATIONS = (
@@ -217,7 +217,7 @@ OPERATIONS = (
     ),
     Op(
         method="DELETE", path=ONE + "/confirmations", name="withdraw", verb="judge", call=withdraw,
-        summary="Take back what you said of a lesson, for or against it.", out=models.JudgementsView,
+        summary="Take back what you body of a lesson, for or against it.", out=models.JudgementsView,
     ),
     Op(
         method="GET", path=ONE + "/flags", name="list_flags", verb="read", call=list_flags,

@@ -15,10 +15,10 @@ from holdfast.domain.vocabulary import LessonId, LessonKind, State, Trust
 from holdfast.lessons.lookup import in_project
 from holdfast.ports.store import LessonFilter, get_readable
 from holdfast.surfaces.rest import models, views
-from holdfast.surfaces.rest.call import Call, etag_of
+from holdfast.surfaces.rest.call import OpCall, etag_of
 from holdfast.surfaces.rest.operations.lists import Paged
 from holdfast.surfaces.rest.reading import Instant, Words
-from holdfast.surfaces.rest.table import Answer, Op
+from holdfast.surfaces.rest.table import Op, OpAnswer
 from holdfast.team import review
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -44,7 +44,7 @@ class AsOf(Paged):
     """When."""
 
 
-def list_lessons(call: Call) -> Answer:
+def list_lessons(call: OpCall) -> OpAnswer:
     """Return lessons, newest first. Those that wait are for reviewers and for who proposed them."""
     query = call.asks(LessonsQuery)
     where = _filter(call, query)
@@ -52,28 +52,28 @@ def list_lessons(call: Call) -> Answer:
     looked_at = 0
     last: Lesson | None = None
     while len(lessons) <= query.limit and looked_at < SIFTED:
-        found = call.stores.store.find(where)
-        looked_at += len(found)
-        for lesson in found:
+        page = call.stores.store.find(where)
+        looked_at += len(page)
+        for lesson in page:
             if len(lessons) > query.limit:
                 break
             last = lesson
             if _is_wanted(call, query, lesson):
                 lessons.append(lesson)
-        if len(found) < where.limit:
+        if len(page) < where.limit:
             last = None
             break
-        where = replace(where, beyond=(found[-1].recorded_at, found[-1].id))
+        where = replace(where, beyond=(page[-1].recorded_at, page[-1].id))
     end = lessons[query.limit - 1] if len(lessons) > query.limit else last
     items = [views.lesson(lesson) for lesson in lessons[: query.limit]]
-    return Answer(value={"items": items, "next": _cursor(call, end) if end else ""})
+    return OpAnswer(value={"items": items, "next": _cursor(call, end) if end else ""})
 
 
-def _cursor(call: Call, lesson: Lesson) -> str:
+def _cursor(call: OpCall, lesson: Lesson) -> str:
     return call.cursor((lesson.recorded_at - EPOCH) // timedelta(microseconds=1), lesson.id)
 
 
-def _filter(call: Call, query: LessonsQuery) -> LessonFilter:
+def _filter(call: OpCall, query: LessonsQuery) -> LessonFilter:
     position = call.position(query.cursor)
     beyond = None
     if position:
@@ -90,36 +90,36 @@ def _filter(call: Call, query: LessonsQuery) -> LessonFilter:
     )
 
 
-def _is_wanted(call: Call, query: LessonsQuery, lesson: Lesson) -> bool:
+def _is_wanted(call: OpCall, query: LessonsQuery, lesson: Lesson) -> bool:
     has_tag = not query.tag or query.tag.lower() in (tag.lower() for tag in lesson.tags)
     has_trust = query.trust is None or lesson.trust == query.trust
     is_since = query.since is None or lesson.validity.valid_from >= query.since
     return has_tag and has_trust and is_since and (lesson.state not in WAITING or call.sees(lesson))
 
 
-def add_lesson(call: Call) -> Answer:
+def add_lesson(call: OpCall) -> OpAnswer:
     """Store what is stated and return what it became."""
-    said = call.says(models.LessonIn)
-    fields = said.model_dump(exclude={"topic", "when", "trust"})
-    when = Triggers(**said.when.model_dump(), edited=False) if said.when else None
+    body = call.says(models.LessonIn)
+    fields = body.model_dump(exclude={"topic", "when", "trust"})
+    when = Triggers(**body.when.model_dump(), edited=False) if body.when else None
     lesson = call.memory.remember(
-        **fields, topic_key=said.topic, when=when, trust=_trust(call, said.trust), author=call.caller.name,
+        **fields, topic_key=body.topic, when=when, trust=_trust(call, body.trust), author=call.caller.name,
         scope="team" if call.project.id == ORGANISATION else "project",
     )  # fmt: skip
     return _saved(call, lesson, "lesson.remember", location=True)
 
 
-def _trust(call: Call, stated: Trust) -> Trust:
+def _trust(call: OpCall, stated: Trust) -> Trust:
     """Return the trust of what is stated: a program without a member cannot say that a person worded it."""
     return stated if call.caller.member else "agent"
 
 
 def _saved(
-    call: Call, lesson: Lesson, action: str, *, location: bool = False, also: tuple[LessonId, ...] = ()
-) -> Answer:
+    call: OpCall, lesson: Lesson, action: str, *, location: bool = False, also: tuple[LessonId, ...] = ()
+) -> OpAnswer:
     rivals = call.memory.rivals(lesson) if lesson.state == "active" else []
     supersedes = [link.target for link in lesson.links if link.kind == "supersedes"]
-    return Answer(
+    return OpAnswer(
         value=views.lesson(lesson) | {"contradicts": [rival.id for rival in rivals]},
         etag=etag_of(lesson),
         location=_path(call, lesson) if location else "",
@@ -129,7 +129,7 @@ def _saved(
     )
 
 
-def _path(call: Call, lesson: Lesson) -> str:
+def _path(call: OpCall, lesson: Lesson) -> str:
     from urllib.parse import quote
 
     return f"/v1/projects/{quote(call.project.id, safe='')}/lessons/{lesson.id}"
@@ -139,24 +139,24 @@ class ReadQuery(Paged):
     """Which version."""
 
 
-def read_lesson(call: Call) -> Answer:
+def read_lesson(call: OpCall) -> OpAnswer:
     """Return one lesson with its entity tag."""
     lesson = call.lesson()
-    return Answer(value=views.lesson(lesson), etag=etag_of(lesson))
+    return OpAnswer(value=views.lesson(lesson), etag=etag_of(lesson))
 
 
-def revise_lesson(call: Call) -> Answer:
+def revise_lesson(call: OpCall) -> OpAnswer:
     """Return the successor. For everybody but reviewers and owners it waits, and the lesson stays as it is."""
     lesson = call.changing_lesson()
-    said = call.says(models.LessonChange)
-    changes: dict[str, Any] = said.model_dump(exclude_none=True, exclude={"trust"})
+    body = call.says(models.LessonChange)
+    changes: dict[str, Any] = body.model_dump(exclude_none=True, exclude={"trust"})
     if "topic" in changes:
         changes["topic_key"] = changes.pop("topic")
-    successor = call.memory.revise(lesson.id, author=call.caller.name, trust=_trust(call, said.trust), **changes)
+    successor = call.memory.revise(lesson.id, author=call.caller.name, trust=_trust(call, body.trust), **changes)
     return _saved(call, successor, "lesson.revise", location=True, also=(lesson.id,))
 
 
-def edit_lesson(call: Call) -> Answer:
+def edit_lesson(call: OpCall) -> OpAnswer:
     """Return the lesson with another title, or told at other times."""
     lesson = call.changing_lesson()
     review.require_change(call.stores, call.caller, call.project, lesson)
@@ -164,7 +164,7 @@ def edit_lesson(call: Call) -> Answer:
     return _saved(call, call.memory.edit(lesson.id, author=call.caller.name, **changes), "lesson.edit")
 
 
-def retire_lesson(call: Call) -> Answer:
+def retire_lesson(call: OpCall) -> OpAnswer:
     """Return the lesson, retired until its condition holds."""
     lesson = call.changing_lesson()
     review.require_change(call.stores, call.caller, call.project, lesson)
@@ -173,7 +173,7 @@ def retire_lesson(call: Call) -> Answer:
     return _saved(call, retired, "lesson.retire")
 
 
-def forget_lesson(call: Call) -> Answer:
+def forget_lesson(call: OpCall) -> OpAnswer:
     """Take the lesson out of use for good; a marker stays."""
     lesson = call.changing_lesson()
     review.require_change(call.stores, call.caller, call.project, lesson)
@@ -181,59 +181,59 @@ def forget_lesson(call: Call) -> Answer:
     return _saved(call, forgotten, "lesson.forget")
 
 
-def purge_lesson(call: Call) -> Answer:
+def purge_lesson(call: OpCall) -> OpAnswer:
     """Erase every version of the lesson and everything derived from it."""
     lesson = call.changing_lesson()
     erased = call.memory.purge(lesson.id)
     review.erase_traces(call.team, [lesson.id])
-    return Answer(
+    return OpAnswer(
         value={"id": lesson.id, "erased": erased}, changed=(lesson.id,), audit=("lesson.purge", lesson.id),
         details={"project": call.project.id},
     )  # fmt: skip
 
 
-def undo_change(call: Call) -> Answer:
+def undo_change(call: OpCall) -> OpAnswer:
     """Undo the last change of the project's memory."""
     change = call.memory.undo(author=call.caller.name)
-    return Answer(
+    return OpAnswer(
         value=views.whole(change), changed=change.lessons, audit=("project.undo", call.project.id),
         details={"lessons": str(len(change.lessons))},
     )  # fmt: skip
 
 
-def list_changes(call: Call) -> Answer:
+def list_changes(call: OpCall) -> OpAnswer:
     """Return the newest changes of the project's memory: ids and verbs, no words."""
-    limit = call.asks(ChangesQuery).limit
+    limit = call.asks(LogQuery).limit
     changes = [
         change
         for change in call.memory.changes(limit)
         if call.caller.may("review") or _names_visible(call, change.lessons)
     ]
-    return Answer(value={"items": [views.whole(change) for change in changes], "next": ""})
+    return OpAnswer(value={"items": [views.whole(change) for change in changes], "next": ""})
 
 
-def _names_visible(call: Call, ids: tuple[LessonId, ...]) -> bool:
+def _names_visible(call: OpCall, ids: tuple[LessonId, ...]) -> bool:
     return all(call.sees(lesson) for lesson in get_readable(call.stores.store, ids))
 
 
-class ChangesQuery(Paged):
+class LogQuery(Paged):
     """How many."""
 
 
-def list_history(call: Call) -> Answer:
+def list_history(call: OpCall) -> OpAnswer:
     """Return every version of the lesson, of those before it and of its successors, oldest first."""
     lesson = call.lesson()
     versions = [version for version in call.memory.lineage(lesson.id) if call.sees(version.lesson)]
-    return Answer(value={"items": [views.version(version) for version in versions], "next": ""})
+    return OpAnswer(value={"items": [views.version(version) for version in versions], "next": ""})
 
 
-def read_evidence(call: Call) -> Answer:
+def read_evidence(call: OpCall) -> OpAnswer:
     """Return who said the lesson, on what evidence, and what followed where it was told."""
     lesson = call.lesson()
-    return Answer(value=views.evidence(call.memory.explain(lesson.id), call.memory.surrounding(lesson)))
+    return OpAnswer(value=views.evidence(call.memory.explain(lesson.id), call.memory.surrounding(lesson)))
 
 
-def list_links(call: Call) -> Answer:
+def list_links(call: OpCall) -> OpAnswer:
     """Return the links from the lesson, and those of the lessons that it is linked to back to it."""
     lesson = call.lesson()
     targets = [other for other in get_readable(call.stores.store, [x.target for x in lesson.links]) if call.sees(other)]
@@ -245,7 +245,7 @@ def list_links(call: Call) -> Answer:
         for x in other.links
         if x.target == lesson.id
     ]
-    return Answer(value={"items": links, "next": ""})
+    return OpAnswer(value={"items": links, "next": ""})
 
 
 OPERATIONS = (
@@ -306,7 +306,7 @@ OPERATIONS = (
     ),
     Op(
         method="GET", path="/projects/{project}/log", name="list_changes", verb="read", call=list_changes,
-        query=ChangesQuery, summary="List the newest changes of a project's memory.",
+        query=LogQuery, summary="List the newest changes of a project's memory.",
         out=models.Listing[dict[str, Any]],
     ),
     Op(

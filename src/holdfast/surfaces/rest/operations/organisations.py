@@ -9,30 +9,30 @@ from pydantic import Field
 from holdfast.domain.team import Limits, Member, ReviewRules, Team
 from holdfast.errors import InvalidValueError
 from holdfast.surfaces.rest import models, views
-from holdfast.surfaces.rest.call import Call
+from holdfast.surfaces.rest.call import OpCall
 from holdfast.surfaces.rest.operations.lists import Paged, records_page
 from holdfast.surfaces.rest.problems import RequestError
-from holdfast.surfaces.rest.table import Answer, Op, Strict
+from holdfast.surfaces.rest.table import Op, OpAnswer, Strict
 from holdfast.team import audit, members, projects
 
 
-def read_organisation(call: Call) -> Answer:
+def read_organisation(call: OpCall) -> OpAnswer:
     """Return the organisation."""
-    return Answer(value=views.organisation(projects.get_organisation(call.team, call.caller)))
+    return OpAnswer(value=views.organisation(projects.get_organisation(call.team, call.caller)))
 
 
-def change_organisation(call: Call) -> Answer:
+def change_organisation(call: OpCall) -> OpAnswer:
     """Change the organisation's settings."""
-    said = call.says(models.OrganisationChange)
-    changes = said.model_dump(exclude_none=True, exclude={"rules", "limits"})
-    if said.rules is not None:
-        changes["rules"] = ReviewRules(**said.rules.model_dump())
-    if said.limits is not None:
-        changes["limits"] = Limits(**said.limits.model_dump())
-    return Answer(value=views.organisation(projects.change_organisation(call.team, call.caller, **changes)))
+    body = call.says(models.OrganisationChange)
+    changes = body.model_dump(exclude_none=True, exclude={"rules", "limits"})
+    if body.rules is not None:
+        changes["rules"] = ReviewRules(**body.rules.model_dump())
+    if body.limits is not None:
+        changes["limits"] = Limits(**body.limits.model_dump())
+    return OpAnswer(value=views.organisation(projects.change_organisation(call.team, call.caller, **changes)))
 
 
-def list_members(call: Call) -> Answer:
+def list_members(call: OpCall) -> OpAnswer:
     """Return the members, in the order of their ids."""
 
     def read(after: str, limit: int) -> list[Member]:
@@ -41,19 +41,19 @@ def list_members(call: Call) -> Answer:
     return records_page(call, read, views.member)
 
 
-def read_member(call: Call) -> Answer:
+def read_member(call: OpCall) -> OpAnswer:
     """Return a member."""
-    return Answer(value=views.member(members.get_member(call.team, call.caller, call.parameters["member"])))
+    return OpAnswer(value=views.member(members.get_member(call.team, call.caller, call.parameters["member"])))
 
 
-def change_member(call: Call) -> Answer:
+def change_member(call: OpCall) -> OpAnswer:
     """Change a member."""
     changes = call.says(models.MemberChange).model_dump(exclude_none=True)
     member = members.change_member(call.team, call.caller, call.parameters["member"], **changes)
-    return Answer(value=views.member(members.shown_to(call.caller, member)))
+    return OpAnswer(value=views.member(members.shown_to(call.caller, member)))
 
 
-def list_teams(call: Call) -> Answer:
+def list_teams(call: OpCall) -> OpAnswer:
     """Return the teams, in the order of their ids."""
 
     def read(after: str, limit: int) -> list[Team]:
@@ -62,35 +62,35 @@ def list_teams(call: Call) -> Answer:
     return records_page(call, read, views.team)
 
 
-def add_team(call: Call) -> Answer:
+def add_team(call: OpCall) -> OpAnswer:
     """Store a team."""
     team = members.add_team(call.team, call.caller, **call.says(models.TeamIn).model_dump())
-    return Answer(value=views.team(team), location=f"/v1/teams/{team.id}")
+    return OpAnswer(value=views.team(team), location=f"/v1/teams/{team.id}")
 
 
-def read_team(call: Call) -> Answer:
+def read_team(call: OpCall) -> OpAnswer:
     """Return a team."""
-    return Answer(value=views.team(members.get_team(call.team, call.caller, call.parameters["team"])))
+    return OpAnswer(value=views.team(members.get_team(call.team, call.caller, call.parameters["team"])))
 
 
-def change_team(call: Call) -> Answer:
+def change_team(call: OpCall) -> OpAnswer:
     """Change a team."""
     changes = call.says(models.TeamChange).model_dump(exclude_none=True)
-    return Answer(value=views.team(members.change_team(call.team, call.caller, call.parameters["team"], **changes)))
+    return OpAnswer(value=views.team(members.change_team(call.team, call.caller, call.parameters["team"], **changes)))
 
 
-def remove_team(call: Call) -> Answer:
+def remove_team(call: OpCall) -> OpAnswer:
     """Erase a team; its members stay."""
     members.remove_team(call.team, call.caller, call.parameters["team"])
-    return Answer()
+    return OpAnswer()
 
 
-def list_audit(call: Call) -> Answer:
+def list_audit(call: OpCall) -> OpAnswer:
     """Return the entries of the audit log, newest first."""
     query = call.asks(Paged)
     before = int(next(iter(call.position(query.cursor)), 0))
     entries = audit.list_entries(call.team, call.caller, before=before, limit=query.limit + 1)
-    return Answer(value=views.page(entries, query.limit, views.entry, lambda entry: call.cursor(entry.seq)))
+    return OpAnswer(value=views.page(entries, query.limit, views.entry, lambda entry: call.cursor(entry.seq)))
 
 
 class HeadQuery(Strict):
@@ -99,15 +99,17 @@ class HeadQuery(Strict):
     head: Annotated[str, Field(max_length=200, description="An earlier `head`, which the log has to contain")] = ""
 
 
-def verify_audit(call: Call) -> Answer:
+def verify_audit(call: OpCall) -> OpAnswer:
     """Read the whole log and return what is wrong with it."""
     text = call.asks(HeadQuery).head
     try:
         noted = audit.parse_head(text) if text else None
     except InvalidValueError as exc:
         raise RequestError(410, str(exc), hint=exc.hint) from None
-    found = audit.verify(call.stores.audit, noted)
-    return Answer(value={"entries": found.entries, "head": found.head.render(), "faults": list(found.faults)})
+    verification = audit.verify(call.stores.audit, noted)
+    return OpAnswer(
+        value={"entries": verification.entries, "head": verification.head.render(), "faults": list(verification.faults)}
+    )
 
 
 OPERATIONS = (

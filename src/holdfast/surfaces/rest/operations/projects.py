@@ -6,16 +6,16 @@ from holdfast.domain.team import ReviewRules, TeamProject
 from holdfast.domain.vocabulary import STATES, ProjectId
 from holdfast.ports.store import LessonFilter
 from holdfast.surfaces.rest import models, views
-from holdfast.surfaces.rest.call import Call
+from holdfast.surfaces.rest.call import OpCall
 from holdfast.surfaces.rest.operations.lists import Paged, records_page
-from holdfast.surfaces.rest.table import Answer, Op
+from holdfast.surfaces.rest.table import Op, OpAnswer
 from holdfast.team import projects, review
 
 ERASED = 500
 """Lessons of a removed project that are purged at a time."""
 
 
-def list_projects(call: Call) -> Answer:
+def list_projects(call: OpCall) -> OpAnswer:
     """Return the projects that the caller sees, in the order of their ids."""
 
     def read(after: str, limit: int) -> list[TeamProject]:
@@ -24,32 +24,32 @@ def list_projects(call: Call) -> Answer:
     return records_page(call, read, views.project)
 
 
-def add_project(call: Call) -> Answer:
+def add_project(call: OpCall) -> OpAnswer:
     """Store a project; the same again is answered as it is."""
-    said = call.says(models.ProjectIn)
+    body = call.says(models.ProjectIn)
     project = projects.add_project(
-        call.team, call.caller, ProjectId(said.id), name=said.name, remote=said.remote, root_commit=said.root_commit
+        call.team, call.caller, ProjectId(body.id), name=body.name, remote=body.remote, root_commit=body.root_commit
     )
-    return Answer(value=views.project(project))
+    return OpAnswer(value=views.project(project))
 
 
-def read_project(call: Call) -> Answer:
+def read_project(call: OpCall) -> OpAnswer:
     """Return a project."""
-    return Answer(value=views.project(call.project))
+    return OpAnswer(value=views.project(call.project))
 
 
-def change_project(call: Call) -> Answer:
+def change_project(call: OpCall) -> OpAnswer:
     """Change a project."""
-    said = call.says(models.ProjectChange)
-    changes = said.model_dump(exclude_unset=True, exclude={"rules"})
-    if "rules" in said.model_fields_set:
-        changes["rules"] = ReviewRules(**said.rules.model_dump()) if said.rules else None
+    body = call.says(models.ProjectChange)
+    changes = body.model_dump(exclude_unset=True, exclude={"rules"})
+    if "rules" in body.model_fields_set:
+        changes["rules"] = ReviewRules(**body.rules.model_dump()) if body.rules else None
     changes = {name: value for name, value in changes.items() if value is not None or name == "rules"}
     project = projects.change_project(call.team, call.caller, ProjectId(call.project.id), **changes)
-    return Answer(value=views.project(project))
+    return OpAnswer(value=views.project(project))
 
 
-def remove_project(call: Call) -> Answer:
+def remove_project(call: OpCall) -> OpAnswer:
     """Erase a project with its lessons."""
     id_ = ProjectId(call.project.id)
     where = LessonFilter(project=id_, states=STATES, limit=ERASED)
@@ -58,7 +58,7 @@ def remove_project(call: Call) -> Answer:
     while ids := [lesson.id for lesson in store.find(where) if lesson.scope.project == id_]:
         store.purge(ids)
         review.erase_traces(call.team, ids)
-    return Answer()
+    return OpAnswer()
 
 
 OPERATIONS = (

@@ -10,32 +10,32 @@ from holdfast.lean.plain import render_instant
 from holdfast.ports.store import LessonFilter
 from holdfast.rendering.views import briefing_json
 from holdfast.surfaces.rest import models, views
-from holdfast.surfaces.rest.call import Call
+from holdfast.surfaces.rest.call import OpCall
 from holdfast.surfaces.rest.operations.lists import Paged
-from holdfast.surfaces.rest.table import Answer, Op
+from holdfast.surfaces.rest.table import Op, OpAnswer
 
 PROJECT = "/projects/{project}"
 COUNTED = 1_000
 """The newest lessons, among which topics and tags are counted."""
 
 
-def recall(call: Call) -> Answer:
+def recall(call: OpCall) -> OpAnswer:
     """Return the lessons that answer, best first."""
     asked_for = call.says(models.RecallIn)
     if set(asked_for.states) & set(WAITING):
         call.require("reviewer", "asking for lessons that wait")
     briefing = call.memory.recall(**asked_for.model_dump())
-    return Answer(value=briefing_json(briefing))
+    return OpAnswer(value=briefing_json(briefing))
 
 
-def brief(call: Call) -> Answer:
+def brief(call: OpCall) -> OpAnswer:
     """Return what a session is told at its start, then for what it does first."""
     start = call.says(models.BriefIn)
     briefings = call.memory.brief(prompt=start.prompt, file=start.file, command=start.command)
-    return Answer(value={"briefings": [briefing_json(briefing) for briefing in briefings]})
+    return OpAnswer(value={"briefings": [briefing_json(briefing) for briefing in briefings]})
 
 
-def list_topics(call: Call) -> Answer:
+def list_topics(call: OpCall) -> OpAnswer:
     """Return the topics and tags of the newest active lessons, the most frequent first."""
     where = LessonFilter(project=call.memory.location.project.id, states=("active",), limit=COUNTED)
     lessons = call.stores.store.find(where)
@@ -52,13 +52,13 @@ def list_topics(call: Call) -> Answer:
         {"name": name, "kind": kind, "lessons": count, "newest": render_instant(newest[kind, name].recorded_at)}
         for (kind, name), count in ordered[:limit]
     ]
-    return Answer(value={"items": items, "next": ""})
+    return OpAnswer(value={"items": items, "next": ""})
 
 
-def read_stats(call: Call) -> Answer:
+def read_stats(call: OpCall) -> OpAnswer:
     """Return how often lessons were told, and what came of it."""
     (sums,) = call.memory.stats()
-    return Answer(value=views.stats(sums))
+    return OpAnswer(value=views.stats(sums))
 
 
 OPERATIONS = (

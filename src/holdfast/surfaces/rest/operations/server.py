@@ -6,28 +6,28 @@ from typing import Any
 
 from holdfast._version import __version__
 from holdfast.surfaces.rest import models
-from holdfast.surfaces.rest.call import Call
-from holdfast.surfaces.rest.table import Answer, Op
+from holdfast.surfaces.rest.call import OpCall
+from holdfast.surfaces.rest.table import Op, OpAnswer
 
 
-def read_page(call: Call) -> Answer:
+def read_page(call: OpCall) -> OpAnswer:
     """Return the page of routes."""
-    return Answer(value=call.shared.described.page)
+    return OpAnswer(value=call.shared.described.page)
 
 
-def read_style(call: Call) -> Answer:
+def read_style(call: OpCall) -> OpAnswer:
     """Return the page's style sheet."""
-    return Answer(value=call.shared.described.style)
+    return OpAnswer(value=call.shared.described.style)
 
 
-def read_openapi(call: Call) -> Answer:
+def read_openapi(call: OpCall) -> OpAnswer:
     """Return the OpenAPI document."""
-    return Answer(value=call.shared.described.openapi)
+    return OpAnswer(value=call.shared.described.openapi)
 
 
-def read_version(call: Call) -> Answer:
+def read_version(call: OpCall) -> OpAnswer:
     """Return the version."""
-    return Answer(value={"version": __version__, "api": "v1"})
+    return OpAnswer(value={"version": __version__, "api": "v1"})
 
 
 OPERATIONS = (

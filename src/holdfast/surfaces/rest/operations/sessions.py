@@ -14,9 +14,9 @@ from holdfast.errors import HoldfastError, InvalidValueError, NotFoundError
 from holdfast.lean.plain import render_instant
 from holdfast.ports.store import EventFilter, get_readable
 from holdfast.surfaces.rest import models, views
-from holdfast.surfaces.rest.call import Call
+from holdfast.surfaces.rest.call import OpCall
 from holdfast.surfaces.rest.operations.lists import Paged
-from holdfast.surfaces.rest.table import Answer, Op
+from holdfast.surfaces.rest.table import Op, OpAnswer
 from holdfast.team import quotas
 
 PROJECT = "/projects/{project}"
@@ -24,21 +24,21 @@ LOOKED_AT = 5_000
 """Events that one page of sessions is made of."""
 
 
-def add_events(call: Call) -> Answer:
+def add_events(call: OpCall) -> OpAnswer:
     """Store events, redacted; return how many were new."""
     lines = cast("list[models.EventIn]", call.lines)
     quotas.spend(call.team, "events_a_day", len(lines))
     stored = call.memory.append([_event(call, line) for line in lines])
-    return Answer(value={"received": len(lines), "stored": stored})
+    return OpAnswer(value={"received": len(lines), "stored": stored})
 
 
-def _event(call: Call, line: models.EventIn) -> Event:
+def _event(call: OpCall, line: models.EventIn) -> Event:
     fields = line.model_dump(exclude={"id", "session"})
     new_id = call.shared.requests.clock.new_id
     return Event(**fields, id=EventId(line.id or new_id()), session=SessionId(line.session))
 
 
-def report_call(call: Call) -> Answer:
+def report_call(call: OpCall) -> OpAnswer:
     """Store what an agent reports, and return what it is told then."""
     quotas.spend(call.team, "events_a_day", 1)
     payload = call.says(models.CallIn).model_dump()
@@ -46,10 +46,10 @@ def report_call(call: Call) -> Answer:
         text = call.memory.answer_hook(HOST, payload)
     except HoldfastError as exc:
         raise InvalidValueError(f"not a call of {HOST}: {exc}") from None
-    return Answer(value={"context": context_of(text)})
+    return OpAnswer(value={"context": context_of(text)})
 
 
-def learn_session(call: Call) -> Answer:
+def learn_session(call: OpCall) -> OpAnswer:
     """Learn from a session's events; what is new waits where the team's rules say so."""
     report = call.memory.learn(SessionId(call.parameters["session"]))
     written = report.lessons
@@ -59,7 +59,7 @@ def learn_session(call: Call) -> Answer:
         "active": [lesson.id for lesson in lessons if lesson.state == "active"],
         "waiting": [lesson.id for lesson in lessons if lesson.state in WAITING],
     }
-    return Answer(
+    return OpAnswer(
         value=value,
         changed=written,
         audit=("session.learn", call.project.id) if written else ("", ""),
@@ -67,7 +67,7 @@ def learn_session(call: Call) -> Answer:
     )
 
 
-def list_sessions(call: Call) -> Answer:
+def list_sessions(call: OpCall) -> OpAnswer:
     """Return sessions in the order in which their events arrived; a long one may be on several pages."""
     query = call.asks(Paged)
     after = int(next(iter(call.position(query.cursor)), 0))
@@ -89,10 +89,10 @@ def list_sessions(call: Call) -> Answer:
         row | {"first": render_instant(row["first"]), "last": render_instant(row["last"])} for row in sessions.values()
     ]
     is_last = not rows or (end == rows[-1][0] and len(rows) < LOOKED_AT)
-    return Answer(value={"items": items, "next": "" if is_last else call.cursor(end)})
+    return OpAnswer(value={"items": items, "next": "" if is_last else call.cursor(end)})
 
 
-def read_session(call: Call) -> Answer:
+def read_session(call: OpCall) -> OpAnswer:
     """Return the events of a session in the order in which they arrived."""
     query = call.asks(Paged)
     after = int(next(iter(call.position(query.cursor)), 0))
@@ -104,13 +104,13 @@ def read_session(call: Call) -> Answer:
     if not rows and not after:
         raise NotFoundError("there is no such session in this project")
     page = views.page(rows, query.limit, lambda row: views.event(*row), lambda row: call.cursor(row[0]))
-    return Answer(value=page)
+    return OpAnswer(value=page)
 
 
-def list_checkpoints(call: Call) -> Answer:
+def list_checkpoints(call: OpCall) -> OpAnswer:
     """Return the states of tasks, newest first, closed ones included."""
     records = call.memory.checkpoints(call.asks(CheckpointsQuery).limit)
-    return Answer(value={"items": [views.whole(record) for record in records], "next": ""})
+    return OpAnswer(value={"items": [views.whole(record) for record in records], "next": ""})
 
 
 class CheckpointsQuery(Paged):
@@ -123,28 +123,28 @@ class TaskQuery(Paged):
     task: Annotated[str, Field(max_length=200, description="By default the newest")] = ""
 
 
-def read_checkpoint(call: Call) -> Answer:
+def read_checkpoint(call: OpCall) -> OpAnswer:
     """Return the present state of a task."""
     record = call.memory.checkpoint(call.asks(TaskQuery).task)
     if record is None:
         raise NotFoundError("no task is open")
-    return Answer(value=views.whole(record))
+    return OpAnswer(value=views.whole(record))
 
 
-def add_checkpoint(call: Call) -> Answer:
+def add_checkpoint(call: OpCall) -> OpAnswer:
     """Store the state of a task."""
-    said = call.says(models.CheckpointIn)
-    fields = said.model_dump(exclude={"goal", "session"})
-    record = call.memory.save_checkpoint(said.goal, session=SessionId(said.session), **fields)
-    return Answer(value=views.whole(record))
+    body = call.says(models.CheckpointIn)
+    fields = body.model_dump(exclude={"goal", "session"})
+    record = call.memory.save_checkpoint(body.goal, session=SessionId(body.session), **fields)
+    return OpAnswer(value=views.whole(record))
 
 
-def close_checkpoint(call: Call) -> Answer:
+def close_checkpoint(call: OpCall) -> OpAnswer:
     """Close the newest state of a task."""
     record = call.memory.close_checkpoint(call.asks(TaskQuery).task)
     if record is None:
         raise NotFoundError("no task is open")
-    return Answer(value=views.whole(record))
+    return OpAnswer(value=views.whole(record))
 
 
 OPERATIONS = (

@@ -15,9 +15,9 @@ from holdfast.lean.texts import dumps
 from holdfast.ports.store import LogFilter
 from holdfast.publishing.remote import server as remote
 from holdfast.surfaces.rest import models, views
-from holdfast.surfaces.rest.call import Call
+from holdfast.surfaces.rest.call import OpCall
 from holdfast.surfaces.rest.reading import Digits, Flag, Words
-from holdfast.surfaces.rest.table import Answer, Op, Strict
+from holdfast.surfaces.rest.table import Op, OpAnswer, Strict
 from holdfast.team import review
 
 PROJECT = "/projects/{project}"
@@ -38,18 +38,18 @@ class ChangesQuery(Strict):
     )
 
 
-def list_documents(call: Call) -> Answer:
+def list_documents(call: OpCall) -> OpAnswer:
     """Return the documents that changed after a position, in the order of their positions."""
     query = call.asks(FeedQuery)
     project = ProjectId(call.project.id)
     changed, after = call.feed(query.after, query.limit)
     last = call.stores.documents.last_seqs([project]).get(project, 0)
-    return Answer(
+    return OpAnswer(
         value={"documents": [view for _, view in changed], "after": after, "last": last, "more": after < last}
     )
 
 
-def send_documents(call: Call) -> Answer:
+def send_documents(call: OpCall) -> OpAnswer:
     """Join the documents into the project's, and return what became of each."""
     incoming = [remote.take(each.model_dump()) for each in call.says(models.DocumentsIn).documents]
     desk, memory = call.desk, call.memory
@@ -64,7 +64,7 @@ def send_documents(call: Call) -> Answer:
     fates = {each.fate for each in merged}
     project = ProjectId(call.project.id)
     last = call.stores.documents.last_seqs([project]).get(project, 0)
-    return Answer(
+    return OpAnswer(
         value={"results": [views.fate(each) for each in merged], "last": last},
         audit=("documents.send", call.project.id) if fates & {"accepted", "proposed"} else ("", ""),
         details={"documents": str(len(merged))},
@@ -81,9 +81,9 @@ def _confirms(desk: review.Desk, lesson: Lesson) -> bool:
         return False
 
 
-def watch_changes(call: Call) -> Answer:
+def watch_changes(call: OpCall) -> OpAnswer:
     """Stream the documents as they change; `feed` does it."""
-    return Answer()
+    return OpAnswer()
 
 
 class ExportQuery(Strict):
@@ -92,12 +92,12 @@ class ExportQuery(Strict):
     state: Annotated[tuple[State, ...], Words] = ("active",)
 
 
-def export_lessons(call: Call) -> Answer:
+def export_lessons(call: OpCall) -> OpAnswer:
     """Return the project's lessons as lines, newest first."""
     states = call.asks(ExportQuery).state
     if set(states) & set(WAITING):
         call.require("reviewer", "exporting lessons that wait")
-    return Answer(lines=call.memory.export_lessons(states=states))
+    return OpAnswer(lines=call.memory.export_lessons(states=states))
 
 
 class ImportQuery(Strict):
@@ -107,7 +107,7 @@ class ImportQuery(Strict):
     dry: Annotated[Flag, Field(description="Write nothing, and say what would happen")] = False
 
 
-def import_lessons(call: Call) -> Answer:
+def import_lessons(call: OpCall) -> OpAnswer:
     """Store the lessons of the lines as one change."""
     query = call.asks(ImportQuery)
     if query.accept:
@@ -122,7 +122,7 @@ def import_lessons(call: Call) -> Answer:
     }
     value["failed"] = [{"line": number, "reason": reason} for number, reason in report.failed]
     value["ignored"] = dict(report.ignored)
-    return Answer(
+    return OpAnswer(
         value=value,
         changed=change.lessons if change is not None and is_new else (),
         audit=("lessons.import", call.project.id) if is_new else ("", ""),
@@ -135,7 +135,7 @@ def _without_private(line: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in line.items() if name not in ("project", "scope", "private")}
 
 
-def _last_change(call: Call) -> Change | None:
+def _last_change(call: OpCall) -> Change | None:
     where = LogFilter(project=call.memory.location.project.id, limit=1)
     return next(iter(call.stores.store.find_records(Change, where)), None)
 
