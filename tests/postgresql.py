@@ -29,10 +29,9 @@ from urllib.parse import quote
 import psycopg
 import pytest
 
-from holdfast.stores.postgresql.schema import APP_ROLE
-
-SUPERUSER, OWNER, APPLICATION = "postgres", "holdfast_owner", "holdfast"
-"""Roles of every cluster: the owner of the tables, and the role of the program, which row-level security binds."""
+SUPERUSER, OWNER, APPLICATION, APP_ROLE = "postgres", "holdfast_owner", "holdfast", "holdfast_app"
+"""Roles of every cluster: the owner of the tables, the role of the program, and the one that it acts as, which
+row-level security binds."""
 
 UNSAFE = ("-c", "fsync=off", "-c", "full_page_writes=off")
 """Settings of a server whose machine never loses power. A killed server still loses nothing that it acknowledged."""

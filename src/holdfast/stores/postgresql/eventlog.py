@@ -70,20 +70,26 @@ def append(sql: Sql, events: Sequence[Event]) -> int:
     for names in known.fetchall():
         del rows[names]
     new = [
-        (sql.org, position, *names, key(event.project), micros(event.at), _has_text(event), doc)
+        (position, *names, key(event.project), micros(event.at), has_text(event), doc)
         for position, (names, (event, doc)) in enumerate(reversed(rows.items()), start=last + 1)
     ]
-    sql.executemany(
-        "INSERT INTO events (org, position, session, key, project, at, has_text, doc)"
-        " VALUES (%s, %s, %s, %s, %s, %s, %s, %s)",
-        new,
-    )
+    insert_rows(sql, new)
     if new:
         set_counter(sql, "events", last + len(new))
     return len(new)
 
 
-def _has_text(event: Event) -> bool:
+def insert_rows(sql: Sql, rows: Sequence[tuple[Any, ...]]) -> None:
+    """Insert events: position, session, key, project, at, has_text, doc."""
+    sql.executemany(
+        "INSERT INTO events (org, position, session, key, project, at, has_text, doc)"
+        " VALUES (%s, %s, %s, %s, %s, %s, %s, %s)",
+        [(sql.org, *row) for row in rows],
+    )
+
+
+def has_text(event: Event) -> bool:
+    """Return whether the event has any of the raw texts."""
     return any(getattr(event, name) for name in RAW)
 
 

@@ -252,14 +252,22 @@ def _put_one(sql: Sql, row: int, lesson: Lesson, doc: str, before: Current | Non
                 (row, owner, sql.org, before.row),
             )
         derived.close_rows(sql, before.row)
-    _insert(sql, row, lesson, owner, doc)
+    insert_row(sql, row, version_columns(lesson, doc))
     derived.index_rows(sql, row, lesson, owner)
 
 
-def _insert(sql: Sql, row: int, lesson: Lesson, owner: str, doc: str) -> None:
+def insert_row(sql: Sql, row: int, columns: Mapping[str, Any]) -> None:
+    """Insert a row of `lessons` with these columns."""
+    names = ", ".join(columns)
+    slots = ", ".join(["%s"] * len(columns))
+    sql.execute(f"INSERT INTO lessons (org, row, {names}) VALUES (%s, %s, {slots})", (sql.org, row, *columns.values()))
+
+
+def version_columns(lesson: Lesson, doc: str) -> dict[str, Any]:
+    """Return the columns of a version, without organisation, row, and the time at which it was retracted."""
     valid = lesson.validity
-    columns = {
-        "org": sql.org, "row": row, "id": key(lesson.id), "recorded_at": micros(lesson.recorded_at), "owner": owner,
+    return {
+        "id": key(lesson.id), "recorded_at": micros(lesson.recorded_at), "owner": key(lesson.scope.owner),
         "level": lesson.scope.level, "state": lesson.state, "kind": lesson.kind, "branch": key(lesson.scope.branch),
         "path_prefix": key(lesson.scope.path_prefix), "pinned": lesson.pinned, "salience": lesson.salience,
         "valid_from": micros(valid.valid_from),
@@ -267,8 +275,6 @@ def _insert(sql: Sql, row: int, lesson: Lesson, owner: str, doc: str) -> None:
         "topic_key": key(lesson.topic_key), "duplicate_key": key(duplicate_key(lesson.insight)),
         "files": keys(anchored_files(lesson)), "doc": doc,
     }  # fmt: skip
-    values = ", ".join(["%s"] * len(columns))
-    sql.execute(f"INSERT INTO lessons ({', '.join(columns)}) VALUES ({values})", tuple(columns.values()))
 
 
 def _keeps_vectors(doc: str, lesson: Lesson) -> bool:

@@ -156,8 +156,10 @@ def _prepare(connection: Connection) -> None:
     )
     connection.execute(
         "CREATE TABLE migrations (number int PRIMARY KEY, name text NOT NULL, needs int NOT NULL,"
-        f" applied_at timestamptz NOT NULL DEFAULT now()); GRANT SELECT ON migrations TO {APP_ROLE}"
+        " applied_at timestamptz NOT NULL DEFAULT now()); GRANT SELECT ON migrations TO PUBLIC"
     )
+    (name,) = connection.execute("SELECT current_schema()").fetchone() or ("public",)
+    connection.execute(SQL("GRANT USAGE ON SCHEMA {} TO {}").format(Identifier(name), Identifier(APP_ROLE)))
 
 
 def _unfinished(connection: Connection) -> list[str]:

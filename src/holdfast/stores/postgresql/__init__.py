@@ -1,0 +1,34 @@
+"""The PostgreSQL backend: data of many organisations in one database, with pgvector.
+
+`store` is the Store port for one organisation; `backend` opens the stores of a team's organisations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from holdfast.errors import InvalidValueError
+from holdfast.stores.postgresql.address import Address, address_of
+from holdfast.stores.postgresql.database import Database
+from holdfast.stores.postgresql.store import PostgresStore
+
+
+def make(options: Mapping[str, str]) -> PostgresStore:
+    """Return a store, not opened yet, for `url` = `postgresql://user@host:5432/database?org=1`.
+
+    See `address.address_of` for the URL's parameters. `timeout_s` (default 30) is how long a call may wait for a lock
+    or a free connection. With `upgrade` = `no` an older schema raises SchemaTooOldError. Raises InvalidValueError for
+    another kind of URL.
+    """
+    address = read_address(options)
+    database = Database(address, upgrade=options.get("upgrade") != "no")
+    return PostgresStore(database, address.org, owns=True)
+
+
+def read_address(options: Mapping[str, str]) -> Address:
+    """Return the address that the options `url` and `timeout_s` name."""
+    try:
+        timeout_s = float(options.get("timeout_s", "30"))
+    except ValueError as exc:
+        raise InvalidValueError(f"timeout_s is not a number: {options['timeout_s']!r}") from exc
+    return address_of(options.get("url", ""), timeout_s)
