@@ -21,7 +21,7 @@ from holdfast.stores.postgresql import derived, eventlog
 from holdfast.stores.postgresql.lessons import VERSIONS, insert_row, lesson_or_none, version_columns
 from holdfast.stores.postgresql.rows import key
 from holdfast.stores.postgresql.tenant import Sql, Tenant
-from holdfast.stores.postgresql.vectors import insert_vector
+from holdfast.stores.postgresql.vectors import put_vectors
 from holdfast.stores.sqlite.connection import Connection, translate
 from holdfast.stores.sqlite.lessons import insert_version
 from holdfast.stores.sqlite.vectors import pack
@@ -148,8 +148,6 @@ def _write_others(sql: Sql, lite: sqlite3.Connection) -> None:
     ):
         rows = sql.execute(f"SELECT {', '.join(columns)} FROM {table} WHERE org = %s", (sql.org,))
         _fill(lite, table, columns, rows)
-    rows = sql.execute("SELECT family, owner, name, value FROM state_rows WHERE org = %s", (sql.org,))
-    _fill(lite, "state_rows", ("family", "owner", "key", "value"), rows)
     aside = sql.execute("SELECT source, position, columns, doc FROM set_aside WHERE org = %s", (sql.org,))
     _fill(lite, "set_aside", ("source", "row", "columns", "doc"), aside)
 
@@ -218,8 +216,7 @@ def _take_version(sql: Sql, lite: sqlite3.Connection, old_row: int, row: int, ve
     for embedder, scale, codes in lite.execute(
         "SELECT embedder, scale, codes FROM vectors WHERE lesson = ?", (old_row,)
     ).fetchall():
-        vector = [code * scale for code in array("b", codes)]
-        insert_vector(sql, row, key(embedder), key(lesson.scope.owner), vector)
+        put_vectors(sql, embedder, {lesson.id: [code * scale for code in array("b", codes)]})
 
 
 def _take_others(sql: Sql, lite: sqlite3.Connection) -> None:
@@ -235,9 +232,6 @@ def _take_others(sql: Sql, lite: sqlite3.Connection) -> None:
     ):
         rows = lite.execute(f"SELECT {', '.join(columns)} FROM {table}").fetchall()
         _insert(sql, table, columns, [_keyed(columns, row) for row in rows])
-    entries = lite.execute("SELECT family, owner, key, value FROM state_rows").fetchall()
-    named = [(family, key(owner), key(name), name, value) for family, owner, name, value in entries]
-    _insert(sql, "state_rows", ("family", "owner", "key", "name", "value"), named)
     aside = lite.execute("SELECT source, row, columns, CAST(doc AS TEXT) FROM set_aside").fetchall()
     _insert(sql, "set_aside", ("source", "position", "columns", "doc"), aside)
 
