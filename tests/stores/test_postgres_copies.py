@@ -87,15 +87,15 @@ def test_a_copy_replaces_all_of_an_organisation_and_nothing_of_another(
 ) -> None:
     id_ = fill(store)
     before = content(store)
-    kept = make_lesson()
-    other.put([kept], {})
+    stays = make_lesson()
+    other.put([stays], {})
     other.append_events([make_event()])
     store.write_copy(str(tmp_path / "copy.db"))
     other.take_copy(str(tmp_path / "copy.db"))
     assert content(other) == before == content(store)
     assert_found(other, other.get([id_])[0], True)
     with pytest.raises(LessonNotFoundError):
-        other.get([kept.id])
+        other.get([stays.id])
     more = replace(make_event(), text="one more")
     other.append_events([more])
     assert other.find_events(EventFilter())[-1] == (3, more), "positions go on after those of the copy"
