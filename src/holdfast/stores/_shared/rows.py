@@ -16,6 +16,12 @@ SESSION_PREFIX = "session "
 """Prefix of the session in which a lesson was learnt. It is stored among the lesson's tokens with the code 0, to find
 lessons learnt next to it. No query asks for it."""
 
+SCORE_STEPS = 1e9
+"""Steps of a text score between 0 and 1: scores that differ by less are equal on every backend, and the newer is first.
+
+Two backends may add up the words of a lesson in another order, and so differ in the last digits.
+"""
+
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 DAMAGED = (TypeError, ValueError, AttributeError, KeyError, IndexError, OverflowError, RecursionError)

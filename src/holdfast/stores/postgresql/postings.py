@@ -26,7 +26,7 @@ from holdfast.lean.plain import clean
 from holdfast.lean.texts import loads
 from holdfast.ports.store import ErrorMatches, Numbered, TextMatch, TextMatches
 from holdfast.ranking.tuning import TEXT_COLUMN_WEIGHTS
-from holdfast.stores._shared.rows import DAMAGED, SESSION_PREFIX
+from holdfast.stores._shared.rows import DAMAGED, SCORE_STEPS, SESSION_PREFIX
 from holdfast.stores.postgresql.derived import ERROR, ERROR_COLUMN, phrase
 from holdfast.stores.postgresql.matching import derived, then, visible
 from holdfast.stores.postgresql.rows import SESSION_CODE
@@ -57,6 +57,7 @@ K1, B = 1.2, 0.75
 IDF_LEAST = 1e-6
 SCORE = f"{K1 + 1} * {{0}}.weight / ({{0}}.weight + {K1 * (1 - B)} + {K1 * B} * {{0}}.length / %s)"
 """BM25 of one term, without its idf; the argument is the average length."""
+STEPPED = f"floor(({{0}}) * {SCORE_STEPS}) / {SCORE_STEPS}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -353,7 +354,7 @@ def _scored(
         f"WITH chosen AS MATERIALIZED (SELECT h.lesson, min(h.scope) AS scope, sum(h.score) AS score FROM ({hits}) h"
         " GROUP BY h.lesson), finalists AS MATERIALIZED (SELECT c.lesson, c.scope, c.score FROM chosen c"
         " ORDER BY c.score DESC, c.lesson DESC LIMIT %s),"
-        f" scored AS MATERIALIZED (SELECT c.lesson, c.score + {extra} AS score FROM finalists c)"
+        f" scored AS MATERIALIZED (SELECT c.lesson, {STEPPED.format(f'c.score + {extra}')} AS score FROM finalists c)"
         f" SELECT l.row, l.id, s.score, (SELECT count(*) FROM chosen){columns} FROM scored s"
         f" JOIN lessons l ON l.org = %s AND l.row = s.lesson AND {seen} ORDER BY {order} LIMIT %s",
         (*hit_args, finalists, *extra_args, sql.org, *seen_args, depth),
@@ -442,8 +443,8 @@ def _scored_common(
         " FROM unnest(%s::text[], %s::float8[]) q (term, idf) CROSS JOIN LATERAL"
         f" (SELECT d.lesson, d.weight, d.length{source} AND d.term = q.term ORDER BY d.lesson DESC LIMIT %s) p"
         f" UNION ALL SELECT r.lesson, r.score FROM {looked_up}),"
-        " matching AS MATERIALIZED (SELECT h.lesson, sum(h.score) AS score FROM hits h GROUP BY h.lesson"
-        " HAVING count(*) >= %s ORDER BY h.lesson DESC LIMIT %s)"
+        f" matching AS MATERIALIZED (SELECT h.lesson, {STEPPED.format('sum(h.score)')} AS score FROM hits h"
+        " GROUP BY h.lesson HAVING count(*) >= %s ORDER BY h.lesson DESC LIMIT %s)"
         " SELECT l.row, l.id, m.score, (SELECT count(*) FROM matching) FROM matching m"
         f" JOIN lessons l ON l.org = %s AND l.row = m.lesson AND {seen} ORDER BY m.score DESC, m.lesson DESC LIMIT %s",
         (

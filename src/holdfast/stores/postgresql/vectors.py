@@ -1,5 +1,8 @@
 """Vectors: half-precision numbers in a column of pgvector's, compared exactly in a small scope, else through HNSW.
 
+They are the components that the SQLite store keeps, so that both stores find the same to be near. Vectors have unit
+length, so the inner product is the cosine.
+
 The index is walked on until enough of the wanted rows pass the conditions (`iterative_scan`), so that other projects'
 and other organisations' vectors in it cost time, and no answers.
 """
@@ -7,11 +10,11 @@ and other organisations' vectors in it cost time, and no answers.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import isnan
 
 from holdfast.domain.query import Query
 from holdfast.domain.vocabulary import LessonId
 from holdfast.ports.store import VectorMatch
+from holdfast.stores._shared.vectors import pack, unpack
 from holdfast.stores.postgresql.matching import owners_of, visible
 from holdfast.stores.postgresql.rows import key, keys
 from holdfast.stores.postgresql.tenant import Sql
@@ -48,7 +51,7 @@ def insert_vector(sql: Sql, row: int, embedder_id: str, owner: str, vector: Sequ
         "INSERT INTO vectors (org, lesson, embedder, owner, dimension, embedding) VALUES (%s, %s, %s, %s, %s, %s)"
         " ON CONFLICT (org, lesson, embedder) DO UPDATE SET"
         " dimension = excluded.dimension, embedding = excluded.embedding",
-        (sql.org, row, key(embedder_id), key(owner), len(vector), _written(vector)),
+        (sql.org, row, key(embedder_id), key(owner), len(vector), _written(unpack(*pack(vector)))),
     )
 
 
@@ -63,18 +66,16 @@ def match_vector(sql: Sql, query: Query, limit: int) -> list[VectorMatch]:
         rows = _nearest(sql, query, limit, wanted, is_exact)
         if len(rows) >= limit or wanted is None or not rows or rows[0][2] < wanted:
             break
-    return [
-        VectorMatch(id=LessonId(id_), cosine=0.0 if isnan(distance) else 1.0 - distance) for id_, distance, _ in rows
-    ]
+    return [VectorMatch(id=LessonId(id_), cosine=-distance) for id_, distance, _ in rows]
 
 
 def _nearest(sql: Sql, query: Query, limit: int, wanted: int | None, is_exact: bool) -> list[tuple[str, float, int]]:
-    """Return id and distance of the best visible lessons among the `wanted` nearest, and their number."""
+    """Return id and negative cosine of the best visible lessons among the `wanted` nearest, and their number."""
     dimension = len(query.vector)
     scope, scope_args = ("", []) if query.all_projects else (" AND v.owner = ANY(%s)", [owners_of(query)])
     seen, seen_args = visible(query)
     # The dimension is written out: an index of one dimension serves only a statement that says which.
-    place = f"v.embedding::halfvec({dimension}) <=> %s::halfvec({dimension})"
+    place = f"v.embedding::halfvec({dimension}) <#> %s::halfvec({dimension})"
     vectors = (
         f"SELECT v.lesson, {place} AS distance FROM vectors v WHERE v.org = %s AND v.embedder = %s"
         f" AND v.dimension = {dimension}{scope}"

@@ -23,6 +23,7 @@ from holdfast.domain.query import Query
 from holdfast.errors import StoreCorruptError, StoreError
 from holdfast.ports.store import ErrorMatches, Numbered, SpokenTurn, TextMatch, TextMatches, TurnMatch, TurnMatches
 from holdfast.ranking.tuning import TEXT_COLUMN_WEIGHTS, TURN_PROMPT_WEIGHT
+from holdfast.stores._shared.rows import SCORE_STEPS
 from holdfast.stores.sqlite.connection import Connection
 from holdfast.stores.sqlite.matching import first_visible, visible
 from holdfast.stores.sqlite.rows import DAMAGED, SESSION_PREFIX, clean, instant, micros, record_of, scope_token, slots
@@ -190,8 +191,8 @@ def _best(sql: sqlite3.Connection, match: str, seen: Clause, limit: int, newest:
 def _scored(sql: sqlite3.Connection, match: str, newest: int = -1) -> dict[int, float]:
     """Return the BM25, larger is better, of all lessons that match, or of that many of the newest."""
     rows = sql.execute(
-        f"SELECT rowid, -bm25(lesson_text, {COLUMN_WEIGHTS}) FROM lesson_text WHERE lesson_text MATCH ?"
-        " ORDER BY rowid DESC LIMIT ?",
+        f"SELECT rowid, CAST(-bm25(lesson_text, {COLUMN_WEIGHTS}) * {SCORE_STEPS} AS INTEGER) / {SCORE_STEPS}"
+        " FROM lesson_text WHERE lesson_text MATCH ? ORDER BY rowid DESC LIMIT ?",
         (match, newest),
     )
     return dict(rows.fetchall())

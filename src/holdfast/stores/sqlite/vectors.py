@@ -9,7 +9,6 @@ of their components and then scored by the bytes: .96 to .99 of the recall of an
 from __future__ import annotations
 
 import sqlite3
-from array import array
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +17,7 @@ import numpy as np
 from holdfast.domain.query import Query
 from holdfast.domain.vocabulary import LessonId
 from holdfast.ports.store import VectorMatch
+from holdfast.stores._shared.vectors import pack as pack
 from holdfast.stores.sqlite.matching import first_visible, visible
 from holdfast.stores.sqlite.rows import clean
 
@@ -63,12 +63,6 @@ def put_vectors(sql: sqlite3.Connection, embedder_id: str, vectors: Mapping[Less
                 "INSERT INTO vectors (lesson, embedder, scale, codes) VALUES (?, ?, ?, ?)",
                 (row, embedder_id, *pack(vector)),
             )
-
-
-def pack(vector: Sequence[float]) -> tuple[float, bytes]:
-    """Return the scale and one signed byte a component: a cosine changes by less than .005."""
-    scale = max(map(abs, vector), default=0.0) / 127 or 1.0
-    return scale, array("b", [round(component / scale) for component in vector]).tobytes()
 
 
 class VectorIndexes:

@@ -134,12 +134,12 @@ CREATE TABLE vectors (
 ) PARTITION BY HASH (org);
 CREATE INDEX vectors_by_embedder ON vectors (org, embedder, owner, lesson);
 -- An index serves one dimension: that of the shipped embedder, and those that other models often have.
-CREATE INDEX vectors_256 ON vectors USING hnsw ((embedding::halfvec(256)) halfvec_cosine_ops) WHERE dimension = 256;
-CREATE INDEX vectors_384 ON vectors USING hnsw ((embedding::halfvec(384)) halfvec_cosine_ops) WHERE dimension = 384;
-CREATE INDEX vectors_512 ON vectors USING hnsw ((embedding::halfvec(512)) halfvec_cosine_ops) WHERE dimension = 512;
-CREATE INDEX vectors_768 ON vectors USING hnsw ((embedding::halfvec(768)) halfvec_cosine_ops) WHERE dimension = 768;
-CREATE INDEX vectors_1024 ON vectors USING hnsw ((embedding::halfvec(1024)) halfvec_cosine_ops) WHERE dimension = 1024;
-CREATE INDEX vectors_1536 ON vectors USING hnsw ((embedding::halfvec(1536)) halfvec_cosine_ops) WHERE dimension = 1536;
+CREATE INDEX vectors_256 ON vectors USING hnsw ((embedding::halfvec(256)) halfvec_ip_ops) WHERE dimension = 256;
+CREATE INDEX vectors_384 ON vectors USING hnsw ((embedding::halfvec(384)) halfvec_ip_ops) WHERE dimension = 384;
+CREATE INDEX vectors_512 ON vectors USING hnsw ((embedding::halfvec(512)) halfvec_ip_ops) WHERE dimension = 512;
+CREATE INDEX vectors_768 ON vectors USING hnsw ((embedding::halfvec(768)) halfvec_ip_ops) WHERE dimension = 768;
+CREATE INDEX vectors_1024 ON vectors USING hnsw ((embedding::halfvec(1024)) halfvec_ip_ops) WHERE dimension = 1024;
+CREATE INDEX vectors_1536 ON vectors USING hnsw ((embedding::halfvec(1536)) halfvec_ip_ops) WHERE dimension = 1536;
 
 CREATE TABLE turns (
     org int NOT NULL,
