@@ -60,7 +60,7 @@ KIND_COMPARISONS = {
 HOST_NAMES = {
     "src/holdfast/hosts/": "the hosts themselves",
     "src/holdfast/lean/hostmarks.py": "made from the hosts' profiles",
-    "src/holdfast/client/session.py": "the host of its calls",
+    "src/holdfast/client/": "the host of its calls, and the cursor of a page",
     "src/holdfast/importers/": "an importer is named after the tool whose files it reads",
     "src/holdfast/surfaces/cli/proof.py": "the proof plays one host's hooks",
     "src/holdfast/surfaces/rest/": "a cursor is where a page of a list ended",
