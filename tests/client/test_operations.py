@@ -113,10 +113,10 @@ def test_both_clients_have_the_same_methods_with_the_same_parameters() -> None:
     public = [name for name in dir(Client) if not name.startswith("_")]
     assert public == [name for name in dir(AsyncClient) if not name.startswith("_")]
     for name in public:
-        one, other = getattr(Client, name), getattr(AsyncClient, name)
-        assert list(inspect.signature(one).parameters)[1:] == list(inspect.signature(other).parameters)[1:]
-        assert one.__doc__
-        assert other.__doc__
+        first, second = getattr(Client, name), getattr(AsyncClient, name)
+        assert list(inspect.signature(first).parameters)[1:] == list(inspect.signature(second).parameters)[1:]
+        assert first.__doc__
+        assert second.__doc__
 
 
 @pytest.mark.parametrize("name", ["recall", "brief", "remember", "lessons", "save_checkpoint", "settle", "session"])

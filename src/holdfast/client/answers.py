@@ -13,7 +13,7 @@ from holdfast.domain.team import Confirmation, Flag, Invitation, Role, Token, Ve
 T = TypeVar("T")
 
 
-class Page(Sequence[T], Generic[T]):
+class ListPage(Sequence[T], Generic[T]):
     """One page of a list; `next` is the cursor of the page after it, empty on the last one."""
 
     def __init__(self, items: Sequence[T], next: str = "") -> None:
@@ -21,7 +21,7 @@ class Page(Sequence[T], Generic[T]):
         self.next = next
 
     def __repr__(self) -> str:
-        return f"Page({len(self)} items{', more follow' if self.next else ''})"
+        return f"ListPage({len(self)} items{', more follow' if self.next else ''})"
 
     def __len__(self) -> int:
         return len(self._items)

@@ -11,7 +11,7 @@ from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 from uuid import uuid4
 
 from holdfast.client import operations
-from holdfast.client.answers import Page
+from holdfast.client.answers import ListPage
 from holdfast.client.operations import Place
 from holdfast.client.requests import HttpRequest
 from holdfast.client.session import AsyncSession, Call, Calls, Session
@@ -76,7 +76,7 @@ class Client:
         """Send a request and return what its answer says."""
         return self._transport.send(request)
 
-    def every(self, method: Callable[..., Page[T]], *arguments: Any, **named: Any) -> Iterator[T]:
+    def every(self, method: Callable[..., ListPage[T]], *arguments: Any, **named: Any) -> Iterator[T]:
         """Yield the items of all pages: `client.every(client.lessons, kinds=["fix"])`."""
         page = method(*arguments, **named)
         yield from page
@@ -216,7 +216,9 @@ class AsyncClient:
         """Send a request and return what its answer says."""
         return await self._transport.send(request)
 
-    async def every(self, method: Callable[..., Awaitable[Page[T]]], *arguments: Any, **named: Any) -> AsyncIterator[T]:
+    async def every(
+        self, method: Callable[..., Awaitable[ListPage[T]]], *arguments: Any, **named: Any
+    ) -> AsyncIterator[T]:
         """Yield the items of all pages."""
         cursor = ""
         while True:

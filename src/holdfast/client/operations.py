@@ -21,8 +21,8 @@ from holdfast.client.answers import (
     Issued,
     LessonJudgements,
     LessonVersion,
+    ListPage,
     Me,
-    Page,
     ReviewQueue,
     SessionSummary,
     StoredEvents,
@@ -178,8 +178,8 @@ _token: Read[Token] = _record(Token, digest="")
 _invitation: Read[Invitation] = _record(Invitation, digest="")
 
 
-def _page(read: Read[T]) -> Read[Page[T]]:
-    return lambda value: Page([read(item) for item in value["items"]], value["next"])
+def _page(read: Read[T]) -> Read[ListPage[T]]:
+    return lambda value: ListPage([read(item) for item in value["items"]], value["next"])
 
 
 def _briefing(value: Any) -> Briefing:
@@ -258,7 +258,7 @@ def lessons(
     as_of: datetime | None = None,
     limit: int = LIMIT,
     cursor: str = "",
-) -> HttpRequest[Page[Lesson]]:
+) -> HttpRequest[ListPage[Lesson]]:
     """Return a page of lessons, newest first; all given conditions hold together."""
     query = {
         "state": states, "kind": kinds, "path": path, "tag": tag, "trust": trust, "since": since, "as_of": as_of,
@@ -307,12 +307,12 @@ def undo(at: Place, /) -> HttpRequest[Change]:
     return at.post("/projects/{project}/undo", _record(Change), {})
 
 
-def changes(at: Place, /, *, limit: int = LIMIT, cursor: str = "") -> HttpRequest[Page[Change]]:
+def changes(at: Place, /, *, limit: int = LIMIT, cursor: str = "") -> HttpRequest[ListPage[Change]]:
     """Return the newest changes of the project's memory."""
     return at.get("/projects/{project}/log", _page(_record(Change)), {"limit": limit, "cursor": cursor})
 
 
-def lineage(at: Place, /, ref: str) -> HttpRequest[Page[LessonVersion]]:
+def lineage(at: Place, /, ref: str) -> HttpRequest[ListPage[LessonVersion]]:
     """Return the versions of the lesson, of its predecessors and successors, oldest first."""
     return at.get(LESSON + "/history", _page(_version), lesson=ref)
 
@@ -329,7 +329,7 @@ def explain(at: Place, /, ref: str) -> HttpRequest[dict[str, Any]]:
     return at.get(LESSON + "/evidence", _object, lesson=ref)
 
 
-def links(at: Place, /, ref: str) -> HttpRequest[Page[dict[str, Any]]]:
+def links(at: Place, /, ref: str) -> HttpRequest[ListPage[dict[str, Any]]]:
     """Return the links of the lesson, each with `kind`, `source` and `target`."""
     return at.get(LESSON + "/links", _page(_object), lesson=ref)
 
@@ -352,17 +352,17 @@ def withdraw(at: Place, /, ref: str) -> HttpRequest[LessonJudgements]:
     return at.delete(LESSON + "/confirmations", _judgements, lesson=ref)
 
 
-def confirmations(at: Place, /, ref: str) -> HttpRequest[Page[Confirmation]]:
+def confirmations(at: Place, /, ref: str) -> HttpRequest[ListPage[Confirmation]]:
     """Return who says that the lesson holds."""
     return at.get(LESSON + "/confirmations", _page(_record(Confirmation)), lesson=ref)
 
 
-def flags(at: Place, /, ref: str) -> HttpRequest[Page[Flag]]:
+def flags(at: Place, /, ref: str) -> HttpRequest[ListPage[Flag]]:
     """Return who says that the lesson does not hold, and why."""
     return at.get(LESSON + "/flags", _page(_record(Flag)), lesson=ref)
 
 
-def all_flags(at: Place, /, *, limit: int = LIMIT, cursor: str = "") -> HttpRequest[Page[Flag]]:
+def all_flags(at: Place, /, *, limit: int = LIMIT, cursor: str = "") -> HttpRequest[ListPage[Flag]]:
     """Return the flags of the project's lessons."""
     return at.get("/projects/{project}/flags", _page(_record(Flag)), {"limit": limit, "cursor": cursor})
 
@@ -403,7 +403,7 @@ def put_off(at: Place, /, ref: str) -> HttpRequest[Lesson]:
     return at.post(LESSON + "/later", _lesson, {"lesson": ref})
 
 
-def conflicts(at: Place, /) -> HttpRequest[Page[ConflictPair]]:
+def conflicts(at: Place, /) -> HttpRequest[ListPage[ConflictPair]]:
     """Return pairs of lessons that cannot hold together."""
     return at.get("/projects/{project}/conflicts", _page(_conflict))
 
@@ -415,9 +415,9 @@ def _conflict(value: Any) -> ConflictPair:
     )  # fmt: skip
 
 
-def settle(at: Place, /, keep: str, close: Sequence[str] = ()) -> HttpRequest[Lesson]:
-    """Keep one lesson, which closes the others, by default all in conflict with it."""
-    return at.post("/projects/{project}/conflicts", _lesson, {}, keep=keep, close=list(close))
+def settle(at: Place, /, ref: str, over: Sequence[str] = ()) -> HttpRequest[Lesson]:
+    """Keep the lesson; it closes those of `over`, by default all in conflict with it."""
+    return at.post("/projects/{project}/conflicts", _lesson, {}, keep=ref, close=list(over))
 
 
 def keep_both(at: Place, /, ref: str, other: str) -> HttpRequest[Lesson]:
@@ -431,7 +431,9 @@ def feedback(at: Place, /, ref: str, verdict: str, note: str = "", *, session: s
     return at.post("/projects/{project}/outcomes", _record(Outcome), {}, **fields)
 
 
-def outcomes(at: Place, /, *, lesson: str = "", session: str = "", limit: int = LIMIT) -> HttpRequest[Page[Outcome]]:
+def outcomes(
+    at: Place, /, *, lesson: str = "", session: str = "", limit: int = LIMIT
+) -> HttpRequest[ListPage[Outcome]]:
     """Return what followed where lessons were told, newest first."""
     query = {"lesson": lesson, "session": session, "limit": limit}
     return at.get("/projects/{project}/outcomes", _page(_record(Outcome)), query)
@@ -473,7 +475,7 @@ def _briefings(value: Any) -> list[Briefing]:
     return [_briefing(each) for each in value["briefings"]]
 
 
-def topics(at: Place, /, *, limit: int = LIMIT) -> HttpRequest[Page[Topic]]:
+def topics(at: Place, /, *, limit: int = LIMIT) -> HttpRequest[ListPage[Topic]]:
     """Return topics and tags, the most frequent first."""
     return at.get("/projects/{project}/topics", _page(_record(Topic)), {"limit": limit})
 
@@ -497,13 +499,13 @@ def _event_line(event: Event) -> dict[str, Any]:
     return {name: value for name, value in plain.items() if name not in ("project", "cwd", "text_length", "trust")}
 
 
-def sessions(at: Place, /, *, limit: int = LIMIT, cursor: str = "") -> HttpRequest[Page[SessionSummary]]:
+def sessions(at: Place, /, *, limit: int = LIMIT, cursor: str = "") -> HttpRequest[ListPage[SessionSummary]]:
     """Return sessions, in the order in which their events arrived."""
     query = {"limit": limit, "cursor": cursor}
     return at.get("/projects/{project}/sessions", _page(_record(SessionSummary)), query)
 
 
-def session_events(at: Place, /, session: str, *, limit: int = LIMIT, cursor: str = "") -> HttpRequest[Page[Event]]:
+def session_events(at: Place, /, session: str, *, limit: int = LIMIT, cursor: str = "") -> HttpRequest[ListPage[Event]]:
     """Return the events of a session in the order in which they arrived."""
     query = {"limit": limit, "cursor": cursor}
     return at.get("/projects/{project}/sessions/{session}", _page(_record(Event)), query, session=session)
@@ -543,7 +545,7 @@ def checkpoint(at: Place, /, task: str = "") -> HttpRequest[Checkpoint]:
     return at.get("/projects/{project}/checkpoint", _record(Checkpoint), {"task": task})
 
 
-def checkpoints(at: Place, /, *, limit: int = LIMIT) -> HttpRequest[Page[Checkpoint]]:
+def checkpoints(at: Place, /, *, limit: int = LIMIT) -> HttpRequest[ListPage[Checkpoint]]:
     """Return the states of tasks, newest first."""
     return at.get("/projects/{project}/checkpoints", _page(_record(Checkpoint)), {"limit": limit})
 
@@ -596,7 +598,7 @@ def change_organisation(at: Place, /, **changes: Any) -> HttpRequest[Organisatio
     return at.patch("/organisation", _record(Organisation), {}, **changes)
 
 
-def projects(at: Place, /, *, limit: int = LIMIT, cursor: str = "") -> HttpRequest[Page[TeamProject]]:
+def projects(at: Place, /, *, limit: int = LIMIT, cursor: str = "") -> HttpRequest[ListPage[TeamProject]]:
     """Return the projects that you see."""
     return at.get("/projects", _page(_record(TeamProject)), {"limit": limit, "cursor": cursor})
 
@@ -623,7 +625,7 @@ def remove_project(at: Place, /) -> HttpRequest[None]:
     return at.delete("/projects/{project}", _nothing)
 
 
-def members(at: Place, /, *, limit: int = LIMIT, cursor: str = "") -> HttpRequest[Page[Member]]:
+def members(at: Place, /, *, limit: int = LIMIT, cursor: str = "") -> HttpRequest[ListPage[Member]]:
     """Return the members."""
     return at.get("/members", _page(_record(Member)), {"limit": limit, "cursor": cursor})
 
@@ -638,7 +640,7 @@ def change_member(at: Place, /, id: str, **changes: Any) -> HttpRequest[Member]:
     return at.patch("/members/{member}", _record(Member), {"member": id}, **changes)
 
 
-def teams(at: Place, /, *, limit: int = LIMIT, cursor: str = "") -> HttpRequest[Page[Team]]:
+def teams(at: Place, /, *, limit: int = LIMIT, cursor: str = "") -> HttpRequest[ListPage[Team]]:
     """Return the teams."""
     return at.get("/teams", _page(_record(Team)), {"limit": limit, "cursor": cursor})
 
@@ -663,7 +665,7 @@ def remove_team(at: Place, /, id: str) -> HttpRequest[None]:
     return at.delete("/teams/{team}", _nothing, team=id)
 
 
-def tokens(at: Place, /, *, limit: int = LIMIT, cursor: str = "") -> HttpRequest[Page[Token]]:
+def tokens(at: Place, /, *, limit: int = LIMIT, cursor: str = "") -> HttpRequest[ListPage[Token]]:
     """Return your tokens; an admin sees everybody's."""
     return at.get("/tokens", _page(_token), {"limit": limit, "cursor": cursor})
 
@@ -691,7 +693,7 @@ def revoke_token(at: Place, /, id: str) -> HttpRequest[Token]:
     return at.delete("/tokens/{token}", _token, token=id)
 
 
-def invitations(at: Place, /, *, limit: int = LIMIT, cursor: str = "") -> HttpRequest[Page[Invitation]]:
+def invitations(at: Place, /, *, limit: int = LIMIT, cursor: str = "") -> HttpRequest[ListPage[Invitation]]:
     """Return the invitations."""
     return at.get("/invitations", _page(_invitation), {"limit": limit, "cursor": cursor})
 
@@ -711,7 +713,7 @@ def revoke_invitation(at: Place, /, id: str) -> HttpRequest[None]:
     return at.delete("/invitations/{invitation}", _nothing, invitation=id)
 
 
-def audit(at: Place, /, *, limit: int = LIMIT, cursor: str = "") -> HttpRequest[Page[AuditEntry]]:
+def audit(at: Place, /, *, limit: int = LIMIT, cursor: str = "") -> HttpRequest[ListPage[AuditEntry]]:
     """Return what was done in the organisation, newest first."""
     return at.get("/audit", _page(_record(AuditEntry)), {"limit": limit, "cursor": cursor})
 
