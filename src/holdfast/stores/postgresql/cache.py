@@ -28,3 +28,7 @@ class Cache:
         if len(self._values) >= MOST:
             self._values.clear()
         self._values[key] = time.monotonic() + KEPT_S, value
+
+    def clear(self) -> None:
+        """Forget everything."""
+        self._values.clear()

@@ -3,13 +3,14 @@
 They are the components that the SQLite store keeps, so that both stores find the same to be near. Vectors have unit
 length, so the inner product is the cosine.
 
-The index is walked on until enough of the wanted rows pass the conditions (`iterative_scan`), so that other projects'
-and other organisations' vectors in it cost time, and no answers.
+The index is walked on until enough rows pass the conditions (`iterative_scan`), so that other projects' and other
+organisations' vectors in it cost time. Where they are too many, and it finds too few, every vector is compared.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from holdfast.domain.query import Query
 from holdfast.domain.vocabulary import LessonId
@@ -23,11 +24,15 @@ EXACT_BELOW = 3_000
 """With fewer vectors in the scope every one is compared: a millisecond a thousand."""
 INDEXED = (256, 384, 512, 768, 1_024, 1_536)
 """Dimensions for which the schema has an index."""
-WANTED = 60
-"""Fewest nearest vectors that are looked up; WIDER as many where hardly any of them are visible."""
-WIDER = 8
+WANTED, WIDER = 60, 8
+"""Fewest nearest vectors that are looked up, and how many times as many where hardly any of them are visible."""
 SEARCHED = 100
 """Vectors that HNSW keeps in view (`ef_search`)."""
+_INSERT = (
+    "INSERT INTO vectors (org, lesson, embedder, owner, dimension, embedding) VALUES (%s, %s, %s, %s, %s, %s)"
+    " ON CONFLICT (org, lesson, embedder) DO UPDATE SET"
+    " dimension = excluded.dimension, embedding = excluded.embedding"
+)
 _SETTINGS = (
     f"SELECT set_config('hnsw.ef_search', '{SEARCHED}', true), set_config('hnsw.iterative_scan', 'relaxed_order', true)"
 )
@@ -41,30 +46,35 @@ def put_vectors(sql: Sql, embedder_id: str, vectors: Mapping[LessonId, Sequence[
         " AND l.state <> 'forgotten' ORDER BY l.id FOR SHARE",
         (sql.org, keys(vectors)),
     ).fetchall()
-    for id_, row, owner in rows:
-        insert_vector(sql, row, embedder_id, owner, by_id[id_])
+    sql.executemany(_INSERT, [_row(sql, row, embedder_id, owner, by_id[id_]) for id_, row, owner in rows])
 
 
 def insert_vector(sql: Sql, row: int, embedder_id: str, owner: str, vector: Sequence[float]) -> None:
     """Store the vector of a version, in the place of an older one."""
-    sql.execute(
-        "INSERT INTO vectors (org, lesson, embedder, owner, dimension, embedding) VALUES (%s, %s, %s, %s, %s, %s)"
-        " ON CONFLICT (org, lesson, embedder) DO UPDATE SET"
-        " dimension = excluded.dimension, embedding = excluded.embedding",
-        (sql.org, row, key(embedder_id), key(owner), len(vector), _written(unpack(*pack(vector)))),
-    )
+    sql.execute(_INSERT, _row(sql, row, embedder_id, owner, vector))
+
+
+def _row(sql: Sql, row: int, embedder_id: str, owner: str, vector: Sequence[float]) -> tuple[Any, ...]:
+    return sql.org, row, key(embedder_id), key(owner), len(vector), _written(unpack(*pack(vector)))
 
 
 def match_vector(sql: Sql, query: Query, limit: int) -> list[VectorMatch]:
     """Return the nearest visible lessons of the query's embedder, nearest first, newer first among equals."""
     if not query.vector or not query.embedder_id:
         return []
-    is_exact = len(query.vector) not in INDEXED or _is_small(sql, query)
-    if not is_exact:
+    rows: list[tuple[str, float, int]] = []
+    nearest = max(WANTED, 2 * limit)
+    number = _count(sql, query)
+    if number == 0:
+        return []
+    if number >= EXACT_BELOW and len(query.vector) in INDEXED:
         sql.execute(_SETTINGS)
-    for wanted in (max(WANTED, 2 * limit), WIDER * max(WANTED, 2 * limit), None):
-        rows = _nearest(sql, query, limit, wanted, is_exact)
-        if len(rows) >= limit or wanted is None or not rows or rows[0][2] < wanted:
+        rows = _nearest(sql, query, limit, nearest, is_exact=False)
+    for wanted in (nearest, WIDER * nearest, None):
+        if len(rows) >= limit:
+            break
+        rows = _nearest(sql, query, limit, wanted, is_exact=True)
+        if rows and wanted is not None and rows[0][2] < wanted:
             break
     return [VectorMatch(id=LessonId(id_), cosine=-distance) for id_, distance, _ in rows]
 
@@ -93,21 +103,21 @@ def _nearest(sql: Sql, query: Query, limit: int, wanted: int | None, is_exact: b
     ).fetchall()  # fmt: skip
 
 
-def _is_small(sql: Sql, query: Query) -> bool:
-    """Return whether the query's scope has few vectors; that it has many is remembered for some minutes."""
+def _count(sql: Sql, query: Query) -> int:
+    """Return how many vectors the query's scope has, up to EXACT_BELOW; so many are remembered for some minutes."""
     scope = () if query.all_projects else tuple(owners_of(query))
     remembered = (sql.org, "vectors", query.embedder_id, *scope)
-    if sql.cache.get(remembered):
-        return False
+    number: int | None = sql.cache.get(remembered)
+    if number is not None:
+        return number
     owner, args = ("", []) if query.all_projects else (" AND v.owner = ANY(%s)", [list(scope)])
     (number,) = sql.execute(
         f"SELECT count(*) FROM (SELECT 1 FROM vectors v WHERE v.org = %s AND v.embedder = %s{owner} LIMIT %s) c",
         (sql.org, key(query.embedder_id), *args, EXACT_BELOW),
     ).fetchone() or (0,)
-    if number < EXACT_BELOW:
-        return True
-    sql.cache.put(remembered, True)
-    return False
+    if number >= EXACT_BELOW:
+        sql.cache.put(remembered, number)
+    return int(number)
 
 
 def _written(vector: Sequence[float]) -> str:
