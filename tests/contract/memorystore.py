@@ -13,7 +13,7 @@ from typing import Any
 from holdfast.domain.event import Event, spoken_prefix
 from holdfast.domain.lesson import Lesson
 from holdfast.domain.records import Change, Checkpoint, Delivery, Outcome
-from holdfast.domain.statefamilies import FAMILIES, StateFamily, without_lesson
+from holdfast.domain.statefamilies import FAMILIES, RowFamily, StateFamily, without_lesson
 from holdfast.domain.vocabulary import LIVING, STATES, LessonId, State
 from holdfast.errors import InvalidValueError, LessonNotFoundError, StaleWriteError
 from holdfast.lean.plain import clean, from_plain, storable, to_plain
@@ -38,6 +38,7 @@ class MemoryStore(MemorySearch, StoreCare, AbstractContextManager["MemoryStore"]
         self._versions: dict[int, Lesson] = {}
         self._logs: dict[type, dict[Any, Any]] = defaultdict(dict)
         self._states: dict[tuple[str, str], tuple[str, datetime]] = {}
+        self._rows: dict[tuple[str, str], dict[str, str]] = defaultdict(dict)
         self._extent = Extent()
 
     def __exit__(self, *exc: object) -> None: ...
@@ -156,6 +157,16 @@ class MemoryStore(MemorySearch, StoreCare, AbstractContextManager["MemoryStore"]
         since = {family.name: now - timedelta(days=family.kept_days) for family in FAMILIES if family.kept_days}
         over = [key for key, (value, at) in self._states.items() if value and key[0] in since and at < since[key[0]]]
         return len([self._states.pop(key) for key in over])
+
+    def get_rows(self, family: RowFamily, owner: str, keys: Sequence[str] | None = None) -> dict[str, str]:
+        rows = self._rows[family.name, clean(owner)]
+        return {key: rows[key] for key in sorted(rows) if keys is None or key in {clean(named) for named in keys}}
+
+    def set_rows(self, family: RowFamily, owner: str, values: Mapping[str, str]) -> int:
+        before = self._rows[family.name, clean(owner)]
+        after = before | {clean(key): clean(value) for key, value in values.items()}
+        self._rows[family.name, clean(owner)] = {key: value for key, value in after.items() if value}
+        return sum(before.get(key, "") != value for key, value in after.items())
 
     def purge(self, ids: Sequence[LessonId], change: Change | None = None) -> dict[str, int]:
         gone = [self._versions.pop(at) for at, lesson in [*self._versions.items()] if lesson.id in ids]

@@ -12,7 +12,15 @@ import inspect
 from holdfast.ports.store import Store
 
 from .store_lessons import EventContract, LessonContract
-from .store_log import ChangingContract, LogContract, PurgeContract, ReadingContract, StateContract, VectorContract
+from .store_log import (
+    ChangingContract,
+    LogContract,
+    PurgeContract,
+    ReadingContract,
+    RowsContract,
+    StateContract,
+    VectorContract,
+)
 from .store_matches import PathContract, WordsContract
 from .store_search import SearchContract
 
@@ -26,6 +34,7 @@ class StoreContract(
     VectorContract,
     LogContract,
     StateContract,
+    RowsContract,
     PurgeContract,
     ReadingContract,
     ChangingContract,

@@ -20,7 +20,8 @@ from holdfast.domain.statefamilies import (
     OUTCOME_WEIGHTS,
     PLACE,
     STAGED_SEEN,
-    SYNCED,
+    SYNCED_FILES,
+    SYNCED_LESSONS,
     TIDIED,
 )
 from holdfast.domain.vocabulary import EventId, LessonId, SessionId
@@ -231,14 +232,60 @@ class StateContract:
         store.set_state(OUTCOME_WEIGHTS, "a", f'{{"lessons":{{"{lesson.id}":{{}},"{stays.id}":{{}}}},"shifts":{{}}}}')
         store.set_state(STAGED_SEEN, "a", f"c1 main close {lesson.id} {stays.id}")
         store.set_state(STAGED_SEEN, "b", f"c1 main close {stays.id}")
-        store.set_state(SYNCED, "a", f'{{"entries":["{lesson.id}"]}}')
+        store.set_rows(SYNCED_LESSONS, "a", {"k": f'{{"lesson":"{lesson.id}"}}'})
         assert store.purge([lesson.id])["state"] == 3
         assert store.get_state(LESSON_STATES, "a") == f'[{{"lesson":"{stays.id}","at":"2"}}]'
         assert store.get_state(OUTCOME_WEIGHTS, "a") == f'{{"lessons":{{"{stays.id}":{{}}}},"shifts":{{}}}}'
         assert (store.get_state(STAGED_SEEN, "a"), store.get_state(STAGED_SEEN, "b")) == (
             "", f"c1 main close {stays.id}",
         )  # fmt: skip
-        assert lesson.id in store.get_state(SYNCED, "a"), "else its file would be taken in again"
+        assert lesson.id in store.get_rows(SYNCED_LESSONS, "a")["k"], "else its file would be taken in again"
+
+
+class RowsContract:
+    """Values by family, owner and key."""
+
+    def test_rows_are_set_and_removed_one_at_a_time(self, store: Store) -> None:
+        assert store.get_rows(SYNCED_LESSONS, "a") == {}
+        assert store.set_rows(SYNCED_LESSONS, "a", {"2": "two", "1": "one", "\ufffd": "last", "é": "é"}) == 4
+        assert list(store.get_rows(SYNCED_LESSONS, "a").items()) == [
+            ("1", "one"), ("2", "two"), ("é", "é"), ("\ufffd", "last"),
+        ]  # fmt: skip
+        assert store.set_rows(SYNCED_LESSONS, "a", {"2": "", "3": "three", "4": ""}) == 2
+        assert [*store.get_rows(SYNCED_LESSONS, "a")] == ["1", "3", "é", "\ufffd"]
+        assert store.set_rows(SYNCED_LESSONS, "a", {}) == 0
+
+    def test_rows_belong_to_their_family_and_owner(self, store: Store) -> None:
+        store.set_rows(SYNCED_LESSONS, "a", {"k": "1"})
+        store.set_rows(SYNCED_LESSONS, "b", {"k": "2"})
+        store.set_rows(SYNCED_FILES, "a", {"k": "3"})
+        store.set_rows(SYNCED_LESSONS, "b", {"k": ""})
+        families = (SYNCED_LESSONS, SYNCED_FILES)
+        assert [[store.get_rows(family, owner) for owner in ("a", "b", "A")] for family in families] == [
+            [{"k": "1"}, {}, {}],
+            [{"k": "3"}, {}, {}],
+        ]
+
+    def test_only_the_named_rows_are_read(self, store: Store) -> None:
+        everything = {f"key {number:04}": str(number) for number in range(1_200)}
+        assert store.set_rows(SYNCED_FILES, "a", everything) == 1_200
+        assert store.get_rows(SYNCED_FILES, "a") == everything
+        assert store.get_rows(SYNCED_FILES, "a", []) == {}
+        assert store.get_rows(SYNCED_FILES, "a", ["key 0007", "missing", "key 0003", "key 0003"]) == {
+            "key 0003": "3", "key 0007": "7",
+        }  # fmt: skip
+        assert store.get_rows(SYNCED_FILES, "a", [*everything, "missing"]) == everything
+
+    def test_a_row_is_counted_only_if_it_changes(self, store: Store) -> None:
+        store.set_rows(SYNCED_FILES, "a", {"1": "one", "2": "two"})
+        assert store.set_rows(SYNCED_FILES, "a", {"1": "one", "2": "two"}) == 0
+        assert store.set_rows(SYNCED_FILES, "a", {"1": "one", "2": "zwei"}) == 1
+
+    def test_keys_and_values_may_have_any_length_and_character(self, store: Store) -> None:
+        long = "k" * 3_000
+        store.set_rows(SYNCED_FILES, "o\0", {long: "v" * 100_000, "k\0\ud800": "v\0"})
+        rows = store.get_rows(SYNCED_FILES, "o\0", [long, "k\0\ud800"])
+        assert rows == {long: "v" * 100_000, "k\ufffd\ufffd": "v\ufffd"}
 
 
 class PurgeContract:

@@ -8,7 +8,7 @@ from holdfast import Memory
 from holdfast.domain.project import Location
 from holdfast.domain.statefamilies import SYNCED
 from holdfast.lean.texts import dumps, loads
-from holdfast.publishing import sync
+from holdfast.publishing import sync, syncrecord
 from tests.publishing.test_sharing_machines import Folder
 
 # Shared files
@@ -36,10 +36,10 @@ def test_what_another_version_remembered_is_not_read(memory: Memory) -> None:
     memory.remember("Retries are capped at 3")
     folder = ReadFolder()
     state = synced(memory, folder, share=tuple(memory.shareable()))
-    assert state["version"] == sync.VERSION == 1
+    assert state["version"] == syncrecord.VERSION == 2
     reads = folder.reads
     synced(memory, folder)
     assert folder.reads == reads, "nothing changed"
-    memory.services.store.set_state(SYNCED, memory.location.project.id, dumps({**state, "version": 2}))
+    memory.services.store.set_state(SYNCED, memory.location.project.id, dumps({**state, "version": 3}))
     synced(memory, folder)
     assert folder.reads > reads

@@ -12,14 +12,15 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from holdfast import Memory
+from holdfast.curation.forget import last_change
 from holdfast.domain.lesson import Lesson, in_state
-from holdfast.domain.statefamilies import SYNCED
 from holdfast.domain.vocabulary import STATES
-from holdfast.errors import InvalidValueError, StaleWriteError
-from holdfast.lean.texts import loads
+from holdfast.errors import HoldfastError, InvalidValueError, StaleWriteError
 from holdfast.lessons.ledger import write_change
 from holdfast.publishing.lessonfile import LessonFile, merge_files, parse
-from holdfast.publishing.sync import Entry, Syncing, SyncReport, sync, values_of
+from holdfast.publishing.sharedlesson import values_of
+from holdfast.publishing.sync import Syncing, SyncReport, sync
+from holdfast.publishing.syncrecord import owner_of, shared_lessons
 
 RULES = ("Retries are capped at 3", "Ids end with a check digit", "Tides are in metres")
 
@@ -68,6 +69,10 @@ class Machine:
         os.environ["HOLDFAST_HOME"] = str(home)
         self.memory = Memory(str(project))
         self.folder = Folder()
+        self.revised: set[tuple[str, str]] = set()
+        """Rules that became other ones here."""
+        self.ended: set[str] = set()
+        """Rules that ended here."""
 
     def sync(self, **how: Any) -> SyncReport:
         return sync(self.memory.services, self.memory.location, self.folder, Syncing(**how))
@@ -83,56 +88,85 @@ class Machine:
             self.sync(share=tuple(self.memory.shareable()))
         elif verb == "sync":
             self.sync(accept=bool(number % 2))
-        elif lessons and verb == "revise":
-            lesson = lessons[number % len(lessons)]
-            change = [
-                {"why": f"because {number}"},
-                {"insight": f"{lesson.insight} or {number}"},
-                {"tags": [f"t{number}"]},
-            ]
-            with suppress(InvalidValueError):  # nothing to revise
-                self.memory.revise(lesson.id, **change[number % 3])
+        elif lessons and verb in ("revise", "reword"):
+            self.revise(lessons[number % len(lessons)], verb, number)
         elif lessons and verb == "retire":
             self.retire(lessons[number % len(lessons)])
         elif lessons and verb == "forget":
-            self.memory.forget(lessons[number % len(lessons)].id)
+            lesson = lessons[number % len(lessons)]
+            self.ended.add(lesson.insight)
+            self.memory.forget(lesson.id)
+        elif verb == "undo":
+            with suppress(HoldfastError):  # nothing to undo, or another lesson states the rule by now
+                self.undo()
         elif verb == "edit":
             self.folder.edit(number)
         elif verb == "delete":
             self.folder.delete(number)
 
+    def revise(self, lesson: Lesson, verb: str, number: int) -> None:
+        """Change one field. A new rule may be one that another lesson states or stated."""
+        change = [{"why": f"because {number}"}, {"insight": f"{lesson.insight} or {number}"}, {"tags": [f"t{number}"]}]
+        fields: dict[str, Any] = {"insight": RULES[number % len(RULES)]} if verb == "reword" else change[number % 3]
+        with suppress(InvalidValueError, StaleWriteError):  # nothing to revise, or another lesson states that rule
+            self.memory.revise(lesson.id, **fields)
+            if "insight" in fields:
+                self.revised.add((lesson.insight, fields["insight"]))
+
+    def undo(self) -> None:
+        """Take the last change back, unless it is a sync: that rejects what came in.
+
+        What it touched is left out of what must survive.
+        """
+        before = {lesson.insight for lesson in self.living()}
+        change = last_change(self.memory.services, self.memory.location)
+        if change is None or change.verb != "sync":
+            self.memory.undo()
+        self.ended |= before ^ {lesson.insight for lesson in self.living()}
+
     def retire(self, lesson: Lesson) -> None:
         services = self.memory.services
+        self.ended.add(lesson.insight)
         gone = in_state(lesson, "retired", at=services.clock.now())
         write_change(services, self.memory.location, "reject", [gone], {lesson.id: lesson.recorded_at})
 
     def shared(self) -> dict[str, dict[str, Any]]:
         """By shared id, what this machine's store says, as a file would say it."""
         store, project = self.memory.services.store, self.memory.location.project.id
-        entries = [Entry(**entry) for entry in loads(store.get_state(SYNCED, project))["entries"]]
+        entries = shared_lessons(store, owner_of(project))
         lessons = {lesson.id: lesson for lesson in self.memory.lessons(states=STATES)}
-        ids = {entry.lesson: entry.id for entry in entries}
+        ids = {former: entry.id for entry in entries.values() for former in entry.former}
+        ids |= {lesson: entry.id for lesson, entry in entries.items()}
         return {
-            entry.id: values_of(lessons[entry.lesson], ids, entry.provenance)
-            for entry in entries
-            if entry.lesson in lessons
+            entry.id: values_of(lessons[lesson], others, entry.provenance, entry.links)
+            for lesson, entry in entries.items()
+            if lesson in lessons
+            for others in [{local: shared for local, shared in ids.items() if shared != entry.id}]
         }
 
 
 VERBS = (
-    "remember", "share", "share", "sync", "sync", "pull", "pull", "pull", "revise", "revise", "retire", "forget",
-    "edit", "delete",
+    "remember", "share", "share", "sync", "sync", "sync", "pull", "pull", "pull", "revise", "revise", "revise",
+    "reword", "reword", "retire", "forget", "undo", "edit", "delete",
 )  # fmt: skip
-moves = st.lists(
-    st.tuples(st.integers(0, 2), st.sampled_from(VERBS), st.integers(0, 5)),
-    min_size=4,
-    max_size=18,
-)
+Moves = list[tuple[int, str, int]]
+SHARED: Moves = [
+    (0, "remember", 0), (0, "share", 0), (1, "pull", 0), (1, "sync", 1), (2, "pull", 0), (2, "sync", 1),
+]  # fmt: skip
+"""A beginning after which all three have one lesson in common."""
+moves = st.tuples(
+    st.sampled_from([[], SHARED]),
+    st.lists(
+        st.tuples(st.integers(0, 2), st.sampled_from(VERBS), st.integers(0, 5)),
+        min_size=4,
+        max_size=18,
+    ),
+).map(lambda parts: parts[0] + parts[1])
 
 
-def settle_down(machines: list[Machine]) -> int:
-    """Let everybody sync, pull from everybody and accept, until nothing changes; how many rounds that took."""
-    for number in range(1, 9):
+def settle_down(machines: list[Machine]) -> None:
+    """Let everybody share, sync, pull from everybody and accept, until nothing changes."""
+    for _ in range(8):
         before = [dict(machine.folder.files) for machine in machines]
         for machine in machines:
             machine.sync(accept=True)
@@ -140,15 +174,51 @@ def settle_down(machines: list[Machine]) -> int:
                 machine.folder.pull(other.folder)
             machine.sync(accept=True)
         if [machine.folder.files for machine in machines] == before:
-            return number
+            return
     raise AssertionError("the machines do not agree")
+
+
+def must_survive(machines: list[Machine]) -> set[str]:
+    """Return the rules in force that nobody revised or ended, nor what they came from or became elsewhere."""
+    edges = {edge for machine in machines for edge in machine.revised}
+    ended = {rule for machine in machines for rule in machine.ended}
+    reached: set[str] = set()
+    while ended - reached:
+        reached |= ended
+        ended |= {rule for edge in edges if ended & {*edge} for rule in edge}
+    living = {lesson.insight for machine in machines for lesson in machine.living()}
+    return living - reached - {before for before, _ in edges}
+
+
+def assert_agreement(machines: list[Machine], survivors: set[str]) -> None:
+    """All have the same files, nothing to do, and in their stores what the files say."""
+    files = machines[0].folder.files
+    documents = {}
+    for path, content in files.items():
+        parsed = parse(path, content)
+        assert isinstance(parsed, LessonFile), parsed
+        documents[parsed.document.id] = parsed.document.values
+    active = {values["insight"] for values in documents.values() if values["state"] == "active"}
+    assert survivors <= active
+    for machine in machines:
+        assert machine.folder.files == files
+        assert not any(step.verb for step in machine.sync().steps if step.verb != "refused")
+        stored = machine.shared()
+        living = {lesson.insight for lesson in machine.living()}
+        for lesson, values in documents.items():
+            if values["state"] == "forgotten":
+                assert stored.get(lesson, values)["state"] == "forgotten"
+            elif lesson in stored:
+                assert stored[lesson] == values
+        assert active <= living, "a rule without a lesson of its own is that of another one"
 
 
 @settings(suppress_health_check=list(HealthCheck))
 @example([(0, "remember", 0), (0, "revise", 1), (1, "remember", 0), (1, "share", 0)])  # one has replaced it
 @example([(0, "remember", 0), (0, "share", 0), (1, "remember", 0)])  # both know the rule, one shares it
+@example([*SHARED, (0, "revise", 1), (1, "revise", 4), (0, "share", 0), (1, "share", 0)])  # both reword it at once
 @given(moves)
-def test_any_order_of_edits_merges_and_syncs_ends_in_agreement(what: list[tuple[int, str, int]]) -> None:
+def test_any_order_of_edits_merges_and_syncs_ends_in_agreement(what: Moves) -> None:
     home = os.environ["HOLDFAST_HOME"]
     with tempfile.TemporaryDirectory() as scratch:
         project = Path(scratch, "harbour")
@@ -162,24 +232,11 @@ def test_any_order_of_edits_merges_and_syncs_ends_in_agreement(what: list[tuple[
                     machines[number].folder.pull(machines[detail % 3].folder)
                 else:
                     machines[number].play(verb, detail)
-            settle_down(machines)
-            files = machines[0].folder.files
-            documents = {}
-            for path, content in files.items():
-                parsed = parse(path, content)
-                assert isinstance(parsed, LessonFile), parsed
-                documents[parsed.document.id] = parsed.document.values
+            survivors = must_survive(machines)
             for machine in machines:
-                assert machine.folder.files == files
-                assert not any(step.verb for step in machine.sync().steps if step.verb != "refused")
-                stored = machine.shared()
-                for lesson, values in documents.items():
-                    if values["state"] == "forgotten":
-                        assert stored.get(lesson, values)["state"] == "forgotten"
-                    elif values["state"] == "active" or lesson in stored:
-                        assert stored[lesson] == values
-                living = {lesson.insight for lesson in machine.living()}
-                assert {values["insight"] for values in documents.values() if values["state"] == "active"} <= living
+                machine.sync(share=tuple(machine.memory.shareable()))
+            settle_down(machines)
+            assert_agreement(machines, survivors)
         finally:
             for machine in machines:
                 machine.memory.close()

@@ -19,6 +19,8 @@ from holdfast.domain.statefamilies import (
     LESSON_STATES,
     PLACE,
     STAGED_SEEN,
+    SYNCED,
+    SYNCED_LESSONS,
     TRANSCRIPT_READ,
 )
 from holdfast.errors import StaleWriteError
@@ -77,7 +79,7 @@ def test_an_older_files_lessons_are_indexed_anew_and_what_cannot_be_read_stays(t
         with store._connection.writing() as sql:
             sql.execute("UPDATE lesson_text SET expanded = ''")
             sql.execute("UPDATE lessons SET doc = '{' WHERE id = ?", (broken.id,))
-            for table in ("set_aside", "triggers", "state", "turns", "turn_text", "turns_indexed"):
+            for table in ("set_aside", "triggers", "state", "state_rows", "turns", "turn_text", "turns_indexed"):
                 sql.execute(f"DROP TABLE {table}")
             sql.execute("CREATE TABLE marks (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID")
             sql.execute("DELETE FROM migrations WHERE number > 1")
@@ -124,7 +126,7 @@ def test_a_database_that_holds_a_rule_twice_is_upgraded_with_both_lessons(tmp_pa
                 "UPDATE lessons SET duplicate_key = ?, doc = ? WHERE id = ?",
                 (duplicate_key(first.insight), document(twin)[1], second.id),
             )
-            for table in ("set_aside", "triggers", "state", "turns", "turn_text", "turns_indexed"):
+            for table in ("set_aside", "triggers", "state", "state_rows", "turns", "turn_text", "turns_indexed"):
                 sql.execute(f"DROP TABLE {table}")
             sql.execute("CREATE TABLE marks (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID")
             sql.execute("DELETE FROM migrations WHERE number > 2")
@@ -161,8 +163,30 @@ def test_what_was_stored_by_keys_is_moved_to_families_and_owners(tmp_path: Path)
         assert store.expire_states(datetime.now(UTC)) == 0
 
 
+def test_the_record_of_a_sync_becomes_a_row_a_lesson(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    older = sqlite3.connect(path, isolation_level=None)
+    for script in scripts()[:8]:
+        schema._apply(older, script.name, str(path))
+    entries = [{"id": "s1", "lesson": "l1", "ours": True, "stamps": {"why": "r1"}}, {"id": "s2"}, {"id": ""}, 3]
+    states = {
+        "g1-a": json.dumps({"version": 1, "entries": entries, "roots": {}, "extent": [1, 2]}),
+        "g1-b": "{",
+        "": "x",
+    }
+    older.executemany("INSERT INTO state VALUES ('sharing', ?, ?, 0)", states.items())
+    older.execute("INSERT INTO state VALUES ('place', '/home/ada', 'g1-a', 0)")
+    older.close()
+    with make({"url": f"sqlite://{path}"}) as store:
+        rows = store.get_rows(SYNCED_LESSONS, "g1-a")
+        assert {key: json.loads(value) for key, value in rows.items()} == {"s1": entries[0], "s2": entries[1]}
+        assert [store.get_rows(SYNCED_LESSONS, owner) for owner in ("g1-b", "")] == [{}, {}]
+        assert [store.get_state(SYNCED, owner) for owner in states] == ["", "", ""]
+        assert store.get_state(PLACE, "/home/ada") == "g1-a"
+
+
 def go_back_to_schema_5(sql: sqlite3.Connection) -> None:
-    for table in ("turns", "turn_text", "turns_indexed"):
+    for table in ("state_rows", "turns", "turn_text", "turns_indexed"):
         sql.execute(f"DROP TABLE {table}")
     sql.execute("DELETE FROM migrations WHERE number > 5")
     sql.execute("PRAGMA user_version = 5")
@@ -180,7 +204,7 @@ def test_a_store_of_schema_5_gets_titles_and_a_search_of_its_turns(tmp_path: Pat
             go_back_to_schema_5(sql)
     with make({"url": f"sqlite://{path}"}) as store:
         applied = store._connection.sql.execute("SELECT number, name FROM migrations WHERE number > 5").fetchall()
-        assert applied == [(6, "0006_titles"), (7, "0007_turns_reindex"), (8, "0008_unconfirmed")]
+        assert applied == [(int(script.name[:4]), script.stem) for script in scripts()[5:]]
         assert store.get([lesson.id]) == [replace(lesson, title="Retries of the gateway are capped at 3")]
         assert found(store, "match_text", text="capped") == [lesson.id]
         (match,) = store.search_turns(Query(project=PROJECT, text="harbour log"), 5).matches

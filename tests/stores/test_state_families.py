@@ -8,7 +8,14 @@ from pathlib import Path
 import pytest
 
 from holdfast.domain import statefamilies
-from holdfast.domain.statefamilies import COMMITS_READ, FAMILIES, StateFamily, without_lesson
+from holdfast.domain.statefamilies import (
+    COMMITS_READ,
+    FAMILIES,
+    ROW_FAMILIES,
+    RowFamily,
+    StateFamily,
+    without_lesson,
+)
 from holdfast.learning.gitbackfill import DETECTOR
 
 CONSTANTS = {family: name for name, family in vars(statefamilies).items() if isinstance(family, StateFamily)}
@@ -41,6 +48,14 @@ def test_every_family_is_read_and_written() -> None:
     names = set(CONSTANTS.values())
     assert read | edited >= names
     assert written | edited >= names
+
+
+@pytest.mark.parametrize("family", ROW_FAMILIES, ids=lambda family: family.name)
+def test_a_family_of_rows_says_what_its_values_belong_to_and_mean(family: RowFamily) -> None:
+    assert family.owner
+    assert family.key
+    assert family.value
+    assert family.name not in {other.name for other in FAMILIES}
 
 
 def test_commits_are_read_again_by_a_new_version_of_their_reader() -> None:

@@ -36,6 +36,19 @@ class StateFamily:
     """A value holds words of sessions: purging a lesson erases them with `stores._shared.purging.Purging.moments`."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowFamily:
+    """Values of which one owner has many, each under a key. They hold ids and digests, no words, and do not expire."""
+
+    name: str
+    owner: str
+    """What the values belong to."""
+    key: str
+    """What distinguishes the values of one owner."""
+    value: str
+    """The meaning of a value."""
+
+
 def _kept(
     name: str, owner: Owner, value: str, stays: str, *, names_lessons: bool = False, holds_words: bool = False
 ) -> StateFamily:
@@ -115,8 +128,13 @@ RULES_HOSTS = _kept("rules-hosts", "work tree",
     "a person's decision")
 AUDIT_DIARY = _expiring("audit", "project",
     "JSON: decisions of the day, and until when lessons are not shown, 90 days at most", 120, names_lessons=True)
-SYNCED = _kept("sharing", "project", "JSON: digests of lessons and files as they were synced last",
-    "a purged lesson's id tells that its file is not to be taken in again")
+SYNCED = _kept("sharing", "project", "JSON: the extent of store and files at the last sync, and what it reported",
+    _BOUNDED)
+SYNCED_LESSONS = RowFamily(name="synced_lessons", owner="project", key="shared id",
+    value="JSON: the lesson's id here, its file, and digests of its fields as they were synced last; a purged"
+    " lesson's id stays and tells that its file is not to be taken in again")
+SYNCED_FILES = RowFamily(name="synced_files", owner="project and work tree, a line each", key="lesson file",
+    value="the file's mark at the last sync, a space, and the shared id in it")
 TRANSCRIPT_READ = _kept("backfill", "file",
     "inode, position and size up to which a transcript was read and learnt from",
     "a transcript that is read again would be learnt from again")
@@ -139,6 +157,7 @@ CLAIM = _kept("claim", "folder", "the declared id that was refused there, and wh
 
 # fmt: on
 FAMILIES = tuple(value for value in list(vars().values()) if isinstance(value, StateFamily))
+ROW_FAMILIES = tuple(value for value in list(vars().values()) if isinstance(value, RowFamily))
 
 
 def without_lesson(value: str, lesson: str) -> str:

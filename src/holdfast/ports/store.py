@@ -1,4 +1,4 @@
-"""Store: everything a backend stores, as the sum of eight smaller ports, with their filters and answers."""
+"""Store: everything a backend stores, as the sum of nine smaller ports, with their filters and answers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from holdfast.domain.event import Event
 from holdfast.domain.lesson import Lesson
 from holdfast.domain.query import Query
 from holdfast.domain.records import Change, Checkpoint, Delivery, Outcome
-from holdfast.domain.statefamilies import StateFamily
+from holdfast.domain.statefamilies import RowFamily, StateFamily
 from holdfast.domain.vocabulary import EventKind, LessonId, LessonKind, ProjectId, SessionId, State
 from holdfast.errors import LessonNotFoundError, StoreError
 
@@ -418,6 +418,22 @@ class StateStore(StateCells, Protocol):
         """Erase the values older than their family's days; return how many. Values age by the machine's clock."""
 
 
+class StateRows(Protocol):
+    """Values of which one owner has many, so that changing one of them writes one row."""
+
+    def get_rows(self, family: RowFamily, owner: str, keys: Sequence[str] | None = None) -> dict[str, str]:
+        """Return the owner's values by key, in the order of the keys' code points; only of `keys`, if they are given.
+
+        Keys without a value are left out.
+        """
+
+    def set_rows(self, family: RowFamily, owner: str, values: Mapping[str, str]) -> int:
+        """Replace the values of these keys, and of no other; an empty one removes its row. Return how many changed.
+
+        A value that is there already is not written again.
+        """
+
+
 class Erasure(Protocol):
     """Erasing follows every derivation: rows, indexes, logs and the bytes of the file."""
 
@@ -519,7 +535,7 @@ class StoreCare(Protocol):
         raise StoreError("this store has no copies")
 
 
-class Store(EventLog, LessonStore, Search, Activity, Vectors, StateStore, Erasure, StoreCare, Protocol):
+class Store(EventLog, LessonStore, Search, Activity, Vectors, StateStore, StateRows, Erasure, StoreCare, Protocol):
     """A backend. Each call is one transaction, or part of the one of `changing`: it writes all or nothing, and all its
     reads see one instant.
 

@@ -147,8 +147,13 @@ def join(document: Document, other: Document) -> Document:
         if is_concurrent and name == "insight":
             losers = [text for text in (first, second) if text and text != value]
     joined = Document(id=document.id, values=values, stamps=stamps)
+    changes: dict[str, Any] = {}
     rivals = sorted({*values["rivals"], *losers})
-    return joined if rivals == values["rivals"] else edit(joined, rivals=rivals)
+    if rivals != values["rivals"]:
+        changes["rivals"] = rivals
+    if "" < values["valid_to"] <= values["valid_from"]:  # ended on one side and begun anew on the other
+        changes["valid_to"] = ""
+    return edit(joined, **changes) if changes else joined
 
 
 def split(document: Document) -> tuple[Document, list[Document]]:
@@ -158,7 +163,7 @@ def split(document: Document) -> tuple[Document, list[Document]]:
         return document, []
     rivals = []
     for insight in values["rivals"]:
-        if insight == values["insight"]:
+        if duplicate_key(insight) == duplicate_key(values["insight"]):  # the same rule, in another spelling
             continue
         copied = {name: values[name] for name in ("kind", "anchors", "globs", "when", "path_prefix", "valid_from")}
         fields = {
@@ -167,7 +172,7 @@ def split(document: Document) -> tuple[Document, list[Document]]:
         }  # fmt: skip
         rivals.append(settle(shared_id("rival", document.id, insight), fields, None))
     contradicted = [{"kind": "contradicts", "target": rival.id} for rival in rivals]
-    links = _united([*values["links"], *contradicted]) if contradicted else values["links"]
+    links = united([*values["links"], *contradicted]) if contradicted else values["links"]
     return edit(document, rivals=[], links=links), rivals
 
 
@@ -214,11 +219,12 @@ def _combined(name: str, first: Any, second: Any) -> Any:
     if name == "when":
         return _both_triggers(first, second)
     if isinstance(first, list):
-        return _united([*first, *second])
+        return united([*first, *second])
     return max(first, second) if isinstance(first, str) else max(first, second, key=dumps)
 
 
-def _united(items: Iterable[Any]) -> list[Any]:
+def united(items: Iterable[Any]) -> list[Any]:
+    """Return each item once, in an order that is the same on every machine."""
     by_text = {dumps(item): item for item in items}
     return [by_text[text] for text in sorted(by_text)]
 
@@ -372,7 +378,7 @@ def _values(stated: _Mapping) -> dict[str, Any]:
         elif name == "anchors":
             values[name] = [_anchor(entry) for entry in stated.maps(name, ANCHOR_KEYS)]
         elif name == "links":
-            values[name] = [_link(entry) for entry in stated.maps(name, ("kind", "target"))]
+            values[name] = united(_link(entry) for entry in stated.maps(name, ("kind", "target")))
         elif name == "when":
             values[name] = _triggers(stated.map(name, (*TRIGGER_LISTS, *TRIGGER_FLAGS)))
         elif name == "provenance":

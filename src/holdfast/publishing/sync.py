@@ -5,8 +5,12 @@ edits does not matter. The result is written to the file. It is written to the s
 text of the repository (ADR 26). A new lesson waits in the inbox. A change
 to a lesson that is active here waits until a person accepts it.
 
-A missing file means nothing: another branch may be checked out. Only a tombstone ends a lesson. The record of the last
-sync is one state a project: ids, places, digests; no word of a lesson.
+A lesson of the store belongs to one document at most: to the one that states its rule (ADR 48). If a document's rule
+becomes another one while a second document states the lesson's, the lesson moves to the second, and the first is taken
+in like a new one. So nobody's wording is overwritten by that of somebody who edited at the same time. If two documents
+state one rule, the store has the lesson of one of them, and takes the other in as soon as that rule is free.
+
+A missing file means nothing: another branch may be checked out. Only a tombstone ends a lesson.
 """
 
 from __future__ import annotations
@@ -14,22 +18,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
 
 from holdfast.curation.conflicts import find_conflicts
-from holdfast.curation.forget import blanked
-from holdfast.curation.remember import same_rule
-from holdfast.curation.tuning import CONFIDENCE, SAID_SALIENCE
 from holdfast.domain.kinds import profile_of
-from holdfast.domain.lesson import Anchor, Lesson, Link, Provenance, Scope, Triggers, Validity, in_state
+from holdfast.domain.lesson import Lesson, Link
 from holdfast.domain.project import Location
 from holdfast.domain.records import Change
-from holdfast.domain.statefamilies import SYNCED
-from holdfast.domain.vocabulary import LIVING, STATES, TRANSITIONS, LessonId, ProjectId, State, Trust
-from holdfast.errors import HoldfastError, InvalidValueError, StaleWriteError
+from holdfast.domain.vocabulary import LIVING, STATES, TRANSITIONS, LessonId, LinkKind, State
+from holdfast.errors import HoldfastError, StaleWriteError
 from holdfast.freshness.tuning import EVERY_LESSON
-from holdfast.lean.plain import as_dict, from_plain, parse_instant, render_instant, to_plain
-from holdfast.lean.texts import dumps, loads, short_id
+from holdfast.lean.plain import render_instant
+from holdfast.lean.texts import short_id
 from holdfast.lessons.ledger import with_retries, write_change
 from holdfast.lessons.staging import SharedStaging, find_staged, hidden_here
 from holdfast.lessons.statement import suspicion
@@ -37,18 +36,13 @@ from holdfast.ports.services import Services
 from holdfast.ports.store import LessonFilter, LogFilter, get_readable
 from holdfast.ports.workspace import LessonFiles
 from holdfast.publishing.lessonfile import (
-    ANCHOR_KEYS,
     EMPTY,
-    ENDS,
     UNSET,
     Document,
     FileProblem,
     LessonFile,
-    Stamp,
-    cleaned,
     join,
     parse,
-    parse_stamp,
     path_of,
     render,
     settle,
@@ -57,12 +51,13 @@ from holdfast.publishing.lessonfile import (
     stamp_text,
     tombstone,
 )
+from holdfast.publishing.sharedlesson import SHARED, new_lesson, revised, values_of
+from holdfast.publishing.syncrecord import Entry, SyncRecord, Tally, owner_of
+from holdfast.publishing.syncrecord import shared_lessons as read_shared
+from holdfast.text.words import duplicate_key
 
 FOLDER = ".holdfast/lessons"
-VERSION = 1
-"""Version of what is remembered of a run; of another one nothing is read, and all is compared anew."""
-ROOTS = 20
-"""Work trees whose files are remembered; of another one all files are read again."""
+Rule = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,25 +106,6 @@ class SyncReport:
         return sum(step.verb == verb for step in self.steps)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
-    """What is known of one shared lesson since the last sync."""
-
-    id: LessonId
-    """The id in its file."""
-    lesson: LessonId = ""  # type: ignore[assignment]
-    """Its id in this store; empty if it was not taken in."""
-    path: str = ""
-    ours: bool = False
-    """Whether it is active here: our edits are written out, edits from files wait for a person."""
-    at: str = ""
-    """When the last synced version was recorded."""
-    stamps: dict[str, str]
-    provenance: dict[str, str]
-    waits: bool = False
-    """Whether the file has a change that nobody has accepted yet."""
-
-
 def sync(services: Services, location: Location, files: LessonFiles, how: Syncing) -> SyncReport:
     """Return what happened to each shared lesson; idempotent. Raises HoldfastError if the folder cannot be used."""
     report = with_retries(lambda: _Run(services, location, files, how).go())
@@ -141,8 +117,8 @@ def sync(services: Services, location: Location, files: LessonFiles, how: Syncin
 
 def shared_lessons(services: Services, location: Location) -> dict[LessonId, str]:
     """Return the lessons that have a file in the repository, on any branch, each with its file as of the last sync."""
-    entries = _load(services.store.get_state(SYNCED, location.project.id))["entries"]
-    return {LessonId(entry["lesson"]): entry.get("path", "") for entry in entries if entry.get("lesson")}
+    entries = read_shared(services.store, owner_of(location.project.id))
+    return {lesson: entry.path for lesson, entry in entries.items()}
 
 
 def find_shareable(services: Services, location: Location) -> list[Lesson]:
@@ -168,16 +144,44 @@ def reason_against(lesson: Lesson, location: Location) -> str:
     return suspicion("\n".join(words)) if lesson.trust != "person" else ""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Case:
+    """A document that a run decides on."""
+
+    entry: Entry
+    document: Document
+    """The file's document, joined with the lesson if that is ours."""
+    mine: Document | None = None
+    """The lesson as a document, if it is ours."""
+    file: LessonFile | None = None
+    content: bytes | None = None
+    lesson: Lesson | None = None
+    new_id: LessonId = ""  # type: ignore[assignment]
+    """The id under which the document becomes a new lesson of the store."""
+
+    @property
+    def is_arrival(self) -> bool:
+        """Whether the document looks for a lesson in the store."""
+        return self.lesson is None and not self.entry.ours
+
+    @property
+    def doubt(self) -> str:
+        """Why the words may be untrustworthy; empty if there is no reason."""
+        return self.file.doubt if self.file else ""
+
+
 class _Run:
     """One sync: what is known, what will be written to the store and to files, and the report."""
 
     def __init__(self, services: Services, location: Location, files: LessonFiles, how: Syncing) -> None:
         self.services = services
         self.location = location
-        self.files = files
+        self.folder = files
         self.how = how
         self.steps: list[SyncOutcome] = []
         self.problems: list[FileProblem] = []
+        self.lessons: dict[LessonId, Lesson] = {}
+        """Lessons of the store that were read, and the versions that this run will write."""
         self.after: dict[LessonId, Lesson] = {}
         self.expected: dict[LessonId, datetime | None] = {}
         self.outgoing: dict[str, tuple[str, bytes | None]] = {}
@@ -187,59 +191,85 @@ class _Run:
         self.unwritten: set[str] = set()
         self.present: dict[LessonId, str] = {}
         """By id, the lesson's file; empty if it has a file that must not be written."""
-        self.rules: dict[tuple[str, ...], Lesson] = {}
-        self._locals: dict[LessonId, LessonId] = {}
+        self.cases: dict[LessonId, _Case] = {}
+        self.is_complete = False
+        self._successors: dict[LessonId, Lesson] = {}
+        self.assigned: set[LessonId] = set()
+        """Lessons of the store that belong to another document than before, or to none before."""
         self.staging = SharedStaging(services, location, FOLDER)
-        self.state = _load(services.store.get_state(SYNCED, location.project.id))
-        self.roots: dict[str, dict[str, str]] = self.state["roots"]
+        self.record = SyncRecord(services.store, owner_of(location.project.id), location.root)
 
     def go(self) -> SyncReport:
-        """Plan, then write the store, the files and the state, in this order: a crash in between loses nothing."""
-        known = self.roots.get(self.location.root, {})
-        marks = dict(self.files.find())
+        """Plan, then write the store, the files and the record, in this order: a crash in between loses nothing."""
+        marks = dict(self.folder.find())
         extent = self.services.store.extent()
-        is_same_store = self.state["extent"] == [extent.versions, extent.lessons]
-        if is_same_store and marks == known and not (self.how.share or self.how.accept):
-            return _unchanged(self.state["entries"], marks)
-        self.entries: dict[LessonId, Entry] = {
-            LessonId(fields["id"]): Entry(**fields) for fields in self.state["entries"]
-        }
-        self.is_complete = False
-        self.lessons: dict[LessonId, Lesson] = {}
-        self.shared_ids = {entry.lesson: entry.id for entry in self.entries.values() if entry.lesson}
-        read = self._read(marks, known)
-        if is_same_store and not self.how.share:  # no lesson has changed since the last sync
+        if self.record.is_unchanged(extent, marks) and not (self.how.share or self.how.accept):
+            return self._report(self.record.tally())
+        self.before = self.record.entries()
+        self.entries = dict(self.before)
+        self.known = self.record.files()
+        self._index()
+        read = self._read(marks)
+        if self.record.is_same_store(extent) and not self.how.share:
             due = self._changed_by_files(read)
             self._load([entry.lesson for shared in due if (entry := self.entries.get(shared)) and entry.lesson])
         else:
             self._load_all()
             self._follow_revisions()
-            self._choose()
-            due = list(self._to_do(read))
-        for lesson in due:
-            self._process(lesson, read.get(lesson))
+            self._choose(read)
+            due = self._to_do(read)
+        for shared in due:
+            self._open(shared, *read.get(shared, (None, None)))
+        while self._hand_over():
+            pass
+        self._find_homes()
+        self._open_linking()
+        for shared in sorted(self.cases):
+            self._settle(self.cases[shared])
+        self._link()
         self._unstage()
+        tally = self._count()
         if not self.how.dry:
-            self._write(marks)
-        return self._report()
+            self._write(marks, tally)
+        return self._report(tally)
 
     # What there is
 
-    def _read(self, marks: Mapping[str, str], known: Mapping[str, str]) -> dict[LessonId, tuple[LessonFile, bytes]]:
+    def _index(self) -> None:
+        """Map lessons of the store to shared ids and back. A lesson that two entries name stays with the first."""
+        self.shared_ids: dict[LessonId, LessonId] = {}
+        self.local_ids: dict[LessonId, LessonId] = {}
+        for entry in sorted(self.entries.values(), key=lambda entry: (not entry.ours, entry.id)):
+            if entry.lesson in self.shared_ids:
+                self.entries[entry.id] = _released(entry)
+            elif entry.lesson:
+                self.shared_ids[entry.lesson] = entry.id
+                self.local_ids[entry.id] = entry.lesson
+        for entry in self.entries.values():
+            for former in entry.former:
+                self.shared_ids.setdefault(former, entry.id)
+
+    def _assign(self, lesson: LessonId, shared: LessonId) -> None:
+        if self.shared_ids.get(lesson) != shared:
+            self.assigned.add(lesson)
+        self.shared_ids[lesson] = shared
+        self.local_ids[shared] = lesson
+
+    def _read(self, marks: Mapping[str, str]) -> dict[LessonId, tuple[LessonFile, bytes]]:
         """Return, by id, the readable files that changed since the last sync."""
         self.by_path = {entry.path: entry for entry in self.entries.values()}
         holders: dict[LessonId, list[str]] = {}
         read: dict[LessonId, tuple[LessonFile, bytes]] = {}
         for path, mark in marks.items():
-            entry = self.by_path.get(path)
-            if entry is not None and mark and known.get(path) == mark:
-                holders.setdefault(entry.id, []).append(path)
+            known_mark, known_id = self.known.get(path, ("", LessonId("")))
+            if mark and mark == known_mark and known_id in self.entries:
+                holders.setdefault(known_id, []).append(path)
                 continue
             parsed, content = self._parse(path, mark)
             if isinstance(parsed, FileProblem):
                 self.problems.append(parsed)
-                if entry is not None:
-                    self.present[entry.id] = ""  # a file exists, but must not be written
+                if path in self.by_path:
+                    self.present[self.by_path[path].id] = ""  # a file exists, but must not be written
                 continue
             holders.setdefault(parsed.document.id, []).append(path)
             read[parsed.document.id] = parsed, content
@@ -256,12 +286,12 @@ class _Run:
         return read
 
     def _parse(self, path: str, mark: str) -> tuple[LessonFile | FileProblem, bytes]:
-        content = self.files.read(path) if mark else None
+        content = self.folder.read(path) if mark else None
         if content is None:
             reason = "cannot be read" if mark else "is a link or no plain file, and is not followed"
             return FileProblem(path=path, reason=reason), b""
         entry = self.by_path.get(path)
-        parsed = parse(path, content, _stamps(entry) if entry else None)
+        parsed = parse(path, content, entry.parsed_stamps if entry else None)
         if isinstance(parsed, LessonFile) and not path.endswith(f"-{short_id(parsed.document.id)}.md"):
             ending = f"-{short_id(parsed.document.id)}.md"
             return FileProblem(
@@ -269,39 +299,82 @@ class _Run:
             ), content
         return parsed, content
 
-    def _choose(self) -> None:
+    def _choose(self, read: Mapping[LessonId, tuple[LessonFile, bytes]]) -> None:
         """Mark the lessons to share as ours."""
         for lesson in self.how.share:
             reason = reason_against(lesson, self.location)
-            shared = self.shared_ids.get(lesson.id) or shared_id(lesson.kind, lesson.insight)
+            shared = self.shared_ids.get(lesson.id) or self._id_for(lesson, read)
             entry = self.entries.get(shared)
-            if not reason and entry is not None and entry.ours and entry.lesson != lesson.id:
+            other = self.lessons.get(entry.lesson) if entry and entry.lesson != lesson.id else None
+            if not reason and entry is not None and other is not None and (entry.ours or other.state == "active"):
                 reason = f"it states the same as {short_id(entry.lesson)}"
             if reason:
                 self._tell("refused", "", lesson, reason)
                 continue
             if entry is None:
                 path = self.present.get(shared) or path_of(shared, lesson.kind, lesson.insight)
-                entry = Entry(id=shared, path=path, stamps={}, provenance={})
-            self.entries[shared] = replace(entry, lesson=lesson.id, ours=True, at="")
-            self.shared_ids[lesson.id] = shared
+                entry = Entry(id=shared, path=path)
+            self.entries[shared] = replace(entry, lesson=lesson.id, twin=LessonId(""), ours=True, at="")
+            self._assign(lesson.id, shared)
             self.forced.add(shared)
 
+    def _id_for(self, lesson: Lesson, read: Mapping[LessonId, tuple[LessonFile, bytes]]) -> LessonId:
+        """Return the id under which to share the lesson: the same on all machines, unless it is another rule's by now.
+
+        So a rule that was forgotten, or became another one, can be shared again when somebody states it anew.
+        """
+        shared = shared_id(lesson.kind, lesson.insight)
+        entry = self.entries.get(shared)
+        stated = [_rule_of(read[shared][0].document)] if shared in read else []
+        if entry is not None:
+            holder = self.lessons.get(entry.lesson)
+            stated += [_stated(holder)] if holder is not None and holder.state in LIVING else []
+            stated += [_stated(lesson)] if entry.twin or entry.lesson == lesson.id else []
+        is_free = entry is None and shared not in read
+        return shared if is_free or _stated(lesson) in stated else shared_id(lesson.kind, lesson.insight, lesson.id)
+
     def _follow_revisions(self) -> None:
-        """Let a lesson that replaced one of ours use the same file, where a revision is an edit."""
-        successors = {
-            link.target: lesson
-            for lesson in self.lessons.values()
-            for link in lesson.links
-            if link.kind == "supersedes" and lesson.state in LIVING
-        }
+        """Let a lesson that replaced one of ours use the same file, where a revision is an edit, and back again."""
         for entry in [entry for entry in self.entries.values() if entry.ours]:
-            lesson = entry.lesson
-            while lesson in successors and (old := self.lessons.get(lesson)) and old.state == "superseded":
-                lesson = successors[lesson].id
-            if lesson != entry.lesson and lesson not in self.shared_ids:
-                self.entries[entry.id] = replace(entry, lesson=lesson)
-                self.shared_ids[lesson] = entry.id
+            # the last revision may have been taken back, and another one made
+            lines = [self._revisions(lesson) for lesson in (entry.lesson, *reversed(entry.former))]
+            line = next((line for line in lines if self._is_living(line[-1])), lines[0])
+            lesson = line[-1]
+            if lesson != entry.lesson and self.shared_ids.get(lesson, entry.id) == entry.id:
+                former = dict.fromkeys((*entry.former, entry.lesson, *line))
+                self.entries[entry.id] = replace(
+                    entry, lesson=lesson, former=tuple(known for known in former if known != lesson)
+                )
+                for known in former:
+                    self.shared_ids.setdefault(known, entry.id)
+                self._assign(lesson, entry.id)
+
+    def _revisions(self, lesson: LessonId) -> list[LessonId]:
+        """Return the lesson and those that replaced it, in order."""
+        line = [lesson]
+        while (
+            (old := self.lessons.get(line[-1])) is not None
+            and old.state == "superseded"
+            and old.id in self.successors
+            and self.successors[old.id].id not in line
+        ):
+            line.append(self.successors[old.id].id)
+        return line
+
+    @property
+    def successors(self) -> dict[LessonId, Lesson]:
+        """By lesson, the one that replaced it; of several a living one, else the newest. Read every lesson first."""
+        if not self._successors:
+            by_preference = sorted(
+                self.lessons.values(), key=lambda lesson: (lesson.state in LIVING, lesson.recorded_at)
+            )
+            self._successors = {
+                link.target: lesson for lesson in by_preference for link in lesson.links if link.kind == "supersedes"
+            }
+        return self._successors
+
+    def _is_living(self, lesson: LessonId) -> bool:
+        return lesson in self.lessons and self.lessons[lesson].state in LIVING
 
     def _load(self, ids: Sequence[LessonId]) -> None:
         self.lessons.update((lesson.id, lesson) for lesson in get_readable(self.services.store, ids))
@@ -316,11 +389,12 @@ class _Run:
     def _changed_by_files(self, read: Mapping[LessonId, object]) -> list[LessonId]:
         """Return lessons whose file changed, or whose file somebody vouches for now, in a fixed order."""
         vouched = (id for id, entry in self.entries.items() if self.how.accept and (entry.waits or not entry.ours))
-        return sorted({*read, *vouched})
+        return self._with_twins({*read, *vouched})
 
-    def _to_do(self, read: Mapping[LessonId, object]) -> Iterator[LessonId]:
-        """Yield lessons whose file or stored version changed, in a fixed order."""
-        for shared in sorted({*self.entries, *read}):
+    def _to_do(self, read: Mapping[LessonId, object]) -> list[LessonId]:
+        """Return lessons whose file or stored version changed, in a fixed order."""
+        due: set[LessonId] = set()
+        for shared in {*self.entries, *read}:
             entry = self.entries.get(shared)
             lesson = self.lessons.get(entry.lesson) if entry else None
             at = render_instant(lesson.recorded_at) if lesson else ""
@@ -331,7 +405,13 @@ class _Run:
                 or at != entry.at
                 or (self.how.accept and (entry.waits or not entry.ours))
             ):
-                yield shared
+                due.add(shared)
+        return self._with_twins(due)
+
+    def _with_twins(self, due: set[LessonId]) -> list[LessonId]:
+        """Return also the lessons that wait until another one no longer states their rule, and that other one."""
+        twins = [entry for entry in self.entries.values() if entry.twin]
+        return sorted(due | {entry.id for entry in twins} | {entry.twin for entry in twins})
 
     def _unstage(self) -> None:
         """Make lessons visible everywhere once a main line has their files."""
@@ -343,62 +423,167 @@ class _Run:
                 if after.scope != lesson.scope:
                     self._put(lesson, after, "merged", path)
 
-    # One lesson
+    # One document
 
-    def _process(self, shared: LessonId, read: tuple[LessonFile, bytes] | None) -> None:
-        entry = self.entries.get(shared)
-        if read is None and self.present.get(shared):
+    def _open(self, shared: LessonId, file: LessonFile | None, content: bytes | None) -> None:
+        """Join a document with its lesson, and make a case of what has to be decided."""
+        entry = self.entries.get(shared) or Entry(id=shared)
+        if file is None and self.present.get(shared):
             parsed, content = self._parse(self.present[shared], "unchanged")
             if isinstance(parsed, FileProblem):
                 self.problems.append(parsed)
                 self.present[shared] = ""
             else:
-                read = parsed, content
-        if entry is None:
-            if read is not None:
-                self._take_in(Entry(id=shared, stamps={}, provenance={}), *read)
-            return
-        lesson = self.lessons.get(entry.lesson)
+                file = parsed
+        lesson = self.lessons.get(entry.lesson) if entry.lesson else None
+        if (
+            lesson is not None
+            and not entry.ours
+            and lesson.provenance.detector != SHARED
+            and lesson.state not in LIVING
+        ):
+            entry, lesson = _released(entry), None  # a lesson from here that ended is not the file's
+        self._make_case(entry, lesson, file, content)
+
+    def _make_case(self, entry: Entry, lesson: Lesson | None, file: LessonFile | None, content: bytes | None) -> None:
         is_accepted_since = lesson is not None and lesson.state == "active" and lesson.provenance.detector == SHARED
         if entry.ours or is_accepted_since or self._is_vouched_for(lesson):
-            self._reconcile(replace(entry, ours=True), lesson, read)
-        elif read is not None:
-            self._take_in(entry, *read)
+            entry = replace(entry, ours=True)
+        mine = self._mine(entry, lesson) if entry.ours else None
+        if mine is not None:
+            joined, rivals = join(mine, file.document) if file else mine, list[Document]()
+            if not self.how.take_only:
+                joined, rivals = split(joined)
+        elif file is not None and not entry.ours:
+            joined, rivals = file.document, []
+        else:
+            return
+        self.cases[entry.id] = _Case(entry=entry, document=joined, mine=mine, file=file, content=content, lesson=lesson)
+        for rival in rivals:
+            self._open_rival(rival)
 
-    def _take_in(self, entry: Entry, file: LessonFile, content: bytes) -> None:
-        """Let the store follow the file of somebody else's lesson."""
-        document, path = file.document, self.present[entry.id]
-        lesson = self.lessons.get(entry.lesson)
-        is_new = not entry.stamps
-        if lesson is None and (is_new or self.how.accept) and document.values["state"] == "active":
-            lesson = self._add(entry, file, path)
-            if self._is_vouched_for(lesson):
-                self._reconcile(replace(entry, lesson=lesson.id, path=path, ours=True), lesson, (file, content))
+    def _open_rival(self, rival: Document) -> None:
+        """Make a case of a rule that lost against one of the same time, unless it has become a lesson already."""
+        if rival.id in self.entries or rival.id in self.cases or self.present.get(rival.id) is not None:
+            return
+        path = path_of(rival.id, rival.values["kind"], rival.values["insight"])
+        file = LessonFile(document=rival, doubt=suspicion(render(rival)))
+        self.present[rival.id] = path
+        self.cases[rival.id] = _Case(entry=Entry(id=rival.id, path=path), document=rival, file=file)
+
+    def _hand_over(self) -> bool:
+        """Move a lesson to the document that states its rule, if its own document's rule has become another one."""
+        seeking = {rule: case for case in self.cases.values() if case.is_arrival and (rule := _rule_of(case.document))}
+        for shared in sorted(self.cases):
+            case = self.cases[shared]
+            lesson = case.lesson
+            if lesson is None or lesson.state not in LIVING or _rule_of(case.document) in (None, _stated(lesson)):
+                continue
+            new = seeking.get(_stated(lesson))
+            if new is not None:
+                self.entries[shared] = left = replace(_released(case.entry), former=())
+                self.local_ids.pop(shared, None)
+                self.cases[shared] = replace(case, entry=left, lesson=None, mine=None)
+                former = (*new.entry.former, *case.entry.former)
+                taken = replace(_released(new.entry), lesson=lesson.id, former=former, ours=case.entry.ours)
+                self.shared_ids.update(dict.fromkeys(former, taken.id))
+                self._assign(lesson.id, taken.id)
+                self._make_case(taken, lesson, new.file, new.content)
+                return True
+        return False
+
+    def _find_homes(self) -> None:
+        """Decide which lesson each arrival belongs to, or whether it becomes a new one."""
+        placed: set[LessonId] = set()
+        while arrivals := sorted({shared for shared, case in self.cases.items() if case.is_arrival} - placed):
+            self._load_all()
+            holders = self._holders()
+            for shared in arrivals:
+                self._find_home(self.cases[shared], holders)
+            placed.update(arrivals)
+
+    def _holders(self) -> dict[Rule, list[LessonId]]:
+        """Return, by rule, the living lessons that will state it after this run."""
+        holders: dict[Rule, list[LessonId]] = {}
+        changing = {case.lesson.id: case for case in self.cases.values() if case.lesson is not None}
+        for lesson in self.lessons.values():
+            rule = _stated(lesson) if lesson.state in LIVING else None
+            if rule and (case := changing.get(lesson.id)) and self._is_taken(case):
+                rule = _rule_of(case.document)
+            if rule:
+                holders.setdefault(rule, []).append(lesson.id)
+        return holders
+
+    def _is_taken(self, case: _Case) -> bool:
+        """Return whether the lesson becomes what its document says."""
+        if case.entry.ours:
+            return self.how.accept and not case.doubt
+        return case.lesson is not None and case.lesson.provenance.detector == SHARED
+
+    def _find_home(self, case: _Case, holders: dict[Rule, list[LessonId]]) -> None:
+        entry, rule = case.entry, _rule_of(case.document)
+        if rule is None or (entry.lesson and not self.how.accept):  # it ended, or it was purged here
+            return
+        own = entry.id
+        same = holders.get(rule, [])
+        # the last of its revisions: it was taken in before the record of the sync was lost
+        for known in (*same, self._revisions(own)[-1]):
+            if known in self.lessons and self.shared_ids.get(known, own) == own:
+                self._give(case, self.lessons[known])
                 return
-        elif lesson is not None and lesson.provenance.detector == SHARED and lesson.state in LIVING:
-            lesson = self._follow(lesson, file, path)
-        ours = lesson is not None and lesson.state == "active" and lesson.provenance.detector == SHARED
-        if file.was_edited:
-            self._put_file(path, document, content)
-        self._keep(replace(entry, path=path, ours=ours), lesson, document)
+        if same:
+            self.cases[own] = replace(case, entry=replace(entry, twin=self.shared_ids[same[0]]))
+            return
+        is_known = own in self.lessons or self.services.store.current_versions([own])  # by another project, too
+        new_id = LessonId(self.services.clock.new_id()) if is_known else own
+        self.cases[own] = replace(case, entry=replace(entry, twin=LessonId("")), new_id=new_id)
+        holders[rule] = [new_id]
+        self._assign(new_id, own)
 
-    def _add(self, entry: Entry, file: LessonFile, path: str) -> Lesson:
-        now = self.services.clock.now()
-        draft = new_lesson(file.document, self.location.project.id, self._local_ids(), now, self._state(file, path))
-        draft = self.staging.stage(draft, path)
-        self._load_all()
-        if draft.id in self.lessons:  # it was taken in before the sync state was lost
-            return self.lessons[draft.id]
-        rule = same_rule(draft)
-        if not self.rules:
-            self.rules.update((same_rule(lesson), lesson) for lesson in self.lessons.values())
-        same = self.rules.get(rule)
-        if same is not None and same.state in LIVING:
-            return same  # already known here; it stays this machine's until somebody shares it or vouches for the file
-        self.rules[rule] = self.lessons[draft.id] = draft
-        self.after[draft.id] = draft
+    def _give(self, case: _Case, lesson: Lesson) -> None:
+        """Let a lesson of the store belong to the document from now on."""
+        self._assign(lesson.id, case.entry.id)
+        entry = replace(_released(case.entry), lesson=lesson.id)
+        assert case.file is not None
+        if self._is_vouched_for(lesson):
+            self._make_case(entry, lesson, replace(case.file, document=case.document), case.content)
+        else:
+            self.cases[entry.id] = replace(case, entry=entry, lesson=lesson)
+
+    def _open_linking(self) -> None:
+        """Join anew what links to a lesson that is shared from now on: its document gains the link."""
+        for entry in [entry for entry in self.entries.values() if entry.ours or entry.id in self.cases]:
+            case = self.cases.get(entry.id)
+            lesson = case.lesson if case else self.lessons.get(entry.lesson)
+            if lesson is None or self.assigned.isdisjoint(link.target for link in lesson.links):
+                continue
+            if case is None:
+                self._open(entry.id, None, None)
+            elif case.mine is not None:
+                self._make_case(case.entry, lesson, case.file, case.content)
+
+    def _settle(self, case: _Case) -> None:
+        """Let a lesson of this store and its document follow each other."""
+        if case.entry.ours:
+            self._reconcile(case)
+            return
+        path = self.present.get(case.entry.id) or case.entry.path
+        lesson = self._add(case, path) if case.new_id else self._followed(case, path)
+        if case.content is None or (case.file and (case.file.was_edited or case.document is not case.file.document)):
+            self._put_file(path, case.document, case.content)
+        is_from_file = lesson is not None and lesson.provenance.detector == SHARED
+        ours = lesson is not None and is_from_file and lesson.state == "active"
+        self._keep(
+            replace(case.entry, path=path, ours=ours), lesson, case.document if is_from_file or lesson is None else None
+        )
+
+    def _add(self, case: _Case, path: str) -> Lesson:
+        state: State = "quarantined" if case.doubt else "active" if self.how.accept else "candidate"
+        now, project = self.services.clock.now(), self.location.project.id
+        draft = new_lesson(case.document, project, self.local_ids, self.shared_ids, now, state)
+        draft = replace(self.staging.stage(draft, path), id=case.new_id)
+        self.lessons[draft.id] = self.after[draft.id] = draft
         self.expected[draft.id] = None
-        self.shared_ids[draft.id] = entry.id
         self._tell("added", path, draft, draft.state if draft.state != "active" else "")
         return draft
 
@@ -408,57 +593,46 @@ class _Run:
             return False
         return not reason_against(lesson, self.location)
 
-    def _state(self, file: LessonFile, path: str) -> State:
-        """Return the state of a new lesson from a file: active only if a person vouches for it."""
-        if file.doubt:
-            return "quarantined"
-        if self.how.accept:
-            return "active"
-        return "candidate"
-
-    def _follow(self, lesson: Lesson, file: LessonFile, path: str) -> Lesson:
-        """Return the next version of a waiting lesson, from its file."""
+    def _followed(self, case: _Case, path: str) -> Lesson | None:
+        """Return the next version of a lesson that waits, from its file; others do not follow it."""
+        lesson = case.lesson
+        if lesson is None or lesson.provenance.detector != SHARED or lesson.state not in LIVING:
+            return lesson
         now = self.services.clock.now()
-        after = revised(lesson, file.document, self._local_ids(), now)
+        after = revised(lesson, case.document, self.local_ids, self.shared_ids, now)
         if after.state == "forgotten":
             return self._put(lesson, after, "forgotten", path)
         state: State | None = None
-        if file.doubt:
+        if case.doubt:
             state = "quarantined"
         elif self.how.accept:
             state = "active"
         if state and state != after.state and state in TRANSITIONS[after.state] and after.state in LIVING:
-            said_by = file.document.values["provenance"].get("said_by", "agent")
+            said_by = case.document.values["provenance"].get("said_by", "agent")
             after = replace(after, state=state, trust=said_by if state == "active" else after.trust)
         return self._put(lesson, after, "changed", path)
 
-    def _reconcile(self, entry: Entry, lesson: Lesson | None, read: tuple[LessonFile, bytes] | None) -> None:
-        """Join the stored version of a lesson of ours with its file."""
-        mine = self._mine(entry, lesson)
-        if mine is None:
-            return
-        file = read[0] if read else None
-        merged, rivals = join(mine, file.document) if file else mine, list[Document]()
-        if not self.how.take_only:
-            merged, rivals = split(merged)
-        agreed, waits = merged, False
-        if merged.values != mine.values:
-            if lesson is not None and self.how.accept and not (file and file.doubt):
-                after = revised(lesson, merged, self._local_ids(), self.services.clock.now())
-                lesson = self._put(lesson, after, "forgotten" if merged.is_tombstone else "changed", entry.path)
-            elif _is_ours_alone(mine, merged):
+    def _reconcile(self, case: _Case) -> None:
+        """Let a lesson of ours, if a person vouches for it, and its file become what both were joined to."""
+        entry, lesson, mine, joined = case.entry, case.lesson, case.mine, case.document
+        assert mine is not None
+        agreed, waits = joined, False
+        if joined.values != mine.values:
+            if lesson is not None and self.how.accept and not case.doubt:
+                after = revised(lesson, joined, self.local_ids, self.shared_ids, self.services.clock.now())
+                lesson = self._put(lesson, after, "forgotten" if joined.is_tombstone else "changed", entry.path)
+            elif _is_ours_alone(mine, joined):
                 agreed = mine
             else:
                 agreed, waits = mine, True
-                reason = file.doubt if file and file.doubt else "the file differs; --accept takes the file's version"
+                reason = case.doubt or "the file differs; --accept takes the file's version"
                 self._tell("waiting", entry.path, lesson, reason)
         is_hidden = lesson is not None and lesson.private
-        if not is_hidden and (read or (self.present.get(entry.id) is None and entry.id in self.forced)):
-            self._put_file(self.present.get(entry.id) or entry.path, merged, read[1] if read else None, lesson)
+        has_file = case.file is not None
+        if not is_hidden and (has_file or (self.present.get(entry.id) is None and entry.id in self.forced)):
+            self._put_file(self.present.get(entry.id) or entry.path, joined, case.content, lesson)
         path = self.present.get(entry.id) or entry.path
         self._keep(replace(entry, path=path, waits=waits), lesson, agreed)
-        for rival in rivals:
-            self._add_rival(rival)
 
     def _mine(self, entry: Entry, lesson: Lesson | None) -> Document | None:
         """Return the stored lesson as a document, with edits since the last sync stamped; None if it is missing."""
@@ -472,19 +646,24 @@ class _Run:
             return tombstone(entry.id, lesson.kind)
         targets = {link.target: self.shared_ids.get(link.target, entry.id) for link in lesson.links}
         others = {local: shared for local, shared in targets.items() if shared != entry.id}
-        values = values_of(lesson, others, entry.provenance or None)
-        return settle(entry.id, values, _stamps(entry) if entry.stamps else None)
+        values = values_of(lesson, others, entry.provenance or None, entry.links)
+        return settle(entry.id, values, entry.parsed_stamps)
 
-    def _add_rival(self, rival: Document) -> None:
-        if rival.id in self.entries or self.present.get(rival.id) is not None:
-            return
-        path = path_of(rival.id, rival.values["kind"], rival.values["insight"])
-        if path in self.outgoing:
-            return
-        self.present[rival.id] = path
-        self._put_file(path, rival, None)
-        file = LessonFile(document=rival, doubt=suspicion(render(rival)))
-        self._take_in(Entry(id=rival.id, stamps={}, provenance={}), file, b"")
+    def _link(self) -> None:
+        """Add the links that files state and that were left out of lessons because their targets were not here."""
+        local = self.local_ids
+        for entry in [entry for entry in self.entries.values() if entry.links]:
+            ready = [Link(kind=kind, target=local[target]) for kind, target in entry.links if target in local]
+            if not ready:
+                continue
+            if entry.lesson not in self.lessons:
+                self._load([entry.lesson])
+            lesson = self.lessons.get(entry.lesson)
+            rest = tuple(link for link in entry.links if link[1] not in local)
+            self.entries[entry.id] = replace(entry, links=rest)
+            if lesson is not None and lesson.state != "forgotten":
+                links = tuple(dict.fromkeys((*lesson.links, *ready)))
+                self._put(lesson, replace(lesson, links=links, recorded_at=self.services.clock.now()), "", entry.path)
 
     def _put(self, before: Lesson, after: Lesson, verb: str, path: str) -> Lesson:
         """Plan the next version, unless nothing changes."""
@@ -493,7 +672,8 @@ class _Run:
         self.after[before.id] = after
         self.expected.setdefault(before.id, before.recorded_at)
         self.lessons[before.id] = after
-        self._tell(verb, path, after)
+        if verb:
+            self._tell(verb, path, after)
         return after
 
     def _put_file(self, path: str, document: Document, content: bytes | None, lesson: Lesson | None = None) -> None:
@@ -515,24 +695,25 @@ class _Run:
         verb = "forgotten" if document.is_tombstone else "written"
         self.steps.append(SyncOutcome(verb=verb, path=path, title=document.values["title"], lesson=document.id))
 
-    def _keep(self, entry: Entry, lesson: Lesson | None, document: Document) -> None:
-        stamps = {
-            name: stamp_text(document.stamps[name]) for name in EMPTY if document.stamps[name] != UNSET[name]
-        } or {"state": stamp_text(UNSET["state"])}
+    def _keep(self, entry: Entry, lesson: Lesson | None, document: Document | None) -> None:
+        """Remember what lesson and document agreed on; without a document they did not have to agree."""
+        stamps: dict[str, str] = {}
+        links: tuple[tuple[LinkKind, LessonId], ...] = ()
+        if document is not None:
+            stamps = {
+                name: stamp_text(document.stamps[name]) for name in EMPTY if document.stamps[name] != UNSET[name]
+            } or {"state": stamp_text(UNSET["state"])}
+            stated = ((link["kind"], link["target"]) for link in document.values["links"])
+            links = tuple(link for link in stated if link[1] not in self.local_ids and link[1] != entry.id)
         self.entries[entry.id] = replace(
             entry,
             lesson=lesson.id if lesson else entry.lesson,
             stamps=stamps,
-            provenance=document.values["provenance"] or entry.provenance,
+            links=links,
+            provenance=(document.values["provenance"] if document else {}) or entry.provenance,
         )
         if lesson is not None:
-            self.shared_ids[lesson.id] = entry.id
-            self._local_ids()[entry.id] = lesson.id
-
-    def _local_ids(self) -> dict[LessonId, LessonId]:
-        if not self._locals:
-            self._locals = {entry.id: entry.lesson for entry in self.entries.values() if entry.lesson}
-        return self._locals
+            self._assign(lesson.id, entry.id)
 
     def _tell(self, verb: str, path: str, lesson: Lesson | None, reason: str = "") -> None:
         title, name = (lesson.title, lesson.id) if lesson else ("", LessonId(""))
@@ -540,7 +721,7 @@ class _Run:
 
     # Writing
 
-    def _write(self, file_marks: dict[str, str]) -> None:
+    def _write(self, marks: dict[str, str], tally: Tally) -> None:
         if self.after:
             written = write_change(
                 self.services, self.location, "sync", list(self.after.values()), self.expected
@@ -548,20 +729,20 @@ class _Run:
             self.lessons.update((lesson.id, lesson) for lesson in written)
         for path, (text, content) in self.outgoing.items():
             try:
-                file_marks[path] = self.files.write(path, text.encode(), content)
+                marks[path] = self.folder.write(path, text.encode(), content)
             except (StaleWriteError, HoldfastError) as exc:
-                file_marks.pop(path, None)
+                marks.pop(path, None)
                 self.problems.append(FileProblem(path=path, reason=str(exc)))
         broken = {problem.path for problem in self.problems} | self.unwritten
-        marks = {path: mark for path, mark in file_marks.items() if path not in broken}
-        others = {root: paths for root, paths in self.roots.items() if root != self.location.root}
-        roots = dict([*others.items()][-(ROOTS - 1) :]) | {self.location.root: marks}
+        ids = {path: shared for shared, path in self.present.items() if path}
+        ids |= {entry.path: entry.id for entry in self.entries.values() if entry.path in self.outgoing}
+        files = {path: (mark, ids[path]) for path, mark in marks.items() if path not in broken and path in ids}
         extent = self.services.store.extent()
         if self.how.take_only:  # our edits are still to be written to files
             extent = replace(extent, versions=-1)
-        entries = [self._dated(entry) for entry in self.entries.values()]
-        state = _dump(entries, roots, [extent.versions, extent.lessons])
-        self.services.store.set_state(SYNCED, self.location.project.id, state)
+        entries = map(self._dated, self.entries.values())
+        changed = [entry for entry in entries if entry != self.before.get(entry.id)]
+        self.record.write(changed, files, extent, {path: mark for path, (mark, _) in files.items()}, tally)
 
     def _dated(self, entry: Entry) -> Entry:
         lesson = self.lessons.get(entry.lesson)
@@ -569,25 +750,48 @@ class _Run:
             return entry
         return replace(entry, at=render_instant(lesson.recorded_at) if lesson else "")
 
-    def _report(self) -> SyncReport:
+    def _count(self) -> Tally:
         ours = [entry for entry in self.entries.values() if entry.ours]
-        written = set(self.outgoing)
-        return SyncReport(
-            steps=tuple(self.steps),
-            problems=tuple(self.problems),
+        return Tally(
             shared=len(self.entries),
-            absent=sum(self.present.get(entry.id) is None and entry.path not in written for entry in ours),
+            absent=sum(self.present.get(entry.id) is None and entry.path not in self.outgoing for entry in ours),
             waiting=sum(entry.waits for entry in ours),
         )
 
+    def _report(self, tally: Tally) -> SyncReport:
+        return SyncReport(
+            steps=tuple(self.steps),
+            problems=tuple(self.problems),
+            shared=tally.shared,
+            absent=tally.absent,
+            waiting=tally.waiting,
+        )
 
-def _is_ours_alone(mine: Document, merged: Document) -> bool:
-    """Return whether the merge differs from the store only in what this machine's own sync added."""
-    names = [name for name in EMPTY if mine.values[name] != merged.values[name]]
+
+def _released(entry: Entry) -> Entry:
+    """Return the entry of a document that no lesson of this store belongs to."""
+    return replace(entry, lesson=LessonId(""), twin=LessonId(""), ours=False, stamps={}, at="", links=(), waits=False)
+
+
+def _stated(lesson: Lesson) -> Rule:
+    """Return what lessons that state the same rule have in common, whoever may see them."""
+    return lesson.kind, duplicate_key(lesson.insight)
+
+
+def _rule_of(document: Document) -> Rule | None:
+    """Return the same of a document; None if it has ended."""
+    if document.values["state"] != "active":
+        return None
+    return document.values["kind"], duplicate_key(document.values["insight"])
+
+
+def _is_ours_alone(mine: Document, joined: Document) -> bool:
+    """Return whether the joined document differs from the store only in what this machine's own sync added."""
+    names = [name for name in EMPTY if mine.values[name] != joined.values[name]]
     if any(name not in ("links", "rivals") for name in names):
         return False
-    links = [link for link in merged.values["links"] if link not in mine.values["links"]]
-    return all(link in merged.values["links"] for link in mine.values["links"]) and all(
+    links = [link for link in joined.values["links"] if link not in mine.values["links"]]
+    return all(link in joined.values["links"] for link in mine.values["links"]) and all(
         link["kind"] == "contradicts" for link in links
     )
 
@@ -596,152 +800,3 @@ def _lessons(services: Services, location: Location, states: tuple[State, ...]) 
     """Yield the project's lessons, without the user's own for all projects."""
     where = LessonFilter(project=location.project.id, states=states, limit=EVERY_LESSON)
     yield from (lesson for lesson in services.store.find(where) if lesson.scope.level != "user")
-
-
-def _stamps(entry: Entry) -> dict[str, Stamp] | None:
-    return {name: parse_stamp(text) for name, text in entry.stamps.items()} if entry.stamps else None
-
-
-def _unchanged(entries: Sequence[dict[str, Any]], marks: Mapping[str, str]) -> SyncReport:
-    """Return the report if neither files nor store have changed, without building records."""
-    ours = [entry for entry in entries if entry.get("ours")]
-    return SyncReport(
-        shared=len(entries),
-        absent=sum(entry.get("path") not in marks for entry in ours),
-        waiting=sum(bool(entry.get("waits")) for entry in ours),
-    )
-
-
-def _load(text: str) -> dict[str, Any]:
-    """Return the state's entries, files and extent; if it is unreadable nothing, so that all is compared again."""
-    try:
-        fields = loads(text) if text else {}
-        if fields.get("version") == VERSION:
-            return {"entries": fields["entries"], "roots": fields["roots"], "extent": fields["extent"]}
-    except (InvalidValueError, KeyError, AttributeError):
-        pass
-    return {"entries": [], "roots": {}, "extent": []}
-
-
-def _dump(entries: Sequence[Entry], roots: Mapping[str, Mapping[str, str]], extent: Sequence[int]) -> str:
-    plain = [
-        {key: value for key, value in as_dict(entry).items() if value not in ("", False) or key == "id"}
-        for entry in entries
-    ]
-    return dumps({"version": VERSION, "entries": plain, "roots": roots, "extent": extent})
-
-
-# Converts a lesson of the store into the values of a document, and a document into a lesson
-
-
-SHARED = "lessonfile/1"
-"""The detector of a lesson that came from a file."""
-TEXTS = ("title", "insight", "why", "how", "topic_key", "command", "error_signature", "revival")
-LISTS = ("snippets", "globs", "tags")
-
-
-def values_of(
-    lesson: Lesson, shared: Mapping[LessonId, LessonId], provenance: Mapping[str, str] | None
-) -> dict[str, Any]:
-    """Return the lesson's fields as files hold them: redacted, without what concerns only this machine.
-
-    `shared` maps lessons to the ids that other machines use; links to lessons that are not shared are left out.
-    `provenance` is what the file has stated from the beginning, if it exists.
-    """
-    anchors = [
-        {key: value for key, value in to_plain(anchor).items() if key in ANCHOR_KEYS} for anchor in lesson.anchors
-    ]
-    links = [{"kind": link.kind, "target": shared[link.target]} for link in lesson.links if link.target in shared]
-    values = {
-        **{name: getattr(lesson, name) for name in TEXTS},
-        **{name: list(getattr(lesson, name)) for name in LISTS},
-        "kind": lesson.kind,
-        "state": lesson.state if lesson.state in ENDS else "active",
-        "anchors": [anchor for anchor in anchors if anchor.get("path")],
-        "when": to_plain(lesson.when),
-        "path_prefix": lesson.scope.path_prefix,
-        "valid_from": render_instant(lesson.validity.valid_from),
-        "valid_to": render_instant(lesson.validity.valid_to) if lesson.validity.valid_to else "",
-        "links": links,
-        "provenance": _provenance(lesson) if provenance is None else dict(provenance),
-    }
-    return {name: _cleaned(name, values.get(name, empty)) for name, empty in EMPTY.items()}
-
-
-def new_lesson(
-    document: Document, project: ProjectId, local: Mapping[LessonId, LessonId], at: datetime, state: State
-) -> Lesson:
-    """Return the document as a lesson that is new to this store. Its trust is the file's claim only if accepted."""
-    said_by: Trust = document.values["provenance"].get("said_by", "agent") if state == "active" else "repository"
-    draft = Lesson(
-        id=document.id,
-        kind=document.values["kind"],
-        title=document.values["title"],
-        insight=document.values["insight"],
-        scope=Scope(project=project),
-        validity=Validity(valid_from=at),
-        recorded_at=at,
-        provenance=Provenance(
-            detector=SHARED,
-            author=document.values["provenance"].get("author", ""),
-            person_name=document.values["provenance"].get("person", ""),
-        ),
-        trust=said_by,
-        confidence=CONFIDENCE[said_by],
-        salience=SAID_SALIENCE,
-        state=state,
-    )
-    return revised(draft, document, local, at)
-
-
-def revised(lesson: Lesson, document: Document, local: Mapping[LessonId, LessonId], at: datetime) -> Lesson:
-    """Return the lesson's next version from the document. A state that cannot follow the present one is not taken."""
-    values = document.values
-    if document.is_tombstone:
-        return lesson if lesson.state == "forgotten" else blanked(in_state(lesson, "forgotten", at=at))
-    foreign = [link for link in lesson.links if link.target not in local.values()]
-    links = [
-        Link(kind=link["kind"], target=local[link["target"]]) for link in values["links"] if link["target"] in local
-    ]
-    begun = parse_instant(values["valid_from"]) if values["valid_from"] else lesson.validity.valid_from
-    ended = parse_instant(values["valid_to"]) if values["valid_to"] else None
-    fields: dict[str, Any] = {name: values[name] for name in TEXTS} | {name: tuple(values[name]) for name in LISTS}
-    after = replace(
-        lesson,
-        kind=values["kind"],
-        **fields,
-        anchors=tuple(from_plain(Anchor, anchor) for anchor in values["anchors"]),
-        when=from_plain(Triggers, values["when"]),
-        scope=replace(lesson.scope, path_prefix=values["path_prefix"]),
-        validity=Validity(valid_from=begun, valid_to=ended if ended and ended > begun else None),
-        links=tuple(dict.fromkeys((*foreign, *links))),
-        recorded_at=at,
-    )
-    state = values["state"]
-    if state != (lesson.state if lesson.state in ENDS else "active") and state in TRANSITIONS[lesson.state]:
-        after = replace(in_state(after, state, at=at), validity=after.validity)
-    return after
-
-
-def _provenance(lesson: Lesson) -> dict[str, str]:
-    """Return who said it and what found it. Quotes and sessions are left out: they are words of private sessions."""
-    source = lesson.provenance
-    stated = {
-        "said_by": lesson.trust, "host": source.host, "detector": source.detector, "author": source.author,
-        "person": source.person_name, "origin": source.origin,
-    }  # fmt: skip
-    return {key: value for key, value in stated.items() if value}
-
-
-def _cleaned(name: str, value: Any) -> Any:
-    """Return the value with every text redacted as in reading a file; items appear once, and none is empty."""
-    if isinstance(value, str):
-        return cleaned(name, value)
-    if isinstance(value, list):
-        items: list[Any] = []
-        for item in value:
-            item = _cleaned(name, item)
-            if item and item not in items:
-                items.append(item)
-        return items
-    return {key: _cleaned(key, inner) for key, inner in value.items()} if isinstance(value, dict) else value

@@ -18,7 +18,7 @@ from holdfast.domain.event import Event
 from holdfast.domain.lesson import Lesson
 from holdfast.domain.query import Query
 from holdfast.domain.records import Change
-from holdfast.domain.statefamilies import StateFamily
+from holdfast.domain.statefamilies import RowFamily, StateFamily
 from holdfast.domain.vocabulary import LessonId, State
 from holdfast.lean.plain import render_instant
 from holdfast.ports.store import (
@@ -231,6 +231,17 @@ class SqliteStore:
         with self._connection.writing() as sql:
             return erase.expire_states(sql, now)
 
+    def get_rows(self, family: RowFamily, owner: str, keys: Sequence[str] | None = None) -> dict[str, str]:
+        with self._connection.reading() as sql:
+            return _read_rows(sql, family, owner, keys)
+
+    def set_rows(self, family: RowFamily, owner: str, values: Mapping[str, str]) -> int:
+        wanted = {clean(key): clean(value) for key, value in values.items()}
+        if not wanted or _differing(self.get_rows(family, owner, [*wanted]), wanted) == {}:
+            return 0
+        with self._connection.writing() as sql:
+            return _write_rows(sql, family, owner, wanted)
+
     def purge(self, ids: Sequence[LessonId], change: Change | None = None) -> dict[str, int]:
         with self._connection.writing(durable=True) as sql:
             erased = erase.purge(sql, ids)
@@ -348,3 +359,38 @@ def _write_state(sql: sqlite3.Connection, family: StateFamily, owner: str, value
         sql.execute("INSERT OR REPLACE INTO state (family, owner, value, updated_at) VALUES (?, ?, ?, ?)", row)
     else:
         sql.execute("DELETE FROM state WHERE family = ? AND owner = ?", (family.name, clean(owner)))
+
+
+KEYS_AT_ONCE = 500
+"""Keys in one statement: an older SQLite takes 999 parameters."""
+
+
+def _read_rows(sql: sqlite3.Connection, family: RowFamily, owner: str, keys: Sequence[str] | None) -> dict[str, str]:
+    query = "SELECT key, value FROM state_rows WHERE family = ? AND owner = ?"
+    of = (family.name, clean(owner))
+    if keys is None:
+        return dict(sql.execute(f"{query} ORDER BY key", of))
+    wanted, rows = sorted({clean(key) for key in keys}), dict[str, str]()
+    for start in range(0, len(wanted), KEYS_AT_ONCE):
+        some = wanted[start : start + KEYS_AT_ONCE]
+        rows.update(sql.execute(f"{query} AND key IN ({', '.join('?' * len(some))}) ORDER BY key", (*of, *some)))
+    return rows
+
+
+def _write_rows(sql: sqlite3.Connection, family: RowFamily, owner: str, values: Mapping[str, str]) -> int:
+    """Write what differs; the look is repeated here, because another process may have written since the first."""
+    of = (family.name, clean(owner))
+    changed = _differing(_read_rows(sql, family, owner, [*values]), values)
+    sql.executemany(
+        "INSERT OR REPLACE INTO state_rows (family, owner, key, value) VALUES (?, ?, ?, ?)",
+        [(*of, key, value) for key, value in changed.items() if value],
+    )
+    sql.executemany(
+        "DELETE FROM state_rows WHERE family = ? AND owner = ? AND key = ?",
+        [(*of, key) for key, value in changed.items() if not value],
+    )
+    return len(changed)
+
+
+def _differing(present: Mapping[str, str], wanted: Mapping[str, str]) -> dict[str, str]:
+    return {key: value for key, value in wanted.items() if present.get(key, "") != value}
