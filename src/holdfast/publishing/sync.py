@@ -52,7 +52,7 @@ from holdfast.publishing.lessonfile import (
     tombstone,
 )
 from holdfast.publishing.sharedlesson import SHARED, new_lesson, revised, values_of
-from holdfast.publishing.syncrecord import Entry, SyncRecord, Tally, owner_of
+from holdfast.publishing.syncrecord import Entry, SyncRecord, SyncCounts, owner_of
 from holdfast.publishing.syncrecord import shared_lessons as read_shared
 from holdfast.text.words import duplicate_key
 
@@ -204,7 +204,7 @@ class _Run:
         marks = dict(self.folder.find())
         extent = self.services.store.extent()
         if self.record.is_unchanged(extent, marks) and not (self.how.share or self.how.accept):
-            return self._report(self.record.tally())
+            return self._report(self.record.counts())
         self.before = self.record.entries()
         self.entries = dict(self.before)
         self.known = self.record.files()
@@ -228,10 +228,10 @@ class _Run:
             self._settle(self.cases[shared])
         self._link()
         self._unstage()
-        tally = self._count()
+        counts = self._count()
         if not self.how.dry:
-            self._write(marks, tally)
-        return self._report(tally)
+            self._write(marks, counts)
+        return self._report(counts)
 
     # What there is
 
@@ -721,7 +721,7 @@ class _Run:
 
     # Writing
 
-    def _write(self, marks: dict[str, str], tally: Tally) -> None:
+    def _write(self, marks: dict[str, str], counts: SyncCounts) -> None:
         if self.after:
             written = write_change(
                 self.services, self.location, "sync", list(self.after.values()), self.expected
@@ -742,7 +742,7 @@ class _Run:
             extent = replace(extent, versions=-1)
         entries = map(self._dated, self.entries.values())
         changed = [entry for entry in entries if entry != self.before.get(entry.id)]
-        self.record.write(changed, files, extent, {path: mark for path, (mark, _) in files.items()}, tally)
+        self.record.write(changed, files, extent, {path: mark for path, (mark, _) in files.items()}, counts)
 
     def _dated(self, entry: Entry) -> Entry:
         lesson = self.lessons.get(entry.lesson)
@@ -750,21 +750,21 @@ class _Run:
             return entry
         return replace(entry, at=render_instant(lesson.recorded_at) if lesson else "")
 
-    def _count(self) -> Tally:
+    def _count(self) -> SyncCounts:
         ours = [entry for entry in self.entries.values() if entry.ours]
-        return Tally(
+        return SyncCounts(
             shared=len(self.entries),
             absent=sum(self.present.get(entry.id) is None and entry.path not in self.outgoing for entry in ours),
             waiting=sum(entry.waits for entry in ours),
         )
 
-    def _report(self, tally: Tally) -> SyncReport:
+    def _report(self, counts: SyncCounts) -> SyncReport:
         return SyncReport(
             steps=tuple(self.steps),
             problems=tuple(self.problems),
-            shared=tally.shared,
-            absent=tally.absent,
-            waiting=tally.waiting,
+            shared=counts.shared,
+            absent=counts.absent,
+            waiting=counts.waiting,
         )
 
 

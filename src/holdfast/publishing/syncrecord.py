@@ -56,7 +56,7 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tally:
+class SyncCounts:
     """What a run counted."""
 
     shared: int = 0
@@ -93,9 +93,9 @@ class SyncRecord:
         """Return whether no lesson has changed since the last run."""
         return bool(self._summary["extent"] == [extent.versions, extent.lessons])
 
-    def tally(self) -> Tally:
+    def counts(self) -> SyncCounts:
         """Return what the last run in this work tree counted."""
-        return Tally(**self._summary["roots"][self._root]["tally"])
+        return SyncCounts(**self._summary["roots"][self._root]["counts"])
 
     def entries(self) -> dict[LessonId, Entry]:
         """Return what is known of each shared lesson. A lesson of this store belongs to one of them only."""
@@ -116,7 +116,7 @@ class SyncRecord:
         files: Mapping[str, tuple[str, LessonId]],
         extent: Extent,
         marks: Mapping[str, str],
-        tally: Tally,
+        counts: SyncCounts,
     ) -> None:
         """Write the rows that changed, and the summary.
 
@@ -132,7 +132,7 @@ class SyncRecord:
         for root in [*roots][: max(0, len(roots) - ROOTS + 1)]:
             del roots[root]
             self._forget(root)
-        roots[self._root] = {"run": run, "files": _digest(marks), "tally": as_dict(tally)}
+        roots[self._root] = {"run": run, "files": _digest(marks), "counts": as_dict(counts)}
         summary = {"version": VERSION, "run": run, "extent": [extent.versions, extent.lessons], "roots": roots}
         self._store.set_state(SYNCED, self._owner, dumps(summary))
 
