@@ -56,9 +56,9 @@ def new_lesson(
     document: Document,
     project: ProjectId,
     local: Mapping[LessonId, LessonId],
-    shared: Mapping[LessonId, LessonId],
     at: datetime,
     state: State,
+    shared: Mapping[LessonId, LessonId] | None = None,
 ) -> Lesson:
     """Return the document as a lesson that is new to this store. Its trust is the file's claim only if accepted."""
     said_by: Trust = document.values["provenance"].get("said_by", "agent") if state == "active" else "repository"
@@ -80,23 +80,25 @@ def new_lesson(
         salience=SAID_SALIENCE,
         state=state,
     )
-    return revised(draft, document, local, shared, at)
+    return revised(draft, document, local, at, shared)
 
 
 def revised(
     lesson: Lesson,
     document: Document,
     local: Mapping[LessonId, LessonId],
-    shared: Mapping[LessonId, LessonId],
     at: datetime,
+    shared: Mapping[LessonId, LessonId] | None = None,
 ) -> Lesson:
     """Return the lesson's next version from the document. A state that cannot follow the present one is not taken.
 
-    `local` maps shared ids to lessons of this store and `shared` back. Links to lessons that are not shared stay.
+    `local` maps shared ids to lessons of this store, and `shared` maps lessons, and those that they replaced, to shared
+    ids; without it, it is `local` turned round. Links to lessons that are not shared stay.
     """
     values = document.values
     if document.is_tombstone:
         return lesson if lesson.state == "forgotten" else blanked(in_state(lesson, "forgotten", at=at))
+    shared = {lesson: id for id, lesson in local.items()} if shared is None else shared
     foreign = [link for link in lesson.links if shared.get(link.target, document.id) == document.id]
     links = [
         Link(kind=link["kind"], target=local[link["target"]]) for link in values["links"] if link["target"] in local

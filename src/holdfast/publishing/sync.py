@@ -52,7 +52,7 @@ from holdfast.publishing.lessonfile import (
     tombstone,
 )
 from holdfast.publishing.sharedlesson import SHARED, new_lesson, revised, values_of
-from holdfast.publishing.syncrecord import Entry, SyncRecord, SyncCounts, owner_of
+from holdfast.publishing.syncrecord import Entry, SyncCounts, SyncRecord, owner_of
 from holdfast.publishing.syncrecord import shared_lessons as read_shared
 from holdfast.text.words import duplicate_key
 
@@ -580,7 +580,7 @@ class _Run:
     def _add(self, case: _Case, path: str) -> Lesson:
         state: State = "quarantined" if case.doubt else "active" if self.how.accept else "candidate"
         now, project = self.services.clock.now(), self.location.project.id
-        draft = new_lesson(case.document, project, self.local_ids, self.shared_ids, now, state)
+        draft = new_lesson(case.document, project, self.local_ids, now, state, self.shared_ids)
         draft = replace(self.staging.stage(draft, path), id=case.new_id)
         self.lessons[draft.id] = self.after[draft.id] = draft
         self.expected[draft.id] = None
@@ -599,7 +599,7 @@ class _Run:
         if lesson is None or lesson.provenance.detector != SHARED or lesson.state not in LIVING:
             return lesson
         now = self.services.clock.now()
-        after = revised(lesson, case.document, self.local_ids, self.shared_ids, now)
+        after = revised(lesson, case.document, self.local_ids, now, self.shared_ids)
         if after.state == "forgotten":
             return self._put(lesson, after, "forgotten", path)
         state: State | None = None
@@ -619,7 +619,7 @@ class _Run:
         agreed, waits = joined, False
         if joined.values != mine.values:
             if lesson is not None and self.how.accept and not case.doubt:
-                after = revised(lesson, joined, self.local_ids, self.shared_ids, self.services.clock.now())
+                after = revised(lesson, joined, self.local_ids, self.services.clock.now(), self.shared_ids)
                 lesson = self._put(lesson, after, "forgotten" if joined.is_tombstone else "changed", entry.path)
             elif _is_ours_alone(mine, joined):
                 agreed = mine

@@ -41,7 +41,7 @@ from holdfast.publishing.lessonfile import (
     tombstone,
 )
 from holdfast.publishing.remote.wire import load_document, plain_document, read_document
-from holdfast.publishing.sync import new_lesson, revised, values_of
+from holdfast.publishing.sharedlesson import new_lesson, revised, values_of
 
 MOST_AT_ONCE = 1_000
 """Documents of one call."""
