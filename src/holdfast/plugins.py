@@ -63,6 +63,19 @@ def load(kind: str, name: str, options: Mapping[str, str] | None = None) -> Any:
     return outside[name].load()(options or {})
 
 
+def load_backend(name: str, options: Mapping[str, str]) -> Any:
+    """Make the backend of a team server, not opened yet, of the store plug-in of that name: its `make_backend`.
+
+    Raises PluginNotFoundError for a store that serves no team.
+    """
+    make = None
+    if name in builtin_names("stores"):
+        make = getattr(import_module(f"holdfast.stores.{name}"), "make_backend", None)
+    if make is None:
+        raise PluginNotFoundError(f"the store {name!r} cannot serve a team", hint="use sqlite:// or postgresql://")
+    return make(options)
+
+
 def load_index(options: Mapping[str, str]) -> Any:
     """Make the code index's store, not opened yet. It is always a SQLite file, whatever store holds the lessons."""
     return import_module("holdfast.stores.sqlite.indexfile").make_index(options)

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from holdfast.ports.codeindex import CodeIndex, IndexStore
     from holdfast.ports.plugins import Detector, Embedder
     from holdfast.ports.services import Clock
-    from holdfast.ports.team import TeamStores
+    from holdfast.ports.team import TeamBackend, TeamStores
     from holdfast.ports.workspace import LessonFiles, Workspace
     from holdfast.workspace.identity import Claims
 
@@ -231,6 +231,21 @@ def open_store(settings: Settings, wait_s: float | None = None, *, upgrade: bool
         options["frozen"] = "yes"
     store: Store = plugins.load("stores", scheme, options)
     return store.__enter__()
+
+
+def open_backend(settings: Settings, *, replicas: Sequence[str] = (), connections: int = 0) -> TeamBackend:
+    """Open what a team server stores in, by the scheme of the settings' URL.
+
+    `replicas` are URLs of read replicas; `connections` is the most that this process keeps, 0 lets the store decide.
+    Raises StoreError, or PluginNotFoundError for a store that serves no team.
+    """
+    options = {"url": settings.store}
+    if replicas:
+        options["replicas"] = " ".join(replicas)
+    if connections:
+        options["connections"] = str(connections)
+    backend: TeamBackend = plugins.load_backend(settings.store.partition(":")[0], options)
+    return backend.__enter__()
 
 
 def open_index(settings: Settings, location: Location, wait_s: float | None = None) -> IndexStore:

@@ -33,6 +33,11 @@ from holdfast.text.words import duplicate_key
 
 FOLDER = Path(schema.FOLDER)
 KNOWN = Path(__file__).with_name("migrations.json")
+AFTER_STATE = (
+    "state_rows", "turns", "turn_text", "turns_indexed", "team_records", "team_keys", "team_counters", "audit_log",
+    "audit_head", "documents",
+)  # fmt: skip
+"""Tables of the migrations after the one that made `state`."""
 
 
 def scripts() -> list[Path]:
@@ -79,7 +84,7 @@ def test_an_older_files_lessons_are_indexed_anew_and_what_cannot_be_read_stays(t
         with store._connection.writing() as sql:
             sql.execute("UPDATE lesson_text SET expanded = ''")
             sql.execute("UPDATE lessons SET doc = '{' WHERE id = ?", (broken.id,))
-            for table in ("set_aside", "triggers", "state", "state_rows", "turns", "turn_text", "turns_indexed"):
+            for table in ("set_aside", "triggers", "state", *AFTER_STATE):
                 sql.execute(f"DROP TABLE {table}")
             sql.execute("CREATE TABLE marks (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID")
             sql.execute("DELETE FROM migrations WHERE number > 1")
@@ -126,7 +131,7 @@ def test_a_database_that_holds_a_rule_twice_is_upgraded_with_both_lessons(tmp_pa
                 "UPDATE lessons SET duplicate_key = ?, doc = ? WHERE id = ?",
                 (duplicate_key(first.insight), document(twin)[1], second.id),
             )
-            for table in ("set_aside", "triggers", "state", "state_rows", "turns", "turn_text", "turns_indexed"):
+            for table in ("set_aside", "triggers", "state", *AFTER_STATE):
                 sql.execute(f"DROP TABLE {table}")
             sql.execute("CREATE TABLE marks (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID")
             sql.execute("DELETE FROM migrations WHERE number > 2")
@@ -186,7 +191,7 @@ def test_the_record_of_a_sync_becomes_a_row_a_lesson(tmp_path: Path) -> None:
 
 
 def go_back_to_schema_5(sql: sqlite3.Connection) -> None:
-    for table in ("state_rows", "turns", "turn_text", "turns_indexed"):
+    for table in AFTER_STATE:
         sql.execute(f"DROP TABLE {table}")
     sql.execute("DELETE FROM migrations WHERE number > 5")
     sql.execute("PRAGMA user_version = 5")

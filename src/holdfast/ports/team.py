@@ -163,7 +163,13 @@ class TeamBackend(Protocol):
     def __exit__(self, *exc: object) -> None: ...
 
     def open(self, organisation: OrganisationId) -> TeamStores:
-        """Return the stores of an organisation, even of one that does not exist: then they are empty."""
+        """Return the stores of an organisation, which are empty if nobody has made it.
+
+        Raises NotFoundError where the backend holds no organisation of that number.
+        """
+
+    def check(self) -> None:
+        """Return if the database answers and has the schema of this program. Raises StoreError."""
 
     def organisations(self) -> list[OrganisationId]:
         """Return the numbers of all organisations that were created, in order."""

@@ -24,6 +24,7 @@ BEGIN, END = "-----BEGIN ", "-----END "
 # Keys with a form of their own
 
 KEYS: tuple[tuple[str, str, str, int, str], ...] = (
+    ("holdfast", "hf_p hf_s hf_b hf_i", WORD, 60, "b"),
     ("aws", "AKIA ASIA ABIA ACCA", CAPITALS, 16, "b"),
     ("aws", "ABSK", BASE64, 80, "b"),
     ("aws", "IQoJb3JpZ2lu FwoGZXIvYXdz", BASE64, 60, ""),

@@ -41,7 +41,10 @@ def authenticate(backend: TeamBackend, clock: Clock, text: str) -> TeamCaller:
     whose member has no account any more.
     """
     presented = parse(text) or _NOBODY
-    stores = backend.open(presented.organisation)
+    try:
+        stores = backend.open(presented.organisation)
+    except NotFoundError:
+        presented, stores = _NOBODY, backend.open(FIRST_ORGANISATION)
     now = clock.now()
     with stores.reading():
         token = stores.records.get(Token, presented.id)

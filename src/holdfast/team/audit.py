@@ -93,7 +93,7 @@ def head(log: AuditLog) -> Head:
 def parse_head(text: str) -> Head:
     """Return the head that somebody noted. Raises InvalidValueError."""
     seq, _, digest = text.strip().partition(":")
-    if not (seq.isascii() and seq.isdigit()) or len(digest) not in (0, 64):
+    if not (seq.isascii() and seq.isdigit()) or len(digest) != (64 if int(seq) else 0):
         raise InvalidValueError(f"not the head of an audit log: {text[:80]!r}", hint="NUMBER:64 hexadecimal digits")
     return Head(seq=int(seq), hash=digest)
 
@@ -102,16 +102,16 @@ def verify(log: AuditLog, noted: Head | None = None) -> Verification:
     """Read the whole log and return what is wrong with it; `noted` is a head from earlier, which it has to contain."""
     faults: list[str] = []
     changed: list[AuditEntry] = []
-    count, previous = 0, BEGINNING
+    count, previous, was_intact = 0, BEGINNING, True
     for entry in _iter_entries(log):
         count += 1
         intact = hash_of(entry) == entry.hash
         if not intact:
             changed.append(entry)
-        faults += _faults(previous, entry, intact)
+        faults += _faults(previous, entry, intact, was_intact)
         if noted and noted.seq == entry.seq and noted.hash != entry.hash:
             faults.append(f"entry {entry.seq} is not the one whose hash was noted: the log was rewritten")
-        previous = entry
+        previous, was_intact = entry, intact
     faults += _faults_of_end(previous, log.last(), noted)
     swaps = list(_iter_swaps(changed[:SWAPS_TRIED]))
     shown = tuple(dict.fromkeys([*swaps, *faults]))[:FAULTS_SHOWN]
@@ -125,13 +125,13 @@ def _iter_entries(log: AuditLog) -> Iterator[AuditEntry]:
         after = entries[-1].seq
 
 
-def _faults(previous: AuditEntry, entry: AuditEntry, intact: bool) -> Iterator[str]:
+def _faults(previous: AuditEntry, entry: AuditEntry, intact: bool, was_intact: bool) -> Iterator[str]:
     missing = entry.seq - previous.seq - 1
     if missing:
         yield _missing(previous.seq + 1, entry.seq - 1)
     if not intact:
         yield f"entry {entry.seq} was changed"
-    elif not missing and entry.previous != previous.hash:
+    elif not missing and was_intact and entry.previous != previous.hash:
         yield f"entry {entry.seq} does not follow entry {previous.seq}"
 
 

@@ -83,7 +83,10 @@ def read_invitation(backend: TeamBackend, text: str, now: datetime) -> Invitatio
     """
     presented = tokentext.parse(text)
     if presented is not None and presented.letter == tokentext.INVITATION_LETTER:
-        invitation = backend.open(presented.organisation).records.get(Invitation, presented.id)
+        try:
+            invitation = backend.open(presented.organisation).records.get(Invitation, presented.id)
+        except NotFoundError:
+            invitation = None
         is_right = compare_digest(presented.digest, invitation.digest if invitation else presented.id)
         if invitation is not None and is_right and invitation.accepted_at is None and now < invitation.expires_at:
             return invitation

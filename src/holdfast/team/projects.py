@@ -82,9 +82,9 @@ def list_projects(team: TeamServices, caller: TeamCaller, *, after: str = "", li
     visible: list[TeamProject] = []
     while len(visible) < limit:
         page = team.stores.records.find(TeamProject, after=after, limit=limit)
-        visible += [project for project in page if caller.sees(project)]
-        if len(page) < limit:
+        if not page:
             break
+        visible += [project for project in page if caller.sees(project)]
         after = page[-1].id
     return visible[:limit]
 

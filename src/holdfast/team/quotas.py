@@ -114,6 +114,7 @@ class RateLimiter:
             now_s = self._elapsed_s()
             bucket = self._buckets.get(key) or _Bucket(level=most, at_s=now_s)
             level = min(most, bucket.level + (now_s - bucket.at_s) * rate)
+            self._buckets[key] = _Bucket(level=level, at_s=now_s)
             if level < 1:
                 wait_s = ceil((1 - level) / rate)
                 raise RateLimitedError(

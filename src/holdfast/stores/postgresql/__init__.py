@@ -6,9 +6,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from holdfast.errors import InvalidValueError
 from holdfast.stores.postgresql.address import Address, address_of
+from holdfast.stores.postgresql.backend import PostgresBackend
 from holdfast.stores.postgresql.database import Database
 from holdfast.stores.postgresql.store import PostgresStore
 
@@ -23,6 +25,17 @@ def make(options: Mapping[str, str]) -> PostgresStore:
     address = read_address(options)
     database = Database(address, upgrade=options.get("upgrade") != "no")
     return PostgresStore(database, address.org, owns=True)
+
+
+def make_backend(options: Mapping[str, str]) -> PostgresBackend:
+    """Return a server's backend, not opened yet, for the options of `make`; the URL's `org` is not used.
+
+    `connections` is the most that this process has, in the place of the URL's `pool`.
+    """
+    address = read_address(options)
+    if connections := int(options.get("connections", "0")):
+        address = replace(address, pool_size=connections)
+    return PostgresBackend(address, upgrade=options.get("upgrade") != "no")
 
 
 def read_address(options: Mapping[str, str]) -> Address:

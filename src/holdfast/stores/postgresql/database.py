@@ -55,6 +55,16 @@ class Database:
                 self._pool.close()
                 self._pool = None
 
+    def check(self) -> None:
+        """Return if the database answers and has the schema of this program. Raises StoreError."""
+        with self.connection() as connection:
+            try:
+                known = schema.look(connection, self.where)
+            except psycopg.Error as exc:
+                raise translate(exc, self.where) from None
+        if known != schema.SCHEMA:
+            raise self._too_old(known)
+
     def renew(self) -> None:
         """Replace the idle connections that were lost: after a restart of the server all of them are."""
         if self._pool is not None:
@@ -89,10 +99,7 @@ class Database:
                 return
             (login,) = connection.execute("SELECT current_user").fetchone() or ("",)
         if known and not self._upgrade:
-            raise SchemaTooOldError(
-                f"{self.where} has schema {known}, this Holdfast writes {schema.SCHEMA}",
-                hint="any holdfast command upgrades it",
-            )
+            raise self._too_old(known)
         with self._connected(self.address.owner_conninfo()) as connection:
             schema.upgrade(connection, self.address, login)
         with self._connected(self.address.conninfo) as connection:
@@ -106,3 +113,9 @@ class Database:
                 yield connection
         except psycopg.Error as exc:
             raise translate(exc, self.where) from None
+
+    def _too_old(self, known: int) -> SchemaTooOldError:
+        return SchemaTooOldError(
+            f"{self.where} has schema {known}, this Holdfast writes {schema.SCHEMA}",
+            hint="any holdfast command upgrades it",
+        )

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from holdfast.errors import InvalidValueError
 from holdfast.lean.texts import file_of
 from holdfast.stores.sqlite.store import SqliteStore
+
+if TYPE_CHECKING:
+    from holdfast.stores.sqlite.backend import SqliteBackend
 
 
 def make(options: Mapping[str, str]) -> SqliteStore:
@@ -26,3 +30,10 @@ def make(options: Mapping[str, str]) -> SqliteStore:
     except ValueError as exc:
         raise InvalidValueError(f"timeout_s is not a number: {options['timeout_s']!r}") from exc
     return SqliteStore(path, timeout_s, upgrade=options.get("upgrade") != "no", frozen=options.get("frozen") == "yes")
+
+
+def make_backend(options: Mapping[str, str]) -> SqliteBackend:
+    """Return a server's backend, not opened yet, for the options of `make`. A file has no replicas."""
+    from holdfast.stores.sqlite.backend import SqliteBackend  # late: a hook, which never serves, loads this module
+
+    return SqliteBackend(make(options))

@@ -70,6 +70,11 @@ class SqliteStore:
         self._forget_indexes()
         self._connection.close()
 
+    @property
+    def connection(self) -> Connection:
+        """The connection, for what else is in the file."""
+        return self._connection
+
     def reading(self) -> AbstractContextManager[object]:
         return self._connection.holding()
 
