@@ -78,13 +78,13 @@ def test_the_last_entries_are_missed(office: Office, log: audit.AuditLog) -> Non
 
 
 def test_swapped_entries_are_named(office: Office, log: audit.AuditLog) -> None:
-    found = faults(
+    named = faults(
         office,
         "UPDATE audit_log SET seq = -5 WHERE seq = 5",
         "UPDATE audit_log SET seq = 5 WHERE seq = 8",
         "UPDATE audit_log SET seq = 8 WHERE seq = -5",
     )
-    assert found[:2] == ("entry 8 stands at position 5", "entry 5 stands at position 8")
+    assert named[:2] == ("entry 8 stands at position 5", "entry 5 stands at position 8")
 
 
 def test_an_entry_that_was_put_in_at_the_end_is_named(office: Office, log: audit.AuditLog) -> None:

@@ -346,9 +346,9 @@ def test_new_lessons_are_counted_against_the_limit(harbour: Office) -> None:
 def test_purging_erases_what_was_said_of_a_lesson_and_stored_answers(harbour: Office) -> None:
     rob, cleo = harbour.join("Rob", "reviewer"), harbour.join("Cleo")
     lesson, other = harbour.remember(rob, TIDES), harbour.remember(rob, BUOYS)
-    for one in (lesson, other):
-        review.flag(harbour.desk(cleo), one.id, "incorrect", note=f"no: {TIDES}")
-        review.confirm(harbour.desk(harbour.admin), one.id)
+    for flagged in (lesson, other):
+        review.flag(harbour.desk(cleo), flagged.id, "incorrect", note=f"no: {TIDES}")
+        review.confirm(harbour.desk(harbour.admin), flagged.id)
     answers.keep_answer(harbour.team, rob, "k", "d", status=201, headers=(), body=TIDES)
     with harbour.team.stores.changing():
         harbour.memory(rob).purge(lesson.id)

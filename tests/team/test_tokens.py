@@ -91,9 +91,9 @@ def test_an_unknown_id_costs_the_same_questions_and_the_same_comparison(
 ) -> None:
     compared: Counter[int] = Counter()
 
-    def compare(one: str, other: str) -> bool:
-        compared[len(one), len(other)] += 1
-        return hmac.compare_digest(one, other)
+    def compare(presented: str, stored: str) -> bool:
+        compared[len(presented), len(stored)] += 1
+        return hmac.compare_digest(presented, stored)
 
     monkeypatch.setattr(access, "compare_digest", compare)
     known = replace(tokentext.parse(office.key), secret="A" * 43)
@@ -214,12 +214,12 @@ def test_members_see_and_revoke_their_own_tokens_and_admins_all(office: Office) 
 
 
 def test_a_service_token_revokes_itself_and_no_other(office: Office) -> None:
-    one, other = (issue(office.team, office.admin, name=name, kind="service", role="reader") for name in "ab")
-    caller = office.signed_in(one[1])
+    first, second = (issue(office.team, office.admin, name=name, kind="service", role="reader") for name in "ab")
+    caller = office.signed_in(first[1])
     with pytest.raises(NotFoundError):
-        revoke(office.team, caller, other[0].id)
-    revoke(office.team, caller, one[0].id)
-    refused(office, one[1])
+        revoke(office.team, caller, second[0].id)
+    revoke(office.team, caller, first[0].id)
+    refused(office, first[1])
 
 
 def test_the_last_use_is_noted_at_most_once_a_minute(office: Office) -> None:
