@@ -20,7 +20,9 @@ PROCESSES, WRITES = 8, 30
 
 
 def start(path: Path, name: str, count: int) -> subprocess.Popen[str]:
-    return subprocess.Popen([sys.executable, WRITER, str(path), name, str(count)], stdout=subprocess.PIPE, text=True)
+    return subprocess.Popen(
+        [sys.executable, WRITER, f"sqlite://{path}", name, str(count)], stdout=subprocess.PIPE, text=True
+    )
 
 
 def test_what_was_acknowledged_is_there_although_a_writer_was_killed(tmp_path: Path) -> None:

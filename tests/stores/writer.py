@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import sys
 
-from holdfast.stores.sqlite import make
+from holdfast import plugins
 from holdfast.testing.builders import make_delivery, make_event, make_lesson, next_version
 
 
-def main(path: str, name: str, count: int) -> None:
-    with make({"url": f"sqlite://{path}", "timeout_s": "60"}) as store:
+def main(url: str, name: str, count: int) -> None:
+    with plugins.load("stores", url.partition(":")[0], {"url": url, "timeout_s": "60"}) as store:
         print("ready", flush=True)
         for i in range(count):
             id_ = f"{name}-{i}"

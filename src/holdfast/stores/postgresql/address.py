@@ -12,6 +12,7 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from holdfast.errors import InvalidValueError
 
 FORM = "write postgresql://user@host:5432/database, with the password in ~/.pgpass or PGPASSWORD"
+OURS = ("org", "owner", "pool", "partitions", "prepare")
 PARTITIONS, POOL_SIZE, CONNECT_TIMEOUT_S = 16, 8, 10
 
 
@@ -47,20 +48,10 @@ def address_of(url: str, timeout_s: float = 30.0) -> Address:
     Our own parameters are `org`, `owner`, `pool`, `partitions` and `prepare`; libpq gets the others. Raises
     InvalidValueError, whose message does not repeat the URL, because it may hold a password.
     """
-    ours: dict[str, str] = {}
-    try:
-        parts = urlsplit(url)
-        pairs = parse_qsl(parts.query, keep_blank_values=True, strict_parsing=bool(parts.query))
-        ours = {name: value for name, value in pairs if name in ("org", "owner", "pool", "partitions", "prepare")}
-        rest = [(name, value) for name, value in pairs if name not in ours]
-        conninfo = make_conninfo(urlunsplit(parts._replace(query=urlencode(rest))))
-        known = conninfo_to_dict(conninfo)
-    except (ValueError, psycopg.Error):
-        raise InvalidValueError("HOLDFAST_STORE is not a PostgreSQL URL", hint=FORM) from None
-    if parts.scheme not in ("postgresql", "postgres"):
+    taken = _take_apart(url)
+    if taken is None:  # raised here, so that no error with the URL in its message is behind it
         raise InvalidValueError("HOLDFAST_STORE is not a PostgreSQL URL", hint=FORM)
-    if "connect_timeout" not in known:
-        conninfo = make_conninfo(conninfo, connect_timeout=CONNECT_TIMEOUT_S)
+    conninfo, known, ours = taken
     return Address(
         conninfo=conninfo,
         where=_where(known),
@@ -71,6 +62,26 @@ def address_of(url: str, timeout_s: float = 30.0) -> Address:
         prepare=ours.get("prepare") != "no",
         timeout_s=timeout_s,
     )
+
+
+def _take_apart(url: str) -> tuple[str, Mapping[str, object], Mapping[str, str]] | None:
+    """Return what libpq gets, its parameters, and ours; None for another kind of URL."""
+    try:
+        parts = urlsplit(url)
+        if "," not in parts.netloc and parts.port == 0:  # asking for the port of one server checks it
+            return None
+        pairs = parse_qsl(parts.query, keep_blank_values=True, strict_parsing=bool(parts.query))
+        ours = {name: value for name, value in pairs if name in OURS}
+        rest = [(name, value) for name, value in pairs if name not in OURS]
+        conninfo = make_conninfo(urlunsplit(parts._replace(query=urlencode(rest))))
+        known = conninfo_to_dict(conninfo)
+    except (ValueError, psycopg.Error):
+        return None
+    if parts.scheme not in ("postgresql", "postgres") or not parts.netloc + parts.path:
+        return None
+    if "connect_timeout" not in known:
+        conninfo = make_conninfo(conninfo, connect_timeout=CONNECT_TIMEOUT_S)
+    return conninfo, known, ours
 
 
 def _where(known: Mapping[str, object]) -> str:

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 import psycopg
 from psycopg_pool import ConnectionPool
 
-from holdfast.errors import SchemaTooOldError, StoreError
+from holdfast.errors import SchemaTooOldError, StoreError, StoreUnavailableError
 from holdfast.stores.postgresql import schema
 from holdfast.stores.postgresql.address import Address
 from holdfast.stores.postgresql.cache import Cache
 from holdfast.stores.postgresql.failures import translate
 
 Row = tuple[Any, ...]
+V = TypeVar("V")
 
 logging.getLogger("psycopg.pool").addHandler(logging.NullHandler())  # else its warnings go to the terminal
 
@@ -84,6 +85,25 @@ class Database:
             yield connection
         finally:
             pool.putconn(connection)
+
+    def act(self, work: Callable[[psycopg.Connection[Row]], V]) -> V:
+        """Return what `work` does in a transaction of no organisation: it sees global tables only.
+
+        It is called again once if the connection was lost, as all are when the server has restarted.
+        """
+        try:
+            return self._act(work)
+        except StoreUnavailableError:
+            self.renew()
+        return self._act(work)
+
+    def _act(self, work: Callable[[psycopg.Connection[Row]], V]) -> V:
+        try:
+            with self.connection() as connection, connection.transaction():
+                connection.execute(f"SELECT set_config('role', '{schema.APP_ROLE}', true)")
+                return work(connection)
+        except psycopg.Error as exc:
+            raise translate(exc, self.where) from None
 
     def _configure(self, connection: psycopg.Connection[Row]) -> None:
         connection.autocommit = True  # transactions are begun by their own statement

@@ -69,6 +69,8 @@ def _kind(exc: BaseException) -> type[StoreError]:
     for prefix, kind in _BY_STATE:
         if state.startswith(prefix):
             return kind
+    if isinstance(exc, errors.FeatureNotSupported) and "recovery" in str(exc):
+        return StoreReadOnlyError  # a standby
     if not state and isinstance(exc, psycopg.OperationalError | psycopg.InterfaceError):
         return StoreUnavailableError  # without a code from the server: the connection itself failed
     return StoreError
@@ -77,8 +79,8 @@ def _kind(exc: BaseException) -> type[StoreError]:
 def _words(exc: BaseException) -> str:
     """Return what happened, by the error's name and code; words of the server may quote a row or a role."""
     state = getattr(exc, "sqlstate", None)
-    if isinstance(exc, errors.InsufficientPrivilege | errors.ReadOnlySqlTransaction):
-        return "this role may not write here"
+    if _kind(exc) is StoreReadOnlyError:
+        return "nothing can be written here by this role"
     if state:
         return f"{type(exc).__name__} (SQLSTATE {state})"
     reason = next((reason for reason in REASONS if reason in str(exc)), "")

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from typing import Any, TypeVar
 
 import psycopg
@@ -59,19 +59,28 @@ class Tenant:
 
     def read(self, work: Callable[[Sql], V]) -> V:
         """Return what `work` reads; all its statements see one instant. It may be called twice."""
-        open_one = self._open
-        if open_one is not None:
-            return self._translated(open_one, work)
-        if self._holds:
-            return self._translated(self._begin_held(), work)
-        return self._twice(READ, work)
+        if self._is_changing:
+            return self._translated(work)
+        if not self._holds:
+            return self._twice(READ, work)
+        if self._open is None:
+            self._thread.held = ExitStack()
+            self._thread.open = self._enter(self._thread.held, READ)
+        try:
+            return self._translated(work)
+        except StoreError:
+            self._end_held()  # after an error the transaction answers nothing more
+            raise
 
     def write(self, work: Callable[[Sql], V]) -> V:
         """Return what `work` returns, and commit what it wrote, all of it or nothing. It may be called twice."""
         if self._is_changing:
-            assert self._open is not None
-            with _savepoint(self._open):
-                return self._translated(self._open, work)
+
+            def part(sql: Sql) -> V:
+                with _savepoint(sql):
+                    return work(sql)
+
+            return self._translated(part)
         self._end_held()
         return self._twice(WRITE, work)
 
@@ -90,21 +99,23 @@ class Tenant:
     def changing(self) -> Iterator[None]:
         """Make one transaction of all calls of the thread; an error that leaves the block takes all of them back."""
         if self._is_changing:
-            assert self._open is not None
-            with _savepoint(self._open):
-                yield
+            try:
+                with _savepoint(self._open):
+                    yield
+            except psycopg.Error as exc:
+                raise translate(exc, self.database.where) from None
             return
         self._end_held()
-        with self._transaction(WRITE) as sql:
-            self._thread.open, self._thread.changing = sql, True
+        with ExitStack() as stack:
+            self._thread.open, self._thread.changing = self._enter(stack, WRITE), True
             try:
                 yield
             finally:
                 self._thread.open, self._thread.changing = None, False
 
     @property
-    def _open(self) -> Sql | None:
-        """The transaction that this thread has open: the one of `changing`, or the one that `reading` holds."""
+    def _open(self) -> Any:
+        """The transaction that this thread has open, of `changing` or held by `reading`; else None."""
         return getattr(self._thread, "open", None)
 
     @property
@@ -115,20 +126,23 @@ class Tenant:
     def _is_changing(self) -> bool:
         return getattr(self._thread, "changing", False)
 
-    def _begin_held(self) -> Sql:
-        self._thread.held = self._transaction(READ)
-        self._thread.open = self._thread.held.__enter__()
-        sql: Sql = self._thread.open
-        return sql
-
     def _end_held(self) -> None:
         if self._open is not None:
             self._thread.open = None
-            self._thread.held.__exit__(None, None, None)
+            with suppress(StoreError):  # it wrote nothing; the next transaction reports what is wrong
+                self._thread.held.close()
 
-    def _translated(self, sql: Sql, work: Callable[[Sql], V]) -> V:
+    def _enter(self, stack: ExitStack, begin: str) -> Sql:
+        """Begin a transaction that the stack ends. A connection that turns out to be lost is replaced once."""
         try:
-            return work(sql)
+            return stack.enter_context(self._transaction(begin))
+        except StoreUnavailableError:
+            self.database.renew()
+        return stack.enter_context(self._transaction(begin))
+
+    def _translated(self, work: Callable[[Sql], V]) -> V:
+        try:
+            return work(self._open)
         except psycopg.Error as exc:
             raise translate(exc, self.database.where) from None
 
