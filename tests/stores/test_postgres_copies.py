@@ -12,7 +12,7 @@ from tests.contract.store_questions import EMBEDDER, assert_found, minutes, reac
 from tests.postgresql import Database
 
 from holdfast.domain.records import Change, Checkpoint, Delivery, Outcome
-from holdfast.domain.statefamilies import PLACE
+from holdfast.domain.statefamilies import PLACE, SYNCED_LESSONS
 from holdfast.domain.vocabulary import LessonId
 from holdfast.errors import LessonNotFoundError, StoreError
 from holdfast.ports.store import EventFilter, LessonFilter, LogFilter, Store
@@ -60,6 +60,7 @@ def fill(store: Store) -> LessonId:
     store.append_events([make_event(text="Where is the pier?"), make_event(kind="tool_result", command="pytest")])
     store.record([make_delivery(), make_outcome(), make_checkpoint()])
     store.set_state(PLACE, "/a", "1")
+    store.set_rows(SYNCED_LESSONS, "project-a", {"a": "1", LONG: "2"})
     return lesson.id
 
 
@@ -70,7 +71,8 @@ def content(store: Store) -> list[object]:
     first = store.find(LessonFilter(project=PROJECT, as_of=minutes(0.5)))
     logs = [store.find_records(kind, LogFilter()) for kind in (Change, Checkpoint, Delivery, Outcome)]
     events = store.find_events(EventFilter())
-    return [lessons, past, first, logs, events, store.get_state(PLACE, "/a"), store.extent(), store.check()]
+    rows = store.get_rows(SYNCED_LESSONS, "project-a")
+    return [lessons, past, first, logs, events, store.get_state(PLACE, "/a"), rows, store.extent(), store.check()]
 
 
 def test_a_copy_is_a_file_that_a_person_can_open(store: PostgresStore, tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from tests.postgresql import APP_ROLE, SUPERUSER, Database
 from holdfast.domain.event import spoken_prefix
 from holdfast.domain.query import Query
 from holdfast.domain.records import Change, Checkpoint, Delivery, Outcome
-from holdfast.domain.statefamilies import PLACE
+from holdfast.domain.statefamilies import PLACE, SYNCED_LESSONS
 from holdfast.domain.vocabulary import STATES
 from holdfast.errors import LessonNotFoundError
 from holdfast.ports.store import EventFilter, Extent, LessonFilter, LogFilter
@@ -31,7 +31,7 @@ from holdfast.testing.builders import (
     next_version,
 )
 
-EMPTY_AT_FIRST = {"set_aside", "state_rows"}
+EMPTY_AT_FIRST = {"set_aside"}
 """Tables that nothing in `fill` writes to."""
 
 
@@ -70,6 +70,7 @@ def fill(store: PostgresStore) -> None:
     store.search_turns(Query(project=PROJECT, text="engine"), 5)
     store.record([make_delivery(), make_outcome(), make_checkpoint()])
     store.set_state(PLACE, "/a", "secret")
+    store.set_rows(SYNCED_LESSONS, "project-a", {"a": "secret"})
 
 
 def as_program(database: Database, organisation: int | None, statement: str) -> list[Any]:
@@ -143,6 +144,7 @@ def test_sql_that_forgets_the_organisation_shows_nothing_of_another_one(
     assert empty.count_lessons(Query(project=PROJECT, states=STATES), 9) == 0
     assert empty.count_without_vector("other") == 0
     assert empty.get_state(PLACE, "/a") == ""
+    assert empty.get_rows(SYNCED_LESSONS, "project-a") == {}
     assert empty.extent() == Extent()
     assert empty.check() == []
     text = empty.match_text(Query(project=PROJECT, text="sqlalchemy engine", states=STATES), 5, 0)

@@ -6,12 +6,16 @@ from contextlib import AbstractContextManager
 from typing import Self
 
 from holdfast.domain.team import FIRST_ORGANISATION, OrganisationId
+from holdfast.errors import NotFoundError
 from holdfast.stores.postgresql.address import Address
 from holdfast.stores.postgresql.database import Database
 from holdfast.stores.postgresql.states import lock
 from holdfast.stores.postgresql.store import PostgresStore
 from holdfast.stores.postgresql.team import PostgresAuditLog, PostgresDocuments, PostgresRecords
 from holdfast.stores.postgresql.tenant import Sql, Tenant
+
+LARGEST = 2**31 - 1
+"""The largest number of an organisation: a token may name any."""
 
 
 class PostgresTeamStores:
@@ -46,6 +50,8 @@ class PostgresBackend:
         self._database.close()
 
     def open(self, organisation: OrganisationId) -> PostgresTeamStores:
+        if not 1 <= organisation <= LARGEST:
+            raise NotFoundError("there is no such organisation")
         return PostgresTeamStores(self._database, organisation)
 
     def check(self) -> None:

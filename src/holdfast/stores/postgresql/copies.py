@@ -148,6 +148,8 @@ def _write_others(sql: Sql, lite: sqlite3.Connection) -> None:
     ):
         rows = sql.execute(f"SELECT {', '.join(columns)} FROM {table} WHERE org = %s", (sql.org,))
         _fill(lite, table, columns, rows)
+    rows = sql.execute("SELECT family, owner, name, value FROM state_rows WHERE org = %s", (sql.org,))
+    _fill(lite, "state_rows", ("family", "owner", "key", "value"), rows)
     aside = sql.execute("SELECT source, position, columns, doc FROM set_aside WHERE org = %s", (sql.org,))
     _fill(lite, "set_aside", ("source", "row", "columns", "doc"), aside)
 
@@ -232,6 +234,9 @@ def _take_others(sql: Sql, lite: sqlite3.Connection) -> None:
     ):
         rows = lite.execute(f"SELECT {', '.join(columns)} FROM {table}").fetchall()
         _insert(sql, table, columns, [_keyed(columns, row) for row in rows])
+    entries = lite.execute("SELECT family, owner, key, value FROM state_rows").fetchall()
+    named = [(family, key(owner), key(name), name, value) for family, owner, name, value in entries]
+    _insert(sql, "state_rows", ("family", "owner", "key", "name", "value"), named)
     aside = lite.execute("SELECT source, row, columns, CAST(doc AS TEXT) FROM set_aside").fetchall()
     _insert(sql, "set_aside", ("source", "position", "columns", "doc"), aside)
 

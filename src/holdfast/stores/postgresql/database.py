@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import Any
 
 import psycopg
 from psycopg_pool import ConnectionPool
@@ -18,7 +18,6 @@ from holdfast.stores.postgresql.cache import Cache
 from holdfast.stores.postgresql.failures import translate
 
 Row = tuple[Any, ...]
-V = TypeVar("V")
 
 logging.getLogger("psycopg.pool").addHandler(logging.NullHandler())  # else its warnings go to the terminal
 
@@ -58,13 +57,20 @@ class Database:
 
     def check(self) -> None:
         """Return if the database answers and has the schema of this program. Raises StoreError."""
-        with self.connection() as connection:
-            try:
-                known = schema.look(connection, self.where)
-            except psycopg.Error as exc:
-                raise translate(exc, self.where) from None
+        try:
+            known = self._known_schema()
+        except StoreUnavailableError:  # after a restart of the server every idle connection is lost
+            self.renew()
+            known = self._known_schema()
         if known != schema.SCHEMA:
             raise self._too_old(known)
+
+    def _known_schema(self) -> int:
+        with self.connection() as connection:
+            try:
+                return schema.look(connection, self.where)
+            except psycopg.Error as exc:
+                raise translate(exc, self.where) from None
 
     def renew(self) -> None:
         """Replace the idle connections that were lost: after a restart of the server all of them are."""
@@ -85,25 +91,6 @@ class Database:
             yield connection
         finally:
             pool.putconn(connection)
-
-    def act(self, work: Callable[[psycopg.Connection[Row]], V]) -> V:
-        """Return what `work` does in a transaction of no organisation: it sees global tables only.
-
-        It is called again once if the connection was lost, as all are when the server has restarted.
-        """
-        try:
-            return self._act(work)
-        except StoreUnavailableError:
-            self.renew()
-        return self._act(work)
-
-    def _act(self, work: Callable[[psycopg.Connection[Row]], V]) -> V:
-        try:
-            with self.connection() as connection, connection.transaction():
-                connection.execute(f"SELECT set_config('role', '{schema.APP_ROLE}', true)")
-                return work(connection)
-        except psycopg.Error as exc:
-            raise translate(exc, self.where) from None
 
     def _configure(self, connection: psycopg.Connection[Row]) -> None:
         connection.autocommit = True  # transactions are begun by their own statement

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from hashlib import sha256
 
-from holdfast.domain.statefamilies import FAMILIES, StateFamily, without_lesson
+from holdfast.domain.statefamilies import FAMILIES, RowFamily, StateFamily, without_lesson
 from holdfast.lean.plain import clean
 from holdfast.stores._shared.purging import Purging
 from holdfast.stores._shared.rows import micros
-from holdfast.stores.postgresql.rows import key
+from holdfast.stores.postgresql.rows import key, keys
 from holdfast.stores.postgresql.tenant import Sql
 
 DAY = 86_400_000_000
@@ -51,6 +51,35 @@ def edit(sql: Sql, family: StateFamily, owner: str, change: Callable[[str], str]
     if value != before:
         write(sql, family, owner, value)
     return value
+
+
+def read_rows(sql: Sql, family: RowFamily, owner: str, names: Sequence[str] | None) -> dict[str, str]:
+    """Return the owner's values by key, in the order of the keys; only of `names`, if they are given."""
+    only, args = ("", ()) if names is None else (" AND key = ANY(%s::text[])", (keys(names),))
+    rows = sql.execute(
+        f"SELECT name, value FROM state_rows WHERE org = %s AND family = %s AND owner = %s{only} ORDER BY name",
+        (sql.org, family.name, key(owner), *args),
+    )
+    return dict(rows.fetchall())
+
+
+def write_rows(sql: Sql, family: RowFamily, owner: str, values: Mapping[str, str]) -> int:
+    """Replace the values of these keys; an empty one removes its row. Return how many changed."""
+    wanted = {clean(name): clean(value) for name, value in values.items()}
+    lock(sql, "rows", family.name, owner)
+    before = read_rows(sql, family, owner, [*wanted])
+    changed = {name: value for name, value in wanted.items() if value != before.get(name, "")}
+    rows = [(sql.org, family.name, key(owner), key(name), name, value) for name, value in changed.items() if value]
+    sql.executemany(
+        "INSERT INTO state_rows (org, family, owner, key, name, value) VALUES (%s, %s, %s, %s, %s, %s)"
+        " ON CONFLICT (org, family, owner, key) DO UPDATE SET value = excluded.value",
+        rows,
+    )
+    sql.execute(
+        "DELETE FROM state_rows WHERE org = %s AND family = %s AND owner = %s AND key = ANY(%s::text[])",
+        (sql.org, family.name, key(owner), keys(name for name, value in changed.items() if not value)),
+    )
+    return len(changed)
 
 
 def lock(sql: Sql, *names: str) -> None:

@@ -15,7 +15,7 @@ from holdfast.domain.event import Event
 from holdfast.domain.lesson import Lesson
 from holdfast.domain.query import Query
 from holdfast.domain.records import Change
-from holdfast.domain.statefamilies import StateFamily
+from holdfast.domain.statefamilies import RowFamily, StateFamily
 from holdfast.domain.vocabulary import LessonId, State
 from holdfast.ports.store import (
     ErrorMatches,
@@ -178,6 +178,12 @@ class PostgresStore:
 
     def expire_states(self, now: datetime) -> int:
         return self.tenant.write(lambda sql: states.expire(sql, now))
+
+    def get_rows(self, family: RowFamily, owner: str, keys: Sequence[str] | None = None) -> dict[str, str]:
+        return self.tenant.read(lambda sql: states.read_rows(sql, family, owner, keys))
+
+    def set_rows(self, family: RowFamily, owner: str, values: Mapping[str, str]) -> int:
+        return self.tenant.write(lambda sql: states.write_rows(sql, family, owner, values))
 
     def purge(self, ids: Sequence[LessonId], change: Change | None = None) -> dict[str, int]:
         def work(sql: Sql) -> dict[str, int]:
