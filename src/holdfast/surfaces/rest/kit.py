@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 import anyio
@@ -18,7 +18,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from holdfast.domain.team import TeamCaller
+from holdfast.domain.team import TeamCaller, Verb
 from holdfast.errors import InvalidValueError, StoreError
 from holdfast.lean.texts import dumps
 from holdfast.surfaces.rest import writing
@@ -46,6 +46,8 @@ SAFE_HEADERS = {
 PAGE_HEADERS = {
     "Content-Security-Policy": "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"  # noqa: E501
 }
+OF_THE_WHOLE: frozenset[Verb] = frozenset({"administer", "audit"})
+"""What a token for some projects alone may not do to the organisation."""
 NOTES = "holdfast"
 """The key of the scope under which route and ids are noted for the server's log and metrics."""
 NO_SUCH = "there is no such address"
@@ -158,6 +160,8 @@ class PathEndpoint:
         shared = self.kit.shared
         caller = await self.kit.in_thread(lambda: access.authenticate(shared.backend, shared.requests.clock, text))
         self.kit.admit(caller)
+        if caller.projects and "project" not in op.parameters:  # limited to some projects: nothing of the whole
+            caller = replace(caller, verbs=caller.verbs - OF_THE_WHOLE)
         access.require(caller, op.verb)
         return caller
 
