@@ -48,7 +48,9 @@ def test_every_operation_has_a_row_and_a_request() -> None:
 
 @pytest.mark.parametrize("op", OPERATIONS, ids=lambda op: op.name)
 def test_each_caller_gets_what_the_matrix_says(shared: World, op: Op) -> None:
-    answers = {column: send(shared, op, REQUESTS[op.name](shared), token_of(shared, op, column)) for column in ON_SQLITE}
+    answers = {
+        column: send(shared, op, REQUESTS[op.name](shared), token_of(shared, op, column)) for column in ON_SQLITE
+    }
     assert answers == {column: EXPECTED[op.name][column] for column in ON_SQLITE}
 
 

@@ -10,13 +10,13 @@ from pathlib import Path
 from secrets import token_bytes
 from typing import Any
 
-from holdfast.stores.sqlite.backend import SqliteBackend
 from starlette.testclient import TestClient
 
 from holdfast.domain.team import ROLES, OrganisationId, Role, TeamCaller, Verb
 from holdfast.domain.vocabulary import ProjectId
 from holdfast.ports.team import TeamBackend, TeamServices
 from holdfast.settings import Settings, load_settings
+from holdfast.stores.sqlite.backend import SqliteBackend
 from holdfast.surfaces.rest.app import app
 from holdfast.surfaces.rest.kit import RequestLimits
 from holdfast.team import access, founding, members, projects, tokens

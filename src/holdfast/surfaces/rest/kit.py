@@ -260,9 +260,11 @@ class _Work:
         return done
 
     def _key(self) -> str:
-        key = self.headers.get("idempotency-key", "") if self.op.idempotent else ""
-        if len(key) > writing.LONGEST_KEY or not key.isprintable() or " " in key:
-            raise RequestError(400, f"an idempotency key has at most {writing.LONGEST_KEY} characters and no blanks")
+        if not self.op.idempotent or "idempotency-key" not in self.headers:
+            return ""
+        key = self.headers["idempotency-key"]
+        if not 0 < len(key) <= writing.LONGEST_KEY or not key.isprintable() or " " in key:
+            raise RequestError(400, f"an idempotency key has 1 to {writing.LONGEST_KEY} characters and no blanks")
         return key
 
     def _digest(self) -> str:

@@ -530,6 +530,7 @@ class LineIn(Strict):
     model_config = ConfigDict(extra="allow", strict=True, frozen=True)
 
     insight: Annotated[str, Field(min_length=1, max_length=4_000)]
+    kind: LessonKind
 
 
 class LineView(View):
