@@ -168,7 +168,9 @@ REQUESTS: dict[str, Callable[[World], Request]] = {
     "send_documents": in_project(json={"documents": []}),
     "watch_changes": in_project(),
     "export_lessons": in_project(),
-    "import_lessons": lambda world: Request(parameters={"project": SHOP}, lines=[{"insight": fresh_words(), "kind": "fix"}]),
+    "import_lessons": lambda world: Request(
+        parameters={"project": SHOP}, lines=[{"insight": fresh_words(), "kind": "fix"}]
+    ),
     "list_projects": plain(),
     "add_project": lambda world: Request(json={"id": uuid4().hex, "name": "new"}),
     "read_project": in_project(),

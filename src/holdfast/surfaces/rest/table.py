@@ -131,8 +131,10 @@ class Op:
             shared |= {401, 403}
         if self.parameters:
             shared |= {404}
-        if self.query is not NoQuery or self.body or self.line:
+        if self.query is not NoQuery or self.body or self.line or self.is_write:
             shared |= {422}
+        if self.is_write:
+            shared |= {507}
         if self.match:
             shared |= {412}
         if self.match == "required":
