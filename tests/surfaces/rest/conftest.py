@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from .world import World, sqlite_world
+from .world import World, open_world
 
 
 @pytest.fixture
 def world(tmp_path: Path) -> Iterator[World]:
-    with sqlite_world(tmp_path) as opened:
+    with open_world(tmp_path) as opened:
         yield opened

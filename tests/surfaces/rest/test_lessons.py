@@ -151,7 +151,7 @@ def test_a_rule_of_the_organisation_is_changed_only_there(world: World) -> None:
 
 def test_conflicts_are_listed_and_settled(world: World) -> None:
     first = world.lesson("The dev server listens on port 8080.")
-    second = world.lesson("The dev server listens on port 9090.", role="writer")
+    second = world.lesson("The dev server listens on port 9090.")
     pairs = world.call("GET", f"/projects/{SHOP}/conflicts", role="reviewer").json()["items"]
     assert [{pair["better"]["id"], pair["worse"]["id"]} for pair in pairs] == [{first["id"], second["id"]}]
     assert world.call("GET", f"/projects/{SHOP}/conflicts", role="reader").json()["items"] == []

@@ -20,7 +20,7 @@ from holdfast.surfaces.rest.operations import OPERATIONS
 from holdfast.surfaces.rest.table import NoQuery, Op
 
 from .requests import REQUESTS
-from .world import World, sqlite_world
+from .world import World, open_world
 
 FEW, MANY = 6, 300
 """Made-up requests of each kind for an operation, by day and in `make nightly`."""
@@ -42,7 +42,7 @@ CONFIG = {
 
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
-    with sqlite_world(tmp_path_factory.mktemp("world")) as world:
+    with open_world(tmp_path_factory.mktemp("world")) as world:
         yield world
 
 

@@ -24,7 +24,7 @@ from holdfast.surfaces.rest.table import Op, path_of
 from holdfast.team import access, tokens
 
 from .requests import REQUESTS, Request
-from .world import SECRET, World, sqlite_world
+from .world import SECRET, World, open_world
 
 MATRIX = [line.split("\t") for line in (Path(__file__).parent / "matrix.tsv").read_text("utf-8").splitlines()]
 COLUMNS = MATRIX[0][1:]
@@ -35,7 +35,7 @@ ON_SQLITE = [column for column in COLUMNS if column != "stranger"]
 
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
-    with sqlite_world(tmp_path_factory.mktemp("world")) as world:
+    with open_world(tmp_path_factory.mktemp("world")) as world:
         yield world
 
 

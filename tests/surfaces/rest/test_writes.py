@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -109,10 +110,8 @@ def test_what_one_machine_sends_reaches_another_and_sending_twice_changes_nothin
     path = f"/projects/{SHOP}/documents"
     first = world.call("POST", path, role="reviewer", json={"documents": [sent]}).json()["results"]
     again = world.call("POST", path, role="reviewer", json={"documents": [sent]}).json()["results"]
-    assert [result["status"] for result in first + again] == [
-        "unchanged",
-        "unchanged",
-    ]  # without a stamp it is not newer
+    assert [result["status"] for result in first + again] == ["accepted", "unchanged"]
+    assert documents(world)[-1]["values"]["why"] == "the gateway bans us"
     refused = world.call("POST", path, role="reviewer", json={"documents": [{"id": "x", "values": {"bad": 1}}]})
     assert [result["status"] for result in refused.json()["results"]] == ["refused"]
 
@@ -121,7 +120,7 @@ def test_lines_are_exported_and_imported_and_those_of_others_wait(world: World) 
     world.lesson("Retries are capped at 3")
     lines = world.call("GET", f"/projects/{SHOP}/export", role="reader")
     assert lines.headers["content-type"].startswith("application/x-ndjson")
-    exported = [__import__("json").loads(line) for line in lines.text.splitlines()]
+    exported = [json.loads(line) for line in lines.text.splitlines()]
     assert [line["insight"] for line in exported] == ["Retries are capped at 3"]
     row = {"insight": "Timeouts are 5 seconds", "kind": "fix"}
     report = world.lines(f"/projects/{SECRET}/import", [row], role="writer").json()

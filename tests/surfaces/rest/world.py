@@ -16,11 +16,10 @@ from holdfast.domain.team import ROLES, OrganisationId, Role, TeamCaller, Verb
 from holdfast.domain.vocabulary import ProjectId
 from holdfast.ports.team import TeamBackend, TeamServices
 from holdfast.settings import Settings, load_settings
-from holdfast.stores.sqlite.backend import SqliteBackend
 from holdfast.surfaces.rest.app import app
 from holdfast.surfaces.rest.kit import RequestLimits
 from holdfast.team import access, founding, members, projects, tokens
-from holdfast.wiring import RequestServices
+from holdfast.wiring import RequestServices, open_backend
 
 SHOP, SECRET = "shop", "secret-lab"
 """A project of everybody, and one that the members' tokens are not for."""
@@ -106,14 +105,17 @@ def found(backend: TeamBackend, requests: RequestServices, name: str, number: in
 
 
 @contextmanager
-def sqlite_world(folder: Path, limits: RequestLimits | None = None) -> Iterator[World]:
-    """Open a world on a SQLite file in the folder."""
+def open_world(folder: Path, url: str = "", limits: RequestLimits | None = None) -> Iterator[World]:
+    """Open a world on the store of that URL, by default on a SQLite file in the folder."""
     environment = {"HOLDFAST_HOME": str(folder / ".holdfast"), "HOME": str(folder), "HOLDFAST_HOLDOUT": "0"}
-    settings = load_settings(environment)
+    settings = load_settings(environment | ({"HOLDFAST_STORE": url} if url else {}))
     requests = RequestServices(settings)
-    with SqliteBackend(str(folder / "memory.db")) as backend:
+    backend = open_backend(settings)
+    try:
         home = found(backend, requests, "Acme")
         application = app(backend, settings, requests=requests, limits=limits or RequestLimits())
         application.state.kit.feed.stream_s = 0.1
-        with TestClient(application, raise_server_exceptions=True) as client:
+        with TestClient(application) as client:
             yield World(backend=backend, settings=settings, requests=requests, client=client, home=home)
+    finally:
+        backend.__exit__(None, None, None)

@@ -296,7 +296,7 @@ def problem_response(error: Exception, number: str, name: str) -> Response:
     problem, headers = problem_of(error, number)
     if problem.status >= 500:
         _log.error("request %s of %s: %s", number, name or "nothing", type(error).__name__, exc_info=_trace(error))
-    return Response(dumps(plain(problem)), problem.status, headers, PROBLEM)
+    return Response(dumps(plain(problem)), problem.status, headers | SAFE_HEADERS, PROBLEM)
 
 
 def _trace(error: Exception) -> Exception | None:

@@ -31,7 +31,7 @@ SIFTED = 2_000
 class LessonsQuery(Paged):
     """Which lessons; all conditions hold together."""
 
-    state: Annotated[tuple[State, ...], Words] = ("active",)
+    state: Annotated[tuple[State, ...], Words, Field(min_length=1)] = ("active",)
     kind: Annotated[tuple[LessonKind, ...], Words] = ()
     path: Annotated[str, Field(max_length=1_000, description="Anchored to this file")] = ""
     tag: Annotated[str, Field(max_length=200)] = ""

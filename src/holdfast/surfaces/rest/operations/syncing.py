@@ -89,7 +89,7 @@ def watch_changes(call: OpCall) -> OpAnswer:
 class ExportQuery(Strict):
     """Which lessons."""
 
-    state: Annotated[tuple[State, ...], Words] = ("active",)
+    state: Annotated[tuple[State, ...], Words, Field(min_length=1)] = ("active",)
 
 
 def export_lessons(call: OpCall) -> OpAnswer:
