@@ -30,15 +30,15 @@ class Office:
         self.backend = backend
         self.settings = settings
         self.clock = FixedClock()
+        self.number = FIRST_ORGANISATION
+        self.stores = backend.open(FIRST_ORGANISATION)
         self.random_bytes = os.urandom
         self._serving = RequestServices(settings)
         self._serving.clock = self.clock
 
     @property
     def team(self) -> TeamServices:
-        return TeamServices(
-            stores=self.backend.open(FIRST_ORGANISATION), clock=self.clock, random_bytes=self.random_bytes
-        )
+        return TeamServices(stores=self.stores, clock=self.clock, random_bytes=self.random_bytes)
 
     @property
     def records(self) -> Any:
@@ -46,7 +46,12 @@ class Office:
 
     def bootstrap(self, **fields: Any) -> founding.Founded:
         arguments = {"name": "Acme", "admin": "Ada", "email": "ada@acme.org", **fields}
-        founded = founding.bootstrap(self.backend, self.clock, self.random_bytes, **arguments)
+        return self.begin(founding.bootstrap(self.backend, self.clock, self.random_bytes, **arguments))
+
+    def begin(self, founded: founding.Founded) -> founding.Founded:
+        """Work in that organisation from now on, with its first admin."""
+        self.number = founded.number
+        self.stores = self.backend.open(founded.number)
         self.key = founded.text
         self.admin = self.signed_in(founded.text)
         return founded
@@ -57,7 +62,7 @@ class Office:
     def join(self, name: str, role: Role = "writer", **fields: Any) -> TeamCaller:
         """Let somebody accept an invitation; return them as their browser's caller."""
         _, text = invite(self.team, self.admin, role=role, **fields)
-        _, _, session = accept(self.team, self.backend, text, name=name)
+        _, _, session = accept(self.team, text, name=name)
         return self.signed_in(session)
 
     def token_of(self, caller: TeamCaller, **fields: Any) -> str:
@@ -71,21 +76,20 @@ class Office:
 
     def memory(self, caller: TeamCaller, project: ProjectId = HARBOUR) -> Memory:
         """Return the memory that a request of that caller works with."""
-        stores = self.backend.open(caller.organisation)
+        stores = self.stores
         entry = project_for(stores, caller, "read", project)
         services = self._serving.over(stores.store, Person(id=caller.member, name=caller.name))
         services = replace(services, must_wait=review.must_wait(stores, caller, entry))
         return Memory.over(services, Project(id=project, name=entry.name, source="server"), self.settings)
 
     def desk(self, caller: TeamCaller, project: ProjectId = HARBOUR) -> review.Desk:
-        stores = self.backend.open(caller.organisation)
         memory = self.memory(caller, project)
         return review.Desk(
             team=self.team,
             services=memory.services,
             location=memory.location,
             caller=caller,
-            project=project_for(stores, caller, "read", project),
+            project=project_for(self.stores, caller, "read", project),
         )
 
     def remember(self, caller: TeamCaller, insight: str, project: ProjectId = HARBOUR, **fields: Any) -> Lesson:

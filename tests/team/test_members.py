@@ -154,12 +154,12 @@ def test_an_invitation_makes_one_member(office: Office) -> None:
     team = add_team(office.team, office.admin, name="Payments")
     invitation, text = invite(office.team, office.admin, role="reviewer", email="Bob@acme.org", teams=[team.id])
     assert read_invitation(office.backend, text, office.clock.now()) == invitation
-    member, _, session = accept(office.team, office.backend, text, name="Bob")
+    member, _, session = accept(office.team, text, name="Bob")
     assert (member.role, member.email) == ("reviewer", "bob@acme.org")
     caller = office.signed_in(session)
     assert (caller.kind, caller.teams) == ("session", (team.id,))
     with pytest.raises(NotSignedInError):
-        accept(office.team, office.backend, text, name="Eve")
+        accept(office.team, text, name="Eve")
     assert office.records.count(Member) == 2
     assert tokentext.parse(text).secret not in repr(list_invitations(office.team, office.admin))
 
@@ -176,7 +176,7 @@ def test_an_invitation_that_does_not_hold_is_refused_in_the_same_words(office: O
     words = set()
     for wrong in (expired, text, forged.render(), elsewhere.render(), guessed.render(), office.key, "", "hf_i"):
         with pytest.raises(NotSignedInError) as caught:
-            accept(office.team, office.backend, wrong, name="Eve")
+            accept(office.team, wrong, name="Eve")
         words.add(str(caught.value))
     assert len(words) == 1
     assert office.records.count(Member) == 1
@@ -202,11 +202,11 @@ def test_an_invitation_needs_an_admin_and_sense(office: Office) -> None:
 def test_an_invitation_holds_until_it_has_made_a_member(office: Office) -> None:
     _, text = invite(office.team, office.admin, email="ada@acme.org")
     with pytest.raises(TakenError):
-        accept(office.team, office.backend, text, name="Ada again")
+        accept(office.team, text, name="Ada again")
     _, nameless = invite(office.team, office.admin)
     with pytest.raises(InvalidValueError, match="name"):
-        accept(office.team, office.backend, nameless)
-    assert accept(office.team, office.backend, nameless, name="Bob")[0].name == "Bob"
+        accept(office.team, nameless)
+    assert accept(office.team, nameless, name="Bob")[0].name == "Bob"
 
 
 def test_old_invitations_are_erased(office: Office) -> None:

@@ -37,10 +37,10 @@ CLOSING = "Locks close at ten because the keeper sleeps."
 
 
 @pytest.fixture
-def harbour(office: Office) -> Office:
+def harbour(any_office: Office) -> Office:
     """An organisation with a project, in which lessons wait for a reviewer."""
-    office.open_project()
-    return office
+    any_office.open_project()
+    return any_office
 
 
 def state_of(office: Office, lesson: Lesson) -> str:

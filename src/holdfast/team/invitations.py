@@ -9,7 +9,7 @@ from hmac import compare_digest
 
 from holdfast.domain.team import Invitation, Member, MemberId, Role, Team, TeamCaller, Token, role_rank
 from holdfast.errors import InvalidValueError, NotFoundError, NotSignedInError
-from holdfast.ports.team import TeamBackend, TeamServices
+from holdfast.ports.team import TeamBackend, TeamServices, TeamStores
 from holdfast.team import tokentext
 from holdfast.team.access import require
 from holdfast.team.audit import record
@@ -82,18 +82,15 @@ def read_invitation(backend: TeamBackend, text: str, now: datetime) -> Invitatio
     Raises NotSignedInError for one that is unknown, used, revoked or expired, always the same.
     """
     presented = tokentext.parse(text)
-    if presented is not None and presented.letter == tokentext.INVITATION_LETTER:
+    if presented is not None:
         try:
-            invitation = backend.open(presented.organisation).records.get(Invitation, presented.id)
+            return _valid(backend.open(presented.organisation), text, now)
         except NotFoundError:
-            invitation = None
-        is_right = compare_digest(presented.digest, invitation.digest if invitation else presented.id)
-        if invitation is not None and is_right and invitation.accepted_at is None and now < invitation.expires_at:
-            return invitation
-    raise NotSignedInError("this invitation does not hold, or not any more", hint="ask for a new one")
+            pass
+    raise _invalid()
 
 
-def accept(team: TeamServices, backend: TeamBackend, text: str, *, name: str = "") -> tuple[Member, Token, str]:
+def accept(team: TeamServices, text: str, *, name: str = "") -> tuple[Member, Token, str]:
     """Make the reader of the link a member; return the member and the token of the browser, with its text.
 
     `team` is of the organisation that the text names (`tokentext.parse`). Raises as `read_invitation`, TakenError where
@@ -103,7 +100,7 @@ def accept(team: TeamServices, backend: TeamBackend, text: str, *, name: str = "
         parsed = tokentext.parse(text)
         team.stores.records.hold(f"invitation {parsed.id if parsed else ''}")
         now = team.clock.now()
-        invitation = read_invitation(backend, text, now)
+        invitation = _valid(team.stores, text, now)
         member = add_member(
             team,
             invitation.made_by,
@@ -116,3 +113,19 @@ def accept(team: TeamServices, backend: TeamBackend, text: str, *, name: str = "
         record(team, member.id, "invitation.accept", invitation.id)
         token, session = make_session(team, member)
         return member, token, session
+
+
+def _valid(stores: TeamStores, text: str, now: datetime) -> Invitation:
+    """Return the invitation of that text if it is one of this organisation and holds. Raises NotSignedInError."""
+    presented = tokentext.parse(text)
+    if presented is None or presented.letter != tokentext.INVITATION_LETTER:
+        raise _invalid()
+    invitation = stores.records.get(Invitation, presented.id)
+    is_right = compare_digest(presented.digest, invitation.digest if invitation else presented.id)
+    if invitation is None or not is_right or invitation.accepted_at is not None or now >= invitation.expires_at:
+        raise _invalid()
+    return invitation
+
+
+def _invalid() -> NotSignedInError:
+    return NotSignedInError("this invitation does not hold, or not any more", hint="ask for a new one")

@@ -53,6 +53,7 @@ GROUPS = {
         "pr": ("team", "Print what a branch's sessions learnt, for a pull request."),
         "merge-driver": ("team", "Merge two revisions of one lesson's file; git calls this."),
         "serve": ("serve", "Run the server for a team, or for one person's own programs."),
+        "audit": ("audit", "Print a server's audit log, or check that nobody has tampered with it."),
     },
     "Set up and fill": {
         "setup": ("setup", "Register hooks and the MCP server with a host."),
