@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from copy import copy
 from dataclasses import replace
 from datetime import datetime
 from functools import wraps
 from json import dumps
 from shutil import which
-from typing import Any, Concatenate, ParamSpec, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar
 
 # isort: off
 from holdfast import plugins
@@ -44,11 +44,13 @@ from holdfast.domain.project import Location, Project
 from holdfast.domain.records import Change
 from holdfast.domain.statefamilies import StateFamily
 from holdfast.domain.vocabulary import Freshness, LessonId, LessonKind, ScopeLevel, SessionId, State, Trust
-from holdfast.errors import InvalidValueError, ModelError, StoreError
+from holdfast.errors import AlreadyRunningError, InvalidValueError, ModelError, StoreError
 from holdfast.freshness import compare as _compare, verify as _verify
 from holdfast.freshness.check import FreshnessCheck
 from holdfast.freshness.watch import Watch
 from holdfast.home import witness
+from holdfast.home.remotes import Remote, load_remotes
+from holdfast.home.runfiles import RunLock
 from holdfast.learning import gitbackfill as _gitbackfill, learn as _learn
 from holdfast.lessons import crossing as _crossing, lookup as _lookup, staging as _staging
 from holdfast.lessons.lookup import LessonHistory
@@ -76,7 +78,14 @@ from holdfast.workspace.local import LocalWorkspace
 
 # isort: on
 
+if TYPE_CHECKING:
+    from holdfast.publishing.remote.exchange import ExchangeReport, Progress
+
 P = ParamSpec("P")
+SYNC_LOCK = "sharing"
+"""The lock of whoever syncs lessons, with files or with a server."""
+SYNC_WAIT_S = 10.0
+"""Seconds to wait for another process that syncs."""
 R = TypeVar("R")
 
 
@@ -498,6 +507,51 @@ class Memory:
     def sync(self, how: Syncing) -> SyncReport:
         """Synchronise the lessons' files of the work tree with the store; return a step for each lesson. Idempotent."""
         return _sync.sync(self.services, self.location, self.services.lesson_files(self.location), how)
+
+    def exchange(
+        self, *, share: Sequence[Lesson] = (), accept: bool = False, dry: bool = False, progress: Progress | None = None
+    ) -> ExchangeReport | None:
+        """Sync the project with the server that it is linked to, and private lessons if there is a key for them.
+
+        Returns None for a project that is not linked. Raises HoldfastError; what was done until then stays, and the
+        next call goes on from there.
+        """
+        with RunLock(self.settings.run_path, SYNC_LOCK, SYNC_WAIT_S) as is_ours:
+            if not is_ours:
+                raise AlreadyRunningError("another holdfast process is syncing lessons", hint="try again in a moment")
+            return self._exchange(tuple(share), accept=accept, dry=dry, progress=progress)
+
+    def _exchange(
+        self, share: tuple[Lesson, ...], *, accept: bool, dry: bool, progress: Progress | None
+    ) -> ExchangeReport | None:
+        from holdfast.client.documents import DocumentClient  # late: HTTP takes 150 ms
+        from holdfast.client.transport import Transport
+        from holdfast.publishing.remote.exchange import Peer, exchange, no_progress
+        from holdfast.publishing.remote.sealed import exchange_sealed
+        from holdfast.publishing.remote.sealing import make_seal
+
+        remotes = load_remotes(self.settings.home)
+        link, remote = remotes.link_of(self.location.project.id), remotes.remote_of(self.location.project.id)
+        if link is None or remote is None:
+            return None
+        show = progress or no_progress
+        with closing(DocumentClient(Transport(remote.url, remote.token))) as client:
+            report = exchange(
+                self.services, self.location, client, Peer(name=remote.url, share_new=not link.chosen_only),
+                share=share, accept=accept, dry=dry, progress=show,
+            )  # fmt: skip
+            if not remote.private_key:
+                return report
+            private = exchange_sealed(
+                self.services, self.location, client, remote.url, make_seal(remote.private_key), dry=dry, progress=show
+            )
+            return replace(report, private=private)
+
+    def last_exchange(self, remote: Remote) -> dict[str, Any]:
+        """Return `at` and `after` of the project's last sync with that server; empty before the first."""
+        from holdfast.publishing.remote.exchange import last_exchange  # late: as above
+
+        return last_exchange(self.services, self.location.project.id, remote.url)
 
 
 def open_memory(folder: str = "", *, home: str = "") -> Memory:

@@ -13,7 +13,7 @@ from typing import Any
 from holdfast.domain.event import Event, spoken_prefix
 from holdfast.domain.lesson import Lesson
 from holdfast.domain.records import Change, Checkpoint, Delivery, Outcome
-from holdfast.domain.statefamilies import FAMILIES, RowFamily, StateFamily, without_lesson
+from holdfast.domain.statefamilies import FAMILIES, ROW_FAMILIES, RowFamily, StateFamily, without_lesson
 from holdfast.domain.vocabulary import LIVING, STATES, LessonId, State
 from holdfast.errors import InvalidValueError, LessonNotFoundError, StaleWriteError
 from holdfast.lean.plain import clean, from_plain, storable, to_plain
@@ -27,6 +27,7 @@ from .memorysearch import MemorySearch, Row
 
 HOLDING_WORDS = {family.name for family in FAMILIES if family.holds_words}
 NAMING_LESSONS = {family.name for family in FAMILIES if family.names_lessons}
+ROWS_HOLDING_WORDS = {family.name for family in ROW_FAMILIES if family.holds_words}
 SHOWN = tuple(state for state in STATES if state != "forgotten")
 
 
@@ -186,6 +187,10 @@ class MemoryStore(MemorySearch, StoreCare, AbstractContextManager["MemoryStore"]
         for key, (value, at) in [item for item in self._states.items() if item[1][0] and item[0][0] in HOLDING_WORDS]:
             self._states[key] = "" if key[1] in ids else purging.moments(value), at
             erased["state"] += self._states[key][0] != value
+        for (family, owner), values in [item for item in self._rows.items() if item[0][0] in ROWS_HOLDING_WORDS]:
+            ends = tuple(end for begin, end in purging.files if owner.startswith(begin))
+            self._rows[family, owner] = {key: value for key, value in values.items() if not value.endswith(ends)}
+            erased["state"] += len(values) - len(self._rows[family, owner])
         if change is not None:
             self._logs[Change][change.id] = storable(change)
         return {name: count for name, count in erased.items() if count}

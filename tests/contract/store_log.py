@@ -19,6 +19,7 @@ from holdfast.domain.statefamilies import (
     LESSON_STATES,
     OUTCOME_WEIGHTS,
     PLACE,
+    REMOTE_TEXTS,
     STAGED_SEEN,
     SYNCED_FILES,
     SYNCED_LESSONS,
@@ -290,6 +291,18 @@ class RowsContract:
 
 class PurgeContract:
     """Purging and checking."""
+
+    def test_a_purged_lessons_file_is_gone_from_the_rows_of_its_project(self, store: Store) -> None:
+        lesson = make_lesson(insight="the pier is closed")
+        text = "---\nid: 1\nwhy: storm\n---\n\nthe pier is closed\n"
+        other = "---\nid: 2\nrivals:\n  - the pier is closed\n---\n\nthe pier is open\n"
+        store.put([lesson], {lesson.id: None})
+        owner = f"{lesson.scope.project}\nhttps://memory.example.com"
+        store.set_rows(REMOTE_TEXTS, owner, {"1": text, "2": other})
+        store.set_rows(REMOTE_TEXTS, "another\nhttps://memory.example.com", {"1": text})
+        store.purge([lesson.id])
+        assert store.get_rows(REMOTE_TEXTS, owner) == {"2": other}
+        assert store.get_rows(REMOTE_TEXTS, "another\nhttps://memory.example.com") == {"1": text}
 
     def test_a_purged_lessons_moments_are_gone_and_so_are_its_words_in_those_of_others(self, store: Store) -> None:
         evidence = Evidence(event=EventId("e1"), quote="the pier is closed")

@@ -38,7 +38,7 @@ class StateFamily:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowFamily:
-    """Values of which one owner has many, each under a key. They hold ids and digests, no words, and do not expire."""
+    """Values of which one owner has many, each under a key. They do not expire."""
 
     name: str
     owner: str
@@ -47,6 +47,8 @@ class RowFamily:
     """What distinguishes the values of one owner."""
     value: str
     """The meaning of a value."""
+    holds_words: bool = False
+    """A value holds a lesson's rule: purging the lesson erases it."""
 
 
 def _kept(
@@ -135,6 +137,12 @@ SYNCED_LESSONS = RowFamily(name="synced_lessons", owner="project", key="shared i
     " lesson's id stays and tells that its file is not to be taken in again")
 SYNCED_FILES = RowFamily(name="synced_files", owner="project and work tree, a line each", key="lesson file",
     value="the file's mark at the last sync, a space, and the shared id in it")
+REMOTE_POSITION = _kept("remote_position", "project",
+    "JSON: the position up to which a server's feed was read, and when it was synced last", _BOUNDED)
+REMOTE_DOCUMENTS = RowFamily(name="remote_documents", owner="project and server, a line each", key="document's path",
+    value="JSON: id and digest of the document, what the server has of it and says of it")
+REMOTE_TEXTS = RowFamily(name="remote_texts", owner="project and server, a line each", key="document's path",
+    value="the document as a lesson's file would say it", holds_words=True)
 TRANSCRIPT_READ = _kept("backfill", "file",
     "inode, position and size up to which a transcript was read and learnt from",
     "a transcript that is read again would be learnt from again")

@@ -1,7 +1,8 @@
 """Starts learners in processes of their own, so that the host never waits for them.
 
 A learner starts at a session's end, at a turn's end in a host that does not report a session's end, at a start that
-finds an unlearnt session, and for a store with an older schema. A running server also starts one after each turn, for
+finds an unlearnt session or a project that was not synced with its server for a while, and for a store with an older
+schema. A running server also starts one after each turn, for
 that session alone. No other hook starts a process.
 """
 
@@ -17,6 +18,12 @@ from holdfast.ports.store import EventFilter, Store
 from holdfast.settings import interpreter, package_folder
 
 TURN = "turn"
+SYNC = "sync"
+REMOTES = "remotes.json"
+"""The file of servers and linked projects, see `remotes`; without it no project is linked."""
+SYNCED = "server.synced"
+SYNC_EVERY_S = 300.0
+"""Seconds after which the start of a session syncs with the linked server again."""
 UPGRADE = "upgrade.started"
 UPGRADE_EVERY_S = 60.0
 """Seconds before a hook starts another upgrade, should the one before have failed."""
@@ -41,10 +48,21 @@ def waits(run_path: str, folder: str) -> bool:
         return False
 
 
+def has_links(home: str) -> bool:
+    """Return whether any project may be linked to a server, without reading the file."""
+    return os.path.exists(os.path.join(home, REMOTES))
+
+
+def is_sync_due(home: str, run_path: str) -> bool:
+    """Return whether some project is linked to a server, and none was synced for a while; the caller then syncs."""
+    return has_links(home) and is_due(run_path, SYNCED, SYNC_EVERY_S)
+
+
 def start_learner(errand: str = "", *options: str) -> int:
     """Start a learner that outlives this process; return its id.
 
-    `errand` is its request from `domain.hookcall.render_errand`; the option `TURN` limits it to that session.
+    `errand` is its request from `domain.hookcall.render_errand`; the option `TURN` limits it to that session, and
+    `SYNC` to syncing the session's project with its server.
     """
     entry = os.path.join(package_folder(), "surfaces", "hooks", "entry.py")
     return start_detached([interpreter(), "-I", entry, "--learn", errand, *options])

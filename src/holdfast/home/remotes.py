@@ -14,11 +14,11 @@ from urllib.parse import urlsplit
 
 from holdfast.domain.vocabulary import ProjectId
 from holdfast.errors import HoldfastError, InvalidValueError
+from holdfast.home.handover import REMOTES as FILE
 from holdfast.lean.files import FileLock, write_whole
 from holdfast.lean.plain import from_plain, to_plain
 from holdfast.lean.texts import dumps, loads
 
-FILE = "remotes.json"
 VERSION = 1
 TOKEN_VARIABLE = "HOLDFAST_TOKEN"
 """The variable that `holdfast login` takes a token from, where nobody types one."""
@@ -117,11 +117,6 @@ def load_remotes(home: str) -> Remotes:
     except (OSError, InvalidValueError, KeyError, TypeError, AttributeError, UnicodeDecodeError) as exc:
         hint = f"holdfast login URL writes it again, once {path} is moved away"
         raise HoldfastError(f"{path} cannot be read: {type(exc).__name__}", hint=hint) from exc
-
-
-def has_links(home: str) -> bool:
-    """Return whether any project may be linked, without reading the file."""
-    return os.path.exists(os.path.join(home, FILE))
 
 
 def change_remotes(home: str, edit: Callable[[Remotes], Remotes]) -> Remotes:

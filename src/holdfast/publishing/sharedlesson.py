@@ -15,9 +15,16 @@ from holdfast.lean.plain import from_plain, parse_instant, render_instant, to_pl
 from holdfast.publishing.lessonfile import ANCHOR_KEYS, EMPTY, ENDS, Document, cleaned, united
 
 SHARED = "lessonfile/1"
-"""The detector of a lesson that came from a file."""
+"""The detector of a lesson that came from a file, or from others by way of a server."""
+OF_ORGANISATION = "organisation/1"
+"""The detector of a rule of the organisation, which came from its server."""
 TEXTS = ("title", "insight", "why", "how", "topic_key", "command", "error_signature", "revival")
 LISTS = ("snippets", "globs", "tags")
+
+
+def is_from_elsewhere(lesson: Lesson) -> bool:
+    """Return whether others brought the lesson, by a file or a server."""
+    return lesson.provenance.detector in (SHARED, OF_ORGANISATION)
 
 
 def values_of(

@@ -18,13 +18,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Literal
 
 from holdfast.curation.conflicts import find_conflicts
 from holdfast.domain.kinds import profile_of
 from holdfast.domain.lesson import Lesson, Link
 from holdfast.domain.project import Location
 from holdfast.domain.records import Change
-from holdfast.domain.vocabulary import LIVING, STATES, TRANSITIONS, LessonId, LinkKind, State
+from holdfast.domain.vocabulary import LIVING, STATES, TRANSITIONS, LessonId, LinkKind, ProjectId, ScopeLevel, State
 from holdfast.errors import HoldfastError, StaleWriteError
 from holdfast.freshness.tuning import EVERY_LESSON
 from holdfast.lean.plain import render_instant
@@ -51,21 +52,38 @@ from holdfast.publishing.lessonfile import (
     stamp_text,
     tombstone,
 )
-from holdfast.publishing.sharedlesson import SHARED, new_lesson, revised, values_of
+from holdfast.publishing.sharedlesson import OF_ORGANISATION, is_from_elsewhere, new_lesson, revised, values_of
 from holdfast.publishing.syncrecord import Entry, SyncCounts, SyncRecord, owner_of
 from holdfast.publishing.syncrecord import shared_lessons as read_shared
 from holdfast.text.words import duplicate_key
 
 FOLDER = ".holdfast/lessons"
+FILE_DIFFERS = "the file differs; --accept takes the file's version"
+OTHERS_DIFFER = "others changed it; --accept takes their version"
 Rule = tuple[str, str]
+
+
+Audience = Literal["team", "private", "own", "own private"]
+"""Whom lessons are for: everybody who shares the project; this person alone, in the project or in all projects."""
+OWN: tuple[Audience, ...] = ("own", "own private")
+"""Audiences of a person's own lessons for all projects."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Syncing:
     """Options of a run."""
 
+    channel: str = ""
+    """Where the lessons meet those of others: empty for the repository's files, else a server. See `syncrecord`."""
+    audience: Audience = "team"
+    level: ScopeLevel = "project"
+    """The scope of new lessons; `team` for the rules of an organisation, which are nobody's of the project to share."""
     share: tuple[Lesson, ...] = ()
     """Lessons whose files are written even if none exist."""
+    share_new: bool = False
+    """Whether every lesson of the audience that may be shared is."""
+    accepted: frozenset[LessonId] = frozenset()
+    """Documents that somebody vouches for whom this machine's user trusts with it: changes in them are taken."""
     accept: bool = False
     """Whether a person vouches for the files: waiting changes in them are taken."""
     take_only: bool = False
@@ -129,13 +147,31 @@ def find_shareable(services: Services, location: Location) -> list[Lesson]:
 
 
 def reason_against(lesson: Lesson, location: Location) -> str:
-    """Return why the lesson cannot be shared; empty if it can."""
+    """Return why the lesson cannot be shared with others; empty if it can."""
     if lesson.private:
         return "it is private"
     if lesson.scope.level == "user":
         return "it is your own lesson for all projects"
     if lesson.scope.project != location.project.id:
         return "it belongs to another project"
+    if lesson.provenance.detector == OF_ORGANISATION:
+        return "it is a rule of the organisation"
+    return _reason_against_any(lesson)
+
+
+def _reason_for(audience: Audience, lesson: Lesson, location: Location) -> str:
+    """Return why the lesson cannot be shared with that audience; empty if it can."""
+    if audience == "team":
+        return reason_against(lesson, location)
+    is_own = lesson.scope.level == "user"
+    if is_own != (audience in OWN) or lesson.private != (audience != "own"):
+        return "it is for others"
+    if not is_own and lesson.scope.project != location.project.id:
+        return "it belongs to another project"
+    return _reason_against_any(lesson)
+
+
+def _reason_against_any(lesson: Lesson) -> str:
     if profile_of(lesson.kind).is_working_state:
         return "it is a checkpoint"
     if lesson.state != "active":
@@ -197,7 +233,9 @@ class _Run:
         self.assigned: set[LessonId] = set()
         """Lessons of the store that belong to another document than before, or to none before."""
         self.staging = SharedStaging(services, location, FOLDER)
-        self.record = SyncRecord(services.store, owner_of(location.project.id), location.root)
+        self.project = ProjectId("") if how.audience in OWN else location.project.id
+        root = "" if how.channel else location.root
+        self.record = SyncRecord(services.store, owner_of(self.project, how.channel), root)
 
     def go(self) -> SyncReport:
         """Plan, then write the store, the files and the record, in this order: a crash in between loses nothing."""
@@ -301,8 +339,8 @@ class _Run:
 
     def _choose(self, read: Mapping[LessonId, tuple[LessonFile, bytes]]) -> None:
         """Mark the lessons to share as ours."""
-        for lesson in self.how.share:
-            reason = reason_against(lesson, self.location)
+        for lesson in [*self.how.share, *self._new_to_share()]:
+            reason = _reason_for(self.how.audience, lesson, self.location)
             shared = self.shared_ids.get(lesson.id) or self._id_for(lesson, read)
             entry = self.entries.get(shared)
             other = self.lessons.get(entry.lesson) if entry and entry.lesson != lesson.id else None
@@ -317,6 +355,20 @@ class _Run:
             self.entries[shared] = replace(entry, lesson=lesson.id, twin=LessonId(""), ours=True, at="")
             self._assign(lesson.id, shared)
             self.forced.add(shared)
+
+    def _new_to_share(self) -> list[Lesson]:
+        """Return the lessons that are not shared yet and may be, where all of them are to be."""
+        if not self.how.share_new:
+            return []
+        hidden = hidden_here(self.services, self.location)
+        return [
+            lesson
+            for lesson in self.lessons.values()
+            if lesson.id not in self.shared_ids
+            and lesson.id not in hidden
+            and not lesson.scope.branch
+            and not _reason_for(self.how.audience, lesson, self.location)
+        ]
 
     def _id_for(self, lesson: Lesson, read: Mapping[LessonId, tuple[LessonFile, bytes]]) -> LessonId:
         """Return the id under which to share the lesson: the same on all machines, unless it is another rule's by now.
@@ -383,12 +435,13 @@ class _Run:
         """Read every lesson of the project once; lessons that were read or changed before stay as they are."""
         if not self.is_complete:
             self.is_complete = True
-            everything = {lesson.id: lesson for lesson in _lessons(self.services, self.location, STATES)}
+            is_own = self.how.audience in OWN
+            everything = {lesson.id: lesson for lesson in _lessons(self.services, self.location, STATES, is_own)}
             self.lessons = everything | self.lessons
 
     def _changed_by_files(self, read: Mapping[LessonId, object]) -> list[LessonId]:
         """Return lessons whose file changed, or whose file somebody vouches for now, in a fixed order."""
-        vouched = (id for id, entry in self.entries.items() if self.how.accept and (entry.waits or not entry.ours))
+        vouched = (id for id, entry in self.entries.items() if self._accepts(id) and (entry.waits or not entry.ours))
         return self._with_twins({*read, *vouched})
 
     def _to_do(self, read: Mapping[LessonId, object]) -> list[LessonId]:
@@ -403,7 +456,7 @@ class _Run:
                 or shared in read
                 or shared in self.forced
                 or at != entry.at
-                or (self.how.accept and (entry.waits or not entry.ours))
+                or (self._accepts(shared) and (entry.waits or not entry.ours))
             ):
                 due.add(shared)
         return self._with_twins(due)
@@ -413,8 +466,14 @@ class _Run:
         twins = [entry for entry in self.entries.values() if entry.twin]
         return sorted(due | {entry.id for entry in twins} | {entry.twin for entry in twins})
 
+    def _accepts(self, shared: LessonId) -> bool:
+        """Return whether somebody vouches for that document."""
+        return self.how.accept or shared in self.how.accepted
+
     def _unstage(self) -> None:
         """Make lessons visible everywhere once a main line has their files."""
+        if self.how.channel:
+            return
         for staged in find_staged(self.services, self.location):
             lesson = self.lessons.setdefault(staged.id, staged)
             path = self.present.get(self.shared_ids.get(lesson.id, LessonId("")))
@@ -436,18 +495,13 @@ class _Run:
             else:
                 file = parsed
         lesson = self.lessons.get(entry.lesson) if entry.lesson else None
-        if (
-            lesson is not None
-            and not entry.ours
-            and lesson.provenance.detector != SHARED
-            and lesson.state not in LIVING
-        ):
+        if lesson is not None and not entry.ours and not is_from_elsewhere(lesson) and lesson.state not in LIVING:
             entry, lesson = _released(entry), None  # a lesson from here that ended is not the file's
         self._make_case(entry, lesson, file, content)
 
     def _make_case(self, entry: Entry, lesson: Lesson | None, file: LessonFile | None, content: bytes | None) -> None:
-        is_accepted_since = lesson is not None and lesson.state == "active" and lesson.provenance.detector == SHARED
-        if entry.ours or is_accepted_since or self._is_vouched_for(lesson):
+        is_accepted_since = lesson is not None and lesson.state == "active" and is_from_elsewhere(lesson)
+        if entry.ours or is_accepted_since or self._is_vouched_for(entry.id, lesson):
             entry = replace(entry, ours=True)
         mine = self._mine(entry, lesson) if entry.ours else None
         if mine is not None:
@@ -517,12 +571,12 @@ class _Run:
     def _is_taken(self, case: _Case) -> bool:
         """Return whether the lesson becomes what its document says."""
         if case.entry.ours:
-            return self.how.accept and not case.doubt
-        return case.lesson is not None and case.lesson.provenance.detector == SHARED
+            return self._accepts(case.entry.id) and not case.doubt
+        return case.lesson is not None and is_from_elsewhere(case.lesson)
 
     def _find_home(self, case: _Case, holders: dict[Rule, list[LessonId]]) -> None:
         entry, rule = case.entry, _rule_of(case.document)
-        if rule is None or (entry.lesson and not self.how.accept):  # it ended, or it was purged here
+        if rule is None or (entry.lesson and not self._accepts(entry.id)):  # it ended, or it was purged here
             return
         own = entry.id
         same = holders.get(rule, [])
@@ -545,7 +599,7 @@ class _Run:
         self._assign(lesson.id, case.entry.id)
         entry = replace(_released(case.entry), lesson=lesson.id)
         assert case.file is not None
-        if self._is_vouched_for(lesson):
+        if self._is_vouched_for(entry.id, lesson):
             self._make_case(entry, lesson, replace(case.file, document=case.document), case.content)
         else:
             self.cases[entry.id] = replace(case, entry=entry, lesson=lesson)
@@ -571,32 +625,42 @@ class _Run:
         lesson = self._add(case, path) if case.new_id else self._followed(case, path)
         if case.content is None or (case.file and (case.file.was_edited or case.document is not case.file.document)):
             self._put_file(path, case.document, case.content)
-        is_from_file = lesson is not None and lesson.provenance.detector == SHARED
+        is_from_file = lesson is not None and is_from_elsewhere(lesson)
         ours = lesson is not None and is_from_file and lesson.state == "active"
         self._keep(
             replace(case.entry, path=path, ours=ours), lesson, case.document if is_from_file or lesson is None else None
         )
 
     def _add(self, case: _Case, path: str) -> Lesson:
-        state: State = "quarantined" if case.doubt else "active" if self.how.accept else "candidate"
+        state: State = "quarantined" if case.doubt else "active" if self._accepts(case.entry.id) else "candidate"
         now, project = self.services.clock.now(), self.location.project.id
         draft = new_lesson(case.document, project, self.local_ids, now, state, self.shared_ids)
-        draft = replace(self.staging.stage(draft, path), id=case.new_id)
+        draft = self._for_audience(draft) if self.how.channel else self.staging.stage(draft, path)
+        draft = replace(draft, id=case.new_id)
         self.lessons[draft.id] = self.after[draft.id] = draft
         self.expected[draft.id] = None
         self._tell("added", path, draft, draft.state if draft.state != "active" else "")
         return draft
 
-    def _is_vouched_for(self, lesson: Lesson | None) -> bool:
+    def _for_audience(self, draft: Lesson) -> Lesson:
+        """Return a new lesson from a server as one for this run's audience."""
+        level: ScopeLevel = "user" if self.how.audience in OWN else self.how.level
+        scope = replace(draft.scope, level=level, project=self.project)
+        source = draft.provenance
+        if self.how.level == "team":
+            source = replace(source, detector=OF_ORGANISATION)
+        return replace(draft, scope=scope, provenance=source, private=self.how.audience in ("private", "own private"))
+
+    def _is_vouched_for(self, shared: LessonId, lesson: Lesson | None) -> bool:
         """Return whether a person lets a lesson of this machine be the same as the file that states its rule."""
-        if not self.how.accept or lesson is None or lesson.provenance.detector == SHARED:
+        if not self._accepts(shared) or lesson is None or is_from_elsewhere(lesson):
             return False
-        return not reason_against(lesson, self.location)
+        return not _reason_for(self.how.audience, lesson, self.location)
 
     def _followed(self, case: _Case, path: str) -> Lesson | None:
         """Return the next version of a lesson that waits, from its file; others do not follow it."""
         lesson = case.lesson
-        if lesson is None or lesson.provenance.detector != SHARED or lesson.state not in LIVING:
+        if lesson is None or not is_from_elsewhere(lesson) or lesson.state not in LIVING:
             return lesson
         now = self.services.clock.now()
         after = revised(lesson, case.document, self.local_ids, now, self.shared_ids)
@@ -605,7 +669,7 @@ class _Run:
         state: State | None = None
         if case.doubt:
             state = "quarantined"
-        elif self.how.accept:
+        elif self._accepts(case.entry.id):
             state = "active"
         if state and state != after.state and state in TRANSITIONS[after.state] and after.state in LIVING:
             said_by = case.document.values["provenance"].get("said_by", "agent")
@@ -618,16 +682,16 @@ class _Run:
         assert mine is not None
         agreed, waits = joined, False
         if joined.values != mine.values:
-            if lesson is not None and self.how.accept and not case.doubt:
+            if lesson is not None and self._accepts(entry.id) and not case.doubt:
                 after = revised(lesson, joined, self.local_ids, self.services.clock.now(), self.shared_ids)
                 lesson = self._put(lesson, after, "forgotten" if joined.is_tombstone else "changed", entry.path)
             elif _is_ours_alone(mine, joined):
                 agreed = mine
             else:
                 agreed, waits = mine, True
-                reason = case.doubt or "the file differs; --accept takes the file's version"
+                reason = case.doubt or (OTHERS_DIFFER if self.how.channel else FILE_DIFFERS)
                 self._tell("waiting", entry.path, lesson, reason)
-        is_hidden = lesson is not None and lesson.private
+        is_hidden = lesson is not None and lesson.private and self.how.audience == "team"
         has_file = case.file is not None
         if not is_hidden and (has_file or (self.present.get(entry.id) is None and entry.id in self.forced)):
             self._put_file(self.present.get(entry.id) or entry.path, joined, case.content, lesson)
@@ -637,9 +701,7 @@ class _Run:
     def _mine(self, entry: Entry, lesson: Lesson | None) -> Document | None:
         """Return the stored lesson as a document, with edits since the last sync stamped; None if it is missing."""
         if lesson is None:
-            changes = self.services.store.find_records(
-                Change, LogFilter(project=self.location.project.id, lesson=entry.lesson)
-            )
+            changes = self.services.store.find_records(Change, LogFilter(project=self.project, lesson=entry.lesson))
             is_purged = any(change.verb == "purge" for change in changes)
             return tombstone(entry.id, "decision") if is_purged else None
         if lesson.state == "forgotten":
@@ -796,7 +858,9 @@ def _is_ours_alone(mine: Document, joined: Document) -> bool:
     )
 
 
-def _lessons(services: Services, location: Location, states: tuple[State, ...]) -> Iterator[Lesson]:
-    """Yield the project's lessons, without the user's own for all projects."""
+def _lessons(
+    services: Services, location: Location, states: tuple[State, ...], is_own: bool = False
+) -> Iterator[Lesson]:
+    """Yield the project's lessons; or the user's own for all projects."""
     where = LessonFilter(project=location.project.id, states=states, limit=EVERY_LESSON)
-    yield from (lesson for lesson in services.store.find(where) if lesson.scope.level != "user")
+    yield from (lesson for lesson in services.store.find(where) if (lesson.scope.level == "user") == is_own)

@@ -43,6 +43,8 @@ from holdfast.publishing.lessonfile import (
 from holdfast.publishing.remote.wire import load_document, plain_document, read_document
 from holdfast.publishing.sharedlesson import new_lesson, revised, values_of
 
+FORMAT = 1
+"""Version of what travels; a client does not understand a newer one."""
 MOST_AT_ONCE = 1_000
 """Documents of one call."""
 CLOSED = ("superseded", "retired", "forgotten")
@@ -96,6 +98,8 @@ class Merged:
     document: Document | None = None
     """The document as this sender is to have it."""
     is_accepted: bool = False
+    is_own: bool = False
+    """See `FeedItem`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -235,6 +239,30 @@ def item_for(row: StoredDocument, member: str, sees_proposals: bool) -> FeedItem
     return None
 
 
+def page_json(page: Page) -> dict[str, Any]:
+    """Return a page of the feed as a client reads it."""
+    documents = [
+        {**plain_document(item.document), "seq": item.seq, "accepted": item.is_accepted, "own": item.is_own}
+        for item in page.items
+    ]
+    return {"format": FORMAT, "documents": documents, "after": page.after, "last": page.last}
+
+
+def results_json(merged: Sequence[Merged]) -> dict[str, Any]:
+    """Return what became of sent documents as a client reads it."""
+    return {
+        "format": FORMAT,
+        "results": [
+            {
+                "id": each.id, "status": each.fate, "reason": each.reason, "seq": each.seq,
+                "accepted": each.is_accepted, "own": each.is_own,
+                "document": plain_document(each.document) if each.document else None,
+            }
+            for each in merged
+        ],
+    }  # fmt: skip
+
+
 def load_wordings(body: str) -> Wordings:
     """Return the content of a row."""
     plain = loads(body)
@@ -318,6 +346,7 @@ def _merged(fate: _Fate, row: StoredDocument | None, member: str) -> Merged:
     return Merged(
         id=fate.id, fate=kind, reason=fate.reason, seq=row.seq if row else 0,
         document=item.document if item else None, is_accepted=bool(item and item.is_accepted),
+        is_own=bool(item and item.is_own),
     )  # fmt: skip
 
 
@@ -507,7 +536,7 @@ class _Work:
         """Return the lesson as its document; what the server cannot show of the links stays."""
         if lesson.state == "forgotten":
             return tombstone(LessonId(id), lesson.kind)
-        shared = {local: LessonId(document) for local, document in self.by_lesson.items() if document != id}
+        shared = {local: document for local, document in self._shared().items() if document != id}
         values = values_of(lesson, shared, base.values["provenance"] if base else None)
         if base is not None:
             unseen = [link for link in base.values["links"] if not self.lesson_of.get(link["target"])]
@@ -519,7 +548,7 @@ class _Work:
     # Lessons
 
     def _new(self, document: Document, state: State) -> Lesson:
-        lesson = new_lesson(document, self.project, self._locals(), self._now(), state)
+        lesson = new_lesson(document, self.project, self._locals(), self._now(), state, self._shared())
         if self.project == ORGANISATION:
             lesson = replace(lesson, scope=replace(lesson.scope, level="team"))
         author = lesson.provenance.author or self.name
@@ -551,7 +580,7 @@ class _Work:
         link = Link(kind="refines", target=self.lesson_of[id])
         proposal = self.lessons.get(wordings.proposal)
         if proposal is not None and proposal.state in LIVING:
-            after = revised(proposal, document, self._locals(), self._now())
+            after = revised(proposal, document, self._locals(), self._now(), self._shared())
             links = tuple(dict.fromkeys((*after.links, link)))
             self._put(proposal, replace(after, links=links, state=state))
             return
@@ -575,7 +604,7 @@ class _Work:
     def _next(self, lesson: Lesson, document: Document, state: State) -> Lesson:
         """Return the lesson's next version; it becomes active or waits only if the document says that it holds."""
         now = self._now()
-        after = revised(lesson, document, self._locals(), now)
+        after = revised(lesson, document, self._locals(), now, self._shared())
         if document.values["state"] != "active" or after.state == state or state not in TRANSITIONS[after.state]:
             return after
         if state != "active":
@@ -630,6 +659,9 @@ class _Work:
 
     def _locals(self) -> dict[LessonId, LessonId]:
         return {LessonId(document): lesson for document, lesson in self.lesson_of.items() if lesson}
+
+    def _shared(self) -> dict[LessonId, LessonId]:
+        return {lesson: LessonId(document) for lesson, document in self.by_lesson.items()}
 
     def _now(self) -> datetime:
         return self.services.clock.now()

@@ -27,13 +27,17 @@ class Purging:
     def __init__(self, versions: Iterable[Lesson]) -> None:
         sessions: set[str] = set()
         sentences: set[str] = set()
+        files: set[tuple[str, str]] = set()
         self._quoted_events: set[str] = set()
         for lesson in versions:
             sessions |= {lesson.provenance.session, *lesson.sessions_seen}
             self._quoted_events |= {span.event for span in lesson.provenance.evidence}
+            files.add((f"{lesson.scope.owner}\n", f"\n---\n\n{lesson.insight}\n"))
             sentences |= {lesson.insight, *(span.quote for span in lesson.provenance.evidence)}
         self.sessions = sorted(sessions - {""})
         """The sessions in which the lessons were seen; their records have to be cleaned."""
+        self.files = sorted(files)
+        """How the owners of rows that hold a lesson's file begin, and how these rows' values end: with the rule."""
         telling = (sentence for sentence in sentences if len(sentence) >= SHORTEST_SENTENCE)
         self._sentences = sorted(telling, key=lambda sentence: (-len(sentence), sentence))
         self._pattern = _pattern(self._sentences)

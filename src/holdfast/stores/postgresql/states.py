@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from hashlib import sha256
 
-from holdfast.domain.statefamilies import FAMILIES, RowFamily, StateFamily, without_lesson
+from holdfast.domain.statefamilies import FAMILIES, ROW_FAMILIES, RowFamily, StateFamily, without_lesson
 from holdfast.lean.plain import clean
 from holdfast.stores._shared.purging import Purging
 from holdfast.stores._shared.rows import micros
@@ -117,6 +117,11 @@ def forget_words(sql: Sql, purging: Purging) -> int:
     """Remove purged lessons' words from the values that hold words of sessions; return how many values changed."""
     count = sum(_edit_values(sql, family.name, "", purging.moments) for family in FAMILIES if family.holds_words)
     _drop_empty(sql, count)
+    holding = "left(owner, length(%s)) = %s AND right(value, length(%s)) = %s"
+    for family in ROW_FAMILIES:
+        for begin, end in purging.files if family.holds_words else ():
+            texts = (sql.org, family.name, *(key(begin), key(begin), clean(end), clean(end)))
+            count += sql.execute(f"DELETE FROM state_rows WHERE org = %s AND family = %s AND {holding}", texts).rowcount
     return count
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from holdfast.domain.event import Event
 from holdfast.domain.lesson import Lesson
 from holdfast.domain.records import Change
-from holdfast.domain.statefamilies import FAMILIES, without_lesson
+from holdfast.domain.statefamilies import FAMILIES, ROW_FAMILIES, without_lesson
 from holdfast.errors import InvalidValueError
 from holdfast.lean.plain import parse_instant
 from holdfast.lean.texts import dumps, loads
@@ -182,6 +182,11 @@ def forget_words(sql: sqlite3.Connection, purging: Purging) -> int:
     """Remove purged lessons' words from the values that hold words of sessions; return how many values changed."""
     count = sum(_edit_values(sql, family.name, "", purging.moments) for family in FAMILIES if family.holds_words)
     _drop_empty(sql, count)
+    holding = "substr(owner, 1, length(?)) = ? AND substr(value, -length(?)) = ?"
+    for family in ROW_FAMILIES:
+        for begin, end in purging.files if family.holds_words else ():
+            texts = (family.name, *(clean(text) for text in (begin, begin, end, end)))
+            count += sql.execute(f"DELETE FROM state_rows WHERE family = ? AND {holding}", texts).rowcount
     return count
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from holdfast._version import __version__
-from holdfast.errors import HoldfastError
+from holdfast.errors import ForbiddenError, HoldfastError, NotSignedInError, RateLimitedError, ServerUnreachableError
 from holdfast.settings import colour_wanted
 from holdfast.surfaces.cli.frame import FOLDER, INTERRUPTED, Call
 from holdfast.text.hidden import without_hidden
@@ -51,6 +51,9 @@ GROUPS = {
         "sync": ("team", "Synchronise the repository's lesson files with memory."),
         "staged": ("team", "List lessons that are shown on their branch only."),
         "pr": ("team", "Print what a branch's sessions learnt, for a pull request."),
+        "login": ("remote", "Log in to a team server with a token."),
+        "logout": ("remote", "Forget a team server's token; lessons stay here."),
+        "remote": ("remote", "Link this project to a team server, and sync private lessons between your machines."),
         "merge-driver": ("team", "Merge two revisions of one lesson's file; git calls this."),
         "serve": ("serve", "Run the server for a team, or for one person's own programs."),
         "audit": ("audit", "Print a server's audit log, or check that nobody has tampered with it."),
@@ -85,6 +88,10 @@ EXIT_FAILED = 1
 """Exit code when what was asked could not be done."""
 EXIT_USAGE = 2
 """Exit code when the command line is wrong."""
+EXIT_LATER = 75
+"""Exit code when a server cannot be reached, or asks to come back later; EX_TEMPFAIL of sysexits.h."""
+EXIT_DENIED = 77
+"""Exit code when a server does not accept the token or the member's role; EX_NOPERM of sysexits.h."""
 EXIT_BUG = 70
 """Exit code when Holdfast itself is wrong; EX_SOFTWARE of sysexits.h."""
 
@@ -93,6 +100,10 @@ EXIT_CODES: dict[type[BaseException], int] = {
     click.ClickException: EXIT_FAILED,
     click.Abort: INTERRUPTED,
     KeyboardInterrupt: INTERRUPTED,
+    ServerUnreachableError: EXIT_LATER,
+    RateLimitedError: EXIT_LATER,
+    NotSignedInError: EXIT_DENIED,
+    ForbiddenError: EXIT_DENIED,
     HoldfastError: EXIT_FAILED,
     OSError: EXIT_FAILED,
     Exception: EXIT_BUG,
@@ -193,7 +204,7 @@ def _report(exc: BaseException, as_json: bool = False) -> int:
         click.echo(exc.format_message())
         return 0
     code = next((code for kind, code in EXIT_CODES.items() if isinstance(exc, kind)), EXIT_BUG)
-    if as_json and code in (EXIT_FAILED, EXIT_USAGE):
+    if as_json and code in (EXIT_FAILED, EXIT_USAGE, EXIT_LATER, EXIT_DENIED):
         return _report_json(exc, code)
     if isinstance(exc, click.ClickException):
         _say("error", exc.format_message(), "red")

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 import subprocess
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import click
 
 from holdfast.backfill.transcriptfiles import work_tree
-from holdfast.bootstrap import Memory
+from holdfast.bootstrap import SYNC_LOCK, SYNC_WAIT_S, Memory
+from holdfast.domain.lesson import Lesson
 from holdfast.errors import HoldfastError
 from holdfast.home.runfiles import RunLock
 from holdfast.home.runfiles import note as log
@@ -21,11 +24,13 @@ from holdfast.publishing.sync import Syncing, SyncReport
 from holdfast.rendering.views import lesson_json
 from holdfast.settings import load_settings
 from holdfast.surfaces.cli.frame import Call, command, group, lesson_ids
+from holdfast.surfaces.cli.remote import exchange_json, sync_with_server, tell_exchange
 from holdfast.surfaces.cli.screen import counted, note, note_conflicts, say, table
 
+if TYPE_CHECKING:
+    from holdfast.publishing.remote.exchange import ExchangeReport
+
 FOLDER = ".holdfast/lessons/"
-LOCK_WAIT_S = 10.0
-"""Seconds to wait for another process that syncs lessons."""
 
 some_lessons = click.argument("refs", metavar="[ID]...", nargs=-1, shell_complete=lesson_ids)
 
@@ -33,8 +38,9 @@ some_lessons = click.argument("refs", metavar="[ID]...", nargs=-1, shell_complet
 @command("holdfast share 1f0c9a2b", "holdfast share --all --dry-run", "holdfast share --all")
 @some_lessons
 @click.option("--all", "everything", is_flag=True, help="Share every active lesson of the project that is not private.")
+@click.option("--server", "to_server", is_flag=True, help="Send them to the linked server and write no files.")
 @click.option("--dry-run", is_flag=True, help="Print what would be written; write nothing.")
-def share(call: Call, refs: tuple[str, ...], everything: bool, dry_run: bool) -> int:
+def share(call: Call, refs: tuple[str, ...], everything: bool, to_server: bool, dry_run: bool) -> int:
     """Write lessons into .holdfast/lessons, one file each, for you to commit. ID is the end of a lesson's id.
 
     Private lessons, your own lessons for all projects, and lessons that wait are never written. From then on,
@@ -44,6 +50,8 @@ def share(call: Call, refs: tuple[str, ...], everything: bool, dry_run: bool) ->
         raise click.UsageError("give the ids of lessons, or --all")
     with call.open() as memory:
         lessons = memory.shareable() if everything else [memory.get(ref) for ref in refs]
+        if to_server:
+            return _sync_server(call, memory, SyncReport(), accept=False, dry_run=dry_run, share=lessons)
         report = sync_lessons(memory, Syncing(share=tuple(lessons), dry=dry_run))
     return _answer_sync(call, report, dry_run)
 
@@ -55,6 +63,8 @@ def share(call: Call, refs: tuple[str, ...], everything: bool, dry_run: bool) ->
 def sync(call: Call, accept: bool, dry_run: bool, from_git: bool) -> int:
     """Import changes from .holdfast/lessons into memory, and write changes from memory there.
 
+    A project that is linked to a server (`holdfast remote add`) is synced with it, too; without a network that waits.
+
     Changes on both sides are merged field by field. A forgotten lesson does not come back. A new lesson from a file
     waits in the inbox (`holdfast review`). A change to an active lesson waits for --accept. A file that cannot be read
     is reported with its line and skipped; the exit code is then 1.
@@ -63,12 +73,30 @@ def sync(call: Call, accept: bool, dry_run: bool, from_git: bool) -> int:
         return _sync_for_git(call)
     with call.open() as memory:
         report = sync_lessons(memory, Syncing(accept=accept, dry=dry_run))
-    return _answer_sync(call, report, dry_run)
+        return _sync_server(call, memory, report, accept=accept, dry_run=dry_run)
+
+
+def _sync_server(
+    call: Call, memory: Memory, report: SyncReport, *, accept: bool, dry_run: bool, share: Sequence[Lesson] = ()
+) -> int:
+    """Sync with the server that the project is linked to, if it is; print what that and the files' sync did.
+
+    What the files' sync did is printed even if the server cannot be reached; then the error is raised.
+    """
+    exchanged, trouble = None, None
+    try:
+        exchanged = sync_with_server(memory, accept=accept, dry=dry_run, share=share)
+    except HoldfastError as exc:
+        trouble = exc
+    code = _answer_sync(call, report, dry_run, exchanged)
+    if trouble is not None:
+        raise trouble
+    return code
 
 
 def sync_lessons(memory: Memory, how: Syncing) -> SyncReport:
     """Synchronise the memory's work tree under a lock, and settle staged lessons. Raises HoldfastError."""
-    with RunLock(memory.settings.run_path, "sharing", LOCK_WAIT_S) as is_ours:
+    with RunLock(memory.settings.run_path, SYNC_LOCK, SYNC_WAIT_S) as is_ours:
         if not is_ours:
             raise HoldfastError("another holdfast process is syncing lessons", hint="try again in a moment")
         report = memory.sync(how)
@@ -91,7 +119,7 @@ def _sync_for_git(call: Call) -> int:
     return 0
 
 
-def _answer_sync(call: Call, report: SyncReport, dry_run: bool) -> int:
+def _answer_sync(call: Call, report: SyncReport, dry_run: bool, exchanged: ExchangeReport | None = None) -> int:
     """Print what a sync did or would do; return the exit code."""
     plain = {
         "steps": [
@@ -105,11 +133,15 @@ def _answer_sync(call: Call, report: SyncReport, dry_run: bool) -> int:
             {"file": FOLDER + p.path, "line": p.line, "column": p.column, "reason": p.reason} for p in report.problems
         ],
         "shared": report.shared, "absent": report.absent, "waiting": report.waiting, "conflicts": report.conflicts,
-        "dry_run": dry_run,
+        "dry_run": dry_run, "server": exchange_json(exchanged),
     }  # fmt: skip
     if not call.answer(plain):
-        _tell_sync(report, dry_run)
-    return 1 if report.problems or any(step.verb == "refused" for step in report.steps) else 0
+        if report.shared or exchanged is None:
+            _tell_sync(report, dry_run)
+        if exchanged is not None:
+            tell_exchange(exchanged, dry_run)
+    failed = report.problems or (exchanged and (exchanged.problems or exchanged.refused))
+    return 1 if failed or any(step.verb == "refused" for step in report.steps) else 0
 
 
 def _tell_sync(report: SyncReport, dry_run: bool) -> None:

@@ -12,7 +12,15 @@ from holdfast.domain.moments import PATIENT_MOMENTS
 from holdfast.domain.project import Location
 from holdfast.domain.records import Delivery
 from holdfast.errors import InvalidValueError, StoreError
-from holdfast.home.handover import has_leftovers, is_left_waiting, start_learner, start_upgrader, waits
+from holdfast.home.handover import (
+    SYNC,
+    has_leftovers,
+    is_left_waiting,
+    is_sync_due,
+    start_learner,
+    start_upgrader,
+    waits,
+)
 from holdfast.home.runfiles import leave_errand
 from holdfast.lean.deadline import Deadline
 from holdfast.lean.texts import loads
@@ -99,6 +107,8 @@ def _errand_due(memory: Opened, call: HookCall) -> str:
     ends = call.ends_session or (call.may_be_last and memory.services.capture)
     starts = call.moment != "after_compaction" and any(event.kind == "session_start" for event in call.events)
     if not ends and not (starts and memory.services.capture and _has_leftovers(memory, call)):
+        if starts and is_sync_due(memory.settings.home, memory.settings.run_path):
+            start_learner(render_errand(call, _folder()), SYNC)
         return ""
     return render_errand(call, _folder())
 

@@ -20,8 +20,9 @@ from holdfast.curation.checkpoint import close_over, leave, leave_waiting
 from holdfast.curation.claims import settle_claims
 from holdfast.domain.hookcall import HookCall, parse_errand
 from holdfast.domain.vocabulary import SessionId
+from holdfast.errors import AlreadyRunningError, RateLimitedError, ServerUnreachableError
 from holdfast.freshness.verify import reindex
-from holdfast.home.handover import TURN, has_leftovers, is_due
+from holdfast.home.handover import SYNC, TURN, has_leftovers, has_links, is_due
 from holdfast.home.runfiles import LearningLock, RunLock, embed_in_turn, note
 from holdfast.home.spool import drain
 from holdfast.learning.associations import associate
@@ -55,6 +56,9 @@ def main(arguments: Sequence[str] = ()) -> None:
     stop.start()
     ended = parse_errand(arguments[0] if arguments else "")
     try:
+        if SYNC in arguments[1:]:
+            _sync(settings, ended.cwd)
+            return
         with LearningLock(settings.run_path, PATIENCE_S) as ours:
             if ours and TURN in arguments[1:]:
                 learn_turn(settings, ended)
@@ -62,6 +66,7 @@ def main(arguments: Sequence[str] = ()) -> None:
                 learn_all(settings, ended)
         if TURN in arguments[1:]:
             return
+        _sync(settings, ended.cwd)
         embed_all(settings)
         if distil_all(settings, began_s + DISTILLING_S):
             embed_all(settings)
@@ -197,6 +202,21 @@ def _prepare_brief(memory: Memory, folder: str, session: SessionId, log_path: st
         memory.at(folder).prepare_brief(session)
     except Exception as exc:  # a start hook collects the lines itself meanwhile
         note(log_path, "brief", exc)
+
+
+def _sync(settings: Settings, folder: str) -> None:
+    """Sync the session's project with the server that it is linked to; without a network that waits."""
+    if not has_links(settings.home) or not os.path.isdir(folder):
+        return
+    try:
+        with Memory(folder, settings=settings) as memory:
+            report = memory.exchange()
+            if report is not None and report.steps:
+                memory.prepare_brief(SessionId(""))
+    except (ServerUnreachableError, RateLimitedError, AlreadyRunningError):
+        return  # what changed is sent by the next learner
+    except Exception as exc:  # `holdfast remote status` says what to do about it
+        note(settings.log_path, "sync", exc)
 
 
 def _tidy(settings: Settings, ended: HookCall, until_s: float) -> None:

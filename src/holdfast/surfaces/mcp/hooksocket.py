@@ -20,8 +20,9 @@ from holdfast._version import __version__
 from holdfast.bootstrap import Memory
 from holdfast.domain.hookcall import HookCall, render_errand
 from holdfast.domain.moments import PATIENT_MOMENTS
+from holdfast.domain.vocabulary import SessionId
 from holdfast.errors import HoldfastError
-from holdfast.home.handover import TURN, has_leftovers, is_left_waiting, start_learner
+from holdfast.home.handover import SYNC, TURN, has_leftovers, is_left_waiting, is_sync_due, start_learner
 from holdfast.home.hookline import REQUEST_S, Answering, Request, is_own_user, read_request, serving_host
 from holdfast.home.runfiles import leave_errand, note
 from holdfast.home.spool import Spool
@@ -169,6 +170,9 @@ class _Server:
         with suppress(HoldfastError):  # the hooks report a broken store
             if is_left_waiting(self._memory.settings.run_path) or has_leftovers(self._memory.services.store):
                 self._learners.start()
+        if is_sync_due(self._memory.settings.home, self._memory.settings.run_path):
+            call = HookCall(host="", name=SYNC, session=SessionId(""), cwd=self._memory.folder)
+            self._learners.start(render_errand(call), SYNC)
 
     def _log_failure(self, step: str, exc: Exception) -> None:
         note(self._memory.settings.log_path, f"server {step}", exc)
@@ -183,13 +187,13 @@ class _Learners:
         self._lock = threading.Lock()
         self._is_working = False
 
-    def start(self, errand: str = "") -> None:
-        """Learn from all sessions now: the host may soon end this server, and its children too.
+    def start(self, errand: str = "", *options: str) -> None:
+        """Learn from all sessions now, or what an option says: the host may soon end this server and its children.
 
         The process that is started leaves the work to a child and ends at once, so the learner is nobody's child when
         this returns, and only then does the hook let the host go on.
         """
-        process = start_learner(errand)
+        process = start_learner(errand, *options)
         if hasattr(os, "fork"):
             _reap(process)
         else:

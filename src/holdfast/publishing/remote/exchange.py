@@ -1,0 +1,286 @@
+"""A client's sync with a team server: pull, join with memory, push; offline in between is the normal case.
+
+1. Pull: documents that changed on the server since the last time are joined into the local table.
+2. Sync: `publishing.sync` joins the table with memory as it does with the files of a repository. What the server
+   accepted takes effect; what is only proposed waits in the inbox.
+3. Push: rows that differ from what the server has are sent; what it answers is joined into the table again.
+
+Every step may be repeated, and a run that is cut off loses nothing: what was not confirmed is sent again, and a
+position in the feed only saves reading.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Any, Protocol
+
+from holdfast.curation.review import WAITING
+from holdfast.domain.lesson import Lesson
+from holdfast.domain.project import ORGANISATION, Location
+from holdfast.domain.statefamilies import REMOTE_POSITION
+from holdfast.domain.vocabulary import ProjectId
+from holdfast.errors import InvalidValueError, ServerError
+from holdfast.lean.plain import render_instant
+from holdfast.lean.texts import dumps, loads
+from holdfast.ports.services import Services
+from holdfast.publishing.lessonfile import Document, FileProblem
+from holdfast.publishing.remote.server import FORMAT
+from holdfast.publishing.remote.table import DocumentTable, Outgoing
+from holdfast.publishing.remote.wire import plain_document, read_document
+from holdfast.publishing.sync import Syncing, SyncOutcome, SyncReport, sync
+from holdfast.publishing.syncrecord import owner_of, shared_lessons
+
+PULLED_AT_ONCE = 500
+SENT_AT_ONCE = 200
+ROUNDS = 4
+"""How often a run sends: what it sent may come back joined with what others sent at the same time."""
+
+
+class DocumentServer(Protocol):
+    """What a client asks of a server, as JSON objects. Each may be repeated. Raises ServerError."""
+
+    def changes(self, project: ProjectId, after: int, limit: int) -> Mapping[str, Any]:
+        """Return `documents`, those that changed beyond that position in order, with the `after` of the next call."""
+
+    def send(self, project: ProjectId, documents: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+        """Return `results`, what became of each document, in order."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Peer:
+    """Whom a project is synced with."""
+
+    name: str
+    """Its address, which tells its records from those of other servers."""
+    share_new: bool = True
+    """Whether every active lesson that is not private is shared; else only those that were shared one by one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExchangeReport:
+    """What a sync with a server did."""
+
+    steps: tuple[SyncOutcome, ...] = ()
+    problems: tuple[FileProblem, ...] = ()
+    received: int = 0
+    """Documents of the server that differed from what was known here."""
+    sent: int = 0
+    """Documents that were sent."""
+    proposed: int = 0
+    """Those of them that wait for a reviewer."""
+    refused: tuple[tuple[str, str], ...] = ()
+    """Documents that the server refused, each with the reason."""
+    shared: int = 0
+    waiting: int = 0
+    """Changes of others that wait for this machine's user."""
+    conflicts: int = 0
+    private: int = 0
+    """Changes of this person's private lessons, from or to their other machines."""
+
+    def count(self, verb: str) -> int:
+        """Return how many steps have that verb."""
+        return sum(step.verb == verb for step in self.steps)
+
+
+Progress = Callable[[str, int, int], None]
+"""Called with what is being done, how much of it is done and how much there is."""
+
+
+def no_progress(what: str, done: int, total: int) -> None:
+    """Show nothing."""
+
+
+def exchange(
+    services: Services,
+    location: Location,
+    server: DocumentServer,
+    peer: Peer,
+    *,
+    share: Sequence[Lesson] = (),
+    accept: bool = False,
+    dry: bool = False,
+    progress: Progress = no_progress,
+) -> ExchangeReport:
+    """Sync the project with the server and return what happened. Raises ServerError, after which it can be repeated.
+
+    `share` are lessons to share even if `peer` shares none by itself; `accept` takes the changes that wait here. With
+    `dry` memory and server stay as they are.
+    """
+    run = _Exchange(services, location, server, peer, progress)
+    report = run.take_rules_of_organisation(dry)
+    table = run.pull(location.project.id, peer.name)
+    how = Syncing(
+        channel=peer.name, accepted=table.accepted, accept=accept, dry=dry, share=tuple(share),
+        share_new=peer.share_new,
+    )  # fmt: skip
+    for _ in range(ROUNDS):
+        report = _added(report, sync(services, location, table, how))
+        if dry or not run.push(table):
+            break
+        how = replace(how, accepted=table.accepted, share=())
+    else:
+        report = _added(report, sync(services, location, table, how))
+    if not dry:
+        run.note_end()
+    return replace(
+        report, received=run.received, sent=run.sent, proposed=run.proposed, refused=tuple(table.refused),
+        problems=(*run.problems, *report.problems),
+    )  # fmt: skip
+
+
+def last_exchange(services: Services, project: ProjectId, peer: str) -> dict[str, Any]:
+    """Return what is known of the last sync: `at` and `after`; empty before the first."""
+    return read_position(services.store.get_state(REMOTE_POSITION, owner_of(project, peer)))
+
+
+class _Exchange:
+    """One run: the pulls and pushes, and what they counted."""
+
+    def __init__(
+        self, services: Services, location: Location, server: DocumentServer, peer: Peer, progress: Progress
+    ) -> None:
+        self.services = services
+        self.location = location
+        self.server = server
+        self.peer = peer
+        self.progress = progress
+        self.received = 0
+        self.sent = 0
+        self.proposed = 0
+        self.problems: list[FileProblem] = []
+
+    def take_rules_of_organisation(self, dry: bool) -> ExchangeReport:
+        """Bring the rules of the organisation into this project; they are only read here."""
+        channel = f"{self.peer.name}\n{ORGANISATION}"
+        table = self.pull(ORGANISATION, channel)
+        how = Syncing(channel=channel, accepted=table.accepted, dry=dry, level="team")
+        return _added(ExchangeReport(), sync(self.services, self.location, table, how))
+
+    def pull(self, project: ProjectId, channel: str) -> DocumentTable:
+        """Join what changed on the server into the table, and return it."""
+        owner = owner_of(self.location.project.id, channel)
+        table = DocumentTable(self.services.store, self.location.project.id, channel)
+        known = read_position(self.services.store.get_state(REMOTE_POSITION, owner))
+        after = known.get("after", 0)
+        while True:
+            answer = self.server.changes(project, after, PULLED_AT_ONCE)
+            last = number_in(answer, "last")
+            if last < after:  # the server lost what it had: an older copy of its database was restored
+                table.forget_sent()
+                after = 0
+                continue
+            documents, problems = _documents(answer)
+            self.problems += problems
+            self.received += table.take(documents)
+            before, after = after, number_in(answer, "after")
+            self._note(owner, {**known, "after": after})
+            self.progress("received", after, last)
+            if after >= last or after <= before:
+                return table
+
+    def push(self, table: DocumentTable) -> int:
+        """Send what the server does not have; return how many of its answers differed from what is known here."""
+        differing = 0
+        outgoing = table.outgoing(self._confirmed())
+        while some := list(islice(outgoing, SENT_AT_ONCE)):
+            differing += self._send(table, some)
+        return differing
+
+    def _send(self, table: DocumentTable, some: Sequence[Outgoing]) -> int:
+        plain = [{**plain_document(item.document), "confirm": item.confirm} for item in some]
+        answer = self.server.send(self.location.project.id, plain)
+        results = _results(answer, [item.document.id for item in some])
+        refusals = {id: result["reason"] for id, result in results.items() if result["status"] == "refused"}
+        table.note_sent(some, refusals)
+        self.sent += len(some) - len(refusals)
+        self.proposed += sum(result["status"] == "proposed" for result in results.values())
+        self.progress("sent", self.sent, self.sent)
+        back = [result for id, result in results.items() if id not in refusals and result.get("document")]
+        return table.take([_one(result["document"], result) for result in back])
+
+    def _confirmed(self) -> frozenset[str]:
+        """Return the documents that somebody here vouches for: whose lessons are active here, or were ended here."""
+        entries = shared_lessons(self.services.store, owner_of(self.location.project.id, self.peer.name))
+        states = self.services.store.current_versions(list(entries))
+        waiting = {lesson for lesson, (state, _) in states.items() if state in WAITING}
+        return frozenset(entry.id for lesson, entry in entries.items() if entry.ours and lesson not in waiting)
+
+    def note_end(self) -> None:
+        """Remember when the project was synced."""
+        owner = owner_of(self.location.project.id, self.peer.name)
+        known = read_position(self.services.store.get_state(REMOTE_POSITION, owner))
+        self._note(owner, {**known, "at": render_instant(self.services.clock.now())})
+
+    def _note(self, owner: str, position: Mapping[str, Any]) -> None:
+        self.services.store.set_state(REMOTE_POSITION, owner, dumps(dict(position)))
+
+
+def _added(report: ExchangeReport, synced: SyncReport) -> ExchangeReport:
+    return replace(
+        report, steps=(*report.steps, *synced.steps), problems=(*report.problems, *synced.problems),
+        shared=synced.shared, waiting=synced.waiting, conflicts=max(report.conflicts, synced.conflicts),
+    )  # fmt: skip
+
+
+def read_position(text: str) -> dict[str, Any]:
+    """Return what is known of the last sync; nothing if it cannot be read, so that everything is read again."""
+    try:
+        position = loads(text) if text else {}
+    except InvalidValueError:
+        return {}
+    return position if isinstance(position, dict) and isinstance(position.get("after", 0), int) else {}
+
+
+def _documents(answer: Mapping[str, Any]) -> tuple[list[tuple[Document, bool]], list[FileProblem]]:
+    """Return the documents of an answer, each with whether it is accepted for this caller; and what cannot be read."""
+    rows = answer.get("documents")
+    if not isinstance(rows, list):
+        raise unlike("documents")
+    if answer.get("format", FORMAT) != FORMAT:
+        raise ServerError("the server is newer than this Holdfast", hint="update Holdfast on this machine")
+    documents: list[tuple[Document, bool]] = []
+    problems: list[FileProblem] = []
+    for row in rows:
+        read = _read(row)
+        if isinstance(read, FileProblem):
+            problems.append(replace(read, path=str(row.get("id", ""))[:40]))
+        else:
+            documents.append((read.document, bool(row.get("accepted") or row.get("own"))))
+    return documents, problems
+
+
+def _one(plain: Any, about: Mapping[str, Any]) -> tuple[Document, bool]:
+    read = _read(plain)
+    if isinstance(read, FileProblem):
+        raise unlike(read.reason)
+    return read.document, bool(about.get("accepted") or about.get("own"))
+
+
+def _read(plain: Any) -> Any:
+    if not isinstance(plain, dict):
+        raise unlike("a document is no object")
+    return read_document({key: plain.get(key) for key in ("id", "values", "stamps")})
+
+
+def _results(answer: Mapping[str, Any], ids: Sequence[str]) -> dict[str, Mapping[str, Any]]:
+    """Return the results by document. Raises ServerError if they are not those of the documents that were sent."""
+    rows = answer.get("results")
+    if not isinstance(rows, list) or [row.get("id") for row in rows if isinstance(row, dict)] != list(ids):
+        raise unlike("results")
+    return {row["id"]: {"reason": "", **row} for row in rows}
+
+
+def number_in(answer: Mapping[str, Any], name: str) -> int:
+    """Return a number of the answer. Raises ServerError if it is none."""
+    value = answer.get(name)
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        raise unlike(name)
+    return value
+
+
+def unlike(what: str) -> ServerError:
+    """Return the error for an answer that is not as it should be."""
+    hint = "the server, or something between, answers otherwise than this Holdfast expects: update the older one"
+    return ServerError(f"the server's answer cannot be used: {what}", hint=hint)

@@ -1,0 +1,280 @@
+"""Machines that sync with a server over a network that drops, repeats and delays requests, and dies in between."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from holdfast import Memory
+from holdfast.curation import review
+from holdfast.domain.lesson import Lesson, in_state
+from holdfast.domain.project import ORGANISATION, Location, Project
+from holdfast.domain.vocabulary import ProjectId
+from holdfast.errors import InvalidValueError, ServerUnreachableError
+from holdfast.lean.texts import dumps, loads
+from holdfast.lessons.ledger import write_change
+from holdfast.ports.services import Clock
+from holdfast.publishing.remote.exchange import ExchangeReport, Peer, exchange
+from holdfast.publishing.remote.sealed import exchange_sealed, sealed_feed, store_sealed
+from holdfast.publishing.remote.sealing import Seal, make_seal, show_key
+from holdfast.publishing.remote.server import Sender, feed, merge, page_json, publish, results_json, take
+from holdfast.settings import load_settings
+from holdfast.workspace.bare import server_location
+from tests.publishing.documentrows import DocumentRows
+
+KEY = show_key(bytes(range(32)))
+PROJECT = Project(id=ProjectId("harbour"), name="harbour", source="file")
+
+
+class Killed(BaseException):
+    """The process died here."""
+
+
+class SkewedClock:
+    """A clock that is wrong by some time."""
+
+    def __init__(self, clock: Clock, skew: timedelta) -> None:
+        self._clock = clock
+        self._skew = skew
+        self.elapsed_s = clock.elapsed_s
+        self.new_id = clock.new_id
+
+    def now(self) -> datetime:
+        return self._clock.now() + self._skew
+
+
+class DyingStore:
+    """A store whose process dies at the write of that number, before it or after it."""
+
+    WRITES = ("put", "set_rows", "set_state")
+
+    def __init__(self, store: Any, dies_at: int) -> None:
+        self._store = store
+        self._left = dies_at
+
+    def __getattr__(self, name: str) -> Any:
+        method = getattr(self._store, name)
+        if name not in self.WRITES or self._left < 0:
+            return method
+
+        def write(*arguments: Any, **named: Any) -> Any:
+            self._left -= 1
+            if self._left == 0:
+                raise Killed
+            answer = method(*arguments, **named)
+            if self._left == 1:
+                self._left = -1
+                raise Killed
+            return answer
+
+        return write
+
+
+@dataclass
+class Hub:
+    """The server: a memory of each project over one store, and the documents."""
+
+    memory: Memory
+    documents: DocumentRows = field(default_factory=DocumentRows)
+    reviewers: frozenset[str] = frozenset()
+    traffic: list[str] = field(default_factory=list)
+    """Everything that ever came in."""
+
+    def location(self, project: str) -> Location:
+        return server_location(Project(id=ProjectId(project), name=project, source="server"))
+
+    def sender(self, member: str) -> Sender:
+        return Sender(member=member, may_confirm=lambda lesson: member in self.reviewers)
+
+    def changes(self, member: str, project: str, after: int, limit: int) -> dict[str, Any]:
+        page = feed(
+            self.memory.services, self.location(project), self.documents, after, limit, member=member,
+            sees=lambda lesson: member in self.reviewers,
+        )  # fmt: skip
+        return page_json(page)
+
+    def send(self, member: str, project: str, documents: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+        incoming = [take(each) for each in documents]
+        location = self.location(project)
+        return results_json(merge(self.memory.services, location, self.documents, incoming, self.sender(member)))
+
+    def sealed_changes(self, member: str, after: int, limit: int) -> dict[str, Any]:
+        return sealed_feed(self.documents, member, after, limit)
+
+    def send_sealed(self, member: str, sealed: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+        return {"results": store_sealed(self.documents, self.memory.services.clock, member, sealed)}
+
+    def lessons(self, state: Any, project: str = PROJECT.id) -> list[Lesson]:
+        there = self.memory.at(self.memory.folder)
+        there._location = self.location(project)
+        return there.lessons(states=(state,))
+
+    def review_everything(self) -> int:
+        """Accept whatever waits; return how much that was."""
+        location = self.location(PROJECT.id)
+        waiting = self.lessons("candidate")
+        for lesson in waiting:
+            refined = [link.target for link in lesson.links if link.kind == "refines"]
+            review.accept(self.memory.services, location, lesson.id)
+            publish(self.memory.services, location, self.documents, [lesson.id, *refined])
+        return len(waiting)
+
+    def content(self) -> str:
+        """Everything that the server has ever seen or stored, as text."""
+        files = [path.read_bytes() for path in Path(self.memory.settings.home).rglob("*") if path.is_file()]
+        rows = [row.body for row in self.documents.rows.values()]
+        return "\n".join([*self.traffic, *rows, *(content.decode("utf-8", "replace") for content in files)])
+
+
+class Wire:
+    """A member's connection. `faults` says, for one request after the other, what happens to it."""
+
+    def __init__(self, hub: Hub, member: str) -> None:
+        self._hub = hub
+        self._member = member
+        self.faults: list[str] = []
+        self._late: Callable[[], Any] | None = None
+
+    def changes(self, project: str, after: int, limit: int) -> dict[str, Any]:
+        return self._ask("changes", project, after, limit)
+
+    def send(self, project: str, documents: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+        return self._ask("send", project, list(documents))
+
+    def sealed_changes(self, after: int, limit: int) -> dict[str, Any]:
+        return self._ask("sealed_changes", after, limit)
+
+    def send_sealed(self, sealed: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+        return self._ask("send_sealed", list(sealed))
+
+    def _ask(self, name: str, *arguments: Any) -> dict[str, Any]:
+        text = dumps(list(arguments))
+        self._hub.traffic.append(text)
+
+        def arrive() -> dict[str, Any]:
+            answer: dict[str, Any] = loads(dumps(getattr(self._hub, name)(self._member, *loads(text))))
+            return answer
+
+        fault = self.faults.pop(0) if self.faults else ""
+        if fault == "lost":
+            raise ServerUnreachableError("lost on the way")
+        if fault == "late":  # it arrives after a later one
+            self._late = arrive
+            raise ServerUnreachableError("too late")
+        answer = arrive()
+        if fault == "twice":
+            answer = arrive()
+        if self._late is not None:
+            late, self._late = self._late, None
+            late()
+        if fault == "unanswered":
+            raise ServerUnreachableError("the answer was lost")
+        if fault == "dies":
+            raise Killed
+        return answer
+
+
+class Machine:
+    """One person's machine: a home, a clone's memory, and a connection."""
+
+    def __init__(self, hub: Hub, home: Path, project: Path, member: str, skew: timedelta = timedelta(0)) -> None:
+        self._home = home
+        self._project = project
+        self._skew = skew
+        self.member = member
+        self.wire = Wire(hub, member)
+        self.seal: Seal | None = make_seal(KEY)
+        self.stated: set[str] = set()
+        """Rules that somebody stated here."""
+        self.ended: set[str] = set()
+        """Rules that somebody replaced here."""
+        self.closed: set[str] = set()
+        """Rules that somebody took out of use here, which ends them everywhere, whatever others make of them."""
+        self._open()
+
+    def _open(self) -> None:
+        environ = {"HOME": str(self._home.parent), "HOLDFAST_HOME": str(self._home)}
+        memory = Memory(str(self._project), settings=load_settings(environ))
+        clock = SkewedClock(memory.services.clock, self._skew)
+        self._opened = memory
+        self.memory = memory.with_services(replace(memory.services, clock=clock))
+
+    def reopen(self) -> None:
+        self._opened.close()
+        self._open()
+
+    def close(self) -> None:
+        self._opened.close()
+
+    def sync(self, faults: Sequence[str] = (), dies_at: int = -1) -> ExchangeReport | None:
+        """Sync with these faults; None if it was cut off."""
+        self.wire.faults = list(faults)
+        services = self.memory.services
+        if dies_at >= 0:
+            services = replace(services, store=DyingStore(services.store, dies_at))
+        try:
+            report = exchange(services, self.memory.location, self.wire, Peer(name="https://hub"))
+            if self.seal is not None:
+                private = exchange_sealed(services, self.memory.location, self.wire, "https://hub", self.seal)
+                report = replace(report, private=private)
+            return report
+        except ServerUnreachableError:
+            return None
+        except Killed:
+            self.reopen()
+            return None
+
+    def living(self) -> list[Lesson]:
+        return sorted(self.memory.lessons(states=("active",)), key=lambda lesson: lesson.insight)
+
+    def shared(self) -> list[str]:
+        """Return the rules of the project that are active here and not private."""
+        return [lesson.insight for lesson in self.living() if not lesson.private and lesson.scope.level != "user"]
+
+    def own(self) -> list[tuple[str, str, bool]]:
+        return [
+            (lesson.insight, lesson.scope.level, lesson.private)
+            for lesson in self.living()
+            if lesson.private or lesson.scope.level == "user"
+        ]
+
+    def remember(self, rule: str, **how: Any) -> None:
+        lesson = self.memory.remember(rule, **how)
+        if not how.get("private") and how.get("scope") != "user":
+            self.stated.add(lesson.insight)
+
+    def revise(self, lesson: Lesson, **changes: Any) -> None:
+        with suppress(InvalidValueError):  # nothing to revise
+            after = self.memory.revise(lesson.id, **changes)
+            if after.insight != lesson.insight:
+                self.ended.add(lesson.insight)
+                self.stated.add(after.insight)
+
+    def retire(self, lesson: Lesson) -> None:
+        services = self.memory.services
+        gone = in_state(lesson, "retired", at=services.clock.now())
+        write_change(services, self.memory.location, "reject", [gone], {lesson.id: lesson.recorded_at})
+        self.closed.add(lesson.insight)
+
+    def forget(self, lesson: Lesson) -> None:
+        self.memory.forget(lesson.id)
+        self.closed.add(lesson.insight)
+
+
+def settle_down(hub: Hub, machines: Sequence[Machine], *, accept: bool = False) -> int:
+    """Let everybody sync until nothing changes; return how many rounds that took."""
+    for number in range(1, 10):
+        before = [*(machine.living() for machine in machines), dict(hub.documents.rows)]
+        for machine in machines:
+            machine.sync()
+        accepted = hub.review_everything() if accept else 0
+        if not accepted and [*(machine.living() for machine in machines), dict(hub.documents.rows)] == before:
+            return number
+    raise AssertionError("the machines do not agree")
+
+
+__all__ = ["ORGANISATION", "Hub", "Machine", "settle_down"]
