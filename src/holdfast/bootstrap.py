@@ -443,6 +443,7 @@ class Memory:
     checkpoint = _here(_checkpoint.current)
     checkpoints = _here(_checkpoint.saved)
     close_checkpoint = _here(_checkpoint.finish)
+    left_off = _here(_checkpoint.answer_text)
 
     # Projects and branches
 

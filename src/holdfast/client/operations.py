@@ -89,8 +89,8 @@ class Place:
     def post(self, template: str, read: Read[T], parameters: Mapping[str, str], **fields: Any) -> HttpRequest[T]:
         """Return a request that makes something once, however often it is sent."""
         return HttpRequest(
-            method="POST", path=self.path(template, **parameters), read=_json(read), body=body(**fields),
-            headers={"Idempotency-Key": uuid4().hex}, is_repeatable=True,
+            method="POST", path=self.path(template, **parameters), read=_json(read),
+            body=body(**fields) if fields else None, headers={"Idempotency-Key": uuid4().hex}, is_repeatable=True,
         )  # fmt: skip
 
     def patch(

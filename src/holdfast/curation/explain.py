@@ -75,6 +75,15 @@ class Explanation:
 def explain(services: Services, location: Location, ref: str) -> Explanation:
     """Return provenance, anchors with verdicts and commits, deliveries and outcomes; raises as `lookup.resolve`."""
     lesson = resolve(services, location, ref)
+    return explain_lesson(
+        services, location, lesson, history(services, lesson.id), standing_now(services.store, lesson)
+    )
+
+
+def explain_lesson(
+    services: Services, location: Location, lesson: Lesson, log: LessonHistory, standing: Standing
+) -> Explanation:
+    """Return the same of a lesson that was read elsewhere, with its log and standing; only the code is read here."""
     anchor_verdicts = FreshnessCheck(services, location, within_s=inf).anchor_verdicts(lesson)
     freshness, caveat = worst(anchor_verdicts)
     return Explanation(
@@ -82,8 +91,8 @@ def explain(services: Services, location: Location, ref: str) -> Explanation:
         freshness=freshness,
         caveat=caveat,
         subjects=tuple(_subject(services, location, *look) for look in anchor_verdicts),
-        history=history(services, lesson.id),
-        standing=standing_now(services.store, lesson),
+        history=log,
+        standing=standing,
         decay=_decay(lesson, services.clock.now()),
     )
 

@@ -40,9 +40,14 @@ class Comparison:
 def compare(services: Services, location: Location, ref: str) -> tuple[Lesson, tuple[Comparison, ...]]:
     """Return the lesson and its anchors' code then and now; raises as `lookup.resolve` does."""
     lesson = resolve(services, location, ref)
+    return lesson, compare_lesson(services, location, lesson)
+
+
+def compare_lesson(services: Services, location: Location, lesson: Lesson) -> tuple[Comparison, ...]:
+    """Return the code of the lesson's anchors then and now; empty for another project's lesson."""
     anchor_verdicts = FreshnessCheck(services, location, within_s=inf).anchor_verdicts(lesson)
     ours = lesson.scope.project in ("", location.project.id)
-    return lesson, tuple(_compare(services, location, *look) for look in anchor_verdicts if ours)
+    return tuple(_compare(services, location, *look) for look in anchor_verdicts if ours)
 
 
 def changing_commit(services: Services, location: Location, anchor: Anchor, verdict: Verdict) -> str:

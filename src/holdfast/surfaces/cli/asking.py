@@ -9,7 +9,6 @@ from typing import Any
 import click
 
 from holdfast.bootstrap import Memory
-from holdfast.curation.checkpoint import answer_text
 from holdfast.domain.briefing import UNCONFIRMED, Briefing, FoundTurn, Ranked
 from holdfast.domain.kinds import LESSON_KINDS
 from holdfast.domain.moments import MOMENT_PROFILES
@@ -26,7 +25,7 @@ from holdfast.surfaces.cli.screen import counted, note, read_text, say, shown, s
     "holdfast recall 'flaky login test'", "holdfast recall --path src/app.py --why",
     "pytest 2>&1 | holdfast recall --error -", "holdfast recall --across 'certificate pinning'",
     "holdfast recall --sessions 'why did we drop the cache'", "holdfast recall retry --as-of 2026-03-01 --json",
-    memory=True,
+    "holdfast --remote acme recall 'flaky login test'", memory=True, reads=True,
 )  # fmt: skip
 @click.argument("text", nargs=-1)
 @click.option("--path", "--file", "paths", multiple=True, help="A file the work is about; may be repeated.")
@@ -72,7 +71,7 @@ def recall(
         unconfirmed=UNCONFIRMED,
         **conditions,
     )
-    state = answer_text(memory.services, memory.location, " ".join(text), budget)
+    state = memory.left_off(" ".join(text), budget)
     if not call.answer(briefing_json(briefing) | ({"left_off": state} if state else {})):
         say(*state.splitlines())
         _print(briefing, why)
@@ -144,6 +143,7 @@ def _talk(briefing: Briefing) -> None:
 @command(
     "holdfast brief", "holdfast brief --why", "holdfast brief --prompt 'add retries to the uploader'",
     "holdfast brief --file src/app.py --command 'npm install'", memory=True,
+    reads=True,
 )  # fmt: skip
 @click.option("--prompt", default="", help="Also print what this first prompt brings; - reads it from stdin.")
 @click.option("--file", default="", help="Also print what comes before this file is read or edited.")

@@ -42,7 +42,9 @@ def save(call: Call, memory: Memory, /, goal: str, next_: tuple[str, ...], **sta
     _print(call, memory.save_checkpoint(goal, next=next_, **state))
 
 
-@command("holdfast checkpoint show", "holdfast checkpoint show --task login --json", of=checkpoint, memory=True)
+@command(
+    "holdfast checkpoint show", "holdfast checkpoint show --task login --json", of=checkpoint, memory=True, reads=True
+)
 @click.option("--task", default="", help="The task's name.  [default: the latest of this branch]")
 def show(call: Call, memory: Memory, task: str) -> None:
     """Print the current checkpoint."""
@@ -50,7 +52,12 @@ def show(call: Call, memory: Memory, task: str) -> None:
 
 
 @command(
-    "holdfast checkpoint list", "holdfast checkpoint list --task login --json", of=checkpoint, name="list", memory=True
+    "holdfast checkpoint list",
+    "holdfast checkpoint list --task login --json",
+    of=checkpoint,
+    name="list",
+    memory=True,
+    reads=True,
 )
 @click.option("--task", default="", help="Only checkpoints of this task.")
 @limit_option(20)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 from click.shell_completion import CompletionItem
@@ -38,6 +38,8 @@ class Call:
     def __init__(self) -> None:
         self.folder = ""
         self.as_json = False
+        self.remote = ""
+        """The name of the server that answers; empty: this machine."""
 
     def open(self) -> Memory:
         """Open the memory of the call's folder, for a `with` statement, and take in what hooks left in the spool.
@@ -47,6 +49,8 @@ class Call:
         from holdfast.bootstrap import Memory  # late, so that help and --version stay quick
 
         memory = Memory(self.folder, brief=True)
+        if self.remote:
+            return self._open_remote(memory)
         try:
             loss = memory.find_loss()
         except StoreError:
@@ -62,6 +66,16 @@ class Call:
                 return memory  # a read-only store can still answer
         return memory
 
+    def _open_remote(self, local: Memory) -> Memory:
+        """Return a memory whose answers come from the server; it closes `local`."""
+        from holdfast.surfaces.cli.remotereads import RemoteMemory  # late: an HTTP library takes a tenth of a second
+
+        try:
+            return cast("Memory", RemoteMemory(local, self.remote))
+        except HoldfastError:
+            local.close()
+            raise
+
     def answer(self, value: Any) -> bool:
         """Print the value as JSON and return True if a program asked for that; else return False."""
         if self.as_json:
@@ -76,12 +90,14 @@ def command(
     memory: bool = False,
     folder: bool = True,
     json: bool = True,
+    reads: bool = False,
     **settings: Any,
 ) -> Callable[[Callable[..., Any]], click.Command]:
     """Make a function a command, with lines of examples in its help.
 
     The function gets the `Call` and then, with `memory`, the memory of the call's folder, open while it runs. `of` is
-    the group that it belongs to. `folder` and `json` add these options.
+    the group that it belongs to. `folder` and `json` add these options. A command that `reads` can be answered by a
+    server (`--remote`).
     """
 
     def decorate(function: Callable[..., Any]) -> click.Command:
@@ -89,6 +105,8 @@ def command(
         @wraps(function)
         def run(ctx: click.Context, /, *arguments: Any, **values: Any) -> Any:
             call = ctx.ensure_object(Call)
+            if call.remote and not reads:
+                raise click.UsageError(f"--remote is for commands that read lessons, not for {ctx.command_path}")
             if not memory:
                 return function(call, *arguments, **values)
             with call.open() as opened:
@@ -135,6 +153,10 @@ def _keep(ctx: click.Context, param: click.Parameter, value: Any) -> None:
 FOLDER = click.Option(
     ["-C", "--folder"], type=click.Path(exists=True, file_okay=False, resolve_path=True), expose_value=False,
     callback=_keep, help="Work in this folder instead of the current one.",
+)  # fmt: skip
+REMOTE = click.Option(
+    ["--remote"], metavar="NAME", expose_value=False, callback=_keep,
+    help="Read from this team server instead of this machine; `holdfast remote list` names the servers.",
 )  # fmt: skip
 JSON = click.Option(
     ["--json", "as_json"], is_flag=True, expose_value=False, callback=_keep, help="Print JSON, for programs."

@@ -51,7 +51,11 @@ WORDS = {
 
 
 @command(
-    "holdfast show 1f0c9a2b", "holdfast show 1f0c9a2b --json", "holdfast show 1f0c9a2b --as-of 2026-03-01", memory=True
+    "holdfast show 1f0c9a2b",
+    "holdfast show 1f0c9a2b --json",
+    "holdfast show 1f0c9a2b --as-of 2026-03-01",
+    memory=True,
+    reads=True,
 )
 @lesson_argument
 @as_of_option
@@ -119,7 +123,7 @@ def _when(at: datetime) -> str:
     return f"{at:%Y-%m-%d %H:%M:%S} UTC"
 
 
-@command("holdfast why 1f0c9a2b", "holdfast why 1f0c9a2b --json", memory=True)
+@command("holdfast why 1f0c9a2b", "holdfast why 1f0c9a2b --json", memory=True, reads=True)
 @lesson_argument
 def why(call: Call, memory: Memory, ref: str) -> None:
     """Print why a lesson is believed: who said it, on what evidence, and whether the code still agrees.
@@ -236,7 +240,7 @@ def _why_json(explanation: Explanation) -> dict[str, Any]:
     }  # fmt: skip
 
 
-@command("holdfast diff 1f0c9a2b", "holdfast diff 1f0c9a2b --json", memory=True)
+@command("holdfast diff 1f0c9a2b", "holdfast diff 1f0c9a2b --json", memory=True, reads=True)
 @lesson_argument
 def diff(call: Call, memory: Memory, ref: str) -> None:
     """Print how the code of a lesson has changed since the lesson was recorded. ID is the end of its id.
@@ -268,7 +272,7 @@ def _diff_json(comparison: Comparison, lines: list[str]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-@command("holdfast history 1f0c9a2b", "holdfast history --file src/app.py:40-60")
+@command("holdfast history 1f0c9a2b", "holdfast history --file src/app.py:40-60", reads=True)
 @click.argument("ref", metavar="[ID]", default="", shell_complete=lesson_ids)
 @click.option("--file", "where", default="", metavar="FILE[:LINES]", help="List the lessons about these lines instead.")
 def history(call: Call, ref: str, where: str) -> None:

@@ -44,7 +44,7 @@ VERDICTS = ("heeded", "ignored", "overridden", "failed", "unclear")
 @command(
     "holdfast list", "holdfast list --kind constraint --path src/app.py",
     "holdfast list --state all --all-projects --json", "holdfast list --tag release --since '2 weeks ago'",
-    "holdfast list --conflicts", memory=True,
+    "holdfast list --conflicts", "holdfast --remote acme list", memory=True, reads=True,
 )  # fmt: skip
 @states_option
 @click.option("--kind", "kinds", multiple=True, type=click.Choice(LESSON_KINDS), help="Only lessons of this kind.")
@@ -72,7 +72,7 @@ def list_(call: Call, memory: Memory, /, conflicts: bool, limit: int, **conditio
     if conflicts:
         print_conflicts(call, memory.conflicts(), limit)
         return
-    is_plain = not any(conditions.values())
+    is_plain = not call.remote and not any(conditions.values())
     as_of, since = conditions.pop("as_of"), conditions.pop("since")
     states = chosen_states(conditions.pop("states"))
     instant = memory.instant(as_of) if as_of else None
@@ -193,7 +193,7 @@ def _title(memory: Memory, lesson: LessonId, goals: dict[LessonId, str]) -> str:
         return "(erased)"
 
 
-@command("holdfast stats", "holdfast stats --all-projects", "holdfast stats --json", memory=True)
+@command("holdfast stats", "holdfast stats --all-projects", "holdfast stats --json", memory=True, reads=True)
 @click.option("--all-projects", is_flag=True, help="Print the total of all projects here, then each project.")
 def stats(call: Call, memory: Memory, all_projects: bool) -> None:
     """Print the outcomes of deliveries: how often lessons were told, heeded, ignored or missed.

@@ -12,7 +12,7 @@ import click
 from holdfast._version import __version__
 from holdfast.errors import ForbiddenError, HoldfastError, NotSignedInError, RateLimitedError, ServerUnreachableError
 from holdfast.settings import colour_wanted
-from holdfast.surfaces.cli.frame import FOLDER, INTERRUPTED, Call
+from holdfast.surfaces.cli.frame import FOLDER, INTERRUPTED, REMOTE, Call
 from holdfast.text.hidden import without_hidden
 
 GROUPS = {
@@ -190,7 +190,7 @@ def cli(ctx: click.Context) -> None:
             click.echo(ctx.get_help())
 
 
-cli.params.append(FOLDER)
+cli.params += [FOLDER, REMOTE]
 
 
 def main() -> None:
