@@ -9,7 +9,7 @@ WHEEL := .venv-wheel/.ready
 PYTEST := $(BIN)/python -m pytest -n auto --dist loadfile
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
-.PHONY: help demo test fast nightly lint format types contracts map unit unit-memory unit-store e2e conformance hosts-live mutants bench anchors-live hostile docs plugins wheel wheels clean
+.PHONY: help demo test fast nightly lint format types contracts map unit unit-memory unit-postgresql unit-store e2e conformance hosts-live mutants bench anchors-live hostile docs plugins wheel wheels clean
 
 help: ## What can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -53,6 +53,9 @@ USE_CASES := $(addprefix tests/,lessons capture freshness outcomes curation lear
 
 unit-memory: $(DEV) ## One use case's test in ten on the store in memory; ALL=1 for all of them
 	HOLDFAST_TEST_STORE=memory:// $(PYTEST) -q $(if $(ALL),,--cases-of 10) $(USE_CASES)
+
+unit-postgresql: $(DEV) ## One use case's test in ten on a PostgreSQL of their own; ALL=1 for all of them
+	$(BIN)/python -m tests.postgresql $(PYTEST) -q $(if $(ALL),,--cases-of 10) $(USE_CASES)
 
 unit-store: $(DEV) ## The use cases' tests on the store that HOLDFAST_TEST_STORE names
 	$(PYTEST) -q $(USE_CASES)

@@ -35,8 +35,9 @@ NIGHTLY_FOLDERS = ("benchmarks",)
 """Folders whose tests run in `make nightly`, and where they are named."""
 
 STORE = os.environ.get("HOLDFAST_TEST_STORE", "")
-"""What the tests run on: `memory://` (`make unit-memory`), or the URL of another backend, in which `{name}` stands for
-what tells a test's store from the others'. Empty: SQLite. Tests that need what the store has not are skipped."""
+"""What the tests run on: `memory://` (`make unit-memory`), or the URL of another backend, in which `{name}` or, as an
+organisation, `{number}` stands for what tells a test's store from the others'. Empty: SQLite. Tests that need what the
+store has not are skipped."""
 IN_MEMORY = STORE == "memory://"
 
 
@@ -127,7 +128,8 @@ def _keep_elsewhere(monkeypatch: pytest.MonkeyPatch, folder: Path, for_processes
 
 def _url_of(folder: Path) -> str:
     """The URL of a store of the folder's own, on the backend that the tests run on."""
-    return STORE.replace("{name}", f"t{sha256(os.fsencode(folder)).hexdigest()[:24]}")
+    digest = sha256(os.fsencode(folder)).hexdigest()
+    return STORE.replace("{name}", f"t{digest[:24]}").replace("{number}", str(int(digest[:7], 16) + 1))
 
 
 @pytest.fixture

@@ -6,6 +6,10 @@ HOLDFAST_TEST_POSTGRESQL names (its `bin`). A server refuses to run as root, so 
 A keeper process holds each root folder: it waits for the end of its standard input, stops every server below the
 folder, and removes the folder. So nothing is left behind even by a test run that was killed.
 
+    python -m tests.postgresql COMMAND...
+
+runs a command whose tests keep their memories in such a cluster, each in an organisation of its own.
+
 Fixtures (tests/conftest.py): `clusters` starts more clusters, `cluster` is the one of the run (of each xdist worker),
 `database` is a module's own database, `organisation` is a number that no other test uses.
 """
@@ -17,6 +21,7 @@ import os
 import re
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -286,3 +291,15 @@ def organisation() -> int:
 
 
 _numbers = itertools.count(1_000)
+
+
+def main(command: list[str]) -> int:
+    """Run the command with HOLDFAST_TEST_STORE; return its exit status."""
+    with Clusters() as started:
+        store = started.start(("-c", "max_connections=400", *UNSAFE)).create_database("tests")
+        environment = {**os.environ, "HOLDFAST_TEST_STORE": store.store_url(1, pool=4).replace("org=1", "org={number}")}
+        return subprocess.run(command, env=environment, check=False).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -9,14 +9,14 @@ import os
 import sys
 from binascii import crc32
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from holdfast.domain.moments import CHANNELS
 from holdfast.errors import EmbedderError, InvalidValueError
 from holdfast.lean.files import write_whole
 from holdfast.lean.hostmarks import FOLDER_VARIABLES, SESSION_VARIABLES, STARTED_VARIABLES
-from holdfast.lean.texts import dumps, file_of, file_url, loads
+from holdfast.lean.texts import dumps, file_of, file_url, loads, shown_url
 
 if TYPE_CHECKING:
     from holdfast.domain.vocabulary import Moment
@@ -47,8 +47,8 @@ class Settings:
     """Folder of the database, the log and the run files; mode 0700."""
     user_home: str
     """The user's home folder, where hosts keep their files."""
-    store: str
-    """URL of the store, by default `sqlite:///absolute/path`; its scheme names the plug-in."""
+    store: str = field(repr=False)
+    """URL of the store, by default `sqlite:///absolute/path`; its scheme names the plug-in. It may hold a password."""
     capture: bool = True
     deliver: tuple[Moment, ...] = CHANNELS
     session_tokens: int = 4_000
@@ -89,6 +89,11 @@ class Settings:
     def config_path(self) -> str:
         """The path of the user's config file, which may not exist."""
         return os.path.join(self.home, "config.toml")
+
+    @property
+    def shown_store(self) -> str:
+        """The store's URL without the user and the password."""
+        return shown_url(self.store)
 
     @property
     def database_path(self) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,7 +13,7 @@ from psycopg.sql import SQL, Identifier
 from tests.postgresql import APPLICATION, OWNER, SUPERUSER, Clusters
 from tests.postgresql import Database as OwnDatabase
 
-from holdfast.errors import SchemaTooNewError, SchemaTooOldError, StoreError, StoreReadOnlyError
+from holdfast.errors import SchemaTooNewError, StoreError, StoreReadOnlyError
 from holdfast.stores.postgresql import make, schema
 from holdfast.stores.postgresql.address import address_of
 from holdfast.stores.postgresql.database import Database
@@ -105,20 +107,6 @@ def test_a_database_of_a_newer_holdfast_is_refused_if_it_needs_one(database: Own
         sql.execute("DELETE FROM migrations WHERE number = 9999")
 
 
-def test_an_older_schema_is_refused_where_it_must_not_be_upgraded(database: OwnDatabase) -> None:
-    with make({"url": database.store_url()}):
-        pass
-    with database.connect() as sql:
-        sql.execute("UPDATE migrations SET number = -1 WHERE number = %s", (schema.SCHEMA,))
-        if schema.SCHEMA == 1:
-            sql.execute("UPDATE migrations SET number = 0")
-        store = make({"url": database.store_url(), "upgrade": "no"})
-        if schema.SCHEMA > 1:
-            with pytest.raises(SchemaTooOldError):
-                store.__enter__()
-        sql.execute("UPDATE migrations SET number = %s WHERE number <= 0", (schema.SCHEMA,))
-
-
 def test_an_empty_database_is_never_refused(clusters: Clusters, cluster: Any) -> None:
     database = cluster.create_database("empty")
     with make({"url": database.store_url(), "upgrade": "no"}) as store:
@@ -180,8 +168,6 @@ def test_two_processes_may_migrate_at_once(cluster: Any) -> None:
     with database.connect(OWNER) as holder:
         with holder.transaction():
             holder.execute(SQL("SELECT pg_advisory_xact_lock({})").format(schema.LOCK))
-            import threading
-
             threads = [threading.Thread(target=each.open) for each in (first, second)]
             for thread in threads:
                 thread.start()
@@ -195,8 +181,6 @@ def test_two_processes_may_migrate_at_once(cluster: Any) -> None:
 
 
 def test_each_migration_says_what_it_needs_and_names_are_identifiers() -> None:
-    import os
-
     numbers = []
     for name in sorted(os.listdir(schema.FOLDER)):
         with open(os.path.join(schema.FOLDER, name), encoding="utf-8") as file:

@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from holdfast.errors import InvalidValueError
 from holdfast.lean.files import write_whole
 from holdfast.lean.plain import field_names, render_instant
-from holdfast.lean.texts import dumps, loads
+from holdfast.lean.texts import dumps, loads, shown_url
 from holdfast.ports.store import Extent
 
 FILE = "witness.json"
@@ -42,7 +42,7 @@ class Loss:
 
 def find_loss(home: str, url: str, now: Extent) -> Loss | None:
     """Return what the store of that URL has lost since it was last seen; None for no loss or no record."""
-    entry = _load(home).get(url)
+    entry = _load(home).get(shown_url(url))
     if not isinstance(entry, dict):
         return None
     tallies = {name: entry.get(name, 0) for name in TALLIES}
@@ -58,7 +58,7 @@ def find_loss(home: str, url: str, now: Extent) -> Loss | None:
 def keep(home: str, url: str, now: Extent) -> None:
     """Record what the store holds, unless it has lost something. A home that cannot be written gets no record."""
     entries = _load(home)
-    if find_loss(home, url, now) is None and not _says(entries.get(url), now):
+    if find_loss(home, url, now) is None and not _says(entries.get(shown_url(url)), now):
         _write(home, entries, url, now)
 
 
@@ -82,7 +82,7 @@ def _load(home: str) -> dict[str, object]:
 
 def _write(home: str, entries: dict[str, object], url: str, now: Extent) -> None:
     entry = {name: getattr(now, name) for name in TALLIES} | {"at": render_instant(datetime.now(UTC))}
-    text = dumps({**entries, url: entry}) + "\n"
+    text = dumps({**entries, shown_url(url): entry}) + "\n"
     try:
         write_whole(os.path.join(home, FILE), text.encode("utf-8"))
     except OSError:

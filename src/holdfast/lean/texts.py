@@ -69,6 +69,16 @@ def file_url(path: str) -> str:
     return f"{FILE_URL}/{path.replace(chr(92), '/')}" if has_drive(path) else FILE_URL + path
 
 
+def shown_url(url: str) -> str:
+    """Return the URL as messages and files may show it: without the user, the password and most parameters."""
+    scheme, separator, rest = url.partition("://")
+    if not separator or url.startswith(FILE_URL):
+        return url if separator else f"{scheme.partition(':')[0]}:"
+    place, _, query = rest.rpartition("@")[2].partition("?")
+    shown = [pair for pair in query.split("&") if pair.startswith(("host=", "port=", "org="))]
+    return f"{scheme}://{place}{'?' if shown else ''}{'&'.join(shown)}"
+
+
 def file_of(url: str) -> str:
     """Return the absolute path in such a URL; empty for another kind of URL."""
     path = url.removeprefix(FILE_URL)

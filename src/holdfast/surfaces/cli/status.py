@@ -58,7 +58,7 @@ def _gather(memory: Memory) -> dict[str, Any]:
     return {
         "project": plain(location), "identity": identity(location), "claim": claim_line(location),
         "store": {
-            "url": settings.store,
+            "url": settings.shown_store,
             "bytes": os.path.getsize(path) if os.path.exists(path) else None,
             "lost": loss.words if loss else "",
             "damaged_rows": memory.services.store.left_out(),

@@ -1,0 +1,60 @@
+"""The command line on a memory in PostgreSQL: it does what it does on a file, and shows no password."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.postgresql import APPLICATION, Cluster, Database
+
+SECRET = "hunter2"
+
+
+@pytest.fixture
+def url(database: Database, organisation: int) -> str:
+    """A URL with a password, which a trusting server does not ask for."""
+    url = database.store_url(organisation)
+    return url.replace(f"{APPLICATION}@", f"{APPLICATION}:{SECRET}@", 1)
+
+
+def run(project: Path, url: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "HOLDFAST_STORE": url, "HOME": str(project.parent)}
+    environment["HOLDFAST_HOME"] = str(project.parent / ".holdfast")
+    return subprocess.run(
+        [sys.executable, "-m", "holdfast", *arguments], cwd=project, env=environment, capture_output=True, text=True,
+        check=False, timeout=300,
+    )  # fmt: skip
+
+
+def test_a_memory_on_a_server_is_used_backed_up_and_restored(project: Path, url: str) -> None:
+    backup = str(project.parent / "backup.zip")
+    runs = [
+        run(project, url, *arguments)
+        for arguments in (
+            ("remember", "Always run the tide tables before a release"), ("recall", "tide tables"), ("status",),
+            ("backup", backup), ("remember", "Never sail without a lamp"), ("restore", backup, "--yes"), ("list",),
+        )
+    ]  # fmt: skip
+    for done in runs:
+        assert done.returncode == 0, done.stderr
+        assert SECRET not in done.stdout + done.stderr
+    assert "tide tables" in runs[1].stdout
+    assert "postgresql://" in runs[2].stdout
+    assert "tide tables" in runs[-1].stdout
+    assert "lamp" not in runs[-1].stdout
+    for file in (project.parent / ".holdfast").rglob("*"):
+        if file.is_file():
+            assert SECRET.encode() not in file.read_bytes(), file
+
+
+def test_the_doctor_says_what_is_wrong_and_shows_no_password(project: Path, url: str, cluster: Cluster) -> None:
+    sound = run(project, url, "doctor")
+    assert "the postgresql store opens" in sound.stdout
+    away = run(project, f"postgresql://ada:{SECRET}@127.0.0.1:1/memory", "doctor")
+    assert "PostgreSQL at 127.0.0.1:1, database memory: the connection failed" in away.stdout
+    assert away.returncode == 1
+    for done in (sound, away, run(project, f"postgresql://ada:{SECRET}@h:x/memory", "doctor")):
+        assert SECRET not in done.stdout + done.stderr
