@@ -305,6 +305,7 @@ class RequestServices:
             session_tokens=self.settings.session_tokens,
             ignore=self.settings.ignore,
             retention_days=self.settings.retention_days,
+            serves_team=True,
         )
 
 

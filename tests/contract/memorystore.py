@@ -141,6 +141,9 @@ class MemoryStore(MemorySearch, StoreCare, AbstractContextManager["MemoryStore"]
     def drop_other_vectors(self, embedder_id: str) -> None:
         self.vectors = {name: vectors for name, vectors in self.vectors.items() if name == embedder_id}
 
+    def get_states(self, cells: Sequence[tuple[StateFamily, str]]) -> list[str]:
+        return [self.get_state(family, owner) for family, owner in cells]
+
     def get_state(self, family: StateFamily, owner: str = "") -> str:
         return self._states.get((family.name, clean(owner)), ("",))[0]
 

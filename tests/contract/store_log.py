@@ -13,6 +13,7 @@ from holdfast.domain.lesson import Evidence, Provenance, in_state
 from holdfast.domain.query import Query
 from holdfast.domain.records import Change, Checkpoint, Delivery, Outcome
 from holdfast.domain.statefamilies import (
+    CLONE,
     DECIDED,
     FAMILIES,
     LEARNING_MOMENTS,
@@ -193,6 +194,14 @@ class StateContract:
             assert store.get_state(PLACE, "/a") == value
         store.set_state(PLACE, "k\0\ud800", "v\0")
         assert store.get_state(PLACE, "k\0\ud800") == "v\ufffd"
+
+    def test_several_states_are_read_in_order(self, store: Store) -> None:
+        store.set_state(PLACE, "/a", "1")
+        store.set_state(CLONE, "/a", "2")
+        store.set_state(PLACE, "k\0\ud800", "3")
+        cells = [(CLONE, "/a"), (PLACE, "/b"), (PLACE, "k\0\ud800"), (PLACE, "/a"), (CLONE, "/a")]
+        assert store.get_states(cells) == ["2", "", "3", "1", "2"]
+        assert store.get_states([]) == []
 
     def test_a_state_belongs_to_its_family_and_owner(self, store: Store) -> None:
         store.set_state(PLACE, "a", "1")

@@ -19,6 +19,7 @@ from holdfast.recall.embed import (
     coverage,
     embed_pending,
     embed_question,
+    embed_written,
     embedding_text,
     probe,
 )
@@ -371,3 +372,28 @@ def test_an_embedder_that_has_seen_everything_does_not_look_for_more(store: Sqli
     store.set_state(LESSONS_CHANGED, "", "yes")
     embed_question(services, "tides")
     assert len(anchor_verdicts) == 2
+
+
+def test_on_a_server_a_lesson_is_embedded_where_it_is_written_and_never_by_a_question(store: SqliteStore) -> None:
+    put(store, EMBEDDED_AT_ONCE + 5)
+    embedder = LocalEmbedder()
+    services = replace(parts_with(store, embedder), serves_team=True)
+    store.set_state(LESSONS_CHANGED, "", "yes")
+    assert embed_question(services, "tides") == EmbeddedQuestion(
+        vector=tuple(embedder.embed_query("tides")), embedder_id=embedder.id
+    )
+    assert waiting(store, embedder) == EMBEDDED_AT_ONCE + 5
+    lessons = store.find(LessonFilter(all_projects=True))
+    written = [lesson.id for lesson in lessons[:2]]
+    assert embed_written(services, [*written, make_lesson().id]) == 2
+    assert waiting(store, embedder) == EMBEDDED_AT_ONCE + 3
+    assert embed_written(services, []) == 0
+
+
+def test_an_embedder_elsewhere_is_not_asked_while_a_lesson_is_written(store: SqliteStore) -> None:
+    put(store, 2)
+    embedder = LetterEmbedder()
+    services = replace(parts_with(store, embedder), serves_team=True)
+    assert embed_written(services, [lesson.id for lesson in store.find(LessonFilter(all_projects=True))]) == 0
+    assert embedder.calls == 0
+    assert embed_written(parts_with(store, None), [make_lesson().id]) == 0

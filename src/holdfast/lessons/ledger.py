@@ -137,4 +137,5 @@ def _note_name(services: Services, location: Location) -> None:
 
 
 def _mark_changed(services: Services) -> None:
-    services.store.set_state(LESSONS_CHANGED, "", "yes")
+    if not services.serves_team:
+        services.store.set_state(LESSONS_CHANGED, "", "yes")

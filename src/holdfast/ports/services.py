@@ -86,6 +86,8 @@ class Services:
     team's rules decide (`team.review`)."""
     low_latency: bool = False
     """A host waits for a process that has just started: check only a few lessons closely."""
+    serves_team: bool = False
+    """On a server lessons are embedded where they are written (`recall.embed.embed_written`), never by a question."""
     capture: bool = True
     deliver: tuple[Moment, ...] = ()
     session_tokens: int = 4_000

@@ -408,6 +408,9 @@ class StateStore(StateCells, Protocol):
     values of families that hold words.
     """
 
+    def get_states(self, cells: Sequence[tuple[StateFamily, str]]) -> list[str]:
+        """Return the value of each pair of family and owner, in order, as of one instant; see `get_state`."""
+
     def edit_state(self, family: StateFamily, owner: str, edit: Callable[[str], str]) -> str:
         """Replace a value by what `edit` makes of it, and return that.
 

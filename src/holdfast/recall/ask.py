@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from holdfast.compare.contradiction import relation
@@ -21,7 +21,7 @@ from holdfast.domain.query import Query
 from holdfast.domain.vocabulary import TRUSTS, LessonId, Moment, State
 from holdfast.errors import LessonNotFoundError
 from holdfast.lean.texts import short_id
-from holdfast.outcomes.standing import order_evidence
+from holdfast.outcomes.standing import OrderEvidence, order_evidence
 from holdfast.ports.services import Services
 from holdfast.ranking.aim import kinds_asked, says_only_when, with_verbs
 from holdfast.ranking.fuse import Rival, diversify, is_exact, total
@@ -38,6 +38,7 @@ from holdfast.ranking.threshold import (
     words_meet_threshold,
 )
 from holdfast.ranking.tuning import AIM_CHARACTERS, WEIGHED_TERMS, WORD_WEIGHT
+from holdfast.recall.embed import is_embedded_here
 from holdfast.recall.failure import answers_failure, read_failure
 from holdfast.recall.question import with_vector
 from holdfast.recall.retrieve import (
@@ -118,14 +119,20 @@ def ask(
 
     Lessons in the `unconfirmed` states answer like all others, unless a repository or a tool stated them.
     """
-    query, degraded = with_vector(services, query)
-    if query.paths and not query.linked:
-        query = replace(query, linked=linked_files(services, location, query.paths))
+    # Another machine may take long to embed the question; others may wait for the store meanwhile.
+    placed = None if is_embedded_here(services) else with_vector(services, query)
+    with services.store.reading():
+        query, degraded = placed or with_vector(services, query)
+        if query.paths and not query.linked:
+            query = replace(query, linked=linked_files(services, location, query.paths))
+        if unconfirmed and query.as_of is None and moment == "on_demand":
+            more = (state for state in unconfirmed if state not in query.states)
+            query = replace(query, states=(*query.states, *more))
+        matches = _search(services, query, frozenset(unconfirmed)) if moment == "on_demand" else _Matches()
+        evidence = order_evidence(services.store, location.project.id)
     if moment != "on_demand":
         return _push(services, location, query, limit, budget_tokens, moment, degraded)
-    if unconfirmed and query.as_of is None:
-        query = replace(query, states=(*query.states, *(state for state in unconfirmed if state not in query.states)))
-    answer = _search(services, location, query, limit, frozenset(unconfirmed))
+    answer = _order(services, location, query, limit, frozenset(unconfirmed), matches, evidence)
     notes = "; ".join(filter(None, (degraded, answer.notes)))
     if not answer.passed:
         near = score_matches(
@@ -220,31 +227,46 @@ def _push(
     return assemble(ranked, moment=moment, limit=limit, budget_tokens=budget_tokens, degraded=notes)
 
 
-def _search(services: Services, location: Location, query: Query, limit: int, unconfirmed: frozenset[str]) -> _Answer:
-    """Search the lessons in the query's states with every reading of the question, and merge the results."""
-    passed: dict[LessonId, RetrievedLesson] = {}
-    failed: dict[LessonId, RetrievedLesson] = {}
-    notes: dict[str, None] = {}
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Matches:
+    """What the readings of a question found, each lesson with its best match, and notes."""
+
+    passed: dict[LessonId, RetrievedLesson] = field(default_factory=dict)
+    all: dict[LessonId, RetrievedLesson] = field(default_factory=dict)
+    notes: dict[str, None] = field(default_factory=dict)
+
+
+def _search(services: Services, query: Query, unconfirmed: frozenset[str]) -> _Matches:
+    """Search the lessons in the query's states with every reading of the question."""
+    matches = _Matches()
     answers: dict[Hashable, Any] = {}
-    with services.store.reading():
-        for one_query, retrievers in _readings(query):
-            retrieval = find(services, one_query, retrievers, unconfirmed=unconfirmed, answers=answers)
-            notes[retrieval.degraded] = None
-            good = _passing(services, one_query, retrieval.matches, retrievers)
-            foremost = {match.lesson.id for match in retrieval.matches[:FOREMOST]}
-            if any(match.lesson.id in foremost for match in good):
-                _keep_best(passed, good)
-            _keep_best(failed, retrieval.matches)
-        evidence = order_evidence(services.store, location.project.id)
+    for one_query, retrievers in _readings(query):
+        retrieval = find(services, one_query, retrievers, unconfirmed=unconfirmed, answers=answers)
+        matches.notes[retrieval.degraded] = None
+        good = _passing(services, one_query, retrieval.matches, retrievers)
+        foremost = {match.lesson.id for match in retrieval.matches[:FOREMOST]}
+        if any(match.lesson.id in foremost for match in good):
+            _keep_best(matches.passed, good)
+        _keep_best(matches.all, retrieval.matches)
+    return matches
+
+
+def _order(
+    services: Services, location: Location, query: Query, limit: int, unconfirmed: frozenset[str], matches: _Matches,
+    evidence: OrderEvidence,
+) -> _Answer:  # fmt: skip
+    """Return the matches that passed in their order, checked against the code now."""
+    passed = matches.passed
     best = sorted(passed.values(), key=lambda match: -total(match.shares))[:ASKED_POOL]
     ranked = _diversified([(evidence.apply(item), match) for item, match in score_matches(services, location, best)])
     ranked.sort(key=lambda pair: evidence.is_hurt(pair[0].lesson.id))  # exact matches, too, come after all others
     further: list[Pair] = []
     if limit > ASKED_POOL:
         further = _further(services, location, query, [match.lesson.id for match in best], unconfirmed)
-    near = tuple(match for id_, match in failed.items() if id_ not in passed and any(map(says_something, match.shares)))
+    failed = (match for id_, match in matches.all.items() if id_ not in passed)
     return _Answer(
-        passed=tuple(ranked), further=tuple(further), failed=near, notes="; ".join(filter(None, notes))
+        passed=tuple(ranked), further=tuple(further), notes="; ".join(filter(None, matches.notes)),
+        failed=tuple(match for match in failed if any(map(says_something, match.shares))),
     )  # fmt: skip
 
 

@@ -19,10 +19,11 @@ from holdfast.domain.statefamilies import (
     LESSONS_CHANGED,
     StateFamily,
 )
-from holdfast.errors import EmbedderError, HoldfastError, InvalidValueError, LessonNotFoundError, StoreError
+from holdfast.domain.vocabulary import LessonId
+from holdfast.errors import EmbedderError, HoldfastError, InvalidValueError, StoreError
 from holdfast.lean.plain import parse_instant, render_instant
 from holdfast.ports.services import Services
-from holdfast.ports.store import LessonFilter
+from holdfast.ports.store import LessonFilter, get_readable
 from holdfast.recall.tuning import EMBEDDED_AT_ONCE, EMBEDDED_QUESTION, REST_S
 from holdfast.redaction import redact
 from holdfast.text.searchkeys import named_places
@@ -91,22 +92,40 @@ def embed_pending(services: Services, limit: int = 1_000, on_batch: Callable[[in
     return done
 
 
+def embed_written(services: Services, ids: Sequence[LessonId]) -> int:
+    """Embed these lessons now, if the embedder is on this machine; return how many.
+
+    This is for a server, where many ask and no question should pay for what somebody else has written. Raises
+    EmbedderError and StoreError.
+    """
+    embedder = services.embedder() if ids else None
+    if embedder is None or not getattr(embedder, "is_local", False):
+        return 0
+    return sum(_embed(services, embedder, batch, None) for batch in _batches(get_readable(services.store, ids)))
+
+
 def embed_question(services: Services, text: str) -> EmbeddedQuestion:
     """Embed a redacted question. Raises EmbedderError, also for a while after a failure without a new attempt."""
     wanted = services.embedder() if text.strip() else None
     if wanted is None:
         return EmbeddedQuestion()
     question = text[:EMBEDDED_QUESTION]
-    former = _former(services, wanted)
+    cells = [(EMBEDDER_COVERING, ""), (LESSONS_CHANGED, ""), (EMBEDDER_RESTING, wanted.id)]
+    covering, changed, rested = services.store.get_states(cells)
+    former = services.former(covering) if covering and covering != wanted.id else None
     if former is not None:
         try:
-            return EmbeddedQuestion(vector=_ask(services, former, question), embedder_id=former.id)
+            resting = services.store.get_state(EMBEDDER_RESTING, former.id)
+            return EmbeddedQuestion(vector=_ask(services, former, question, resting), embedder_id=former.id)
         except EmbedderError:
             pass  # the new embedder has vectors of some lessons
-    _catch_up(services, wanted)
+    waits = (covering != wanted.id or changed) and not services.serves_team
+    if waits and _catch_up(services, wanted):
+        covering = services.store.get_state(EMBEDDER_COVERING)
     return EmbeddedQuestion(
-        vector=_ask(services, wanted, question), embedder_id=wanted.id, missing=_missing(services, wanted)
-    )
+        vector=_ask(services, wanted, question, rested), embedder_id=wanted.id,
+        missing=_missing(services, wanted) if waits and covering != wanted.id else "",
+    )  # fmt: skip
 
 
 def probe(services: Services) -> Embedder | None:
@@ -116,6 +135,15 @@ def probe(services: Services) -> Embedder | None:
         embedder.embed_query(PROBE)
         _keep(services, EMBEDDER_RESTING, embedder.id, "")
     return embedder
+
+
+def is_embedded_here(services: Services) -> bool:
+    """Return whether no other machine is asked for a question's vector."""
+    try:
+        embedder = services.embedder()
+    except HoldfastError:
+        return True  # then none is asked
+    return embedder is None or bool(getattr(embedder, "is_local", False))
 
 
 def coverage(services: Services) -> Coverage:
@@ -154,15 +182,8 @@ def _embed(
 
 def _unchanged(services: Services, batch: Sequence[Lesson]) -> set[str]:
     """Return the ids whose lesson is unchanged: a slow endpoint leaves time for somebody to revise one."""
-    current: set[str] = set()
-    for lesson in batch:
-        try:
-            now = services.store.get([lesson.id])[0]
-        except LessonNotFoundError:
-            continue
-        if now.recorded_at == lesson.recorded_at:
-            current.add(lesson.id)
-    return current
+    versions = services.store.current_versions([lesson.id for lesson in batch])
+    return {lesson.id for lesson in batch if lesson.id in versions and versions[lesson.id][1] == lesson.recorded_at}
 
 
 def _settle(services: Services, embedder: Embedder) -> None:
@@ -180,27 +201,24 @@ def _former(services: Services, wanted: Embedder) -> Embedder | None:
     return services.former(covering) if covering and covering != wanted.id else None
 
 
-def _catch_up(services: Services, wanted: Embedder) -> None:
-    """Embed one more batch if the embedder is local, lessons are missing, and no host waits."""
+def _catch_up(services: Services, wanted: Embedder) -> bool:
+    """Embed one more batch if the embedder is local and no host waits; return whether it was."""
     if not getattr(wanted, "is_local", False) or services.low_latency:
-        return
-    if services.store.get_state(EMBEDDER_COVERING) == wanted.id and not services.store.get_state(LESSONS_CHANGED):
-        return
+        return False
     try:
         embed_pending(services, EMBEDDED_AT_ONCE)
     except StoreError:
-        return  # locked or read-only: the text retriever answers, and the next question tries again
+        return False  # locked or read-only: the text retriever answers, and the next question tries again
+    return True
 
 
 def _missing(services: Services, wanted: Embedder) -> str:
-    if services.store.get_state(EMBEDDER_COVERING) == wanted.id:
-        return ""
     waiting = services.store.count_without_vector(wanted.id)
     return f"lessons without a vector of {wanted.id} yet: {waiting}" if waiting else ""
 
 
-def _ask(services: Services, embedder: Embedder, text: str) -> tuple[float, ...]:
-    _require_rested(services, embedder)
+def _ask(services: Services, embedder: Embedder, text: str, resting: str) -> tuple[float, ...]:
+    _require_rested(services, resting)
     try:
         return tuple(embedder.embed_query(text))
     except EmbedderError as exc:
@@ -208,8 +226,8 @@ def _ask(services: Services, embedder: Embedder, text: str) -> tuple[float, ...]
         raise
 
 
-def _require_rested(services: Services, embedder: Embedder) -> None:
-    at, _, why = services.store.get_state(EMBEDDER_RESTING, embedder.id).partition(" ")
+def _require_rested(services: Services, resting: str) -> None:
+    at, _, why = resting.partition(" ")
     try:
         left_s = REST_S - (services.clock.now() - parse_instant(at)).total_seconds() if at else 0.0
     except InvalidValueError:

@@ -44,6 +44,8 @@ Clause = tuple[str, list[Any]]
 
 LOOKED_UP = 500
 """Lessons looked up in one statement."""
+MANY = 1_000
+"""Lessons from which their number is not counted for each question."""
 BESIDE = 500
 """Fewest lessons of a folder that are looked at: the newest."""
 CODE_LIMIT, WORDS_LIMIT = 200_000, 4_000
@@ -320,7 +322,13 @@ def list_pinned(sql: Sql, query: Query, limit: int) -> list[PinnedMatch]:
 
 
 def count_matching(sql: Sql, query: Query, most: int) -> int:
-    """Count the lessons of the query's scope, time and states; stop at `most`."""
+    """Count the lessons of the query's scope, time and states; stop at `most`.
+
+    That there are so many is remembered for some minutes, where they are many.
+    """
+    remembered = (sql.org, "lessons", query.all_projects, *owners_of(query), query.states, most)
+    if query.as_of is None and sql.cache.get(remembered):
+        return most
     where, args = then(query, "l")
     if not query.all_projects:
         where, args = f"{where} AND l.owner = ANY(%s)", [*args, owners_of(query)]
@@ -328,6 +336,8 @@ def count_matching(sql: Sql, query: Query, most: int) -> int:
         f"SELECT count(*) FROM (SELECT 1 FROM lessons l WHERE l.org = %s AND l.state = ANY(%s) AND {where} LIMIT %s) c"
     )
     (number,) = sql.execute(statement, (sql.org, list(query.states), *args, most)).fetchone() or (0,)
+    if query.as_of is None and number >= max(most, MANY):
+        sql.cache.put(remembered, True)
     return int(number)
 
 

@@ -25,6 +25,18 @@ def read(sql: Sql, family: StateFamily, owner: str) -> str:
     return row[0] if row else ""
 
 
+def read_all(sql: Sql, cells: Sequence[tuple[StateFamily, str]]) -> list[str]:
+    """Return the value of each pair of family and owner, in order; empty where there is none."""
+    names = [(family.name, key(owner)) for family, owner in cells]
+    rows = sql.execute(
+        "SELECT s.family, s.owner, s.value FROM unnest(%s::text[], %s::text[]) q (family, owner)"
+        " JOIN state s ON s.org = %s AND s.family = q.family AND s.owner = q.owner",
+        ([family for family, _ in names], [owner for _, owner in names], sql.org),
+    )
+    values: dict[tuple[str, str], str] = {(family, owner): value for family, owner, value in rows}
+    return [values.get(name, "") for name in names]
+
+
 def write(sql: Sql, family: StateFamily, owner: str, value: str) -> None:
     """Write the value with the machine's time; an empty value deletes the row."""
     names = (sql.org, family.name, key(owner))

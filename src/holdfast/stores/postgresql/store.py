@@ -150,8 +150,11 @@ class PostgresStore:
         return self.tenant.read(lambda sql: matching.list_pinned(sql, query, limit))
 
     def search_turns(self, query: Query, limit: int) -> TurnMatches:
-        turns.catch_up(self.tenant)
-        return self.tenant.read(lambda sql: turns.search_turns(sql, query, limit))
+        matches = self.tenant.read(lambda sql: turns.search_turns(sql, query, limit))
+        if matches is None:
+            turns.catch_up(self.tenant)
+            matches = self.tenant.read(lambda sql: turns.search_turns(sql, query, limit, as_it_is=True))
+        return matches or TurnMatches()
 
     def count_lessons(self, query: Query, most: int) -> int:
         return self.tenant.read(lambda sql: matching.count_matching(sql, query, most))
@@ -169,6 +172,9 @@ class PostgresStore:
 
     def get_state(self, family: StateFamily, owner: str = "") -> str:
         return self.tenant.read(lambda sql: states.read(sql, family, owner))
+
+    def get_states(self, cells: Sequence[tuple[StateFamily, str]]) -> list[str]:
+        return self.tenant.read(lambda sql: states.read_all(sql, cells))
 
     def set_state(self, family: StateFamily, owner: str, value: str) -> None:
         self.tenant.write(lambda sql: states.set_value(sql, family, owner, value))

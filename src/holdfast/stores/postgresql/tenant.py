@@ -29,6 +29,10 @@ Row = tuple[Any, ...]
 
 READ, WRITE = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
 
+HNSW = "set_config('hnsw.ef_search', '100', true), set_config('hnsw.iterative_scan', 'relaxed_order', true)"
+"""How many vectors a search by HNSW keeps in view, and that it goes on until enough lessons may be seen. It is set with
+the organisation, because a statement of its own costs more than many settings."""
+
 
 class Sql:
     """A transaction of one organisation. Each statement names the organisation: `org = %s` with `sql.org`."""
@@ -178,7 +182,7 @@ class Tenant:
         lock_ms = int(self.database.address.timeout_s * 1_000)
         return (
             f"SELECT set_config('role', '{APP_ROLE}', true), set_config('holdfast.org', '{self.org:d}', true),"
-            f" set_config('lock_timeout', '{lock_ms}', true)"
+            f" set_config('lock_timeout', '{lock_ms}', true), {HNSW}"
         )
 
     def _commit(self, connection: psycopg.Connection[Row], begin: str) -> None:

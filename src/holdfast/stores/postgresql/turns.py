@@ -40,8 +40,6 @@ Hit = tuple[int, float]
 
 def catch_up(tenant: Tenant) -> None:
     """Index the sessions with events that are not indexed yet. A store that cannot be written stays as it is."""
-    if not tenant.read(_is_behind):
-        return
     try:
         while tenant.write(_index_some):
             pass
@@ -49,15 +47,6 @@ def catch_up(tenant: Tenant) -> None:
         raise
     except StoreError:
         pass  # read-only, full or busy: what is indexed answers
-
-
-def _is_behind(sql: Sql) -> bool:
-    row = sql.execute(
-        "SELECT coalesce((SELECT c.last FROM counters c WHERE c.org = %s AND c.name = 'events' AND c.owner = ''), 0)"
-        " > coalesce((SELECT t.position FROM turns_indexed t WHERE t.org = %s), 0)",
-        (sql.org, sql.org),
-    ).fetchone()
-    return bool(row and row[0])
 
 
 def _index_some(sql: Sql) -> bool:
@@ -137,14 +126,21 @@ def _spoken(sql: Sql, session: str) -> Iterator[Event]:
             continue
 
 
-def search_turns(sql: Sql, query: Query, limit: int) -> TurnMatches:
-    """See `ports.store.Search`."""
+def search_turns(sql: Sql, query: Query, limit: int, as_it_is: bool = False) -> TurnMatches | None:
+    """See `ports.store.Search`. Return None where events are not indexed yet, unless the index is asked as it is."""
     terms = asked_terms(clean(query.text))[:TERM_LIMIT]
     if not terms:
         return TurnMatches()
-    (turns, average) = sql.execute(
-        "SELECT count(*), coalesce(avg(length), 1)::float8 FROM turns WHERE org = %s", (sql.org,)
-    ).fetchone() or (0, 1.0)
+    (turns, average, is_behind) = sql.execute(
+        "SELECT count(*), coalesce(avg(length), 1)::float8,"
+        " coalesce((SELECT c.last FROM counters c WHERE c.org = %s AND c.name = 'events' AND c.owner = ''), 0)"
+        " > coalesce((SELECT i.position FROM turns_indexed i WHERE i.org = %s), 0) FROM turns t WHERE t.org = %s",
+        (sql.org, sql.org, sql.org),
+    ).fetchone() or (0, 1.0, False)
+    if is_behind and not as_it_is:
+        return None
+    if not turns:
+        return TurnMatches(terms=tuple((term, 0) for term in terms))
     stems = {term: stems_of(words.indexed(term)) for term in terms}
     plain = {term: own[0] for term, own in stems.items() if len(own) == 1 and not words.is_begun(term)}
     counts = dict.fromkeys(terms, 0) | _counts(sql, plain)

@@ -26,15 +26,10 @@ INDEXED = (256, 384, 512, 768, 1_024, 1_536)
 """Dimensions for which the schema has an index."""
 WANTED, WIDER = 60, 8
 """Fewest nearest vectors that are looked up, and how many times as many where hardly any of them are visible."""
-SEARCHED = 100
-"""Vectors that HNSW keeps in view (`ef_search`)."""
 _INSERT = (
     "INSERT INTO vectors (org, lesson, embedder, owner, dimension, embedding) VALUES (%s, %s, %s, %s, %s, %s)"
     " ON CONFLICT (org, lesson, embedder) DO UPDATE SET"
     " dimension = excluded.dimension, embedding = excluded.embedding"
-)
-_SETTINGS = (
-    f"SELECT set_config('hnsw.ef_search', '{SEARCHED}', true), set_config('hnsw.iterative_scan', 'relaxed_order', true)"
 )
 
 
@@ -68,7 +63,6 @@ def match_vector(sql: Sql, query: Query, limit: int) -> list[VectorMatch]:
     if number == 0:
         return []
     if number >= EXACT_BELOW and len(query.vector) in INDEXED:
-        sql.execute(_SETTINGS)
         rows = _nearest(sql, query, limit, nearest, is_exact=False)
     for wanted in (nearest, WIDER * nearest, None):
         if len(rows) >= limit:

@@ -218,6 +218,10 @@ class SqliteStore:
         with self._connection.reading() as sql:
             return _read_state(sql, family, owner)
 
+    def get_states(self, cells: Sequence[tuple[StateFamily, str]]) -> list[str]:
+        with self._connection.reading() as sql:
+            return [_read_state(sql, family, owner) for family, owner in cells]
+
     def set_state(self, family: StateFamily, owner: str, value: str) -> None:
         value = clean(value)
         if self.get_state(family, owner) != value:
