@@ -166,6 +166,8 @@ REQUESTS: dict[str, Callable[[World], Request]] = {
     "close_checkpoint": with_checkpoint,
     "list_documents": in_project(),
     "send_documents": in_project(json={"documents": []}),
+    "list_sealed": plain(),
+    "send_sealed": plain(json={"sealed": []}),
     "watch_changes": in_project(),
     "export_lessons": in_project(),
     "import_lessons": lambda world: Request(

@@ -493,6 +493,7 @@ class FateView(View):
     reason: str
     seq: Count
     accepted: bool
+    own: bool
     document: dict[str, Any] | None
 
 
@@ -522,6 +523,52 @@ class DocumentsView(View):
     after: Count = Field(description="The position to go on from")
     last: Count = Field(description="The project's last position")
     more: bool
+
+
+class SealedIn(Strict):
+    """A sealed lesson as a client has it."""
+
+    id: Id
+    seq: Count = Field(description="The position of the version that it replaces; 0 for a new one")
+    sealed: Annotated[str, Field(max_length=500_000)]
+
+
+class SealedListIn(Strict):
+    """Sealed lessons that a client sends."""
+
+    sealed: Annotated[tuple[SealedIn, ...], Field(max_length=1_000)]
+
+
+class SealedView(View):
+    """A sealed lesson at its position."""
+
+    id: str
+    seq: Count
+    sealed: str
+
+
+class SealedListView(View):
+    """A part of a member's sealed lessons."""
+
+    sealed: list[SealedView]
+    after: Count = Field(description="The position to go on from")
+    last: Count = Field(description="The last position")
+
+
+class SealedFateView(View):
+    """What became of a sealed lesson."""
+
+    id: str
+    status: Literal["stored", "unchanged", "stale", "refused"]
+    reason: str = ""
+    seq: Count = 0
+    sealed: str = Field(default="", description="The present version, where another machine was faster")
+
+
+class SealedFatesView(View):
+    """What became of each sealed lesson, in order."""
+
+    results: list[SealedFateView]
 
 
 class LineIn(Strict):

@@ -178,5 +178,6 @@ def fate(record: Merged) -> dict[str, Any]:
         "reason": record.reason,
         "seq": record.seq,
         "accepted": record.is_accepted,
+        "own": record.is_own,
         "document": plain_document(record.document) if record.document else None,
     }

@@ -13,6 +13,7 @@ from holdfast.domain.vocabulary import ProjectId, State
 from holdfast.errors import ForbiddenError
 from holdfast.lean.texts import dumps
 from holdfast.ports.store import LogFilter
+from holdfast.publishing.remote import sealed
 from holdfast.publishing.remote import server as remote
 from holdfast.surfaces.rest import models, views
 from holdfast.surfaces.rest.call import OpCall
@@ -79,6 +80,29 @@ def _confirms(desk: review.Desk, lesson: Lesson) -> bool:
         return bool(review.confirm(desk, lesson.id).accepted_by)
     except ForbiddenError:  # who proposed a lesson cannot be the one who confirms it
         return False
+
+
+def list_sealed(call: OpCall) -> OpAnswer:
+    """Return the caller's sealed documents that changed after a position, in the order of their positions."""
+    query = call.asks(FeedQuery)
+    return OpAnswer(value=sealed.sealed_feed(call.stores.documents, _person(call), query.after, query.limit))
+
+
+def send_sealed(call: OpCall) -> OpAnswer:
+    """Store sealed documents of the caller, unless another machine was faster, and return what became of each."""
+    documents = [each.model_dump() for each in call.says(models.SealedListIn).sealed]
+    results = sealed.store_sealed(call.stores.documents, call.shared.requests.clock, _person(call), documents)
+    return OpAnswer(value={"results": results})
+
+
+def _person(call: OpCall) -> str:
+    """Return the member whose sealed documents they are. Raises ForbiddenError for a token that is not a person's own.
+
+    A token for some projects reads nothing that a person keeps to themselves.
+    """
+    if not call.caller.member or call.caller.projects:
+        raise ForbiddenError("sealed lessons need a person's own token for all projects", hint="holdfast login")
+    return call.caller.member
 
 
 def watch_changes(call: OpCall) -> OpAnswer:
@@ -152,6 +176,17 @@ OPERATIONS = (
         body=models.DocumentsIn, errors=(402,), is_bulk=True,
         summary="Send shared lessons; each is joined with the server's.", out=models.FatesView,
         notes="Sending twice changes nothing, so no key is needed.",
+    ),
+    Op(
+        method="GET", path="/me/sealed", name="list_sealed", verb="read", call=list_sealed, query=FeedQuery,
+        summary="Read your own sealed lessons that changed after a position.", out=models.SealedListView,
+        notes="They are sealed by your machines with a key that the server does not have.",
+    ),
+    Op(
+        method="POST", path="/me/sealed", name="send_sealed", verb="write", call=send_sealed,
+        body=models.SealedListIn, summary="Store your own sealed lessons.", out=models.SealedFatesView,
+        notes="Each names the position of the version that it replaces. If that is not the present one, the answer has "
+        "the present one, and nothing is replaced. Sending twice changes nothing.",
     ),
     Op(
         method="GET", path=PROJECT + "/changes", name="watch_changes", verb="read", call=watch_changes,
